@@ -1,0 +1,40 @@
+"""toolcrib: a full, safe set of tools for local language models.
+
+The public face. Everything else is private and may move.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from toolcrib.core.call import Result as Result
+    from toolcrib.core.config import Config as Config
+    from toolcrib.core.errors import ToolError as ToolError
+    from toolcrib.core.tool import tool as tool
+    from toolcrib.toolbox import Toolbox as Toolbox
+
+__version__ = "0.1.0"
+__all__ = ["Config", "Result", "ToolError", "Toolbox", "tool"]
+
+_ROOMS = {
+    "Config": "toolcrib.core.config",
+    "Result": "toolcrib.core.call",
+    "ToolError": "toolcrib.core.errors",
+    "Toolbox": "toolcrib.toolbox",
+    "tool": "toolcrib.core.tool",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name on first use, so that `import toolcrib` stays light."""
+    from importlib import import_module
+
+    room = _ROOMS.get(name)
+    if room is None:
+        raise AttributeError(f"module 'toolcrib' has no attribute '{name}'")
+    return getattr(import_module(room), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])

@@ -1,0 +1,1 @@
+"""What happens to a prompt before the model sees it."""

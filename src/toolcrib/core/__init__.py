@@ -1,0 +1,1 @@
+"""The spine: one record in, one record out. Imports nothing else of toolcrib."""

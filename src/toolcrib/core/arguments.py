@@ -1,0 +1,232 @@
+"""From what a model sent to what a tool takes: forgiving in form, strict in meaning.
+
+Accepted: declared aliases, other cases and dashes in names, "3" for 3, "true" for
+true, one value where a list is wanted, JSON inside a string, and null for an
+optional parameter. Refused, with the right names: anything unknown or out of range.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import math
+from collections.abc import Mapping
+from difflib import get_close_matches
+from typing import Any, Literal, get_args, get_origin, is_typeddict
+
+from toolcrib.core.context import Ctx
+from toolcrib.core.errors import BadInput
+from toolcrib.core.params import Parameter, record_fields
+from toolcrib.core.tool import Tool
+
+TRUE = {"true", "yes", "on", "1"}
+FALSE = {"false", "no", "off", "0"}
+
+
+async def bind(tool: Tool, given: Any, ctx: Ctx) -> dict[str, Any]:
+    """The keyword arguments for the tool's function.
+
+    `given` is an object, the same as JSON text, or None for no arguments.
+
+    Raises:
+        BadInput: broken JSON, an unknown or missing argument, a value that does not fit.
+    """
+    named = rename(tool, _as_mapping(tool, given))
+    bound: dict[str, Any] = {}
+    for parameter in tool.parameters:
+        value = named.get(parameter.name)
+        if value is None:
+            if parameter.required:
+                raise _missing(tool, parameter)
+            bound[parameter.name] = parameter.default
+            continue
+        bound[parameter.name] = await _checked(parameter, _coerce(parameter, value), ctx)
+    return bound
+
+
+def _as_mapping(tool: Tool, given: Any) -> Mapping[str, Any]:
+    if isinstance(given, str):
+        try:
+            given = json.loads(given) if given.strip() else {}
+        except (json.JSONDecodeError, RecursionError) as error:
+            raise BadInput(
+                f"The arguments of {tool.name} are not valid JSON: {error}.", hint=usage(tool)
+            ) from None
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise BadInput(f"The arguments of {tool.name} must be a JSON object.", hint=usage(tool))
+    return given
+
+
+def rename(tool: Tool, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments under their canonical names, still unchecked.
+
+    Raises:
+        BadInput: a name that the tool does not know, or one given twice.
+    """
+    names = {_plain(p.name): p.name for p in tool.parameters}
+    names |= {_plain(alias): name for alias, name in tool.argument_aliases.items()}
+    named: dict[str, Any] = {}
+    for name, value in given.items():
+        known = names.get(_plain(name))
+        if known is None:
+            raise _unknown(tool, name)
+        if known in named and named[known] != value:
+            raise BadInput(f"{tool.name}: '{known}' was given twice with different values.")
+        named[known] = value
+    return named
+
+
+def _plain(name: str) -> str:
+    return name.replace("-", "").replace("_", "").lower()
+
+
+def usage(tool: Tool) -> str:
+    """The parameters in one line, as an error shows them."""
+    shown = [p.name if p.required else f"{p.name}?" for p in tool.parameters]
+    return f"{tool.name} takes: {', '.join(shown) or 'no arguments'}."
+
+
+def _unknown(tool: Tool, name: str) -> BadInput:
+    near = get_close_matches(name, [p.name for p in tool.parameters], n=1)
+    guess = f"Did you mean '{near[0]}'? " if near else ""
+    return BadInput(f"{tool.name} has no argument '{name[:80]}'.", hint=guess + usage(tool))
+
+
+def _missing(tool: Tool, parameter: Parameter) -> BadInput:
+    described = f" ({parameter.meta.description})" if parameter.meta.description else ""
+    return BadInput(f"{tool.name} needs '{parameter.name}'{described}.", hint=usage(tool))
+
+
+def _wrong(parameter: Parameter, wanted: str, value: Any) -> BadInput:
+    shown = json.dumps(value, ensure_ascii=False, default=str)
+    shown = shown if len(shown) <= 80 else f"{shown[:77]}..."
+    return BadInput(f"'{parameter.name}' must be {wanted}, not {shown}.")
+
+
+def _coerce(parameter: Parameter, value: Any) -> Any:
+    kind = parameter.type
+    if parameter.meta.kind == "json":
+        return _as_object(parameter, value)
+    if parameter.is_list:
+        return [_coerce(parameter.item, item) for item in _as_list(value)]
+    if get_origin(kind) is Literal:
+        return _as_choice(parameter, value)
+    if is_typeddict(kind):
+        return _as_record(parameter, value)
+    if kind is bool:
+        return _as_bool(parameter, value)
+    if kind in (int, float):
+        return _as_number(parameter, value)
+    return _as_text(parameter, value)
+
+
+def _as_text(parameter: Parameter, value: Any) -> str:
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise _wrong(parameter, "a string", value)
+    return str(value)
+
+
+def _as_bool(parameter: Parameter, value: Any) -> bool:
+    word = str(value).strip().lower()
+    if word in TRUE:
+        return True
+    if word in FALSE:
+        return False
+    raise _wrong(parameter, "true or false", value)
+
+
+def _as_number(parameter: Parameter, value: Any) -> int | float:
+    wanted = "a whole number" if parameter.type is int else "a number"
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise _wrong(parameter, wanted, value)
+    try:
+        number = float(value) if not isinstance(value, int) else value
+    except ValueError:
+        raise _wrong(parameter, wanted, value) from None
+    if not math.isfinite(number):
+        raise _wrong(parameter, wanted, str(value))
+    if parameter.type is int:
+        if number != int(number):
+            raise _wrong(parameter, wanted, value)
+        number = int(number)
+    low, high = parameter.meta.minimum, parameter.meta.maximum
+    if (low is not None and number < low) or (high is not None and number > high):
+        raise _wrong(parameter, _range(low, high), value)
+    return number
+
+
+def _range(low: float | None, high: float | None) -> str:
+    if low is None:
+        return f"at most {high:g}"
+    if high is None:
+        return f"at least {low:g}"
+    return f"from {low:g} to {high:g}"
+
+
+def _as_choice(parameter: Parameter, value: Any) -> Any:
+    choices = get_args(parameter.type)
+    for choice in choices:
+        if str(value).strip().lower() == str(choice).lower():
+            return choice
+    raise _wrong(parameter, f"one of {', '.join(map(str, choices))}", value)
+
+
+def _as_list(value: Any) -> list[Any]:
+    if isinstance(value, str):
+        decoded = _json_inside(value)
+        return decoded if isinstance(decoded, list) else [value]
+    if isinstance(value, list | tuple):
+        return list(value)
+    return [value]
+
+
+def _as_object(parameter: Parameter, value: Any) -> Any:
+    if isinstance(value, str):
+        try:
+            value = json.loads(value) if value.strip() else {}
+        except (json.JSONDecodeError, RecursionError) as error:
+            raise BadInput(f"'{parameter.name}' is not valid JSON: {error}.") from None
+    if not isinstance(value, dict):
+        raise _wrong(parameter, "a JSON object", value)
+    return value
+
+
+def _as_record(parameter: Parameter, value: Any) -> dict[str, Any]:
+    value = _json_inside(value) if isinstance(value, str) else value
+    if not isinstance(value, dict):
+        raise _wrong(parameter, "an object", value)
+    known = {f.name: f for f in record_fields(parameter.type)}
+    record = {}
+    for name, item in value.items():
+        if name not in known:
+            raise BadInput(
+                f"'{parameter.name}' has no field '{name}'.", hint=f"Fields: {', '.join(known)}."
+            )
+        record[name] = _coerce(known[name], item)
+    for name, field in known.items():
+        if field.required and name not in record:
+            raise BadInput(f"'{parameter.name}' needs the field '{name}'.")
+    return record
+
+
+def _json_inside(text: str) -> Any:
+    if not text.lstrip().startswith(("[", "{")):
+        return text
+    try:
+        return json.loads(text)
+    except (json.JSONDecodeError, RecursionError):
+        return text
+
+
+async def _checked(parameter: Parameter, value: Any, ctx: Ctx) -> Any:
+    if parameter.is_list:
+        return [await _checked(parameter.item, item, ctx) for item in value]
+    if is_typeddict(parameter.type):
+        known = {f.name: f for f in record_fields(parameter.type)}
+        return {name: await _checked(known[name], item, ctx) for name, item in value.items()}
+    if parameter.meta.check is None:
+        return value
+    checked = parameter.meta.check(value, ctx)
+    return await checked if inspect.isawaitable(checked) else checked

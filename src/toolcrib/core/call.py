@@ -1,0 +1,118 @@
+"""The two records of a call: `Call` goes in, `Result` comes out. Both are frozen."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from toolcrib.core.errors import ToolError
+
+if TYPE_CHECKING:
+    from toolcrib.core.context import Ctx
+    from toolcrib.core.tool import Tool
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call on its way to a tool.
+
+    `arguments` are the caller's own (an object, or JSON text) until the validate
+    middleware has replaced them by checked keyword arguments.
+    """
+
+    tool: Tool
+    arguments: Any
+    ctx: Ctx
+
+
+@dataclass(frozen=True, slots=True)
+class Next:
+    """The call that goes on where a result stops, ready to be sent as it stands."""
+
+    tool: str
+    arguments: Mapping[str, Any]
+
+    def __str__(self) -> str:
+        return f"{self.tool} {json.dumps(dict(self.arguments), ensure_ascii=False)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """A picture in a result: its bytes and media type (`image/png`)."""
+
+    data: bytes
+    mime_type: str
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorInfo:
+    """Why a call failed: `code` for programs, `message` and `hint` for the reader."""
+
+    code: str
+    message: str
+    hint: str = ""
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, error: ToolError) -> ErrorInfo:
+        """The record of a raised error."""
+        return cls(error.stable_code, error.message, error.hint, error.details)
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a call gave.
+
+    `text` is what a model reads. `data` is the same for programs: JSON values.
+    `truncated` says that more exists, and `next` is the call that reads it.
+    `error` is None when the call worked.
+
+    `source` names where untrusted text came from (a URL). The pipeline fences
+    such text, so a tool sets it and otherwise returns the text as it is.
+    `max_tokens` is a budget that the caller asked for, below the configured
+    ceiling; 0 means the default.
+    """
+
+    text: str = ""
+    data: Any = None
+    images: tuple[Image, ...] = ()
+    truncated: bool = False
+    next: Next | None = None
+    error: ErrorInfo | None = None
+    source: str = ""
+    max_tokens: int = 0
+
+    def to_json(self) -> dict[str, Any]:
+        """The result as JSON values, as `--json` and the OpenAPI server give it."""
+        from base64 import b64encode
+
+        return {
+            "text": self.text,
+            "data": self.data,
+            "images": [
+                {"mime_type": i.mime_type, "data": b64encode(i.data).decode("ascii")}
+                for i in self.images
+            ],
+            "truncated": self.truncated,
+            "next": self.next and {"tool": self.next.tool, "arguments": dict(self.next.arguments)},
+            "error": self.error
+            and {
+                "code": self.error.code,
+                "message": self.error.message,
+                "hint": self.error.hint,
+                "details": dict(self.error.details),
+            },
+        }
+
+    def render(self) -> str:
+        """The text that a model is shown, the same on every surface."""
+        parts = [self.text] if self.text else []
+        if self.error:
+            parts.append(f"Error ({self.error.code}): {self.error.message}")
+            if self.error.hint:
+                parts.append(self.error.hint)
+        if self.next:
+            parts.append(f"To go on: {self.next}")
+        return "\n".join(parts)

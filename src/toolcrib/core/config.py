@@ -1,0 +1,406 @@
+"""The configuration: one typed tree, read once and handed down as values.
+
+Layers, each overriding the one before, field by field: the defaults below, the
+user's file (TOML), environment variables (`TOOLCRIB_WEB__SEARCH__LIMIT=5`: two
+underscores between levels, `a,b` or JSON for lists), flags or the constructor.
+No file in a workspace is ever read. Secrets are named, never held: a field
+`api_key_env` is the name of an environment variable.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tomllib
+from collections.abc import Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+import platformdirs
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PositiveFloat,
+    PositiveInt,
+    ValidationError,
+)
+
+from toolcrib.core.errors import ConfigError, NotConfigured
+
+
+def _split(value: Any) -> Any:
+    """Accept "a, b" or one name a line where a list of names is wanted."""
+    if isinstance(value, str):
+        return [part.strip() for part in value.replace("\n", ",").split(",") if part.strip()]
+    return value
+
+
+Names = Annotated[list[str], BeforeValidator(_split)]
+Action = Literal["allow", "ask", "deny"]
+
+
+class Section(BaseModel):
+    """A branch of the tree: frozen, and an unknown key is an error."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class WorkspaceConfig(Section):
+    """Where files may be read and written."""
+
+    roots: Annotated[
+        Names, Field(description="Folders that tools may use; the first is the start.")
+    ] = []
+    protect_write: Annotated[
+        Names, Field(description="More names that are never written, as globs.")
+    ] = []
+    protect_read: Annotated[
+        Names, Field(description="More names that are never read, as globs.")
+    ] = []
+    unprotect: Annotated[
+        Names, Field(description="Built-in protected globs to lift, written as listed.")
+    ] = []
+
+
+class Rule(Section):
+    """One rule of the policy. Every field that is given must match; globs ignore case."""
+
+    action: Action
+    tool: str = "*"
+    group: str = "*"
+    rights: Annotated[
+        Names, Field(description="The rule speaks of tools with any of these rights.")
+    ] = []
+    target: Annotated[str, Field(description="Glob on the path or URL of the call.")] = "*"
+
+
+class PolicyConfig(Section):
+    """Allow, ask or deny: the first rule that matches decides."""
+
+    default: Annotated[
+        Action | None,
+        Field(description="For calls that no rule matches; unset: the built-in rules by rights."),
+    ] = None
+    rules: list[Rule] = []
+    taint: Annotated[
+        bool,
+        Field(description="Ask before data can leave once untrusted and private text was read."),
+    ] = True
+
+
+class ToolsConfig(Section):
+    """Which tools exist at all."""
+
+    disabled: Annotated[Names, Field(description="Tools or groups switched off, as globs.")] = []
+
+
+class EgressConfig(Section):
+    """What the guarded network may reach, and how much it may bring."""
+
+    allow_hosts: Annotated[
+        Names,
+        Field(description="Non-public hosts to open: `host`, `host:port` or `*.suffix`."),
+    ] = []
+    allow_networks: Annotated[
+        Names, Field(description="Non-public networks to open, in CIDR notation.")
+    ] = []
+    deny_hosts: Annotated[Names, Field(description="Hosts never reached, as globs.")] = []
+    allow_ports: Annotated[
+        list[int], Field(description="Ports to open that are on the deny list.")
+    ] = []
+    proxy: Annotated[
+        str, Field(description="Upstream HTTP or SOCKS proxy; the environment's is ignored.")
+    ] = ""
+    transport: Annotated[
+        Literal["auto", "wreq", "aiohttp"],
+        Field(description="auto: wreq where installed, else aiohttp."),
+    ] = "auto"
+    user_agent: Annotated[str, Field(description="Replaces the transport's own.")] = ""
+    headers: Annotated[dict[str, str], Field(description="Added to every page request.")] = {}
+    connect_timeout: PositiveFloat = 10.0
+    total_timeout: PositiveFloat = 30.0
+    max_redirects: Annotated[int, Field(ge=0, le=20)] = 5
+    max_wire_bytes: PositiveInt = 5_000_000
+    max_decoded_bytes: PositiveInt = 10_000_000
+    max_header_bytes: PositiveInt = 65_536
+    max_codings: PositiveInt = 5
+    allow_downgrade: Annotated[bool, Field(description="Follow a redirect from https to http.")] = (
+        False
+    )
+
+
+class ProviderConfig(Section):
+    """One search provider."""
+
+    base_url: Annotated[str, Field(description="Another address of the same service.")] = ""
+    api_key_env: Annotated[
+        str, Field(description="Name of the environment variable that holds the key.")
+    ] = ""
+
+
+class SearchConfig(Section):
+    """How `web_search` works."""
+
+    providers: Annotated[Names, Field(description="The order in which providers are tried.")] = [
+        "duckduckgo"
+    ]
+    limit: Annotated[int, Field(ge=1, le=50)] = 10
+    cache_seconds: Annotated[int, Field(ge=0)] = 900
+    gap_seconds: Annotated[
+        float, Field(ge=0, description="Between two requests to one provider.")
+    ] = 2.0
+    timeout: PositiveFloat = 15.0
+
+
+class FetchConfig(Section):
+    """How `fetch_url` works."""
+
+    cache_seconds: Annotated[int, Field(ge=0)] = 600
+    max_tokens: Annotated[int, Field(ge=100)] = 4000
+    concurrency: PositiveInt = 4
+    allow_hosts: Annotated[Names, Field(description="Non-public hosts opened for pages only.")] = []
+    allow_networks: Annotated[
+        Names, Field(description="Non-public networks opened for pages only.")
+    ] = []
+
+
+class WebConfig(Section):
+    """The web tools."""
+
+    search: SearchConfig = SearchConfig()
+    fetch: FetchConfig = FetchConfig()
+    providers: dict[str, ProviderConfig] = {}
+
+
+class LimitsConfig(Section):
+    """How much may run at once, and for how long."""
+
+    concurrency: Annotated[PositiveInt, Field(description="Calls that run at the same time.")] = 16
+    waiting: Annotated[PositiveInt, Field(description="Calls that wait for a place.")] = 64
+    answer_within: Annotated[
+        PositiveFloat,
+        Field(description="Seconds after which a call goes on as a job; clients cut at 60."),
+    ] = 45.0
+    max_argument_bytes: PositiveInt = 2_000_000
+    job_seconds: Annotated[PositiveFloat, Field(description="The longest that a job may run.")] = (
+        3600.0
+    )
+
+
+class ResultsConfig(Section):
+    """How long an answer may be, in tokens."""
+
+    max_tokens: Annotated[int, Field(ge=100)] = 4000
+    ceiling: Annotated[int, Field(ge=100, description="The most that an argument may ask for.")] = (
+        25_000
+    )
+    per_tool: dict[str, PositiveInt] = {}
+    keep_seconds: Annotated[PositiveInt, Field(description="How long the rest stays readable.")] = (
+        86_400
+    )
+
+
+class HistoryConfig(Section):
+    """The record of every call."""
+
+    enabled: bool = True
+    keep: Annotated[PositiveInt, Field(description="Calls kept.")] = 20_000
+    argument_chars: Annotated[
+        PositiveInt, Field(description="How much of each argument is kept.")
+    ] = 400
+
+
+class StoreConfig(Section):
+    """Where state is kept."""
+
+    url: Annotated[str, Field(description="`sqlite:///path`; empty: the user's data folder.")] = ""
+    cache_bytes: PositiveInt = 64_000_000
+
+
+class HttpConfig(Section):
+    """`toolcrib serve`."""
+
+    host: str = "127.0.0.1"
+    port: Annotated[int, Field(ge=0, le=65_535)] = 8722
+    token_env: Annotated[
+        str, Field(description="Name of the environment variable that holds the bearer token.")
+    ] = "TOOLCRIB_TOKEN"  # noqa: S105 - a name, not a secret
+    allow_origins: Annotated[
+        Names, Field(description="Browser origins that may call, for CORS; never `*`.")
+    ] = []
+    allow_hosts: Annotated[
+        Names, Field(description="More names under which clients reach this server.")
+    ] = []
+    stateless: bool = False
+
+
+class Config(Section):
+    """The whole tree."""
+
+    profile: Annotated[
+        str, Field(description="Which tools are shown: profiles, groups, tools, joined by commas.")
+    ] = "default"
+    workspace: WorkspaceConfig = WorkspaceConfig()
+    policy: PolicyConfig = PolicyConfig()
+    tools: ToolsConfig = ToolsConfig()
+    egress: EgressConfig = EgressConfig()
+    web: WebConfig = WebConfig()
+    limits: LimitsConfig = LimitsConfig()
+    results: ResultsConfig = ResultsConfig()
+    history: HistoryConfig = HistoryConfig()
+    store: StoreConfig = StoreConfig()
+    http: HttpConfig = HttpConfig()
+
+    @classmethod
+    def load(
+        cls,
+        overrides: Mapping[str, Any] | None = None,
+        path: Path | str | None = None,
+    ) -> Self:
+        """Read all layers.
+
+        Args:
+            overrides: a dict of the tree's shape that wins over everything.
+            path: the file to read instead of the user's own.
+
+        Raises:
+            ConfigError: a file that cannot be read, an unknown key, a wrong value.
+        """
+        file = Path(path).expanduser() if path else user_config_file()
+        if path and not file.is_file():
+            raise ConfigError(f"The configuration file {file} does not exist.")
+        merged: dict[str, Any] = {}
+        for layer in (
+            _read_toml(file) if file.is_file() else {},
+            _read_environment(os.environ, cls),
+            overrides or {},
+        ):
+            merged = _merge(merged, layer)
+        try:
+            return cls.model_validate(merged)
+        except ValidationError as error:
+            raise _explain(error, cls, file) from None
+
+
+PREFIX = "TOOLCRIB_"
+
+
+def _read_environment(environ: Mapping[str, str], tree: type[BaseModel]) -> dict[str, Any]:
+    """`TOOLCRIB_A__B=x` as `{"a": {"b": "x"}}`; other `TOOLCRIB_*` names are not settings."""
+    layer: dict[str, Any] = {}
+    for name, value in environ.items():
+        path = name.removeprefix(PREFIX).lower().split("__")
+        if not name.startswith(PREFIX) or (len(path) == 1 and path[0] not in tree.model_fields):
+            continue
+        branch = layer
+        for part in path[:-1]:
+            branch = branch.setdefault(part, {})
+        branch[path[-1]] = _from_text(name, value)
+    return layer
+
+
+def _from_text(name: str, value: str) -> Any:
+    if not value.lstrip().startswith(("[", "{")):
+        return value
+    try:
+        return json.loads(value)
+    except json.JSONDecodeError as error:
+        raise ConfigError(f"{name} looks like JSON and is not valid: {error}") from None
+
+
+def _merge(lower: Mapping[str, Any], upper: Mapping[str, Any]) -> dict[str, Any]:
+    merged = dict(lower)
+    for key, value in upper.items():
+        below = merged.get(key)
+        both = isinstance(below, Mapping) and isinstance(value, Mapping)
+        merged[key] = _merge(below, value) if both else value  # type: ignore[arg-type]
+    return merged
+
+
+def user_config_file() -> Path:
+    """The user's own configuration file; `TOOLCRIB_CONFIG` names another."""
+    named = os.environ.get("TOOLCRIB_CONFIG")
+    if named:
+        return Path(named).expanduser()
+    return Path(platformdirs.user_config_dir("toolcrib", appauthor=False)) / "config.toml"
+
+
+def data_folder() -> Path:
+    """Where the store and other state live; `TOOLCRIB_DATA` names another place."""
+    named = os.environ.get("TOOLCRIB_DATA")
+    if named:
+        return Path(named).expanduser()
+    return Path(platformdirs.user_data_dir("toolcrib", appauthor=False))
+
+
+def secret(env_name: str, needed_for: str) -> str:
+    """The value behind a configured name.
+
+    Raises:
+        NotConfigured: no name was configured, or the variable is unset or empty.
+    """
+    if not env_name:
+        raise NotConfigured(
+            f"{needed_for} needs a key and none is configured.",
+            hint="Name the environment variable that holds it (api_key_env), never the key.",
+        )
+    value = os.environ.get(env_name)
+    if value is None:
+        raise NotConfigured(
+            f"{needed_for} takes its key from {env_name}, which is not set.",
+            hint=f"Set {env_name} in the environment of toolcrib and start it again.",
+        )
+    if not value.strip():
+        raise NotConfigured(
+            f"{needed_for} takes its key from {env_name}, which is empty.",
+            hint=f"Put the key into {env_name} and start toolcrib again.",
+        )
+    return value.strip()
+
+
+def _read_toml(file: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{file} is not valid TOML: {error}") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{file} cannot be read: {error}") from None
+
+
+def _explain(error: ValidationError, tree: type[BaseModel], file: Path) -> ConfigError:
+    lines, hints = [], []
+    for item in error.errors():
+        path = [str(part) for part in item["loc"]]
+        key = ".".join(path)
+        if item["type"] == "extra_forbidden":
+            known = _keys_at(tree, path[:-1])
+            near = get_close_matches(path[-1], known, n=1)
+            lines.append(f"unknown key {key}")
+            hints.append(
+                f"Did you mean {'.'.join([*path[:-1], near[0]])}?"
+                if near
+                else f"Known there: {', '.join(sorted(known))}."
+            )
+        else:
+            lines.append(f"{key}: {item['msg']}")
+    return ConfigError(
+        f"The configuration is wrong: {'; '.join(lines)}.",
+        hint=" ".join([*hints, f"Look in {file}, the TOOLCRIB_* variables and the flags."]),
+    )
+
+
+def _keys_at(tree: type[BaseModel], path: list[str]) -> list[str]:
+    current: Any = tree
+    for part in path:
+        if not (isinstance(current, type) and issubclass(current, BaseModel)):
+            return []
+        found = current.model_fields.get(part)
+        if found is None:
+            return []
+        current = found.annotation
+    if isinstance(current, type) and issubclass(current, BaseModel):
+        return list(current.model_fields)
+    return []

@@ -1,0 +1,115 @@
+"""What a tool may touch during one call."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from toolcrib.core.config import Config
+from toolcrib.core.errors import TimedOut
+from toolcrib.core.services import Service, Services
+from toolcrib.core.session import Session
+
+if TYPE_CHECKING:
+    from toolcrib.core.call import Result
+    from toolcrib.core.registry import Registry
+
+S = TypeVar("S", bound=Service)
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """One step of a running call. `done` and `total` are counts in any one unit."""
+
+    message: str
+    done: float | None = None
+    total: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a person is asked before a call goes on."""
+
+    id: str
+    tool: str
+    reason: str
+    summary: str
+
+
+Ask = Callable[[Question], Awaitable[bool | None]]
+Notify = Callable[[Progress], Awaitable[None]]
+Invoke = Callable[[str, Mapping[str, Any]], Awaitable["Result"]]
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who sends the call, and what this surface can do for it.
+
+    `ask` returns True, False, or None where nobody can be asked. `answer_within`
+    is the time in seconds after which a running call is handed over to a job;
+    None waits for the end. `typed_by_user` says that a person wrote the
+    arguments, so a URL in them is the user's own.
+    """
+
+    surface: str
+    name: str = ""
+    ask: Ask | None = None
+    notify: Notify | None = None
+    answer_within: float | None = None
+    typed_by_user: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Ctx:
+    """One call's view of the toolbox.
+
+    `invoke` sends another call through the whole pipeline, as the same caller in
+    the same session. `deadline` is a `time.monotonic()` value, or None. Cancellation
+    arrives as `asyncio.CancelledError`: a tool cleans up in `finally` and lets it pass.
+    """
+
+    call_id: str
+    caller: Caller
+    session: Session
+    services: Services
+    registry: Registry
+    invoke: Invoke
+    profile: str = "all"
+    deadline: float | None = None
+    warnings: list[str] = field(default_factory=list)
+
+    @property
+    def config(self) -> Config:
+        """The typed configuration tree."""
+        return self.services.config
+
+    def use(self, kind: type[S]) -> S:
+        """The shared service of this kind, opened on first use."""
+        return self.services.use(kind)
+
+    async def progress(
+        self, message: str, done: float | None = None, total: float | None = None
+    ) -> None:
+        """Tell the caller what is going on."""
+        if self.caller.notify is not None:
+            await self.caller.notify(Progress(message, done, total))
+
+    def warn(self, message: str) -> None:
+        """Add one line to the end of the result."""
+        if message not in self.warnings:
+            self.warnings.append(message)
+
+    def remaining(self, at_most: float) -> float:
+        """Seconds left for a step that may take `at_most`.
+
+        Raises:
+            TimedOut: nothing is left.
+        """
+        if self.deadline is None:
+            return at_most
+        left = self.deadline - time.monotonic()
+        if left <= 0:
+            raise TimedOut("The time for this call is used up.")
+        return min(at_most, left)

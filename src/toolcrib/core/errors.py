@@ -1,0 +1,243 @@
+"""Every way a call can fail.
+
+A tool raises one of these; the outermost middleware turns it into a `Result`.
+`code` is stable and meant for programs, the message says what happened, and
+`hint` says what to do next.
+
+::
+
+    ToolError                     error
+    ├── BadInput                  bad_input
+    │   └── UnknownTool           unknown_tool
+    ├── Denied                    denied
+    │   ├── NeedsApproval         needs_approval
+    │   ├── ToolDisabled          tool_disabled
+    │   ├── PathDenied            path_denied
+    │   └── Blocked               blocked_scheme, blocked_host, blocked_address, blocked_port
+    ├── NotFound                  not_found
+    ├── NoResults                 no_results
+    ├── Conflict                  conflict
+    ├── TimedOut                  timeout
+    ├── Cancelled                 cancelled
+    ├── Busy                      busy
+    ├── Network                   network
+    │   ├── DnsFailure            dns_failure
+    │   ├── ConnectionFailed      connection_failed
+    │   ├── TlsFailure            tls_failure
+    │   ├── TooManyRedirects      too_many_redirects
+    │   ├── HttpStatus            http_status
+    │   ├── RateLimited           rate_limited
+    │   └── ChallengePage         challenge_page
+    ├── TooLarge                  too_large
+    ├── UnsupportedContent        unsupported_content
+    ├── Unavailable               unavailable
+    │   ├── MissingExtra          missing_extra
+    │   └── NotConfigured         not_configured
+    ├── StorageFailure            storage_failure
+    ├── ConfigError               config_error
+    └── Internal                  internal
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+
+class ToolError(Exception):
+    """A failure the caller can read and act on.
+
+    `details` holds small JSON values for programs (a status, an address, an id).
+    """
+
+    code: ClassVar[str] = "error"
+    default_hint: ClassVar[str] = ""
+
+    def __init__(self, message: str, *, hint: str = "", code: str = "", **details: Any) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint or self.default_hint
+        self.stable_code = code or self.code
+        self.details = details
+
+
+class BadInput(ToolError):
+    """The arguments are not what the tool takes."""
+
+    code = "bad_input"
+
+
+class UnknownTool(BadInput):
+    """No tool has this name."""
+
+    code = "unknown_tool"
+
+
+class Denied(ToolError):
+    """A rule of the user forbids the call."""
+
+    code = "denied"
+
+
+class NeedsApproval(Denied):
+    """A person has to approve this call first; `details["id"]` names the request."""
+
+    code = "needs_approval"
+
+
+class ToolDisabled(Denied):
+    """The tool exists and is switched off; the hint names the setting."""
+
+    code = "tool_disabled"
+
+
+class PathDenied(Denied):
+    """The path is outside the workspace, protected, or not a plain file or folder."""
+
+    code = "path_denied"
+
+
+class Blocked(Denied):
+    """The egress guard refused an address; `stable_code` says at which check."""
+
+    code = "blocked_address"
+
+
+class NotFound(ToolError):
+    """The thing named does not exist."""
+
+    code = "not_found"
+
+
+class NoResults(ToolError):
+    """The question was answered, and the answer is that there is nothing."""
+
+    code = "no_results"
+
+
+class Conflict(ToolError):
+    """The thing changed since it was read, or already exists."""
+
+    code = "conflict"
+
+
+class TimedOut(ToolError):
+    """The time given was not enough."""
+
+    code = "timeout"
+
+
+class Cancelled(ToolError):
+    """The caller cancelled."""
+
+    code = "cancelled"
+
+
+class Busy(ToolError):
+    """Too many calls at once."""
+
+    code = "busy"
+    default_hint = "Wait for a running call to finish, then send this call again."
+
+
+class Network(ToolError):
+    """Reaching another machine failed."""
+
+    code = "network"
+
+
+class DnsFailure(Network):
+    """The name does not resolve."""
+
+    code = "dns_failure"
+
+
+class ConnectionFailed(Network):
+    """The server refused, reset or closed the connection early."""
+
+    code = "connection_failed"
+
+
+class TlsFailure(Network):
+    """The certificate or the handshake is not acceptable."""
+
+    code = "tls_failure"
+
+
+class TooManyRedirects(Network):
+    """The chain of redirects is longer than allowed, or loops."""
+
+    code = "too_many_redirects"
+
+
+class HttpStatus(Network):
+    """The server answered with an error status; `details["status"]` holds it."""
+
+    code = "http_status"
+
+
+class RateLimited(Network):
+    """The server asks to slow down; `details["retry_after"]` is in seconds where known."""
+
+    code = "rate_limited"
+
+
+class ChallengePage(Network):
+    """The server wants proof of a human instead of answering."""
+
+    code = "challenge_page"
+
+
+class TooLarge(ToolError):
+    """More bytes than the limit."""
+
+    code = "too_large"
+
+
+class UnsupportedContent(ToolError):
+    """A kind of content that no handler takes."""
+
+    code = "unsupported_content"
+
+
+class Unavailable(ToolError):
+    """A part that this call needs cannot work here."""
+
+    code = "unavailable"
+
+
+class MissingExtra(Unavailable):
+    """An optional package is not installed; the hint gives the command."""
+
+    code = "missing_extra"
+
+    def __init__(self, extra: str, needed_for: str) -> None:
+        super().__init__(
+            f"{needed_for} needs the optional part '{extra}', which is not installed.",
+            hint=f'Install it with: pip install "toolcrib[{extra}]"',
+            extra=extra,
+        )
+
+
+class NotConfigured(Unavailable):
+    """A setting is missing; the hint names it."""
+
+    code = "not_configured"
+
+
+class StorageFailure(ToolError):
+    """The store cannot be read or written (disk full, no permission)."""
+
+    code = "storage_failure"
+
+
+class ConfigError(ToolError):
+    """The configuration is wrong; the message names the file and the key."""
+
+    code = "config_error"
+
+
+class Internal(ToolError):
+    """A defect of toolcrib itself."""
+
+    code = "internal"
+    default_hint = "A defect of toolcrib, not of the call. `toolcrib history` has the trace."

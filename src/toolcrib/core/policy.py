@@ -1,0 +1,58 @@
+"""Allow, ask or deny: a pure decision from rules, rights and targets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+from toolcrib.core.config import Action, PolicyConfig, Rule
+from toolcrib.core.tool import MACHINE, SEND, Right, Tool
+
+STRICTNESS: dict[Action, int] = {"allow": 0, "ask": 1, "deny": 2}
+ASK_BY_DEFAULT = SEND | MACHINE
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What the policy says, and by which words. `explicit`: the user's own rule said it."""
+
+    action: Action
+    reason: str
+    explicit: bool = False
+
+
+def decide(policy: PolicyConfig, tool: Tool, targets: Sequence[str]) -> Decision:
+    """The strictest decision over all targets of a call; without targets, over none."""
+    decisions = [_decide_one(policy, tool, target) for target in targets or ("",)]
+    return max(decisions, key=lambda d: STRICTNESS[d.action])
+
+
+def _decide_one(policy: PolicyConfig, tool: Tool, target: str) -> Decision:
+    for number, rule in enumerate(policy.rules, 1):
+        if _matches(rule, tool, target):
+            return Decision(rule.action, f"rule {number} of policy.rules", explicit=True)
+    if policy.default is not None:
+        return Decision(policy.default, "policy.default", explicit=True)
+    asked = tool.rights & ASK_BY_DEFAULT
+    if asked:
+        return Decision("ask", f"it may {' and '.join(asked.names)}")
+    return Decision("allow", "allowed by default")
+
+
+def _matches(rule: Rule, tool: Tool, target: str) -> bool:
+    return (
+        _glob(rule.tool, tool.name)
+        and _glob(rule.group, tool.group)
+        and _any_right(rule.rights, tool.rights)
+        and _glob(rule.target, target)
+    )
+
+
+def _glob(pattern: str, text: str) -> bool:
+    return fnmatchcase(text.lower(), pattern.lower())
+
+
+def _any_right(names: Iterable[str], rights: Right) -> bool:
+    wanted = [name.lower() for name in names]
+    return not wanted or any(name in rights.names for name in wanted)

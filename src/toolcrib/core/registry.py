@@ -1,0 +1,135 @@
+"""Which tools there are: found by discovery, looked up by name, chosen by profile."""
+
+from __future__ import annotations
+
+import pkgutil
+from collections.abc import Iterable, Iterator
+from difflib import SequenceMatcher
+from fnmatch import fnmatchcase
+from functools import cached_property
+from importlib import import_module
+from types import ModuleType
+
+from toolcrib.core.errors import BadInput, ToolDisabled, UnknownTool
+from toolcrib.core.tool import Tool
+
+GROUP_ORDER = ("web", "files", "jobs", "meta")
+
+
+def discover(package: ModuleType) -> Iterator[Tool]:
+    """Every tool declared in the modules below a package."""
+    for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+        if module.ispkg:
+            continue
+        for value in vars(import_module(module.name)).values():
+            if isinstance(value, Tool) and value.function.__module__ == module.name:
+                yield value
+
+
+class Registry:
+    """The tools of one toolbox. It never changes once built.
+
+    Args:
+        tools: the tools, in any order.
+        disabled: globs on tool names and groups that are switched off.
+
+    Raises:
+        ValueError: two tools claim one name or alias.
+    """
+
+    def __init__(self, tools: Iterable[Tool], disabled: Iterable[str] = ()) -> None:
+        self._disabled = tuple(disabled)
+        self._tools: dict[str, Tool] = {}
+        for tool in sorted(tools, key=_rank):
+            if self._tools.setdefault(tool.name, tool) is not tool:
+                raise ValueError(f"two tools are named {tool.name}")
+
+    @cached_property
+    def _names(self) -> dict[str, Tool]:
+        names: dict[str, Tool] = {}
+        for tool in self._tools.values():
+            for name in (tool.name, *tool.aliases):
+                if names.setdefault(_plain(name), tool) is not tool:
+                    raise ValueError(f"two tools are named {name}")
+        return names
+
+    def __iter__(self) -> Iterator[Tool]:
+        return (tool for tool in self._tools.values() if not self.is_disabled(tool))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def is_disabled(self, tool: Tool) -> bool:
+        """Whether the user switched the tool or its group off."""
+        return any(fnmatchcase(n, g) for g in self._disabled for n in (tool.name, tool.group))
+
+    def resolve(self, name: str) -> Tool:
+        """The tool of this name or alias; case and dashes do not matter.
+
+        Raises:
+            UnknownTool: no such tool; the hint names the nearest three.
+            ToolDisabled: it is switched off; the hint names the setting.
+        """
+        tool = self._names.get(_plain(name))
+        if tool is None:
+            near = ", ".join(self.nearest(name))
+            raise UnknownTool(
+                f"There is no tool '{name[:80]}'.",
+                hint=f"Nearest: {near}. search_tools finds a tool by what it does.",
+            )
+        if self.is_disabled(tool):
+            raise ToolDisabled(
+                f"{tool.name} is switched off.",
+                hint=f"The user can turn it on: remove '{tool.name}' or '{tool.group}' "
+                "from tools.disabled in the configuration.",
+            )
+        return tool
+
+    def nearest(self, name: str, count: int = 3) -> list[str]:
+        """The names most like a wrong one, best first."""
+        wanted = _plain(name)[:80]
+
+        def likeness(tool: Tool) -> float:
+            return max(
+                SequenceMatcher(None, wanted, _plain(n)).ratio() for n in (tool.name, *tool.aliases)
+            )
+
+        return [tool.name for tool in sorted(self, key=likeness, reverse=True)[:count]]
+
+    def select(self, profile: str) -> list[Tool]:
+        """The tools that a profile shows: names of profiles, groups and tools, by commas.
+
+        A tool whose profiles hold `*` is in every one: the calls named by `next` must work.
+
+        Raises:
+            BadInput: a part names nothing.
+        """
+        chosen: dict[str, Tool] = {}
+        for part in (p.strip() for p in profile.split(",")):
+            found = [t for t in self if part in _shown_by(t)]
+            if part and not found and part not in self.profiles():
+                raise BadInput(
+                    f"There is no profile, group or tool '{part}'.",
+                    hint=f"Profiles: {', '.join(self.profiles())}.",
+                )
+            chosen |= {tool.name: tool for tool in found}
+        return [tool for tool in self if tool.name in chosen or "*" in tool.profiles]
+
+    def profiles(self) -> list[str]:
+        """Every name that `select` takes for more than one tool."""
+        tools = self._tools.values()
+        names = {n for t in tools for n in (t.group, *t.profiles)} | {"all", "default"}
+        return sorted(names - {"*"})
+
+
+def _shown_by(tool: Tool) -> tuple[str, ...]:
+    return ("all", tool.group, tool.name, *tool.profiles)
+
+
+def _rank(tool: Tool) -> tuple[int, str, str]:
+    group = tool.group
+    return (GROUP_ORDER.index(group) if group in GROUP_ORDER else 2, group, tool.name)
+
+
+def _plain(name: str) -> str:
+    return name.strip().replace("-", "_").lower()

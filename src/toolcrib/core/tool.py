@@ -1,0 +1,154 @@
+"""`@tool`: one async function is a tool; all else is derived from it."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Flag, auto
+from functools import cached_property
+from typing import Any
+
+from toolcrib.core.call import Result
+from toolcrib.core.params import Parameter, parameters_of, schema_of
+
+
+class Right(Flag):
+    """What a tool may do to the world."""
+
+    NONE = 0
+    READ = auto()
+    WRITE = auto()
+    NET = auto()
+    EXEC = auto()
+    SEND = auto()
+    MACHINE = auto()
+
+    @property
+    def names(self) -> list[str]:
+        """The rights one by one, in lower case."""
+        return [r.name.lower() for r in Right if r in self and r.name]
+
+
+NONE, READ, WRITE, NET, EXEC, SEND, MACHINE = (
+    Right.NONE,
+    Right.READ,
+    Right.WRITE,
+    Right.NET,
+    Right.EXEC,
+    Right.SEND,
+    Right.MACHINE,
+)
+
+Function = Callable[..., Awaitable[Result]]
+
+
+@dataclass(frozen=True, eq=False)
+class Tool:
+    """A declared tool.
+
+    `aliases` are other names of the tool, `argument_aliases` other names of its
+    parameters, each with the right one. `seconds` bounds the work itself, also after
+    it went on as a job.
+    """
+
+    function: Function
+    name: str
+    group: str
+    rights: Right
+    keywords: tuple[str, ...]
+    aliases: tuple[str, ...]
+    argument_aliases: Mapping[str, str]
+    profiles: tuple[str, ...]
+    destructive: bool
+    idempotent: bool
+    seconds: float | None
+    concurrency: int | None
+
+    @cached_property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """What a caller may give, in order."""
+        return parameters_of(self.function)
+
+    @cached_property
+    def schema(self) -> dict[str, Any]:
+        """The JSON Schema of the arguments."""
+        return schema_of(self.parameters)
+
+    @cached_property
+    def _doc(self) -> list[str]:
+        return inspect.cleandoc(self.function.__doc__ or "").split("\n\n")
+
+    @property
+    def description(self) -> str:
+        """The first line of the docstring: what a model reads."""
+        return self._doc[0].strip()
+
+    @property
+    def guidance(self) -> str:
+        """The rest of the docstring: when to use the tool and when not."""
+        return "\n\n".join(self._doc[1:]).strip()
+
+    @property
+    def read_only(self) -> bool:
+        """Whether nothing changes anywhere."""
+        return not self.rights & (WRITE | EXEC | SEND | MACHINE)
+
+    @property
+    def open_world(self) -> bool:
+        """Whether the tool deals with things outside the machine."""
+        return bool(self.rights & (NET | SEND))
+
+
+def tool(
+    *,
+    group: str,
+    rights: Right = NONE,
+    keywords: Sequence[str] = (),
+    aliases: Sequence[str] = (),
+    argument_aliases: Mapping[str, str] | None = None,
+    profiles: Sequence[str] = (),
+    destructive: bool = False,
+    idempotent: bool = False,
+    seconds: float | None = None,
+    concurrency: int | None = None,
+) -> Callable[[Function], Tool]:
+    """Declare an async function as a tool.
+
+    Args:
+        group: the group it belongs to, which is also a profile.
+        rights: what it may do; policy and annotations follow from it.
+        keywords: words people use for it that are not in its text.
+        aliases: other names under which it is found.
+        argument_aliases: other spellings of its parameters, each to the right one.
+        profiles: profiles that show it, beside its group and `all`.
+        destructive: whether it may destroy what was there.
+        idempotent: whether a second equal call changes nothing more.
+        seconds: the longest the work may take; None is the configured limit of a job.
+        concurrency: how many calls of it may run at once; None is no limit of its own.
+
+    Raises:
+        TypeError: the function is not async or has no docstring.
+    """
+
+    def declare(function: Function) -> Tool:
+        if not inspect.iscoroutinefunction(function):
+            raise TypeError(f"{function.__name__}: a tool is an async function")
+        if not function.__doc__:
+            raise TypeError(f"{function.__name__}: a tool has a docstring")
+        return Tool(
+            function=function,
+            name=function.__name__,
+            group=group,
+            rights=rights,
+            keywords=tuple(keywords),
+            aliases=tuple(aliases),
+            argument_aliases=dict(argument_aliases or {}),
+            profiles=tuple(profiles),
+            destructive=destructive,
+            idempotent=idempotent or not rights & (WRITE | EXEC | SEND | MACHINE),
+            seconds=seconds,
+            concurrency=concurrency,
+        )
+
+    return declare

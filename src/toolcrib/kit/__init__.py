@@ -1,0 +1,1 @@
+"""Shared mechanics that know no tool."""

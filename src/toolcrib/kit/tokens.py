@@ -1,0 +1,199 @@
+"""How many tokens a text takes, estimated without a tokenizer.
+
+A text is first reduced to its shape (every lower-case Latin letter becomes `a`,
+every Cyrillic letter `я`, every Han character `一` …), split into the pieces that
+byte-pair tokenizers split at, and each piece is priced by its script and length.
+A text has few distinct shapes, so pricing is a look-up. The prices are calibrated
+against the o200k vocabulary (`bench/tokens.py` prints how well they fit).
+Special tokens such as <|endoftext|> are plain text here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from functools import lru_cache
+
+BLOCK = 1 << 18
+TOKEN = 100  # prices are in hundredths of a token, so that sums are exact
+
+_SCRIPTS = (
+    (0x0370, 0x03FF, "γ"),
+    (0x0400, 0x052F, "я"),
+    (0x0590, 0x05FF, "ש"),
+    (0x0600, 0x06FF, "ع"),
+    (0x0900, 0x0DFF, "क"),
+    (0x0E00, 0x0EFF, "ก"),
+    (0x10A0, 0x10FF, "ა"),
+    (0x1100, 0x11FF, "가"),
+    (0x1F00, 0x1FFF, "γ"),
+    (0x2000, 0x206F, "–"),
+    (0x2070, 0x2FFF, "→"),
+    (0x3000, 0x3040, "、"),
+    (0x3041, 0x30FF, "あ"),
+    (0x3400, 0x9FFF, "一"),
+    (0xAC00, 0xD7AF, "가"),
+    (0xF900, 0xFAFF, "一"),
+    (0xFF00, 0xFFEF, "、"),
+    (0x1F000, 0x1FAFF, "★"),
+)
+_LATIN = ((0x00B5, 0x024F), (0x1E00, 0x1EFF))
+OTHER, ASTRAL, SIGN = "?", "‽", "§"
+
+# Price of one piece of a script: once a run, then for each character.
+_RUNS = {
+    "γ": (0, 41),
+    "я": (90, 17),
+    "ש": (50, 36),
+    "ع": (89, 19),
+    "क": (4, 38),
+    "ก": (68, 39),
+    "ა": (54, 32),
+    "가": (100, 39),
+    "あ": (0, 65),
+    "一": (0, 86),
+}
+_SINGLES = {"–": 90, "→": 60, "、": 140, "★": 200, "؟": 245, ASTRAL: 300, SIGN: 85}
+
+# Latin words: the first letter, then what each further one adds up to a length.
+# Glued words follow a letter or digit at once, as in camelCase and base64.
+_LOWER = (60, ((3, 0), (6, 23), (10, 7), (None, 45)))
+_LOWER_GLUED = (110, ((3, 0), (6, 6), (10, 40), (None, 25)))
+_UPPER = (60, ((3, 19), (None, 54)))
+_UPPER_GLUED = (164, ((3, 10), (None, 60)))
+_MIXED = (217, ((3, 8), (None, 55)))
+_MIXED_GLUED = (207, ((3, 50), (None, 30)))
+_ACCENT, _PREFIX = 87, 48
+
+_LETTERS = "aAàÀ" + "".join(_RUNS)
+_PIECE = re.compile(
+    rf"[^\r\n0{_LETTERS}]?(?:[AÀ]++[aà]*+|[aà]++|γ++|я++|ש++|ع++|क++|ก++|ა++|가++|[あ一]++)"
+    r"|0{1,3}+"
+    r"| ?[!-/:->@\[-`{-~]++[\r\n]*+"
+    r"|[ \t]*+[\r\n]++|[ \t]++(?<=[ \t]{2})"
+    r"|.",
+    re.DOTALL,
+)
+
+
+class _Shapes(dict[int, str]):
+    """Code point to shape, worked out once for each."""
+
+    def __missing__(self, code: int) -> str:
+        shape = _shape_of(code)
+        if code < 0x20000:
+            self[code] = shape
+        return shape
+
+
+def _shape_of(code: int) -> str:
+    char = chr(code)
+    if code < 0x80:
+        if char.isalpha():
+            return "a" if char.islower() else "A"
+        return "0" if char.isdigit() else char if char in "\n\r\t" or code >= 0x20 else OTHER
+    if any(low <= code <= high for low, high in _LATIN):
+        return SIGN if not char.isalpha() else "À" if char.isupper() else "à"
+    for low, high, shape in _SCRIPTS:
+        if low <= code <= high:
+            return shape
+    return SIGN if code < 0x250 else "؟" if code < 0x10000 else ASTRAL
+
+
+_SHAPES = _Shapes()
+
+
+def estimate(text: str) -> int:
+    """About how many tokens a text takes; 0 only for the empty text."""
+    total = 0
+    for start in range(0, len(text), BLOCK):
+        shape = text[start : start + BLOCK].translate(_SHAPES)
+        for piece, count in Counter(_PIECE.findall(shape)).items():
+            total += _price(piece) * count
+    return -(-total // TOKEN)
+
+
+def longest_head(text: str, max_tokens: int) -> int:
+    """How many characters from the start fit into a budget of tokens."""
+    end, start, spent = 0, 0, 0
+    budget = max_tokens * TOKEN
+    while start < len(text) and end == start:
+        shape = text[start : start + BLOCK].translate(_SHAPES)
+        for match in _PIECE.finditer(shape):
+            price = _price(match.group())
+            if spent + price > budget:
+                end += _part(match.group(), budget - spent)
+                break
+            spent += price
+            end = start + match.end()
+        start += BLOCK
+    while end and estimate(text[:end]) > max_tokens:
+        end -= 1
+    return end
+
+
+def longest_tail(text: str, max_tokens: int) -> int:
+    """How many characters from the end fit into a budget of tokens."""
+    low, high = 0, 16
+    while high < len(text) and estimate(text[-high:]) <= max_tokens:
+        low, high = high, high * 4
+    high = min(high, len(text))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if estimate(text[-middle:]) <= max_tokens:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _part(piece: str, budget: int) -> int:
+    """How much of one piece fits."""
+    low, high = 0, len(piece) - 1
+    while low < high:
+        middle = (low + high + 1) // 2
+        if _price(piece[:middle]) <= budget:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+@lru_cache(maxsize=1 << 14)
+def _price(piece: str) -> int:
+    first, body, prefix = piece[0], piece, ""
+    if len(piece) > 1 and first not in _LETTERS and piece[1] in _LETTERS:
+        prefix, body, first = first, piece[1:], piece[1]
+    price = _PREFIX if prefix not in ("", " ") else 0
+    if first in "aAàÀ":
+        return price + _latin(body, glued=not prefix)
+    if first in _RUNS:
+        return price + _RUNS[first][0] + sum(_RUNS[char][1] for char in body)
+    if first == "0":
+        return 110
+    if first in _SINGLES and len(piece) == 1:
+        return _SINGLES[first]
+    if piece.isspace():
+        return 115 if "\n" in piece or "\r" in piece else 91
+    return _signs(piece.strip())
+
+
+def _latin(word: str, *, glued: bool) -> int:
+    capitals = word.count("A") + word.count("À")
+    if capitals == len(word) > 1:
+        first, steps = _UPPER_GLUED if glued else _UPPER
+    elif capitals > 1:
+        first, steps = _MIXED_GLUED if glued else _MIXED
+    else:
+        first, steps = _LOWER_GLUED if glued else _LOWER
+    price, low = first, 1
+    for high, step in steps:
+        reached = len(word) if high is None else min(high, len(word))
+        price += max(0, reached - low) * step
+        low = high or low
+    return price + _ACCENT * (word.count("à") + word.count("À"))
+
+
+def _signs(run: str) -> int:
+    """Punctuation: long runs of one sign are cheap, mixed ones are not."""
+    return 87 if len(run) <= 4 or len(set(run)) == 1 else 87 + 31 * (len(run) - 4)

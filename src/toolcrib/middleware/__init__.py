@@ -1,0 +1,20 @@
+"""What every call passes through: one file each, one order.
+
+Errors stand outermost and turn every exception into a result. History comes next,
+so that refused and malformed calls are recorded too. Shape is innermost: what goes on
+as a job is shaped as well.
+"""
+
+from __future__ import annotations
+
+from toolcrib.core.pipeline import Middleware
+from toolcrib.middleware.errors import errors
+from toolcrib.middleware.history import history
+from toolcrib.middleware.limits import limits
+from toolcrib.middleware.policy import policy
+from toolcrib.middleware.shape import shape
+from toolcrib.middleware.validate import validate
+
+PIPELINE: tuple[Middleware, ...] = (errors, history, validate, policy, limits, shape)
+UNRESOLVED: tuple[Middleware, ...] = (errors, history)
+"""For a call whose tool is not known: there is nothing to check, but it is recorded."""

@@ -1,0 +1,67 @@
+"""Every call leaves one record, also those that are refused or fail."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+import traceback
+
+from toolcrib.core.call import Call, Result
+from toolcrib.core.errors import ToolError
+from toolcrib.core.pipeline import Proceed
+from toolcrib.kit.history import Entry, History
+from toolcrib.kit.redaction import redact
+from toolcrib.kit.tokens import estimate
+
+
+async def history(call: Call, proceed: Proceed) -> Result:
+    """Run the call and record it before its answer leaves."""
+    if not call.ctx.config.history.enabled:
+        return await proceed(call)
+    began = time.time(), time.perf_counter()
+    try:
+        result = await proceed(call)
+    except asyncio.CancelledError:
+        await asyncio.shield(_record(call, began, "cancelled", Result()))
+        raise
+    except ToolError as error:
+        await _record(call, began, error.stable_code, Result(text=error.message))
+        raise
+    except Exception as error:
+        trace = "".join(traceback.format_exception(error, limit=-8))
+        await _record(call, began, "internal", Result(), note=trace[-4000:])
+        raise
+    outcome = result.error.code if result.error else "ok"
+    await _record(call, began, outcome, result)
+    return result
+
+
+async def _record(
+    call: Call, began: tuple[float, float], outcome: str, result: Result, note: str = ""
+) -> None:
+    ctx = call.ctx
+    keeper = ctx.use(History)
+    await keeper.record(
+        Entry(
+            id=ctx.call_id,
+            time=began[0],
+            surface=ctx.caller.surface,
+            client=ctx.caller.name,
+            session=ctx.session.id,
+            tool=call.tool.name,
+            arguments=_arguments(call),
+            outcome=outcome,
+            ms=(time.perf_counter() - began[1]) * 1000,
+            tokens=estimate(result.text) if result.text else 0,
+            bytes_=len(result.text.encode("utf-8", "replace")),
+            note=note,
+        )
+    )
+    if keeper.warning:
+        ctx.warn(keeper.warning)
+
+
+def _arguments(call: Call) -> str:
+    kept = redact(call.arguments, call.ctx.config.history.argument_chars)
+    return json.dumps(kept, ensure_ascii=False, default=str)

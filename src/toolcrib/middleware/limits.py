@@ -1,0 +1,139 @@
+"""How many calls run at once, for how long, and when a long one goes on as a job."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field, replace
+from typing import Self
+
+from toolcrib.core.call import Call, Next, Result
+from toolcrib.core.context import Caller, Notify, Progress
+from toolcrib.core.errors import Busy, TimedOut
+from toolcrib.core.pipeline import Proceed
+from toolcrib.core.services import Services
+from toolcrib.core.tool import NONE, Tool
+from toolcrib.kit.jobs import Jobs
+
+HEARTBEAT = 10.0
+"""Seconds without a word after which the caller is told that the work goes on."""
+
+
+@dataclass(slots=True)
+class Places:
+    """A service: the places in which calls run. Tools without any right need none."""
+
+    total: int
+    most_waiting: int
+    running: asyncio.Semaphore
+    per_tool: dict[str, asyncio.Semaphore] = field(default_factory=dict)
+    waiting: int = 0
+
+    @classmethod
+    def open(cls, services: Services) -> Self:
+        """Places as configured under `limits`."""
+        limits = services.config.limits
+        return cls(limits.concurrency, limits.waiting, asyncio.Semaphore(limits.concurrency))
+
+    @contextlib.asynccontextmanager
+    async def place(self, tool: Tool) -> AsyncIterator[None]:
+        """Wait for a place and hold it.
+
+        Raises:
+            Busy: too many are waiting already.
+        """
+        if tool.rights == NONE:
+            yield
+            return
+        if self.waiting >= self.most_waiting:
+            raise Busy(f"{self.total} calls are running and {self.waiting} are waiting.")
+        async with contextlib.AsyncExitStack() as held:
+            self.waiting += 1
+            try:
+                if tool.concurrency is not None:
+                    own = self.per_tool.setdefault(tool.name, asyncio.Semaphore(tool.concurrency))
+                    await held.enter_async_context(own)
+                await held.enter_async_context(self.running)
+            finally:
+                self.waiting -= 1
+            yield
+
+
+@dataclass(slots=True)
+class _Relay:
+    """Carries progress to the caller, and to the job once the caller has gone."""
+
+    notify: Notify | None
+    last: float = field(default_factory=time.monotonic)
+
+    async def __call__(self, progress: Progress) -> None:
+        self.last = time.monotonic()
+        if self.notify is not None:
+            await self.notify(progress)
+
+
+async def limits(call: Call, proceed: Proceed) -> Result:
+    """Hold a place, keep the deadline, and answer in time even if the work is not done.
+
+    Raises:
+        Busy: no place and no room to wait.
+        TimedOut: the work took longer than the tool may.
+    """
+    relay = _Relay(call.ctx.caller.notify)
+    seconds = call.tool.seconds or call.ctx.config.limits.job_seconds
+    caller: Caller = replace(call.ctx.caller, notify=relay)
+    ctx = replace(call.ctx, caller=caller, deadline=time.monotonic() + seconds)
+    work = asyncio.create_task(_work(replace(call, ctx=ctx), proceed, seconds))
+    try:
+        if await _wait(work, relay, caller.answer_within):
+            return work.result()
+        return await _hand_over(call, work, relay)
+    except asyncio.CancelledError:
+        work.cancel()
+        await asyncio.gather(work, return_exceptions=True)
+        raise
+
+
+async def _work(call: Call, proceed: Proceed, seconds: float) -> Result:
+    async with call.ctx.use(Places).place(call.tool):
+        try:
+            async with asyncio.timeout(seconds):
+                return await proceed(call)
+        except TimeoutError:
+            raise TimedOut(
+                f"{call.tool.name} was stopped after {seconds:g} seconds.",
+                hint="Ask for less at a time, or raise the limit in the configuration.",
+            ) from None
+
+
+async def _wait(work: asyncio.Task[Result], relay: _Relay, within: float | None) -> bool:
+    """Wait for the work with a sign of life now and then; False when time is up."""
+    began = time.monotonic()
+    while True:
+        now = time.monotonic()
+        left = None if within is None else began + within - now
+        if left is not None and left <= 0:
+            return False
+        quiet = max(0.0, relay.last + HEARTBEAT - now)
+        done, _ = await asyncio.wait({work}, timeout=quiet if left is None else min(quiet, left))
+        if done:
+            return True
+        if time.monotonic() - relay.last >= HEARTBEAT:
+            await relay(Progress(f"working, {time.monotonic() - began:.0f} s"))
+
+
+async def _hand_over(call: Call, work: asyncio.Task[Result], relay: _Relay) -> Result:
+    job = await call.ctx.use(Jobs).adopt(
+        work, kind="call", title=call.tool.name, session=call.ctx.session.id, tool=call.tool.name
+    )
+
+    async def to_job(progress: Progress) -> None:
+        job.write(f"{progress.message}\n")
+
+    relay.notify = to_job
+    return Result(
+        text=f"{call.tool.name} is still running and goes on as job {job.id}.",
+        next=Next("read_job", {"id": job.id, "wait": "exit"}),
+    )

@@ -1,0 +1,61 @@
+"""A result is made fit to be read: cleaned, fenced, within its budget, with the way on."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from toolcrib.core.call import Call, Next, Result
+from toolcrib.core.errors import StorageFailure
+from toolcrib.core.pipeline import Proceed
+from toolcrib.core.tool import NET
+from toolcrib.kit.results import Results
+from toolcrib.kit.text import clean, fence, head_and_tail
+from toolcrib.kit.tokens import estimate
+
+MARKER = "\n\n[{dropped} of {total} characters left out here]\n\n"
+ROOM = 60
+"""Tokens kept free for the fence, the marker and the line that names the next call."""
+
+
+async def shape(call: Call, proceed: Proceed) -> Result:
+    """Clean and fence untrusted text, and cut what is over the budget."""
+    result = await proceed(call)
+    text = result.text
+    if result.source or call.tool.rights & NET:
+        cleaned = clean(text)
+        text = cleaned.text
+        if cleaned.removed:
+            count = sum(cleaned.removed.values())
+            call.ctx.warn(f"{count} invisible characters were removed.")
+    result = replace(result, text=text)
+    budget = budget_of(call, result)
+    # A character is hardly ever more than one token, so short texts need no count.
+    if len(text) > budget and estimate(text) > budget:
+        result = await _shorten(call, result, budget)
+    if result.source:
+        result = replace(result, text=fence(result.text, result.source), source="")
+    if call.ctx.warnings:
+        notes = "\n".join(f"Note: {warning}" for warning in call.ctx.warnings)
+        result = replace(result, text=f"{result.text}\n{notes}".lstrip("\n"))
+    return result
+
+
+def budget_of(call: Call, result: Result) -> int:
+    """Tokens that the answer to this call may have."""
+    limits = call.ctx.config.results
+    wanted = result.max_tokens or limits.per_tool.get(call.tool.name) or limits.max_tokens
+    return min(wanted, limits.ceiling)
+
+
+async def _shorten(call: Call, result: Result, budget: int) -> Result:
+    whole = result.text if result.next is None else f"{result.text}\nTo go on: {result.next}"
+    head, tail, dropped = head_and_tail(whole, max(budget - ROOM, budget // 2))
+    marker = MARKER.format(dropped=f"{dropped:,}", total=f"{len(whole):,}")
+    cut = replace(result, text=f"{head}{marker}{tail}", truncated=True)
+    try:
+        handle = await call.ctx.use(Results).keep(whole, call.ctx.session.id)
+    except StorageFailure as error:
+        call.ctx.warn(f"The rest could not be kept: {error.message}")
+        return replace(cut, next=None)
+    arguments = {"handle": handle, "offset": len(head)}
+    return replace(cut, next=Next("read_more", arguments))

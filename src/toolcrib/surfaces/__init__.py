@@ -1,0 +1,1 @@
+"""Thin doors into the one pipeline."""

@@ -1,0 +1,1 @@
+"""One HTTP server for MCP and OpenAPI: the same gate before both."""

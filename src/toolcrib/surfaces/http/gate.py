@@ -1,0 +1,73 @@
+"""Who may speak to the HTTP server: known host names, known origins, the bearer token.
+
+Checked before anything else of a request is looked at. A web page in the user's browser
+can send requests to loopback, so the Host and Origin headers count also there.
+"""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What the gate lets through. `hosts` and `origins` may end in `:*` for any port."""
+
+    hosts: Sequence[str]
+    origins: Sequence[str]
+    token: str = ""
+
+
+class Gate:
+    """ASGI middleware: refuse with 421, 403 or 401, else note whose conversation it is."""
+
+    def __init__(self, app: ASGIApp, rules: Rules) -> None:
+        self._app = app
+        self._rules = rules
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a request through, or answer it."""
+        if scope["type"] == "http":
+            headers = {k.decode("latin-1"): v.decode("latin-1") for k, v in scope["headers"]}
+            refusal = self._refusal(headers, scope)
+            if refusal is not None:
+                await refusal(scope, receive, send)
+                return
+        await self._app(scope, receive, send)
+
+    def _refusal(self, headers: dict[str, str], scope: Scope) -> JSONResponse | None:
+        if not _named(headers.get("host", ""), self._rules.hosts):
+            return _no(421, "This host name is not known here.", "Add it to http.allow_hosts.")
+        origin = headers.get("origin")
+        if origin is not None and not _named(origin, self._rules.origins):
+            return _no(403, "This origin may not call.", "Add it to http.allow_origins.")
+        if not self._rules.token or scope["method"] == "OPTIONS":
+            return None
+        scheme, _, given = headers.get("authorization", "").partition(" ")
+        right = hmac.compare_digest(given.strip().encode(), self._rules.token.encode())
+        if scheme.lower() != "bearer" or not right:
+            refusal = _no(401, "The bearer token is missing or wrong.", "Send the configured one.")
+            refusal.headers["www-authenticate"] = "Bearer"
+            return refusal
+        # One conversation a token: what it has read and seen belongs together.
+        scope["toolcrib.session"] = f"token:{sha256(given.encode()).hexdigest()[:24]}"
+        return None
+
+
+def _named(value: str, known: Sequence[str]) -> bool:
+    name, _, port = value.rpartition(":")
+    any_port = f"{name}:*" if port.isdigit() else f"{value}:*"
+    return value in known or any_port in known
+
+
+def _no(status: int, message: str, hint: str) -> JSONResponse:
+    body = {"error": {"code": "denied", "message": message, "hint": hint}}
+    return JSONResponse(body, status)

@@ -1,0 +1,175 @@
+"""The same tools as OpenAPI 3.1: one POST a tool, for Open WebUI and other HTTP clients."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+
+import toolcrib
+from toolcrib.core.call import Result
+from toolcrib.core.context import Caller
+from toolcrib.core.tool import Tool
+from toolcrib.toolbox import Toolbox
+
+SESSION_HEADER = "x-toolcrib-session"
+
+
+def routes(toolbox: Toolbox) -> list[Route]:
+    """`/openapi.json` and `/tools/{name}` for the tools of the toolbox's profile."""
+    description = describe(toolbox)
+
+    async def openapi(request: Request) -> Response:
+        del request
+        return JSONResponse(description)
+
+    async def call(request: Request) -> Response:
+        return await _call(toolbox, request)
+
+    return [
+        Route("/openapi.json", openapi, methods=["GET"]),
+        Route("/tools/{name}", call, methods=["POST"]),
+    ]
+
+
+async def _call(toolbox: Toolbox, request: Request) -> Response:
+    if "origin" in request.headers and not _is_json(request):
+        # A form post needs no preflight, so any page could send one.
+        return JSONResponse({"error": {"code": "unsupported_content"}}, 415)
+    limit = toolbox.config.limits.max_argument_bytes * 2
+    body = bytearray()
+    try:
+        async for chunk in request.stream():
+            body += chunk
+            if len(body) > limit:
+                return JSONResponse({"error": {"code": "too_large"}}, 413)
+    except ClientDisconnect:
+        return Response(status_code=499)
+    caller = Caller(
+        surface="openapi",
+        name=request.headers.get("user-agent", "")[:80],
+        answer_within=toolbox.config.limits.answer_within,
+    )
+    result = await _until_disconnect(
+        request,
+        toolbox.call(
+            request.path_params["name"],
+            body.decode("utf-8", "replace"),
+            session=_session_of(request),
+            caller=caller,
+        ),
+    )
+    if result is None:
+        return Response(status_code=499)
+    if request.headers.get("accept", "").startswith("text/plain"):
+        return PlainTextResponse(result.render())
+    return Response(
+        json.dumps(result.to_json(), ensure_ascii=False, default=str),
+        media_type="application/json",
+    )
+
+
+def _is_json(request: Request) -> bool:
+    return request.headers.get("content-type", "").split(";")[0].strip() == "application/json"
+
+
+def _session_of(request: Request) -> str | None:
+    own: str | None = request.scope.get("toolcrib.session")
+    named = request.headers.get(SESSION_HEADER)
+    # Below the token's own conversation, so that no token reaches into another's.
+    return f"{own or 'local'}:{named[:80]}" if named else own
+
+
+async def _until_disconnect(request: Request, work: Any) -> Result | None:
+    """The result, or None when the client has gone; the call is then cancelled."""
+    task: asyncio.Task[Result] = asyncio.ensure_future(work)
+    gone = asyncio.ensure_future(_gone(request))
+    try:
+        await asyncio.wait({task, gone}, return_when=asyncio.FIRST_COMPLETED)
+        return task.result() if task.done() else None
+    finally:
+        gone.cancel()
+        if not task.done():
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+
+async def _gone(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+def describe(toolbox: Toolbox) -> dict[str, Any]:
+    """The OpenAPI 3.1 document."""
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "toolcrib",
+            "version": toolcrib.__version__,
+            "description": "Tools for local language models. Errors come with status 200 and "
+            "a code in `error`; ask for `text/plain` to get the text alone.",
+        },
+        "paths": {f"/tools/{tool.name}": {"post": _operation(tool)} for tool in toolbox.shown},
+        "components": {
+            "schemas": {"Result": RESULT},
+            "securitySchemes": {"bearer": {"type": "http", "scheme": "bearer"}},
+        },
+        "security": [{}, {"bearer": []}],
+    }
+
+
+def _operation(tool: Tool) -> dict[str, Any]:
+    return {
+        "operationId": tool.name,
+        "summary": tool.description,
+        "description": tool.guidance or tool.description,
+        "tags": [tool.group],
+        "requestBody": {
+            "required": any(p.required for p in tool.parameters),
+            "content": {"application/json": {"schema": tool.schema}},
+        },
+        "responses": {
+            "200": {
+                "description": "The result of the call, also where it failed.",
+                "content": {
+                    "application/json": {"schema": {"$ref": "#/components/schemas/Result"}},
+                    "text/plain": {"schema": {"type": "string"}},
+                },
+            }
+        },
+    }
+
+
+RESULT: dict[str, Any] = {
+    "type": "object",
+    "required": ["text", "data", "images", "truncated", "next", "error"],
+    "properties": {
+        "text": {"type": "string", "description": "For a model to read."},
+        "data": {"description": "The same for programs."},
+        "images": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {"mime_type": {"type": "string"}, "data": {"type": "string"}},
+            },
+        },
+        "truncated": {"type": "boolean", "description": "More exists; `next` reads it."},
+        "next": {
+            "type": ["object", "null"],
+            "properties": {"tool": {"type": "string"}, "arguments": {"type": "object"}},
+        },
+        "error": {
+            "type": ["object", "null"],
+            "properties": {
+                "code": {"type": "string"},
+                "message": {"type": "string"},
+                "hint": {"type": "string"},
+                "details": {"type": "object"},
+            },
+        },
+    },
+}

@@ -1,0 +1,1 @@
+"""The Model Context Protocol, over stdio and streamable HTTP, on the official SDK."""

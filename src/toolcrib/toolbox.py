@@ -1,0 +1,278 @@
+"""The one way in: a toolbox takes a call by name and gives a result."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Coroutine, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Self, TypeVar
+from uuid import uuid4
+
+from toolcrib.core.call import Call, Result
+from toolcrib.core.config import Config
+from toolcrib.core.context import Caller, Ctx
+from toolcrib.core.errors import StorageFailure, ToolDisabled, ToolError
+from toolcrib.core.pipeline import fold
+from toolcrib.core.registry import Registry, discover
+from toolcrib.core.services import Services
+from toolcrib.core.session import Session
+from toolcrib.core.tool import Tool
+from toolcrib.core.tool import tool as declare
+from toolcrib.kit.sessions import Sessions
+from toolcrib.middleware import PIPELINE, UNRESOLVED
+
+T = TypeVar("T")
+PYTHON = Caller("python")
+
+
+@dataclass(frozen=True, slots=True)
+class ToolInfo:
+    """What `Toolbox.tools()` says of a tool; `schema` is the JSON Schema of its arguments."""
+
+    name: str
+    description: str
+    schema: Mapping[str, Any]
+    group: str
+    rights: tuple[str, ...]
+
+
+class Toolbox:
+    """Tools, configuration and state, ready to be called.
+
+    ::
+
+        async with Toolbox(workspace="~/notes") as box:
+            result = await box.call("read_file", {"path": "todo.md"})
+            print(result.text)
+
+    Args:
+        config: the typed tree, a dict of the same shape, or the path of a TOML file;
+            None reads the user's own.
+        profile: which tools may be called: profiles, groups and tools, by commas.
+        workspace: the folder for the file tools, over `workspace.roots`.
+        tools: the tools to hold, instead of all that are installed.
+
+    Raises:
+        ConfigError: the configuration is wrong.
+        BadInput: the profile names nothing.
+    """
+
+    def __init__(
+        self,
+        config: Config | Mapping[str, Any] | Path | str | None = None,
+        profile: str = "all",
+        workspace: Path | str | None = None,
+        *,
+        tools: list[Tool] | None = None,
+    ) -> None:
+        self.config = _config(config, workspace)
+        self.profile = profile
+        self.registry = Registry(
+            installed() if tools is None else tools, self.config.tools.disabled
+        )
+        self._shown = {t.name: t for t in self.registry.select(profile)}
+        self._services = Services(self.config)
+        self._handler = fold(PIPELINE)
+        self._session_id = uuid4().hex
+        self._unsaved: dict[str, Session] = {}
+        self._thread: _LoopThread | None = None
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        thread = self._thread
+        if thread is not None:
+            thread.run(self.close())
+            thread.stop()
+            self._thread = None
+
+    async def close(self) -> None:
+        """Stop this toolbox's jobs and processes, and close the store and the network."""
+        await self._services.close()
+
+    def use(self, kind: Any) -> Any:
+        """A shared service of this toolbox, for surfaces and tests."""
+        return self._services.use(kind)
+
+    @property
+    def shown(self) -> list[Tool]:
+        """The declared tools of the profile, in the order in which hosts list them."""
+        return list(self._shown.values())
+
+    def tools(self) -> list[ToolInfo]:
+        """The tools of the profile, with what a program needs to offer them to a model."""
+        return [
+            ToolInfo(t.name, t.description, t.schema, t.group, tuple(t.rights.names))
+            for t in self.shown
+        ]
+
+    def as_openai_tools(self) -> list[dict[str, Any]]:
+        """The tools of the profile in the form of the OpenAI chat API."""
+        return [
+            {
+                "type": "function",
+                "function": {
+                    "name": t.name,
+                    "description": t.description,
+                    "parameters": t.schema,
+                },
+            }
+            for t in self.shown
+        ]
+
+    async def call(
+        self,
+        name: str,
+        arguments: Mapping[str, Any] | str | None = None,
+        *,
+        session: str | None = None,
+        caller: Caller = PYTHON,
+    ) -> Result:
+        """Send one call through the pipeline. Never raises for what the call does wrong.
+
+        Args:
+            name: the tool, also by an alias.
+            arguments: an object, or the same as JSON text.
+            session: the conversation; None is this toolbox's own.
+            caller: who calls, for surfaces.
+        """
+        state = await self._load(session or self._session_id)
+        result = await self._send(name, arguments, state, caller, nested=False)
+        await self._save(state)
+        return result
+
+    def call_sync(
+        self,
+        name: str,
+        arguments: Mapping[str, Any] | str | None = None,
+        *,
+        session: str | None = None,
+    ) -> Result:
+        """The same for scripts; jobs go on between calls. Close with `with Toolbox(...)`."""
+        if self._thread is None:
+            self._thread = _LoopThread()
+        return self._thread.run(self.call(name, arguments, session=session))
+
+    async def _send(
+        self, name: str, arguments: Any, session: Session, caller: Caller, *, nested: bool
+    ) -> Result:
+        # Handing over to a job is the outermost call's business alone.
+        within = replace(caller, answer_within=None)
+
+        async def invoke(name: str, arguments: Any) -> Result:
+            return await self._send(name, arguments, session, within, nested=True)
+
+        ctx = Ctx(
+            call_id=uuid4().hex,
+            caller=caller,
+            session=session,
+            services=self._services,
+            registry=self.registry,
+            invoke=invoke,
+            profile=self.profile,
+        )
+        try:
+            found = self._find(name, nested=nested)
+        except ToolError as error:
+            return await _refuse(name, arguments, ctx, error)
+        return await self._handler(Call(found, arguments, ctx))
+
+    def _find(self, name: str, *, nested: bool) -> Tool:
+        found = self.registry.resolve(name)
+        if not nested and found.name not in self._shown:
+            raise ToolDisabled(
+                f"{found.name} is not in the profile '{self.profile}'.",
+                hint=f"The user can add it: --profile {self.profile},{found.name}",
+            )
+        return found
+
+    async def _load(self, session_id: str) -> Session:
+        try:
+            return self._unsaved.get(session_id) or await self.use(Sessions).load(session_id)
+        except StorageFailure:
+            return self._unsaved.setdefault(session_id, Session(session_id))
+
+    async def _save(self, session: Session) -> None:
+        if not session.changed:
+            return
+        try:
+            await self.use(Sessions).save(session)
+            self._unsaved.pop(session.id, None)
+        except StorageFailure:
+            self._unsaved[session.id] = session
+
+
+@cache
+def installed() -> tuple[Tool, ...]:
+    """Every tool of toolcrib, and of packages that bring some (entry point `toolcrib.tools`)."""
+    from importlib.metadata import entry_points
+
+    packages = [import_module("toolcrib.tools")]
+    packages += [point.load() for point in entry_points(group="toolcrib.tools")]
+    return tuple(tool for package in packages for tool in discover(package))
+
+
+def _config(
+    config: Config | Mapping[str, Any] | Path | str | None, workspace: Path | str | None
+) -> Config:
+    if isinstance(config, Config):
+        tree = config
+    elif isinstance(config, Mapping):
+        tree = Config.load(config)
+    else:
+        tree = Config.load(path=config)
+    if workspace is None:
+        return tree
+    root = str(Path(workspace).expanduser().absolute())
+    return tree.model_copy(
+        update={"workspace": tree.workspace.model_copy(update={"roots": [root]})}
+    )
+
+
+async def _refuse(name: str, arguments: Any, ctx: Ctx, error: ToolError) -> Result:
+    """Record a call whose tool is unknown or not to be had, and say so."""
+
+    async def refuse(call: Call) -> Result:
+        del call
+        raise error
+
+    stand_in = replace(declare(group="none")(_unknown), name=name[:80])
+    return await fold(UNRESOLVED, refuse)(Call(stand_in, arguments, ctx))
+
+
+async def _unknown() -> Result:
+    """Stand for a tool that does not exist."""
+    return Result()
+
+
+class _LoopThread:
+    """An event loop in a thread of its own, so that jobs go on between sync calls."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="toolcrib", daemon=True)
+        self._thread.start()
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        try:
+            return future.result()
+        except KeyboardInterrupt:
+            future.cancel()
+            raise
+
+    def stop(self) -> None:
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()

@@ -1,0 +1,1 @@
+"""The tools: one folder a group, one small file a tool."""

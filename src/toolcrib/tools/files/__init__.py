@@ -1,0 +1,1 @@
+"""Tools for files of the workspace."""

@@ -1,0 +1,1 @@
+"""Tools for work that goes on in the background."""

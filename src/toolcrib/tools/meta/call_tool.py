@@ -1,0 +1,39 @@
+"""Calling a tool that the host does not list."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from toolcrib.core.call import Result
+from toolcrib.core.context import Ctx
+from toolcrib.core.errors import BadInput
+from toolcrib.core.params import JsonObject, Param
+from toolcrib.core.tool import tool
+
+
+@tool(
+    group="meta",
+    profiles=("search",),
+    keywords=("run", "invoke", "execute"),
+    aliases=("run_tool", "execute_tool"),
+    argument_aliases={
+        "tool": "name",
+        "tool_name": "name",
+        "args": "arguments",
+        "input": "arguments",
+    },
+)
+async def call_tool(
+    name: Annotated[str, Param("The tool, as search_tools names it.")],
+    arguments: Annotated[JsonObject | None, Param("Its arguments as a JSON object.")] = None,
+    *,
+    ctx: Ctx,
+) -> Result:
+    """Call any tool by name.
+
+    Use it for tools that search_tools found. A listed tool is better called directly.
+    """
+    found = ctx.registry.resolve(name)
+    if found.name == "call_tool":
+        raise BadInput("call_tool cannot call itself.", hint="Name the tool that you want.")
+    return await ctx.invoke(found.name, arguments or {})
