@@ -9,11 +9,8 @@ No file in a workspace is ever read. Secrets are named, never held: a field
 
 from __future__ import annotations
 
-import json
 import os
-import tomllib
 from collections.abc import Mapping
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -29,6 +26,7 @@ from pydantic import (
 )
 
 from toolcrib.core.errors import ConfigError, NotConfigured
+from toolcrib.core.layers import explain, merge, read_environment, read_toml
 
 
 def _split(value: Any) -> Any:
@@ -274,50 +272,15 @@ class Config(Section):
             raise ConfigError(f"The configuration file {file} does not exist.")
         merged: dict[str, Any] = {}
         for layer in (
-            _read_toml(file) if file.is_file() else {},
-            _read_environment(os.environ, cls),
+            read_toml(file) if file.is_file() else {},
+            read_environment(os.environ, cls),
             overrides or {},
         ):
-            merged = _merge(merged, layer)
+            merged = merge(merged, layer)
         try:
             return cls.model_validate(merged)
         except ValidationError as error:
-            raise _explain(error, cls, file) from None
-
-
-PREFIX = "TOOLCRIB_"
-
-
-def _read_environment(environ: Mapping[str, str], tree: type[BaseModel]) -> dict[str, Any]:
-    """`TOOLCRIB_A__B=x` as `{"a": {"b": "x"}}`; other `TOOLCRIB_*` names are not settings."""
-    layer: dict[str, Any] = {}
-    for name, value in environ.items():
-        path = name.removeprefix(PREFIX).lower().split("__")
-        if not name.startswith(PREFIX) or (len(path) == 1 and path[0] not in tree.model_fields):
-            continue
-        branch = layer
-        for part in path[:-1]:
-            branch = branch.setdefault(part, {})
-        branch[path[-1]] = _from_text(name, value)
-    return layer
-
-
-def _from_text(name: str, value: str) -> Any:
-    if not value.lstrip().startswith(("[", "{")):
-        return value
-    try:
-        return json.loads(value)
-    except json.JSONDecodeError as error:
-        raise ConfigError(f"{name} looks like JSON and is not valid: {error}") from None
-
-
-def _merge(lower: Mapping[str, Any], upper: Mapping[str, Any]) -> dict[str, Any]:
-    merged = dict(lower)
-    for key, value in upper.items():
-        below = merged.get(key)
-        both = isinstance(below, Mapping) and isinstance(value, Mapping)
-        merged[key] = _merge(below, value) if both else value  # type: ignore[arg-type]
-    return merged
+            raise explain(error, cls, file) from None
 
 
 def user_config_file() -> Path:
@@ -359,48 +322,3 @@ def secret(env_name: str, needed_for: str) -> str:
             hint=f"Put the key into {env_name} and start toolcrib again.",
         )
     return value.strip()
-
-
-def _read_toml(file: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(file.read_text(encoding="utf-8"))
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{file} is not valid TOML: {error}") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{file} cannot be read: {error}") from None
-
-
-def _explain(error: ValidationError, tree: type[BaseModel], file: Path) -> ConfigError:
-    lines, hints = [], []
-    for item in error.errors():
-        path = [str(part) for part in item["loc"]]
-        key = ".".join(path)
-        if item["type"] == "extra_forbidden":
-            known = _keys_at(tree, path[:-1])
-            near = get_close_matches(path[-1], known, n=1)
-            lines.append(f"unknown key {key}")
-            hints.append(
-                f"Did you mean {'.'.join([*path[:-1], near[0]])}?"
-                if near
-                else f"Known there: {', '.join(sorted(known))}."
-            )
-        else:
-            lines.append(f"{key}: {item['msg']}")
-    return ConfigError(
-        f"The configuration is wrong: {'; '.join(lines)}.",
-        hint=" ".join([*hints, f"Look in {file}, the TOOLCRIB_* variables and the flags."]),
-    )
-
-
-def _keys_at(tree: type[BaseModel], path: list[str]) -> list[str]:
-    current: Any = tree
-    for part in path:
-        if not (isinstance(current, type) and issubclass(current, BaseModel)):
-            return []
-        found = current.model_fields.get(part)
-        if found is None:
-            return []
-        current = found.annotation
-    if isinstance(current, type) and issubclass(current, BaseModel):
-        return list(current.model_fields)
-    return []

@@ -1,0 +1,160 @@
+"""Arguments: forgiving in form, strict in meaning."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, TypedDict
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from toolcrib.core.arguments import bind
+from toolcrib.core.call import Result
+from toolcrib.core.errors import BadInput
+from toolcrib.core.params import Count, JsonObject, Param, Seconds
+from toolcrib.core.tool import tool
+
+
+class Edit(TypedDict):
+    old: str
+    new: Annotated[str, Param("Text that replaces it.")]
+
+
+@tool(group="test", argument_aliases={"file_path": "path", "max_results": "limit"})
+async def sample(
+    path: Annotated[str, Param("Which file.")],
+    limit: Annotated[Count, Param(maximum=50)] = 10,
+    timeout: Seconds = 1.5,
+    mode: Literal["head", "tail"] = "head",
+    deep: bool = False,
+    names: list[str] | None = None,
+    edits: list[Edit] | None = None,
+    body: JsonObject | None = None,
+    *,
+    ctx: Any,
+) -> Result:
+    """Sample.
+
+    For tests.
+    """
+    del ctx
+    return Result(data=[path, limit, timeout, mode, deep, names, edits, body])
+
+
+async def bound(given: Any) -> dict[str, Any]:
+    return await bind(sample, given, None)  # type: ignore[arg-type]
+
+
+async def test_defaults_are_filled() -> None:
+    assert await bound({"path": "a"}) == {
+        "path": "a",
+        "limit": 10,
+        "timeout": 1.5,
+        "mode": "head",
+        "deep": False,
+        "names": None,
+        "edits": None,
+        "body": None,
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),
+    [
+        ("limit", "3", 3),
+        ("limit", 3.0, 3),
+        ("limit", " 7 ", 7),
+        ("timeout", "2.5", 2.5),
+        ("timeout", 2, 2),
+        ("deep", "true", True),
+        ("deep", "No", False),
+        ("deep", 1, True),
+        ("mode", "TAIL", "tail"),
+        ("names", "one", ["one"]),
+        ("names", '["a", "b"]', ["a", "b"]),
+        ("names", [1, "b"], ["1", "b"]),
+        ("names", None, None),
+        ("body", '{"a": 1}', {"a": 1}),
+        ("body", {"a": 1}, {"a": 1}),
+        ("edits", '[{"old": "x", "new": "y"}]', [{"old": "x", "new": "y"}]),
+        ("edits", {"old": "x", "new": "y"}, [{"old": "x", "new": "y"}]),
+        ("max_results", 4, 4),
+        ("maxResults", 4, 4),
+        ("Max-Results", 4, 4),
+    ],
+)
+async def test_forgiving_in_form(name: str, value: Any, expected: Any) -> None:
+    found = await bound({"path": "a", name: value})
+    canonical = name if name in found else "limit"
+    assert found[canonical] == expected
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({}, "needs 'path' (Which file.)"),
+        ({"path": "a", "limit": 0}, "from 1 to 50"),
+        ({"path": "a", "limit": 51}, "from 1 to 50"),
+        ({"path": "a", "limit": 2.5}, "a whole number"),
+        ({"path": "a", "limit": "many"}, "a whole number"),
+        ({"path": "a", "limit": True}, "a whole number"),
+        ({"path": "a", "limit": float("nan")}, "a whole number"),
+        ({"path": "a", "timeout": -1}, "at least 0"),
+        ({"path": "a", "mode": "middle"}, "one of head, tail"),
+        ({"path": "a", "deep": "perhaps"}, "true or false"),
+        ({"path": ["a"]}, "a string"),
+        ({"path": {"a": 1}}, "a string"),
+        ({"path": "a", "body": "{broken"}, "not valid JSON"),
+        ({"path": "a", "body": "[1]"}, "a JSON object"),
+        ({"path": "a", "edits": [{"old": "x"}]}, "needs the field 'new'"),
+        ({"path": "a", "edits": [{"old": "x", "new": "y", "z": 1}]}, "no field 'z'"),
+        ({"path": "a", "file_path": "b"}, "given twice"),
+        ("{broken", "not valid JSON"),
+        ("[1]", "must be a JSON object"),
+        (7, "must be a JSON object"),
+    ],
+)
+async def test_strict_in_meaning(given: Any, says: str) -> None:
+    with pytest.raises(BadInput) as caught:
+        await bound(given)
+    assert says in caught.value.message
+
+
+@pytest.mark.rows("B04")
+async def test_an_unknown_argument_is_refused_with_the_right_names() -> None:
+    with pytest.raises(BadInput) as caught:
+        await bound({"path": "a", "limits": 4})
+    assert "'limits'" in caught.value.message
+    assert "Did you mean 'limit'?" in caught.value.hint
+    assert "path, limit?" in caught.value.hint
+
+
+async def test_json_text_is_an_object_and_nothing_is_none() -> None:
+    assert (await bound('{"path": "a"}'))["path"] == "a"
+    with pytest.raises(BadInput):
+        await bound(None)
+    with pytest.raises(BadInput):
+        await bound("  ")
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=8,
+)
+
+
+@given(st.dictionaries(st.sampled_from(["path", "limit", "deep", "names", "edits", "body"]), JSON))
+async def test_any_json_is_bound_or_refused(given: dict[str, Any]) -> None:
+    try:
+        found = await bound(given)
+    except BadInput as error:
+        assert error.message
+    else:
+        assert isinstance(found["path"], str)
+        assert 1 <= found["limit"] <= 50
+
+
+async def test_deeply_nested_json_text_is_refused() -> None:
+    with pytest.raises(BadInput):
+        await bound({"path": "a", "body": '{"a":' * 100_000})

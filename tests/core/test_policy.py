@@ -1,0 +1,62 @@
+"""Allow, ask or deny."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from toolcrib.core.call import Result
+from toolcrib.core.config import PolicyConfig
+from toolcrib.core.policy import decide
+from toolcrib.core.tool import MACHINE, NET, READ, SEND, WRITE, Right, Tool, tool
+
+
+@tool(group="files", rights=READ)
+async def read_file(*, ctx: Any) -> Result:
+    """Read."""
+    del ctx
+    return Result()
+
+
+def having(rights: Right) -> Tool:
+    return replace(read_file, rights=rights)
+
+
+@pytest.mark.parametrize(
+    ("rights", "action"),
+    [(READ, "allow"), (NET, "allow"), (WRITE, "allow"), (NET | SEND, "ask"), (MACHINE, "ask")],
+)
+def test_without_rules_the_rights_decide(rights: Right, action: str) -> None:
+    decision = decide(PolicyConfig(), having(rights), [])
+    assert decision.action == action
+    assert not decision.explicit
+
+
+@pytest.mark.rows("D32")
+@pytest.mark.parametrize(
+    ("rules", "targets", "action"),
+    [
+        ([{"action": "deny", "tool": "READ_*"}], [], "deny"),
+        ([{"action": "deny", "group": "web"}], [], "allow"),
+        ([{"action": "ask", "rights": "read,write"}], [], "ask"),
+        ([{"action": "ask", "rights": "send"}], [], "allow"),
+        ([{"action": "deny", "target": "*/secret/*"}], ["/w/secret/a"], "deny"),
+        ([{"action": "deny", "target": "*/Secret/*"}], ["/w/open/a", "/w/secret/a"], "deny"),
+        ([{"action": "deny", "target": "*/secret/*"}], ["/w/open/a"], "allow"),
+        ([{"action": "deny", "target": "*/secret/*"}], [], "allow"),
+        ([{"action": "allow"}, {"action": "deny"}], [], "allow"),
+    ],
+)
+def test_the_first_rule_that_matches_decides(rules: Any, targets: list[str], action: str) -> None:
+    policy = PolicyConfig.model_validate({"rules": rules})
+    assert decide(policy, read_file, targets).action == action
+
+
+def test_the_default_holds_where_no_rule_matches() -> None:
+    policy = PolicyConfig.model_validate(
+        {"default": "deny", "rules": [{"action": "allow", "tool": "read_*"}]}
+    )
+    assert decide(policy, read_file, []).action == "allow"
+    assert decide(policy, replace(read_file, name="other"), []).action == "deny"
