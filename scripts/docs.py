@@ -62,10 +62,7 @@ def tokens_of(tools: list[Tool]) -> int:
 
 def tool_pages(registry: Registry) -> str:
     """The reference: one section a tool."""
-    parts = ["# Tools\n", _profiles(registry)]
-    for tool in registry:
-        parts.append(_page(tool))
-    return "\n".join(parts)
+    return "\n".join(["# Tools\n", _profiles(registry), *map(_page, registry)])
 
 
 def _profiles(registry: Registry) -> str:

@@ -162,9 +162,8 @@ def uses(path: Path) -> Iterator[tuple[str, int]]:
                     yield OS_CALLS[node.attr], node.lineno
             elif node.attr in METHODS:
                 yield METHODS[node.attr], node.lineno
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-            if node.func.id == "open":
-                yield "file", node.lineno
+        elif isinstance(node, ast.Name) and node.id == "open":
+            yield "file", node.lineno
 
 
 def test_no_cycles() -> None:
