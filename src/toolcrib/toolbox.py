@@ -15,16 +15,17 @@ from uuid import uuid4
 from toolcrib.core.call import Call, Result
 from toolcrib.core.config import Config
 from toolcrib.core.context import Caller, Ctx
-from toolcrib.core.errors import StorageFailure, ToolDisabled, ToolError
+from toolcrib.core.errors import ToolDisabled, ToolError
 from toolcrib.core.pipeline import fold
 from toolcrib.core.registry import Registry, discover
-from toolcrib.core.services import Services
+from toolcrib.core.services import Service, Services
 from toolcrib.core.session import Session
 from toolcrib.core.tool import Tool
 from toolcrib.core.tool import tool as declare
 from toolcrib.kit.sessions import Sessions
 from toolcrib.middleware import PIPELINE, UNRESOLVED
 
+S = TypeVar("S", bound=Service)
 T = TypeVar("T")
 PYTHON = Caller("python")
 
@@ -77,8 +78,7 @@ class Toolbox:
         self._shown = {t.name: t for t in self.registry.select(profile)}
         self._services = Services(self.config)
         self._handler = fold(PIPELINE)
-        self._session_id = uuid4().hex
-        self._unsaved: dict[str, Session] = {}
+        self._session_id = ""
         self._thread: _LoopThread | None = None
 
     async def __aenter__(self) -> Self:
@@ -101,7 +101,7 @@ class Toolbox:
         """Stop this toolbox's jobs and processes, and close the store and the network."""
         await self._services.close()
 
-    def use(self, kind: Any) -> Any:
+    def use(self, kind: type[S]) -> S:
         """A shared service of this toolbox, for surfaces and tests."""
         return self._services.use(kind)
 
@@ -147,10 +147,15 @@ class Toolbox:
             session: the conversation; None is this toolbox's own.
             caller: who calls, for surfaces.
         """
-        state = await self._load(session or self._session_id)
-        result = await self._send(name, arguments, state, caller, nested=False)
-        await self._save(state)
-        return result
+        sessions = self.use(Sessions)
+        if not session:
+            session = self._session_id = self._session_id or sessions.new_id()
+        state = await sessions.load(session)
+        try:
+            return await self._send(name, arguments, state, caller, nested=False)
+        finally:
+            if state.changed:
+                await asyncio.shield(sessions.save(state))
 
     def call_sync(
         self,
@@ -196,21 +201,6 @@ class Toolbox:
                 hint=f"The user can add it: --profile {self.profile},{found.name}",
             )
         return found
-
-    async def _load(self, session_id: str) -> Session:
-        try:
-            return self._unsaved.get(session_id) or await self.use(Sessions).load(session_id)
-        except StorageFailure:
-            return self._unsaved.setdefault(session_id, Session(session_id))
-
-    async def _save(self, session: Session) -> None:
-        if not session.changed:
-            return
-        try:
-            await self.use(Sessions).save(session)
-            self._unsaved.pop(session.id, None)
-        except StorageFailure:
-            self._unsaved[session.id] = session
 
 
 @cache

@@ -10,7 +10,8 @@ No file in a workspace is ever read. Secrets are named, never held: a field
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -116,6 +117,9 @@ class EgressConfig(Section):
         Literal["auto", "wreq", "aiohttp"],
         Field(description="auto: wreq where installed, else aiohttp."),
     ] = "auto"
+    ca_file: Annotated[
+        str, Field(description="PEM file of certificates to trust beside the system's.")
+    ] = ""
     user_agent: Annotated[str, Field(description="Replaces the transport's own.")] = ""
     headers: Annotated[dict[str, str], Field(description="Added to every page request.")] = {}
     connect_timeout: PositiveFloat = 10.0
@@ -125,6 +129,9 @@ class EgressConfig(Section):
     max_decoded_bytes: PositiveInt = 10_000_000
     max_header_bytes: PositiveInt = 65_536
     max_codings: PositiveInt = 5
+    max_ratio: Annotated[
+        PositiveInt, Field(description="The most that a body may grow when it is decoded.")
+    ] = 200
     allow_downgrade: Annotated[bool, Field(description="Follow a redirect from https to http.")] = (
         False
     )
@@ -322,3 +329,9 @@ def secret(env_name: str, needed_for: str) -> str:
             hint=f"Put the key into {env_name} and start toolcrib again.",
         )
     return value.strip()
+
+
+def environment(allowed: Iterable[str]) -> dict[str, str]:
+    """The variables of this process whose names fit one of the globs, for its children."""
+    globs = tuple(allowed)
+    return {n: v for n, v in os.environ.items() if any(fnmatchcase(n, glob) for glob in globs)}

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from pydantic import BaseModel, ValidationError
 
@@ -23,20 +23,25 @@ def read_environment(environ: Mapping[str, str], tree: type[BaseModel]) -> dict[
         path = name.removeprefix(PREFIX).lower().split("__")
         if not name.startswith(PREFIX) or (len(path) == 1 and path[0] not in tree.model_fields):
             continue
-        branch = layer
-        for part in path[:-1]:
-            branch = branch.setdefault(part, {})
-        branch[path[-1]] = _from_text(name, value)
+        layer = merge(layer, setting(path, value, name))
     return layer
 
 
-def _from_text(name: str, value: str) -> Any:
-    if not value.lstrip().startswith(("[", "{")):
-        return value
-    try:
-        return json.loads(value)
-    except json.JSONDecodeError as error:
-        raise ConfigError(f"{name} looks like JSON and is not valid: {error}") from None
+def setting(path: Sequence[str], text: str, name: str) -> dict[str, Any]:
+    """One value at its place, as a layer; text that starts like JSON is read as JSON.
+
+    Raises:
+        ConfigError: it looks like JSON and is not; `name` says where it stands.
+    """
+    value: Any = text
+    if text.lstrip().startswith(("[", "{")):
+        try:
+            value = json.loads(text)
+        except (json.JSONDecodeError, RecursionError) as error:
+            raise ConfigError(f"{name} looks like JSON and is not valid: {error}") from None
+    for part in reversed(path):
+        value = {part: value}
+    return cast("dict[str, Any]", value)
 
 
 def merge(lower: Mapping[str, Any], upper: Mapping[str, Any]) -> dict[str, Any]:

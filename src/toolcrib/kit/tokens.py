@@ -18,7 +18,7 @@ BLOCK = 1 << 18
 TOKEN = 100  # prices are in hundredths of a token, so that sums are exact
 
 _SCRIPTS = (
-    (0x0370, 0x03FF, "γ"),
+    (0x0370, 0x03FF, "λ"),
     (0x0400, 0x052F, "я"),
     (0x0590, 0x05FF, "ש"),
     (0x0600, 0x06FF, "ع"),
@@ -26,8 +26,8 @@ _SCRIPTS = (
     (0x0E00, 0x0EFF, "ก"),
     (0x10A0, 0x10FF, "ა"),
     (0x1100, 0x11FF, "가"),
-    (0x1F00, 0x1FFF, "γ"),
-    (0x2000, 0x206F, "–"),
+    (0x1F00, 0x1FFF, "λ"),
+    (0x2000, 0x206F, "‰"),
     (0x2070, 0x2FFF, "→"),
     (0x3000, 0x3040, "、"),
     (0x3041, 0x30FF, "あ"),
@@ -42,8 +42,8 @@ OTHER, ASTRAL, SIGN = "?", "‽", "§"
 
 # Price of one piece of a script: once a run, then for each character.
 _RUNS = {
-    "γ": (0, 41),
-    "я": (90, 17),
+    "λ": (0, 41),
+    "я": (84, 16),
     "ש": (50, 36),
     "ع": (89, 19),
     "क": (4, 38),
@@ -53,24 +53,26 @@ _RUNS = {
     "あ": (0, 65),
     "一": (0, 86),
 }
-_SINGLES = {"–": 90, "→": 60, "、": 140, "★": 200, "؟": 245, ASTRAL: 300, SIGN: 85}
+_SINGLES = {"‰": 90, "→": 60, "、": 140, "★": 200, "؟": 245, ASTRAL: 300, SIGN: 85}
+_DEAR = {sign for sign, price in _SINGLES.items() if price >= 200}
 
 # Latin words: the first letter, then what each further one adds up to a length.
 # Glued words follow a letter or digit at once, as in camelCase and base64.
-_LOWER = (60, ((3, 0), (6, 23), (10, 7), (None, 45)))
-_LOWER_GLUED = (110, ((3, 0), (6, 6), (10, 40), (None, 25)))
-_UPPER = (60, ((3, 19), (None, 54)))
-_UPPER_GLUED = (164, ((3, 10), (None, 60)))
-_MIXED = (217, ((3, 8), (None, 55)))
-_MIXED_GLUED = (207, ((3, 50), (None, 30)))
+_Steps = tuple[tuple[int | None, int], ...]
+_LOWER: tuple[int, _Steps] = (60, ((3, 0), (6, 23), (10, 7), (None, 45)))
+_LOWER_GLUED: tuple[int, _Steps] = (110, ((3, 0), (6, 6), (10, 40), (None, 25)))
+_UPPER: tuple[int, _Steps] = (60, ((3, 19), (None, 54)))
+_UPPER_GLUED: tuple[int, _Steps] = (164, ((3, 10), (None, 60)))
+_MIXED: tuple[int, _Steps] = (217, ((3, 8), (None, 55)))
+_MIXED_GLUED: tuple[int, _Steps] = (207, ((3, 50), (None, 30)))
 _ACCENT, _PREFIX = 87, 48
 
 _LETTERS = "aAàÀ" + "".join(_RUNS)
 _PIECE = re.compile(
-    rf"[^\r\n0{_LETTERS}]?(?:[AÀ]++[aà]*+|[aà]++|γ++|я++|ש++|ع++|क++|ก++|ა++|가++|[あ一]++)"
+    rf"[^\r\n0{_LETTERS}]?(?:[AÀ]++[aà]*+|[aà]++|λ++|я++|ש++|ع++|क++|ก++|ა++|가++|[あ一]++)"
     r"|0{1,3}+"
     r"| ?[!-/:->@\[-`{-~]++[\r\n]*+"
-    r"|[ \t]*+[\r\n]++|[ \t]++(?<=[ \t]{2})"
+    r"|[ \t\r\n]*[\r\n]|[ \t]+(?=[ \t])"
     r"|.",
     re.DOTALL,
 )
@@ -164,7 +166,7 @@ def _price(piece: str) -> int:
     first, body, prefix = piece[0], piece, ""
     if len(piece) > 1 and first not in _LETTERS and piece[1] in _LETTERS:
         prefix, body, first = first, piece[1:], piece[1]
-    price = _PREFIX if prefix not in ("", " ") else 0
+    price = 0 if prefix in ("", " ") else _SINGLES[prefix] if prefix in _DEAR else _PREFIX
     if first in "aAàÀ":
         return price + _latin(body, glued=not prefix)
     if first in _RUNS:
@@ -173,20 +175,18 @@ def _price(piece: str) -> int:
         return 110
     if first in _SINGLES and len(piece) == 1:
         return _SINGLES[first]
-    if piece.isspace():
-        return 115 if "\n" in piece or "\r" in piece else 91
-    return _signs(piece.strip())
+    return _blank(piece) if piece.isspace() else _signs(piece.strip())
 
 
 def _latin(word: str, *, glued: bool) -> int:
     capitals = word.count("A") + word.count("À")
     if capitals == len(word) > 1:
-        first, steps = _UPPER_GLUED if glued else _UPPER
+        price, steps = _UPPER_GLUED if glued else _UPPER
     elif capitals > 1:
-        first, steps = _MIXED_GLUED if glued else _MIXED
+        price, steps = _MIXED_GLUED if glued else _MIXED
     else:
-        first, steps = _LOWER_GLUED if glued else _LOWER
-    price, low = first, 1
+        price, steps = _LOWER_GLUED if glued else _LOWER
+    low = 1
     for high, step in steps:
         reached = len(word) if high is None else min(high, len(word))
         price += max(0, reached - low) * step
@@ -194,6 +194,18 @@ def _latin(word: str, *, glued: bool) -> int:
     return price + _ACCENT * (word.count("à") + word.count("À"))
 
 
+def _blank(run: str) -> int:
+    """White space: one token up to a length that depends on how mixed it is."""
+    lines = run.count("\n") + run.count("\r")
+    if not lines:
+        free, step = (3, 45) if len(set(run)) > 1 else (16, 6 if "\t" in run else 1)
+        return 91 + max(0, len(run) - free) * step
+    free, step = (16, 6) if lines == len(run) else (3, 45)
+    return 115 + max(0, lines - free) * step
+
+
 def _signs(run: str) -> int:
-    """Punctuation: long runs of one sign are cheap, mixed ones are not."""
-    return 87 if len(run) <= 4 or len(set(run)) == 1 else 87 + 31 * (len(run) - 4)
+    """Punctuation: rules of one sign are cheap, mixed signs are not."""
+    if len(set(run)) == 1 and run[0] in "-=#*_./~":
+        return 87 + 2 * max(0, len(run) - 16)
+    return 87 + (25 if len(set(run)) == 1 else 31) * max(0, len(run) - 4)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import time
 import traceback
+from collections.abc import Mapping
 
 from toolcrib.core.call import Call, Result
 from toolcrib.core.errors import ToolError
@@ -63,5 +65,11 @@ async def _record(
 
 
 def _arguments(call: Call) -> str:
-    kept = redact(call.arguments, call.ctx.config.history.argument_chars)
+    given = call.arguments
+    if isinstance(given, str):
+        with contextlib.suppress(json.JSONDecodeError, RecursionError):
+            given = json.loads(given)
+    if not isinstance(given, Mapping):
+        given = {} if given is None else {"arguments": given}
+    kept = redact(given, call.ctx.config.history.argument_chars)
     return json.dumps(kept, ensure_ascii=False, default=str)

@@ -98,10 +98,13 @@ async def limits(call: Call, proceed: Proceed) -> Result:
 
 async def _work(call: Call, proceed: Proceed, seconds: float) -> Result:
     async with call.ctx.use(Places).place(call.tool):
+        clock = asyncio.timeout(seconds)
         try:
-            async with asyncio.timeout(seconds):
+            async with clock:
                 return await proceed(call)
         except TimeoutError:
+            if not clock.expired():
+                raise
             raise TimedOut(
                 f"{call.tool.name} was stopped after {seconds:g} seconds.",
                 hint="Ask for less at a time, or raise the limit in the configuration.",

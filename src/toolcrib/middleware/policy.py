@@ -7,12 +7,12 @@ from collections.abc import Iterable
 
 from toolcrib.core.call import Call, Result
 from toolcrib.core.context import Question
-from toolcrib.core.errors import Denied, NeedsApproval
+from toolcrib.core.errors import Denied, NeedsApproval, ToolError
 from toolcrib.core.pipeline import Proceed
 from toolcrib.core.policy import Decision, decide
 from toolcrib.core.tool import NET, READ, SEND
 from toolcrib.kit.approvals import Approvals, fingerprint
-from toolcrib.kit.egress.url import canonical
+from toolcrib.kit.egress.url import parse_url
 
 LINK = re.compile(r"https?://[^\s<>\"'`\\\])}|]+")
 LINKS_A_RESULT = 500
@@ -65,7 +65,7 @@ def _taint(call: Call) -> Decision | None:
         return Decision("ask", f"{why}, and this call can send data out")
     if call.tool.rights & NET:
         for url in _values(call, ("url",)):
-            if not ctx.session.has_seen(url):
+            if not ctx.session.has_seen(_canonical(url)):
                 return Decision("ask", f"{why}, and nobody has named {url[:200]} before")
     return None
 
@@ -75,7 +75,7 @@ def _note(call: Call, result: Result) -> None:
     if rights & NET or result.source:
         session.taint(untrusted=True)
         for url in (*_values(call, ("url",)), *_links(result.text)):
-            session.remember_link(url)
+            session.remember_link(_canonical(url))
     if rights & READ:
         session.taint(private=True)
 
@@ -84,9 +84,15 @@ def _links(text: str) -> Iterable[str]:
     for count, match in enumerate(LINK.finditer(text)):
         if count >= LINKS_A_RESULT:
             return
-        url = canonical(match.group().rstrip(".,;:!?"))
-        if url:
-            yield url
+        yield match.group().rstrip(".,;:!?")
+
+
+def _canonical(url: str) -> str:
+    """One spelling for each page, so that it is recognised."""
+    try:
+        return parse_url(url).href
+    except ToolError:
+        return url
 
 
 async def _ask(call: Call, reason: str) -> None:

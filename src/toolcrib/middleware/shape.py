@@ -49,8 +49,8 @@ def budget_of(call: Call, result: Result) -> int:
 
 async def _shorten(call: Call, result: Result, budget: int) -> Result:
     whole = result.text if result.next is None else f"{result.text}\nTo go on: {result.next}"
-    head, tail, dropped = head_and_tail(whole, max(budget - ROOM, budget // 2))
-    marker = MARKER.format(dropped=f"{dropped:,}", total=f"{len(whole):,}")
+    head, tail, (start, end) = head_and_tail(whole, max(budget - ROOM, budget // 2))
+    marker = MARKER.format(dropped=f"{end - start:,}", total=f"{len(whole):,}")
     cut = replace(result, text=f"{head}{marker}{tail}", truncated=True)
     try:
         handle = await call.ctx.use(Results).keep(whole, call.ctx.session.id)

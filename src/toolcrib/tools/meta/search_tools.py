@@ -11,6 +11,8 @@ from toolcrib.core.params import Count, Param
 from toolcrib.core.tool import Tool, tool
 from toolcrib.kit.rank import Bm25
 
+WEIGHTS = {"name": 3.0, "keywords": 2.0, "description": 2.0, "guidance": 1.0}
+
 
 @tool(
     group="meta",
@@ -47,15 +49,15 @@ async def search_tools(
 def rank(tools: list[Tool], query: str, limit: int) -> list[Tool]:
     """The tools that fit a question, best first."""
     by_name = {t.name: t for t in tools}
-    index = Bm25((t.name, _fields(t)) for t in tools)
+    index = Bm25(((t.name, _fields(t)) for t in tools), WEIGHTS)
     return [by_name[name] for name, _ in index.search(query, limit)]
 
 
-def _fields(tool: Tool) -> list[tuple[str, float]]:
+def _fields(tool: Tool) -> dict[str, str]:
     parameters = " ".join(f"{p.name} {p.meta.description}" for p in tool.parameters)
-    return [
-        (f"{tool.name} {' '.join(tool.aliases)}", 3.0),
-        (" ".join(tool.keywords), 2.0),
-        (f"{tool.description} {tool.group}", 2.0),
-        (f"{tool.guidance} {parameters}", 1.0),
-    ]
+    return {
+        "name": f"{tool.name} {' '.join(tool.aliases)}",
+        "keywords": " ".join(tool.keywords),
+        "description": f"{tool.description} {tool.group}",
+        "guidance": f"{tool.guidance} {parameters}",
+    }

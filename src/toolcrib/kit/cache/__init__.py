@@ -1,0 +1,5 @@
+"""What was costly to get, kept for a while and shared by the processes on one store."""
+
+from toolcrib.kit.cache.cache import Cache, Cached
+
+__all__ = ["Cache", "Cached"]

@@ -1,0 +1,210 @@
+"""`Egress`: the one way out. Every request of every tool goes through `fetch`."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Any, Self
+
+from toolcrib.core.config import Config
+from toolcrib.core.context import Ctx
+from toolcrib.core.errors import BadInput, DnsFailure, TimedOut
+from toolcrib.core.services import Services
+from toolcrib.kit.egress.addresses import IPAddress
+from toolcrib.kit.egress.exchange import Answer, Caps, exchange
+from toolcrib.kit.egress.headers import checked_headers
+from toolcrib.kit.egress.policy import EgressPolicy
+from toolcrib.kit.egress.redirects import STATUSES, Chain, Order, follow
+from toolcrib.kit.egress.resolver import Lookup, Resolver
+from toolcrib.kit.egress.response import Response
+from toolcrib.kit.egress.transport import PinnedRequest, Transport, open_transport
+from toolcrib.kit.egress.url import Target, parse_url
+
+# The branch of the configuration that speaks of pages, as opposed to endpoints.
+PAGES = "web.fetch"
+METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+MAX_POLICIES = 256
+
+
+class Egress:
+    """Fetches URLs that the policy allows, and nothing else.
+
+    Args:
+        config: the whole tree; `egress` and the branches of components are read.
+        lookup: how names resolve, instead of the system's way.
+        transport: what sends requests, instead of the configured one.
+    """
+
+    def __init__(
+        self,
+        config: Config,
+        *,
+        lookup: Lookup | None = None,
+        transport: Transport | None = None,
+    ) -> None:
+        self._config = config
+        self._policy = EgressPolicy.of(config.egress)
+        self._policies: dict[tuple[str, tuple[str, ...]], EgressPolicy] = {}
+        self._transport = transport
+        self.resolver = Resolver(lookup, timeout=config.egress.connect_timeout)
+
+    @classmethod
+    def open(cls, services: Services) -> Self:
+        """The service of a toolbox."""
+        return cls(services.config)
+
+    async def close(self) -> None:
+        """Close every connection; running requests fail."""
+        if self._transport is not None:
+            await self._transport.close()
+
+    def policy(self, component: str = "", endpoints: Sequence[str] = ()) -> EgressPolicy:
+        """The policy for one component.
+
+        Args:
+            component: its branch of the configuration (`web.fetch`); where that has
+                `allow_hosts` and `allow_networks`, they open more for it alone.
+            endpoints: URLs that the user configured for it; each opens its origin.
+        """
+        key = (component, tuple(endpoints))
+        found = self._policies.get(key)
+        if found is None:
+            if len(self._policies) >= MAX_POLICIES:
+                self._policies.clear()
+            found = self._policies[key] = self._built(component, endpoints)
+        return found
+
+    def _built(self, component: str, endpoints: Sequence[str]) -> EgressPolicy:
+        branch: Any = self._config
+        for name in component.split(".") if component else ():
+            branch = getattr(branch, name, None)
+        hosts = getattr(branch, "allow_hosts", None)
+        networks = getattr(branch, "allow_networks", None)
+        if hosts is None or networks is None:
+            return self._policy.widened(endpoints=endpoints)
+        return self._policy.widened(hosts, networks, endpoints, setting=component)
+
+    async def fetch(
+        self,
+        url: str,
+        *,
+        method: str = "GET",
+        headers: Mapping[str, str] | None = None,
+        body: bytes | None = None,
+        component: str = "",
+        endpoints: Sequence[str] = (),
+        max_bytes: int | None = None,
+        timeout: float | None = None,  # noqa: ASYNC109 - the time of the whole chain
+        partial: bool = False,
+        ctx: Ctx | None = None,
+    ) -> Response:
+        """Fetch a URL, following redirects; each hop is judged anew.
+
+        Args:
+            url: absolute, http or https.
+            method: one of `METHODS`.
+            headers: added to those of the transport, or in their place.
+            body: the bytes to send.
+            component: who asks, as a branch of the configuration; see `policy`.
+            endpoints: configured URLs whose origins are allowed for this fetch.
+            max_bytes: the most that the body may have, coded and decoded; None is
+                `egress.max_wire_bytes` and `egress.max_decoded_bytes`.
+            timeout: seconds for everything; None is `egress.total_timeout`.
+            partial: give what fits, marked as truncated, instead of raising TooLarge.
+            ctx: the call, whose deadline also holds.
+
+        Returns:
+            The answer, whatever its status.
+
+        Raises:
+            Blocked: the policy refuses a hop.
+            BadInput: the URL, the method or a header is not valid.
+            TooLarge: a cap was reached.
+            TimedOut: the time is used up.
+            Network: the name, the connection, TLS, or the chain of redirects failed.
+            UnsupportedContent: the body is coded in an unknown way.
+        """
+        seconds = timeout or self._config.egress.total_timeout
+        if ctx is not None:
+            seconds = ctx.remaining(seconds)
+        order = self._order(url, method, headers, body, pages=component == PAGES)
+        caps = Caps.of(self._config.egress, max_bytes, partial=partial)
+        try:
+            async with asyncio.timeout(seconds):
+                return await self._follow(order, self.policy(component, endpoints), caps)
+        except TimeoutError:
+            raise TimedOut(
+                f"{order.target.host} did not answer within {seconds:g} s.",
+                host=order.target.host,
+                reason="timeout",
+                retryable=True,
+            ) from None
+
+    def _order(
+        self,
+        url: str,
+        method: str,
+        headers: Mapping[str, str] | None,
+        body: bytes | None,
+        *,
+        pages: bool,
+    ) -> Order:
+        method = method.upper()
+        if method not in METHODS:
+            raise BadInput(f"The method {method[:20]} is not one of {', '.join(sorted(METHODS))}.")
+        config = self._config.egress
+        given: dict[str, str] = {}
+        if config.user_agent:
+            given["user-agent"] = config.user_agent
+        if pages:
+            given |= {name.lower(): value for name, value in config.headers.items()}
+        given |= {name.lower(): value for name, value in (headers or {}).items()}
+        return Order(method, parse_url(url), checked_headers(given), body)
+
+    async def _follow(self, order: Order, policy: EgressPolicy, caps: Caps) -> Response:
+        config = self._config.egress
+        started = time.perf_counter()
+        chain = Chain(config.max_redirects)
+        while True:
+            answer = await self._send(chain.dressed(order), policy, caps)
+            if answer.status not in STATUSES:
+                return _response(order.target, answer, chain, time.perf_counter() - started)
+            chain.learn(order.target, answer.headers)
+            following = follow(
+                order, answer.status, answer.headers, allow_downgrade=config.allow_downgrade
+            )
+            policy.check(following.target)
+            chain.add(order, following, answer.status)
+            order = following
+
+    async def _send(self, order: Order, policy: EgressPolicy, caps: Caps) -> Answer:
+        if self._transport is None:
+            self._transport = open_transport(self._config.egress)
+        addresses = await self._addresses(order.target, policy)
+        request = PinnedRequest(order.method, order.target, addresses, order.headers, order.body)
+        return await exchange(self._transport, request, caps, skip_body=STATUSES)
+
+    async def _addresses(self, target: Target, policy: EgressPolicy) -> tuple[IPAddress, ...]:
+        if not self._config.egress.proxy:
+            return await self.resolver.approved(target, policy)
+        # Behind a proxy the names of the outside often resolve only there: what this
+        # machine can resolve is judged, the rest is the proxy's to decide.
+        with suppress(DnsFailure, TimedOut):
+            await self.resolver.approved(target, policy)
+        return ()
+
+
+def _response(target: Target, answer: Answer, chain: Chain, elapsed: float) -> Response:
+    return Response(
+        url=target.full,
+        status=answer.status,
+        headers=answer.headers,
+        body=answer.body,
+        redirects=chain.steps,
+        http_version=answer.http_version,
+        elapsed=elapsed,
+        wire_bytes=answer.wire_bytes,
+        truncated=answer.truncated,
+    )

@@ -1,0 +1,161 @@
+"""One request and one answer under caps: addresses, headers, wire bytes, decoded bytes."""
+
+from __future__ import annotations
+
+from contextlib import aclosing
+from dataclasses import dataclass
+
+from toolcrib.core.config import EgressConfig
+from toolcrib.core.errors import TooLarge
+from toolcrib.kit.egress.addresses import plain
+from toolcrib.kit.egress.codings import Decoder
+from toolcrib.kit.egress.failures import failure
+from toolcrib.kit.egress.headers import Headers
+from toolcrib.kit.egress.transport import PinnedRequest, StreamingResponse, Transport
+
+BODILESS = frozenset({204, 304})
+
+
+@dataclass(frozen=True, slots=True)
+class Caps:
+    """The most that one answer may bring, in bytes and times."""
+
+    wire: int
+    decoded: int
+    headers: int
+    codings: int
+    ratio: int
+    setting: str = "egress.max_decoded_bytes"
+    partial: bool = False
+
+    @classmethod
+    def of(cls, config: EgressConfig, max_bytes: int | None, *, partial: bool) -> Caps:
+        """The configured caps; `max_bytes` takes the place of both body caps."""
+        return cls(
+            wire=max_bytes or config.max_wire_bytes,
+            decoded=max_bytes or config.max_decoded_bytes,
+            headers=config.max_header_bytes,
+            codings=config.max_codings,
+            ratio=config.max_ratio,
+            setting="max_bytes" if max_bytes else "egress.max_decoded_bytes",
+            partial=partial,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One answer; `body` is decoded, and empty for a redirect."""
+
+    status: int
+    headers: Headers
+    http_version: str
+    body: bytes = b""
+    wire_bytes: int = 0
+    truncated: bool = False
+
+
+async def exchange(
+    transport: Transport, request: PinnedRequest, caps: Caps, skip_body: frozenset[int]
+) -> Answer:
+    """Send a request and read its answer; bodies of the statuses in `skip_body` are not read.
+
+    Raises:
+        TooLarge: a cap was reached; the connection is closed.
+        ToolError: one of `failures`, or a body that cannot be decoded.
+    """
+    response = await transport.send(request)
+    try:
+        _check_peer(response, request)
+        _check_headers(response, request, caps)
+        answer = Answer(response.status, response.headers, response.http_version)
+        if response.status in skip_body | BODILESS or request.method == "HEAD":
+            return answer
+        return await _read(response, request, caps, answer)
+    finally:
+        await response.close()
+
+
+def _check_peer(response: StreamingResponse, request: PinnedRequest) -> None:
+    if response.peer is None or not request.addresses:
+        return
+    if response.peer not in {plain(address) for address in request.addresses}:
+        raise failure("peer", request.target, str(response.peer))
+
+
+def _check_headers(response: StreamingResponse, request: PinnedRequest, caps: Caps) -> None:
+    if response.headers.size > caps.headers:
+        raise failure("headers", request.target, f"more than {caps.headers:,} bytes")
+
+
+async def _read(
+    response: StreamingResponse, request: PinnedRequest, caps: Caps, answer: Answer
+) -> Answer:
+    decoder = Decoder(
+        response.headers.tokens("content-encoding"),
+        max_codings=caps.codings,
+        max_bytes=caps.decoded,
+        max_ratio=caps.ratio,
+    )
+    body = _Body(decoder, caps, request.target.host)
+    length = response.length
+    if length is not None and length > caps.wire and not caps.partial:
+        raise body.too_large(f"has {length:,} bytes", caps.wire)
+    if length is not None and length <= caps.wire:
+        body.take(await response.read())
+    else:
+        async with aclosing(response.chunks()) as chunks:
+            async for chunk in chunks:
+                if not body.take(chunk):
+                    break
+    return body.finished(answer)
+
+
+class _Body:
+    """Collects decoded pieces until the end or a cap."""
+
+    def __init__(self, decoder: Decoder, caps: Caps, host: str) -> None:
+        self._decoder = decoder
+        self._caps = caps
+        self._host = host
+        self._pieces: list[bytes] = []
+        self._size = 0
+        self._wire = 0
+        self._cut = False
+
+    def take(self, chunk: bytes) -> bool:
+        """Add a chunk from the wire; False says that no more is wanted."""
+        self._wire += len(chunk)
+        if self._wire > self._caps.wire:
+            self._stop("is longer than", self._caps.wire)
+            chunk = chunk[: self._caps.wire - self._wire]
+        for piece in self._decoder.feed(chunk):
+            self._size += len(piece)
+            if self._size > self._caps.decoded:
+                self._stop("unpacks to more than", self._caps.decoded)
+                self._pieces.append(piece[: self._caps.decoded - self._size])
+                break
+            self._pieces.append(piece)
+        return not self._cut
+
+    def finished(self, answer: Answer) -> Answer:
+        broken_off = not self._decoder.plain and self._wire > 0 and not self._decoder.complete
+        return Answer(
+            answer.status,
+            answer.headers,
+            answer.http_version,
+            self._pieces[0] if len(self._pieces) == 1 else b"".join(self._pieces),
+            self._wire,
+            self._cut or broken_off,
+        )
+
+    def _stop(self, what: str, cap: int) -> None:
+        if not self._caps.partial:
+            raise self.too_large(what, cap)
+        self._cut = True
+
+    def too_large(self, what: str, cap: int) -> TooLarge:
+        named = f"{cap:,} bytes"
+        text = f"{what} {named}" if what.endswith("than") else f"{what}, and the limit is {named}"
+        return TooLarge(
+            f"The answer of {self._host} {text}.", limit=self._caps.setting, max_bytes=cap
+        )

@@ -1,0 +1,42 @@
+"""`Response`: what a fetch gave, whole and plain."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from email.message import Message
+
+from toolcrib.kit.egress.headers import Headers
+from toolcrib.kit.egress.redirects import Redirect
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """An answer, decoded.
+
+    `url` is the final one, with its fragment. `truncated` says that `body` stops
+    before the end: at the cap, where the caller asked for that, or because the
+    coded data broke off. `elapsed` is in seconds, `wire_bytes` the size of the body
+    before decoding.
+    """
+
+    url: str
+    status: int
+    headers: Headers
+    body: bytes
+    redirects: tuple[Redirect, ...] = ()
+    http_version: str = "1.1"
+    elapsed: float = 0.0
+    wire_bytes: int = 0
+    truncated: bool = False
+
+    @property
+    def media_type(self) -> str:
+        """The type of the body, as in `text/html`; empty where none is given."""
+        return self.headers.get("content-type").split(";", 1)[0].strip().lower()
+
+    @property
+    def charset(self) -> str:
+        """The charset that the headers name, in lower case; empty where none."""
+        message = Message()
+        message["content-type"] = self.headers.get("content-type")
+        return message.get_content_charset("")

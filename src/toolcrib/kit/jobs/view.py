@@ -1,0 +1,160 @@
+"""What a reader sees of a job."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64decode
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from toolcrib.core.call import ErrorInfo, Image, Next, Result
+from toolcrib.kit.jobs.ring import Segment
+
+State = Literal["running", "done", "failed", "stopped", "lost"]
+
+MOST_RESULT = 4_000_000
+"""Characters of a final result that are kept as JSON."""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A job as a row. Times are UTC in seconds since 1970.
+
+    `beat` is when the owner last gave a sign of life, `written` when the last output
+    came, `total` the bytes of output in all, `result` the final result as JSON.
+    """
+
+    id: str
+    kind: str
+    title: str
+    tool: str
+    session: str
+    owner: str
+    started: float
+    ended: float | None
+    beat: float
+    written: float
+    state: State
+    exit_code: int | None
+    total: int
+    source: str
+    result: str
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Output that stands together: its byte offset and its text."""
+
+    start: int
+    text: str
+
+    @classmethod
+    def of(cls, segment: Segment) -> Piece:
+        """Decode; a character cut in two at an edge is left out."""
+        data, start = segment.data, segment.start
+        while data and start and data[0] & 0xC0 == 0x80:
+            data, start = data[1:], start + 1
+        return cls(start, data.decode("utf-8", "ignore"))
+
+    @property
+    def end(self) -> int:
+        """The byte offset behind it."""
+        return self.start + len(self.text.encode())
+
+
+@dataclass(frozen=True, slots=True)
+class JobView:
+    """A job and its output from an offset on.
+
+    `offset` is where the reading began, `total` where the next one goes on. `source`
+    names where untrusted output came from.
+    """
+
+    id: str
+    kind: str
+    title: str
+    tool: str
+    session: str
+    state: State
+    exit_code: int | None
+    started: float
+    ended: float | None
+    total: int
+    source: str
+    result: Result | None
+    offset: int
+    pieces: tuple[Piece, ...]
+
+    @classmethod
+    def of(cls, record: Record, offset: int, segments: list[Segment]) -> JobView:
+        """A view of a row and of the output that was asked for."""
+        return cls(
+            id=record.id,
+            kind=record.kind,
+            title=record.title,
+            tool=record.tool,
+            session=record.session,
+            state=record.state,
+            exit_code=record.exit_code,
+            started=record.started,
+            ended=record.ended,
+            total=record.total,
+            source=record.source,
+            result=unpack(record.result),
+            offset=offset,
+            pieces=tuple(Piece.of(segment) for segment in segments),
+        )
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more will come."""
+        return self.state != "running"
+
+    @property
+    def dropped(self) -> int:
+        """Bytes after `offset` that were not kept."""
+        kept = sum(piece.end - piece.start for piece in self.pieces)
+        return max(self.total - self.offset - kept, 0)
+
+    @property
+    def text(self) -> str:
+        """The output, with a line in the place of what was dropped."""
+        parts, end = [], self.offset
+        for piece in self.pieces:
+            if piece.start - end > 3:  # less is the edge of a character
+                parts.append(f"\n[{piece.start - end:,} bytes were not kept]\n")
+            parts.append(piece.text)
+            end = piece.end
+        return "".join(parts)
+
+
+def pack(result: Result | None) -> str:
+    """A result as JSON, without what is too large to keep."""
+    if result is None:
+        return ""
+    kept = result.to_json() | {"source": result.source, "max_tokens": result.max_tokens}
+    for spare in ("", "images", "data"):
+        if spare:
+            kept[spare] = [] if spare == "images" else None
+        packed = json.dumps(kept, ensure_ascii=False, default=str)
+        if len(packed) <= MOST_RESULT:
+            return packed
+    kept["text"] = f"{result.text[: MOST_RESULT // 2]}\n[the rest was not kept]"
+    return json.dumps(kept, ensure_ascii=False, default=str)
+
+
+def unpack(packed: str) -> Result | None:
+    """The inverse of `pack`."""
+    if not packed:
+        return None
+    kept: dict[str, Any] = json.loads(packed)
+    return Result(
+        text=kept["text"],
+        data=kept["data"],
+        images=tuple(Image(b64decode(i["data"]), i["mime_type"]) for i in kept["images"]),
+        truncated=kept["truncated"],
+        next=Next(**kept["next"]) if kept["next"] else None,
+        error=ErrorInfo(**kept["error"]) if kept["error"] else None,
+        source=kept["source"],
+        max_tokens=kept["max_tokens"],
+    )

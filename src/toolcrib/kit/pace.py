@@ -1,0 +1,80 @@
+"""Turns: the time between two requests to one place, kept by all processes on one store."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import time
+from typing import Self
+
+from toolcrib.core.errors import ConfigError, RateLimited, StorageFailure
+from toolcrib.core.services import Services
+from toolcrib.kit.store import Area, Schema, Store
+
+SCHEMA = Schema(
+    "pace",
+    ("CREATE TABLE pace (key TEXT PRIMARY KEY, free REAL NOT NULL) WITHOUT ROWID;",),
+)
+FORGET_SECONDS = 3600.0
+
+
+class Pace:
+    """A service: hands out turns, one after the other, at least a gap apart.
+
+    Args:
+        rows: where the next free time of each place is kept. While the store is out
+            of order, the turns of this process alone are kept apart.
+    """
+
+    def __init__(self, rows: Area) -> None:
+        self._rows = rows
+        self._here: dict[str, float] = {}
+
+    @classmethod
+    def open(cls, services: Services) -> Self:
+        """The turns kept in the toolbox's store."""
+        return cls(services.use(Store).area(SCHEMA))
+
+    async def turn(self, key: str, gap: float, patience: float) -> None:
+        """Wait for a turn.
+
+        Args:
+            key: the place.
+            gap: seconds between two turns; 0 waits for nothing.
+            patience: the longest wait in seconds.
+
+        Raises:
+            RateLimited: the wait would be longer; no turn was taken.
+        """
+        if gap <= 0:
+            return
+        wait = await self._take(key, gap, patience)
+        if wait > patience:
+            raise RateLimited(
+                f"Too many requests to {key} at once: the next is free in {wait:.0f} s.",
+                hint="Wait that long, then send this call again.",
+                retry_after=round(wait, 1),
+            )
+        if wait > 0:
+            await asyncio.sleep(wait)
+
+    async def _take(self, key: str, gap: float, patience: float) -> float:
+        def write(connection: sqlite3.Connection) -> float:
+            now = time.time()
+            connection.execute("DELETE FROM pace WHERE free < ?", (now - FORGET_SECONDS,))
+            row = connection.execute("SELECT free FROM pace WHERE key = ?", (key,)).fetchone()
+            # A clock that was set back must not hold everybody up.
+            free = min(row[0], now + FORGET_SECONDS) if row else now
+            wait = max(0.0, float(free) - now)
+            if wait <= patience:
+                connection.execute("REPLACE INTO pace VALUES (?, ?)", (key, now + wait + gap))
+            return wait
+
+        try:
+            return await self._rows.write(write)
+        except (StorageFailure, ConfigError):
+            now = time.time()
+            wait = max(0.0, self._here.get(key, now) - now)
+            if wait <= patience:
+                self._here[key] = now + wait + gap
+            return wait

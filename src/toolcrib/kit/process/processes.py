@@ -1,0 +1,322 @@
+"""The service that starts processes and makes sure that none is left."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, Self
+from uuid import uuid4
+
+from toolcrib.core.config import environment
+from toolcrib.core.errors import BadInput, NotFound, Unavailable
+from toolcrib.core.services import Services
+from toolcrib.kit.paths import SafePath
+from toolcrib.kit.process.child import Chunk, Process, Stream, to_the_end
+from toolcrib.kit.process.output import Capture, Output
+from toolcrib.kit.process.sweep import HAS_PROC, JANITOR, find, kill_now, ticks
+
+PASSED_ON = (
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "LANG",
+    "LANGUAGE",
+    "LC_*",
+    "TZ",
+    "TERM",
+    "TMPDIR",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "TOOLCRIB_RUN_*",
+)
+"""What a child sees of our environment. Keys and tokens live in the rest of it."""
+DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"
+
+CLOSING_GRACE = 0.5
+LINGER = 0.25
+"""Seconds that the end of output may take after the exit, for what still writes."""
+
+OnOutput = Callable[[Chunk], Awaitable[None] | None]
+Stdin = bytes | Literal["pipe"] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A process that ended. `exit_code` is minus the signal that ended it."""
+
+    exit_code: int
+    stdout: Output
+    stderr: Output
+    timed_out: bool
+    seconds: float
+
+    @property
+    def truncated(self) -> bool:
+        """Whether some output was not kept."""
+        return bool(self.stdout.dropped or self.stderr.dropped)
+
+
+class Processes:
+    """Starts child processes, each in a session of its own and in a clean environment.
+
+    Whatever happens to this process, what it started is killed: by `run` and `kill`, by
+    `close`, by `kill_all_now` where the event loop hangs, and by the janitor (see
+    `sweep`) after a crash. Nothing here confines a child; that is the sandbox's part.
+    """
+
+    def __init__(self) -> None:
+        self._name = f"TOOLCRIB_RUN_{uuid4().hex[:12]}"
+        self._since = ticks() - 1
+        self._count = 0
+        self._running: dict[int, Process] = {}
+        self._closed = False
+        self._janitor: subprocess.Popen[bytes] | None = None
+
+    @classmethod
+    def open(cls, services: Services) -> Self:
+        """Nothing runs before the first process is started."""
+        del services
+        return cls()
+
+    async def run(
+        self,
+        argv: Sequence[str],
+        *,
+        cwd: SafePath | str,
+        env: Mapping[str, str] | None = None,
+        stdin: bytes | None = None,
+        timeout: float | None,  # noqa: ASYNC109 - a time-out is a result here, not an error
+        max_output: int = 1_000_000,
+        on_output: OnOutput | None = None,
+        merge: bool = False,
+    ) -> Finished:
+        """Run a program to its end, or to the end of its time; then nothing of it is left.
+
+        Args:
+            argv: the program, found on the child's PATH, and its arguments. No shell.
+            cwd: where it starts.
+            env: variables beside those of `PASSED_ON`.
+            stdin: what it reads; None is nothing.
+            timeout: in seconds; None waits for the end.
+            max_output: bytes kept of each stream, half from its start, half from its end.
+            on_output: told of each chunk. The program waits while it takes its time.
+            merge: send stderr into stdout, in the order of writing.
+
+        Raises:
+            Unavailable: the program is not there or cannot be started.
+            BadInput, NotFound, PathDenied: the folder or the arguments are wrong.
+        """
+        started = time.monotonic()
+        process = await self.spawn(argv, cwd=cwd, env=env, stdin=stdin, merge=merge)
+        captures: dict[Stream, Capture] = {s: Capture(max_output) for s in process.streams}
+
+        async def pump(stream: Stream) -> None:
+            async for data in process.read(stream):
+                captures[stream].add(data)
+                told = on_output(Chunk(stream, data)) if on_output else None
+                if told is not None:
+                    await told
+
+        pumps = [asyncio.ensure_future(pump(stream)) for stream in captures]
+        timed_out = False
+        try:
+            async with asyncio.timeout(timeout):
+                await _until_exit(process, pumps)
+        except TimeoutError:
+            timed_out = True
+        finally:
+            await to_the_end(_wind_up(process, pumps))
+        kept = {stream: capture.output() for stream, capture in captures.items()}
+        return Finished(
+            exit_code=process.exit_code if process.exit_code is not None else -9,
+            stdout=kept.get("stdout", Output()),
+            stderr=kept.get("stderr", Output()),
+            timed_out=timed_out,
+            seconds=time.monotonic() - started,
+        )
+
+    async def spawn(
+        self,
+        argv: Sequence[str],
+        *,
+        cwd: SafePath | str,
+        env: Mapping[str, str] | None = None,
+        stdin: Stdin = None,
+        merge: bool = False,
+    ) -> Process:
+        """Start a program and go on; `Process.kill` ends it. Arguments and errors as `run`.
+
+        `stdin="pipe"` leaves it open for `Process.write`.
+        """
+        self._start_janitor()
+        self._count += 1
+        variables = {"PATH": DEFAULT_PATH, **environment(PASSED_ON), **(env or {})}
+        variables[self._name] = str(self._count)
+        since = ticks() - 1
+        with _folder(cwd) as folder, _input(stdin) as source:
+            popen = _start(argv, folder, variables, source, merge=merge)
+        mark = f"{self._name}={self._count}\0"
+        process = Process(popen, mark, since, self._forget)
+        self._running[id(process)] = process
+        try:
+            if self._closed:
+                raise Unavailable("toolcrib is closing.")
+            await process.connect()
+        except BaseException:
+            await process.kill(0)
+            process.close()
+            raise
+        return process
+
+    def _forget(self, process: Process) -> None:
+        self._running.pop(id(process), None)
+
+    @property
+    def running(self) -> int:
+        """How many were started and not yet ended by `kill`."""
+        return len(self._running)
+
+    async def close(self) -> None:
+        """End everything that still runs."""
+        self._closed = True
+        processes = list(self._running.values())
+        await asyncio.gather(*(process.kill(CLOSING_GRACE) for process in processes))
+        for process in processes:
+            process.close()
+        self._dismiss_janitor()
+
+    def kill_all_now(self, within: float = 0.5) -> None:
+        """Kill everything at once, from any thread, without the event loop.
+
+        Args:
+            within: seconds after which it returns in any case.
+        """
+        self._closed = True
+        groups: dict[int, int] = {}
+        for process in tuple(self._running.values()):
+            groups |= process.group
+        kill_now(f"{self._name}=", groups, self._since, within)
+
+    def _start_janitor(self) -> None:
+        if self._janitor is not None or not HAS_PROC or not sys.executable:
+            return
+        argv = [sys.executable, "-I", "-S", "-B", JANITOR, f"{self._name}="]
+        try:
+            self._janitor = subprocess.Popen(  # noqa: S603 - our own file
+                argv,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                cwd="/",
+                env={},
+                start_new_session=True,
+            )
+        except OSError:
+            self._janitor = None
+
+    def _dismiss_janitor(self) -> None:
+        if self._janitor is None:
+            return
+        # Its work is done; should a process not even die by SIGKILL, it stays on for that.
+        if not find(f"{self._name}=", {}, self._since):
+            self._janitor.kill()
+        assert self._janitor.stdin is not None
+        self._janitor.stdin.close()
+        self._janitor.wait()
+        self._janitor = None
+
+
+async def _until_exit(process: Process, pumps: Sequence[asyncio.Future[None]]) -> None:
+    """Wait for the exit and then for the rest of the output; what a pump raises is raised."""
+    exited: asyncio.Future[Any] = asyncio.ensure_future(process.wait())
+    waiting = {exited, *pumps}
+    try:
+        while exited in waiting:
+            done, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+            for task in done:
+                task.result()
+        if waiting and process.has_more():
+            await asyncio.wait(waiting, timeout=LINGER)
+        elif waiting:
+            await asyncio.gather(*waiting)
+    finally:
+        exited.cancel()
+
+
+async def _wind_up(process: Process, pumps: Sequence[asyncio.Future[None]]) -> None:
+    await process.kill()
+    if pumps:
+        await asyncio.wait(pumps, timeout=LINGER)
+    for task in pumps:
+        task.cancel()
+    await asyncio.gather(*pumps, return_exceptions=True)
+    process.close()
+
+
+def _start(
+    argv: Sequence[str],
+    folder: str,
+    variables: Mapping[str, str],
+    source: int,
+    *,
+    merge: bool,
+) -> subprocess.Popen[bytes]:
+    if not argv or not argv[0]:
+        raise BadInput("There is no program to run.")
+    try:
+        return subprocess.Popen(  # noqa: S603 - what to run is decided before
+            list(argv),
+            stdin=source,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT if merge else subprocess.PIPE,
+            cwd=folder,
+            env=variables,
+            bufsize=0,
+            start_new_session=True,
+        )
+    except ValueError as error:
+        raise BadInput(f"The command cannot be run: {error}.") from None
+    except FileNotFoundError:
+        raise Unavailable(
+            f"The program {argv[0]} is not on this machine.", hint="Install it, or use another."
+        ) from None
+    except OSError as error:
+        raise Unavailable(f"{argv[0]} cannot be started: {error.strerror or error}.") from None
+
+
+@contextmanager
+def _folder(cwd: SafePath | str) -> Iterator[str]:
+    """A name of the folder that stays right until the child is in it."""
+    if isinstance(cwd, str):
+        if not Path(cwd).is_dir():
+            raise NotFound(f"The folder {cwd} does not exist.")
+        yield cwd
+        return
+    with cwd.open() as handle:
+        if handle.kind != "folder":
+            raise BadInput(f"{cwd.display} is a file, not a folder.")
+        # The child is still a copy of this process when it goes there.
+        yield f"/proc/self/fd/{handle.fd}" if HAS_PROC else handle.absolute
+
+
+@contextmanager
+def _input(stdin: Stdin) -> Iterator[int]:
+    """What becomes the child's stdin. Bytes go through a file, so that nobody has to feed them."""
+    if stdin is None:
+        yield subprocess.DEVNULL
+    elif isinstance(stdin, str):
+        yield subprocess.PIPE
+    else:
+        with tempfile.TemporaryFile() as file:
+            file.write(stdin)
+            file.seek(0)
+            yield file.fileno()

@@ -1,0 +1,160 @@
+"""Finding what a run left behind, and killing it; by itself, a janitor for a dead server.
+
+A process belongs to a run when it carries the run's mark in its environment, is in its
+process group or session, or descends from one that does. The mark survives a double
+fork and setsid, which the rest does not; the rest survives a cleared environment.
+A program that drops all of them is the sandbox's business, not this module's.
+
+Run as a program with a mark as its argument, it waits for the end of its stdin and then
+kills all that carries the mark: the kernel closes that pipe however the server dies.
+This instead of PR_SET_PDEATHSIG, which needs code between fork and exec, reaches only
+the direct child, and fires when the thread that started it ends. Imports are few and
+built in, so that the janitor starts quickly and stays small.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+
+HAS_PROC = os.path.isdir("/proc/self")  # noqa: PTH112 - pathlib takes long to import
+JANITOR = __file__
+RUNNING_ON = 0
+"""In place of the tick at which a group's leader ended: it has not."""
+
+
+class Seen:
+    """A process at one moment. `started` is in ticks since the machine came up."""
+
+    __slots__ = ("group", "parent", "pid", "session", "started", "state")
+
+    def __init__(self, pid: int, fields: list[bytes]) -> None:
+        self.pid = pid
+        self.state = fields[0].decode("ascii", "replace")
+        self.parent, self.group, self.session = (int(f) for f in fields[1:4])
+        self.started = int(fields[19])
+
+    @property
+    def alive(self) -> bool:
+        """Whether it still runs; a zombie only waits to be collected."""
+        return self.state not in "ZXx"
+
+
+def look(pid: int) -> Seen | None:
+    """One process, or None."""
+    data = _read(f"/proc/{pid}/stat")
+    return Seen(pid, data[data.rfind(b")") + 2 :].split()) if data else None
+
+
+def look_around() -> dict[int, Seen]:
+    """Every process; empty where there is no /proc."""
+    try:
+        names = os.listdir("/proc")  # noqa: PTH208 - pathlib takes long to import
+    except OSError:
+        return {}
+    found = (look(int(name)) for name in names if name.isdigit())
+    return {seen.pid: seen for seen in found if seen}
+
+
+def find(mark: str, groups: dict[int, int], since: int) -> list[Seen]:
+    """The living processes that belong to a run.
+
+    Args:
+        mark: the start of the variable that its processes carry, `NAME=` or `NAME=value`
+            with a NUL at the end.
+        groups: its process groups, each with the tick at which the leader was gone
+            (see `ticks`), since then the number may have gone to another group; or
+            RUNNING_ON.
+        since: a tick before the run began. What is older is not looked into.
+    """
+    around = look_around()
+    wanted = b"\0" + mark.encode()
+    chosen = {
+        seen.pid
+        for seen in around.values()
+        if seen.started >= since
+        and (_in_groups(seen, groups) or wanted in b"\0" + _read(f"/proc/{seen.pid}/environ"))
+    }
+    grown = True
+    while grown:
+        more = {s.pid for s in around.values() if s.parent in chosen and s.pid not in chosen}
+        chosen |= more
+        grown = bool(more)
+    chosen.discard(os.getpid())
+    return [around[pid] for pid in chosen if around[pid].alive]
+
+
+def _in_groups(seen: Seen, groups: dict[int, int]) -> bool:
+    for group in (seen.group, seen.session):
+        if group in groups and (not groups[group] or seen.started <= groups[group]):
+            return True
+    return False
+
+
+def ticks() -> int:
+    """Now, in the unit of `Seen.started`."""
+    clock = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+    return int(time.clock_gettime(clock) * os.sysconf("SC_CLK_TCK"))
+
+
+def send(seen: Seen, number: int) -> None:
+    """Send a signal to exactly this process, not to a later one with its number."""
+    try:
+        held = os.pidfd_open(seen.pid)
+    except (AttributeError, OSError):
+        held = -1
+    try:
+        now = look(seen.pid)
+        if now is None or now.started != seen.started:
+            return
+        if held >= 0:
+            signal.pidfd_send_signal(held, number)
+        else:
+            os.kill(seen.pid, number)
+    except OSError:
+        pass
+    finally:
+        if held >= 0:
+            os.close(held)
+
+
+def kill_now(mark: str, groups: dict[int, int], since: int, within: float) -> bool:
+    """Kill a run without waiting for anything else; True when nothing of it is left."""
+    end = time.monotonic() + within
+    while True:
+        left = find(mark, groups, since)
+        for seen in left:
+            send(seen, signal.SIGKILL)
+        if not left or time.monotonic() > end:
+            return not left
+        time.sleep(0.01)
+
+
+def _read(path: str) -> bytes:
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return b""
+    data = b""
+    try:
+        while part := os.read(fd, 1 << 16):
+            data += part
+    except OSError:
+        data = b""
+    finally:
+        os.close(fd)
+    return data
+
+
+def main() -> None:
+    """Be the janitor."""
+    myself = look(os.getpid())
+    while os.read(0, 1024):
+        pass
+    kill_now(sys.argv[1], {}, myself.started if myself else 0, within=5.0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,152 @@
+"""BM25 over a few fields: which documents speak of a query, best first.
+
+Made for hundreds to some ten thousand short documents (tools, passages of a page).
+The index lives in memory and does not change once built.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Generic, TypeVar
+
+K = TypeVar("K")
+
+_CJK = "\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af"
+_IS_CJK = re.compile(rf"[{_CJK}]")
+_CHUNK = re.compile(rf"[{_CJK}]+|(?:(?![{_CJK}])\w)+")
+# The humps of camelCase, "HTTPServer" as two, and digits apart from letters.
+_PART = re.compile(r"[A-Z]+(?![^\W\d_A-Z])|[A-Z]?[^\W\d_A-Z]+|\d+")
+_DOUBLED = re.compile(r"([^aeioulsz])\1$")
+
+
+def stem(word: str) -> str:
+    """A word without its common English endings, so that "searches" meets "search".
+
+    Words of other languages pass nearly unchanged.
+    """
+    if len(word) < 4 or not word.isascii():
+        return word
+    if word.endswith("ies") and len(word) > 4:
+        word = word[:-3] + "y"
+    elif word.endswith(("ches", "shes", "sses", "xes", "zes")):
+        word = word[:-2]
+    elif word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        word = word[:-1]
+    for ending in ("ing", "ed"):
+        rest = word.removesuffix(ending)
+        if rest != word and len(rest) > 2 and re.search("[aeiouy]", rest):
+            word = _DOUBLED.sub(r"\1", rest)
+            break
+    return word[:-1] if len(word) > 3 and word.endswith("e") else word
+
+
+def terms(text: str, *, query: bool = False, stemmer: Callable[[str], str] = stem) -> list[str]:
+    """The terms of a text: folded, split at humps and underscores, stemmed.
+
+    A compound name gives its parts and itself joined. Runs of Chinese, Japanese or
+    Korean give their pairs of characters and, except in a query, the single ones.
+    """
+    found: list[str] = []
+    for chunk in _CHUNK.findall(_fold(text)):
+        if _IS_CJK.match(chunk):
+            pairs = [chunk[i : i + 2] for i in range(len(chunk) - 1)]
+            found += pairs if query and pairs else [*chunk, *pairs]
+            continue
+        parts = [part.casefold() for part in _PART.findall(chunk)]
+        found += [stemmer(part) for part in parts]
+        if len(parts) > 1:
+            found.append("".join(parts))
+    return found
+
+
+def _fold(text: str) -> str:
+    """Compatibility forms and accents folded; case is kept for the humps."""
+    if text.isascii():
+        return text
+    apart = unicodedata.normalize("NFKD", text)
+    bare = "".join(c for c in apart if not unicodedata.combining(c) or c in "\u3099\u309a")
+    return unicodedata.normalize("NFC", bare)
+
+
+class Bm25(Generic[K]):
+    """An index of documents by their weighted fields.
+
+    Args:
+        documents: pairs of a key and the document, a text or texts by field.
+        weights: what a field counts; 1 for those not named.
+        stemmer: brings the forms of a word together.
+        k1: how soon a repeated term stops counting.
+        b: how much long fields are held back, from 0 to 1.
+    """
+
+    def __init__(
+        self,
+        documents: Iterable[tuple[K, str | Mapping[str, str]]],
+        weights: Mapping[str, float] | None = None,
+        *,
+        stemmer: Callable[[str], str] = stem,
+        k1: float = 1.2,
+        b: float = 0.75,
+    ) -> None:
+        self._stemmer, self._k1, self._b = stemmer, k1, b
+        self._weights = dict(weights or {})
+        self._keys: list[K] = []
+        self._postings: defaultdict[str, list[tuple[int, float]]] = defaultdict(list)
+        counted: list[dict[str, Counter[str]]] = []
+        for key, document in documents:
+            fields = {"": document} if isinstance(document, str) else document
+            self._keys.append(key)
+            counted.append({name: Counter(self._terms(text)) for name, text in fields.items()})
+        self._index(counted)
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+    def search(self, query: str, limit: int = 10) -> list[tuple[K, float]]:
+        """The best documents with their scores; equal scores keep the order of the index.
+
+        Documents that share no term with the query are left out.
+        """
+        scores: defaultdict[int, float] = defaultdict(float)
+        wanted = Counter(terms(query, query=True, stemmer=self._stemmer))
+        for term, repeated in sorted(wanted.items()):
+            postings = self._postings.get(term, ())
+            rarity = math.log(1 + (len(self) - len(postings) + 0.5) / (len(postings) + 0.5))
+            for number, frequency in postings:
+                share = frequency * (self._k1 + 1) / (frequency + self._k1)
+                scores[number] += rarity * share * (1 + math.log(repeated))
+        best = sorted(scores.items(), key=lambda item: (-item[1], item[0]))
+        return [(self._keys[number], score) for number, score in best[: max(0, limit)]]
+
+    def _terms(self, text: str) -> list[str]:
+        return terms(text, stemmer=self._stemmer)
+
+    def _index(self, counted: list[dict[str, Counter[str]]]) -> None:
+        lengths: defaultdict[str, int] = defaultdict(int)
+        holders: Counter[str] = Counter()
+        for fields in counted:
+            for name, counts in fields.items():
+                lengths[name] += counts.total()
+                holders[name] += 1
+        for number, fields in enumerate(counted):
+            for term, frequency in self._frequencies(fields, lengths, holders):
+                self._postings[term].append((number, frequency))
+
+    def _frequencies(
+        self,
+        fields: Mapping[str, Counter[str]],
+        lengths: Mapping[str, int],
+        holders: Mapping[str, int],
+    ) -> Iterator[tuple[str, float]]:
+        """How often each term stands in one document, by weight and length of the fields."""
+        total: defaultdict[str, float] = defaultdict(float)
+        for name, counts in fields.items():
+            usual = lengths[name] / holders[name] or 1.0
+            held_back = 1 - self._b + self._b * counts.total() / usual
+            for term, count in counts.items():
+                total[term] += self._weights.get(name, 1.0) * count / held_back
+        yield from total.items()

@@ -1,0 +1,130 @@
+"""`toolcrib approve`: a person answers for calls that could not ask them."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING, Literal
+
+from toolcrib.surfaces.cli.flags import Flags
+
+if TYPE_CHECKING:
+    from toolcrib.core.config import Config
+    from toolcrib.kit.approvals import Approvals, Request, Rule
+
+
+def arguments(parser: ArgumentParser) -> None:
+    """Declare what the command takes."""
+    parser.add_argument("id", metavar="ID", nargs="?", help="the request; without it, list them")
+    answer = parser.add_mutually_exclusive_group()
+    answer.add_argument(
+        "--session",
+        action="store_true",
+        help="allow every call of the tool in the conversation that asked",
+    )
+    answer.add_argument("--always", action="store_true", help="allow it for good")
+    answer.add_argument("--refuse", action="store_true", help="close the request without allowing")
+    answer.add_argument(
+        "--withdraw", metavar="RULE", type=int, help="take back what --always allowed"
+    )
+    parser.add_argument(
+        "--target", metavar="GLOB", help="with --always: every call whose path or URL fits"
+    )
+    parser.epilog = "Without an option the call is allowed once: send the same call again."
+
+
+def run(options: Namespace, flags: Flags) -> int:
+    """List the requests, or answer one."""
+    from toolcrib.core.errors import BadInput
+
+    if options.target and not options.always:
+        raise BadInput("--target goes with --always.")
+    if options.id is None and (options.session or options.always or options.refuse):
+        raise BadInput("Name the request.", hint="toolcrib approve lists the open ones.")
+    return asyncio.run(_answer(flags.load(), options))
+
+
+async def _answer(config: Config, options: Namespace) -> int:
+    from toolcrib.core.services import Services
+    from toolcrib.kit.approvals import Approvals
+
+    services = Services(config)
+    try:
+        approvals = services.use(Approvals)
+        if options.withdraw is not None:
+            await approvals.withdraw(options.withdraw)
+            print(f"Rule {options.withdraw} is withdrawn.")
+        elif options.id is None:
+            _list(await approvals.list_open(), await approvals.list_rules())
+        elif options.refuse:
+            refused = await approvals.refuse(options.id)
+            print(f"Refused: {refused.tool}.")
+        else:
+            return await _grant(approvals, options)
+    finally:
+        await services.close()
+    return 0
+
+
+async def _grant(approvals: Approvals, options: Namespace) -> int:
+    from toolcrib.kit.ids import plain_id
+    from toolcrib.surfaces.cli import person
+
+    scope: Literal["once", "session", "rule"] = "once"
+    if options.session or options.always:
+        scope = "session" if options.session else "rule"
+    if person.is_there():
+        waiting = {request.id: request for request in await approvals.list_open()}
+        request = waiting.get(plain_id(options.id))
+        if request is not None:
+            _describe(request)
+            if not person.confirm(f"Allow it {_extent(scope, request.tool, options.target)}?"):
+                print("Nothing was changed; the request stays open.")
+                return 1
+    granted = await approvals.grant(options.id, scope, options.target or "")
+    print(f"Allowed {_extent(scope, granted.tool, options.target)}: {granted.tool}.")
+    if scope == "once":
+        print("Send the same call again.")
+    return 0
+
+
+def _extent(scope: str, tool: str, target: str | None) -> str:
+    if scope == "session":
+        return f"for every {tool} of this conversation"
+    if scope == "once":
+        return "this once"
+    return f"for good where the target fits {target}" if target else "for good with these arguments"
+
+
+def _list(requests: list[Request], rules: list[Rule]) -> None:
+    if not requests:
+        print("No call waits for approval.")
+    for request in requests:
+        _describe(request)
+        print()
+    if requests:
+        print("Answer: toolcrib approve ID [--session | --always | --refuse]")
+    if rules:
+        print(f"\n{len(rules)} allowed for good:")
+    for rule in rules:
+        print(f"  {rule.id}: {rule.tool}, {_rule(rule)}")
+    if rules:
+        print("Take one back: toolcrib approve --withdraw NUMBER")
+
+
+def _rule(rule: Rule) -> str:
+    from toolcrib.surfaces.cli.screen import visible
+
+    return f"target {visible(rule.target)}" if rule.target else "the very same arguments"
+
+
+def _describe(request: Request) -> None:
+    from toolcrib.surfaces.cli.screen import visible, wrapped
+
+    minutes = max(0, int((time.time() - request.created) // 60))
+    print(f"{request.id}  {visible(request.tool)}, asked {minutes} min ago")
+    if request.summary:
+        for line in visible(request.summary).splitlines():
+            print(wrapped(line, indent="        "))
+    print(wrapped(f"because {request.reason}", indent="        "))

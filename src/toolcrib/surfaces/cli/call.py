@@ -1,0 +1,190 @@
+"""`toolcrib call`: one call through the same pipeline as from everywhere else."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shlex
+import signal
+import sys
+from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from secrets import token_hex
+from typing import TYPE_CHECKING, Any
+
+from toolcrib.surfaces.cli.flags import Flags
+
+if TYPE_CHECKING:
+    from toolcrib.core.call import Result
+    from toolcrib.core.config import Config
+    from toolcrib.core.context import Caller
+
+OK, FAILED, USAGE = 0, 1, 2
+MISUSE = ("bad_input", "unknown_tool")
+TERMINATED = 128 + signal.SIGTERM
+
+EXAMPLES = """\
+examples:
+  toolcrib call read_file path=notes.md lines=20
+  toolcrib call web_search query="rust borrow checker" limit=3
+  toolcrib call fetch_url url=https://example.org --json
+  toolcrib call fetch_url urls=https://a.example urls=https://b.example
+  toolcrib call call_tool name=read_file arguments:='{"path": "notes.md"}'
+  echo '{"path": "notes.md"}' | toolcrib call read_file -
+
+exit status: 0 done, 1 the tool failed, 2 the call itself is wrong, 130 interrupted
+"""
+
+
+def arguments(parser: ArgumentParser) -> None:
+    """Declare what the command takes."""
+    parser.formatter_class = RawDescriptionHelpFormatter
+    parser.epilog = EXAMPLES
+    parser.add_argument("tool", metavar="TOOL", help="its name or an alias")
+    parser.add_argument(
+        "given",
+        metavar="key=value",
+        nargs="*",
+        help="an argument; repeat a key for a list, key:=JSON for other values, "
+        "- reads a JSON object from stdin",
+    )
+    parser.add_argument("--json-args", metavar="JSON", help="all arguments as one JSON object")
+    parser.add_argument("--json", action="store_true", help="print the whole result as JSON")
+    parser.add_argument("--session", metavar="NAME", help="go on in the conversation of this name")
+
+
+def run(options: Namespace, flags: Flags) -> int:
+    """Send the call and print what it gives."""
+    sent = _arguments(options)
+    config = flags.load()
+    # What is kept for read_more belongs to a conversation, so each has a name to come back by.
+    session = options.session or token_hex(4)
+    profile = flags.profile or "all"
+    result = asyncio.run(_call(config, profile, options.tool, sent, session))
+    if result is None:
+        return TERMINATED
+    if options.json:
+        print(json.dumps(result.to_json(), ensure_ascii=False, indent=2))
+    else:
+        _show(result, session)
+    if result.error is None:
+        return OK
+    return USAGE if result.error.code in MISUSE else FAILED
+
+
+def _arguments(options: Namespace) -> dict[str, Any] | str:
+    """The arguments as typed; what they must be is the pipeline's to say.
+
+    Raises:
+        BadInput: a word that is not key=value, or two ways of giving arguments at once.
+    """
+    from toolcrib.core.errors import BadInput
+
+    words: list[str] = options.given
+    whole = options.json_args is not None or "-" in words
+    if whole and len(words) > (options.json_args is None):
+        raise BadInput("Give the arguments in one way: key=value words, --json-args, or -.")
+    if options.json_args is not None:
+        return str(options.json_args)
+    if whole:
+        return sys.stdin.buffer.read().decode("utf-8", "replace")
+    return pairs(words, options.tool)
+
+
+def pairs(words: list[str], tool: str) -> dict[str, Any]:
+    """`key=value` and `key:=json` words as arguments; a repeated key makes a list.
+
+    Raises:
+        BadInput: a word is neither, or its JSON is broken.
+    """
+    from toolcrib.core.errors import BadInput
+
+    found: dict[str, list[Any]] = {}
+    for word in words:
+        key, equals, text = word.partition("=")
+        if not equals or not key.strip(":"):
+            raise BadInput(
+                f"'{word[:80]}' is not an argument.",
+                hint=f"Write key=value. toolcrib help {tool} shows what it takes.",
+            )
+        value: Any = text
+        if key.endswith(":"):
+            key = key[:-1]
+            try:
+                value = json.loads(text)
+            except (json.JSONDecodeError, RecursionError) as error:
+                raise BadInput(f"The value of {key} is not valid JSON: {error}.") from None
+        found.setdefault(key, []).append(value)
+    return {key: values[0] if len(values) == 1 else values for key, values in found.items()}
+
+
+async def _call(
+    config: Config, profile: str, tool: str, sent: dict[str, Any] | str, session: str
+) -> Result | None:
+    """The result, or None when the process was told to end."""
+    from toolcrib.toolbox import Toolbox
+
+    ended = False
+    task = asyncio.current_task()
+    assert task is not None
+
+    def end() -> None:
+        nonlocal ended
+        ended = True
+        task.cancel()
+
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, end)
+    try:
+        async with Toolbox(config, profile=profile) as box:
+            return await box.call(tool, sent, session=f"cli:{session}", caller=_caller())
+    except asyncio.CancelledError:
+        if ended:
+            return None
+        raise
+
+
+def _caller() -> Caller:
+    from toolcrib.core.context import Caller
+    from toolcrib.surfaces.cli import person
+
+    return Caller(
+        surface="cli",
+        ask=person.ask if person.is_there() else None,
+        notify=person.notify if sys.stderr.isatty() else None,
+        typed_by_user=True,
+    )
+
+
+def _show(result: Result, session: str) -> None:
+    """The text on stdout, all else on stderr."""
+    if result.text:
+        print(_fit_for(result.text))
+    for image in result.images:
+        _note(f"[{image.mime_type}, {len(image.data):,} bytes; --json prints it]")
+    if result.next:
+        words = ["toolcrib", "call", result.next.tool, "--session", session]
+        words += [_word(key, value) for key, value in result.next.arguments.items()]
+        _note(f"To go on: {shlex.join(words)}")
+    if result.error:
+        _note(f"Error ({result.error.code}): {result.error.message}")
+        if result.error.hint:
+            _note(result.error.hint)
+
+
+def _fit_for(text: str) -> str:
+    """The text as it is for programs; without what could play tricks on a terminal."""
+    if not sys.stdout.isatty():
+        return text
+    from toolcrib.kit.text import clean
+
+    return clean(text).text
+
+
+def _word(key: str, value: Any) -> str:
+    return f"{key}={value}" if isinstance(value, str) else f"{key}:={json.dumps(value)}"
+
+
+def _note(text: str) -> None:
+    from toolcrib.surfaces.cli.screen import visible
+
+    sys.stdout.flush()
+    print(visible(text), file=sys.stderr)

@@ -1,0 +1,43 @@
+"""Which commands there are; nothing of them is loaded until one is asked for."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, cast
+
+if TYPE_CHECKING:
+    from toolcrib.surfaces.cli.flags import Flags
+
+    Run = Callable[[Namespace, Flags], int]
+
+COMMANDS = {
+    "mcp": "serve one MCP client over stdin and stdout",
+    "serve": "serve MCP and OpenAPI over HTTP",
+    "call": "call one tool",
+    "tools": "list the tools",
+    "help": "show how a tool or a command is used",
+    "history": "show recent calls",
+    "approve": "list, approve or refuse calls that wait for a person",
+    "config": "show the configuration and where each value comes from",
+    "doctor": "check what works on this machine",
+    "install": "add toolcrib to an application",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One command: what it is called with, and what it does."""
+
+    name: str
+    summary: str
+    arguments: Callable[[ArgumentParser], None]
+    run: Run
+
+
+def load(name: str) -> Command:
+    """The command of this name; its module has `arguments(parser)` and `run(options, flags)`."""
+    module = import_module(f"toolcrib.surfaces.cli.{name}")
+    return Command(name, COMMANDS[name], module.arguments, cast("Run", module.run))

@@ -1,0 +1,137 @@
+"""`toolcrib config`: the effective settings, and the layer that each comes from."""
+
+from __future__ import annotations
+
+import os
+import re
+from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from toolcrib.surfaces.cli.flags import Flags
+
+ENV_NAME = re.compile(r"[A-Z_][A-Z0-9_]*")
+WHAT = """\
+what to show:
+  show     every setting as TOML, with the layer it comes from (the default)
+  path     the file that is read
+  check    whether the settings are right
+
+layers, each over the one before: default, file, env (TOOLCRIB_*), flag
+"""
+
+
+def arguments(parser: ArgumentParser) -> None:
+    """Declare what the command takes."""
+    parser.formatter_class = RawDescriptionHelpFormatter
+    parser.epilog = WHAT
+    parser.add_argument("what", nargs="?", choices=("show", "path", "check"), default="show")
+
+
+def run(options: Namespace, flags: Flags) -> int:
+    """Print what was asked for."""
+    file = _file(flags)
+    if options.what == "path":
+        print(file)
+        return 0
+    config = flags.load()
+    if options.what == "check":
+        return _check(file, config.model_dump(mode="json"))
+    from toolcrib.surfaces.cli.tomltext import document
+
+    layers = _layers(file, flags)
+    print(f"# {file}{'' if file.is_file() else ' (no such file)'}")
+    print("# each value with its layer: default, file, env or flag\n")
+    tree = shown(config.model_dump(mode="json"))
+    print(document(tree, lambda path: _origin(path, layers)), end="")
+    return 0
+
+
+def _file(flags: Flags) -> Path:
+    from toolcrib.core.config import user_config_file
+
+    return Path(flags.config).expanduser() if flags.config else user_config_file()
+
+
+def _layers(file: Path, flags: Flags) -> dict[str, Mapping[str, Any]]:
+    """What each layer says, the strongest first."""
+    from toolcrib.core.config import Config
+    from toolcrib.core.layers import read_environment, read_toml
+
+    return {
+        "flag": flags.layer(),
+        "env": read_environment(os.environ, Config),
+        "file": read_toml(file) if file.is_file() else {},
+    }
+
+
+def _origin(path: tuple[str, ...], layers: Mapping[str, Mapping[str, Any]]) -> str:
+    return next((name for name, layer in layers.items() if _says(layer, path)), "default")
+
+
+def _says(layer: Mapping[str, Any], path: tuple[str, ...]) -> bool:
+    current: Any = layer
+    for part in path:
+        if not isinstance(current, Mapping) or part not in current:
+            return False
+        current = current[part]
+    return True
+
+
+def shown(tree: Mapping[str, Any]) -> dict[str, Any]:
+    """The tree without what could be a secret: keys, passwords in addresses, tokens in headers."""
+    from toolcrib.kit.redaction import HIDDEN, names_secret, redact_text
+
+    def value_of(name: str, value: Any) -> Any:
+        if isinstance(value, Mapping):
+            return {key: value_of(key, item) for key, item in value.items()}
+        if isinstance(value, list):
+            return [value_of(name, item) for item in value]
+        if not isinstance(value, str) or not value:
+            return value
+        if name.endswith("_env"):
+            return value if _is_variable(value) else HIDDEN
+        return HIDDEN if names_secret(name) else redact_text(value)
+
+    return {key: value_of(key, item) for key, item in tree.items()}
+
+
+def _is_variable(name: str) -> bool:
+    """Whether this can be the name of a variable, and not a key put in its place."""
+    return name in os.environ or ENV_NAME.fullmatch(name) is not None
+
+
+def _check(file: Path, tree: dict[str, Any]) -> int:
+    warnings = [*_misplaced_keys(tree, ""), *_misspelt_variables(tree)]
+    for warning in warnings:
+        print(f"warning: {warning}")
+    print(f"The settings are right. File: {file}{'' if file.is_file() else ' (no such file)'}")
+    return 0
+
+
+def _misplaced_keys(tree: Mapping[str, Any], prefix: str) -> list[str]:
+    found: list[str] = []
+    for name, value in tree.items():
+        if isinstance(value, Mapping):
+            found += _misplaced_keys(value, f"{prefix}{name}.")
+        elif name.endswith("_env") and value and not _is_variable(value):
+            found.append(
+                f"{prefix}{name} wants the name of an environment variable, not the secret itself."
+            )
+    return found
+
+
+def _misspelt_variables(tree: Mapping[str, Any]) -> list[str]:
+    """Variables that look like settings and are none."""
+    from difflib import get_close_matches
+
+    found = []
+    for name in sorted(os.environ):
+        rest = name.removeprefix("TOOLCRIB_")
+        if rest == name or "__" in rest or rest.lower() in tree:
+            continue
+        near = get_close_matches(rest.lower(), tree, n=1, cutoff=0.8)
+        if near:
+            found.append(f"{name} is not a setting. Did you mean TOOLCRIB_{near[0].upper()}?")
+    return found

@@ -1,0 +1,80 @@
+"""`toolcrib doctor`: what works on this machine, and the one line that would enable the rest."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import platform
+from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING
+
+import toolcrib
+from toolcrib.surfaces.cli.flags import Flags
+
+if TYPE_CHECKING:
+    from toolcrib.core.config import Config
+    from toolcrib.surfaces.cli.checks import Check
+
+
+def arguments(parser: ArgumentParser) -> None:
+    """Declare what the command takes."""
+    parser.add_argument("--json", action="store_true", help="print as JSON")
+    parser.add_argument(
+        "--offline", action="store_true", help="leave out what needs the network (a name look-up)"
+    )
+    parser.epilog = "exit status: 0, or 1 when something that every use needs is broken"
+
+
+def run(options: Namespace, flags: Flags) -> int:
+    """Check and print; a broken configuration is one of the findings."""
+    from toolcrib.surfaces.cli import checks
+
+    config, first = _configuration(flags)
+    found = [first, *asyncio.run(checks.run_all(config, offline=options.offline))]
+    broken = [check for check in found if check.state == "broken" and check.essential]
+    if options.json:
+        data = {
+            "version": toolcrib.__version__,
+            "ok": not broken,
+            "checks": [check.to_json() for check in found],
+        }
+        print(json.dumps(data, ensure_ascii=False, indent=2))
+    else:
+        _show(found)
+        print(_verdict(found, broken))
+    return 1 if broken else 0
+
+
+def _configuration(flags: Flags) -> tuple[Config, Check]:
+    from toolcrib.core.config import Config, user_config_file
+    from toolcrib.core.errors import ConfigError
+    from toolcrib.surfaces.cli.checks import Check
+
+    file = flags.config or str(user_config_file())
+    try:
+        return flags.load(), Check("configuration", "ok", file, essential=True)
+    except ConfigError as error:
+        fix = error.hint or f"correct {file}"
+        return Config(), Check("configuration", "broken", error.message, fix, essential=True)
+
+
+def _show(found: list[Check]) -> None:
+    from toolcrib.surfaces.cli.screen import wrapped
+
+    print(f"toolcrib {toolcrib.__version__} on {platform.system()} {platform.release()}\n")
+    size = max(len(check.name) for check in found)
+    for check in found:
+        lines = wrapped(check.detail, indent=" " * (size + 11)).lstrip()
+        print(f"{check.state:<7}  {check.name:<{size}}  {lines}")
+        if check.fix and check.state != "ok":
+            # Not wrapped: it is there to be copied.
+            print(f"{' ' * (size + 11)}-> {check.fix}")
+
+
+def _verdict(found: list[Check], broken: list[Check]) -> str:
+    missing = [check for check in found if check.state != "ok" and check not in broken]
+    if broken:
+        return f"\nBroken: {', '.join(check.name for check in broken)}."
+    if missing:
+        return f"\nIt works. Not to be had here: {len(missing)}, enabled as shown."
+    return "\nEverything works."

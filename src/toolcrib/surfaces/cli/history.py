@@ -1,0 +1,139 @@
+"""`toolcrib history`: the calls that were made, newest first."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from argparse import ArgumentParser, Namespace
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from toolcrib.surfaces.cli.flags import Flags
+
+if TYPE_CHECKING:
+    from toolcrib.core.config import Config
+    from toolcrib.kit.history import Entry
+
+MOST_SEARCHED = 1_000_000
+
+
+def arguments(parser: ArgumentParser) -> None:
+    """Declare what the command takes."""
+    parser.add_argument("--limit", type=int, default=20, metavar="N", help="how many (default: 20)")
+    parser.add_argument("--tool", metavar="NAME", help="only calls of this tool")
+    parser.add_argument(
+        "--outcome", metavar="CODE", help="ok, an error code, or error for all that failed"
+    )
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print one JSON array")
+    form.add_argument("--ndjson", action="store_true", help="print one JSON object a line")
+    form.add_argument("--trace", metavar="ID", help="show one call whole, with its trace")
+
+
+def run(options: Namespace, flags: Flags) -> int:
+    """Print the records."""
+    config = flags.load()
+    entries = asyncio.run(_records(config, options))
+    if options.trace:
+        _show(_chosen(entries, options.trace))
+    elif options.json:
+        print(json.dumps([json.loads(e.to_json()) for e in entries], ensure_ascii=False, indent=2))
+    elif options.ndjson:
+        for entry in entries:
+            print(entry.to_json())
+    else:
+        print("\n".join(_table(entries)) or "No calls yet.")
+    return 0
+
+
+async def _records(config: Config, options: Namespace) -> list[Entry]:
+    from toolcrib.core.errors import BadInput
+    from toolcrib.core.services import Services
+    from toolcrib.kit.history import History
+
+    if options.limit < 1:
+        raise BadInput("--limit must be at least 1.")
+    limit = MOST_SEARCHED if options.trace else options.limit
+    services = Services(config)
+    try:
+        return await services.use(History).query(
+            limit=limit, tool=options.tool, outcome=options.outcome
+        )
+    finally:
+        await services.close()
+
+
+def _table(entries: list[Entry]) -> list[str]:
+    from toolcrib.surfaces.cli.screen import table
+
+    rows = [("id", "time", "tool", "outcome", "ms", "tokens", "arguments")]
+    rows += [
+        (
+            entry.id[:8],
+            _local(entry.time).strftime("%m-%d %H:%M:%S"),
+            entry.tool[:20],
+            entry.outcome[:16],
+            f"{entry.ms:,.0f}",
+            f"{entry.tokens:,}",
+            _brief(entry.arguments),
+        )
+        for entry in entries
+    ]
+    return table(rows, right=(4, 5)) if entries else []
+
+
+def _brief(arguments: str) -> str:
+    try:
+        values = json.loads(arguments)
+    except json.JSONDecodeError:
+        return arguments
+    if not isinstance(values, dict):
+        return arguments
+    return " ".join(
+        f"{name}={v if isinstance(v, str) else json.dumps(v, ensure_ascii=False)}"
+        for name, v in values.items()
+        if v is not None
+    )
+
+
+def _chosen(entries: list[Entry], wanted: str) -> Entry:
+    """The record whose id starts so.
+
+    Raises:
+        NotFound: none does.
+        BadInput: several do.
+    """
+    from toolcrib.core.errors import BadInput, NotFound
+
+    found = [entry for entry in entries if entry.id.startswith(wanted.strip().lower())]
+    if not found:
+        raise NotFound(
+            f"The history has no call {wanted[:40]}.", hint="toolcrib history lists them."
+        )
+    if len(found) > 1:
+        raise BadInput(f"{len(found)} calls start with {wanted[:40]}; give more of the id.")
+    return found[0]
+
+
+def _show(entry: Entry) -> None:
+    from toolcrib.surfaces.cli.screen import visible
+
+    facts = {
+        "id": entry.id,
+        "time": _local(entry.time).isoformat(sep=" ", timespec="milliseconds"),
+        "caller": " ".join(filter(None, (entry.surface, entry.client))),
+        "session": entry.session,
+        "tool": entry.tool,
+        "arguments": entry.arguments,
+        "outcome": entry.outcome,
+        "took": f"{entry.ms:,.1f} ms",
+        "answer": f"{entry.tokens:,} tokens, {entry.bytes_:,} bytes",
+    }
+    for name, value in facts.items():
+        print(f"{name:<10} {visible(value)}")
+    if entry.note:
+        print(f"\n{visible(entry.note.rstrip())}")
+
+
+def _local(seconds: float) -> datetime:
+    return datetime.fromtimestamp(seconds).astimezone()

@@ -1,0 +1,61 @@
+"""The person at the terminal: told about progress, and asked before a call goes on."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+
+from toolcrib.core.context import Progress, Question
+from toolcrib.surfaces.cli.screen import one_line, visible, width
+
+YES = {"y", "yes"}
+
+
+def is_there() -> bool:
+    """Whether somebody can read a question and type an answer."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+async def ask(question: Question) -> bool | None:
+    """Show what a call would do and wait for an answer; anything but yes is no."""
+    _say(f"Allow {question.tool}? {visible(question.summary)}")
+    _say(f"Asked because: {visible(question.reason)}.")
+    sys.stderr.write("Allow it this once? [y/N] ")
+    sys.stderr.flush()
+    return (await _line()).strip().lower() in YES
+
+
+async def notify(progress: Progress) -> None:
+    """One line for each step."""
+    done = "" if progress.done is None else f" {progress.done:g}"
+    if done and progress.total:
+        done = f"{done}/{progress.total:g}"
+    _say(one_line(f"  {progress.message}{done}", width() - 1))
+
+
+def confirm(question: str) -> bool:
+    """Ask a yes-or-no question outside of a call; no terminal or no answer is no."""
+    sys.stderr.write(f"{question} [y/N] ")
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().lower() in YES
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+async def _line() -> str:
+    """One line from the terminal; unlike input() in a thread, it can be cancelled."""
+    loop = asyncio.get_running_loop()
+    ready = asyncio.Event()
+    descriptor = sys.stdin.fileno()
+    loop.add_reader(descriptor, ready.set)
+    try:
+        await ready.wait()
+    finally:
+        loop.remove_reader(descriptor)
+    try:
+        return os.read(descriptor, 4096).decode(errors="replace")
+    except OSError:  # the terminal is gone
+        return ""

@@ -1,0 +1,118 @@
+"""Plain text for people: tables that fit the terminal, and nothing that can play tricks on it."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import textwrap
+import unicodedata
+from collections.abc import Iterable, Sequence
+
+COLUMNS = 80
+MOST_COLUMNS = 160
+
+
+def width() -> int:
+    """Columns to fill: the terminal's, or 80 where output goes elsewhere."""
+    if not sys.stdout.isatty():
+        return COLUMNS
+    return max(40, min(shutil.get_terminal_size((COLUMNS, 24)).columns, MOST_COLUMNS))
+
+
+def visible(text: str) -> str:
+    """The text with every control and invisible character written out, line feeds kept.
+
+    What a model wrote is shown to a person who decides by it: an escape sequence or a
+    character that turns the writing direction must not change what they see.
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c in "\n\t" or not _is_hidden(c) else _escape(c) for c in text)
+
+
+def one_line(text: str, columns: int) -> str:
+    """The text on one line of at most so many columns."""
+    flat = visible(" ".join(text.split()))
+    if cells(flat) <= columns:
+        return flat
+    kept, used = [], 0
+    for char in flat:
+        used += cells(char)
+        if used > columns - 3:
+            break
+        kept.append(char)
+    return f"{''.join(kept)}..."
+
+
+def cells(text: str) -> int:
+    """Columns that a text takes; wide East Asian characters take two."""
+    if text.isascii():
+        return len(text)
+    return sum(
+        0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
+        for c in text
+    )
+
+
+def table(
+    rows: Iterable[Sequence[str]], right: Sequence[int] = (), indent: str = "", *, cut: bool = True
+) -> list[str]:
+    """Rows with aligned columns, as wide as the screen.
+
+    Args:
+        rows: the cells of each row, all of one length.
+        right: the columns that are aligned to the right.
+        indent: what each line starts with.
+        cut: cut the last column at the edge; else it goes on below itself.
+    """
+    shown = [[visible(cell) for cell in row] for row in rows]
+    if not shown:
+        return []
+    widths = [max(cells(cell) for cell in column) for column in zip(*shown, strict=True)]
+    used = len(indent) + sum(widths[:-1]) + 2 * (len(widths) - 1)
+    room = max(20, width() - used)
+    lines = []
+    for row in shown:
+        parts = [
+            _padded(cell, size, to_right=at in right)
+            for at, (cell, size) in enumerate(zip(row[:-1], widths[:-1], strict=True))
+        ]
+        last = one_line(row[-1], room) if cut else _filled(row[-1], room, " " * used)
+        lines.append(f"{indent}{'  '.join([*parts, last])}".rstrip())
+    return lines
+
+
+def _filled(text: str, columns: int, below: str) -> str:
+    return textwrap.fill(
+        text,
+        columns + len(below),
+        initial_indent=below,
+        subsequent_indent=below,
+        break_long_words=False,
+    ).removeprefix(below)
+
+
+def wrapped(text: str, indent: str = "") -> str:
+    """The text in lines that fit, each with an indent; long words stay whole."""
+    return textwrap.fill(
+        visible(text),
+        width(),
+        initial_indent=indent,
+        subsequent_indent=indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def _padded(cell: str, size: int, *, to_right: bool) -> str:
+    space = " " * (size - cells(cell))
+    return f"{space}{cell}" if to_right else f"{cell}{space}"
+
+
+def _is_hidden(char: str) -> bool:
+    return unicodedata.category(char) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
+
+
+def _escape(char: str) -> str:
+    code = ord(char)
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{{{code:x}}}"

@@ -1,0 +1,31 @@
+"""`toolcrib serve`: MCP and OpenAPI on one port."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from typing import Any
+
+from toolcrib.surfaces.cli.flags import Flags
+
+
+def arguments(parser: ArgumentParser) -> None:
+    """Declare what the command takes."""
+    parser.add_argument("--host", help="the address to bind (default: http.host, 127.0.0.1)")
+    parser.add_argument("--port", help="the port to bind (default: http.port, 8722)")
+    parser.add_argument(
+        "--stateless",
+        action="store_true",
+        help="keep no sessions, for several servers behind one address",
+    )
+
+
+def run(options: Namespace, flags: Flags) -> int:
+    """Serve until a signal comes."""
+    http: dict[str, Any] = {"host": options.host, "port": options.port}
+    http["stateless"] = options.stateless or None
+    config = flags.load({"http": {name: v for name, v in http.items() if v is not None}})
+    from toolcrib.surfaces.http.serve import run as serve
+    from toolcrib.toolbox import Toolbox
+
+    serve(Toolbox(config, profile=config.profile))
+    return 0

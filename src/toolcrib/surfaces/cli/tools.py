@@ -1,0 +1,83 @@
+"""`toolcrib tools`: what a profile shows, by group."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING, Any
+
+from toolcrib.surfaces.cli.flags import Flags
+
+if TYPE_CHECKING:
+    from toolcrib.core.registry import Registry
+    from toolcrib.core.tool import Tool
+
+
+def arguments(parser: ArgumentParser) -> None:
+    """Declare what the command takes."""
+    parser.add_argument("--json", action="store_true", help="print as JSON, with the schemas")
+    parser.epilog = "Shown are the tools of the configured profile; --profile all shows every tool."
+
+
+def run(options: Namespace, flags: Flags) -> int:
+    """Print the list."""
+    config = flags.load()
+    from toolcrib.core.registry import Registry
+    from toolcrib.toolbox import installed
+
+    everything = installed()
+    registry = Registry(everything, config.tools.disabled)
+    shown = registry.select(config.profile)
+    disabled = [tool for tool in everything if registry.is_disabled(tool)]
+    if options.json:
+        print(json.dumps(_data(config.profile, registry, shown, disabled), indent=2))
+    else:
+        print("\n".join(_lines(config.profile, registry, shown, disabled)))
+    return 0
+
+
+def _data(
+    profile: str, registry: Registry, shown: list[Tool], disabled: list[Tool]
+) -> dict[str, Any]:
+    return {
+        "profile": profile,
+        "count": len(shown),
+        "total": len(registry),
+        "disabled": [tool.name for tool in disabled],
+        "profiles": registry.profiles(),
+        "tools": [
+            {
+                "name": tool.name,
+                "group": tool.group,
+                "description": tool.description,
+                "rights": tool.rights.names,
+                "profiles": list(tool.profiles),
+                "aliases": list(tool.aliases),
+                "schema": tool.schema,
+            }
+            for tool in shown
+        ],
+    }
+
+
+def _lines(profile: str, registry: Registry, shown: list[Tool], disabled: list[Tool]) -> list[str]:
+    from toolcrib.surfaces.cli.screen import table, wrapped
+
+    rows = table(
+        [(tool.name, ", ".join(tool.rights.names) or "-", tool.description) for tool in shown],
+        indent="  ",
+        cut=False,
+    )
+    lines: list[str] = []
+    group = None
+    for tool, row in zip(shown, rows, strict=True):
+        if tool.group != group:
+            group = tool.group
+            lines += ["", group]
+        lines.append(row)
+    lines += ["", f"Profile {profile}: {len(shown)} of {len(registry)} tools."]
+    if disabled:
+        names = ", ".join(tool.name for tool in disabled)
+        lines.append(wrapped(f"Switched off by tools.disabled: {names}."))
+    lines.append(wrapped(f"Profiles: {', '.join(registry.profiles())}."))
+    return lines[1:]

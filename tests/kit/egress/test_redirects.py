@@ -1,0 +1,121 @@
+"""What a redirect keeps and what it drops."""
+
+from __future__ import annotations
+
+import pytest
+
+from toolcrib.core.errors import Blocked, Network, TooManyRedirects
+from toolcrib.kit.egress.headers import Headers
+from toolcrib.kit.egress.redirects import Chain, Order, follow
+from toolcrib.kit.egress.url import parse_url
+
+GIVEN = (
+    ("accept", "a"),
+    ("authorization", "secret"),
+    ("cookie", "c=1"),
+    ("x-api-key", "secret"),
+    ("content-type", "text/plain"),
+)
+
+
+def order(url: str = "https://a.test/x", method: str = "GET", body: bytes | None = None) -> Order:
+    return Order(method, parse_url(url), GIVEN, body)
+
+
+def redirected(source: Order, location: str, status: int = 302, *, downgrade: bool = False) -> Order:
+    return follow(source, status, Headers([("location", location)]), allow_downgrade=downgrade)
+
+
+@pytest.mark.rows("A36", "D19")
+@pytest.mark.parametrize(
+    ("status", "method", "becomes", "keeps_body"),
+    [
+        (301, "POST", "GET", False),
+        (302, "POST", "GET", False),
+        (303, "POST", "GET", False),
+        (303, "PUT", "GET", False),
+        (301, "PUT", "PUT", True),
+        (307, "POST", "POST", True),
+        (308, "POST", "POST", True),
+        (303, "HEAD", "HEAD", True),
+        (302, "GET", "GET", True),
+    ],
+)
+def test_methods(status: int, method: str, becomes: str, *, keeps_body: bool) -> None:
+    new = redirected(order(method=method, body=b"body"), "/y", status)
+    assert new.method == becomes
+    assert (new.body == b"body") is keeps_body
+    assert (("content-type", "text/plain") in new.headers) is keeps_body
+
+
+@pytest.mark.parametrize("location", ["/y", "https://a.test:443/y"])
+def test_one_origin_keeps_every_header(location: str) -> None:
+    assert redirected(order(), location).headers == GIVEN
+
+
+@pytest.mark.parametrize(
+    "location", ["https://b.test/", "https://a.test:8443/", "//sub.a.test/", "https://a.test.b/"]
+)
+def test_another_origin_gets_nothing_secret(location: str) -> None:
+    names = {name for name, _ in redirected(order(), location).headers}
+    assert names == {"accept", "content-type"}
+
+
+def test_no_downgrade_unless_allowed() -> None:
+    with pytest.raises(Blocked) as caught:
+        redirected(order(), "http://a.test/")
+    assert caught.value.stable_code == "blocked_scheme"
+    assert redirected(order(), "http://a.test/", downgrade=True).target.scheme == "http"
+
+
+@pytest.mark.parametrize("location", ["", "  "])
+def test_a_redirect_needs_a_location(location: str) -> None:
+    with pytest.raises(Network):
+        redirected(order(), location)
+
+
+@pytest.mark.parametrize("location", ["file:///etc/passwd", "gopher://x", "javascript:1", "ws://a"])
+def test_other_schemes_are_refused(location: str) -> None:
+    with pytest.raises(Blocked) as caught:
+        redirected(order(), location)
+    assert caught.value.stable_code == "blocked_scheme"
+
+
+def test_the_fragment_is_inherited() -> None:
+    source = order("https://a.test/x#part")
+    assert redirected(source, "/y").target.full == "https://a.test/y#part"
+    assert redirected(source, "/y#new").target.full == "https://a.test/y#new"
+
+
+def test_a_chain_stops_at_its_limit_and_at_a_circle() -> None:
+    chain = Chain(2)
+    one, two, three, four = (order(f"https://a.test/{n}") for n in range(4))
+    chain.add(chain.dressed(one), two, 302)
+    chain.add(chain.dressed(two), three, 302)
+    with pytest.raises(TooManyRedirects):
+        chain.add(chain.dressed(three), four, 302)
+    circle = Chain(9)
+    circle.add(circle.dressed(one), two, 302)
+    with pytest.raises(TooManyRedirects):
+        circle.add(circle.dressed(two), one, 302)
+
+
+def test_cookies_of_a_chain_go_to_their_host_only() -> None:
+    chain = Chain(5)
+    here, there = order("https://a.test/"), order("https://b.test/")
+    plain = order("http://a.test/")
+    chain.learn(here.target, Headers([("set-cookie", "s=1; Path=/"), ("set-cookie", "t=2")]))
+    assert dict(chain.dressed(here).headers)["cookie"] == "c=1; s=1; t=2"
+    assert dict(chain.dressed(there).headers)["cookie"] == "c=1"
+    assert dict(chain.dressed(plain).headers)["cookie"] == "c=1"
+
+
+def test_a_new_cookie_makes_the_same_url_a_new_step() -> None:
+    chain = Chain(5)
+    here = order("https://a.test/")
+    chain.dressed(here)
+    chain.learn(here.target, Headers([("set-cookie", "s=1")]))
+    chain.add(here, here, 302)
+    chain.dressed(here)
+    with pytest.raises(TooManyRedirects):
+        chain.add(here, here, 302)

@@ -1,0 +1,109 @@
+"""Small tools to send through the pipeline."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated
+
+from toolcrib.core.call import Image, Next, Result
+from toolcrib.core.context import Ctx
+from toolcrib.core.errors import NotFound
+from toolcrib.core.params import Count, Param, Seconds
+from toolcrib.core.tool import NET, READ, SEND, WRITE, tool
+from toolcrib.kit.egress import PublicUrl
+
+
+@tool(group="test", rights=READ, aliases=("say",), argument_aliases={"message": "text"})
+async def echo(
+    text: Annotated[str, Param("What to say.")], times: Count = 1, *, ctx: Ctx
+) -> Result:
+    """Say something.
+
+    For tests.
+    """
+    del ctx
+    return Result(text=text * times, data={"said": text, "times": times})
+
+
+@tool(group="test", rights=NET)
+async def page(url: PublicUrl, text: str = "", *, ctx: Ctx) -> Result:
+    """Pretend to read a page.
+
+    For tests.
+    """
+    del ctx
+    return Result(text=text, source=str(url))
+
+
+@tool(group="test", rights=NET | SEND)
+async def post(to: str, *, ctx: Ctx) -> Result:
+    """Pretend to send something.
+
+    For tests.
+    """
+    del ctx
+    return Result(text=f"sent to {to}")
+
+
+@tool(group="test", rights=WRITE)
+async def fail(how: str = "", *, ctx: Ctx) -> Result:
+    """Fail in a way.
+
+    For tests.
+    """
+    del ctx
+    if how == "not_found":
+        raise NotFound("No such thing.", hint="Look elsewhere.")
+    if how == "timeout":
+        raise TimeoutError
+    raise ValueError("a defect")
+
+
+@tool(group="test", rights=READ)
+async def wait(seconds: Seconds, *, ctx: Ctx) -> Result:
+    """Wait for a while.
+
+    For tests.
+    """
+    await ctx.progress("started")
+    await asyncio.sleep(seconds)
+    return Result(text="done waiting")
+
+
+@tool(group="test", rights=READ, seconds=0.2)
+async def hurried(*, ctx: Ctx) -> Result:
+    """Take longer than it may.
+
+    For tests.
+    """
+    del ctx
+    await asyncio.sleep(60)
+    return Result()
+
+
+@tool(group="test", rights=READ, concurrency=1)
+async def alone(*, ctx: Ctx) -> Result:
+    """Count how many run at once.
+
+    For tests.
+    """
+    del ctx
+    RUNNING.append(1)
+    most = len(RUNNING)
+    await asyncio.sleep(0.02)
+    RUNNING.pop()
+    return Result(data=most)
+
+
+@tool(group="test", rights=READ)
+async def picture(*, ctx: Ctx) -> Result:
+    """Give a picture and a way on.
+
+    For tests.
+    """
+    del ctx
+    return Result(images=(Image(b"\x89PNG", "image/png"),), next=Next("echo", {"text": "more"}))
+
+
+RUNNING: list[int] = []
+TOOLS = [echo, page, post, fail, wait, hurried, alone, picture]

@@ -1,0 +1,44 @@
+"""Every failure becomes a result; cancellation does not."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from toolcrib.toolbox import Toolbox
+
+
+@pytest.mark.rows("B05")
+@pytest.mark.parametrize(
+    ("how", "code", "says"),
+    [
+        ("not_found", "not_found", "No such thing."),
+        ("timeout", "timeout", "fail took too long."),
+        ("defect", "internal", "fail failed: ValueError: a defect"),
+    ],
+)
+async def test_an_exception_becomes_a_result(
+    box: Toolbox, how: str, code: str, says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    result = await box.call("fail", {"how": how})
+    assert result.error is not None
+    assert (result.error.code, result.error.message) == (code, says)
+    assert result.error.hint or code == "timeout"
+    assert capsys.readouterr().out == "", "stdout belongs to the protocol"
+
+
+async def test_an_unknown_tool_is_a_result(box: Toolbox) -> None:
+    result = await box.call("ecoh")
+    assert result.error is not None
+    assert result.error.code == "unknown_tool"
+    assert "echo" in result.error.hint
+
+
+@pytest.mark.rows("A43", "C197")
+async def test_cancellation_passes_through(box: Toolbox) -> None:
+    task = asyncio.ensure_future(box.call("wait", {"seconds": 60}))
+    await asyncio.sleep(0.05)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task

@@ -1,0 +1,75 @@
+"""Places, deadlines, and going on as a job."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from tests.middleware.conftest import Make
+from toolcrib.core.context import Caller, Progress
+from toolcrib.toolbox import Toolbox
+
+
+async def test_a_tool_is_stopped_at_its_own_limit(box: Toolbox) -> None:
+    result = await box.call("hurried")
+    assert result.error is not None
+    assert result.error.code == "timeout"
+    assert "0.2 seconds" in result.error.message
+
+
+async def test_a_tool_runs_no_more_often_than_it_says(box: Toolbox) -> None:
+    results = await asyncio.gather(*(box.call("alone") for _ in range(5)))
+    assert [result.data for result in results] == [1] * 5
+
+
+async def test_too_many_calls_are_told_to_wait(make: Make) -> None:
+    box = make(limits={"concurrency": 1, "waiting": 1})
+    calls = [asyncio.ensure_future(box.call("wait", {"seconds": 0.3})) for _ in range(4)]
+    codes = [r.error and r.error.code for r in await asyncio.gather(*calls)]
+    assert sorted(map(str, codes)) == ["None", "None", "busy", "busy"]
+
+
+async def test_meta_tools_need_no_place(make: Make) -> None:
+    box = make(limits={"concurrency": 1, "waiting": 1})
+    slow = asyncio.ensure_future(box.call("wait", {"seconds": 60}))
+    await asyncio.sleep(0.05)
+    listed = await asyncio.wait_for(box.call("list_jobs"), 5)
+    assert listed.error is None
+    slow.cancel()
+    await asyncio.gather(slow, return_exceptions=True)
+
+
+@pytest.mark.rows("A44")
+async def test_a_long_call_goes_on_as_a_job(box: Toolbox) -> None:
+    heard: list[Progress] = []
+
+    async def notify(progress: Progress) -> None:
+        heard.append(progress)
+
+    caller = Caller("test", notify=notify, answer_within=0.2)
+    result = await box.call("wait", {"seconds": 0.8}, caller=caller)
+    assert result.error is None
+    assert "goes on as job" in result.text
+    assert [p.message for p in heard] == ["started"]
+    assert result.next is not None
+    done = await box.call(result.next.tool, result.next.arguments)
+    assert "done waiting" in done.text
+
+
+async def test_a_nested_call_is_handed_over_once(box: Toolbox) -> None:
+    caller = Caller("test", answer_within=0.2)
+    arguments = {"name": "wait", "arguments": {"seconds": 0.6}}
+    result = await box.call("call_tool", arguments, caller=caller)
+    assert result.next is not None
+    done = await box.call(result.next.tool, result.next.arguments)
+    assert "done waiting" in done.text
+
+
+async def test_closing_stops_the_jobs(make: Make) -> None:
+    box = make()
+    result = await box.call("wait", {"seconds": 60}, caller=Caller("test", answer_within=0.1))
+    assert result.next is not None
+    await box.close()
+    listed = await make().call("read_job", {"id": result.next.arguments["id"]})
+    assert "stopped" in listed.text or "lost" in listed.text

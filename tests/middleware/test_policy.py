@@ -1,0 +1,151 @@
+"""Allow, ask, deny, and taint."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.middleware.conftest import Make
+from toolcrib.core.context import Caller, Question
+from toolcrib.kit.approvals import Approvals
+from toolcrib.toolbox import Toolbox
+
+
+def code(result: Any) -> str | None:
+    return result.error.code if result.error else None
+
+
+class Person:
+    """Answers questions as told, and remembers them."""
+
+    def __init__(self, answer: bool | None) -> None:
+        self.answer = answer
+        self.asked: list[Question] = []
+
+    async def ask(self, question: Question) -> bool | None:
+        self.asked.append(question)
+        return self.answer
+
+    @property
+    def caller(self) -> Caller:
+        return Caller("test", ask=self.ask)
+
+
+@pytest.mark.rows("D32")
+async def test_a_denied_call_says_which_rule(make: Make) -> None:
+    box = make(policy={"rules": [{"action": "deny", "tool": "echo"}]})
+    result = await box.call("echo", {"text": "hi"})
+    assert code(result) == "denied"
+    assert result.error is not None
+    assert "rule 1 of policy.rules" in result.error.message
+
+
+async def test_a_target_rule_sees_the_url(make: Make) -> None:
+    box = make(policy={"rules": [{"action": "deny", "target": "https://example.org/*"}]})
+    assert code(await box.call("page", {"url": "https://example.org/x"})) == "denied"
+    assert code(await box.call("page", {"url": "https://example.com/x"})) is None
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"), [(True, None), (False, "denied"), (None, "needs_approval")]
+)
+async def test_a_person_is_asked(box: Toolbox, answer: bool | None, expected: str | None) -> None:
+    person = Person(answer)
+    result = await box.call("post", {"to": "example.org"}, caller=person.caller)
+    assert code(result) == expected
+    (question,) = person.asked
+    assert question.tool == "post"
+    assert "example.org" in question.summary
+
+
+async def test_an_answer_holds_for_one_call(box: Toolbox) -> None:
+    person = Person(answer=True)
+    for _ in range(2):
+        await box.call("post", {"to": "example.org"}, caller=person.caller)
+    assert len(person.asked) == 2
+
+
+@pytest.mark.parametrize(
+    ("scope", "after"),
+    [
+        ("once", [None, "needs_approval", "needs_approval"]),
+        ("session", [None, None, "needs_approval"]),
+        ("rule", [None, None, None]),
+    ],
+)
+async def test_approval_lets_the_same_call_through(
+    box: Toolbox, scope: Any, after: list[str | None]
+) -> None:
+    first = await box.call("post", {"to": "example.org"})
+    assert code(first) == "needs_approval"
+    assert first.error is not None
+    request = first.error.details["id"]
+    assert f"toolcrib approve {request}" in first.error.hint
+    await box.use(Approvals).grant(request, scope)
+    found = [
+        code(await box.call("post", {"to": "example.org"})),
+        code(await box.call("post", {"to": "example.org"})),
+        code(await box.call("post", {"to": "example.org"}, session="another")),
+    ]
+    assert found == after
+
+
+async def test_approval_is_for_that_call_alone(box: Toolbox) -> None:
+    first = await box.call("post", {"to": "example.org"})
+    assert first.error is not None
+    await box.use(Approvals).grant(first.error.details["id"], "once")
+    assert code(await box.call("post", {"to": "evil.example"})) == "needs_approval"
+
+
+async def taint(box: Toolbox) -> None:
+    text = "see https://example.org/known?a=%26 for more"
+    await box.call("page", {"url": "https://example.org/", "text": text})
+    await box.call("echo", {"text": "something private"})
+
+
+async def test_taint_asks_before_a_url_that_nobody_named(box: Toolbox) -> None:
+    await taint(box)
+    assert code(await box.call("page", {"url": "https://example.org/known?a=%26"})) is None
+    assert code(await box.call("page", {"url": "https://example.org/"})) is None
+    result = await box.call("page", {"url": "https://example.org/?stolen=private"})
+    assert code(result) == "needs_approval"
+    assert result.error is not None
+    assert "outside text and private files" in result.error.message
+
+
+async def test_taint_needs_both_flags(box: Toolbox) -> None:
+    await box.call("page", {"url": "https://example.org/", "text": "hello"})
+    assert code(await box.call("page", {"url": "https://example.org/new"})) is None
+
+
+async def test_taint_belongs_to_one_conversation(box: Toolbox) -> None:
+    await taint(box)
+    assert code(await box.call("page", {"url": "https://new.example/"}, session="other")) is None
+
+
+async def test_taint_stays_in_the_store(make: Make) -> None:
+    box = make()
+    await box.call("echo", {"text": "private"}, session="s1")
+    await box.call("page", {"url": "https://example.org/", "text": "x"}, session="s1")
+    again = make()
+    result = await again.call("page", {"url": "https://new.example/"}, session="s1")
+    assert code(result) == "needs_approval"
+
+
+async def test_what_a_person_typed_is_their_own(box: Toolbox) -> None:
+    await taint(box)
+    typed = Caller("cli", typed_by_user=True)
+    assert code(await box.call("page", {"url": "https://new.example/"}, caller=typed)) is None
+
+
+async def test_taint_can_be_switched_off(make: Make) -> None:
+    box = make(policy={"taint": False})
+    await taint(box)
+    assert code(await box.call("page", {"url": "https://new.example/"})) is None
+
+
+async def test_call_tool_is_no_way_around(make: Make) -> None:
+    box = make(policy={"rules": [{"action": "deny", "tool": "echo"}]})
+    result = await box.call("call_tool", {"name": "echo", "arguments": {"text": "hi"}})
+    assert code(result) == "denied"
