@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from tests.node.tools import installed as node_tools_are_installed
 
 # Shared machines are slow now and then; that says nothing about the code.
 settings.register_profile(
@@ -19,6 +20,19 @@ settings.load_profile("toolcrib")
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "rows(*ids): the inventory rows that this test shows")
+    config.addinivalue_line("markers", "needs_node: runs what scripts/install-node-tools installs")
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if item.get_closest_marker("needs_node") and not node_tools_are_installed():
+        absent("scripts/install-node-tools has not been run")
+
+
+def absent(reason: str) -> None:
+    """Skip a test for what this machine lacks; in CI, where nothing may lack, fail."""
+    if os.environ.get("CI") == "true":
+        pytest.fail(reason, pytrace=False)
+    pytest.skip(reason)
 
 
 @pytest.fixture(autouse=True)

@@ -107,6 +107,9 @@ def module_of(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
+MODULE_NAMES = {module_of(path) for path in FILES}
+
+
 def imports_of(path: Path, *, runtime_only: bool = False) -> Iterator[str]:
     tree = ast.parse(path.read_text())
     hidden: set[int] = set()
@@ -118,8 +121,9 @@ def imports_of(path: Path, *, runtime_only: bool = False) -> Iterator[str]:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
-            yield node.module
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+            for alias in node.names:
+                inner = f"{node.module}.{alias.name}"
+                yield inner if inner in MODULE_NAMES else node.module
 
 
 def _deferred(tree: ast.AST) -> Iterator[int]:

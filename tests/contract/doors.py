@@ -141,7 +141,7 @@ async def openapi(config: dict[str, Any]) -> AsyncIterator[Send]:
 async def serving(config: dict[str, Any]) -> AsyncIterator[str]:
     """The real HTTP server on a free port of loopback."""
     tree = Config.load({**config, "http": {"port": 0}})
-    app = create_app(Toolbox(tree))
+    app = create_app(Toolbox(tree, profile=tree.profile))
     server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="warning", lifespan="on"))
     task = asyncio.ensure_future(server.serve())
     while not server.started:

@@ -16,7 +16,7 @@ CALLS: list[tuple[str, dict[str, Any], str | None]] = [
     ("fetch_url", {"url": "{base}/long", "max_tokens": 300}, None),
     ("visit_website", {"link": "{base}/page"}, None),
     ("fetch_url", {"url": "{base}/none"}, "http_status"),
-    ("fetch_url", {"url": "http://127.0.0.1:9/"}, "blocked_address"),
+    ("fetch_url", {"url": "http://127.0.0.1:8081/"}, "blocked_address"),
     ("read_file", {"path": "notes.txt"}, None),
     ("read_file", {"path": "long.txt", "lines": "40"}, None),
     ("read_file", {"path": "../outside.txt"}, "path_denied"),

@@ -13,6 +13,7 @@ from toolcrib.core.tool import NET, READ, WRITE, Tool
 from toolcrib.toolbox import installed
 
 REGISTRY = Registry(installed())
+TOOLS = list(REGISTRY)
 
 PATHS = [
     "../outside.txt",
@@ -108,7 +109,7 @@ def filled(tool: Tool) -> dict[str, Any]:
     return {p.name: samples.get(p.type, "x") for p in tool.parameters if p.required}
 
 
-@pytest.mark.parametrize("tool", REGISTRY, ids=lambda t: t.name)
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda t: t.name)
 def test_rights_follow_what_a_tool_takes(tool: Tool) -> None:
     kinds = {p.kind for p in tool.parameters}
     if "url" in kinds:

@@ -117,7 +117,9 @@ def test_nothing_shared_is_nothing_found():
 
 
 def test_accents_and_languages_meet():
-    index = Bm25([("fr", "Résumé à télécharger"), ("zh", "如何使用搜索引擎"), ("ru", "Поиск в сети")])
+    index = Bm25(
+        [("fr", "Résumé à télécharger"), ("zh", "如何使用搜索引擎"), ("ru", "Поиск в сети")]
+    )
     assert index.search("resume")[0][0] == "fr"
     assert index.search("搜索")[0][0] == "zh"
     assert index.search("ПОИСК")[0][0] == "ru"

@@ -26,7 +26,8 @@ from toolcrib.kit.sessions import Sessions
 
 
 def say(*words: object) -> None:
-    print(*words, flush=True)
+    sys.stdout.write(" ".join(map(str, words)) + "\n")
+    sys.stdout.flush()
 
 
 def entry(name: str) -> Entry:

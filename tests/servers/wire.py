@@ -41,8 +41,8 @@ def reply(
 class WireServer:
     """One listening port. `answers` maps paths to bytes or to a handler.
 
-    Unknown paths get 404. `asked` has every request, `connections` counts, and
-    `gone` is set when a client closes while a handler waits for `until_gone`.
+    Unknown paths get 404. `asked` has every request, `connections` counts. After a
+    handler, or an answer without a length, the connection is closed.
     """
 
     def __init__(
@@ -57,7 +57,6 @@ class WireServer:
         self.port = port
         self.asked: list[Asked] = []
         self.connections = 0
-        self.gone = asyncio.Event()
         self._context = context
         self._server: asyncio.Server | None = None
         self._tasks: set[asyncio.Task[None]] = set()
@@ -79,15 +78,6 @@ class WireServer:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-
-    async def until_gone(self, writer: asyncio.StreamWriter) -> None:
-        """Write until the client has closed; for bodies without an end."""
-        with suppress(OSError):
-            while not writer.is_closing():
-                writer.write(b"")
-                await writer.drain()
-                await asyncio.sleep(0.01)
-        self.gone.set()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1
@@ -117,6 +107,6 @@ class WireServer:
         if isinstance(answer, bytes):
             writer.write(answer)
             await writer.drain()
-            return b"ontent-Length" in answer
+            return b"ontent-Length" in answer and headers.get("connection") != "close"
         await answer(asked, writer)
         return False

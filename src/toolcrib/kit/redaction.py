@@ -47,10 +47,10 @@ _KNOWN = re.compile(
 )
 _USERINFO = re.compile(r"(\b[a-z][a-z0-9+.-]{1,20}://)[^\s/?#@\"']{1,300}@", re.IGNORECASE)
 _ASSIGNED = re.compile(
-    r"(?<![\w-])(-{0,2}[A-Za-z_][\w-]{0,60})([\"']?\s{0,9}[:=]\s{0,9})"
-    r"(\"(?:[^\"\\]|\\.)*\"?|'(?:[^'\\]|\\.)*'?|[^\s&;,\"'})\]]+)"
+    r"(?<![\w-])(-{0,2}[A-Za-z_][\w-]{0,60})\\{0,3}[\"']?\s{0,9}[:=]\s{0,9}\\{0,3}"
 )
-_FLAG = re.compile(r"(?<!\S)(--?[A-Za-z][\w-]{0,60})(\s+)(?!-)(\S+)")
+_FLAG = re.compile(r"(?<!\S)(--?[A-Za-z][\w-]{0,60})\s+(?!-)")
+_VALUE = re.compile(r"\"(?:[^\"\\]|\\.)*\"?|'(?:[^'\\]|\\.)*'?|[^\s&;,\"'})\]]+")
 
 
 def redact(arguments: Mapping[str, Any], chars: int = 400) -> dict[str, Any]:
@@ -61,11 +61,10 @@ def redact(arguments: Mapping[str, Any], chars: int = 400) -> dict[str, Any]:
 def redact_text(text: str) -> str:
     """A text without the secrets that can be told from their shape or their name."""
     text = _KNOWN.sub(HIDDEN, text)
-    text = _HEADER.sub(_hide, text)
+    text = _HEADER.sub(lambda m: f"{m[1]}{m[2]}{_hidden(m[3])}", text)
     text = _SCHEME.sub(lambda m: f"{m[1] or m[2]}{HIDDEN}", text)
     text = _USERINFO.sub(rf"\1{HIDDEN}@", text)
-    text = _ASSIGNED.sub(_hide_named, text)
-    return _FLAG.sub(_hide_named, text)
+    return _hide_named(_FLAG, _hide_named(_ASSIGNED, text))
 
 
 def names_secret(name: str) -> bool:
@@ -78,16 +77,23 @@ def names_secret(name: str) -> bool:
     )
 
 
-def _hide_named(match: re.Match[str]) -> str:
-    return _hide(match) if names_secret(match[1]) else match.group()
+def _hide_named(name: re.Pattern[str], text: str) -> str:
+    """Hide the values behind secret names; any other value may hold names itself."""
+    parts, done, position = [], 0, 0
+    while match := name.search(text, position):
+        position = match.end()
+        value = _VALUE.match(text, position) if names_secret(match[1]) else None
+        if value is not None:
+            parts += [text[done:position], _hidden(value.group())]
+            done = position = value.end()
+    return "".join([*parts, text[done:]])
 
 
-def _hide(match: re.Match[str]) -> str:
-    name, between, value = match.groups()
+def _hidden(value: str) -> str:
     quote = value[0] if value[0] in "\"'" else ""
     if value.startswith(f"{quote}{HIDDEN[:-1]}"):
-        return match.group()
-    return f"{name}{between}{quote}{HIDDEN}{quote}"
+        return value  # an earlier pattern was here
+    return f"{quote}{HIDDEN}{quote}"
 
 
 class _Keeper:

@@ -21,7 +21,8 @@ SCHEMA = Schema(
         """
         CREATE TABLE result (
             seq INTEGER PRIMARY KEY, session TEXT NOT NULL, handle TEXT NOT NULL,
-            expires REAL NOT NULL, size INTEGER NOT NULL, body BLOB NOT NULL,
+            expires REAL NOT NULL, source TEXT NOT NULL, size INTEGER NOT NULL,
+            body BLOB NOT NULL,
             UNIQUE (session, handle)
         );
         CREATE INDEX result_expires ON result (expires);
@@ -30,12 +31,15 @@ SCHEMA = Schema(
 )
 MOST_BYTES = 64_000_000
 MOST_IN_MEMORY = 8_000_000
-MOST_LAST = 100
+MOST_LAST = 50
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
+class Kept:
+    """A kept text. `source` names where it came from when it is untrusted."""
+
     text: str
+    source: str
     expires: float
 
 
@@ -52,7 +56,7 @@ class Results:
         self._rows = rows
         self._seconds = seconds
         self._most_bytes = most_bytes
-        self._memory: OrderedDict[tuple[str, str], _Kept] = OrderedDict()
+        self._memory: OrderedDict[tuple[str, str], Kept] = OrderedDict()
         self._last: OrderedDict[tuple[str, str], Result] = OrderedDict()
 
     @classmethod
@@ -60,20 +64,22 @@ class Results:
         """The results in the toolbox's store."""
         return cls(services.use(Store).area(SCHEMA), services.config.results.keep_seconds)
 
-    async def keep(self, text: str, session: str) -> str:
+    async def keep(self, text: str, session: str, source: str = "") -> str:
         """Keep a text; its handle. The same text of the same session has one handle.
 
+        `source` is that of the `Result`, so that the rest is fenced like the start.
         While the store cannot be written, the text is kept in this process.
         """
-        handle = content_id(session, text)
-        now = time.time()
+        handle = content_id(session, source, text)
+        expires = time.time() + self._seconds
 
         def write(connection: sqlite3.Connection) -> None:
             body = zlib.compress(text.encode("utf-8", "surrogatepass"), 1)
-            connection.execute("DELETE FROM result WHERE expires < ?", (now,))
+            connection.execute("DELETE FROM result WHERE expires < ?", (time.time(),))
             connection.execute(
-                "REPLACE INTO result (session, handle, expires, size, body) VALUES (?,?,?,?,?)",
-                (session, handle, now + self._seconds, len(body), body),
+                "REPLACE INTO result (session, handle, expires, source, size, body) "
+                "VALUES (?,?,?,?,?,?)",
+                (session, handle, expires, source, len(body), body),
             )
             connection.execute(
                 "DELETE FROM result WHERE seq IN (SELECT seq FROM (SELECT seq, "
@@ -84,11 +90,11 @@ class Results:
         try:
             await self._rows.write(write)
         except (StorageFailure, ConfigError):
-            self._keep_here(session, handle, _Kept(text, now + self._seconds))
+            self._keep_here(session, handle, Kept(text, source, expires))
         return handle
 
-    async def read(self, handle: str, session: str) -> str:
-        """The text behind a handle of this session.
+    async def read(self, handle: str, session: str) -> Kept:
+        """What stands behind a handle of this session.
 
         Raises:
             NotFound: no such handle in this session, or it has expired.
@@ -97,23 +103,26 @@ class Results:
         key = plain_id(handle)
         kept = self._memory.get((session, key))
         if kept is not None and kept.expires > time.time():
-            return kept.text
+            return kept
 
-        def read(connection: sqlite3.Connection) -> bytes | None:
+        def read(connection: sqlite3.Connection) -> Kept | None:
             row = connection.execute(
-                "SELECT body FROM result WHERE session = ? AND handle = ? AND expires > ?",
+                "SELECT body, source, expires FROM result "
+                "WHERE session = ? AND handle = ? AND expires > ?",
                 (session, key, time.time()),
             ).fetchone()
-            return row[0] if row else None
+            if row is None:
+                return None
+            return Kept(zlib.decompress(row[0]).decode("utf-8", "surrogatepass"), row[1], row[2])
 
-        body = await self._rows.read(read)
-        if body is None:
+        found = await self._rows.read(read)
+        if found is None:
             raise NotFound(
                 f"There is no kept result {handle[:40]} in this conversation.",
                 hint=f"Results are kept for {self._seconds / 3600:g} hours. "
                 "Send the call that gave it again.",
             )
-        return zlib.decompress(body).decode("utf-8", "surrogatepass")
+        return found
 
     def note_last(self, tool: str, session: str, result: Result) -> None:
         """Remember what a tool gave last, in this process."""
@@ -126,7 +135,7 @@ class Results:
         """What a tool gave last in a session; None when it did not run here."""
         return self._last.get((session, tool))
 
-    def _keep_here(self, session: str, handle: str, kept: _Kept) -> None:
+    def _keep_here(self, session: str, handle: str, kept: Kept) -> None:
         self._memory[session, handle] = kept
         while len(self._memory) > 1 and sum(len(k.text) for k in self._memory.values()) > (
             MOST_IN_MEMORY

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Callable
 from functools import lru_cache
 
 BLOCK = 1 << 18
@@ -129,9 +130,10 @@ def longest_head(text: str, max_tokens: int) -> int:
             spent += price
             end = start + match.end()
         start += BLOCK
-    while end and estimate(text[:end]) > max_tokens:
-        end -= 1
-    return end
+    if estimate(text[:end]) <= max_tokens:
+        return end
+    # The last piece alone can cost more than as the start of a longer one.
+    return _largest(end - 1, lambda size: estimate(text[:size]) <= max_tokens)
 
 
 def longest_tail(text: str, max_tokens: int) -> int:
@@ -139,30 +141,29 @@ def longest_tail(text: str, max_tokens: int) -> int:
     low, high = 0, 16
     while high < len(text) and estimate(text[-high:]) <= max_tokens:
         low, high = high, high * 4
-    high = min(high, len(text))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if estimate(text[-middle:]) <= max_tokens:
-            low = middle
-        else:
-            high = middle - 1
-    return low
+    return _largest(
+        min(high, len(text)), lambda size: estimate(text[len(text) - size :]) <= max_tokens, low
+    )
 
 
 def _part(piece: str, budget: int) -> int:
     """How much of one piece fits."""
-    low, high = 0, len(piece) - 1
+    return _largest(len(piece) - 1, lambda size: _price(piece[:size]) <= budget)
+
+
+def _largest(high: int, fits: Callable[[int], bool], low: int = 0) -> int:
+    """The largest size up to `high` that fits, where `low` does."""
     while low < high:
         middle = (low + high + 1) // 2
-        if _price(piece[:middle]) <= budget:
-            low = middle
-        else:
-            high = middle - 1
+        low, high = (middle, high) if fits(middle) else (low, middle - 1)
     return low
 
 
-@lru_cache(maxsize=1 << 14)
 def _price(piece: str) -> int:
+    return _known_price(piece) if len(piece) <= 32 else _new_price(piece)
+
+
+def _new_price(piece: str) -> int:
     first, body, prefix = piece[0], piece, ""
     if len(piece) > 1 and first not in _LETTERS and piece[1] in _LETTERS:
         prefix, body, first = first, piece[1:], piece[1]
@@ -209,3 +210,6 @@ def _signs(run: str) -> int:
     if len(set(run)) == 1 and run[0] in "-=#*_./~":
         return 87 + 2 * max(0, len(run) - 16)
     return 87 + (25 if len(set(run)) == 1 else 31) * max(0, len(run) - 4)
+
+
+_known_price = lru_cache(maxsize=1 << 14)(_new_price)

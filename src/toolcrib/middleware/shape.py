@@ -53,7 +53,7 @@ async def _shorten(call: Call, result: Result, budget: int) -> Result:
     marker = MARKER.format(dropped=f"{end - start:,}", total=f"{len(whole):,}")
     cut = replace(result, text=f"{head}{marker}{tail}", truncated=True)
     try:
-        handle = await call.ctx.use(Results).keep(whole, call.ctx.session.id)
+        handle = await call.ctx.use(Results).keep(whole, call.ctx.session.id, result.source)
     except StorageFailure as error:
         call.ctx.warn(f"The rest could not be kept: {error.message}")
         return replace(cut, next=None)

@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import gzip
-import sys
 import zlib
 
-import brotli
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.kit.egress.samples import PACKED, zstd
 
 from toolcrib.core.errors import ConnectionFailed, TooLarge, UnsupportedContent
 from toolcrib.kit.egress.codings import PIECE, Decoder
-
-if sys.version_info >= (3, 14):
-    from compression import zstd
-else:
-    from backports import zstd
 
 
 def raw_deflate(data: bytes) -> bytes:
@@ -25,13 +19,7 @@ def raw_deflate(data: bytes) -> bytes:
     return packer.compress(data) + packer.flush()
 
 
-PACK = {
-    "gzip": gzip.compress,
-    "x-gzip": gzip.compress,
-    "deflate": zlib.compress,
-    "br": brotli.compress,
-    "zstd": zstd.compress,
-}
+PACK = {**PACKED, "x-gzip": gzip.compress}
 
 
 def decoder(*names: str, **caps: int) -> Decoder:
@@ -47,7 +35,11 @@ def decoded(packed: bytes, step: int, *names: str) -> bytes:
     return out
 
 
-@given(st.binary(max_size=3000), st.integers(1, 700), st.lists(st.sampled_from(sorted(PACK)), max_size=4))
+@given(
+    st.binary(max_size=3000),
+    st.integers(1, 700),
+    st.lists(st.sampled_from(sorted(PACK)), max_size=4),
+)
 def test_undoes_what_was_done(data: bytes, step: int, names: list[str]) -> None:
     packed = data
     for name in names:
@@ -71,7 +63,6 @@ def test_padding_after_the_end_is_ignored() -> None:
 
 
 def test_identity_is_nothing() -> None:
-    assert decoder("identity").plain
     assert decoded(b"x", 1, "identity") == b"x"
 
 
@@ -107,7 +98,7 @@ def test_a_bomb_between_two_codings_is_seen() -> None:
 def test_too_many_codings() -> None:
     with pytest.raises(UnsupportedContent):
         decoder(*["gzip"] * 6)
-    assert not decoder(*["gzip"] * 5).plain
+    assert decoded(b"", 1, *["identity"] * 9) == b""
 
 
 @pytest.mark.parametrize("name", ["compress", "x", "aes128gcm"])
@@ -134,7 +125,10 @@ def test_a_body_that_breaks_off_is_not_complete(name: str) -> None:
 
 
 def test_a_window_larger_than_browsers_take_is_refused() -> None:
-    options = {zstd.CompressionParameter.window_log: 27, zstd.CompressionParameter.content_size_flag: 0}
+    options = {
+        zstd.CompressionParameter.window_log: 27,
+        zstd.CompressionParameter.content_size_flag: 0,
+    }
     packer = zstd.ZstdCompressor(options=options)
     packed = packer.compress(bytes(1000)) + packer.flush()
     with pytest.raises(ConnectionFailed):

@@ -5,17 +5,12 @@ from __future__ import annotations
 import asyncio
 import gzip
 import time
-import zlib
 from collections.abc import Callable
 
-import brotli
 import pytest
-
-from tests.kit.egress.test_codings import zstd
+from tests.kit.egress.samples import PACKED, context
 from tests.servers.wire import Asked, WireServer, reply
-from toolcrib.core.call import Call  # noqa: F401 - the context's module needs it loaded
-from toolcrib.core.config import Config
-from toolcrib.core.context import Caller, Ctx
+
 from toolcrib.core.errors import (
     BadInput,
     Blocked,
@@ -26,8 +21,6 @@ from toolcrib.core.errors import (
     TooManyRedirects,
     UnsupportedContent,
 )
-from toolcrib.core.services import Services
-from toolcrib.core.session import Session
 from toolcrib.kit.egress import Egress
 
 Make = Callable[..., Egress]
@@ -35,7 +28,10 @@ Make = Callable[..., Egress]
 
 async def test_gives_the_answer_whole(egress: Egress, public: WireServer) -> None:
     public.answers["/x?a=%26"] = reply(
-        b"body \xff", "418 I'm a teapot", Content_Type="Text/HTML; charset=ISO-8859-1", Set_Cookie="a=1"
+        b"body \xff",
+        "418 I'm a teapot",
+        Content_Type="Text/HTML; charset=ISO-8859-1",
+        Set_Cookie="a=1",
     )
     answer = await egress.fetch(public.url("/x?a=%26#part"))
     assert answer.status == 418
@@ -258,7 +254,7 @@ async def test_follows_redirects_and_tells(egress: Egress, public: WireServer) -
         "http://2130706433:{port}/",
         "http://0x7f.1:{port}/",
         "http://127.%30.0.1:{port}/",
-        "http://１２７.0.0.1:{port}/",
+        "http://\uff11\uff12\uff17.0.0.1:{port}/",
         "http://[::ffff:127.0.0.1]:{port}/",
         "http://[::1]:{port}/",
         "http:\\\\127.0.0.1:{port}\\",
@@ -408,14 +404,6 @@ async def test_part_of_a_body_where_that_is_enough(
     assert (len(whole.body), whole.truncated) == (1000, False)
 
 
-PACKED = {
-    "gzip": gzip.compress,
-    "deflate": zlib.compress,
-    "br": brotli.compress,
-    "zstd": zstd.compress,
-}
-
-
 @pytest.mark.parametrize("coding", sorted(PACKED))
 async def test_codings_are_undone(make_egress: Make, public: WireServer, coding: str) -> None:
     text = b"the same words again and again " * 2000
@@ -501,8 +489,7 @@ async def test_the_deadline_of_the_call_holds(egress: Egress, public: WireServer
         await asyncio.sleep(20)
 
     public.answers["/"] = silent
-    services = Services(Config())
-    ctx = Ctx("id", Caller("test"), Session("s"), services, deadline=time.monotonic() + 0.2)
+    ctx = context(deadline=time.monotonic() + 0.2)
     started = time.monotonic()
     with pytest.raises(TimedOut):
         await egress.fetch(public.url(), ctx=ctx)
@@ -510,9 +497,7 @@ async def test_the_deadline_of_the_call_holds(egress: Egress, public: WireServer
 
 
 @pytest.mark.parametrize("where", ["head", "length", "stream"])
-async def test_cancelling_closes_the_socket(
-    egress: Egress, public: WireServer, where: str
-) -> None:
+async def test_cancelling_closes_the_socket(egress: Egress, public: WireServer, where: str) -> None:
     began, gone = asyncio.Event(), asyncio.Event()
     heads = {
         "head": HEAD,

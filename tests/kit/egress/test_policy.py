@@ -35,7 +35,7 @@ localhost LOCALHOST localhost. a.localhost a.localhost. localhost.localdomain ip
 ip6-loopback kubernetes kubernetes.default kubernetes.default.svc x.svc.cluster.local
 host.docker.internal gateway.docker.internal host.containers.internal wiki.internal
 printer.local router.home.arpa metadata metadata.google.internal instance-data
-""".split()
+""".split()  # noqa: SIM905
 
 
 @pytest.mark.rows("D15", "A37", "E132")
@@ -108,7 +108,9 @@ def test_allowed_literals(entry: str, url: str) -> None:
     assert code(policy(allow_hosts=["10.9.9.9"]), url) == "blocked_address"
 
 
-@pytest.mark.parametrize("entry", ["*", "*.", "http://a", "a/b", "a:b", "a:99999", "x*y", "", "u@a"])
+@pytest.mark.parametrize(
+    "entry", ["*", "*.", "http://a", "a/b", "a:b", "a:99999", "x*y", "", "u@a"]
+)
 def test_other_forms_are_a_configuration_error(entry: str) -> None:
     with pytest.raises(ConfigError) as caught:
         policy(allow_hosts=[entry])
@@ -140,7 +142,7 @@ def test_an_opened_translator_does_not_open_what_it_carries() -> None:
 METADATA = """
 169.254.169.254 169.254.170.2 100.100.100.200 192.0.0.192 168.63.129.16 [fd00:ec2::254]
 [fd20:ce::254] [::ffff:169.254.169.254] [64:ff9b::a9fe:a9fe] [2002:a9fe:a9fe::]
-""".split()
+""".split()  # noqa: SIM905
 WIDE = ["0.0.0.0/0", "::/0", "169.254.0.0/16", "169.254.169.254/32", "100.64.0.0/10"]
 
 
@@ -216,9 +218,7 @@ def test_a_refusal_names_host_address_rule_and_setting() -> None:
     assert error.message == (
         "Destination not allowed: wiki.corp resolves to 10.0.0.1, which is a private network."
     )
-    assert error.hint == (
-        'The user can open it: add "wiki.corp:8080" to web.fetch.allow_hosts.'
-    )
+    assert error.hint == ('The user can open it: add "wiki.corp:8080" to web.fetch.allow_hosts.')
     assert error.details["host"] == "wiki.corp"
     assert error.details["address"] == "10.0.0.1"
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,7 +15,7 @@ LOOPBACK_SPELLINGS = """
 127.0.0.1 127.0.0.1. 2130706433 017700000001 0177.0.0.1 0177.0.0.01 0x7f000001 0x7f.1 0X7F.0.0.1
 127.1 127.0.1 127.%30.0.1 %31%32%37%2e0.0.1 １２７.0.0.1 ①②⑦.0.0.1 127。0。0。1 127．0．0．1
 127｡0｡0｡1 00000177.1 0x000000007f.0x1
-""".split()
+""".split()  # noqa: SIM905, RUF001
 
 
 @pytest.mark.rows("A37", "D14", "D16")
@@ -33,9 +35,9 @@ def test_zero_is_the_unspecified_address(text: str) -> None:
 NOT_URLS = """
 http: http:/ http:// http:/// http:///x // /x http:127.0.0.1 http:/127.0.0.1 http:\\\\127.0.0.1
 http://[::1 http://::1/ http://[fe80::1%25eth0]/ http://[::1]x/ http://256.1.1.1/
-http://1.2.3.4.5/ http://h:65536/ http://h:x/ http://a..b/ http://.a/ http://a\\@b/ http://a/\\b
+http://1.2.3.4.5/ http://h:65536/ http://h:x/ http://a..b/ http://.a/ http://./ http://../ http://a\\@b/ http://a/\\b
 http://%00/ http://a%0ab/ http://%2f@127.0.0.1/ http://foo.0x7f/ http://<a>/ http://a|b/
-""".split()
+""".split()  # noqa: SIM905
 
 
 @pytest.mark.rows("A37", "D14")
@@ -58,7 +60,7 @@ SCHEMES = """
 file:///etc/passwd gopher://a/ dict://a:11211/ ftp://a/ jar:http://a!/ data:text/html,x
 javascript:alert(1) view-source:http://a/ blob:http://a/x ws://a/ wss://a/ unix:///run/x
 http+unix://x/ mailto:a@b ldap://a/ tftp://a/ smb://a/ about:blank FILE:///etc/passwd
-""".split()
+""".split()  # noqa: SIM905
 
 
 @pytest.mark.rows("A37", "D14", "E132")
@@ -123,10 +125,8 @@ def test_parsing_is_stable(tail: str) -> None:
 @given(st.text(max_size=40))
 def test_never_fails_in_another_way(text: str) -> None:
     for given_text in (text, f"http://{text}", complete_url(text)):
-        try:
+        with suppress(ToolError):
             assert parse_url(given_text).scheme in {"http", "https"}
-        except ToolError:
-            pass
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,12 @@ import asyncio
 import os
 import sqlite3
 import stat
+import threading
 from pathlib import Path
 
 import pytest
 
-from toolcrib.core.config import Config, data_folder
+from toolcrib.core.config import data_folder
 from toolcrib.core.errors import ConfigError, StorageFailure
 from toolcrib.core.services import Services
 from toolcrib.kit.store import Area, Schema, Store
@@ -62,12 +63,11 @@ async def test_a_write_is_there_for_others_at_once(notes: Area, other_services: 
 
 
 async def test_quick_work_stays_on_the_loop_and_the_rest_does_not(notes: Area) -> None:
-    import threading
-
     def where(connection: sqlite3.Connection) -> str:
         return threading.current_thread().name
 
     assert await notes.write(where) == "toolcrib-store"
+    await asyncio.sleep(0.1)  # the thread makes the quick way ready after its answer
     assert await notes.write(where, quick=True) == threading.current_thread().name
     assert await notes.read(where) == "toolcrib-store"
 
@@ -122,9 +122,12 @@ async def test_migrations_run_once_and_in_order(services: Services) -> None:
         "notes",
         (
             *NOTES.migrations,
-            "ALTER TABLE note ADD COLUMN tag TEXT NOT NULL DEFAULT 'none';"
-            "CREATE TRIGGER tagged AFTER INSERT ON note BEGIN "
-            "UPDATE note SET tag = 'a;b' WHERE id = new.id; END;",
+            """
+            ALTER TABLE note ADD COLUMN tag TEXT NOT NULL DEFAULT 'none';
+            CREATE TRIGGER tagged AFTER INSERT ON note BEGIN
+                UPDATE note SET tag = 'a;b' WHERE id = new.id;
+            END;
+            """,
         ),
     )
     await store.write(NOTES, add("old"))
@@ -250,6 +253,6 @@ def test_no_url_is_the_data_folder() -> None:
 
 @pytest.mark.parametrize("url", ["postgresql://me:secret@host/db", "/tmp/x.db", "sqlite://x.db"])
 def test_other_urls_are_refused(url: str) -> None:
-    with pytest.raises(ConfigError, match="store.url") as caught:
+    with pytest.raises(ConfigError, match=r"store\.url") as caught:
         path_of(url)
     assert "secret@" not in caught.value.message

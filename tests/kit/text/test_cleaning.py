@@ -103,7 +103,9 @@ def test_cleaning_twice_changes_nothing_more(text):
 @given(TEXT)
 def test_nothing_invisible_is_left_in_latin_text(text):
     left = clean(re.sub("[^a1 ;\n]", lambda m: m.group() if m.group() in SUSPECT else "", text))
-    odd = [c for c in left.text if unicodedata.category(c) in ("Cf", "Cc", "Cs") and c not in "\r\n"]
+    odd = [
+        c for c in left.text if unicodedata.category(c) in ("Cf", "Cc", "Cs") and c not in "\r\n"
+    ]
     assert odd == []
 
 

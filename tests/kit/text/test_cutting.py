@@ -8,7 +8,9 @@ from tests.kit.samples import TEXTS
 from toolcrib.kit.text import cut, head_and_tail
 from toolcrib.kit.tokens import estimate
 
-WORDS = st.sampled_from(["one ", "two. ", "three\n", "four\n\n", "人人", "。", "é", "😀", "\r\n", " "])
+WORDS = st.sampled_from(
+    ["one ", "two. ", "three\n", "four\n\n", "人人", "。", "é", "😀", "\r\n", " "]
+)
 TEXT = st.lists(WORDS | st.text(max_size=8), max_size=60).map("".join)
 BUDGET = st.integers(1, 60)
 

@@ -47,6 +47,7 @@ class Egress:
         self._config = config
         self._policy = EgressPolicy.of(config.egress)
         self._policies: dict[tuple[str, tuple[str, ...]], EgressPolicy] = {}
+        self._caps = Caps.of(config.egress, None, partial=False)
         self._transport = transport
         self.resolver = Resolver(lookup, timeout=config.egress.connect_timeout)
 
@@ -130,7 +131,9 @@ class Egress:
         if ctx is not None:
             seconds = ctx.remaining(seconds)
         order = self._order(url, method, headers, body, pages=component == PAGES)
-        caps = Caps.of(self._config.egress, max_bytes, partial=partial)
+        caps = self._caps
+        if max_bytes or partial:
+            caps = Caps.of(self._config.egress, max_bytes, partial=partial)
         try:
             async with asyncio.timeout(seconds):
                 return await self._follow(order, self.policy(component, endpoints), caps)
@@ -155,6 +158,8 @@ class Egress:
         if method not in METHODS:
             raise BadInput(f"The method {method[:20]} is not one of {', '.join(sorted(METHODS))}.")
         config = self._config.egress
+        if not headers and not config.user_agent and not (pages and config.headers):
+            return Order(method, parse_url(url), (), body)
         given: dict[str, str] = {}
         if config.user_agent:
             given["user-agent"] = config.user_agent
@@ -171,12 +176,11 @@ class Egress:
             answer = await self._send(chain.dressed(order), policy, caps)
             if answer.status not in STATUSES:
                 return _response(order.target, answer, chain, time.perf_counter() - started)
-            chain.learn(order.target, answer.headers)
             following = follow(
                 order, answer.status, answer.headers, allow_downgrade=config.allow_downgrade
             )
             policy.check(following.target)
-            chain.add(order, following, answer.status)
+            chain.add(order, following, answer.status, answer.headers)
             order = following
 
     async def _send(self, order: Order, policy: EgressPolicy, caps: Caps) -> Answer:

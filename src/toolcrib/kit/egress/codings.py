@@ -210,11 +210,6 @@ class Decoder:
             )
 
     @property
-    def plain(self) -> bool:
-        """Whether there is nothing to undo."""
-        return not self._steps
-
-    @property
     def complete(self) -> bool:
         """Whether every coding has seen its end."""
         return all(step.complete for step in self._steps)

@@ -7,13 +7,10 @@ from dataclasses import dataclass
 
 from toolcrib.core.config import EgressConfig
 from toolcrib.core.errors import TooLarge
-from toolcrib.kit.egress.addresses import plain
 from toolcrib.kit.egress.codings import Decoder
 from toolcrib.kit.egress.failures import failure
 from toolcrib.kit.egress.headers import Headers
 from toolcrib.kit.egress.transport import PinnedRequest, StreamingResponse, Transport
-
-BODILESS = frozenset({204, 304})
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,18 +64,21 @@ async def exchange(
     try:
         _check_peer(response, request)
         _check_headers(response, request, caps)
-        answer = Answer(response.status, response.headers, response.http_version)
-        if response.status in skip_body | BODILESS or request.method == "HEAD":
-            return answer
-        return await _read(response, request, caps, answer)
+        if response.status in skip_body or request.method == "HEAD":
+            return _answer(response)
+        codings = response.headers.tokens("content-encoding")
+        length = response.length
+        if not codings and length is not None and length <= min(caps.wire, caps.decoded):
+            body = await response.read()
+            return _answer(response, body, len(body))
+        return await _read(response, request, caps, codings)
     finally:
         await response.close()
 
 
 def _check_peer(response: StreamingResponse, request: PinnedRequest) -> None:
-    if response.peer is None or not request.addresses:
-        return
-    if response.peer not in {plain(address) for address in request.addresses}:
+    known = request.addresses
+    if response.peer is not None and known and response.peer not in known:
         raise failure("peer", request.target, str(response.peer))
 
 
@@ -87,11 +87,17 @@ def _check_headers(response: StreamingResponse, request: PinnedRequest, caps: Ca
         raise failure("headers", request.target, f"more than {caps.headers:,} bytes")
 
 
+def _answer(
+    response: StreamingResponse, body: bytes = b"", wire: int = 0, *, truncated: bool = False
+) -> Answer:
+    return Answer(response.status, response.headers, response.http_version, body, wire, truncated)
+
+
 async def _read(
-    response: StreamingResponse, request: PinnedRequest, caps: Caps, answer: Answer
+    response: StreamingResponse, request: PinnedRequest, caps: Caps, codings: list[str]
 ) -> Answer:
     decoder = Decoder(
-        response.headers.tokens("content-encoding"),
+        codings,
         max_codings=caps.codings,
         max_bytes=caps.decoded,
         max_ratio=caps.ratio,
@@ -107,7 +113,7 @@ async def _read(
             async for chunk in chunks:
                 if not body.take(chunk):
                     break
-    return body.finished(answer)
+    return _answer(response, body.joined(), body.wire, truncated=body.truncated)
 
 
 class _Body:
@@ -119,15 +125,15 @@ class _Body:
         self._host = host
         self._pieces: list[bytes] = []
         self._size = 0
-        self._wire = 0
+        self.wire = 0
         self._cut = False
 
     def take(self, chunk: bytes) -> bool:
         """Add a chunk from the wire; False says that no more is wanted."""
-        self._wire += len(chunk)
-        if self._wire > self._caps.wire:
+        self.wire += len(chunk)
+        if self.wire > self._caps.wire:
             self._stop("is longer than", self._caps.wire)
-            chunk = chunk[: self._caps.wire - self._wire]
+            chunk = chunk[: self._caps.wire - self.wire]
         for piece in self._decoder.feed(chunk):
             self._size += len(piece)
             if self._size > self._caps.decoded:
@@ -137,16 +143,14 @@ class _Body:
             self._pieces.append(piece)
         return not self._cut
 
-    def finished(self, answer: Answer) -> Answer:
-        broken_off = not self._decoder.plain and self._wire > 0 and not self._decoder.complete
-        return Answer(
-            answer.status,
-            answer.headers,
-            answer.http_version,
-            self._pieces[0] if len(self._pieces) == 1 else b"".join(self._pieces),
-            self._wire,
-            self._cut or broken_off,
-        )
+    def joined(self) -> bytes:
+        """All that was taken."""
+        return self._pieces[0] if len(self._pieces) == 1 else b"".join(self._pieces)
+
+    @property
+    def truncated(self) -> bool:
+        """Whether a cap or the end of the connection cut it short."""
+        return self._cut or (self.wire > 0 and not self._decoder.complete)
 
     def _stop(self, what: str, cap: int) -> None:
         if not self._caps.partial:

@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import TYPE_CHECKING
 
+import toolcrib.kit.egress.guard_wire as wire
 from toolcrib.core.errors import Blocked, Network, TimedOut, ToolError
-from toolcrib.kit.egress import guard_wire as wire
 from toolcrib.kit.egress.guard_relay import Pipe
 from toolcrib.kit.egress.url import Target
 

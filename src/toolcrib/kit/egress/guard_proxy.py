@@ -148,11 +148,10 @@ class GuardProxy:
         self._unix[path] = await loop.create_unix_server(self._client, sock=listener)
 
     async def close_unix(self, path: str) -> None:
-        """Stop answering on a unix socket, and remove it."""
+        """Stop answering on a unix socket; its file goes with the folder it was put in."""
         server = self._unix.pop(path, None)
         if server is not None:
             server.close()
-            _remove(path)
 
     def forget(self, lease: Lease) -> None:
         """Make a lease's credentials worthless."""
@@ -199,7 +198,3 @@ def _bound_unix(path: str) -> socket.socket:
         listener.close()
         raise
     return listener
-
-
-def _remove(path: str) -> None:
-    Path(path).unlink(missing_ok=True)

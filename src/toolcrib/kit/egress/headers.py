@@ -36,7 +36,7 @@ class Headers:
     __slots__ = ("_pairs",)
 
     def __init__(self, pairs: Iterable[tuple[str, str]] = ()) -> None:
-        self._pairs = tuple((name.lower(), value) for name, value in pairs)
+        self._pairs = tuple([(name.lower(), value) for name, value in pairs])
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
         return iter(self._pairs)
@@ -45,7 +45,8 @@ class Headers:
         return len(self._pairs)
 
     def __contains__(self, name: str) -> bool:
-        return any(known == name.lower() for known, _ in self._pairs)
+        name = name.lower()
+        return any(known == name for known, _ in self._pairs)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Headers) and self._pairs == other._pairs
@@ -59,7 +60,10 @@ class Headers:
     def get(self, name: str, default: str = "") -> str:
         """The first value of this name."""
         name = name.lower()
-        return next((value for known, value in self._pairs if known == name), default)
+        for known, value in self._pairs:
+            if known == name:
+                return value
+        return default
 
     def get_all(self, name: str) -> list[str]:
         """Every value of this name."""
@@ -68,13 +72,14 @@ class Headers:
 
     def tokens(self, name: str) -> list[str]:
         """The comma-separated parts of every value of this name, in lower case."""
-        parts = ",".join(self.get_all(name)).split(",")
+        values = self.get_all(name)
+        parts = ",".join(values).split(",") if values else ()
         return [part.strip().lower() for part in parts if part.strip()]
 
     @property
     def size(self) -> int:
         """Bytes on the wire, about: names, values and the separators of HTTP/1."""
-        return sum(len(name) + len(value) + 4 for name, value in self._pairs)
+        return sum([len(name) + len(value) + 4 for name, value in self._pairs])
 
 
 def checked_headers(given: Mapping[str, str]) -> tuple[tuple[str, str], ...]:

@@ -102,7 +102,7 @@ class HostRule:
         return self.host == target.host
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class EgressPolicy:
     """Which schemes, hosts, ports and addresses may be reached.
 

@@ -110,29 +110,22 @@ class Chain:
         self._cookies: dict[tuple[str, str], dict[str, str]] = {}
         self.steps: tuple[Redirect, ...] = ()
 
-    def add(self, source: Order, target: Order, status: int) -> None:
-        """Note one step.
+    def add(self, source: Order, target: Order, status: int, headers: Headers) -> None:
+        """Note one step: the order that was sent, the one that follows, and the answer between.
 
         Raises:
             TooManyRedirects: the chain is too long, or comes back with nothing changed.
         """
+        self._seen.add(self._state(source))
+        self._learn(source.target, headers)
         self.steps += (Redirect(source.target.full, target.target.full, status),)
         if self._state(target) in self._seen:
             raise self._stopped(f"The redirects of {target.target.href[:200]} go in a circle.")
         if len(self.steps) > self._limit:
             raise self._stopped(f"There are more than {self._limit} redirects.")
 
-    def learn(self, target: Target, headers: Headers) -> None:
-        """Keep the cookies that an answer sets."""
-        for line in headers.get_all("set-cookie"):
-            name, equals, value = line.split(";", 1)[0].partition("=")
-            if equals and name.strip() and len(line) <= 4096:
-                jar = self._cookies.setdefault((target.scheme, target.host), {})
-                jar[name.strip()] = value.strip()
-
     def dressed(self, order: Order) -> Order:
-        """The order with the cookies of its host, as it is now sent."""
-        self._seen.add(self._state(order))
+        """The order with the cookies of its host."""
         jar = self._cookies.get((order.target.scheme, order.target.host))
         if not jar:
             return order
@@ -140,6 +133,13 @@ class Chain:
         crumbs = "; ".join([*own, *(f"{name}={value}" for name, value in jar.items())])
         rest = tuple(pair for pair in order.headers if pair[0] != "cookie")
         return replace(order, headers=(*rest, ("cookie", crumbs)))
+
+    def _learn(self, target: Target, headers: Headers) -> None:
+        for line in headers.get_all("set-cookie"):
+            name, equals, value = line.split(";", 1)[0].partition("=")
+            if equals and name.strip() and len(line) <= 4096:
+                jar = self._cookies.setdefault((target.scheme, target.host), {})
+                jar[name.strip()] = value.strip()
 
     def _state(self, order: Order) -> tuple[str, str, str]:
         cookies = self._cookies.get((order.target.scheme, order.target.host), {})

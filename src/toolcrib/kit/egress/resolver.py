@@ -9,9 +9,10 @@ import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
+from functools import lru_cache
 
 from toolcrib.core.errors import Busy, DnsFailure, TimedOut
-from toolcrib.kit.egress.addresses import IPAddress, parse_address
+from toolcrib.kit.egress.addresses import IPAddress, parse_address, plain
 from toolcrib.kit.egress.policy import EgressPolicy
 from toolcrib.kit.egress.url import Target
 
@@ -100,11 +101,11 @@ class Resolver:
             DnsFailure: the name has no address.
             TimedOut: the name server does not answer.
         """
-        policy.check(target)
+        _check(policy, target)
         if target.literal is not None:
-            return (target.literal,)
+            return (plain(target.literal),)
         addresses = await self.addresses(target.host)
-        policy.check_answers(target, addresses)
+        _check_answers(policy, target, addresses)
         return addresses
 
     async def addresses(self, host: str) -> tuple[IPAddress, ...]:
@@ -140,6 +141,12 @@ class Resolver:
         if not found:
             raise _unresolved(host, retryable=False)
         return found
+
+
+# A policy is pure and compared by identity: what it once let through, it lets through
+# again. Refusals are raised, so they are never kept.
+_check = lru_cache(maxsize=1024)(EgressPolicy.check)
+_check_answers = lru_cache(maxsize=1024)(EgressPolicy.check_answers)
 
 
 def _unresolved(host: str, *, retryable: bool) -> DnsFailure:

@@ -162,7 +162,7 @@ class AiohttpResponse:
         self._target = target
         self._client: _Client | None = client
         self.status = raw.status
-        self.headers = Headers((_text(name), _text(value)) for name, value in raw.raw_headers)
+        self.headers = Headers([(_text(name), _text(value)) for name, value in raw.raw_headers])
         version = raw.version
         self.http_version = f"{version.major}.{version.minor}" if version else "1.1"
         self.peer = _peer(raw)

@@ -120,7 +120,7 @@ class WreqResponse:
         self._open = True
         self._target = target
         self.status = raw.status.as_int()
-        self.headers = Headers((_text(name), _text(value)) for name, value in raw.headers)
+        self.headers = Headers([(_text(name), _text(value)) for name, value in raw.headers])
         self.http_version = _VERSIONS.get(str(raw.version), "1.1")
         address = raw.remote_addr
         self.peer = None if address is None else plain(address.ip())
@@ -205,8 +205,7 @@ def _tls_cause(text: str) -> str:
 
 
 def _text(value: memoryview) -> str:
-    raw = bytes(value)
     try:
-        return raw.decode()
+        return str(value, "utf-8")
     except UnicodeDecodeError:
-        return raw.decode("latin-1")
+        return str(value, "latin-1")

@@ -137,10 +137,9 @@ def _target(text: str, base: str | None) -> Target:
             host=url.hostname,
             rule="credentials in the URL",
         )
-    host = url.hostname
-    if host.endswith("."):
-        url.hostname = host = host.removesuffix(".")
-    host = _checked_host(host)
+    host = _checked_host(url.hostname.removesuffix("."))
+    if url.hostname.endswith("."):
+        url.hostname = host
     fragment = url.hash
     del url.hash
     port = int(url.port) if url.port else DEFAULT_PORTS[scheme]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from base64 import b64decode
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -119,13 +120,24 @@ class JobView:
     @property
     def text(self) -> str:
         """The output, with a line in the place of what was dropped."""
-        parts, end = [], self.offset
+        return "".join(f"{gap}{piece.text}" for gap, piece in self._parts())
+
+    def offset_at(self, chars: int) -> int:
+        """The byte offset of the output that follows so many characters of `text`."""
+        for gap, piece in self._parts():
+            chars -= len(gap)
+            if chars <= len(piece.text):
+                return piece.start + len(piece.text[: max(chars, 0)].encode())
+            chars -= len(piece.text)
+        return self.total
+
+    def _parts(self) -> Iterator[tuple[str, Piece]]:
+        end = self.offset
         for piece in self.pieces:
-            if piece.start - end > 3:  # less is the edge of a character
-                parts.append(f"\n[{piece.start - end:,} bytes were not kept]\n")
-            parts.append(piece.text)
+            missing = piece.start - end
+            # Less than a character is the edge of one that was cut in two.
+            yield (f"\n[{missing:,} bytes were not kept]\n" if missing > 3 else "", piece)
             end = piece.end
-        return "".join(parts)
 
 
 def pack(result: Result | None) -> str:

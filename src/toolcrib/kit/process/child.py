@@ -70,6 +70,7 @@ class Process:
         self._ended = RUNNING_ON
         self._readers: dict[Stream, asyncio.StreamReader] = {}
         self._transports: list[asyncio.BaseTransport] = []
+        self._loose = [p for p in (popen.stdin, popen.stdout, popen.stderr) if p]
         self._writer: asyncio.StreamWriter | None = None
         self._seen: dict[int, Seen] = {}
         self._watch()
@@ -94,7 +95,7 @@ class Process:
             transport, protocol = await self._loop.connect_write_pipe(
                 asyncio.streams.FlowControlMixin, self._popen.stdin
             )
-            self._transports.append(transport)
+            self._attached(transport, self._popen.stdin)
             self._writer = asyncio.StreamWriter(transport, protocol, None, self._loop)
 
     async def _reader(self, pipe: IO[bytes]) -> asyncio.StreamReader:
@@ -102,8 +103,12 @@ class Process:
         transport, _ = await self._loop.connect_read_pipe(
             lambda: asyncio.StreamReaderProtocol(reader, loop=self._loop), pipe
         )
-        self._transports.append(transport)
+        self._attached(transport, pipe)
         return reader
+
+    def _attached(self, transport: asyncio.BaseTransport, pipe: IO[bytes]) -> None:
+        self._transports.append(transport)
+        self._loose.remove(pipe)
 
     async def output(self) -> AsyncIterator[Chunk]:
         """What it writes, as it comes, until every holder of its pipes is gone."""
@@ -238,6 +243,8 @@ class Process:
         """Let go of the pipes of a process that was killed."""
         for transport in self._transports:
             transport.close()
+        for pipe in self._loose:
+            pipe.close()
         self._on_gone(self)
 
     async def __aenter__(self) -> Self:
@@ -249,8 +256,10 @@ class Process:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        await self.kill()
-        self.close()
+        try:
+            await self.kill()
+        finally:
+            self.close()
 
 
 async def to_the_end(work: Coroutine[Any, Any, T]) -> T:

@@ -157,6 +157,7 @@ class Processes:
 
         `stdin="pipe"` leaves it open for `Process.write`.
         """
+        self._refuse_when_closed()
         self._start_janitor()
         self._count += 1
         variables = {"PATH": DEFAULT_PATH, **environment(PASSED_ON), **(env or {})}
@@ -168,14 +169,19 @@ class Processes:
         process = Process(popen, mark, since, self._forget)
         self._running[id(process)] = process
         try:
-            if self._closed:
-                raise Unavailable("toolcrib is closing.")
+            self._refuse_when_closed()  # another thread may have closed it meanwhile
             await process.connect()
         except BaseException:
-            await process.kill(0)
-            process.close()
+            try:
+                await process.kill(0)
+            finally:  # also when it is cancelled once more
+                process.close()
             raise
         return process
+
+    def _refuse_when_closed(self) -> None:
+        if self._closed:
+            raise Unavailable("toolcrib is closing.")
 
     def _forget(self, process: Process) -> None:
         self._running.pop(id(process), None)

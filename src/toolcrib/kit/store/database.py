@@ -49,6 +49,7 @@ class Database:
         self._warn = warn
         self._busy_seconds = busy_seconds
         self._connection: sqlite3.Connection | None = None
+        self._broken: sqlite3.Connection | None = None
         self._identity: files.Identity | None = None
         self._ready: set[str] = set()
 
@@ -93,11 +94,13 @@ class Database:
 
     def close(self) -> None:
         """Drop the connection; the next use opens it again."""
-        connection, self._connection = self._connection, None
+        held = self._connection, self._broken
+        self._connection = self._broken = None
         self._ready.clear()
-        if connection is not None:
-            with contextlib.suppress(sqlite3.Error):
-                connection.close()
+        for connection in held:
+            if connection is not None:
+                with contextlib.suppress(sqlite3.Error):
+                    connection.close()
 
     def _guarded(self, act: Callable[[], Any]) -> Any:
         """Do it, and do it again on a fresh file when this one was broken or replaced."""
@@ -108,11 +111,14 @@ class Database:
             except (sqlite3.Error, OSError) as error:
                 if not failures.is_storage(error):
                     raise
-                seen = self._identity
-                self.close()
                 if not failures.is_damage(error) or self._path is None:
+                    self.close()
                     raise failures.explain(error, self._path) from error
-                self._rescue(seen, error, trust=not doubted)
+                # Before closing: with the last connection SQLite would delete the log.
+                try:
+                    self._rescue(error, trust=not doubted)
+                finally:
+                    self.close()
                 doubted = True
                 continue
             if not self._has_moved():
@@ -121,7 +127,7 @@ class Database:
             self._warn("The store was replaced by another process and was opened anew.")
         raise StorageFailure(f"The store {self._path} changes all the time.")
 
-    def _rescue(self, seen: files.Identity | None, error: Exception, *, trust: bool) -> None:
+    def _rescue(self, error: Exception, *, trust: bool) -> None:
         """Set the broken file aside, unless another process has done so already.
 
         With `trust`, a file that checks out is left alone once: the damage may have
@@ -130,7 +136,7 @@ class Database:
         assert self._path is not None
         try:
             with files.locked(self._path):
-                if files.identity(self._path) != seen or (trust and _is_sound(self._path)):
+                if self._has_moved() or (trust and _is_sound(self._path)):
                     return
                 aside = files.set_aside(self._path)
         except OSError as failure:
@@ -174,8 +180,11 @@ class Database:
         )
         try:
             self._settle(connection)
-        except BaseException:
-            connection.close()
+        except BaseException as error:
+            if failures.is_damage(error):
+                self._broken = connection
+            else:
+                connection.close()
             raise
         return connection
 

@@ -17,9 +17,14 @@ SIDE_FILES = ("-wal", "-shm")
 
 
 def prepare(path: Path) -> None:
-    """Make the folder (0700) and the empty file (0600) where they are missing."""
+    """Make the folder (0700) and the empty file (0600) where they are missing.
+
+    A file that is there is never opened here: closing it would drop the locks that
+    SQLite holds on it in this process, and another process could take its log away.
+    """
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+    with contextlib.suppress(FileExistsError):
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
 
 
 def identity(path: Path) -> Identity | None:

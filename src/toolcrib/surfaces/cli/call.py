@@ -31,7 +31,7 @@ examples:
   toolcrib call call_tool name=read_file arguments:='{"path": "notes.md"}'
   echo '{"path": "notes.md"}' | toolcrib call read_file -
 
-exit status: 0 done, 1 the tool failed, 2 the call itself is wrong, 130 interrupted
+exit status: 0 done, 1 the tool failed, 2 the call is wrong, 130 interrupted
 """
 
 

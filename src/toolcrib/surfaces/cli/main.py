@@ -90,7 +90,6 @@ def parser_of(command: Command) -> ArgumentParser:
     parser = ArgumentParser(
         prog=f"toolcrib {command.name}",
         description=f"{command.summary[:1].upper()}{command.summary[1:]}.",
-        formatter_class=RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
     command.arguments(parser)

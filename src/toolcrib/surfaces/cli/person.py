@@ -31,7 +31,7 @@ async def notify(progress: Progress) -> None:
     done = "" if progress.done is None else f" {progress.done:g}"
     if done and progress.total:
         done = f"{done}/{progress.total:g}"
-    _say(one_line(f"  {progress.message}{done}", width() - 1))
+    _say(one_line(f"{progress.message}{done}", width() - 1))
 
 
 def confirm(question: str) -> bool:

@@ -19,8 +19,8 @@ from toolcrib.core.errors import (
     NotConfigured,
     RateLimited,
     TimedOut,
-    ToolError,
     TooLarge,
+    ToolError,
     Unavailable,
 )
 from toolcrib.kit.cache import Cache
@@ -117,9 +117,12 @@ async def _ask(chosen: Provider, ask: Ask, window: Window, ctx: Ctx) -> Outcome:
             ctx.warn(f"Fewer results than asked for: {error.message}")
             pages.more = False
             break
+        before = len(pages.results)
         for result in page.results:
             pages.results.setdefault(result.url, result)
-        pages.more, pages.cached = page.more, pages.cached and cached
+        # Some services repeat their last page for ever.
+        pages.more = page.more and len(pages.results) > before
+        pages.cached = pages.cached and cached
         ask = replace(ask, page=ask.page + 1, cursor=page.cursor)
     found = list(pages.results.values())
     wanted = tuple(found[window.start : window.end])

@@ -107,9 +107,9 @@ class Reach:
                 hint=f"The user sets web.providers.{self.name}.base_url in the configuration.",
             )
         setting = f"web.providers.{self.name}.api_key_env"
-        self.key = secret(config.api_key_env, f"{self.name} ({setting})") if (
-            provider.needs_key
-        ) else ""
+        self.key = (
+            secret(config.api_key_env, f"{self.name} ({setting})") if (provider.needs_key) else ""
+        )
 
     async def send(
         self,

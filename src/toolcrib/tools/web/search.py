@@ -104,7 +104,15 @@ async def web_search(
         raise _failed(errors, answers)
     following = None
     if len(outcomes) == 1 and isinstance(outcomes[0], Outcome) and outcomes[0].more:
-        following = _next(locals(), asked[0], window)
+        same = {
+            "limit": limit,
+            "freshness": freshness,
+            "site": site,
+            "safe_search": "" if safe_search == "moderate" else safe_search,
+            "provider": provider,
+        }
+        given = {name: value for name, value in same.items() if value}
+        following = Next("web_search", {"query": asked[0], "page": page + 1, **given})
     return Result(
         text="\n\n".join(_text(a, headed=len(answers) > 1) for a in answers),
         data={"queries": answers},
@@ -116,8 +124,8 @@ async def web_search(
 
 def _questions(query: str, queries: Sequence[str] | None) -> list[str]:
     asked = list(dict.fromkeys(plain(q) for q in ([query] if query else []) + list(queries or [])))
-    if not any(asked):
-        raise BadInput("Nothing to search for: give 'query', or 'queries' for several.")
+    if not asked:
+        raise BadInput("Give 'query', or 'queries' as a non-empty array of strings.")
     if len(asked) > MAX_QUERIES:
         raise BadInput(f"At most {MAX_QUERIES} queries in one call, not {len(asked)}.")
     return asked
@@ -137,12 +145,6 @@ def _failed(errors: list[ToolError], answers: list[dict[str, Any]]) -> ToolError
     if len(answers) > 1:
         error.details = {**error.details, "queries": answers}
     return error
-
-
-def _next(given: dict[str, Any], query: str, window: Window) -> Next:
-    kept = {"limit": 0, "freshness": "", "site": "", "safe_search": "moderate", "provider": ""}
-    arguments = {name: given[name] for name, usual in kept.items() if given[name] != usual}
-    return Next("web_search", {"query": query, "page": window.page + 1, **arguments})
 
 
 def _answer(query: str, outcome: Outcome | ToolError, window: Window) -> dict[str, Any]:

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 _SAFE = {"strict": ("1", "1"), "moderate": ("", "-1"), "off": ("-1", "-2")}
 _BANG = re.compile(r"(?<!\S)(!\S+|\S+!)(?!\S)")
-_TARGET = re.compile(r"[?&]uddg=([^&#]*)")
+_TARGET = re.compile(r"(?:^|duckduckgo\.com)/l/\?(?:[^#]*&)?uddg=([^&#]*)")
 _AD = re.compile(r"^(?:https?:)?//(?:[\w-]+\.)?duckduckgo\.com/y\.js\b")
-_DATE = re.compile(r"\b\d{4}-\d\d-\d\d\b")
+_DATE = re.compile(r"\b\d{4}-\d\d-\d\d(?!\d)")
 
 
 async def search(ask: Ask, reach: Reach) -> Page:
@@ -31,9 +31,7 @@ async def search(ask: Ask, reach: Reach) -> Page:
         "/html/", form=form, headers={"referer": f"{reach.base_url}/"}, checked=False
     )
     document = await asyncio.to_thread(_parse, response.body)
-    if response.status == 202 or document.select_one(
-        "form#challenge-form, [class*=anomaly-modal]"
-    ):
+    if response.status == 202 or document.select_one("form#challenge-form, [class*=anomaly-modal]"):
         raise ChallengePage(
             f"{reach.name} wants proof of a human instead of answering.",
             hint="It blocks an address for up to an hour. Use another provider until then.",
@@ -88,11 +86,11 @@ def _is_ad(block: Element) -> bool:
 def _unwrap(href: str) -> str:
     """The address behind DuckDuckGo's redirect, with its own percent-encoding untouched."""
     wrapped = _TARGET.search(href)
-    if not wrapped or "duckduckgo.com/l/" not in href:
+    if not wrapped:
         return f"https:{href}" if href.startswith("//") else href
     raw = unquote_to_bytes(wrapped[1])
     try:
-        return raw.decode("utf-8")
+        return raw.decode("utf-8").strip().replace(" ", "%20")
     except UnicodeDecodeError:
         return quote(raw, safe="%/:?#[]@!$&'()*+,;=~-._")
 

@@ -1,0 +1,144 @@
+"""Waiting for a job and reading what it gave."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import Annotated, Any, Literal
+
+from toolcrib.core.call import Next, Result
+from toolcrib.core.context import Ctx
+from toolcrib.core.errors import BadInput
+from toolcrib.core.params import Param, Seconds
+from toolcrib.core.tool import tool
+from toolcrib.kit.jobs import Jobs, JobView
+from toolcrib.kit.text import head_and_tail
+
+PROGRESS_SECONDS = 8.0
+ROOM = 100
+"""Tokens for the lines around the output."""
+
+For = Literal["exit", "text", "idle", "none"]
+
+
+@tool(
+    group="jobs",
+    profiles=("default", "search", "*"),
+    keywords=("wait", "poll", "status", "output", "background", "process", "result"),
+    aliases=("get_job", "job_status", "read_process_output"),
+    argument_aliases={"job_id": "id", "job": "id", "timeout_seconds": "timeout"},
+)
+async def read_job(
+    id: Annotated[str, Param("Job.")],  # noqa: A002 - the name that models use
+    wait: Annotated[For, Param("What to wait for.")] = "exit",
+    text: Annotated[str, Param("Output to wait for.")] = "",
+    timeout: Annotated[Seconds, Param(maximum=40)] = 30,  # noqa: ASYNC109 - bounds the wait
+    offset: Annotated[int, Param("First byte of output; negative counts from the end.")] = 0,
+    *,
+    ctx: Ctx,
+) -> Result:
+    """Wait for a background job and read its new output or its result.
+
+    One call waits; there is no need to ask again and again. `wait` is exit for the end,
+    text for output that contains `text`, idle for output that then pauses, none for what
+    there is now. The job goes on when the wait is over; stop_job ends it.
+    """
+    if wait == "text" and not text:
+        raise BadInput("wait=text needs 'text': what the output should contain.")
+    wait = "text" if text else wait
+    view = await _waited(ctx, id, wait, text, within=timeout, offset=offset)
+    if view.result is not None:
+        return _result(view, view.result)
+    return _output(view, _budget(ctx), {"id": view.id, "wait": wait, "text": text})
+
+
+def state_line(view: JobView) -> str:
+    """A job in one line."""
+    seconds = f"{(view.ended or time.time()) - view.started:,.0f} s"
+    said = {
+        "running": f"running for {seconds}",
+        "lost": "lost: the process that ran it is gone",
+    }.get(view.state, f"{view.state} after {seconds}")
+    code = "" if view.exit_code is None else f", exit code {view.exit_code}"
+    size = f", {view.total:,} bytes of output" if view.total else ""
+    return f"Job {view.id} ({view.title}): {said}{code}{size}"
+
+
+def facts(view: JobView) -> dict[str, Any]:
+    """A job as JSON values."""
+    return {
+        "id": view.id,
+        "state": view.state,
+        "kind": view.kind,
+        "title": view.title,
+        "tool": view.tool,
+        "exit_code": view.exit_code,
+        "started": view.started,
+        "ended": view.ended,
+        "bytes": view.total,
+    }
+
+
+async def _waited(
+    ctx: Ctx, job_id: str, wait: For, text: str, *, within: float, offset: int
+) -> JobView:
+    """The job once the wait is over; the caller hears that it goes on."""
+    answer = ctx.caller.answer_within
+    if answer is not None:
+        within = min(within, max(answer - 5, answer / 2))
+    awaited = "" if wait == "none" else wait
+    reading = asyncio.create_task(
+        ctx.use(Jobs).read(job_id, awaited, text, ctx.remaining(within), offset)
+    )
+    began = time.monotonic()
+    try:
+        while True:
+            done, _ = await asyncio.wait({reading}, timeout=PROGRESS_SECONDS)
+            if done:
+                return reading.result()
+            await ctx.progress(f"waiting for {job_id}, {time.monotonic() - began:.0f} s")
+    finally:
+        reading.cancel()
+
+
+def _budget(ctx: Ctx) -> int:
+    limits = ctx.config.results
+    return min(limits.per_tool.get("read_job") or limits.max_tokens, limits.ceiling) - ROOM
+
+
+def _result(view: JobView, result: Result) -> Result:
+    """The end of a job that left a result."""
+    lines = [state_line(view), result.text]
+    error = None
+    if result.error is not None:
+        lines += [f"Error ({result.error.code}): {result.error.message}", result.error.hint]
+        error = result.to_json()["error"]
+    return Result(
+        text="\n".join(line for line in lines if line),
+        data=facts(view) | {"result": result.data, "error": error},
+        images=result.images,
+        truncated=result.truncated,
+        next=result.next,
+        source=result.source,
+    )
+
+
+def _output(view: JobView, budget: int, again: dict[str, Any]) -> Result:
+    """What was written so far, and the call that reads on."""
+    body = view.text
+    head, tail, (start, end) = head_and_tail(body, budget, head_share=0.3)
+    left_out = start < end
+    if left_out:
+        first, last = view.offset_at(start), view.offset_at(end)
+        middle = f"\n[{last - first:,} bytes left out, from offset {first}]\n"
+        body = f"{head.rstrip()}{middle}{tail}"
+        again = {"id": view.id, "wait": "none", "offset": first}
+    else:
+        again = {name: value for name, value in again.items() if value} | {"offset": view.total}
+    return Result(
+        text=f"{state_line(view)}\n{body}".rstrip("\n"),
+        data=facts(view),
+        truncated=left_out,
+        next=Next("read_job", again) if left_out or not view.is_over else None,
+        source=view.source,
+    )

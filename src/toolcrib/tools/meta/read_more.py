@@ -1,0 +1,51 @@
+"""Going on where a result was cut."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from toolcrib.core.call import Next, Result
+from toolcrib.core.context import Ctx
+from toolcrib.core.errors import BadInput
+from toolcrib.core.params import Offset, Param
+from toolcrib.core.tool import tool
+from toolcrib.kit.results import Results
+from toolcrib.kit.text import cut
+
+ROOM = 100
+"""Tokens for what the pipeline adds to a text."""
+
+
+@tool(
+    group="meta",
+    profiles=("default", "search", "*"),
+    keywords=("continue", "rest", "next", "page", "truncated"),
+    aliases=("continue_reading", "fetch_more"),
+    argument_aliases={"id": "handle", "start": "offset"},
+)
+async def read_more(
+    handle: Annotated[str, Param("From the result that was cut.")],
+    offset: Annotated[Offset, Param("Character to start at.")] = 0,
+    *,
+    ctx: Ctx,
+) -> Result:
+    """Read on in a result that was cut.
+
+    Send it as the cut result says under "To go on".
+    """
+    kept = await ctx.use(Results).read(handle, ctx.session.id)
+    total = len(kept.text)
+    if offset > total:
+        raise BadInput(f"The result has {total:,} characters; offset {offset:,} is behind its end.")
+    limits = ctx.config.results
+    budget = min(limits.per_tool.get("read_more") or limits.max_tokens, limits.ceiling)
+    part, used = cut(kept.text[offset:], max(budget - ROOM, budget // 2))
+    end = offset + used
+    more = end < total
+    return Result(
+        text=part,
+        data={"handle": handle, "offset": offset, "end": end, "total": total},
+        truncated=more,
+        next=Next("read_more", {"handle": handle, "offset": end}) if more else None,
+        source=kept.source,
+    )

@@ -1,0 +1,11 @@
+"""Plain text, source code, XML: as it is."""
+
+from __future__ import annotations
+
+from toolcrib.tools.web.document import Document, Raw, decode
+
+
+def convert(raw: Raw) -> Document:
+    """The text itself, with line feeds as line ends."""
+    text, encoding = decode(raw)
+    return Document(text.replace("\r\n", "\n"), "text", encoding=encoding)

@@ -1,0 +1,100 @@
+"""Bounded output, by byte offsets."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from toolcrib.kit.jobs.ring import HEAD_BYTES, TAIL_BYTES, Ring, Segment, join
+from toolcrib.kit.jobs.view import JobView, Piece, Record
+
+
+def view_of(segments: list[Segment], offset: int, total: int) -> JobView:
+    record = Record(
+        *("j1", "command", "title", "tool", "s", "place:1:1", 0.0, None, 0.0, 0.0),
+        *("running", None, total, "", ""),
+    )
+    return JobView.of(record, offset, segments)
+
+
+def test_fifty_megabytes_leave_the_beginning_and_the_end() -> None:
+    ring = Ring()
+    line = b"%015d\n"
+    for number in range(50 * 2**20 // 16):
+        ring.write(line % number)
+    assert ring.total == 50 * 2**20
+    head, tail = ring.segments()
+    assert (head.start, len(head.data)) == (0, HEAD_BYTES)
+    assert (tail.end, len(tail.data)) == (ring.total, TAIL_BYTES)
+    assert head.data.startswith(line % 0)
+    assert tail.data.endswith(line % (50 * 2**20 // 16 - 1))
+    assert tail.start == ring.tail_start
+
+
+def test_one_write_that_is_larger_than_all_room() -> None:
+    ring = Ring(head=4, tail=4)
+    ring.write(b"abcdefghijkl")
+    assert ring.segments() == [Segment(0, b"abcd"), Segment(8, b"ijkl")]
+    assert ring.segments(2) == [Segment(2, b"cd"), Segment(8, b"ijkl")]
+    assert ring.segments(5) == [Segment(8, b"ijkl")]
+    assert ring.segments(12) == []
+
+
+@given(
+    st.lists(st.binary(max_size=30), max_size=30), st.integers(0, 40), st.integers(1, 40), st.data()
+)
+def test_what_is_kept_is_what_was_written(
+    writes: list[bytes], head: int, tail: int, data: st.DataObject
+) -> None:
+    ring = Ring(head, tail)
+    for write in writes:
+        ring.write(write)
+    whole = b"".join(writes)
+    offset = data.draw(st.integers(0, len(whole) + 5))
+    segments = ring.segments(offset)
+    assert ring.total == len(whole)
+    for segment in segments:
+        assert whole[segment.start : segment.end] == segment.data != b""
+        assert segment.start >= offset
+    kept = {i for s in segments for i in range(s.start, s.end)}
+    wanted = set(range(min(head, len(whole)))) | set(range(max(len(whole) - tail, 0), len(whole)))
+    assert kept == {i for i in wanted if i >= offset}
+    assert len(segments) <= 2
+
+
+@given(st.lists(st.tuples(st.integers(0, 20), st.integers(0, 10)), max_size=8), st.integers(0, 30))
+def test_joined_segments_are_apart_and_in_order(spans: list[tuple[int, int]], offset: int) -> None:
+    whole = bytes(range(40))
+    segments = [Segment(start, whole[start : start + size]) for start, size in sorted(spans)]
+    joined = join(segments, offset)
+    for before, after in zip(joined, joined[1:], strict=False):
+        assert before.end < after.start
+    assert all(whole[s.start : s.end] == s.data for s in joined)
+
+
+@given(st.text(min_size=1), st.data())
+def test_offsets_of_a_view_are_exact(text: str, data: st.DataObject) -> None:
+    text = text.encode("utf-8", "replace").decode()
+    encoded = text.encode()
+    offset = data.draw(st.integers(0, len(encoded)))
+    view = view_of(join([Segment(0, encoded)], offset), offset, len(encoded))
+    assert encoded.decode().endswith(view.text)
+    at = data.draw(st.integers(0, len(view.text)))
+    assert encoded[view.offset_at(at) :].decode() == view.text[at:]
+
+
+def test_a_gap_is_named_and_counted() -> None:
+    ring = Ring(head=5, tail=5)
+    ring.write(("ü" * 10).encode())
+    view = view_of(ring.segments(), 0, ring.total)
+    assert view.text == "üü\n[12 bytes were not kept]\nüü"
+    assert view.dropped == 12
+    assert view.offset_at(2) == 4
+    assert view.offset_at(len(view.text) - 1) == 18
+    assert [p.start for p in view.pieces] == [0, 16]
+
+
+def test_a_piece_leaves_out_half_characters() -> None:
+    data = "aüb".encode()
+    assert Piece.of(Segment(2, data[2:])) == Piece(3, "b")
+    assert Piece.of(Segment(0, data[:2])) == Piece(0, "a")

@@ -1,0 +1,87 @@
+"""While somebody swaps a link to and fro, nothing outside is ever read."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from tests.kit.paths.conftest import CANARY, Tree
+
+from toolcrib.core.errors import NotFound, PathDenied
+from toolcrib.kit.paths import Workspace
+
+READS = 5000
+FLIP = """
+import os, sys
+name, inside, outside = sys.argv[1:]
+print("go", flush=True)
+while True:
+    for target in (inside, outside):
+        os.symlink(target, name + ".new")
+        os.replace(name + ".new", name)
+"""
+
+
+@contextmanager
+def flipping(name: Path, inside: str, outside: str) -> Iterator[None]:
+    argv = [sys.executable, "-S", "-c", FLIP, str(name), inside, outside]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        try:
+            yield
+        finally:
+            process.kill()
+
+
+def count(read: Callable[[], bytes], times: int) -> dict[str, int]:
+    seen = {"inside": 0, "leaked": 0, "refused": 0}
+    for _ in range(times):
+        try:
+            data = read()
+        except (PathDenied, NotFound):
+            seen["refused"] += 1
+        else:
+            seen["leaked" if data == CANARY else "inside"] += 1
+    return seen
+
+
+@pytest.mark.parametrize(
+    ("link", "inside", "outside", "path"),
+    [
+        ("flip", "readme.md", "../ws_evil/secret.txt", "flip"),
+        ("flip", "src", "../ws_evil", "flip/secret.txt"),
+    ],
+    ids=["file", "folder"],
+)
+def test_no_leak(
+    workspace: Workspace, tree: Tree, link: str, inside: str, outside: str, path: str
+) -> None:
+    (tree.root / "src" / "secret.txt").write_bytes(b"hello\n")
+    safe = workspace.resolve(path)
+    with flipping(tree.root / link, inside, outside):
+        seen = count(lambda: safe.read_bytes(1000), READS)
+    assert seen["leaked"] == 0
+    assert seen["inside"] > 0
+    assert seen["refused"] > 0
+
+
+def test_the_race_is_real(tree: Tree) -> None:
+    """Checking a name and opening it afterwards does leak here."""
+
+    def careless() -> bytes:
+        name = tree.root / "flip"
+        if not os.path.realpath(name).startswith(f"{tree.root}/"):
+            raise PathDenied("outside")
+        return name.read_bytes()
+
+    with flipping(tree.root / "flip", "readme.md", "../ws_evil/secret.txt"):
+        for _ in range(20):
+            if count(careless, READS)["leaked"]:
+                return
+    pytest.fail("the flipping does not disturb anybody")

@@ -1,0 +1,166 @@
+"""Arguments without secrets, cut short."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from toolcrib.kit.redaction import HIDDEN, names_secret, redact, redact_text
+
+SECRET = "Zq7Xw9Lk3VbN5mPs"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("password", "PASSWD", "db_password", "api_key", "apiKey", "X-Api-Key", "APIKEY", "key"),
+        *("token", "access_token", "accessToken", "Authorization", "cookie", "Set-Cookie", "auth"),
+        *("client_secret", "AWS_SECRET_ACCESS_KEY", "private-key", "credentials", "sig"),
+    ],
+)
+def test_secret_names(name: str) -> None:
+    assert names_secret(name)
+    assert redact({name: SECRET}) == {name: HIDDEN}
+    assert redact({"headers": {name: [SECRET]}})["headers"] == {name: HIDDEN}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "max_tokens",
+        "tokens",
+        "keyword",
+        "monkey",
+        "path",
+        "query",
+        "author",
+        "key_count",
+        "passage",
+    ],
+)
+def test_plain_names(name: str) -> None:
+    assert not names_secret(name)
+    assert redact({name: "value"}) == {name: "value"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"Authorization: Bearer {SECRET}",
+        f"authorization: Basic {SECRET}==",
+        f"Authorization: Digest username=x, response={SECRET}",
+        f"curl -H 'X-Api-Key: {SECRET}' https://example.com",
+        f"Cookie: a=1; session={SECRET}; b=2",
+        f'{{"headers": {{"Cookie": "sid={SECRET}"}}}}',
+        f'{{"password": "with \\" quote {SECRET}"}}',
+        f'{{"body": "{{\\"password\\": \\"{SECRET}\\"}}"}}',
+        f"https://user:{SECRET}@example.com/path",
+        f"postgresql://{SECRET}@db/x",
+        f"https://example.com/?q=1&api_key={SECRET}&page=2",
+        f"https://example.com/#access_token={SECRET}",
+        f"export GITHUB_TOKEN={SECRET}",
+        f"mysql --password {SECRET} -u root",
+        f"tool --token={SECRET}",
+        f"password: {SECRET}",
+        f"sk-{SECRET}",
+        f"ghp_{SECRET}abcdef",
+        f"github_pat_{SECRET}abcdef",
+        f"xoxb-{SECRET}",
+        "AKIAZQ7XWL3VBN5MPSAB",
+        f"hf_{SECRET}abcdef",
+        f"eyJ{SECRET}.{SECRET}.{SECRET}",
+        f"-----BEGIN RSA PRIVATE KEY-----\n{SECRET}\n-----END RSA PRIVATE KEY-----",
+        f"-----BEGIN PRIVATE KEY-----\n{SECRET}",
+    ],
+)
+def test_secrets_in_text(text: str) -> None:
+    kept = redact_text(text)
+    assert HIDDEN in kept
+    assert SECRET not in kept
+    assert "AKIAZQ" not in kept
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "how do bearer bonds work",
+        "a basic understanding of tokens",
+        "https://example.com/@user/post?page=2",
+        "def f(x): return x.token",
+        "the password is wrong",
+        "read ~/notes/todo.md and count 5:30",
+        "mail me@example.com",
+    ],
+)
+def test_plain_text_stays(text: str) -> None:
+    assert redact_text(text) == text
+
+
+def test_the_rest_of_a_line_stays() -> None:
+    assert redact_text(f"https://h/?token={SECRET}&page=2") == f"https://h/?token={HIDDEN}&page=2"
+    assert redact_text(f"Cookie: {SECRET}\nnext line") == f"Cookie: {HIDDEN}\nnext line"
+
+
+def test_long_arguments_are_cut_with_a_count() -> None:
+    kept = redact({"content": "x" * 1000, "path": "a.txt"}, 400)
+    assert kept == {"content": f"{'x' * 400}… (600 more characters)", "path": "a.txt"}
+
+
+def test_long_lists_are_cut_with_a_count() -> None:
+    kept = redact({"urls": [f"https://example.com/{n}" for n in range(1000)]}, 100)["urls"]
+    assert kept[0] == "https://example.com/0"
+    assert kept[-1].startswith("… 99")
+    assert len(json.dumps(kept)) < 400
+
+
+def test_a_secret_across_the_cut_is_hidden() -> None:
+    kept = redact({"command": f"{'x' * 390} --token {SECRET} end"}, 400)
+    assert SECRET[:4] not in kept["command"]
+
+
+Json = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner, max_size=5) | st.dictionaries(st.text(), inner, max_size=5),
+    max_leaves=20,
+)
+
+
+@given(st.dictionaries(st.text(), Json, max_size=5))
+def test_any_arguments_come_out_as_bounded_json(arguments: dict) -> None:
+    kept = redact(arguments, 100)
+    assert set(kept) == {name[:80] for name in arguments}
+    assert len(json.dumps(kept, ensure_ascii=False)) <= 2000 * (len(arguments) + 1)
+
+
+@given(st.text(alphabet="abc =:/&?\"'@-\n"), st.text(alphabet="abc =:&?\n"))
+@example('password="', '"')
+def test_a_known_token_never_survives(before: str, after: str) -> None:
+    token = f"ghp_{SECRET}{SECRET}"
+    assert SECRET not in redact_text(f"{before} {token} {after}")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "a" * 9,
+            "a=" * 9,
+            "'",
+            'a="',
+            "://",
+            "a:" + " " * 9,
+            "\\",
+            "-----BEGIN PRIVATE KEY-----",
+        ),
+        *("bearer ", "--a ", "eyJ", "a://", "Cookie: ", "x-", '"', "x-key:"),
+    ],
+)
+def test_no_text_takes_long(text: str) -> None:
+    repeated = (text * 5000)[:5000]
+    began = time.perf_counter()
+    redact_text(repeated)
+    assert time.perf_counter() - began < 1  # quadratic patterns take many seconds

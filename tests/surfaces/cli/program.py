@@ -1,0 +1,164 @@
+"""The real program, run as a person or a host runs it."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import json
+import os
+import pty
+import select
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+PROGRAM = (sys.executable, "-m", "toolcrib")
+SAMPLES = Path(__file__).parent / "samples"
+PATIENCE = 25.0
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a run ended and what it printed."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+@dataclass(frozen=True)
+class Program:
+    """Runs `toolcrib` in a folder, with the environment of the test."""
+
+    folder: Path
+    env: Mapping[str, str]
+
+    def __call__(
+        self, *words: str, stdin: str | None = None, env: Mapping[str, str] | None = None
+    ) -> Ended:
+        done = subprocess.run(
+            [*PROGRAM, *words],
+            cwd=self.folder,
+            env={**self.env, **(env or {})},
+            input=stdin,
+            stdin=subprocess.DEVNULL if stdin is None else None,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+            check=False,
+        )
+        assert "Traceback" not in done.stderr, done.stderr
+        return Ended(done.returncode, done.stdout, done.stderr)
+
+    def start(self, *words: str, **more: Any) -> subprocess.Popen[str]:
+        """Start it with pipes, for tests that talk to it or stop it."""
+        return subprocess.Popen(
+            [*PROGRAM, *words],
+            cwd=self.folder,
+            env=dict(self.env),
+            stdin=more.pop("stdin", subprocess.DEVNULL),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            **more,
+        )
+
+    def on_terminal(self, *words: str, type_after: Mapping[str, str] | None = None) -> Ended:
+        """Run it on a terminal, and type each text once its prompt has appeared."""
+        waiting = dict(type_after or {})
+        leader, follower = pty.openpty()
+        process = subprocess.Popen(
+            [*PROGRAM, *words],
+            cwd=self.folder,
+            env={**self.env, "COLUMNS": "80", "TERM": "xterm"},
+            stdin=follower,
+            stdout=follower,
+            stderr=follower,
+            start_new_session=True,
+        )
+        os.close(follower)
+        try:
+            out = _typed(leader, process, waiting)
+            return Ended(process.wait(PATIENCE), out, "")
+        finally:
+            process.kill()
+            process.wait()
+            os.close(leader)
+
+
+def _typed(leader: int, process: subprocess.Popen[bytes], waiting: dict[str, str]) -> str:
+    seen, end = "", time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        if not select.select([leader], [], [], 0.2)[0]:
+            if process.poll() is not None:
+                break
+            continue
+        try:
+            data = os.read(leader, 65_536)
+        except OSError as error:  # how Linux says that the other end is closed
+            assert error.errno == errno.EIO
+            break
+        seen += data.decode(errors="replace")
+        for prompt in [p for p in waiting if p in seen]:
+            os.write(leader, waiting.pop(prompt).encode())
+    assert not waiting, f"never asked: {waiting}; seen: {seen}"
+    return seen.replace("\r\n", "\n")
+
+
+def listed(command: list[str], env: Mapping[str, str]) -> list[str]:
+    """The names that a stdio server answers to tools/list, asked as an older host asks."""
+    hello = {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "test", "version": "1"},
+    }
+    messages = [
+        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello},
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        {"jsonrpc": "2.0", "id": 2, "method": "tools/list", "params": {}},
+    ]
+    with subprocess.Popen(
+        command,
+        cwd="/",
+        env=dict(env),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdin
+        assert process.stdout
+        try:
+            for message in messages:
+                process.stdin.write(json.dumps(message) + "\n")
+                process.stdin.flush()
+            for line in process.stdout:
+                answer = json.loads(line)
+                if answer.get("id") == 2:
+                    return [tool["name"] for tool in answer["result"]["tools"]]
+            raise AssertionError("no answer to tools/list")
+        finally:
+            process.stdin.close()
+            process.wait(PATIENCE)
+
+
+def gone(pid: int) -> bool:
+    """Whether no process of this id runs (a zombie has ended)."""
+    try:
+        status = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return True
+    return status.rpartition(")")[2].split()[0] == "Z"
+
+
+async def eventually(true: Callable[[], bool]) -> None:
+    """Wait until it is true; the test's own timeout is the limit."""
+    while not true():
+        await asyncio.sleep(0.05)

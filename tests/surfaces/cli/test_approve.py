@@ -1,0 +1,80 @@
+"""A person answers for a call."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from tests.surfaces.cli.program import Ended, Program
+
+
+def asked(program: Program, text: str = "hi", session: str = "s") -> tuple[Ended, str]:
+    done = program("call", "send_note", f"text={text}", "--session", session)
+    found = re.search(r"toolcrib approve (\w+)", done.err)
+    assert found, done.err
+    return done, found[1]
+
+
+def test_once(program: Program) -> None:
+    assert program("approve").out == "No call waits for approval.\n"
+    _, request = asked(program)
+    shown = program("approve").out
+    assert request in shown
+    assert "send_note" in shown
+    assert "text=hi" in shown
+    done = program("approve", request.upper())
+    assert (done.code, done.err) == (0, "")
+    assert "Allowed this once: send_note." in done.out
+    assert program("call", "send_note", "text=hi").out == "sent: hi\n"
+    assert program("call", "send_note", "text=hi").code == 1, "once is once"
+
+
+def test_for_the_session(program: Program) -> None:
+    _, request = asked(program)
+    assert program("approve", request, "--session").code == 0
+    done = program("call", "send_note", "text=other", "--session", "s")
+    assert done.out == "sent: other\n"
+    asked(program, session="another")
+
+
+def test_for_good_and_back(program: Program) -> None:
+    _, request = asked(program)
+    assert program("approve", request, "--always").code == 0
+    for _ in range(2):
+        assert program("call", "send_note", "text=hi").code == 0
+    asked(program, text="other")
+    listed = program("approve").out
+    number = re.search(r"^  (\d+): send_note, the very same arguments$", listed, re.MULTILINE)
+    assert number, listed
+    assert program("approve", "--withdraw", number[1]).code == 0
+    asked(program)
+    assert program("approve", "--withdraw", number[1]).code == 1
+
+
+def test_refused(program: Program) -> None:
+    _, request = asked(program)
+    assert program("approve", request, "--refuse").out == "Refused: send_note.\n"
+    assert program("approve").out == "No call waits for approval.\n"
+    done = program("approve", request)
+    assert (done.code, done.out) == (1, "")
+    assert "No open request" in done.err
+
+
+@pytest.mark.parametrize(("answer", "code"), [("y\n", 0), ("n\n", 1)])
+def test_on_a_terminal_it_shows_what_is_asked(program: Program, answer: str, code: int) -> None:
+    _, request = asked(program, text="hi\u202e")
+    done = program.on_terminal("approve", request, type_after={"[y/N]": answer})
+    assert done.code == code
+    assert "text=hi\\u{202e}" in done.out
+    assert "because " in done.out
+    again = program("call", "send_note", "text=hi\u202e", "--session", "s")
+    assert (again.code == 0) is (code == 0)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("--always",), ("x", "--target", "*"), ("x", "--always", "--refuse"), ("--withdraw", "x")],
+)
+def test_misuse(program: Program, words: tuple[str, ...]) -> None:
+    done = program("approve", *words)
+    assert (done.code, done.out) == (2, "")

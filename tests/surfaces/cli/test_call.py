@@ -1,0 +1,196 @@
+"""Calling a tool from a shell."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from pathlib import Path
+
+import pytest
+from tests.surfaces.cli.program import Program, eventually, gone
+
+from toolcrib.core.errors import BadInput
+from toolcrib.surfaces.cli.call import pairs
+
+
+def test_arguments_are_typed_by_the_schema(program: Program) -> None:
+    done = program("call", "join_words", "words=a b", "words=c", "times=2", "loud=true")
+    assert (done.code, done.out, done.err) == (0, "A B C A B C\n", "")
+
+
+def test_json_values_in_words(program: Program) -> None:
+    done = program("call", "join_words", 'words:=["x", "y=z"]', 'extra:={"a": 1}', "--json")
+    assert done.json["data"] == {"words": ["x", "y=z"], "times": 1, "extra": {"a": 1}}
+
+
+def test_options_may_stand_between_the_arguments(program: Program) -> None:
+    done = program("call", "--json", "join_words", "times=2", "--session", "s", "words=a")
+    assert done.json["text"] == "a a"
+
+
+@pytest.mark.parametrize("how", ["flag", "stdin"])
+def test_all_arguments_as_json(program: Program, how: str) -> None:
+    sent = json.dumps({"words": ["ü", "b"], "times": 2})
+    if how == "flag":
+        done = program("call", "join_words", "--json-args", sent)
+    else:
+        done = program("call", "join_words", "-", stdin=sent)
+    assert (done.code, done.out) == (0, "ü b ü b\n")
+
+
+def test_a_url_keeps_its_equals_signs() -> None:
+    assert pairs(["url=https://e.org/?a=1&b:=2", "limit:=3"], "t") == {
+        "url": "https://e.org/?a=1&b:=2",
+        "limit": 3,
+    }
+
+
+def test_a_repeated_key_is_a_list() -> None:
+    assert pairs(["a=1", "b=2", "a:=3"], "t") == {"a": ["1", 3], "b": "2"}
+
+
+@pytest.mark.parametrize("word", ["plain", "=x", ":=1", "a:={", ""])
+def test_words_that_are_no_arguments(word: str) -> None:
+    with pytest.raises(BadInput):
+        pairs([word], "t")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("join_words", "loose"), "'loose' is not an argument"),
+        (("join_words", "words=a", "--json-args", "{}"), "in one way"),
+        (("join_words", "--json-args", "{"), "not valid JSON"),
+        (("join_words", "word=a"), "Did you mean 'words'?"),
+        (("join_words",), "join_words needs 'words'"),
+        (("join_words", "words=a", "times=none"), "must be a whole number"),
+        (("join_wrods", "words=a"), "Nearest: join_words"),
+    ],
+)
+def test_misuse_is_2_and_says_what_is_right(
+    program: Program, words: tuple[str, ...], message: str
+) -> None:
+    done = program("call", *words)
+    assert (done.code, done.out) == (2, "")
+    assert message in done.err
+
+
+def test_a_failing_tool_is_1_with_code_and_hint(program: Program) -> None:
+    done = program("call", "find_nothing")
+    assert (done.code, done.out) == (1, "")
+    assert done.err == "Error (not_found): Nothing is there.\nLook elsewhere.\n"
+
+
+def test_json_prints_the_error_too(program: Program) -> None:
+    done = program("call", "find_nothing", "--json")
+    assert done.code == 1
+    assert done.json["error"]["code"] == "not_found"
+    assert done.json["error"]["hint"] == "Look elsewhere."
+
+
+def test_what_does_not_fit_goes_on_with_the_printed_command(program: Program) -> None:
+    done = program("call", "tell_much")
+    assert done.code == 0
+    assert "left out here" in done.out
+    start, _, command = done.err.strip().partition("To go on: toolcrib ")
+    assert start == ""
+    assert command.startswith("call read_more --session ")
+
+
+def test_a_picture_is_named(program: Program) -> None:
+    done = program("call", "draw_dot")
+    assert "[image/png, 4 bytes" in done.err
+    assert "\x1b[31m" in done.out, "a program gets the text as it is"
+    assert "\x1b[31m" not in program.on_terminal("call", "draw_dot").out
+
+
+def test_progress_is_shown_on_a_terminal_only(program: Program) -> None:
+    assert program("call", "join_words", "words=a").err == ""
+    done = program.on_terminal("call", "join_words", "words=a")
+    assert done.out == "joining 1/2\na\n"
+
+
+def test_the_profile_limits_what_can_be_called(program: Program) -> None:
+    done = program("call", "find_nothing", "--profile", "default")
+    assert done.code == 1
+    assert "not in the profile 'default'" in done.err
+    done = program("call", "find_nothing", "--profile", "nope")
+    assert done.code == 2
+    assert "no profile, group or tool 'nope'" in done.err
+
+
+def test_a_call_that_asks_fails_without_a_terminal(program: Program) -> None:
+    done = program("call", "send_note", "text=hi")
+    assert done.code == 1
+    assert "needs_approval" in done.err
+    assert "toolcrib approve " in done.err
+
+
+@pytest.mark.parametrize(("answer", "code"), [("y\n", 0), ("\n", 1), ("no\n", 1)])
+def test_a_person_at_the_terminal_is_asked(program: Program, answer: str, code: int) -> None:
+    done = program.on_terminal(
+        "call", "send_note", "text=hi\u202ethere", type_after={"[y/N]": answer}
+    )
+    assert done.code == code
+    assert "Allow send_note? text=hi\\u{202e}there" in done.out, "nothing stays hidden"
+    assert ("sent: hi" in done.out) is (code == 0)
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+async def test_a_signal_ends_the_call_and_its_children(
+    program: Program, number: signal.Signals, code: int
+) -> None:
+    process = program.start("call", "wait_long")
+    assert process.stderr
+    pid = int(process.stderr.readline().split()[1])
+    assert not gone(pid)
+    process.send_signal(number)
+    out, err = process.communicate(timeout=20)
+    assert (process.returncode, out, err) == (code, "", "")
+    await eventually(lambda: gone(pid))
+    assert program("history", "--json").json[0]["outcome"] == "cancelled"
+
+
+def test_a_session_is_gone_on_with(program: Program) -> None:
+    for _ in range(2):
+        assert program("call", "join_words", "words=a", "--session", "s").code == 0
+    assert program("call", "join_words", "words=a").code == 0
+    third, second, first = (entry["session"] for entry in program("history", "--json").json)
+    assert first == second == "cli:s"
+    assert third != second
+
+
+def test_settings_reach_the_call(program: Program) -> None:
+    rule = 'policy.rules=[{"action": "deny", "tool": "join_*"}]'
+    done = program("--set", rule, "call", "join_words", "words=a")
+    assert done.code == 1
+    assert "rule 1 of policy.rules" in done.err
+
+
+def test_a_file_is_read_in_the_workspace(program: Program, tmp_path: Path) -> None:
+    (program.folder / "notes.txt").write_text("one\ntwo\n")
+    done = program("call", "read_file", "path=notes.txt", "--workspace", str(program.folder))
+    assert done.code == 0
+    assert "one" in done.out
+    done = program("call", "read_file", "path=../state", "--workspace", str(program.folder))
+    assert done.code == 1
+    assert "path_denied" in done.err
+
+
+def test_a_folder_is_listed(program: Program) -> None:
+    (program.folder / "notes.txt").write_text("one\n")
+    done = program("call", "list_directory", "--workspace", ".")
+    assert done.code == 0
+    assert "notes.txt" in done.out
+
+
+def test_stdin_is_left_alone_unless_asked_for(program: Program) -> None:
+    read, write = os.pipe()
+    try:
+        process = program.start("call", "join_words", "words=a", stdin=read)
+        out, _ = process.communicate(timeout=20)
+        assert (process.returncode, out) == (0, "a\n")
+    finally:
+        os.close(read)
+        os.close(write)

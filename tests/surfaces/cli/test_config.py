@@ -1,0 +1,166 @@
+"""The settings, and where each comes from."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.surfaces.cli.program import Program
+
+from toolcrib.core.config import Config
+from toolcrib.surfaces.cli.tomltext import document
+
+KEYS = st.text(st.characters(exclude_categories=("Cs",)), min_size=1, max_size=8)
+SCALARS = st.one_of(
+    st.booleans(),
+    st.integers(-(2**63), 2**63 - 1),
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.text(st.characters(exclude_categories=("Cs",))),
+)
+TREES = st.dictionaries(
+    KEYS,
+    st.recursive(
+        st.one_of(SCALARS, st.lists(SCALARS, max_size=3)),
+        lambda inner: st.one_of(
+            st.dictionaries(KEYS, inner, max_size=3),
+            st.lists(st.dictionaries(KEYS, inner, min_size=1, max_size=2), max_size=2),
+        ),
+        max_leaves=8,
+    ),
+    max_size=4,
+)
+
+
+@given(TREES)
+def test_any_tree_comes_back_from_its_toml(tree: dict[str, Any]) -> None:
+    assert tomllib.loads(document(tree, lambda _: "default")) == tree
+
+
+def file_of(tmp_path: Path) -> Path:
+    file = tmp_path / "state" / "config.toml"
+    file.parent.mkdir(exist_ok=True)
+    return file
+
+
+@pytest.mark.rows("D33")
+def test_each_layer_wins_over_the_one_below(program: Program, tmp_path: Path) -> None:
+    file_of(tmp_path).write_text(
+        'profile = "web"\n[web.search]\nlimit = 3\ncache_seconds = 1\ngap_seconds = 9\n'
+        '[web.providers.searxng]\nbase_url = "http://127.0.0.1:8888"\n'
+    )
+    env = {"TOOLCRIB_WEB__SEARCH__CACHE_SECONDS": "2", "TOOLCRIB_WEB__SEARCH__LIMIT": "4"}
+    done = program("config", "--set", "web.search.limit=5", env=env)
+    assert done.code == 0
+    lines = done.out.splitlines()
+    assert lines[0] == f"# {file_of(tmp_path)}"
+    for expected in (
+        "limit = 5  # flag",
+        "cache_seconds = 2  # env",
+        "gap_seconds = 9.0  # file",
+        "timeout = 15.0  # default",
+        'profile = "web"  # file',
+        'base_url = "http://127.0.0.1:8888"  # file',
+        "# default is not set",
+    ):
+        assert expected in lines
+
+
+def test_what_is_shown_is_a_valid_file(program: Program, tmp_path: Path) -> None:
+    rules = 'policy.rules=[{"action":"deny","tool":"x*"},{"action":"ask","rights":["net"]}]'
+    done = program("config", "--set", rules, "--set", "results.per_tool.read_file=99")
+    tree = tomllib.loads(done.out)
+    copy = tmp_path / "copy.toml"
+    copy.write_text(done.out)
+    config = Config.load(path=copy)
+    assert [rule.tool for rule in config.policy.rules] == ["x*", "*"]
+    assert config.results.per_tool == {"read_file": 99}
+    assert tree["http"]["port"] == 8722
+
+
+def test_no_secret_is_shown(program: Program) -> None:
+    done = program(
+        "config",
+        *("--set", "egress.proxy=http://user:hunter2@proxy:3128"),
+        *("--set", 'egress.headers={"Authorization": "Bearer abc.def", "X-Api-Key": "k3y"}'),
+        *("--set", "web.providers.brave.api_key_env=BSAabcdef123"),
+        *("--set", "web.providers.other.api_key_env=OTHER_KEY"),
+        *("--set", "store.url=sqlite:////tmp/x.db?key=s3cret"),
+        env={"OTHER_KEY": "value-of-the-key"},
+    )
+    assert done.code == 0
+    for secret in ("hunter2", "abc.def", "k3y", "BSAabcdef123", "s3cret", "value-of-the-key"):
+        assert secret not in done.out
+    assert 'api_key_env = "OTHER_KEY"  # flag' in done.out
+
+
+def test_path(program: Program, tmp_path: Path) -> None:
+    assert program("config", "path").out == f"{file_of(tmp_path)}\n"
+    assert program("config", "path", "--config", "x.toml").out == "x.toml\n"
+
+
+def test_check_finds_a_key_in_the_place_of_its_name(program: Program) -> None:
+    done = program(
+        *("config", "check", "--set", "web.providers.brave.api_key_env=bsa-123"),
+        env={"TOOLCRIB_PROFIEL": "web"},
+    )
+    assert done.code == 0
+    assert "web.providers.brave.api_key_env wants the name" in done.out
+    assert "TOOLCRIB_PROFIEL is not a setting. Did you mean TOOLCRIB_PROFILE?" in done.out
+    assert "bsa-123" not in done.out
+    assert "warning" not in program("config", "check").out
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("[web.serch]\nlimit = 3\n", "unknown key web.serch.\nDid you mean web.search?"),
+        ("[web.search]\nlimit = 300\n", "web.search.limit: "),
+        ("profile = \n", "is not valid TOML"),
+        (b"profile = '\xff'\n", "cannot be read"),
+    ],
+)
+@pytest.mark.parametrize(
+    "words", [("config",), ("config", "check"), ("mcp",), ("call", "join_words", "words=a")]
+)
+def test_a_wrong_file_is_one_clear_message(
+    program: Program, tmp_path: Path, content: str | bytes, message: str, words: tuple[str, ...]
+) -> None:
+    raw = content if isinstance(content, bytes) else content.encode()
+    file_of(tmp_path).write_bytes(raw)
+    done = program(*words)
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("toolcrib: ")
+    assert message in done.err
+    assert str(file_of(tmp_path)) in done.err
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--set", "web.search.limit"), "--set web.search.limit is not understood"),
+        (("--set", "=3"), "is not understood"),
+        (("--set", "policy.rules=[{"), "--set policy.rules looks like JSON"),
+        (("--set", "web.search.limits=3"), "Did you mean web.search.limit?"),
+        (("--config", "none.toml"), "none.toml does not exist"),
+    ],
+)
+def test_wrong_flags(program: Program, words: tuple[str, ...], message: str) -> None:
+    done = program("config", *words)
+    assert (done.code, done.out) == (2, "")
+    assert message in done.err
+
+
+def test_variables_that_contradict_each_other(program: Program) -> None:
+    done = program("config", env={"TOOLCRIB_WEB": "x", "TOOLCRIB_WEB__SEARCH__LIMIT": "3"})
+    assert "Traceback" not in done.err
+    assert done.code in (0, 2)
+
+
+def test_a_file_in_the_workspace_is_never_read(program: Program) -> None:
+    for name in ("config.toml", "toolcrib.toml", ".toolcrib.toml"):
+        (program.folder / name).write_text("profile = 'nope'\n")
+    assert "nope" not in program("config").out

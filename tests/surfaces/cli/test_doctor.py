@@ -1,0 +1,120 @@
+"""What works on this machine."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.surfaces.cli.program import Ended, Program
+
+
+def checks(done: Ended) -> dict[str, dict[str, Any]]:
+    return {check["name"]: check for check in done.json["checks"]}
+
+
+def test_a_healthy_machine_is_0(program: Program, tmp_path: Path) -> None:
+    done = program("doctor", "--json", "--offline", "--workspace", ".")
+    assert done.code == 0
+    assert done.json["ok"] is True
+    found = checks(done)
+    assert sys.executable in found["python"]["detail"]
+    assert found["store"]["detail"] == str(tmp_path / "state" / "toolcrib.db")
+    for name in ("configuration", "python", "store", "workspace", "turbohtml"):
+        assert found[name]["state"] == "ok", found[name]
+        assert found[name]["essential"]
+    assert found["workspace"]["detail"] == str(program.folder)
+    for name in ("openat2", "wreq", "aiohttp", "token", "rg", "git", "node", "bwrap"):
+        check = found[name]
+        assert check["state"] == "ok" or check["fix"], check
+        assert "\n" not in check["fix"]
+
+
+def test_programs_are_found_on_the_path(program: Program, tmp_path: Path) -> None:
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    (folder / "rg").write_text("#!/bin/sh\necho ripgrep\n")
+    (folder / "node").write_text("#!/bin/sh\necho sorry >&2\nexit 3\n")
+    (folder / "rg").chmod(0o755)
+    (folder / "node").chmod(0o755)
+    done = program("doctor", "--json", "--offline", env={"PATH": f"{folder}:/usr/bin:/bin"})
+    found = checks(done)
+    assert found["rg"]["state"] == "ok"
+    assert found["rg"]["detail"].startswith(f"{folder / 'rg'}, ")
+    assert found["node"]["state"] == "broken"
+    assert "sorry" in found["node"]["detail"]
+    assert done.code == 0, "nothing essential"
+
+
+def test_a_missing_program_names_the_line_that_installs_it(
+    program: Program, tmp_path: Path
+) -> None:
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    (folder / "apt-get").write_text("#!/bin/sh\n")
+    (folder / "apt-get").chmod(0o755)
+    done = program("doctor", "--offline", env={"PATH": str(folder)})
+    assert "missing  rg" in done.out
+    assert "-> sudo apt-get install -y ripgrep\n" in done.out
+    assert "-> sudo apt-get install -y bubblewrap\n" in done.out
+
+
+def test_bwrap_is_tried_and_not_believed(program: Program, tmp_path: Path) -> None:
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    (folder / "bwrap").write_text(
+        '#!/bin/sh\n[ "$1" = --version ] && exit 0\necho "no namespaces" >&2\nexit 1\n'
+    )
+    (folder / "bwrap").chmod(0o755)
+    done = program("doctor", "--json", "--offline", env={"PATH": f"{folder}:/usr/bin:/bin"})
+    assert checks(done)["bwrap"]["state"] == "broken"
+    assert "no namespaces" in checks(done)["bwrap"]["detail"]
+    assert shutil.which("bwrap", path=str(folder))
+
+
+def test_a_store_that_cannot_be_written_is_1(program: Program, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    done = program(
+        "doctor", "--json", "--offline", env={"TOOLCRIB_DATA": str(tmp_path / "file" / "in")}
+    )
+    assert done.code == 1
+    assert done.json["ok"] is False
+    assert checks(done)["store"]["state"] == "broken"
+    assert checks(done)["store"]["fix"]
+
+
+def test_a_workspace_that_is_not_there_is_1(program: Program) -> None:
+    done = program("doctor", "--offline", "--workspace", "gone")
+    assert done.code == 1
+    assert "Broken: workspace." in done.out
+    assert f"-> mkdir -p {program.folder / 'gone'}\n" in done.out
+
+
+def test_a_wrong_configuration_is_a_finding(program: Program) -> None:
+    done = program("doctor", "--json", "--offline", "--set", "web.serch.limit=1")
+    assert done.code == 1
+    assert "unknown key web.serch" in checks(done)["configuration"]["detail"]
+    assert checks(done)["store"]["state"] == "ok", "the rest is checked all the same"
+
+
+@pytest.mark.rows("D11")
+def test_a_provider_without_its_key_says_what_to_set(program: Program) -> None:
+    words = (
+        *("doctor", "--json", "--offline", "--set", "web.search.providers=brave,duckduckgo"),
+        *("--set", "web.providers.brave.api_key_env=BRAVE_KEY"),
+    )
+    check = checks(program(*words))["search brave"]
+    assert check["state"] == "missing"
+    assert "BRAVE_KEY" in check["detail"]
+    assert check["fix"] == "export BRAVE_KEY=..."
+    done = program(*words, env={"BRAVE_KEY": "s3cret"})
+    assert checks(done)["search brave"]["state"] == "ok"
+    assert "s3cret" not in done.out
+
+
+def test_names_are_looked_up_unless_a_proxy_does(program: Program) -> None:
+    found = checks(program("doctor", "--json", "--set", "egress.proxy=http://127.0.0.1:9"))
+    assert found["names"]["detail"] == "left to egress.proxy"
+    assert "names" not in checks(program("doctor", "--json", "--offline"))

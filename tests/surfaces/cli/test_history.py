@@ -1,0 +1,66 @@
+"""The calls that were made."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from tests.surfaces.cli.program import Program
+
+
+@pytest.mark.rows("E134")
+def test_calls_are_listed_newest_first(program: Program) -> None:
+    assert program("history").out == "No calls yet.\n"
+    program("call", "join_words", "words=" + "long " * 100, "times=2")
+    program("call", "find_nothing")
+    program("call", "nope")
+    header, *lines = program("history").out.splitlines()
+    assert header.split() == ["id", "time", "tool", "outcome", "ms", "tokens", "arguments"]
+    assert [line.split()[3:5] for line in lines] == [
+        ["nope", "unknown_tool"],
+        ["find_nothing", "not_found"],
+        ["join_words", "ok"],
+    ]
+    assert "words=long long" in lines[2]
+    assert all(len(line) <= 80 for line in lines)
+
+    rows = program("history", "--json").json
+    assert [row["status"] for row in rows] == ["error", "error", "ok"]
+    assert rows[2]["surface"] == "cli"
+    ndjson = program("history", "--ndjson").out.splitlines()
+    assert [json.loads(line) for line in ndjson] == rows
+    assert [row["tool"] for row in program("history", "--limit", "1", "--json").json] == ["nope"]
+    found = program("history", "--tool", "join_words", "--json").json
+    assert [row["tool"] for row in found] == ["join_words"]
+    found = program("history", "--outcome", "error", "--json").json
+    assert [row["tool"] for row in found] == ["nope", "find_nothing"]
+
+
+def test_one_call_whole_with_its_trace(program: Program) -> None:
+    done = program("call", "break_down", "--json")
+    assert done.json["error"]["code"] == "internal"
+    (row,) = program("history", "--json").json
+    done = program("history", "--trace", row["id"][:8])
+    assert done.code == 0
+    assert f"id         {row['id']}\n" in done.out
+    assert "RuntimeError: a defect" in done.out
+
+
+def test_an_unknown_or_ambiguous_id(program: Program) -> None:
+    for _ in range(2):
+        program("call", "join_words", "words=a")
+    done = program("history", "--trace", "zzz")
+    assert (done.code, done.out) == (1, "")
+    assert "no call zzz" in done.err
+    done = program("history", "--trace", "")
+    assert done.code == 2 or "No calls" not in done.out
+
+
+def test_a_limit_must_make_sense(program: Program) -> None:
+    assert program("history", "--limit", "0").code == 2
+    assert program("history", "--limit", "x").code == 2
+
+
+def test_secrets_of_arguments_are_not_kept(program: Program) -> None:
+    program("call", "join_words", "words=a", 'extra:={"password": "hunter2"}')
+    assert "hunter2" not in program("history", "--ndjson").out

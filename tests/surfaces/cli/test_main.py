@@ -1,0 +1,131 @@
+"""Finding the command, and failing in plain words."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.surfaces.cli.program import PROGRAM, Program
+
+import toolcrib
+from toolcrib.surfaces.cli.commands import COMMANDS
+from toolcrib.surfaces.cli.flags import split
+
+HEAVY = ("pydantic", "mcp", "mcp_types", "anyio", "starlette", "asyncio", "sqlite3", "wreq")
+
+
+def test_help_lists_every_command_and_loads_nothing_heavy(program: Program) -> None:
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", *PROGRAM[1:], "--help"],
+        env=dict(program.env),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    assert "toolcrib.surfaces.cli.main" in loaded
+    assert not loaded.intersection(HEAVY)
+    for name in COMMANDS:
+        assert f"\n  {name} " in done.stdout
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_each_command_has_help_with_the_common_flags(program: Program, name: str) -> None:
+    done = program(name, "--help")
+    assert done.code == 0
+    assert done.out.startswith(f"usage: toolcrib {name} ")
+    assert "--workspace DIR" in done.out
+    assert max(map(len, done.out.splitlines())) <= 80
+
+
+def test_version(program: Program) -> None:
+    assert program("--version").out == f"toolcrib {toolcrib.__version__}\n"
+
+
+def test_no_command_on_a_terminal_is_help(program: Program) -> None:
+    done = program.on_terminal()
+    assert done.code == 0
+    assert "commands:" in done.out
+
+
+def test_no_command_without_a_terminal_is_the_stdio_server(program: Program) -> None:
+    hello = (
+        '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18",'
+        '"capabilities":{},"clientInfo":{"name":"t","version":"1"}}}\n'
+    )
+    process = program.start(stdin=subprocess.PIPE)
+    assert process.stdin
+    assert process.stdout
+    process.stdin.write(hello)
+    process.stdin.flush()
+    assert '"serverInfo"' in process.stdout.readline()
+    out, err = process.communicate(timeout=20)
+    assert (process.returncode, out, err) == (0, "", "")
+
+
+def test_an_unknown_command_names_the_nearest(program: Program) -> None:
+    done = program("histroy")
+    assert (done.code, done.out) == (2, "")
+    assert "no command 'histroy'" in done.err
+    assert "Nearest: history" in done.err
+
+
+def test_a_tool_in_place_of_a_command_says_how_to_call_it(program: Program) -> None:
+    done = program("join_words", "words=a")
+    assert done.code == 2
+    assert "toolcrib call join_words" in done.err
+
+
+def test_a_wrong_option_is_usage(program: Program) -> None:
+    assert program("--nonsense", "tools").code == 2
+    assert program("tools", "--nonsense").code == 2
+
+
+@pytest.mark.parametrize("words", [("tools", "--json", "--profile", "all"), ("--help",)])
+def test_a_reader_that_leaves_is_no_error(program: Program, words: tuple[str, ...]) -> None:
+    with program.start(*words) as process:
+        assert process.stdout
+        assert process.stderr
+        process.stdout.close()
+        assert process.wait(20) in (0, 141)
+        assert process.stderr.read() == ""
+
+
+def test_characters_that_the_terminal_cannot_show(program: Program) -> None:
+    done = program("call", "join_words", "words=naïve", env={"PYTHONIOENCODING": "ascii"})
+    assert (done.code, done.out) == (0, "na?ve\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "parts"),
+    [
+        ([], ([], None, [])),
+        (["tools"], ([], "tools", [])),
+        (
+            ["--set", "a=b", "call", "x", "--set", "c=d"],
+            (["--set", "a=b"], "call", ["x", "--set", "c=d"]),
+        ),
+        (["--config=f", "tools"], (["--config=f"], "tools", [])),
+        (["--profile", "web"], (["--profile", "web"], None, [])),
+        (["-h", "call"], (["-h"], "call", [])),
+    ],
+)
+def test_split(words: list[str], parts: tuple[list[str], str | None, list[str]]) -> None:
+    assert split(words) == parts
+
+
+def test_flags_before_and_after_the_command_add_up(program: Program, tmp_path: Path) -> None:
+    a, b = tmp_path / "a", tmp_path / "b"
+    a.mkdir()
+    b.mkdir()
+    done = program(
+        *("--workspace", str(a), "--set", "web.search.limit=3", "--profile", "web"),
+        *("config", "--workspace", str(b), "--set", "web.fetch.max_tokens=500"),
+        *("--profile", "files"),
+    )
+    assert f'roots = ["{a}", "{b}"]  # flag' in done.out
+    assert "limit = 3  # flag" in done.out
+    assert "max_tokens = 500  # flag" in done.out
+    assert 'profile = "files"  # flag' in done.out

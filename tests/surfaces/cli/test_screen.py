@@ -1,0 +1,55 @@
+"""What reaches the terminal."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from toolcrib.surfaces.cli.screen import cells, one_line, table, visible, wrapped
+
+
+@given(st.text())
+def test_nothing_hidden_stays_hidden(text: str) -> None:
+    shown = visible(text).replace("\n", "").replace("\t", "")
+    assert shown.isprintable() or all(c.isprintable() or c.isspace() for c in shown)
+    assert "\x1b" not in shown
+    assert "\u202e" not in shown
+
+
+@given(st.text(alphabet=st.characters(codec="utf-8", exclude_categories=("C", "Zl", "Zp"))))
+def test_ordinary_text_is_not_changed(text: str) -> None:
+    assert visible(text) == text
+
+
+def test_visible_writes_out_what_could_deceive() -> None:
+    assert visible("a\x1b[2Kb\u202ec\u200bd") == "a\\x1b[2Kb\\u{202e}c\\u{200b}d"
+
+
+@given(st.text(), st.integers(3, 120))
+def test_one_line_fits(text: str, columns: int) -> None:
+    line = one_line(text, columns)
+    assert "\n" not in line
+    assert cells(line) <= columns
+
+
+def test_a_table_fits_80_columns() -> None:
+    lines = table(
+        [("id", "ms", "what"), ("a", "1,234", "x" * 200), ("bb", "5", "日本語" * 50)], right=(1,)
+    )
+    assert lines[0] == "id     ms  what"
+    assert lines[2].startswith("bb      5  日")
+    assert all(cells(line) <= 80 for line in lines)
+
+
+def test_a_table_that_is_not_cut_keeps_every_word() -> None:
+    words = " ".join(f"word{n}" for n in range(40))
+    (row,) = table([("name", words)], indent="  ", cut=False)
+    lines = row.splitlines()
+    assert len(lines) > 1
+    assert all(len(line) <= 80 for line in lines)
+    assert " ".join(row.split()) == f"name {words}"
+
+
+def test_wrapped_leaves_long_words_whole() -> None:
+    path = "/very/long" * 20
+    assert path in wrapped(f"see {path}", indent="  ")

@@ -1,0 +1,157 @@
+"""The life of a stdio server: it ends when its client does, and takes its children along."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+from tests.servers.mcp_wire import PRODUCT, ROOT, TEST_TOOLS, Wire, alive, wire, written
+
+ENOUGH = 5.0
+"""Seconds for an exit that should take less than two; this machine may be busy."""
+
+
+async def gone(pid: int) -> None:
+    async with asyncio.timeout(ENOUGH):
+        while alive(pid):
+            await asyncio.sleep(0.02)
+
+
+async def end_of(server: Wire) -> int:
+    async with asyncio.timeout(ENOUGH):
+        return await server.process.wait()
+
+
+@pytest.mark.parametrize("command", [PRODUCT, TEST_TOOLS])
+async def test_it_ends_when_stdin_closes_while_idle(command: tuple[str, ...]) -> None:
+    async with wire(*command) as server:
+        await server.ask("tools/list")
+        server.close()
+        assert await end_of(server) == 0
+        assert await server.complaints() == ""
+
+
+async def test_it_ends_when_stdin_closes_before_a_word_was_said() -> None:
+    server = await Wire.start(*PRODUCT)
+    server.close()
+    assert await end_of(server) == 0
+
+
+async def test_it_ends_while_a_tool_waits(tmp_path: Path) -> None:
+    note = tmp_path / "note"
+    async with wire() as server:
+        server.call("wait", seconds=600, note=str(note))
+        await written(note)
+        server.close()
+        assert await end_of(server) == 0
+    assert await written(note, 2) == ["began", "cleaned up"]
+
+
+async def test_it_ends_while_a_tool_computes(tmp_path: Path) -> None:
+    note = tmp_path / "note"
+    async with wire() as server:
+        server.call("burn", note=str(note))
+        await written(note)
+        server.close()
+        await end_of(server)
+
+
+async def test_it_ends_while_a_tool_runs_a_program_and_nothing_is_left(tmp_path: Path) -> None:
+    note = tmp_path / "note"
+    async with wire() as server:
+        server.call("spawn", note=str(note))
+        pids = [int(pid) for pid in await written(note, 2)]
+        assert all(map(alive, pids))
+        server.close()
+        await end_of(server)
+    for pid in pids:
+        await gone(pid)
+
+
+async def test_computing_does_not_save_the_programs_of_another_call(tmp_path: Path) -> None:
+    note, mark = tmp_path / "note", tmp_path / "mark"
+    async with wire() as server:
+        server.call("spawn", note=str(note))
+        pids = [int(pid) for pid in await written(note, 2)]
+        server.call("burn", note=str(mark))
+        await written(mark)
+        server.close()
+        await end_of(server)
+    for pid in pids:
+        await gone(pid)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+async def test_a_signal_ends_it_and_its_programs(tmp_path: Path, number: signal.Signals) -> None:
+    note = tmp_path / "note"
+    async with wire() as server:
+        server.call("spawn", note=str(note))
+        pids = [int(pid) for pid in await written(note, 2)]
+        server.process.send_signal(number)
+        assert await end_of(server) == 0
+    for pid in pids:
+        await gone(pid)
+
+
+async def test_its_programs_die_with_it_when_it_is_killed(tmp_path: Path) -> None:
+    note = tmp_path / "note"
+    async with wire() as server:
+        server.call("spawn", note=str(note))
+        pids = [int(pid) for pid in await written(note, 2)]
+        server.process.kill()
+        await end_of(server)
+    for pid in pids:
+        await gone(pid)
+
+
+HOST = """
+import subprocess, sys
+server = subprocess.Popen(sys.argv[2:])
+open(sys.argv[1], "w").write(f"{server.pid}\\n")
+server.wait()
+"""
+
+
+async def test_it_ends_when_its_parent_is_killed_and_the_pipe_stays_open(tmp_path: Path) -> None:
+    note = tmp_path / "pid"
+    host = await Wire.start(sys.executable, "-c", HOST, str(note), *TEST_TOOLS)
+    try:
+        pid = int((await written(note))[0])
+        await host.open()
+        assert await host.say("hello") == "hello"
+        host.process.kill()
+        await gone(pid)
+    finally:
+        host.close()
+        await host.process.wait()
+
+
+async def test_twenty_starts_leave_no_process(tmp_path: Path) -> None:
+    pids = []
+    for _ in range(20):
+        server = await Wire.start(*PRODUCT)
+        pids.append(server.process.pid)
+        await server.open()
+        server.close()
+        assert await end_of(server) == 0
+    assert not [pid for pid in pids if alive(pid)]
+    assert not _started_from(tmp_path)
+
+
+def _started_from(folder: Path) -> list[str]:
+    """Processes whose state is kept in a folder, by the environment that they were given."""
+    wanted = f"TOOLCRIB_DATA={folder}".encode()
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if wanted in (process / "environ").read_bytes() and int(process.name) != os.getpid():
+                found.append((process / "cmdline").read_text())
+        except OSError:
+            continue
+    return found
+
+
