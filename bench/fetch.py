@@ -20,7 +20,7 @@ import aiohttp
 from web_server import HOST, PAGE_BYTES, Pages, pages
 
 from toolcrib.core.config import Config
-from toolcrib.kit.egress import Egress
+from toolcrib.kit.egress import Egress, GuardProxy
 
 AT_ONCE = 16
 AIMS = {"plain": 0.9, "TLS": 0.8}
@@ -64,6 +64,8 @@ async def compare(clients: dict[str, Fetch], url: str, rounds: int, requests: in
 async def run(where: Pages, rounds: int, requests: int) -> None:
     context = ssl.create_default_context(cafile=where.ca_file)
     services = {name: guarded(name, where.ca_file) for name in ("wreq", "aiohttp")}
+    guard = GuardProxy(services["wreq"], Config().egress)
+    lease = await guard.lease()
     connector = aiohttp.TCPConnector(ssl=context)
     async with aiohttp.ClientSession(connector=connector) as session:
 
@@ -77,14 +79,18 @@ async def run(where: Pages, rounds: int, requests: int) -> None:
 
             return fetch
 
-        clients = {"aiohttp, raw": raw}
+        async def proxied(url: str) -> int:
+            async with session.get(url, proxy=lease.http_url) as answer:
+                return len(await answer.read())
+
+        clients = {"aiohttp, raw": raw, "aiohttp by the guard proxy": proxied}
         clients |= {f"guarded, {name}": through(egress) for name, egress in services.items()}
         print(f"server: {where.kind}; {rounds} rounds of {requests}, {AT_ONCE} at once")
         for name, url in (("plain", where.plain), ("TLS", where.tls)):
             print(f"{name}:")
             await compare(clients, url, rounds, requests, AIMS[name])
-    for egress in services.values():
-        await egress.close()
+    for service in (guard, *services.values()):
+        await service.close()
 
 
 def main() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
 from tests.node.tools import installed as node_tools_are_installed
 
 # Shared machines are slow now and then; that says nothing about the code.

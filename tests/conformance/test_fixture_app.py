@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+
 from tests.node.tools import TOOLS, Finished, node
 from tests.servers.conformance_app import create_fixture_app
 from tests.servers.listening import listening

@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+
 from tests.conformance.test_fixture_app import conformance
 from tests.servers.listening import listening
-
 from toolcrib.surfaces.http.app import create_app
 from toolcrib.toolbox import Toolbox
 

@@ -22,6 +22,7 @@ def cost(tools: list[Tool]) -> int:
     return len(ENCODING.encode(text, disallowed_special=()))
 
 
+@pytest.mark.rows("S8.1")
 @pytest.mark.parametrize(
     ("profile", "tools", "tokens"), [("default", 16, 1500), ("search", 5, 500)]
 )

@@ -1,3 +1,4 @@
+# ruff: noqa: RUF001 - texts in many scripts
 """Texts of many kinds, each with its count of tokens in the o200k vocabulary."""
 
 from __future__ import annotations

@@ -8,8 +8,8 @@ import sqlite3
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.kit.conftest import Spawn
 
+from tests.kit.conftest import Spawn
 from toolcrib.core.config import data_folder
 from toolcrib.core.errors import NotFound, StorageFailure
 from toolcrib.core.services import Services

@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.servers.survivors import Tag, gone, survivors
 
+from tests.servers.survivors import Tag, gone, survivors
 from toolcrib.core.errors import BadInput, NotFound, PathDenied, Unavailable
 from toolcrib.kit.paths import Workspace
 from toolcrib.kit.process import Chunk, Processes
@@ -47,23 +47,29 @@ def tree_of(tag: Tag, shape: str) -> list[str]:
         "deaf": f"trap '' TERM INT HUP; {sleeper} & {sleeper}",
         "own session": f"setsid {sleeper} & exec {sleeper}",
         "double fork": f"(setsid sh -c '{sleeper} & exit' &) ; exec {sleeper}",
-        "stopped": f"{sleeper} & kill -STOP $!; kill -STOP $$; wait",
+        "stopped": f"{sleeper} & until grep -qx sleep /proc/$!/comm; do :; done; "
+        "kill -STOP $!; kill -STOP $$; wait",
         "cleared environment": f"env -i setsid sh -c '{sleeper} & wait' & wait",
         "starts another": f"trap 'sh -c \"{sleeper}; :\" & exit' TERM; {sleeper} & wait",
     }
     return ["sh", "-c", scripts[shape]]
 
 
-SHAPES = [
-    "alone",
-    "child",
-    "deaf",
-    "own session",
-    "double fork",
-    "stopped",
-    "cleared environment",
-    "starts another",
-]
+# Each shape with the number of its sleepers.
+SHAPES = {
+    "alone": 1,
+    "child": 1,
+    "deaf": 2,
+    "own session": 2,
+    "double fork": 2,
+    "stopped": 1,
+    "cleared environment": 1,
+    "starts another": 1,
+}
+
+
+def sleepers(tag: Tag) -> int:
+    return sum(line.startswith("sleep") for line in survivors(tag))
 
 
 async def until(condition: Callable[[], object]) -> None:
@@ -233,23 +239,31 @@ async def test_what_the_listener_raises_ends_the_run(processes: Processes) -> No
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-async def test_a_time_out_ends_the_whole_tree(processes: Processes, shape: str) -> None:
+async def test_killing_ends_the_whole_tree(processes: Processes, shape: str) -> None:
     tag = Tag.new()
-    running = asyncio.ensure_future(processes.run(tree_of(tag, shape), cwd=HERE, timeout=1.0))
-    await until(lambda: survivors(tag) or running.done())
-    done = await running
-    assert done.timed_out
+    process = await processes.spawn(tree_of(tag, shape), cwd=HERE)
+    await until(lambda: sleepers(tag) == SHAPES[shape])
+    await process.kill(grace=0.3)
+    assert survivors(tag) == []
+    assert process.exit_code is not None
+
+
+async def test_a_time_out_ends_the_whole_tree(processes: Processes) -> None:
+    tag = Tag.new()
+    done = await processes.run(tree_of(tag, "double fork"), cwd=HERE, timeout=1.0)
+    assert (done.timed_out, done.exit_code) == (True, -15)
+    assert done.seconds >= 1.0
     assert survivors(tag) == []
 
 
 async def test_output_before_the_time_out_is_kept(processes: Processes) -> None:
-    done = await processes.run(["sh", "-c", "echo begun; sleep 600"], cwd=HERE, timeout=0.5)
+    done = await processes.run(["sh", "-c", "echo begun; sleep 600"], cwd=HERE, timeout=1.5)
     assert (str(done.stdout), done.timed_out) == ("begun\n", True)
 
 
 async def test_a_process_may_say_something_when_asked_to_end(processes: Processes) -> None:
     script = "trap 'echo bye; exit 7' TERM; echo hello; while :; do sleep 0.05; done"
-    done = await processes.run(["sh", "-c", script], cwd=HERE, timeout=0.5)
+    done = await processes.run(["sh", "-c", script], cwd=HERE, timeout=1.5)
     assert (str(done.stdout), done.exit_code) == ("hello\nbye\n", 7)
 
 
@@ -263,7 +277,7 @@ async def test_what_outlives_a_normal_end_is_ended(processes: Processes, shape: 
 
 
 async def test_late_output_of_a_pipeline_is_not_lost(processes: Processes) -> None:
-    script = "(sleep 0.1; echo late) & exit 0"
+    script = "(sleep 0.01; echo late) & exit 0"
     done = await processes.run(["sh", "-c", script], cwd=HERE, timeout=20)
     assert str(done.stdout) == "late\n"
 
@@ -354,7 +368,7 @@ def test_nothing_outlives_its_owner(number: signal.Signals) -> None:
     with subprocess.Popen([PYTHON, "-c", OWNER, tag.seconds], stdout=subprocess.PIPE) as owner:
         assert owner.stdout is not None
         assert owner.stdout.readline() == b"ready\n"
-        assert len([line for line in survivors(tag) if line.startswith("sleep")]) == 3
+        assert sleepers(tag) == 3
         owner.send_signal(number)
         owner.wait()
     gone(tag)

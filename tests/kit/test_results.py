@@ -6,7 +6,6 @@ import os
 
 import pytest
 
-from toolcrib.core.call import Result
 from toolcrib.core.config import Config, data_folder
 from toolcrib.core.errors import NotFound
 from toolcrib.core.services import Services
@@ -79,17 +78,3 @@ async def test_a_broken_store_keeps_them_here(results: Results) -> None:
     assert (await results.read(handles[-1], "s1")).text[0] == "3"
     with pytest.raises(Exception, match="store"):
         await results.read(handles[0], "s1")  # the oldest had to go
-
-
-@pytest.mark.rows("C190")
-def test_the_last_result_of_a_tool(results: Results) -> None:
-    results.note_last("echo", "s1", Result(text="one"))
-    results.note_last("echo", "s1", Result(text="two"))
-    results.note_last("echo", "s2", Result(text="three"))
-    last = results.last("echo", "s1")
-    assert last is not None
-    assert last.text == "two"
-    assert results.last("fetch_url", "s1") is None
-    for n in range(200):
-        results.note_last(f"t{n}", "s1", Result())
-    assert results.last("echo", "s1") is None

@@ -6,8 +6,8 @@ import asyncio
 import sqlite3
 
 import pytest
-from tests.kit.conftest import Spawn
 
+from tests.kit.conftest import Spawn
 from toolcrib.core.config import Config, data_folder
 from toolcrib.core.services import Services
 from toolcrib.core.session import MAX_REMEMBERED

@@ -40,7 +40,7 @@ async def test_meta_tools_need_no_place(make: Make) -> None:
     await asyncio.gather(slow, return_exceptions=True)
 
 
-@pytest.mark.rows("A44")
+@pytest.mark.rows("A44", "S8.3")
 async def test_a_long_call_goes_on_as_a_job(box: Toolbox) -> None:
     heard: list[Progress] = []
 

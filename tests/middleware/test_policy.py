@@ -9,6 +9,7 @@ import pytest
 from tests.middleware.conftest import Make
 from toolcrib.core.context import Caller, Question
 from toolcrib.kit.approvals import Approvals
+from toolcrib.kit.results import Results
 from toolcrib.toolbox import Toolbox
 
 
@@ -149,3 +150,24 @@ async def test_call_tool_is_no_way_around(make: Make) -> None:
     box = make(policy={"rules": [{"action": "deny", "tool": "echo"}]})
     result = await box.call("call_tool", {"name": "echo", "arguments": {"text": "hi"}})
     assert code(result) == "denied"
+
+
+async def test_untrusted_text_taints_whatever_the_right_of_its_tool(box: Toolbox) -> None:
+    kept = await box.call("page", {"url": "https://example.org/", "text": "word " * 9000})
+    assert kept.next is not None
+    await box.call("echo", {"text": "private"}, session="other")
+    handle = await box.use(Results).keep("from outside", "other", "https://example.org/")
+    await box.call("read_more", {"handle": handle}, session="other")
+    result = await box.call("page", {"url": "https://new.example/"}, session="other")
+    assert code(result) == "needs_approval"
+
+
+async def test_a_rule_made_by_approval_speaks_of_targets(make: Make) -> None:
+    box = make(policy={"rules": [{"action": "ask", "tool": "page"}]})
+    first = await box.call("page", {"url": "https://example.org/a"})
+    assert first.error is not None
+    await box.use(Approvals).grant(
+        first.error.details["id"], "rule", target="https://example.org/*"
+    )
+    assert code(await box.call("page", {"url": "https://example.org/b"})) is None
+    assert code(await box.call("page", {"url": "https://example.com/b"})) == "needs_approval"

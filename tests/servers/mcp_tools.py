@@ -1,4 +1,7 @@
-"""Tools that do what a server must survive. `python -m tests.servers.mcp_tools` serves stdio."""
+"""Tools that do what a server must survive.
+
+`python -m tests.servers.mcp_tools` serves them over stdio, with a port over HTTP.
+"""
 
 from __future__ import annotations
 
@@ -78,7 +81,7 @@ async def spawn(note: str, *, ctx: Ctx) -> Result:
 async def shout(*, ctx: Ctx) -> Result:
     """Write where only the protocol may."""
     del ctx
-    print("printed")
+    print("printed")  # noqa: T201
     sys.stdout.flush()
     os.write(1, b"written\n")
     return Result(text="shouted")
@@ -102,7 +105,16 @@ def _write(note: str, line: str) -> None:
 TOOLS: list[Tool] = [echo, lose, crash, post, wait, burn, spawn, shout, steps]
 
 
-if __name__ == "__main__":
-    from toolcrib.surfaces.mcp.stdio import run
+def main() -> None:
+    if len(sys.argv) > 1:
+        from toolcrib.surfaces.http.serve import run as serve
 
-    run(Toolbox(tools=TOOLS))
+        serve(Toolbox({"http": {"port": int(sys.argv[1])}}, tools=TOOLS))
+    else:
+        from toolcrib.surfaces.mcp.stdio import run
+
+        run(Toolbox(tools=TOOLS))
+
+
+if __name__ == "__main__":
+    main()

@@ -127,6 +127,16 @@ class Wire:
         assert self.process.stdin is not None
         self.process.stdin.close()
 
+    async def finish(self) -> None:
+        """Kill it if need be, and read the pipes to their end, which closes them."""
+        if self.process.returncode is None:
+            self.process.kill()
+        self.close()
+        assert self.process.stdout is not None
+        await self.process.stdout.read()
+        await self.complaints()
+        await self.process.wait()
+
     async def complaints(self) -> str:
         """All that it wrote to stderr until it ended."""
         assert self.process.stderr is not None
@@ -141,10 +151,7 @@ async def wire(*command: str, revision: str = HANDSHAKE) -> AsyncIterator[Wire]:
         await server.open(revision)
         yield server
     finally:
-        if server.process.returncode is None:
-            server.process.kill()
-        server.close()
-        await server.process.wait()
+        await server.finish()
 
 
 async def written(file: Path, lines: int = 1) -> list[str]:

@@ -70,7 +70,7 @@ class Result:
     `error` is None when the call worked.
 
     `source` names where untrusted text came from (a URL). The pipeline fences
-    such text, so a tool sets it and otherwise returns the text as it is.
+    such text and notes so in `fenced`; a tool sets the source and nothing more.
     `max_tokens` is a budget that the caller asked for, below the configured
     ceiling; 0 means the default.
     """
@@ -82,6 +82,7 @@ class Result:
     next: Next | None = None
     error: ErrorInfo | None = None
     source: str = ""
+    fenced: bool = False
     max_tokens: int = 0
 
     def to_json(self) -> dict[str, Any]:

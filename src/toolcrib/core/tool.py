@@ -92,7 +92,7 @@ class Tool:
     @property
     def read_only(self) -> bool:
         """Whether nothing changes anywhere."""
-        return not self.rights & (WRITE | EXEC | SEND | MACHINE)
+        return not self.destructive and not self.rights & (WRITE | EXEC | SEND | MACHINE)
 
     @property
     def open_world(self) -> bool:

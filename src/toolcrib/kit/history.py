@@ -8,8 +8,9 @@ import math
 import sqlite3
 import time
 from collections.abc import AsyncIterator, Iterable
-from dataclasses import astuple, dataclass, fields
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime
+from operator import attrgetter
 from typing import Literal, Self
 
 from toolcrib.core.errors import ConfigError, NotFound, StorageFailure
@@ -82,6 +83,9 @@ class ToolStats:
     p95_ms: float
     tokens: int
     last_used: float
+
+
+_row = attrgetter(*(field.name for field in fields(Entry)))
 
 
 class History:
@@ -237,7 +241,7 @@ class History:
 
     def _insert(self, connection: sqlite3.Connection, entries: list[Entry]) -> None:
         for entry in entries:
-            row = connection.execute(INSERT, astuple(entry)).lastrowid or 0
+            row = connection.execute(INSERT, _row(entry)).lastrowid or 0
             if row % TRIM_EVERY == 0:
                 connection.execute("DELETE FROM history WHERE seq <= ?", (row - self._keep,))
 

@@ -9,7 +9,6 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from typing import Self
 
-from toolcrib.core.call import Result
 from toolcrib.core.errors import ConfigError, NotFound, StorageFailure
 from toolcrib.core.services import Services
 from toolcrib.kit.ids import content_id, plain_id
@@ -57,7 +56,6 @@ class Results:
         self._seconds = seconds
         self._most_bytes = most_bytes
         self._memory: OrderedDict[tuple[str, str], Kept] = OrderedDict()
-        self._last: OrderedDict[tuple[str, str], Result] = OrderedDict()
 
     @classmethod
     def open(cls, services: Services) -> Self:
@@ -123,17 +121,6 @@ class Results:
                 "Send the call that gave it again.",
             )
         return found
-
-    def note_last(self, tool: str, session: str, result: Result) -> None:
-        """Remember what a tool gave last, in this process."""
-        self._last[session, tool] = result
-        self._last.move_to_end((session, tool))
-        while len(self._last) > MOST_LAST:
-            self._last.popitem(last=False)
-
-    def last(self, tool: str, session: str) -> Result | None:
-        """What a tool gave last in a session; None when it did not run here."""
-        return self._last.get((session, tool))
 
     def _keep_here(self, session: str, handle: str, kept: Kept) -> None:
         self._memory[session, handle] = kept

@@ -13,9 +13,11 @@ from toolcrib.core.policy import Decision, decide
 from toolcrib.core.tool import NET, READ, SEND
 from toolcrib.kit.approvals import Approvals, fingerprint
 from toolcrib.kit.egress.url import parse_url
+from toolcrib.kit.redaction import redact
 
 LINK = re.compile(r"https?://[^\s<>\"'`\\\])}|]+")
 LINKS_A_RESULT = 500
+SUMMARY_CHARS = 200
 
 
 async def policy(call: Call, proceed: Proceed) -> Result:
@@ -100,16 +102,17 @@ async def _ask(call: Call, reason: str) -> None:
     approvals = ctx.use(Approvals)
     shown = {k: str(v) for k, v in call.arguments.items() if v not in (None, "", [])}
     mark = fingerprint(tool.name, shown)
-    if await approvals.is_granted(mark, tool.name, ctx.session.id):
+    targets = targets_of(call)
+    if await approvals.is_granted(mark, tool.name, ctx.session.id, targets):
         return
-    summary = ", ".join(f"{k}={v[:200]}" for k, v in shown.items())
-    request = await approvals.request(mark, tool.name, summary, ctx.session.id, reason)
+    summary = ", ".join(f"{k}={v}" for k, v in redact(shown, SUMMARY_CHARS).items())
+    request = await approvals.request(mark, tool.name, summary, ctx.session.id, reason, targets)
     if ctx.caller.ask is not None:
         answer = await ctx.caller.ask(Question(request, tool.name, reason, summary))
         if answer is not None:
             if answer:
                 await approvals.grant(request, "once")
-                await approvals.is_granted(mark, tool.name, ctx.session.id)
+                await approvals.is_granted(mark, tool.name, ctx.session.id, targets)
                 return
             await approvals.refuse(request)
             raise Denied(

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable
 from dataclasses import replace
+from typing import TypeVar
 
 from toolcrib.core.call import Call, Next, Result
 from toolcrib.core.errors import StorageFailure
@@ -12,7 +15,10 @@ from toolcrib.kit.results import Results
 from toolcrib.kit.text import clean, fence, head_and_tail
 from toolcrib.kit.tokens import estimate
 
+T = TypeVar("T")
 MARKER = "\n\n[{dropped} of {total} characters left out here]\n\n"
+LONG = 50_000
+"""Characters from which on a text is not worked on in the event loop."""
 ROOM = 60
 """Tokens kept free for the fence, the marker and the line that names the next call."""
 
@@ -20,20 +26,14 @@ ROOM = 60
 async def shape(call: Call, proceed: Proceed) -> Result:
     """Clean and fence untrusted text, and cut what is over the budget."""
     result = await proceed(call)
-    text = result.text
-    if result.source or call.tool.rights & NET:
-        cleaned = clean(text)
-        text = cleaned.text
-        if cleaned.removed:
-            count = sum(cleaned.removed.values())
-            call.ctx.warn(f"{count} invisible characters were removed.")
-    result = replace(result, text=text)
+    if (result.source and not result.fenced) or call.tool.rights & NET:
+        result = replace(result, text=await _clean(call, result.text))
     budget = budget_of(call, result)
     # A character is hardly ever more than one token, so short texts need no count.
-    if len(text) > budget and estimate(text) > budget:
+    if len(result.text) > budget and await _long_work(estimate, result.text) > budget:
         result = await _shorten(call, result, budget)
-    if result.source:
-        result = replace(result, text=fence(result.text, result.source), source="")
+    if result.source and not result.fenced:
+        result = replace(result, text=fence(result.text, result.source), fenced=True)
     if call.ctx.warnings:
         notes = "\n".join(f"Note: {warning}" for warning in call.ctx.warnings)
         result = replace(result, text=f"{result.text}\n{notes}".lstrip("\n"))
@@ -47,9 +47,23 @@ def budget_of(call: Call, result: Result) -> int:
     return min(wanted, limits.ceiling)
 
 
+async def _clean(call: Call, text: str) -> str:
+    cleaned = await _long_work(clean, text)
+    if cleaned.removed:
+        count = sum(cleaned.removed.values())
+        call.ctx.warn(f"{count} invisible characters were removed.")
+    return cleaned.text
+
+
+async def _long_work(work: Callable[[str], T], text: str) -> T:
+    """Work on a text, beside the event loop where it may take long."""
+    return work(text) if len(text) < LONG else await asyncio.to_thread(work, text)
+
+
 async def _shorten(call: Call, result: Result, budget: int) -> Result:
     whole = result.text if result.next is None else f"{result.text}\nTo go on: {result.next}"
-    head, tail, (start, end) = head_and_tail(whole, max(budget - ROOM, budget // 2))
+    room = max(budget - ROOM, budget // 2)
+    head, tail, (start, end) = await asyncio.to_thread(head_and_tail, whole, room)
     marker = MARKER.format(dropped=f"{end - start:,}", total=f"{len(whole):,}")
     cut = replace(result, text=f"{head}{marker}{tail}", truncated=True)
     try:

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.kit.conftest import Spawn
 
+from tests.kit.conftest import Spawn
 from toolcrib.core.config import Config, data_folder
 from toolcrib.core.errors import (
     Blocked,

@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import pytest
-from tests.servers.wire import INTERNAL, PUBLIC, WireServer, reply
 
+from tests.servers.wire import INTERNAL, PUBLIC, WireServer, reply
 from toolcrib.core.config import Config
 from toolcrib.kit.egress import Egress
 

@@ -8,8 +8,8 @@ import zlib
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.kit.egress.samples import PACKED, zstd
 
+from tests.kit.egress.samples import PACKED, zstd
 from toolcrib.core.errors import ConnectionFailed, TooLarge, UnsupportedContent
 from toolcrib.kit.egress.codings import PIECE, Decoder
 
@@ -56,6 +56,12 @@ def test_deflate_without_its_header(step: int) -> None:
 @pytest.mark.parametrize("name", ["gzip", "zstd"])
 def test_several_members_are_one_body(name: str, step: int) -> None:
     assert decoded(PACK[name](b"one ") + PACK[name](b"two"), step, name) == b"one two"
+
+
+@pytest.mark.parametrize("name", ["gzip", "zstd"])
+def test_thousands_of_tiny_members_are_refused(name: str) -> None:
+    with pytest.raises(ConnectionFailed):
+        list(decoder(name).feed(PACK[name](b"") * 5000))
 
 
 def test_padding_after_the_end_is_ignored() -> None:

@@ -8,9 +8,9 @@ import time
 from collections.abc import Callable
 
 import pytest
+
 from tests.kit.egress.samples import PACKED, context
 from tests.servers.wire import Asked, WireServer, reply
-
 from toolcrib.core.errors import (
     BadInput,
     Blocked,
@@ -566,6 +566,17 @@ async def test_a_refused_connection(egress: Egress) -> None:
         await egress.fetch(url)
     assert caught.value.details["reason"] == "refused"
     assert str(server.port) in caught.value.message
+
+
+async def test_ipv6(make_egress: Make, names: dict[str, list[str]]) -> None:
+    async with WireServer({"/": reply(b"six")}, host="::1") as server:
+        egress = make_egress(allow_networks=["::1/128"])
+        assert (await egress.fetch(server.url("/", "[::1]"))).body == b"six"
+        names["six.test"] = ["::1"]
+        assert (await egress.fetch(server.url("/", "six.test"))).body == b"six"
+        names["both.test"] = ["127.0.0.2", "::1"]
+        with pytest.raises(Blocked):
+            await egress.fetch(server.url("/", "both.test"))
 
 
 async def test_many_hosts_keep_few_clients(

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import aiohttp
 import pytest
+
 from tests.servers.authority import Authority
 from tests.servers.wire import Asked, WireServer, reply
-
 from toolcrib.core.config import Config
 from toolcrib.core.errors import Blocked
 from toolcrib.kit.egress import Egress, GuardProxy, Lease

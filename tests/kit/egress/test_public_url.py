@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from tests.kit.egress.samples import context
 
+from tests.kit.egress.samples import context
 from toolcrib.core.config import Config
 from toolcrib.core.errors import Blocked, ToolError
 from toolcrib.core.params import schema_of, unwrap

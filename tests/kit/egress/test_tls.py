@@ -7,9 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
 from tests.servers.authority import Authority
 from tests.servers.wire import Asked, WireServer, reply
-
 from toolcrib.core.errors import Blocked, ConfigError, TlsFailure
 from toolcrib.kit.egress import Egress
 

@@ -10,8 +10,8 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
-from tests.kit.conftest import Spawn
 
+from tests.kit.conftest import Spawn
 from toolcrib.core.call import ErrorInfo, Image, Next, Result
 from toolcrib.core.config import Config, data_folder
 from toolcrib.core.errors import Conflict, NotFound
@@ -370,11 +370,11 @@ async def test_an_owner_elsewhere_is_lost_when_it_gives_no_sign(jobs: Jobs) -> N
     copy = "INSERT INTO job SELECT ?, kind, title, tool, session, ?, started, ended, beat - ?, "
     copy += "written, state, exit_code, total, source, result, stop FROM job WHERE id = ?"
     store.execute(copy, ("jnear", "elsewhere:1:1", 0, job))
-    store.execute(copy, ("jgone", "elsewhere:1:2", SILENT_SECONDS + 1, job))
+    store.execute(copy, ("jg0ne", "elsewhere:1:2", SILENT_SECONDS + 1, job))
     store.commit()
     store.close()
     assert (await jobs.read("jnear")).state == "running"
-    assert (await jobs.read("jgone")).state == "lost"
+    assert (await jobs.read("jg0ne")).state == "lost"
 
 
 async def test_old_and_surplus_jobs_go(jobs: Jobs) -> None:

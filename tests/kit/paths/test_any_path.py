@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from tests.kit.paths.conftest import CANARY, OPENERS, Tree, plant
 
+from tests.kit.paths.conftest import CANARY, OPENERS, Tree, plant
 from toolcrib.core.errors import ToolError
 from toolcrib.kit.paths import Workspace
 from toolcrib.kit.paths.beneath import can_pin, has_openat2

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 
 import pytest
-from tests.kit.paths.conftest import CANARY, Tree
 
+from tests.kit.paths.conftest import CANARY, Tree
 from toolcrib.core.errors import NotFound, PathDenied
 from toolcrib.kit.paths import Workspace
 

@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from tests.kit.paths.conftest import CANARY, Tree
 
+from tests.kit.paths.conftest import CANARY, Tree
 from toolcrib.core.errors import NotFound, PathDenied
 from toolcrib.kit.paths import Workspace
 

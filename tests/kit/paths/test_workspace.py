@@ -9,8 +9,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from tests.kit.paths.conftest import CANARY, Tree
 
+from tests.kit.paths.conftest import CANARY, Tree
 from toolcrib.core.config import Config
 from toolcrib.core.errors import (
     BadInput,

@@ -7,16 +7,15 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from tests.kit.conftest import Spawn
 
+from tests.kit.conftest import Spawn
+from tests.kit.store.test_store import NOTES, add, texts
 from toolcrib.core.config import data_folder
 from toolcrib.core.services import Services
 from toolcrib.kit.history import History
 from toolcrib.kit.store import Store
 from toolcrib.kit.store.files import set_aside
 from toolcrib.kit.store.owner import Owner
-
-from .test_store import NOTES, add, texts
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ import sqlite3
 from asyncio.subprocess import Process
 
 import pytest
-from tests.kit.conftest import Spawn
 
+from tests.kit.conftest import Spawn
 from toolcrib.core.config import data_folder
 from toolcrib.core.services import Services
 from toolcrib.kit.history import History

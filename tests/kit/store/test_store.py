@@ -185,15 +185,17 @@ async def test_no_permission_is_a_clear_failure(services: Services, file: Path) 
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-async def test_a_read_only_file_is_a_clear_failure(notes: Area, file: Path) -> None:
+async def test_a_read_only_folder_is_a_clear_failure(notes: Area, file: Path) -> None:
     await notes.write(add("a"))
     await notes.store.close()
-    file.chmod(0o400)
+    file.parent.chmod(0o500)
     again = Store(file)
-    with pytest.raises(StorageFailure, match="cannot be used"):
+    with pytest.raises(StorageFailure, match="cannot be used") as caught:
         await again.write(NOTES, add("b"))
-    file.chmod(0o600)
+    file.parent.chmod(0o700)
+    assert "writable" in caught.value.hint
     await again.write(NOTES, add("c"))
+    assert await again.read(NOTES, texts) == ["a", "c"]
     await again.close()
 
 

@@ -1,3 +1,4 @@
+# ruff: noqa: RUF001 - texts in many scripts
 from __future__ import annotations
 
 import pytest

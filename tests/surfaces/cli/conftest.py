@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
+
 from tests.surfaces.cli.program import SAMPLES, Program
 
 POINTS = "[toolcrib.tools]\nsamples = crib_samples\n"

@@ -5,7 +5,11 @@ from __future__ import annotations
 import re
 
 import pytest
+
 from tests.surfaces.cli.program import Ended, Program
+
+# Each test runs the program several times, each with a time limit of its own.
+pytestmark = pytest.mark.timeout(180)
 
 
 def asked(program: Program, text: str = "hi", session: str = "s") -> tuple[Ended, str]:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 from pathlib import Path
 
 import pytest
-from tests.surfaces.cli.program import Program, eventually, gone
 
+from tests.surfaces.cli.program import Program, eventually, gone
 from toolcrib.core.errors import BadInput
 from toolcrib.surfaces.cli.call import pairs
+
+# Each test runs the program several times, each with a time limit of its own.
+pytestmark = pytest.mark.timeout(180)
 
 
 def test_arguments_are_typed_by_the_schema(program: Program) -> None:
@@ -90,12 +94,15 @@ def test_json_prints_the_error_too(program: Program) -> None:
 
 
 def test_what_does_not_fit_goes_on_with_the_printed_command(program: Program) -> None:
-    done = program("call", "tell_much")
+    done = program("call", "tell_much", "lines=200", "--set", "results.max_tokens=300")
     assert done.code == 0
     assert "left out here" in done.out
+    assert "line 100 of" not in done.out
     start, _, command = done.err.strip().partition("To go on: toolcrib ")
     assert start == ""
-    assert command.startswith("call read_more --session ")
+    more = program(*shlex.split(command))
+    assert more.code == 0, more.err
+    assert "line 100 of" in more.out
 
 
 def test_a_picture_is_named(program: Program) -> None:

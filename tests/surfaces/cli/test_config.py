@@ -9,10 +9,13 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.surfaces.cli.program import Program
 
+from tests.surfaces.cli.program import Program
 from toolcrib.core.config import Config
 from toolcrib.surfaces.cli.tomltext import document
+
+# Each test runs the program several times, each with a time limit of its own.
+pytestmark = pytest.mark.timeout(180)
 
 KEYS = st.text(st.characters(exclude_categories=("Cs",)), min_size=1, max_size=8)
 SCALARS = st.one_of(
@@ -114,17 +117,22 @@ def test_check_finds_a_key_in_the_place_of_its_name(program: Program) -> None:
     assert "warning" not in program("config", "check").out
 
 
+WRONG = [
+    ("[web.searcher]\nlimit = 3\n", "unknown key web.searcher.\nDid you mean web.search?"),
+    ("[web.search]\nlimit = 300\n", "web.search.limit: "),
+    ("profile = \n", "is not valid TOML"),
+    (b"profile = '\xff'\n", "cannot be read"),
+]
+
+
 @pytest.mark.parametrize(
-    ("content", "message"),
+    ("content", "message", "words"),
     [
-        ("[web.serch]\nlimit = 3\n", "unknown key web.serch.\nDid you mean web.search?"),
-        ("[web.search]\nlimit = 300\n", "web.search.limit: "),
-        ("profile = \n", "is not valid TOML"),
-        (b"profile = '\xff'\n", "cannot be read"),
+        *((content, message, ("config",)) for content, message in WRONG),
+        (*WRONG[0], ("config", "check")),
+        (*WRONG[0], ("mcp",)),
+        (*WRONG[0], ("call", "join_words", "words=a")),
     ],
-)
-@pytest.mark.parametrize(
-    "words", [("config",), ("config", "check"), ("mcp",), ("call", "join_words", "words=a")]
 )
 def test_a_wrong_file_is_one_clear_message(
     program: Program, tmp_path: Path, content: str | bytes, message: str, words: tuple[str, ...]

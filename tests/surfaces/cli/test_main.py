@@ -7,11 +7,14 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.surfaces.cli.program import PROGRAM, Program
 
 import toolcrib
+from tests.surfaces.cli.program import PROGRAM, Program
 from toolcrib.surfaces.cli.commands import COMMANDS
 from toolcrib.surfaces.cli.flags import split
+
+# Each test runs the program several times, each with a time limit of its own.
+pytestmark = pytest.mark.timeout(180)
 
 HEAVY = ("pydantic", "mcp", "mcp_types", "anyio", "starlette", "asyncio", "sqlite3", "wreq")
 
@@ -66,9 +69,9 @@ def test_no_command_without_a_terminal_is_the_stdio_server(program: Program) -> 
 
 
 def test_an_unknown_command_names_the_nearest(program: Program) -> None:
-    done = program("histroy")
+    done = program("histori")
     assert (done.code, done.out) == (2, "")
-    assert "no command 'histroy'" in done.err
+    assert "no command 'histori'" in done.err
     assert "Nearest: history" in done.err
 
 

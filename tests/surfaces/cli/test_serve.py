@@ -8,7 +8,12 @@ import socket
 import urllib.error
 import urllib.request
 
+import pytest
+
 from tests.surfaces.cli.program import Program, eventually
+
+# Each test runs the program several times, each with a time limit of its own.
+pytestmark = pytest.mark.timeout(180)
 
 
 def free_port() -> int:

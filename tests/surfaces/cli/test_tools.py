@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from tests.surfaces.cli.program import Program
 
+from tests.surfaces.cli.program import Program
 from toolcrib.toolbox import installed
+
+# Each test runs the program several times, each with a time limit of its own.
+pytestmark = pytest.mark.timeout(180)
 
 
 @pytest.mark.rows("C109")
@@ -21,7 +24,7 @@ def test_the_list_names_group_rights_and_description(program: Program) -> None:
     done = program("tools", "--profile", "samples")
     lines = done.out.splitlines()
     start = lines.index("samples")
-    assert "  send_note       send  Send a note to the outside." in lines[start:]
+    assert "  send_note     send  Send a note to the outside." in lines[start:]
     assert all(len(line) <= 80 for line in lines)
     assert any(line.startswith("Profile samples: ") for line in lines)
 

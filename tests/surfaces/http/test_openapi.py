@@ -9,6 +9,7 @@ from pathlib import Path
 import httpx2
 import pytest
 from openapi_spec_validator import validate
+
 from tests.contract.doors import serving
 
 

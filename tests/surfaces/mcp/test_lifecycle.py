@@ -9,8 +9,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.servers.mcp_wire import PRODUCT, ROOT, TEST_TOOLS, Wire, alive, wire, written
 
+from tests.servers.mcp_wire import PRODUCT, TEST_TOOLS, Wire, alive, wire, written
+
+pytestmark = pytest.mark.timeout(90)
 ENOUGH = 5.0
 """Seconds for an exit that should take less than two; this machine may be busy."""
 
@@ -39,6 +41,7 @@ async def test_it_ends_when_stdin_closes_before_a_word_was_said() -> None:
     server = await Wire.start(*PRODUCT)
     server.close()
     assert await end_of(server) == 0
+    await server.finish()
 
 
 async def test_it_ends_while_a_tool_waits(tmp_path: Path) -> None:
@@ -97,6 +100,15 @@ async def test_a_signal_ends_it_and_its_programs(tmp_path: Path, number: signal.
         await gone(pid)
 
 
+async def test_a_signal_ends_it_while_a_tool_computes(tmp_path: Path) -> None:
+    note = tmp_path / "note"
+    async with wire() as server:
+        server.call("burn", note=str(note))
+        await written(note)
+        server.process.terminate()
+        await end_of(server)
+
+
 async def test_its_programs_die_with_it_when_it_is_killed(tmp_path: Path) -> None:
     note = tmp_path / "note"
     async with wire() as server:
@@ -126,24 +138,29 @@ async def test_it_ends_when_its_parent_is_killed_and_the_pipe_stays_open(tmp_pat
         host.process.kill()
         await gone(pid)
     finally:
-        host.close()
-        await host.process.wait()
+        await host.finish()
 
 
+@pytest.mark.timeout(180)
 async def test_twenty_starts_leave_no_process(tmp_path: Path) -> None:
-    pids = []
-    for _ in range(20):
+    async def one() -> int:
         server = await Wire.start(*PRODUCT)
-        pids.append(server.process.pid)
         await server.open()
         server.close()
-        assert await end_of(server) == 0
+        assert await server.process.wait() == 0
+        await server.finish()
+        return server.process.pid
+
+    pids: list[int] = []
+    for _ in range(5):
+        pids += await asyncio.gather(*(one() for _ in range(4)))
+    assert len(set(pids)) == 20
     assert not [pid for pid in pids if alive(pid)]
-    assert not _started_from(tmp_path)
+    assert not started_from(tmp_path)
 
 
-def _started_from(folder: Path) -> list[str]:
-    """Processes whose state is kept in a folder, by the environment that they were given."""
+def started_from(folder: Path) -> list[str]:
+    """Processes that keep their state in a folder, by the environment that they were given."""
     wanted = f"TOOLCRIB_DATA={folder}".encode()
     found = []
     for process in Path("/proc").glob("[0-9]*"):
@@ -153,5 +170,3 @@ def _started_from(folder: Path) -> list[str]:
         except OSError:
             continue
     return found
-
-

@@ -1,3 +1,4 @@
+# ruff: noqa: RUF001 - texts in many scripts
 from __future__ import annotations
 
 import asyncio
@@ -18,7 +19,8 @@ from toolcrib.toolbox import Toolbox
 PAGE = """<!doctype html><html><head><title> Cribs
  &amp; tools </title><style>p {}</style></head><body>
 <nav><a href="/home">Home</a></nav><h1>Cribs</h1>
-<p>See <a href="long?a=%26b&amp;c=%2F#x">the <b>long</b> page</a>, <a href="javascript:alert(1)">this</a>,
+<p>See <a href="long?a=%26b&amp;c=%2F#x">the <b>long</b> page</a>,
+<a href="javascript:alert(1)">this</a>,
 <a href="mailto:a@b.example">write</a>.</p>
 <ul><li>one<ul><li>two</li></ul></li></ul><ol><li>first</li></ol>
 <pre><code class="language-python">def f():

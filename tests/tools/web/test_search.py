@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+from itertools import pairwise
 
 import pytest
 
@@ -456,7 +457,7 @@ async def test_requests_to_one_provider_keep_their_distance(server, settings):
         await box.call("web_search", {"queries": ["a", "b", "c"]})
     times.sort()
     assert len(times) == 3
-    assert all(later - earlier > 0.2 for earlier, later in zip(times, times[1:], strict=False))
+    assert all(later - earlier > 0.2 for earlier, later in pairwise(times))
 
 
 async def test_cancelling_stops_the_request(server, box):

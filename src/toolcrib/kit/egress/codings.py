@@ -15,7 +15,11 @@ from toolcrib.core.errors import ConnectionFailed, TooLarge, UnsupportedContent
 
 ACCEPTED = "gzip, deflate, br, zstd"
 
+# Input and output go through in pieces of this size: the decoders copy what they did
+# not consume, which would take quadratic time on a whole body.
 PIECE = 65_536
+# Bodies may be several coded ones in a row; thousands of tiny ones only cost time.
+MAX_MEMBERS = 1000
 # Below this much output any ratio is fine: small pages of one repeated line exist.
 RATIO_FREE = 1 << 20
 # 8 MiB, the window that browsers accept (RFC 9659).
@@ -38,15 +42,16 @@ class Coding(Protocol):
 class _Zlib:
     def __init__(self, wbits: int, *, members: bool = False) -> None:
         self._wbits = wbits
-        self._members = members
+        self._left = MAX_MEMBERS if members else 0
         self._decoder = zlib.decompressobj(wbits)
         self.complete = False
 
     def feed(self, data: bytes) -> Iterator[bytes]:
         while data:
             if self._decoder.eof:
-                if not self._members or data[0] != 0x1F:
+                if not self._left or data[0] != 0x1F:
                     return  # padding after the end
+                self._left = _one_less(self._left)
                 self._decoder = zlib.decompressobj(self._wbits)
                 self.complete = False
             yield self._decoder.decompress(data, PIECE)
@@ -102,6 +107,7 @@ class _Zstd:
     def __init__(self) -> None:
         self._module = _zstd_module()
         self._decoder = self._fresh()
+        self._left = MAX_MEMBERS
         self.complete = False
 
     def _fresh(self) -> Any:
@@ -112,6 +118,7 @@ class _Zstd:
         try:
             while data or not self._decoder.needs_input:
                 if self._decoder.eof:
+                    self._left = _one_less(self._left)
                     self._decoder = self._fresh()
                 yield self._decoder.decompress(data, PIECE)
                 self.complete = self._decoder.eof
@@ -128,6 +135,12 @@ def _zstd_module() -> Any:
     else:
         from backports import zstd
     return zstd
+
+
+def _one_less(left: int) -> int:
+    if left == 1:
+        raise ValueError(f"more than {MAX_MEMBERS} parts")
+    return left - 1
 
 
 def _coding(name: str) -> Coding:
@@ -180,7 +193,8 @@ class Decoder:
         """
         self._read += len(data)
         try:
-            yield from self._through(0, data)
+            for start in range(0, len(data), PIECE):
+                yield from self._through(0, data[start : start + PIECE])
         except (zlib.error, ValueError) as error:
             raise ConnectionFailed(
                 f"The body of the answer is damaged: {error}.", reason="malformed", retryable=False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from toolcrib.core.config import EgressConfig
 from toolcrib.core.errors import TooLarge
@@ -22,20 +22,26 @@ class Caps:
     headers: int
     codings: int
     ratio: int
-    setting: str = "egress.max_decoded_bytes"
+    wire_setting: str = "egress.max_wire_bytes"
+    decoded_setting: str = "egress.max_decoded_bytes"
     partial: bool = False
 
     @classmethod
     def of(cls, config: EgressConfig, max_bytes: int | None, *, partial: bool) -> Caps:
         """The configured caps; `max_bytes` takes the place of both body caps."""
-        return cls(
-            wire=max_bytes or config.max_wire_bytes,
-            decoded=max_bytes or config.max_decoded_bytes,
+        caps = cls(
+            wire=config.max_wire_bytes,
+            decoded=config.max_decoded_bytes,
             headers=config.max_header_bytes,
             codings=config.max_codings,
             ratio=config.max_ratio,
-            setting="max_bytes" if max_bytes else "egress.max_decoded_bytes",
             partial=partial,
+        )
+        if not max_bytes:
+            return caps
+        named = "max_bytes"
+        return replace(
+            caps, wire=max_bytes, decoded=max_bytes, wire_setting=named, decoded_setting=named
         )
 
 
@@ -105,7 +111,7 @@ async def _read(
     body = _Body(decoder, caps, request.target.host)
     length = response.length
     if length is not None and length > caps.wire and not caps.partial:
-        raise body.too_large(f"has {length:,} bytes", caps.wire)
+        body.stop_at_wire(f"has {length:,} bytes")
     if length is not None and length <= caps.wire:
         body.take(await response.read())
     else:
@@ -132,12 +138,12 @@ class _Body:
         """Add a chunk from the wire; False says that no more is wanted."""
         self.wire += len(chunk)
         if self.wire > self._caps.wire:
-            self._stop("is longer than", self._caps.wire)
+            self.stop_at_wire("is too long")
             chunk = chunk[: self._caps.wire - self.wire]
         for piece in self._decoder.feed(chunk):
             self._size += len(piece)
             if self._size > self._caps.decoded:
-                self._stop("unpacks to more than", self._caps.decoded)
+                self._stop("is too long", self._caps.decoded, self._caps.decoded_setting)
                 self._pieces.append(piece[: self._caps.decoded - self._size])
                 break
             self._pieces.append(piece)
@@ -152,14 +158,20 @@ class _Body:
         """Whether a cap or the end of the connection cut it short."""
         return self._cut or (self.wire > 0 and not self._decoder.complete)
 
-    def _stop(self, what: str, cap: int) -> None:
-        if not self._caps.partial:
-            raise self.too_large(what, cap)
-        self._cut = True
+    def stop_at_wire(self, what: str) -> None:
+        """Take no more, since there is more on the wire than the cap.
 
-    def too_large(self, what: str, cap: int) -> TooLarge:
-        named = f"{cap:,} bytes"
-        text = f"{what} {named}" if what.endswith("than") else f"{what}, and the limit is {named}"
-        return TooLarge(
-            f"The answer of {self._host} {text}.", limit=self._caps.setting, max_bytes=cap
-        )
+        Raises:
+            TooLarge: unless a part is enough.
+        """
+        self._stop(what, self._caps.wire, self._caps.wire_setting)
+
+    def _stop(self, what: str, cap: int, setting: str) -> None:
+        if not self._caps.partial:
+            raise TooLarge(
+                f"The answer of {self._host} {what}: the limit is {cap:,} bytes.",
+                hint=f"The limit is {setting}.",
+                limit=setting,
+                max_bytes=cap,
+            )
+        self._cut = True

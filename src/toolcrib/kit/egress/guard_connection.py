@@ -165,6 +165,14 @@ class ClientEnd(Pipe):
         self._read = None
         self._stop_timer()
         self._task = asyncio.create_task(work)
+        self._task.add_done_callback(self._worked)
+
+    def _worked(self, task: asyncio.Task[None]) -> None:
+        if task.cancelled() or task.exception() is None:
+            return
+        self.close()
+        context = {"message": "a proxy connection failed", "exception": task.exception()}
+        task.get_loop().call_exception_handler(context)
 
     async def _serve_http(self, request: wire.HttpRequest) -> None:
         try:

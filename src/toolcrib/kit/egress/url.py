@@ -61,7 +61,7 @@ def bracketed(host: str) -> str:
     return f"[{host}]" if ":" in host else host
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=512)
 def parse_url(text: str) -> Target:
     """Parse an absolute http or https URL.
 

@@ -267,11 +267,11 @@ class Jobs:
         return job if job is not None and job.loop is asyncio.get_running_loop() else None
 
     async def _record(self, job_id: str) -> Record:
-        job_id = plain_id(job_id)
-        job = self._here(job_id)
+        plain = plain_id(job_id)
+        job = self._here(plain)
         if job is not None:
             return job.record(time.time())
-        record = await self._area.read(lambda c: rows.find(c, job_id), quick=True)
+        record = await self._area.read(lambda c: rows.find(c, plain), quick=True)
         if record is None:
             raise NotFound(
                 f"There is no job {job_id[:40]}.",

@@ -42,7 +42,7 @@ PASSED_ON = (
 DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"
 
 CLOSING_GRACE = 0.5
-LINGER = 0.25
+LINGER = 0.5
 """Seconds that the end of output may take after the exit, for what still writes."""
 
 OnOutput = Callable[[Chunk], Awaitable[None] | None]

@@ -73,12 +73,13 @@ class Database:
         Returns:
             Whether it was done, and what the work returned.
         """
-        if self._connection is None or schema.name not in self._ready or self._has_moved():
+        if self._connection is None or schema.name not in self._ready:
             return False, None
         try:
             done = self._transaction([(schema, work)])[0] if writes else self._view(schema, work)
         except (sqlite3.Error, StorageFailure):
             return False, None
+        # Were the file replaced, this went to the old one, and is done again on the new.
         return not self._has_moved(), done
 
     def ready(self, schema: Schema) -> None:

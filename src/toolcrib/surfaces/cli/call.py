@@ -8,6 +8,7 @@ import shlex
 import signal
 import sys
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from contextlib import suppress
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
@@ -132,7 +133,8 @@ async def _call(
         ended = True
         task.cancel()
 
-    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, end)
+    with suppress(NotImplementedError):  # Windows
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, end)
     try:
         async with Toolbox(config, profile=profile) as box:
             return await box.call(tool, sent, session=f"cli:{session}", caller=_caller())

@@ -14,7 +14,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Literal
 
-from toolcrib.core.config import Config, secret, user_config_file
+from toolcrib.core.config import Config, ProviderConfig, secret, user_config_file
 from toolcrib.core.errors import ToolError
 from toolcrib.core.services import Services
 
@@ -90,7 +90,7 @@ async def workspace(services: Services) -> list[Check]:
 
     roots = [root.name for root in services.use(Workspace).roots]
     if not roots:
-        fix = f'add to {user_config_file()}: workspace.roots = ["/path/to/folder"]'
+        fix = _setting("workspace", 'roots = ["/path/to/folder"]')
         return [Check("workspace", "missing", "no folder is configured for the file tools", fix)]
     return [_folder(root) for root in roots]
 
@@ -159,21 +159,36 @@ async def names(services: Services) -> list[Check]:
 
 
 async def search(services: Services) -> list[Check]:
-    """Whether each search provider has what it needs."""
+    """Whether each search provider has what it needs; none of them is asked."""
     web = services.config.web
-    found = []
-    for name in web.search.providers:
-        settings = web.providers.get(name)
-        key = settings.api_key_env if settings else ""
+    return [_provider(name, web.providers.get(name)) for name in web.search.providers]
+
+
+def _provider(name: str, settings: ProviderConfig | None) -> Check:
+    from toolcrib.tools.web.providers import provider
+
+    label = f"search {name}"
+    settings = settings or ProviderConfig()
+    try:
+        found = provider(name)
+    except ToolError as error:
+        return Check(label, "broken", error.message, f"{error.hint} (web.search.providers)")
+    address = settings.base_url or found.base_url
+    if not address:
+        fix = _setting(f"web.providers.{name}", 'base_url = "http://127.0.0.1:8888"')
+        return Check(label, "missing", "its address is not configured", fix)
+    if found.needs_key:
+        key = settings.api_key_env
         try:
-            if key:
-                secret(key, name)
+            secret(key, name)
         except ToolError as error:
-            found.append(Check(f"search {name}", "missing", error.message, f"export {key}=..."))
-            continue
-        detail = (settings.base_url if settings else "") or "its usual address"
-        found.append(Check(f"search {name}", "ok", f"{detail}{', with a key' if key else ''}"))
-    return found
+            named = _setting(f"web.providers.{name}", f'api_key_env = "{name.upper()}_API_KEY"')
+            return Check(label, "missing", error.message, f"export {key}=..." if key else named)
+    return Check(label, "ok", f"{address}{', with a key' if found.needs_key else ''}")
+
+
+def _setting(table: str, line: str) -> str:
+    return f"in {user_config_file()}, under [{table}]: {line}"
 
 
 async def token(services: Services) -> list[Check]:

@@ -6,6 +6,7 @@ import asyncio
 import json
 import platform
 from argparse import ArgumentParser, Namespace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import toolcrib
@@ -50,9 +51,10 @@ def _configuration(flags: Flags) -> tuple[Config, Check]:
     from toolcrib.core.errors import ConfigError
     from toolcrib.surfaces.cli.checks import Check
 
-    file = flags.config or str(user_config_file())
+    file = Path(flags.config).expanduser() if flags.config else user_config_file()
+    detail = str(file) if file.is_file() else f"the defaults; there is no {file}"
     try:
-        return flags.load(), Check("configuration", "ok", file, essential=True)
+        return flags.load(), Check("configuration", "ok", detail, essential=True)
     except ConfigError as error:
         fix = error.hint or f"correct {file}"
         return Config(), Check("configuration", "broken", error.message, fix, essential=True)
@@ -76,5 +78,5 @@ def _verdict(found: list[Check], broken: list[Check]) -> str:
     if broken:
         return f"\nBroken: {', '.join(check.name for check in broken)}."
     if missing:
-        return f"\nIt works. Not to be had here: {len(missing)}, enabled as shown."
+        return f"\nIt works. {len(missing)} more could be enabled as shown."
     return "\nEverything works."

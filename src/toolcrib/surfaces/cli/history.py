@@ -34,7 +34,7 @@ def run(options: Namespace, flags: Flags) -> int:
     """Print the records."""
     config = flags.load()
     entries = asyncio.run(_records(config, options))
-    if options.trace:
+    if options.trace is not None:
         _show(_chosen(entries, options.trace))
     elif options.json:
         print(json.dumps([json.loads(e.to_json()) for e in entries], ensure_ascii=False, indent=2))
@@ -53,7 +53,7 @@ async def _records(config: Config, options: Namespace) -> list[Entry]:
 
     if options.limit < 1:
         raise BadInput("--limit must be at least 1.")
-    limit = MOST_SEARCHED if options.trace else options.limit
+    limit = options.limit if options.trace is None else MOST_SEARCHED
     services = Services(config)
     try:
         return await services.use(History).query(
@@ -66,20 +66,27 @@ async def _records(config: Config, options: Namespace) -> list[Entry]:
 def _table(entries: list[Entry]) -> list[str]:
     from toolcrib.surfaces.cli.screen import table
 
-    rows = [("id", "time", "tool", "outcome", "ms", "tokens", "arguments")]
+    rows = [("id", "time", "tool", "outcome", "took", "tokens", "arguments")]
+    # As short as they are, all columns together fit into 80.
     rows += [
         (
-            entry.id[:8],
-            _local(entry.time).strftime("%m-%d %H:%M:%S"),
-            entry.tool[:20],
-            entry.outcome[:16],
-            f"{entry.ms:,.0f}",
+            entry.id[:6],
+            _local(entry.time).strftime("%m-%d %H:%M"),
+            entry.tool[:15],
+            entry.outcome[:15],
+            _took(entry.ms),
             f"{entry.tokens:,}",
             _brief(entry.arguments),
         )
         for entry in entries
     ]
     return table(rows, right=(4, 5)) if entries else []
+
+
+def _took(ms: float) -> str:
+    if ms < 1000:
+        return f"{ms:.0f} ms"
+    return f"{ms / 1000:.1f} s" if ms < 100_000 else f"{ms / 60_000:.0f} min"
 
 
 def _brief(arguments: str) -> str:

@@ -70,7 +70,7 @@ def table(
         return []
     widths = [max(cells(cell) for cell in column) for column in zip(*shown, strict=True)]
     used = len(indent) + sum(widths[:-1]) + 2 * (len(widths) - 1)
-    room = max(20, width() - used)
+    room = max(8, width() - used)
     lines = []
     for row in shown:
         parts = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from argparse import ArgumentParser, Namespace
 from typing import Any
 
@@ -27,5 +28,15 @@ def run(options: Namespace, flags: Flags) -> int:
     from toolcrib.surfaces.http.serve import run as serve
     from toolcrib.toolbox import Toolbox
 
-    serve(Toolbox(config, profile=config.profile))
+    toolbox = Toolbox(config, profile=config.profile)
+    try:
+        serve(toolbox)
+    except SystemExit as end:  # how uvicorn ends when it cannot start; it has said why
+        if not end.code:
+            return 0
+        print(
+            f"If another program has the port: toolcrib serve --port {config.http.port + 1}",
+            file=sys.stderr,
+        )
+        return 1
     return 0

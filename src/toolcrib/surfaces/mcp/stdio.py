@@ -7,12 +7,15 @@ import os
 import signal
 import sys
 
-from mcp.server.stdio import stdio_server
-
 from toolcrib.kit.lifeline import Lifeline
 from toolcrib.kit.process import Processes
+from toolcrib.surfaces.ending import end_within
+from toolcrib.surfaces.mcp.pipes import messages
 from toolcrib.surfaces.mcp.server import create_server
 from toolcrib.toolbox import Toolbox
+
+GRACE = 1.0
+"""Seconds for a clean end after a signal; after that it ends all the same."""
 
 
 def run(toolbox: Toolbox) -> None:
@@ -20,17 +23,23 @@ def run(toolbox: Toolbox) -> None:
     processes: Processes = toolbox.use(Processes)
     # Started first: the transport diverts fd 0 while it serves.
     Lifeline.start(on_dead=processes.kill_all_now)
-    asyncio.run(_serve(toolbox))
+    asyncio.run(_serve(toolbox, processes))
     sys.stderr.flush()
     # A worker thread may still sit in a blocking call, and must not delay the exit.
     os._exit(0)
 
 
-async def _serve(toolbox: Toolbox) -> None:
+async def _serve(toolbox: Toolbox, processes: Processes) -> None:
     serving = asyncio.ensure_future(_speak(toolbox))
     loop = asyncio.get_running_loop()
+
+    def on_signal(*_: object) -> None:
+        end_within(GRACE, processes.kill_all_now)
+        loop.call_soon_threadsafe(serving.cancel)
+
+    # Not the loop's own handlers: those wait for the loop, which a tool may hold up.
     for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, serving.cancel)
+        signal.signal(number, on_signal)
     try:
         await serving
     except asyncio.CancelledError:
@@ -41,5 +50,5 @@ async def _serve(toolbox: Toolbox) -> None:
 
 async def _speak(toolbox: Toolbox) -> None:
     server = create_server(toolbox)
-    async with stdio_server() as (read, write):
+    async with messages() as (read, write):
         await server.run(read, write, server.create_initialization_options())

@@ -216,4 +216,4 @@ def size_of(count: int) -> str:
     size, unit = float(count), 0
     while size >= 1000 and unit < len(UNITS) - 1:
         size, unit = size / 1000, unit + 1
-    return f"{count} bytes" if not unit else f"{size:.1f} {UNITS[unit]}"
+    return _count(count, "byte") if not unit else f"{size:.1f} {UNITS[unit]}"

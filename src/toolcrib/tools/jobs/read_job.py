@@ -14,7 +14,7 @@ from toolcrib.core.tool import tool
 from toolcrib.kit.jobs import Jobs, JobView
 from toolcrib.kit.text import head_and_tail
 
-PROGRESS_SECONDS = 8.0
+PROGRESS_SECONDS = 5.0
 ROOM = 100
 """Tokens for the lines around the output."""
 

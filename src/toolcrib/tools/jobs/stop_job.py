@@ -16,6 +16,8 @@ from toolcrib.kit.jobs import Jobs
     keywords=("kill", "cancel", "terminate", "abort", "end", "process"),
     aliases=("kill_job", "cancel_job", "terminate_job", "kill_process"),
     argument_aliases={"job_id": "id", "job": "id"},
+    destructive=True,
+    idempotent=True,
 )
 async def stop_job(
     id: Annotated[str, Param("Job.")],  # noqa: A002 - the name that models use

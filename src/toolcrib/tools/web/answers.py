@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import time
-from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 
 from toolcrib.core.errors import ChallengePage, HttpStatus, RateLimited
@@ -101,6 +100,8 @@ def retry_after(response: Response) -> float | None:
     text = response.headers.get("retry-after").strip()
     if text.isascii() and text.isdigit():
         return float(text[:9])
+    from email.utils import parsedate_to_datetime
+
     try:
         return max(0.0, round(parsedate_to_datetime(text).timestamp() - time.time(), 0))
     except (ValueError, TypeError, OverflowError):

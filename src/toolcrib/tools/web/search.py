@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 from toolcrib.core.call import ErrorInfo, Next, Result
@@ -64,7 +65,7 @@ async def web_search(
     queries: list[str] | None = None,
     limit: Annotated[int, Param("Results a query.", minimum=1, maximum=50)] = 0,
     page: Annotated[int, Param("From 1.", minimum=1, maximum=100)] = 1,
-    freshness: Literal["", "day", "week", "month", "year"] = "",
+    freshness: Literal["any", "day", "week", "month", "year"] = "any",
     site: Annotated[str, Param("Only this domain.")] = "",
     safe_search: Literal["strict", "moderate", "off"] = "moderate",
     provider: Annotated[str, Param("Only this one.")] = "",
@@ -80,39 +81,55 @@ async def web_search(
     settings = ctx.config.web.search
     names = [provider_named(provider).name] if provider else list(settings.providers)
     window = Window(page, limit or settings.limit)
-    domain = _domain(site)
+    since = "" if freshness == "any" else freshness
+    ask = Ask("", freshness=since, safe_search=safe_search)
+    outcomes = await _ask_all(asked, _domain(site), ask, window, names, ctx)
+    same = {
+        "limit": limit,
+        "freshness": since,
+        "site": site,
+        "safe_search": "" if safe_search == "moderate" else safe_search,
+        "provider": provider,
+    }
+    given = {name: value for name, value in same.items() if value}
+    return _result(asked, outcomes, window, given)
+
+
+async def _ask_all(
+    asked: Sequence[str], domain: str, ask: Ask, window: Window, names: Sequence[str], ctx: Ctx
+) -> list[Outcome | ToolError]:
     gate = asyncio.Semaphore(AT_ONCE)
 
     async def one(question: str) -> Outcome | ToolError:
         if not question:
             return BadInput("Query must be a non-empty string.")
         wanted = f"{question} site:{domain}" if domain else question
-        ask = Ask(wanted, freshness=freshness, safe_search=safe_search)
         try:
             async with gate:
                 await ctx.progress(f"Searching for '{question[:80]}'")
-                outcome = await first_answer(ask, window, names, ctx)
+                outcome = await first_answer(replace(ask, query=wanted), window, names, ctx)
         except ToolError as error:
             return error
         await ctx.progress(f"Found {len(outcome.results)} results with {outcome.provider}")
         return outcome
 
-    outcomes = await asyncio.gather(*(one(question) for question in asked))
+    return await asyncio.gather(*map(one, asked))
+
+
+def _result(
+    asked: Sequence[str],
+    outcomes: Sequence[Outcome | ToolError],
+    window: Window,
+    given: Mapping[str, Any],
+) -> Result:
     answers = [_answer(q, o, window) for q, o in zip(asked, outcomes, strict=True)]
     errors = [outcome for outcome in outcomes if isinstance(outcome, ToolError)]
     if len(errors) == len(outcomes):
         raise _failed(errors, answers)
+    only = outcomes[0] if len(outcomes) == 1 else None
     following = None
-    if len(outcomes) == 1 and isinstance(outcomes[0], Outcome) and outcomes[0].more:
-        same = {
-            "limit": limit,
-            "freshness": freshness,
-            "site": site,
-            "safe_search": "" if safe_search == "moderate" else safe_search,
-            "provider": provider,
-        }
-        given = {name: value for name, value in same.items() if value}
-        following = Next("web_search", {"query": asked[0], "page": page + 1, **given})
+    if isinstance(only, Outcome) and only.more:
+        following = Next("web_search", {"query": asked[0], "page": window.page + 1, **given})
     return Result(
         text="\n\n".join(_text(a, headed=len(answers) > 1) for a in answers),
         data={"queries": answers},

@@ -1,0 +1,132 @@
+"""Who may speak to the HTTP server."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import httpx2
+import pytest
+
+from tests.servers.listening import listening
+from tests.servers.mcp_tools import TOOLS
+from toolcrib.core.config import HttpConfig
+from toolcrib.core.errors import ConfigError
+from toolcrib.surfaces.http.app import create_app, gate_rules
+from toolcrib.toolbox import Toolbox
+
+PAGE = "https://chat.example"
+ASK = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+ACCEPT = {"Accept": "application/json, text/event-stream"}
+PATHS = ["/mcp", "/openapi.json", "/tools/echo", "/health"]
+
+
+@pytest.fixture
+async def client() -> AsyncIterator[httpx2.AsyncClient]:
+    config = {"http": {"allow_origins": [PAGE], "allow_hosts": ["crib.example"]}}
+    async with (
+        listening(create_app(Toolbox(config, tools=TOOLS))) as base,
+        httpx2.AsyncClient(base_url=base, timeout=30) as found,
+    ):
+        yield found
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize(
+    "host",
+    [
+        *("evil.example", "127.0.0.1.evil.example", "localhost.evil.example:80", "0.0.0.0"),
+        *("", "evil.example:8722", "crib.example.evil.example", "127.0.0.1:80@evil.example"),
+    ],
+)
+async def test_an_unknown_host_name_is_refused(
+    client: httpx2.AsyncClient, path: str, host: str
+) -> None:
+    answer = await client.post(path, json=ASK, headers={**ACCEPT, "Host": host})
+    assert answer.status_code == 421
+
+
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1:1", "[::1]:8722", "crib.example:443"])
+async def test_a_known_host_name_is_served(client: httpx2.AsyncClient, host: str) -> None:
+    answer = await client.get("/openapi.json", headers={"Host": host})
+    assert answer.status_code == 200
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize(
+    "origin",
+    [
+        *("https://evil.example", "null", "", "http://localhost.evil.example"),
+        *("https://chat.example.evil.example", "http://chat.example", "file://"),
+    ],
+)
+async def test_an_unknown_origin_is_refused(
+    client: httpx2.AsyncClient, path: str, origin: str
+) -> None:
+    answer = await client.post(path, json=ASK, headers={**ACCEPT, "Origin": origin})
+    assert answer.status_code == 403
+    assert "access-control-allow-origin" not in answer.headers
+
+
+@pytest.mark.parametrize("path", PATHS)
+async def test_a_page_that_is_allowed_may_ask_and_read(
+    client: httpx2.AsyncClient, path: str
+) -> None:
+    before = await client.options(
+        path,
+        headers={
+            "Origin": PAGE,
+            "Access-Control-Request-Method": "POST",
+            "Access-Control-Request-Headers": "content-type, mcp-protocol-version, authorization",
+        },
+    )
+    assert before.status_code == 200
+    assert before.headers["access-control-allow-origin"] == PAGE
+    assert "mcp-protocol-version" in before.headers["access-control-allow-headers"].lower()
+    answer = await client.get("/openapi.json", headers={"Origin": PAGE})
+    assert answer.headers["access-control-allow-origin"] == PAGE
+
+
+@pytest.mark.parametrize("path", PATHS)
+async def test_a_page_that_is_not_allowed_may_not(client: httpx2.AsyncClient, path: str) -> None:
+    asked = {"Origin": "https://evil.example", "Access-Control-Request-Method": "POST"}
+    answer = await client.options(path, headers=asked)
+    assert answer.status_code in (400, 403)
+    assert "access-control-allow-origin" not in answer.headers
+
+
+async def test_a_preflight_needs_no_token_and_a_call_does(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("TOOLCRIB_TOKEN", "s3cret")
+    config = {"http": {"allow_origins": [PAGE]}}
+    async with (
+        listening(create_app(Toolbox(config, tools=TOOLS))) as base,
+        httpx2.AsyncClient(base_url=base) as client,
+    ):
+        asked = {"Origin": PAGE, "Access-Control-Request-Method": "POST"}
+        assert (await client.options("/mcp", headers=asked)).status_code == 200
+        refused = await client.post("/mcp", json=ASK, headers={"Origin": PAGE})
+        assert refused.status_code == 401
+        # Without this the page could not read why.
+        assert refused.headers["access-control-allow-origin"] == PAGE
+
+
+def test_off_loopback_a_token_is_a_must(monkeypatch: pytest.MonkeyPatch) -> None:
+    for host in ("0.0.0.0", "::", "192.168.1.5", "crib.example"):
+        with pytest.raises(ConfigError, match="token"):
+            gate_rules(HttpConfig(host=host))
+    for host in ("127.0.0.1", "::1", "localhost", "127.8.8.8"):
+        assert gate_rules(HttpConfig(host=host)).token == ""
+    monkeypatch.setenv("TOOLCRIB_TOKEN", "s3cret")
+    assert gate_rules(HttpConfig(host="0.0.0.0")).token == "s3cret"
+
+
+def test_an_empty_token_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TOOLCRIB_TOKEN", "  ")
+    with pytest.raises(ConfigError):
+        gate_rules(HttpConfig(host="0.0.0.0"))
+
+
+def test_no_configuration_opens_it_to_every_page() -> None:
+    with pytest.raises(ConfigError, match="every web page"):
+        gate_rules(HttpConfig(allow_origins=["*"]))

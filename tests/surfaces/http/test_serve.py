@@ -1,0 +1,79 @@
+"""The life of the HTTP server as a process."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import httpx2
+import pytest
+from tests.servers.mcp_wire import ROOT, alive, written
+
+pytestmark = pytest.mark.timeout(60)
+ENOUGH = 15.0
+"""Seconds for an exit that may take five; this machine may be busy."""
+
+
+@asynccontextmanager
+async def serving() -> AsyncIterator[tuple[asyncio.subprocess.Process, httpx2.AsyncClient]]:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "tests.servers.mcp_tools", str(port)),
+        cwd=ROOT,
+        stderr=asyncio.subprocess.DEVNULL,
+    )
+    try:
+        async with httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=30) as client:
+            await _up(client)
+            yield process, client
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.wait()
+
+
+async def _up(client: httpx2.AsyncClient) -> None:
+    while True:
+        try:
+            assert (await client.get("/health")).status_code == 200
+        except httpx2.TransportError:
+            await asyncio.sleep(0.05)
+        else:
+            return
+
+
+@pytest.mark.parametrize("tool", ["spawn", "wait", "burn"])
+async def test_a_signal_ends_it_whatever_runs(tmp_path: Path, tool: str) -> None:
+    note = tmp_path / "note"
+    arguments = {"note": str(note)} | ({"seconds": 600} if tool == "wait" else {})
+    async with serving() as (process, client):
+        call = asyncio.ensure_future(client.post(f"/tools/{tool}", json=arguments))
+        lines = await written(note, 2 if tool == "spawn" else 1)
+        process.terminate()
+        async with asyncio.timeout(ENOUGH):
+            await process.wait()
+            for pid in lines if tool == "spawn" else ():
+                while alive(int(pid)):
+                    await asyncio.sleep(0.02)
+        await asyncio.gather(call, return_exceptions=True)
+    if tool == "wait":
+        assert await written(note, 2) == ["began", "cleaned up"]
+
+
+async def test_a_client_that_hangs_up_ends_its_call(tmp_path: Path) -> None:
+    note = tmp_path / "note"
+    async with serving() as (_, client):
+        arguments = {"seconds": 600, "note": str(note)}
+        call = asyncio.ensure_future(client.post("/tools/wait", json=arguments))
+        await written(note)
+        call.cancel()
+        await asyncio.gather(call, return_exceptions=True)
+        assert await written(note, 2) == ["began", "cleaned up"]
+        answer = await client.post("/tools/echo", json={"text": "still here"})
+        assert answer.json()["text"] == "still here"
