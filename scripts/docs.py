@@ -160,17 +160,22 @@ def rows() -> str:
 
 
 def tests_by_row() -> dict[str, list[str]]:
-    """The tests marked `@pytest.mark.rows("A36", ...)`, by row."""
+    """The tests marked `@pytest.mark.rows("A36", ...)`, or all of a file by `pytestmark`."""
     found: dict[str, list[str]] = defaultdict(list)
     for path in sorted((ROOT / "tests").rglob("test_*.py")):
+        where = str(path.relative_to(ROOT / "tests"))
         for node in ast.parse(path.read_text()).body:
-            if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                continue
-            for mark in node.decorator_list:
+            marks: list[ast.expr] = []
+            name = where
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                marks, name = node.decorator_list, f"{where}::{node.name}"
+            elif isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "pytestmark":
+                value = node.value
+                marks = value.elts if isinstance(value, ast.List | ast.Tuple) else [value]
+            for mark in marks:
                 if isinstance(mark, ast.Call) and ast.unparse(mark.func) == "pytest.mark.rows":
                     for argument in mark.args:
-                        where = path.relative_to(ROOT / "tests")
-                        found[ast.literal_eval(argument)].append(f"{where}::{node.name}")
+                        found[ast.literal_eval(argument)].append(name)
     return found
 
 

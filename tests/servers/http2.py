@@ -72,7 +72,7 @@ class Http2Server:
                         self._pour(connection, stream)
         finally:
             self._tasks.discard(task)
-            writer.close()
+            writer.transport.abort()
 
     def _answer(
         self, connection: h2.connection.H2Connection, stream: int, path: str, endless: list[int]

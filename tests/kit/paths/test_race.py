@@ -19,6 +19,7 @@ READS = 5000
 FLIP = """
 import os, sys
 name, inside, outside = sys.argv[1:]
+os.symlink(inside, name)
 print("go", flush=True)
 while True:
     for target in (inside, outside):

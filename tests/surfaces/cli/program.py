@@ -76,13 +76,13 @@ class Program:
         waiting = dict(type_after or {})
         leader, follower = pty.openpty()
         process = subprocess.Popen(
-            [*PROGRAM, *words],
+            # As in a real terminal, Ctrl-C is a signal.
+            ["setsid", "--ctty", *PROGRAM, *words],
             cwd=self.folder,
             env={**self.env, "COLUMNS": "80", "TERM": "xterm"},
             stdin=follower,
             stdout=follower,
             stderr=follower,
-            start_new_session=True,
         )
         os.close(follower)
         try:

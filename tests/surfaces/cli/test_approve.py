@@ -64,7 +64,7 @@ def test_refused(program: Program) -> None:
     assert "No open request" in done.err
 
 
-@pytest.mark.parametrize(("answer", "code"), [("y\n", 0), ("n\n", 1)])
+@pytest.mark.parametrize(("answer", "code"), [("y\n", 0), ("n\n", 1), ("\x03", 130)])
 def test_on_a_terminal_it_shows_what_is_asked(program: Program, answer: str, code: int) -> None:
     _, request = asked(program, text="hi\u202e")
     done = program.on_terminal("approve", request, type_after={"[y/N]": answer})

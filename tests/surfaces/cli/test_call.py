@@ -134,7 +134,7 @@ def test_a_call_that_asks_fails_without_a_terminal(program: Program) -> None:
     assert "toolcrib approve " in done.err
 
 
-@pytest.mark.parametrize(("answer", "code"), [("y\n", 0), ("\n", 1), ("no\n", 1)])
+@pytest.mark.parametrize(("answer", "code"), [("y\n", 0), ("\n", 1), ("no\n", 1), ("\x03", 130)])
 def test_a_person_at_the_terminal_is_asked(program: Program, answer: str, code: int) -> None:
     done = program.on_terminal(
         "call", "send_note", "text=hi\u202ethere", type_after={"[y/N]": answer}

@@ -69,9 +69,9 @@ def test_no_command_without_a_terminal_is_the_stdio_server(program: Program) -> 
 
 
 def test_an_unknown_command_names_the_nearest(program: Program) -> None:
-    done = program("histori")
+    done = program("hist0ry")
     assert (done.code, done.out) == (2, "")
-    assert "no command 'histori'" in done.err
+    assert "no command 'hist0ry'" in done.err
     assert "Nearest: history" in done.err
 
 

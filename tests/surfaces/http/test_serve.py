@@ -11,6 +11,7 @@ from pathlib import Path
 
 import httpx2
 import pytest
+
 from tests.servers.mcp_wire import ROOT, alive, written
 
 pytestmark = pytest.mark.timeout(60)

@@ -79,7 +79,9 @@ async def _grant(approvals: Approvals, options: Namespace) -> int:
         request = waiting.get(plain_id(options.id))
         if request is not None:
             _describe(request)
-            if not person.confirm(f"Allow it {_extent(scope, request.tool, options.target)}?"):
+            if not await person.confirm(
+                f"Allow it {_extent(scope, request.tool, options.target)}?"
+            ):
                 print("Nothing was changed; the request stays open.")
                 return 1
     granted = await approvals.grant(options.id, scope, options.target or "")

@@ -21,9 +21,7 @@ async def ask(question: Question) -> bool | None:
     """Show what a call would do and wait for an answer; anything but yes is no."""
     _say(f"Allow {question.tool}? {visible(question.summary)}")
     _say(f"Asked because: {visible(question.reason)}.")
-    sys.stderr.write("Allow it this once? [y/N] ")
-    sys.stderr.flush()
-    return (await _line()).strip().lower() in YES
+    return await confirm("Allow it this once?")
 
 
 async def notify(progress: Progress) -> None:
@@ -34,11 +32,12 @@ async def notify(progress: Progress) -> None:
     _say(one_line(f"{progress.message}{done}", width() - 1))
 
 
-def confirm(question: str) -> bool:
-    """Ask a yes-or-no question outside of a call; no terminal or no answer is no."""
+async def confirm(question: str) -> bool:
+    """Ask a yes-or-no question; no answer is no."""
+    sys.stdout.flush()
     sys.stderr.write(f"{question} [y/N] ")
     sys.stderr.flush()
-    return sys.stdin.readline().strip().lower() in YES
+    return (await _line()).strip().lower() in YES
 
 
 def _say(text: str) -> None:

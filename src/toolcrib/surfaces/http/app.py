@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 from mcp.server.lowlevel import Server
@@ -15,6 +16,7 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 import toolcrib
 from toolcrib.core.config import HttpConfig, secret
@@ -23,6 +25,8 @@ from toolcrib.surfaces.http import openapi
 from toolcrib.surfaces.http.gate import LOOPBACK, Gate, Rules
 from toolcrib.surfaces.mcp.server import create_server
 from toolcrib.toolbox import Toolbox
+
+CLEAN_UP_SECONDS = 1.0
 
 
 def create_app(toolbox: Toolbox) -> Starlette:
@@ -52,17 +56,21 @@ def assemble(
         ),
     )
 
+    requests = OpenRequests()
+
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         del app
         async with server.session_manager.run():
             yield
+        await requests.end()
         if on_close is not None:
             await on_close()
 
     return Starlette(
         routes=[*inner.routes, *more, Route("/health", _health, methods=["GET"])],
         middleware=[
+            Middleware(requests.counted),
             Middleware(
                 CORSMiddleware,
                 allow_origins=list(config.allow_origins),
@@ -74,6 +82,39 @@ def assemble(
         ],
         lifespan=lifespan,
     )
+
+
+class OpenRequests:
+    """The requests under way. Those that the end of the server cancels may clean up first."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._none = asyncio.Event()
+        self._none.set()
+
+    def counted(self, app: ASGIApp) -> ASGIApp:
+        """The middleware that counts them."""
+
+        async def call(scope: Scope, receive: Receive, send: Send) -> None:
+            if scope["type"] != "http":
+                await app(scope, receive, send)
+                return
+            self._count += 1
+            self._none.clear()
+            try:
+                await app(scope, receive, send)
+            finally:
+                self._count -= 1
+                if not self._count:
+                    self._none.set()
+
+        return call
+
+    async def end(self) -> None:
+        """Wait until there are none, but not for long."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(CLEAN_UP_SECONDS):
+                await self._none.wait()
 
 
 async def _health(request: Request) -> Response:

@@ -1,0 +1,84 @@
+"""llama.cpp turns every tool's schema into a grammar that its parser takes.
+
+One bad schema breaks every tool of a request in hosts on llama.cpp. The converter is
+compiled from an old and a new release; the parser is the real engine, without a model.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.node.tools import TOOLS, node, run
+from toolcrib.core.tool import Tool
+from toolcrib.toolbox import Toolbox, installed
+
+pytestmark = [pytest.mark.needs_node, pytest.mark.timeout(120)]
+
+Schema = dict[str, Any]
+CONVERTERS = ["old", "new"]
+both_converters = pytest.mark.parametrize("converter", CONVERTERS)
+
+
+async def refused(converter: str, schemas: dict[str, Schema]) -> dict[str, str]:
+    """What the converter or the parser says of each schema that it does not take."""
+    given = "".join(f"{json.dumps(schema)}\n" for schema in schemas.values())
+    converted = await run(str(TOOLS / f"converter-{converter}"), given=given)
+    assert converted.code == 0, converted
+    answers = [json.loads(line) for line in converted.out.splitlines()]
+    found = {
+        name: answer["error"]
+        for name, answer in zip(schemas, answers, strict=True)
+        if "error" in answer
+    }
+    grammars = [
+        json.dumps({"name": name, "grammar": answer["grammar"]})
+        for name, answer in zip(schemas, answers, strict=True)
+        if "grammar" in answer
+    ]
+    # Node resolves packages from where the script lies.
+    script = TOOLS / "parse.mjs"
+    shutil.copyfile(Path(__file__).with_name("parse.mjs"), script)
+    parsed = await node(script, given="".join(f"{line}\n" for line in grammars))
+    lines = [json.loads(line) for line in parsed.out.splitlines()]
+    assert lines, parsed
+    assert lines.pop() == {"done": True}, parsed
+    return found | {line["name"]: line["error"] for line in lines}
+
+
+def call_of(tool: Tool) -> Schema:
+    """A call of a tool, as hosts describe it to the engine."""
+    return {
+        "type": "object",
+        "properties": {"name": {"const": tool.name}, "arguments": tool.schema},
+        "required": ["name", "arguments"],
+    }
+
+
+@both_converters
+@pytest.mark.rows("X4")
+async def test_every_tool_alone(converter: str) -> None:
+    assert await refused(converter, {tool.name: tool.schema for tool in installed()}) == {}
+
+
+@both_converters
+async def test_all_tools_of_each_profile_in_one_request(converter: str) -> None:
+    combined = {
+        profile: {"anyOf": [call_of(tool) for tool in Toolbox(profile=profile).shown]}
+        for profile in Toolbox().registry.profiles()
+    }
+    assert await refused(converter, combined) == {}
+
+
+@both_converters
+async def test_the_check_itself_finds_what_is_bad(converter: str) -> None:
+    bad = {
+        "pattern": {"type": "string", "pattern": "no anchors"},
+        "long": {"type": "array", "items": {"type": "string"}, "maxItems": 100_000},
+    }
+    fine = {"fine": {"type": "object", "properties": {"a": {"type": "integer"}}}}
+    assert set(await refused(converter, {**bad, **fine})) == set(bad)
