@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -21,7 +22,10 @@ every_profile = pytest.mark.parametrize("profile", PROFILES)
 
 async def inspector(*arguments: str) -> Finished:
     found = json.loads((PACKAGE / "package.json").read_text())["bin"]["mcp-inspector"]
-    return await node(PACKAGE / found, "--cli", *arguments, cwd=ROOT)
+    # It gives the server a bare environment but for what it is told.
+    given = [f"{name}={os.environ[name]}" for name in ("TOOLCRIB_CONFIG", "TOOLCRIB_DATA")]
+    flags = [word for pair in given for word in ("-e", pair)]
+    return await node(PACKAGE / found, "--cli", *arguments, *flags, cwd=ROOT)
 
 
 def stdio(profile: str) -> tuple[str, ...]:
