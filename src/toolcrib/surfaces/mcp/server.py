@@ -44,6 +44,7 @@ def create_server(toolbox: Toolbox, *, state_key: bytes | None = None) -> Server
             can be answered to another; None makes a key for this process alone.
     """
     listed = types.ListToolsResult(tools=[listing(tool) for tool in toolbox.shown])
+    schemas = {tool.name: tool.schema for tool in toolbox.shown}
 
     async def list_tools(
         ctx: Context, params: types.PaginatedRequestParams | None
@@ -74,6 +75,8 @@ def create_server(toolbox: Toolbox, *, state_key: bytes | None = None) -> Server
         cache_hints={"tools/list": CacheHint(LIST_TTL_MS, "private")},
         on_list_tools=list_tools,
         on_call_tool=call_tool,
+        # Asked for each call over HTTP; without it the SDK would go through the whole list.
+        get_tool_input_schema=schemas.get,
     )
     security = (
         RequestStateSecurity(keys=[state_key]) if state_key else RequestStateSecurity.ephemeral()

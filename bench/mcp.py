@@ -1,0 +1,221 @@
+"""The MCP surface over stdio: cold start, memory, overhead a call, exit. Ratios in one run.
+
+Run: `python bench/mcp.py [--rounds 5] [--calls 300] [--json FILE]`. Needs the extra `bench`.
+"""
+
+import argparse
+import json
+import os
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+HERE = Path(__file__).parent
+SERVERS = HERE / "servers"
+PYTHON = sys.executable
+HANDSHAKE = {
+    "protocolVersion": "2025-11-25",
+    "capabilities": {},
+    "clientInfo": {"name": "bench", "version": "1"},
+}
+
+
+class Server:
+    """A stdio server, spoken to over plain pipes."""
+
+    def __init__(self, *command: str) -> None:
+        self.began = time.perf_counter()
+        self.process = subprocess.Popen(
+            [PYTHON, *command],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            bufsize=0,
+        )
+        self.reader = os.fdopen(os.dup(self.process.stdout.fileno()), "rb", 1 << 16)
+        self.next = 0
+
+    def __enter__(self) -> "Server":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.process.kill()
+        self.process.wait()
+        self.process.stdin.close()
+        self.process.stdout.close()
+        self.reader.close()
+
+    def send(self, method: str, params: dict, *, answered: bool = True) -> int:
+        message = {"jsonrpc": "2.0", "method": method, "params": params}
+        if answered:
+            self.next += 1
+            message["id"] = self.next
+        self.process.stdin.write(f"{json.dumps(message)}\n".encode())
+        return self.next
+
+    def ask(self, method: str, params: dict) -> dict:
+        wanted = self.send(method, params)
+        while True:
+            line = self.reader.readline()
+            if not line:
+                raise EOFError(method)
+            answer = json.loads(line)
+            if answer.get("id") == wanted:
+                return answer
+
+    def open(self) -> float:
+        """Shake hands and list the tools; seconds since the start."""
+        self.ask("initialize", HANDSHAKE)
+        self.send("notifications/initialized", {}, answered=False)
+        self.tools = self.ask("tools/list", {})["result"]["tools"]
+        return time.perf_counter() - self.began
+
+    def call(self, name: str, arguments: dict) -> dict:
+        return self.ask("tools/call", {"name": name, "arguments": arguments})
+
+    def memory(self) -> float:
+        """Resident megabytes."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        return int(re.search(r"VmRSS:\s+(\d+)", status)[1]) / 1024
+
+    def cpu(self) -> float:
+        """CPU seconds used so far."""
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def exit_time(self) -> float:
+        """Seconds from the end of stdin to the end of the process."""
+        began = time.perf_counter()
+        self.process.stdin.close()
+        self.process.wait(30)
+        return time.perf_counter() - began
+
+
+def product(profile: str) -> tuple[str, ...]:
+    return ("-m", "toolcrib", "mcp", "--profile", profile)
+
+
+def cold(rounds: int) -> dict:
+    """Start to `tools/list` answered, CPU used for it, memory, in turns."""
+    count = {}
+    for profile in ("default", "all"):
+        with Server(*product(profile)) as server:
+            server.open()
+            count[profile] = len(server.tools)
+    commands = {}
+    for profile, tools in count.items():
+        commands[f"toolcrib {profile} ({tools})"] = product(profile)
+        commands[f"fastmcp ({tools})"] = (str(SERVERS / "fastmcp_bare.py"), str(tools))
+        commands[f"SDK low level ({tools})"] = (str(SERVERS / "sdk_bare.py"), str(tools))
+    found = {name: {"ms": [], "cpu_ms": [], "rss_mb": []} for name in commands}
+    for _ in range(rounds):
+        for name, command in commands.items():
+            with Server(*command) as server:
+                found[name]["ms"].append(server.open() * 1000)
+                found[name]["cpu_ms"].append(server.cpu() * 1000)
+                time.sleep(0.3)
+                found[name]["rss_mb"].append(server.memory())
+    return {n: {k: statistics.median(v) for k, v in f.items()} for n, f in found.items()}
+
+
+def overhead(rounds: int, calls: int) -> dict:
+    """Milliseconds of an echo, in turns of `calls` on servers that stay up."""
+    commands = {
+        "toolcrib": (str(SERVERS / "toolcrib_echo.py"),),
+        "fastmcp": (str(SERVERS / "fastmcp_bare.py"), "16"),
+        "SDK low level": (str(SERVERS / "sdk_bare.py"), "16"),
+    }
+    servers = {name: Server(*command) for name, command in commands.items()}
+    times = {name: [] for name in servers}
+    cpu = {}
+    for server in servers.values():
+        server.open()
+        for n in range(30):
+            server.call("echo", {"text": f"warm {n}"})
+    for name, server in servers.items():
+        cpu[name] = server.cpu()
+    for turn in range(rounds):
+        for name, server in servers.items():
+            for n in range(calls):
+                began = time.perf_counter()
+                server.call("echo", {"text": f"hello {turn} {n}"})
+                times[name].append((time.perf_counter() - began) * 1000)
+    found = {}
+    for name, server in servers.items():
+        measured = sorted(times[name])
+        found[name] = {
+            "p50_ms": statistics.median(measured),
+            "p99_ms": measured[int(len(measured) * 0.99)],
+            "cpu_ms": (server.cpu() - cpu[name]) * 1000 / len(measured),
+        }
+        server.__exit__()
+    return found
+
+
+def endings() -> dict:
+    """Seconds from the end of stdin to the end of the process, by what runs."""
+    found = {}
+    for tool in ("", "sleep", "burn", "spawn"):
+        with Server(str(SERVERS / "toolcrib_echo.py")) as server:
+            server.open()
+            if tool:
+                server.send("tools/call", {"name": tool, "arguments": {}})
+                time.sleep(0.7)
+            found[tool or "idle"] = server.exit_time()
+    return found
+
+
+def imports() -> dict:
+    """Milliseconds of CPU that the first import of each room takes, one on top of another."""
+    steps = (
+        *("json, asyncio", "pydantic", "toolcrib.core.config", "toolcrib.toolbox"),
+        *("mcp_types", "mcp.server.lowlevel", "toolcrib.surfaces.mcp.stdio"),
+    )
+    script = "import resource,sys,time\n"
+    for step in steps:
+        script += f"import {step}\nprint(sum(resource.getrusage(0)[:2]), flush=True)\n"
+    best = None
+    for _ in range(3):
+        out = subprocess.run([PYTHON, "-c", script], capture_output=True, text=True, check=True)
+        at = [0.0, *map(float, out.stdout.split())]
+        taken = [(b - a) * 1000 for a, b in zip(at, at[1:], strict=False)]
+        best = taken if best is None or sum(taken) < sum(best) else best
+    return dict(zip(steps, best, strict=True))
+
+
+def show(title: str, rows: dict) -> None:
+    print(f"\n{title}")
+    for name, values in rows.items():
+        values = values if isinstance(values, dict) else {"": values}
+        print(f"  {name:28}", "  ".join(f"{k} {v:8.2f}" for k, v in values.items()))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--calls", type=int, default=300)
+    parser.add_argument("--only", default="cold,overhead,endings,imports")
+    parser.add_argument("--json")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as state:
+        os.environ["TOOLCRIB_DATA"] = state
+        os.environ["TOOLCRIB_CONFIG"] = f"{state}/config.toml"
+        parts = {
+            "cold": lambda: cold(options.rounds),
+            "overhead": lambda: overhead(options.rounds, options.calls),
+            "endings": endings,
+            "imports": imports,
+        }
+        found = {name: parts[name]() for name in options.only.split(",")}
+    for name, rows in found.items():
+        show(name, rows)
+    if options.json:
+        Path(options.json).write_text(json.dumps(found, indent=2))
+
+
+if __name__ == "__main__":
+    main()

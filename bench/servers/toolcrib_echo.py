@@ -1,0 +1,43 @@
+"""toolcrib's own stdio server with the tools that the measurements call."""
+
+import asyncio
+
+from toolcrib.core.call import Result
+from toolcrib.core.context import Ctx
+from toolcrib.core.tool import EXEC, READ, tool
+from toolcrib.kit.process import Processes
+from toolcrib.surfaces.mcp.stdio import run
+from toolcrib.toolbox import Toolbox, installed
+
+
+@tool(group="bench", rights=READ)
+async def echo(text: str, *, ctx: Ctx) -> Result:
+    """Say it again."""
+    del ctx
+    return Result(text=text)
+
+
+@tool(group="bench")
+async def sleep(*, ctx: Ctx) -> Result:
+    """Wait for long."""
+    del ctx
+    await asyncio.sleep(600)
+    return Result()
+
+
+@tool(group="bench")
+async def burn(*, ctx: Ctx) -> Result:
+    """Compute without end."""
+    while True:
+        pass
+
+
+@tool(group="bench", rights=EXEC)
+async def spawn(*, ctx: Ctx) -> Result:
+    """Run a program for long."""
+    await ctx.use(Processes).run(["sleep", "600"], cwd="/", timeout=None)
+    return Result()
+
+
+if __name__ == "__main__":
+    run(Toolbox(tools=[*installed(), echo, sleep, burn, spawn]))
