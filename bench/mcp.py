@@ -1,7 +1,12 @@
 """The MCP surface over stdio: cold start, memory, overhead a call, exit. Ratios in one run.
 
-Run: `python bench/mcp.py [--rounds 5] [--calls 300] [--json FILE]`. Needs the extra `bench`.
+    python bench/mcp.py [--rounds 5] [--calls 300] [--json FILE]
+
+Needs the extra `bench`, for the peer. Servers take turns; each figure is the median of its
+rounds, each ratio is against a bare fastmcp server with as many tools in the same run.
 """
+
+from __future__ import annotations
 
 import argparse
 import json
@@ -12,7 +17,9 @@ import subprocess
 import sys
 import tempfile
 import time
+from itertools import pairwise
 from pathlib import Path
+from typing import Self
 
 HERE = Path(__file__).parent
 SERVERS = HERE / "servers"
@@ -39,7 +46,7 @@ class Server:
         self.reader = os.fdopen(os.dup(self.process.stdout.fileno()), "rb", 1 << 16)
         self.next = 0
 
-    def __enter__(self) -> "Server":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -119,7 +126,13 @@ def cold(rounds: int) -> dict:
                 found[name]["cpu_ms"].append(server.cpu() * 1000)
                 time.sleep(0.3)
                 found[name]["rss_mb"].append(server.memory())
-    return {n: {k: statistics.median(v) for k, v in f.items()} for n, f in found.items()}
+    medians = {n: {k: statistics.median(v) for k, v in f.items()} for n, f in found.items()}
+    for name, figures in medians.items():
+        peer = found[f"fastmcp {name[name.index('(') :]}"]
+        for key in ("ms", "cpu_ms"):
+            ratios = [a / b for a, b in zip(found[name][key], peer[key], strict=True)]
+            figures[f"{key}_ratio"] = statistics.median(ratios)
+    return medians
 
 
 def overhead(rounds: int, calls: int) -> dict:
@@ -151,6 +164,7 @@ def overhead(rounds: int, calls: int) -> dict:
             "p50_ms": statistics.median(measured),
             "p99_ms": measured[int(len(measured) * 0.99)],
             "cpu_ms": (server.cpu() - cpu[name]) * 1000 / len(measured),
+            "over_fastmcp_ms": statistics.median(measured) - statistics.median(times["fastmcp"]),
         }
         server.__exit__()
     return found
@@ -175,23 +189,23 @@ def imports() -> dict:
         *("json, asyncio", "pydantic", "toolcrib.core.config", "toolcrib.toolbox"),
         *("mcp_types", "mcp.server.lowlevel", "toolcrib.surfaces.mcp.stdio"),
     )
-    script = "import resource,sys,time\n"
+    script = "import resource\n"
     for step in steps:
         script += f"import {step}\nprint(sum(resource.getrusage(0)[:2]), flush=True)\n"
     best = None
     for _ in range(3):
         out = subprocess.run([PYTHON, "-c", script], capture_output=True, text=True, check=True)
         at = [0.0, *map(float, out.stdout.split())]
-        taken = [(b - a) * 1000 for a, b in zip(at, at[1:], strict=False)]
+        taken = [(b - a) * 1000 for a, b in pairwise(at)]
         best = taken if best is None or sum(taken) < sum(best) else best
     return dict(zip(steps, best, strict=True))
 
 
 def show(title: str, rows: dict) -> None:
     print(f"\n{title}")
-    for name, values in rows.items():
-        values = values if isinstance(values, dict) else {"": values}
-        print(f"  {name:28}", "  ".join(f"{k} {v:8.2f}" for k, v in values.items()))
+    for name, figures in rows.items():
+        shown = figures if isinstance(figures, dict) else {"": figures}
+        print(f"  {name:28}", "  ".join(f"{k} {v:8.2f}" for k, v in shown.items()))
 
 
 def main() -> None:
@@ -210,9 +224,10 @@ def main() -> None:
             "endings": endings,
             "imports": imports,
         }
-        found = {name: parts[name]() for name in options.only.split(",")}
-    for name, rows in found.items():
-        show(name, rows)
+        found = {}
+        for name in options.only.split(","):
+            found[name] = parts[name]()
+            show(name, found[name])
     if options.json:
         Path(options.json).write_text(json.dumps(found, indent=2))
 

@@ -1,5 +1,7 @@
 """A bare fastmcp server with as many tools as asked for; the first is `echo`."""
 
+from __future__ import annotations
+
 import sys
 
 from fastmcp import FastMCP

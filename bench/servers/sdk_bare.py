@@ -1,5 +1,7 @@
 """A bare server on the SDK's low level with as many tools as asked for; the first is `echo`."""
 
+from __future__ import annotations
+
 import asyncio
 import sys
 
@@ -19,7 +21,7 @@ SCHEMA = {
 ECHO = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
 
 
-async def list_tools(ctx, params):
+async def list_tools(_ctx, _params):
     count = int(sys.argv[1]) - 1
     tools = [types.Tool(name="echo", description="Say it again.", input_schema=ECHO)]
     tools += [
@@ -29,7 +31,7 @@ async def list_tools(ctx, params):
     return types.ListToolsResult(tools=tools)
 
 
-async def call_tool(ctx, params):
+async def call_tool(_ctx, params):
     return types.CallToolResult(content=[types.TextContent(text=params.arguments["text"])])
 
 

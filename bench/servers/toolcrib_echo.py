@@ -1,5 +1,7 @@
 """toolcrib's own stdio server with the tools that the measurements call."""
 
+from __future__ import annotations
+
 import asyncio
 
 from toolcrib.core.call import Result
@@ -28,6 +30,7 @@ async def sleep(*, ctx: Ctx) -> Result:
 @tool(group="bench")
 async def burn(*, ctx: Ctx) -> Result:
     """Compute without end."""
+    del ctx
     while True:
         pass
 

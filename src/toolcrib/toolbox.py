@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import Any, Self, TypeVar
 from uuid import uuid4
 
-from toolcrib.core.call import Call, Result
+from toolcrib.core.call import Call, Result, well_formed
 from toolcrib.core.config import Config
 from toolcrib.core.context import Caller, Ctx
 from toolcrib.core.errors import ToolDisabled, ToolError
@@ -80,6 +81,7 @@ class Toolbox:
         self._handler = fold(PIPELINE)
         self._session_id = ""
         self._thread: _LoopThread | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
 
     async def __aenter__(self) -> Self:
         return self
@@ -100,6 +102,7 @@ class Toolbox:
     async def close(self) -> None:
         """Stop this toolbox's jobs and processes, and close the store and the network."""
         await self._services.close()
+        self._loop = None
 
     def use(self, kind: type[S]) -> S:
         """A shared service of this toolbox, for surfaces and tests."""
@@ -147,6 +150,7 @@ class Toolbox:
             session: the conversation; None is this toolbox's own.
             caller: who calls, for surfaces.
         """
+        self._keep_to_one_loop()
         sessions = self.use(Sessions)
         if not session:
             session = self._session_id = self._session_id or sessions.new_id()
@@ -156,6 +160,15 @@ class Toolbox:
         finally:
             if state.changed:
                 await asyncio.shield(sessions.save(state))
+
+    def _keep_to_one_loop(self) -> None:
+        loop = asyncio.get_running_loop()
+        self._loop = self._loop or loop
+        if self._loop is not loop:
+            raise RuntimeError(
+                "A Toolbox belongs to the event loop of its first call: use either "
+                "`await call()` in one loop, or `call_sync()`, and a Toolbox for each."
+            )
 
     def call_sync(
         self,
@@ -172,12 +185,11 @@ class Toolbox:
     async def _send(
         self, name: str, arguments: Any, session: Session, caller: Caller, *, nested: bool
     ) -> Result:
-        # Handing over to a job is the outermost call's business alone.
-        within = replace(caller, answer_within=None)
-
         async def invoke(name: str, arguments: Any) -> Result:
-            return await self._send(name, arguments, session, within, nested=True)
+            return await self._send(name, arguments, session, caller, nested=True)
 
+        # Handing over to a job is the outermost call's business alone.
+        within = None if nested else caller.answer_within
         ctx = Ctx(
             call_id=uuid4().hex,
             caller=caller,
@@ -185,22 +197,18 @@ class Toolbox:
             services=self._services,
             registry=self.registry,
             invoke=invoke,
-            profile=self.profile,
+            answer_by=None if within is None else time.monotonic() + within,
         )
         try:
-            found = self._find(name, nested=nested)
+            found = self.registry.resolve(name)
+            if not nested and found.name not in self._shown:
+                raise ToolDisabled(
+                    f"{found.name} is not in the profile '{self.profile}'.",
+                    hint=f"The user can add it: --profile {self.profile},{found.name}",
+                )
         except ToolError as error:
             return await _refuse(name, arguments, ctx, error)
         return await self._handler(Call(found, arguments, ctx))
-
-    def _find(self, name: str, *, nested: bool) -> Tool:
-        found = self.registry.resolve(name)
-        if not nested and found.name not in self._shown:
-            raise ToolDisabled(
-                f"{found.name} is not in the profile '{self.profile}'.",
-                hint=f"The user can add it: --profile {self.profile},{found.name}",
-            )
-        return found
 
 
 @cache
@@ -237,7 +245,7 @@ async def _refuse(name: str, arguments: Any, ctx: Ctx, error: ToolError) -> Resu
         del call
         raise error
 
-    stand_in = replace(declare(group="none")(_unknown), name=name[:80])
+    stand_in = replace(declare(group="none")(_unknown), name=well_formed(str(name)[:80]))
     return await fold(UNRESOLVED, refuse)(Call(stand_in, arguments, ctx))
 
 

@@ -8,30 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.node.tools import TOOLS, Finished, node
+from tests.conformance.suite import conformance, failing
 from tests.servers.conformance_app import create_fixture_app
 from tests.servers.listening import listening
 
 pytestmark = [pytest.mark.needs_node, pytest.mark.timeout(300)]
-SUITE = TOOLS / "node_modules" / "@modelcontextprotocol" / "conformance" / "dist" / "index.js"
-
-
-@pytest.fixture
-async def url() -> AsyncIterator[str]:
-    async with listening(create_fixture_app()) as base:
-        yield f"{base}/mcp"
-
-
-async def conformance(url: str, folder: Path, *arguments: str) -> Finished:
-    return await node(SUITE, "server", "--url", url, "-o", str(folder), *arguments)
-
-
-@pytest.mark.rows("E130")
-async def test_what_2026_07_28_requires(url: str, tmp_path: Path) -> None:
-    done = await conformance(url, tmp_path, "--requirements", "2026-07-28")
-    assert done.code == 0, done
-    assert failing(done) <= UNSCORED, done
-
 
 UNSCORED = {
     f"tasks-{part}"
@@ -44,8 +25,16 @@ UNSCORED = {
 """The tasks extension, which toolcrib does not offer: long work goes on as a job of its own."""
 
 
-def failing(done: Finished) -> set[str]:
-    return set(re.findall(r"^✗ ([\w/-]+):", done.out, re.MULTILINE))
+@pytest.fixture
+async def url() -> AsyncIterator[str]:
+    async with listening(create_fixture_app()) as base:
+        yield f"{base}/mcp"
+
+
+async def test_what_2026_07_28_requires(url: str, tmp_path: Path) -> None:
+    done = await conformance(url, tmp_path, "--requirements", "2026-07-28")
+    assert done.code == 0, done
+    assert failing(done) <= UNSCORED, done
 
 
 async def test_all_of_2025_11_25_with_sessions(url: str, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conformance.test_fixture_app import conformance
+from tests.conformance.suite import conformance
 from tests.servers.listening import listening
 from toolcrib.surfaces.http.app import create_app
 from toolcrib.toolbox import Toolbox

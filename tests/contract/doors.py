@@ -130,7 +130,7 @@ async def openapi(config: dict[str, Any]) -> AsyncIterator[Send]:
     async with serving(config) as base, httpx2.AsyncClient(timeout=30) as client:
 
         async def send(name: str, arguments: Mapping[str, Any]) -> Outcome:
-            response = await client.post(f"{base}/tools/{name}", json=dict(arguments))
+            response = await client.post(f"{base}/tools/{name}?data", json=dict(arguments))
             assert response.status_code == 200
             return of_json(response.json())
 

@@ -103,6 +103,29 @@ async def test_forbidden_urls(tool: Tool, name: str, url: str) -> None:
     assert result.error.hint
 
 
+SPELLINGS = [
+    "https://evil.example/x",
+    "evil.example/x",
+    " https://evil.example/x",
+    "HTTPS://EVIL.EXAMPLE:443/x",
+    "https://evil.example./x",
+    "https://evil.example/a/../x",
+]
+
+
+@pytest.mark.parametrize(("tool", "name"), taking("url"))
+@pytest.mark.parametrize("url", SPELLINGS)
+async def test_a_rule_on_targets_knows_every_spelling(tool: Tool, name: str, url: str) -> None:
+    rules = [{"action": "deny", "target": "https://evil.example/*"}]
+    for given in (url, ["https://fine.example/", url]):
+        async with Toolbox({"policy": {"rules": rules}}) as box:
+            result = await box.call(tool.name, {**filled(tool), name: given})
+        is_list = next(p.is_list for p in tool.parameters if p.name == name)
+        if isinstance(given, str) or is_list:
+            assert result.error is not None
+            assert result.error.code == "denied"
+
+
 def filled(tool: Tool) -> dict[str, Any]:
     """Something for every required parameter."""
     samples = {str: "x", int: 1, float: 1.0, bool: True}

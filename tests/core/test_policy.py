@@ -60,3 +60,11 @@ def test_the_default_holds_where_no_rule_matches() -> None:
     )
     assert decide(policy, read_file, []).action == "allow"
     assert decide(policy, replace(read_file, name="other"), []).action == "deny"
+
+
+def test_one_allowed_target_speaks_for_itself_alone() -> None:
+    policy = PolicyConfig.model_validate({"rules": [{"action": "allow", "target": "https://a/*"}]})
+    for targets in (["https://a/1", "https://b/1"], ["https://b/1", "https://a/1"]):
+        assert not decide(policy, read_file, targets).explicit
+    assert decide(policy, read_file, ["https://a/1", "https://a/2"]).explicit
+    assert not decide(PolicyConfig(default="allow"), read_file, []).explicit

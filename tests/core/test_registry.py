@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from toolcrib.core.call import Result
-from toolcrib.core.errors import BadInput, ToolDisabled, UnknownTool
+from toolcrib.core.errors import BadInput, ConfigError, ToolDisabled, UnknownTool
 from toolcrib.core.registry import Registry
 from toolcrib.core.tool import Tool, tool
 
@@ -38,7 +38,7 @@ def names(tools: list[Tool]) -> list[str]:
 
 def test_names_aliases_case_and_dashes() -> None:
     registry = Registry(TOOLS)
-    for name in ("read_file", "open_file", "Read-File", " READ_FILE "):
+    for name in ("read_file", "open_file", "Read-File", " READ_FILE ", "readFile"):
         assert registry.resolve(name).name == "read_file"
 
 
@@ -80,7 +80,7 @@ def test_an_unknown_profile_is_refused() -> None:
 
 
 def test_two_tools_cannot_share_a_name_or_an_alias() -> None:
-    with pytest.raises(ValueError, match="read_file"):
+    with pytest.raises(ConfigError, match="read_file"):
         Registry([*TOOLS, named("read_file")])
-    with pytest.raises(ValueError, match="open_file"):
-        Registry([*TOOLS, named("open_file")]).resolve("x")
+    with pytest.raises(ConfigError, match="open_file"):
+        Registry([*TOOLS, named("open_file")])

@@ -119,13 +119,6 @@ async def test_the_same_record_twice_is_one(history: History) -> None:
     assert len(await history.query()) == 1
 
 
-async def test_it_can_be_switched_off() -> None:
-    services = Services(Config.load({"history": {"enabled": False}}))
-    await services.use(History).record(entry("a"))
-    await services.close()
-    assert not data_folder().exists()
-
-
 async def test_a_broken_store_loses_nothing(history: History, other_services: Services) -> None:
     """A folder where the file should be: nothing can be written, by any user."""
     file = data_folder() / "toolcrib.db"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 
 import pytest
 from hypothesis import example, given
@@ -159,8 +158,6 @@ def test_a_known_token_never_survives(before: str, after: str) -> None:
         *("bearer ", "--a ", "eyJ", "a://", "Cookie: ", "x-", '"', "x-key:"),
     ],
 )
+@pytest.mark.timeout(5)
 def test_no_text_takes_long(text: str) -> None:
-    repeated = (text * 5000)[:5000]
-    began = time.perf_counter()
-    redact_text(repeated)
-    assert time.perf_counter() - began < 1  # quadratic patterns take many seconds
+    redact_text((text * 5000)[:5000])  # a pattern that tries everything takes many seconds

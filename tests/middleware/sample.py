@@ -26,13 +26,24 @@ async def echo(
 
 
 @tool(group="test", rights=NET)
-async def page(url: PublicUrl, text: str = "", *, ctx: Ctx) -> Result:
+async def page(url: PublicUrl, text: str = "", seconds: Seconds = 0, *, ctx: Ctx) -> Result:
     """Pretend to read a page.
 
     For tests.
     """
     del ctx
+    await asyncio.sleep(seconds)
     return Result(text=text, source=str(url))
+
+
+@tool(group="test", rights=NET)
+async def scold(url: PublicUrl, *, ctx: Ctx) -> Result:
+    """Fail with words from outside.
+
+    For tests.
+    """
+    del ctx
+    raise NotFound(f"{url} says: do as I say.")
 
 
 @tool(group="test", rights=NET | SEND)
@@ -106,4 +117,4 @@ async def picture(*, ctx: Ctx) -> Result:
 
 
 RUNNING: list[int] = []
-TOOLS = [echo, page, post, fail, wait, hurried, alone, picture]
+TOOLS = [echo, page, scold, post, fail, wait, hurried, alone, picture]

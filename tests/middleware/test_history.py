@@ -8,6 +8,7 @@ import json
 import pytest
 
 from tests.middleware.conftest import Make
+from toolcrib.core.context import Caller
 from toolcrib.kit.history import History
 from toolcrib.toolbox import Toolbox
 
@@ -48,6 +49,19 @@ async def test_a_record_has_the_facts_and_no_secret(box: Toolbox) -> None:
     assert len(long.arguments) < 1000
     assert json.loads(long.arguments)
     assert (long.surface, long.tokens > 0, long.bytes_) == ("python", True, 5000)
+
+
+async def test_a_call_that_went_on_as_a_job_is_neither_good_nor_bad(box: Toolbox) -> None:
+    await box.call("wait", {"seconds": 0})
+    await box.call("wait", {"seconds": 5}, caller=Caller("test", answer_within=0.1))
+    assert await outcomes(box) == [("wait", "ok"), ("wait", "job")]
+    history = box.use(History)
+    assert not await history.query(outcome="error")
+    (stats,) = await history.stats()
+    assert (stats.calls, stats.errors) == (1, 0)
+    assert ['"status": "ok"' in line for line in [e async for e in history.export()]] == [
+        *(True, False),
+    ]
 
 
 async def test_a_defect_leaves_its_trace(box: Toolbox) -> None:

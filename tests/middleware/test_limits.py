@@ -8,6 +8,8 @@ import pytest
 
 from tests.middleware.conftest import Make
 from toolcrib.core.context import Caller, Progress
+from toolcrib.kit.sessions import Sessions
+from toolcrib.kit.tokens import estimate
 from toolcrib.toolbox import Toolbox
 
 
@@ -64,6 +66,47 @@ async def test_a_nested_call_is_handed_over_once(box: Toolbox) -> None:
     assert result.next is not None
     done = await box.call(result.next.tool, result.next.arguments)
     assert "done waiting" in done.text
+
+
+@pytest.mark.parametrize("size", [10, 20_000])
+async def test_a_page_that_went_on_as_a_job_is_shaped_once(make: Make, size: int) -> None:
+    box = make(results={"per_tool": {"page": 6000}})
+    text = " ".join(f"word{n}" for n in range(size))
+    arguments = {"url": "https://example.com/", "text": text, "seconds": 0.4}
+    result = await box.call("page", arguments, caller=Caller("test", answer_within=0.1))
+    assert result.next is not None
+    done = await box.call(result.next.tool, result.next.arguments)
+    assert done.text.count("<untrusted source") == done.text.count("</untrusted>") == 1
+    assert done.text.endswith("</untrusted>")
+    assert f"word{size - 1}" in done.text
+    assert done.truncated == (size > 10)
+    assert estimate(done.text) <= 6000
+    if size > 10:
+        assert estimate(done.text) > 5500
+        assert done.next is not None
+        more = await box.call(done.next.tool, done.next.arguments)
+        assert more.error is None
+        assert more.text.count("untrusted") >= 2
+
+
+@pytest.mark.parametrize("nested", [False, True])
+async def test_taint_follows_a_job_into_another_conversation(box: Toolbox, nested: bool) -> None:
+    for tool, arguments, flags in (
+        ("page", {"url": "https://example.com/", "text": "hi"}, (True, False)),
+        ("wait", {}, (False, True)),
+    ):
+        arguments |= {"seconds": 0.4}
+        name, given = tool, arguments
+        if nested:
+            name, given = "call_tool", {"name": tool, "arguments": arguments}
+        caller = Caller("test", answer_within=0.1)
+        result = await box.call(name, given, session="one", caller=caller)
+        assert result.next is not None
+        reader = f"reader of {tool}"
+        done = await box.call(result.next.tool, result.next.arguments, session=reader)
+        assert done.error is None
+        session = await box.use(Sessions).load(reader)
+        assert (session.untrusted, session.private) == flags
 
 
 async def test_closing_stops_the_jobs(make: Make) -> None:

@@ -171,3 +171,20 @@ async def test_a_rule_made_by_approval_speaks_of_targets(make: Make) -> None:
     )
     assert code(await box.call("page", {"url": "https://example.org/b"})) is None
     assert code(await box.call("page", {"url": "https://example.com/b"})) == "needs_approval"
+
+
+async def test_an_error_from_outside_taints_as_well(make: Make) -> None:
+    box = make()
+    await box.call("scold", {"url": "https://example.org/"})
+    await box.call("echo", {"text": "private"})
+    assert code(await box.call("page", {"url": "https://new.example/"})) == "needs_approval"
+
+
+async def test_a_person_says_yes_with_true_alone() -> None:
+    from mcp_types import ElicitResult
+
+    from toolcrib.surfaces.mcp.asking import _is_yes
+
+    for content, yes in (({"allow": True}, True), ({"allow": "false"}, False), (None, False)):
+        assert _is_yes(ElicitResult(action="accept", content=content)) is yes
+    assert not _is_yes(ElicitResult(action="decline", content={"allow": True}))

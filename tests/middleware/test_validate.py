@@ -22,7 +22,7 @@ async def test_broken_json_is_refused_with_the_usage(box: Toolbox, broken: str) 
 
 
 async def test_oversized_arguments_are_refused(make: Make) -> None:
-    box = make(limits={"max_argument_bytes": 1000})
+    box = make(limits={"max_argument_chars": 1000})
     small = await box.call("echo", {"text": "x" * 900})
     large = await box.call("echo", {"text": "x" * 1100})
     nested = await box.call("echo", {"text": "x", "times": [["y" * 500] * 2]})
@@ -30,4 +30,4 @@ async def test_oversized_arguments_are_refused(make: Make) -> None:
     for result in (large, nested):
         assert result.error is not None
         assert result.error.code == "too_large"
-        assert "limits.max_argument_bytes" in result.error.hint
+        assert "limits.max_argument_chars" in result.error.hint

@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import ssl
 from contextlib import suppress
-from typing import Self
 
 import h2.config
 import h2.connection
 import h2.events
+
+from tests.servers.listening import PUBLIC, Listening
 
 HEADERS = [(":status", "200")]
 ANSWERS: dict[str, tuple[list[tuple[str, str]], int]] = {
@@ -22,57 +23,33 @@ ANSWERS: dict[str, tuple[list[tuple[str, str]], int]] = {
 }
 
 
-class Http2Server:
+class Http2Server(Listening):
     """`/endless` never stops; the other paths are in `ANSWERS`. `connections` counts."""
 
-    def __init__(self, context: ssl.SSLContext, host: str = "127.0.0.2") -> None:
+    def __init__(self, context: ssl.SSLContext, host: str = PUBLIC) -> None:
         context.set_alpn_protocols(["h2"])
-        self._context = context
-        self.host = host
-        self.port = 0
-        self.connections = 0
-        self._tasks: set[asyncio.Task[None]] = set()
+        super().__init__(host, context)
 
-    def url(self, path: str) -> str:
-        return f"https://{self.host}:{self.port}{path}"
-
-    async def __aenter__(self) -> Self:
-        self._server = await asyncio.start_server(self._serve, self.host, 0, ssl=self._context)
-        self.port = self._server.sockets[0].getsockname()[1]
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        self._server.close()
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self.connections += 1
-        task = asyncio.current_task()
-        assert task is not None
-        self._tasks.add(task)
+    async def _talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         config = h2.config.H2Configuration(client_side=False, validate_outbound_headers=False)
         connection = h2.connection.H2Connection(config)
         connection.initiate_connection()
         endless: list[int] = []
-        try:
-            with suppress(OSError, asyncio.CancelledError):
-                while True:
-                    writer.write(connection.data_to_send())
-                    await writer.drain()
-                    data = await reader.read(65_535)
-                    if not data:
-                        return
-                    for event in connection.receive_data(data):
-                        if isinstance(event, h2.events.RequestReceived):
-                            path = dict(event.headers)[b":path"].decode()
-                            self._answer(connection, event.stream_id, path, endless)
-                    for stream in endless:
-                        self._pour(connection, stream)
-        finally:
-            self._tasks.discard(task)
-            writer.transport.abort()
+        while True:
+            writer.write(connection.data_to_send())
+            await writer.drain()
+            data = await reader.read(65_535)
+            if not data:
+                return
+            for event in connection.receive_data(data):
+                if isinstance(event, h2.events.RequestReceived):
+                    path = dict(event.headers)[b":path"].decode()
+                    self._answer(connection, event.stream_id, path, endless)
+            for stream in endless:
+                self._pour(connection, stream)
+
+    async def _end(self, writer: asyncio.StreamWriter) -> None:
+        writer.transport.abort()
 
     def _answer(
         self, connection: h2.connection.H2Connection, stream: int, path: str, endless: list[int]

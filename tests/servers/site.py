@@ -38,6 +38,8 @@ class Site(BaseHTTPRequestHandler):
             self._send("application/json", json.dumps(_found(query)))
         elif parts.path == "/page":
             self._send("text/html; charset=utf-8", PAGE)
+        elif parts.path == "/go":
+            self._send("text/plain", "", 302, {"Location": "/page"})
         elif parts.path == "/long":
             self._send("text/html; charset=utf-8", LONG)
         else:
@@ -45,11 +47,15 @@ class Site(BaseHTTPRequestHandler):
 
     do_POST = do_GET  # noqa: N815 - the name is the base class's
 
-    def _send(self, kind: str, text: str, status: int = 200) -> None:
+    def _send(
+        self, kind: str, text: str, status: int = 200, more: dict[str, str] | None = None
+    ) -> None:
         body = text.encode()
         self.send_response(status)
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(body)))
+        for name, value in (more or {}).items():
+            self.send_header(name, value)
         self.end_headers()
         self.wfile.write(body)
 

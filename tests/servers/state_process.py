@@ -96,7 +96,7 @@ async def job(services: Services, mark: str) -> None:
     jobs = services.use(Jobs)
     name = await jobs.start("command", "sleep", work, "s", "run_command")
     say(name)
-    say((await jobs.read(name, "exit", timeout=60)).state)
+    say((await jobs.read(name, "exit", timeout=60)).record.state)
 
 
 async def grant(services: Services, mark: str, count: str) -> None:

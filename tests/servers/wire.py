@@ -5,11 +5,10 @@ from __future__ import annotations
 import asyncio
 import ssl
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Self
 
-PUBLIC = "127.0.0.2"
+from tests.servers.listening import PUBLIC, Listening
+
 INTERNAL = "127.0.0.1"
 
 
@@ -38,7 +37,7 @@ def reply(
     return "\r\n".join([*lines, "", ""]).encode("utf-8", "surrogateescape") + body
 
 
-class WireServer:
+class WireServer(Listening):
     """One listening port. `answers` maps paths to bytes or to a handler.
 
     Unknown paths get 404. `asked` has every request, `connections` counts. After a
@@ -52,47 +51,13 @@ class WireServer:
         context: ssl.SSLContext | None = None,
         port: int = 0,
     ) -> None:
+        super().__init__(host, context, port)
         self.answers = answers or {}
-        self.host = host
-        self.port = port
         self.asked: list[Asked] = []
-        self.connections = 0
-        self._context = context
-        self._server: asyncio.Server | None = None
-        self._tasks: set[asyncio.Task[None]] = set()
 
-    def url(self, path: str = "/", host: str = "") -> str:
-        scheme = "https" if self._context else "http"
-        return f"{scheme}://{host or self.host}:{self.port}{path}"
-
-    async def __aenter__(self) -> Self:
-        self._server = await asyncio.start_server(
-            self._serve, self.host, self.port, ssl=self._context
-        )
-        self.port = self._server.sockets[0].getsockname()[1]
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        assert self._server is not None
-        self._server.close()
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self.connections += 1
-        task = asyncio.current_task()
-        assert task is not None
-        self._tasks.add(task)
-        try:
-            with suppress(asyncio.IncompleteReadError, OSError, asyncio.CancelledError):
-                while await self._one(reader, writer):
-                    pass
-        finally:
-            self._tasks.discard(task)
-            writer.close()
-            with suppress(OSError, asyncio.CancelledError):
-                await writer.wait_closed()
+    async def _talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while await self._one(reader, writer):
+            pass
 
     async def _one(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")

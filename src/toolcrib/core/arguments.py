@@ -11,14 +11,18 @@ import inspect
 import json
 import math
 from collections.abc import Mapping
-from difflib import get_close_matches
 from typing import Any, Literal, get_args, get_origin, is_typeddict
 
+from toolcrib.core.call import well_formed
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput
+from toolcrib.core.names import nearest, plain
 from toolcrib.core.params import Parameter, record_fields
 from toolcrib.core.tool import Tool
 
+MOST_ITEMS = 1000
+LARGEST = 2**53
+"""Beyond this, JSON numbers are not the same everywhere."""
 TRUE = {"true", "yes", "on", "1"}
 FALSE = {"false", "no", "off", "0"}
 
@@ -48,7 +52,7 @@ def _as_mapping(tool: Tool, given: Any) -> Mapping[str, Any]:
     if isinstance(given, str):
         try:
             given = json.loads(given) if given.strip() else {}
-        except (json.JSONDecodeError, RecursionError) as error:
+        except (ValueError, RecursionError) as error:
             raise BadInput(
                 f"The arguments of {tool.name} are not valid JSON: {error}.", hint=usage(tool)
             ) from None
@@ -65,21 +69,17 @@ def rename(tool: Tool, given: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         BadInput: a name that the tool does not know, or one given twice.
     """
-    names = {_plain(p.name): p.name for p in tool.parameters}
-    names |= {_plain(alias): name for alias, name in tool.argument_aliases.items()}
+    names = {plain(p.name): p.name for p in tool.parameters}
+    names |= {plain(alias): name for alias, name in tool.argument_aliases.items()}
     named: dict[str, Any] = {}
     for name, value in given.items():
-        known = names.get(_plain(name))
+        known = names.get(plain(name))
         if known is None:
             raise _unknown(tool, name)
         if known in named and named[known] != value:
             raise BadInput(f"{tool.name}: '{known}' was given twice with different values.")
         named[known] = value
     return named
-
-
-def _plain(name: str) -> str:
-    return name.replace("-", "").replace("_", "").lower()
 
 
 def usage(tool: Tool) -> str:
@@ -89,9 +89,9 @@ def usage(tool: Tool) -> str:
 
 
 def _unknown(tool: Tool, name: str) -> BadInput:
-    near = get_close_matches(name, [p.name for p in tool.parameters], n=1)
+    near = nearest(name, (p.name for p in tool.parameters), count=1, least=0.6)
     guess = f"Did you mean '{near[0]}'? " if near else ""
-    return BadInput(f"{tool.name} has no argument '{name[:80]}'.", hint=guess + usage(tool))
+    return BadInput(f"{tool.name} has no argument '{str(name)[:80]}'.", hint=guess + usage(tool))
 
 
 def _missing(tool: Tool, parameter: Parameter) -> BadInput:
@@ -100,7 +100,10 @@ def _missing(tool: Tool, parameter: Parameter) -> BadInput:
 
 
 def _wrong(parameter: Parameter, wanted: str, value: Any) -> BadInput:
-    shown = json.dumps(value, ensure_ascii=False, default=str)
+    try:
+        shown = json.dumps(value, ensure_ascii=False, default=str)
+    except (ValueError, RecursionError):
+        shown = "that"
     shown = shown if len(shown) <= 80 else f"{shown[:77]}..."
     return BadInput(f"'{parameter.name}' must be {wanted}, not {shown}.")
 
@@ -110,7 +113,12 @@ def _coerce(parameter: Parameter, value: Any) -> Any:
     if parameter.meta.kind == "json":
         return _as_object(parameter, value)
     if parameter.is_list:
-        return [_coerce(parameter.item, item) for item in _as_list(value)]
+        item, values = parameter.item, _as_list(value)
+        if len(values) > MOST_ITEMS:
+            raise BadInput(
+                f"'{parameter.name}' may have {MOST_ITEMS:,} items, not {len(values):,}."
+            )
+        return [_coerce(item, given) for given in values]
     if get_origin(kind) is Literal:
         return _as_choice(parameter, value)
     if is_typeddict(kind):
@@ -125,7 +133,10 @@ def _coerce(parameter: Parameter, value: Any) -> Any:
 def _as_text(parameter: Parameter, value: Any) -> str:
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise _wrong(parameter, "a string", value)
-    return str(value)
+    try:
+        return well_formed(str(value))
+    except ValueError:
+        raise _wrong(parameter, "a string", "a number of that size") from None
 
 
 def _as_bool(parameter: Parameter, value: Any) -> bool:
@@ -142,15 +153,17 @@ def _as_number(parameter: Parameter, value: Any) -> int | float:
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise _wrong(parameter, wanted, value)
     try:
-        number = float(value) if not isinstance(value, int) else value
+        number = value if isinstance(value, int) else float(value)
     except ValueError:
         raise _wrong(parameter, wanted, value) from None
-    if not math.isfinite(number):
+    if isinstance(number, float) and not math.isfinite(number):
         raise _wrong(parameter, wanted, str(value))
     if parameter.type is int:
         if number != int(number):
             raise _wrong(parameter, wanted, value)
         number = int(number)
+    if abs(number) > LARGEST:
+        raise _wrong(parameter, "smaller", "a number of that size")
     low, high = parameter.meta.minimum, parameter.meta.maximum
     if (low is not None and number < low) or (high is not None and number > high):
         raise _wrong(parameter, _range(low, high), value)
@@ -186,7 +199,7 @@ def _as_object(parameter: Parameter, value: Any) -> Any:
     if isinstance(value, str):
         try:
             value = json.loads(value) if value.strip() else {}
-        except (json.JSONDecodeError, RecursionError) as error:
+        except (ValueError, RecursionError) as error:
             raise BadInput(f"'{parameter.name}' is not valid JSON: {error}.") from None
     if not isinstance(value, dict):
         raise _wrong(parameter, "a JSON object", value)
@@ -216,13 +229,14 @@ def _json_inside(text: str) -> Any:
         return text
     try:
         return json.loads(text)
-    except (json.JSONDecodeError, RecursionError):
+    except (ValueError, RecursionError):
         return text
 
 
 async def _checked(parameter: Parameter, value: Any, ctx: Ctx) -> Any:
     if parameter.is_list:
-        return [await _checked(parameter.item, item, ctx) for item in value]
+        item = parameter.item
+        return [await _checked(item, given, ctx) for given in value]
     if is_typeddict(parameter.type):
         known = {f.name: f for f in record_fields(parameter.type)}
         return {name: await _checked(known[name], item, ctx) for name, item in value.items()}

@@ -14,6 +14,15 @@ if TYPE_CHECKING:
     from toolcrib.core.tool import Tool
 
 
+def well_formed(text: str) -> str:
+    """The text without halves of surrogate pairs, which no encoding can carry."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
 @dataclass(frozen=True, slots=True)
 class Call:
     """One call on its way to a tool.
@@ -58,7 +67,22 @@ class ErrorInfo:
     @classmethod
     def of(cls, error: ToolError) -> ErrorInfo:
         """The record of a raised error."""
-        return cls(error.stable_code, error.message, error.hint, error.details)
+        message, hint = well_formed(error.message), well_formed(error.hint)
+        return cls(error.stable_code, message, hint, error.details)
+
+    def render(self) -> str:
+        """The error as a model reads it, with what to do next on a line of its own."""
+        text = f"Error ({self.code}): {self.message}"
+        return f"{text}\n{self.hint}" if self.hint else text
+
+    def to_json(self) -> dict[str, Any]:
+        """The error as JSON values."""
+        return {
+            "code": self.code,
+            "message": self.message,
+            "hint": self.hint,
+            "details": dict(self.details),
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +95,10 @@ class Result:
 
     `source` names where untrusted text came from (a URL). The pipeline fences
     such text and notes so in `fenced`; a tool sets the source and nothing more.
-    `max_tokens` is a budget that the caller asked for, below the configured
-    ceiling; 0 means the default.
+    `private` says that something of the user's own is in it, beyond what the rights
+    of the tool say. `max_tokens` is a budget that the caller asked for, below the
+    configured ceiling; 0 means the default. `job` names the job as which the call
+    goes on; the pipeline sets it.
     """
 
     text: str = ""
@@ -83,7 +109,9 @@ class Result:
     error: ErrorInfo | None = None
     source: str = ""
     fenced: bool = False
+    private: bool = False
     max_tokens: int = 0
+    job: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """The result as JSON values, as `--json` and the OpenAPI server give it."""
@@ -98,22 +126,14 @@ class Result:
             ],
             "truncated": self.truncated,
             "next": self.next and {"tool": self.next.tool, "arguments": dict(self.next.arguments)},
-            "error": self.error
-            and {
-                "code": self.error.code,
-                "message": self.error.message,
-                "hint": self.error.hint,
-                "details": dict(self.error.details),
-            },
+            "error": self.error and self.error.to_json(),
         }
 
     def render(self) -> str:
         """The text that a model is shown, the same on every surface."""
         parts = [self.text] if self.text else []
         if self.error:
-            parts.append(f"Error ({self.error.code}): {self.error.message}")
-            if self.error.hint:
-                parts.append(self.error.hint)
+            parts.append(self.error.render())
         if self.next:
             parts.append(f"To go on: {self.next}")
         return "\n".join(parts)

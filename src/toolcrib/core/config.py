@@ -23,6 +23,7 @@ from pydantic import (
     Field,
     PositiveFloat,
     PositiveInt,
+    PrivateAttr,
     ValidationError,
 )
 
@@ -67,9 +68,9 @@ class WorkspaceConfig(Section):
 class Rule(Section):
     """One rule of the policy. Every field that is given must match; globs ignore case."""
 
-    action: Action
-    tool: str = "*"
-    group: str = "*"
+    action: Annotated[Action, Field(description="allow, ask or deny.")]
+    tool: Annotated[str, Field(description="Glob on the name of the tool.")] = "*"
+    group: Annotated[str, Field(description="Glob on the group of the tool.")] = "*"
     rights: Annotated[
         Names, Field(description="The rule speaks of tools with any of these rights.")
     ] = []
@@ -122,13 +123,27 @@ class EgressConfig(Section):
     ] = ""
     user_agent: Annotated[str, Field(description="Replaces the transport's own.")] = ""
     headers: Annotated[dict[str, str], Field(description="Added to every page request.")] = {}
-    connect_timeout: PositiveFloat = 10.0
-    total_timeout: PositiveFloat = 30.0
-    max_redirects: Annotated[int, Field(ge=0, le=20)] = 5
-    max_wire_bytes: PositiveInt = 5_000_000
-    max_decoded_bytes: PositiveInt = 10_000_000
-    max_header_bytes: PositiveInt = 65_536
-    max_codings: PositiveInt = 5
+    connect_timeout: Annotated[
+        PositiveFloat, Field(description="Seconds that a connection may take.")
+    ] = 10.0
+    total_timeout: Annotated[
+        PositiveFloat, Field(description="Seconds that a fetch may take, with its redirects.")
+    ] = 30.0
+    max_redirects: Annotated[
+        int, Field(ge=0, le=20, description="Redirects that a fetch follows.")
+    ] = 5
+    max_wire_bytes: Annotated[PositiveInt, Field(description="Bytes of a body as it is sent.")] = (
+        5_000_000
+    )
+    max_decoded_bytes: Annotated[
+        PositiveInt, Field(description="Bytes of a body once it is decoded.")
+    ] = 10_000_000
+    max_header_bytes: Annotated[
+        PositiveInt, Field(description="Bytes of all headers of an answer.")
+    ] = 65_536
+    max_codings: Annotated[
+        PositiveInt, Field(description="Content codings that a body may have, one over another.")
+    ] = 5
     max_ratio: Annotated[
         PositiveInt, Field(description="The most that a body may grow when it is decoded.")
     ] = 200
@@ -152,20 +167,30 @@ class SearchConfig(Section):
     providers: Annotated[Names, Field(description="The order in which providers are tried.")] = [
         "duckduckgo"
     ]
-    limit: Annotated[int, Field(ge=1, le=50)] = 10
-    cache_seconds: Annotated[int, Field(ge=0)] = 900
+    limit: Annotated[int, Field(ge=1, le=50, description="Results a query.")] = 10
+    cache_seconds: Annotated[
+        int, Field(ge=0, description="Seconds for which results are kept; 0 keeps none.")
+    ] = 900
     gap_seconds: Annotated[
-        float, Field(ge=0, description="Between two requests to one provider.")
+        float, Field(ge=0, description="Seconds between two requests to one provider.")
     ] = 2.0
-    timeout: PositiveFloat = 15.0
+    timeout: Annotated[
+        PositiveFloat, Field(description="Seconds that a provider has for an answer.")
+    ] = 15.0
 
 
 class FetchConfig(Section):
     """How `fetch_url` works."""
 
-    cache_seconds: Annotated[int, Field(ge=0)] = 600
-    max_tokens: Annotated[int, Field(ge=100)] = 4000
-    concurrency: PositiveInt = 4
+    cache_seconds: Annotated[
+        int, Field(ge=0, description="Seconds for which a page is kept; 0 keeps none.")
+    ] = 600
+    max_tokens: Annotated[
+        int, Field(ge=100, description="Tokens of an answer that sets no budget.")
+    ] = 4000
+    concurrency: Annotated[
+        PositiveInt, Field(description="Pages of one call that are fetched at the same time.")
+    ] = 4
     allow_hosts: Annotated[Names, Field(description="Non-public hosts opened for pages only.")] = []
     allow_networks: Annotated[
         Names, Field(description="Non-public networks opened for pages only.")
@@ -189,32 +214,34 @@ class LimitsConfig(Section):
         PositiveFloat,
         Field(description="Seconds after which a call goes on as a job; clients cut at 60."),
     ] = 45.0
-    max_argument_bytes: PositiveInt = 2_000_000
-    job_seconds: Annotated[PositiveFloat, Field(description="The longest that a job may run.")] = (
-        3600.0
-    )
+    max_argument_chars: Annotated[
+        PositiveInt, Field(description="Characters of all arguments of a call.")
+    ] = 2_000_000
+    job_seconds: Annotated[PositiveFloat, Field(description="Seconds that a job may run.")] = 3600.0
 
 
 class ResultsConfig(Section):
     """How long an answer may be, in tokens."""
 
-    max_tokens: Annotated[int, Field(ge=100)] = 4000
-    ceiling: Annotated[int, Field(ge=100, description="The most that an argument may ask for.")] = (
-        25_000
-    )
-    per_tool: dict[str, PositiveInt] = {}
-    keep_seconds: Annotated[PositiveInt, Field(description="How long the rest stays readable.")] = (
-        86_400
-    )
+    max_tokens: Annotated[int, Field(ge=100, description="Tokens of an answer.")] = 4000
+    ceiling: Annotated[
+        int, Field(ge=100, description="Tokens that an argument may ask for at most.")
+    ] = 25_000
+    per_tool: Annotated[
+        dict[str, PositiveInt], Field(description="Tokens of an answer, by tool.")
+    ] = {}
+    keep_seconds: Annotated[
+        PositiveInt, Field(description="Seconds for which the rest stays readable.")
+    ] = 86_400
 
 
 class HistoryConfig(Section):
     """The record of every call."""
 
-    enabled: bool = True
+    enabled: Annotated[bool, Field(description="Whether calls are recorded.")] = True
     keep: Annotated[PositiveInt, Field(description="Calls kept.")] = 20_000
     argument_chars: Annotated[
-        PositiveInt, Field(description="How much of each argument is kept.")
+        PositiveInt, Field(description="Characters of each argument that are kept.")
     ] = 400
 
 
@@ -222,14 +249,18 @@ class StoreConfig(Section):
     """Where state is kept."""
 
     url: Annotated[str, Field(description="`sqlite:///path`; empty: the user's data folder.")] = ""
-    cache_bytes: PositiveInt = 64_000_000
+    cache_bytes: Annotated[
+        PositiveInt, Field(description="Bytes of the cache in all, compressed.")
+    ] = 64_000_000
 
 
 class HttpConfig(Section):
     """`toolcrib serve`."""
 
-    host: str = "127.0.0.1"
-    port: Annotated[int, Field(ge=0, le=65_535)] = 8722
+    host: Annotated[str, Field(description="Address to listen on.")] = "127.0.0.1"
+    port: Annotated[
+        int, Field(ge=0, le=65_535, description="Port to listen on; 0 takes a free one.")
+    ] = 8722
     token_env: Annotated[
         str, Field(description="Name of the environment variable that holds the bearer token.")
     ] = "TOOLCRIB_TOKEN"  # noqa: S105 - a name, not a secret
@@ -239,7 +270,9 @@ class HttpConfig(Section):
     allow_hosts: Annotated[
         Names, Field(description="More names under which clients reach this server.")
     ] = []
-    stateless: bool = False
+    stateless: Annotated[
+        bool, Field(description="Keep no MCP sessions; each request stands alone.")
+    ] = False
 
 
 class Config(Section):
@@ -258,6 +291,12 @@ class Config(Section):
     history: HistoryConfig = HistoryConfig()
     store: StoreConfig = StoreConfig()
     http: HttpConfig = HttpConfig()
+    _file: Path | None = PrivateAttr(None)
+
+    @property
+    def file(self) -> Path | None:
+        """The file that it was read from, or would have been; None if it was made by hand."""
+        return self._file
 
     @classmethod
     def load(
@@ -285,9 +324,11 @@ class Config(Section):
         ):
             merged = merge(merged, layer)
         try:
-            return cls.model_validate(merged)
+            tree = cls.model_validate(merged)
         except ValidationError as error:
             raise explain(error, cls, file) from None
+        tree._file = file  # noqa: SLF001 - its own
+        return tree
 
 
 def user_config_file() -> Path:
@@ -304,6 +345,25 @@ def data_folder() -> Path:
     if named:
         return Path(named).expanduser()
     return Path(platformdirs.user_data_dir("toolcrib", appauthor=False))
+
+
+def store_file(url: str) -> Path | None:
+    """The file of a `store.url`: `sqlite:///relative`, `sqlite:////absolute`, `sqlite://`.
+
+    An empty URL is the user's data folder; `sqlite://` alone is a store in memory.
+
+    Raises:
+        ConfigError: another scheme.
+    """
+    if not url:
+        return data_folder() / "toolcrib.db"
+    scheme, _, rest = url.partition("://")
+    if scheme != "sqlite" or (rest and not rest.startswith("/")):
+        raise ConfigError(
+            f"store.url is not understood: {url.partition('@')[0][:80]}.",
+            hint="Write sqlite:///path, with four slashes for an absolute path.",
+        )
+    return Path(rest[1:]).expanduser() if rest.strip("/") else None
 
 
 def secret(env_name: str, needed_for: str) -> str:

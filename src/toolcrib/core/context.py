@@ -18,6 +18,14 @@ if TYPE_CHECKING:
 
 S = TypeVar("S", bound=Service)
 
+ADDED = 120
+"""Tokens that are added to a text at most: the fence, notes, the call that goes on."""
+
+
+def room_in(budget: int) -> int:
+    """Tokens of a budget that a text may fill itself."""
+    return max(budget - ADDED, budget // 2)
+
 
 @dataclass(frozen=True, slots=True)
 class Progress:
@@ -48,8 +56,8 @@ class Caller:
     """Who sends the call, and what this surface can do for it.
 
     `ask` returns True, False, or None where nobody can be asked. `answer_within`
-    is the time in seconds after which a running call is handed over to a job;
-    None waits for the end. `typed_by_user` says that a person wrote the
+    is the time in seconds, asking included, after which a running call is handed over
+    to a job; None waits for the end. `typed_by_user` says that a person wrote the
     arguments, so a URL in them is the user's own.
     """
 
@@ -66,8 +74,10 @@ class Ctx:
     """One call's view of the toolbox.
 
     `invoke` sends another call through the whole pipeline, as the same caller in
-    the same session. `deadline` is a `time.monotonic()` value, or None. Cancellation
+    the same session. `deadline`, when the work must end, and `answer_by`, when the
+    caller must have an answer, are `time.monotonic()` values or None. Cancellation
     arrives as `asyncio.CancelledError`: a tool cleans up in `finally` and lets it pass.
+    `judge` raises `Denied` for a URL that the policy does not let this call go on to.
     """
 
     call_id: str
@@ -76,8 +86,9 @@ class Ctx:
     services: Services
     registry: Registry
     invoke: Invoke
-    profile: str = "all"
     deadline: float | None = None
+    answer_by: float | None = None
+    judge: Callable[[str], None] | None = None
     warnings: list[str] = field(default_factory=list)
 
     @property
@@ -88,6 +99,18 @@ class Ctx:
     def use(self, kind: type[S]) -> S:
         """The shared service of this kind, opened on first use."""
         return self.services.use(kind)
+
+    def budget(self, tool: str, wanted: int = 0, usual: int = 0) -> int:
+        """Tokens that the answer of a tool may have, all in all.
+
+        Args:
+            tool: its name.
+            wanted: what the caller asked for; 0 is nothing.
+            usual: the tool's own default, below `results.per_tool`; 0 is that of all tools.
+        """
+        limits = self.config.results
+        budget = wanted or limits.per_tool.get(tool) or usual or limits.max_tokens
+        return min(budget, limits.ceiling)
 
     async def progress(
         self, message: str, done: float | None = None, total: float | None = None

@@ -64,6 +64,7 @@ class BadInput(ToolError):
     """The arguments are not what the tool takes."""
 
     code = "bad_input"
+    default_hint = "Mend the arguments and send the call again; tool_help shows what a tool takes."
 
 
 class UnknownTool(BadInput):
@@ -124,12 +125,14 @@ class TimedOut(ToolError):
     """The time given was not enough."""
 
     code = "timeout"
+    default_hint = "Ask for less at a time, or try again later."
 
 
 class Cancelled(ToolError):
     """The caller cancelled."""
 
     code = "cancelled"
+    default_hint = "Nothing is wrong with the call: send it again if it is still wanted."
 
 
 class Busy(ToolError):
@@ -149,24 +152,28 @@ class DnsFailure(Network):
     """The name does not resolve."""
 
     code = "dns_failure"
+    default_hint = "Check the spelling of the host."
 
 
 class ConnectionFailed(Network):
     """The server refused, reset or closed the connection early."""
 
     code = "connection_failed"
+    default_hint = "Try again later, or use another source."
 
 
 class TlsFailure(Network):
     """The certificate or the handshake is not acceptable."""
 
     code = "tls_failure"
+    default_hint = "Use another source. The user can trust an authority with egress.ca_file."
 
 
 class TooManyRedirects(Network):
     """The chain of redirects is longer than allowed, or loops."""
 
     code = "too_many_redirects"
+    default_hint = "Use another address of the same page."
 
 
 class HttpStatus(Network):
@@ -191,12 +198,14 @@ class TooLarge(ToolError):
     """More bytes than the limit."""
 
     code = "too_large"
+    default_hint = "Ask for a part of it, or for something smaller."
 
 
 class UnsupportedContent(ToolError):
     """A kind of content that no handler takes."""
 
     code = "unsupported_content"
+    default_hint = "Use another source, or another form of the same content."
 
 
 class Unavailable(ToolError):
@@ -228,12 +237,14 @@ class StorageFailure(ToolError):
     """The store cannot be read or written (disk full, no permission)."""
 
     code = "storage_failure"
+    default_hint = "The user can find the cause with `toolcrib doctor`."
 
 
 class ConfigError(ToolError):
     """The configuration is wrong; the message names the file and the key."""
 
     code = "config_error"
+    default_hint = "Mend it there; `toolcrib doctor` checks the configuration."
 
 
 class Internal(ToolError):
@@ -241,3 +252,14 @@ class Internal(ToolError):
 
     code = "internal"
     default_hint = "A defect of toolcrib, not of the call. `toolcrib history` has the trace."
+
+
+def as_tool_error(error: BaseException, name: str) -> ToolError:
+    """The error of the tree for whatever a tool named `name` raised."""
+    if isinstance(error, ToolError):
+        return error
+    if isinstance(error, TimeoutError):
+        return TimedOut(f"{name} took too long.", hint="Ask for less at a time.")
+    text = " ".join(str(error).split())[:300]
+    kind = type(error).__name__
+    return Internal(f"{name} failed: {kind}: {text}" if text else f"{name} failed: {kind}")

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, cast
 
 from pydantic import BaseModel, ValidationError
 
 from toolcrib.core.errors import ConfigError
+from toolcrib.core.names import nearest
 
 PREFIX = "TOOLCRIB_"
 
@@ -77,7 +77,7 @@ def explain(error: ValidationError, tree: type[BaseModel], file: Path) -> Config
         key = ".".join(path)
         if item["type"] == "extra_forbidden":
             known = _keys_at(tree, path[:-1])
-            near = get_close_matches(path[-1], known, n=1)
+            near = nearest(path[-1], known, count=1, least=0.6)
             lines.append(f"unknown key {key}")
             hints.append(
                 f"Did you mean {'.'.join([*path[:-1], near[0]])}?"

@@ -45,6 +45,14 @@ class Param:
     check: Check | None = None
     json_type: Literal["", "string"] = ""
 
+    @property
+    def range(self) -> str:
+        """The limits in words: `1 to 50`, `0 or more`, `up to 9`; empty without any."""
+        low, high = self.minimum, self.maximum
+        if low is None:
+            return "" if high is None else f"up to {high:g}"
+        return f"{low:g} or more" if high is None else f"{low:g} to {high:g}"
+
     def narrowed(self, other: Param) -> Param:
         """This one, with all that `other` states put over it."""
         stated = {

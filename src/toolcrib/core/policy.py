@@ -25,7 +25,8 @@ class Decision:
 def decide(policy: PolicyConfig, tool: Tool, targets: Sequence[str]) -> Decision:
     """The strictest decision over all targets of a call; without targets, over none."""
     decisions = [_decide_one(policy, tool, target) for target in targets or ("",)]
-    return max(decisions, key=lambda d: STRICTNESS[d.action])
+    # Of equals, the one that no rule of the user's stands behind: it is the weaker promise.
+    return max(decisions, key=lambda d: (STRICTNESS[d.action], not d.explicit))
 
 
 def _decide_one(policy: PolicyConfig, tool: Tool, target: str) -> Decision:
@@ -33,7 +34,7 @@ def _decide_one(policy: PolicyConfig, tool: Tool, target: str) -> Decision:
         if _matches(rule, tool, target):
             return Decision(rule.action, f"rule {number} of policy.rules", explicit=True)
     if policy.default is not None:
-        return Decision(policy.default, "policy.default", explicit=True)
+        return Decision(policy.default, "policy.default")
     asked = tool.rights & ASK_BY_DEFAULT
     if asked:
         return Decision("ask", f"it may {' and '.join(asked.names)}")
@@ -42,14 +43,15 @@ def _decide_one(policy: PolicyConfig, tool: Tool, target: str) -> Decision:
 
 def _matches(rule: Rule, tool: Tool, target: str) -> bool:
     return (
-        _glob(rule.tool, tool.name)
-        and _glob(rule.group, tool.group)
+        fits(rule.tool, tool.name)
+        and fits(rule.group, tool.group)
         and _any_right(rule.rights, tool.rights)
-        and _glob(rule.target, target)
+        and fits(rule.target, target)
     )
 
 
-def _glob(pattern: str, text: str) -> bool:
+def fits(pattern: str, text: str) -> bool:
+    """Whether a glob of a rule covers a name, a path or a URL, in any case of letters."""
     return fnmatchcase(text.lower(), pattern.lower())
 
 

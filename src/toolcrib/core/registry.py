@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import pkgutil
 from collections.abc import Iterable, Iterator
-from difflib import SequenceMatcher
 from fnmatch import fnmatchcase
-from functools import cached_property
 from importlib import import_module
 from types import ModuleType
 
-from toolcrib.core.errors import BadInput, ToolDisabled, UnknownTool
+from toolcrib.core.errors import BadInput, ConfigError, ToolDisabled, UnknownTool
+from toolcrib.core.names import nearest, plain
 from toolcrib.core.tool import Tool
 
 GROUP_ORDER = ("web", "files", "jobs", "meta")
@@ -34,27 +33,24 @@ class Registry:
         disabled: globs on tool names and groups that are switched off.
 
     Raises:
-        ValueError: two tools claim one name or alias.
+        ConfigError: two tools claim one name or alias.
     """
 
     def __init__(self, tools: Iterable[Tool], disabled: Iterable[str] = ()) -> None:
         self._disabled = tuple(disabled)
-        self._tools: dict[str, Tool] = {}
-        for tool in sorted(tools, key=_rank):
-            if self._tools.setdefault(tool.name, tool) is not tool:
-                raise ValueError(f"two tools are named {tool.name}")
-
-    @cached_property
-    def _names(self) -> dict[str, Tool]:
-        names: dict[str, Tool] = {}
-        for tool in self._tools.values():
+        self._tools: list[Tool] = sorted(tools, key=_rank)
+        self._names: dict[str, Tool] = {}
+        for tool in self._tools:
             for name in (tool.name, *tool.aliases):
-                if names.setdefault(_plain(name), tool) is not tool:
-                    raise ValueError(f"two tools are named {name}")
-        return names
+                holder = self._names.setdefault(plain(name), tool)
+                if holder is not tool:
+                    raise ConfigError(
+                        f"Two tools are named {name}: {_place(holder)} and {_place(tool)}.",
+                        hint="Remove the package that brings one of them, or rename it there.",
+                    )
 
     def __iter__(self) -> Iterator[Tool]:
-        return (tool for tool in self._tools.values() if not self.is_disabled(tool))
+        return (tool for tool in self._tools if not self.is_disabled(tool))
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
@@ -70,11 +66,11 @@ class Registry:
             UnknownTool: no such tool; the hint names the nearest three.
             ToolDisabled: it is switched off; the hint names the setting.
         """
-        tool = self._names.get(_plain(name))
+        tool = self._names.get(plain(name))
         if tool is None:
             near = ", ".join(self.nearest(name))
             raise UnknownTool(
-                f"There is no tool '{name[:80]}'.",
+                f"There is no tool '{str(name)[:80]}'.",
                 hint=f"Nearest: {near}. search_tools finds a tool by what it does.",
             )
         if self.is_disabled(tool):
@@ -87,14 +83,9 @@ class Registry:
 
     def nearest(self, name: str, count: int = 3) -> list[str]:
         """The names most like a wrong one, best first."""
-        wanted = _plain(name)[:80]
-
-        def likeness(tool: Tool) -> float:
-            return max(
-                SequenceMatcher(None, wanted, _plain(n)).ratio() for n in (tool.name, *tool.aliases)
-            )
-
-        return [tool.name for tool in sorted(self, key=likeness, reverse=True)[:count]]
+        owners = {n: tool.name for tool in self for n in (tool.name, *tool.aliases)}
+        found = (owners[n] for n in nearest(name, owners, count=len(owners)))
+        return list(dict.fromkeys(found))[:count]
 
     def select(self, profile: str) -> list[Tool]:
         """The tools that a profile shows: names of profiles, groups and tools, by commas.
@@ -117,8 +108,7 @@ class Registry:
 
     def profiles(self) -> list[str]:
         """Every name that `select` takes for more than one tool."""
-        tools = self._tools.values()
-        names = {n for t in tools for n in (t.group, *t.profiles)} | {"all", "default"}
+        names = {n for t in self._tools for n in (t.group, *t.profiles)} | {"all", "default"}
         return sorted(names - {"*"})
 
 
@@ -131,5 +121,5 @@ def _rank(tool: Tool) -> tuple[int, str, str]:
     return (GROUP_ORDER.index(group) if group in GROUP_ORDER else 2, group, tool.name)
 
 
-def _plain(name: str) -> str:
-    return name.strip().replace("-", "_").lower()
+def _place(tool: Tool) -> str:
+    return f"{tool.function.__module__}.{tool.name}"

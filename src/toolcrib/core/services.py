@@ -30,6 +30,7 @@ class Services:
     def __init__(self, config: Config) -> None:
         self.config = config
         self._open: dict[type[Any], Any] = {}
+        self._told: dict[type[Any], int] = {}
 
     def use(self, kind: type[S]) -> S:
         """The one instance of this kind in this toolbox."""
@@ -38,12 +39,36 @@ class Services:
             found = self._open[kind] = kind.open(self)
         return cast("S", found)
 
+    def news(self) -> list[str]:
+        """Warnings of the open services that nobody was told yet; what lasts is told once.
+
+        A service warns by `warnings`, a list that grows, or by `warning`, a text that is
+        empty while all is well.
+        """
+        fresh: list[str] = []
+        for kind, service in self._open.items():
+            told = self._told.get(kind, 0)
+            listed: list[str] = list(getattr(service, "warnings", ()))
+            current: str = getattr(service, "warning", "")
+            fresh += listed[told:] if listed else [current] if current and not told else []
+            self._told[kind] = len(listed) or int(bool(current))
+        return fresh
+
     async def close(self) -> None:
-        """Close what was opened, last opened first."""
+        """Close what was opened, last opened first; one that fails keeps none open.
+
+        Raises:
+            Exception: the first failure, after all were closed.
+        """
+        failed: Exception | None = None
         while self._open:
             _, service = self._open.popitem()
             close = getattr(service, "close", None)
-            if close is not None:
-                done = close()
+            try:
+                done = close() if close is not None else None
                 if inspect.isawaitable(done):
                     await done
+            except Exception as error:  # noqa: BLE001 - raised below, after the others
+                failed = failed or error
+        if failed is not None:
+            raise failed

@@ -12,10 +12,10 @@ import sqlite3
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from typing import Any, Literal, Self
 
 from toolcrib.core.errors import NotFound
+from toolcrib.core.policy import fits
 from toolcrib.core.services import Services
 from toolcrib.kit.ids import plain_id, random_id
 from toolcrib.kit.store import Area, Schema, Store
@@ -218,13 +218,15 @@ class Approvals:
         def write(connection: sqlite3.Connection) -> None:
             statement = "DELETE FROM approval_grant WHERE id = ? AND scope = 'rule'"
             if not connection.execute(statement, (rule_id,)).rowcount:
-                raise NotFound(f"There is no rule {rule_id}.")
+                raise NotFound(
+                    f"There is no rule {rule_id}.", hint="`toolcrib approve` lists the rules."
+                )
 
         await self._rows.write(write)
 
 
 def _matches(target: str, globs: Sequence[str]) -> bool:
-    return any(fnmatchcase(target, glob) for glob in globs)
+    return any(fits(glob, target) for glob in globs)
 
 
 def _expire(connection: sqlite3.Connection, now: float) -> None:

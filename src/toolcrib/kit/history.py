@@ -47,7 +47,8 @@ class Entry:
     """One call.
 
     `time` is UTC in seconds since 1970. `arguments` is JSON text, redacted and cut.
-    `outcome` is `ok` or the code of the error. `tokens` and `bytes_` measure the answer.
+    `outcome` is `ok`, `job` for a call that went on as one, or the code of the error.
+    `tokens` and `bytes_` measure the answer.
     """
 
     id: str
@@ -64,8 +65,8 @@ class Entry:
     note: str = ""
 
     def to_json(self) -> str:
-        """One line for other programs; `status` is ok, error, or throw for a defect."""
-        status = {"ok": "ok", "internal": "throw"}.get(self.outcome, "error")
+        """One line for other programs; `status` is ok, job, error, or throw for a defect."""
+        status = {"ok": "ok", "job": "job", "internal": "throw"}.get(self.outcome, "error")
         stamp = datetime.fromtimestamp(self.time, UTC).isoformat(timespec="milliseconds")
         shown = {f.name.rstrip("_"): getattr(self, f.name) for f in fields(self)}
         shown |= {"time": stamp, "status": status, "ms": round(self.ms, 3)}
@@ -91,10 +92,9 @@ _row = attrgetter(*(field.name for field in fields(Entry)))
 class History:
     """A service: writes each record at once, or keeps it until the store works again."""
 
-    def __init__(self, rows: Area, keep: int, *, enabled: bool = True) -> None:
+    def __init__(self, rows: Area, keep: int) -> None:
         self._rows = rows
         self._keep = keep
-        self._enabled = enabled
         self._pending: dict[tuple[float, str], Entry] = {}
         self._dropped = 0
         self._problem = ""
@@ -104,8 +104,7 @@ class History:
     @classmethod
     def open(cls, services: Services) -> Self:
         """The history in the toolbox's store."""
-        config = services.config.history
-        return cls(services.use(Store).area(SCHEMA), config.keep, enabled=config.enabled)
+        return cls(services.use(Store).area(SCHEMA), services.config.history.keep)
 
     @property
     def warning(self) -> str:
@@ -120,8 +119,6 @@ class History:
 
     async def record(self, entry: Entry) -> None:
         """Write one record; it is committed, or kept in memory, when this returns."""
-        if not self._enabled:
-            return
         if self._pending:
             self._hold([entry])
             if time.monotonic() >= self._try_again:
@@ -143,15 +140,17 @@ class History:
         outcome: str | None = None,
         session: str | None = None,
         before: str | None = None,
+        prefix: str = "",
     ) -> list[Entry]:
         """Records, newest first.
 
         Args:
             limit: how many at most.
             tool: only calls of this tool.
-            outcome: `ok`, an error code, or `error` for everything but ok.
+            outcome: `ok`, `job`, an error code, or `error` for all of these.
             session: only calls of this session.
             before: the id of a record; only older ones.
+            prefix: how the id begins.
 
         Raises:
             NotFound: `before` names no record.
@@ -160,13 +159,16 @@ class History:
         where, values = _conditions(tool=tool, outcome=outcome, session=session)
 
         def read(connection: sqlite3.Connection) -> list[Entry]:
-            clause, bound = where, list(values)
+            clause, bound = f"{where} AND substr(id, 1, ?) = ?", [*values, len(prefix), prefix]
             if before is not None:
                 edge = connection.execute(
                     "SELECT time, id FROM history WHERE id = ? ORDER BY time LIMIT 1", (before,)
                 ).fetchone()
                 if edge is None:
-                    raise NotFound(f"The history has no record {before}.")
+                    raise NotFound(
+                        f"The history has no record {before}.",
+                        hint="Old records are dropped; start from the newest.",
+                    )
                 clause += " AND (time, id) < (?, ?)"
                 bound += edge
             return _entries(connection, f"{clause} ORDER BY time DESC, id DESC", [*bound, limit])
@@ -174,9 +176,9 @@ class History:
         return await self._rows.read(read)
 
     async def stats(self, limit: int = 20, sort_by: SortBy = "calls") -> list[ToolStats]:
-        """One line a tool, the largest of `sort_by` first."""
+        """One line a tool, the largest of `sort_by` first; what went on as a job is left out."""
         await self._flush()
-        statement = "SELECT tool, ms, outcome, tokens, time FROM history"
+        statement = "SELECT tool, ms, outcome, tokens, time FROM history WHERE outcome <> 'job'"
         rows = await self._rows.read(lambda c: c.execute(statement).fetchall())
         by_tool: dict[str, list[tuple[float, str, int, float]]] = {}
         for tool, *rest in rows:
@@ -185,14 +187,18 @@ class History:
         found.sort(key=lambda s: (-getattr(s, sort_by), s.tool))
         return found[:limit]
 
-    async def export(self) -> AsyncIterator[str]:
-        """Every record as one JSON line, oldest first."""
+    async def export(
+        self, tool: str | None = None, outcome: str | None = None
+    ) -> AsyncIterator[str]:
+        """Every record as one JSON line, oldest first; narrowed as `query` does."""
         await self._flush()
+        where, values = _conditions(tool=tool, outcome=outcome)
+        following = f"{where} AND (time, id) > (?, ?) ORDER BY time, id"
         edge: tuple[float, str] = (-math.inf, "")
         while True:
-            bound = [*edge, PAGE]
+            bound = [*values, *edge, PAGE]
             page = await self._rows.read(
-                lambda c, b=bound: _entries(c, "(time, id) > (?, ?) ORDER BY time, id", b)  # type: ignore[misc]
+                lambda c, b=bound: _entries(c, following, b)  # type: ignore[misc]
             )
             for entry in page:
                 yield entry.to_json()
@@ -250,7 +256,7 @@ def _conditions(**wanted: str | None) -> tuple[str, list[str]]:
     clause, values = "1", []
     for column, value in wanted.items():
         if column == "outcome" and value == "error":
-            clause += " AND outcome <> 'ok'"
+            clause += " AND outcome NOT IN ('ok', 'job')"
         elif value is not None:
             clause += f" AND {column} = ?"
             values.append(value)

@@ -10,17 +10,26 @@ import math
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from typing import Generic, TypeVar
 
 K = TypeVar("K")
+K1 = 1.2
+"""How soon a repeated term stops counting."""
+B = 0.75
+"""How much long fields are held back, from 0 to 1."""
 
 _CJK = "\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af"
-_IS_CJK = re.compile(rf"[{_CJK}]")
-_CHUNK = re.compile(rf"[{_CJK}]+|(?:(?![{_CJK}])\w)+")
 # The humps of camelCase, "HTTPServer" as two, and digits apart from letters.
 _PART = re.compile(r"[A-Z]+(?![^\W\d_A-Z])|[A-Z]?[^\W\d_A-Z]+|\d+")
 _DOUBLED = re.compile(r"([^aeioulsz])\1$")
+
+
+@cache
+def _chunks() -> re.Pattern[str]:
+    """Runs of one kind of writing; those without spaces between words are named."""
+    return re.compile(rf"(?P<cjk>[{_CJK}]+)|(?:(?![{_CJK}])\w)+")
 
 
 def stem(word: str) -> str:
@@ -44,20 +53,21 @@ def stem(word: str) -> str:
     return word[:-1] if len(word) > 3 and word.endswith("e") else word
 
 
-def terms(text: str, *, query: bool = False, stemmer: Callable[[str], str] = stem) -> list[str]:
+def terms(text: str, *, query: bool = False) -> list[str]:
     """The terms of a text: folded, split at humps and underscores, stemmed.
 
     A compound name gives its parts and itself joined. Runs of Chinese, Japanese or
     Korean give their pairs of characters and, except in a query, the single ones.
     """
     found: list[str] = []
-    for chunk in _CHUNK.findall(_fold(text)):
-        if _IS_CJK.match(chunk):
+    for match in _chunks().finditer(_fold(text)):
+        chunk = match.group()
+        if match["cjk"]:
             pairs = [chunk[i : i + 2] for i in range(len(chunk) - 1)]
             found += pairs if query and pairs else [*chunk, *pairs]
             continue
         parts = [part.casefold() for part in _PART.findall(chunk)]
-        found += [stemmer(part) for part in parts]
+        found += [stem(part) for part in parts]
         if len(parts) > 1:
             found.append("".join(parts))
     return found
@@ -78,21 +88,13 @@ class Bm25(Generic[K]):
     Args:
         documents: pairs of a key and the document, a text or texts by field.
         weights: what a field counts; 1 for those not named.
-        stemmer: brings the forms of a word together.
-        k1: how soon a repeated term stops counting.
-        b: how much long fields are held back, from 0 to 1.
     """
 
     def __init__(
         self,
         documents: Iterable[tuple[K, str | Mapping[str, str]]],
         weights: Mapping[str, float] | None = None,
-        *,
-        stemmer: Callable[[str], str] = stem,
-        k1: float = 1.2,
-        b: float = 0.75,
     ) -> None:
-        self._stemmer, self._k1, self._b = stemmer, k1, b
         self._weights = dict(weights or {})
         self._keys: list[K] = []
         self._postings: defaultdict[str, list[tuple[int, float]]] = defaultdict(list)
@@ -100,7 +102,7 @@ class Bm25(Generic[K]):
         for key, document in documents:
             fields = {"": document} if isinstance(document, str) else document
             self._keys.append(key)
-            counted.append({name: Counter(self._terms(text)) for name, text in fields.items()})
+            counted.append({name: Counter(terms(text)) for name, text in fields.items()})
         self._index(counted)
 
     def __len__(self) -> int:
@@ -112,18 +114,15 @@ class Bm25(Generic[K]):
         Documents that share no term with the query are left out.
         """
         scores: defaultdict[int, float] = defaultdict(float)
-        wanted = Counter(terms(query, query=True, stemmer=self._stemmer))
+        wanted = Counter(terms(query, query=True))
         for term, repeated in sorted(wanted.items()):
             postings = self._postings.get(term, ())
             rarity = math.log(1 + (len(self) - len(postings) + 0.5) / (len(postings) + 0.5))
             for number, frequency in postings:
-                share = frequency * (self._k1 + 1) / (frequency + self._k1)
+                share = frequency * (K1 + 1) / (frequency + K1)
                 scores[number] += rarity * share * (1 + math.log(repeated))
         best = sorted(scores.items(), key=lambda item: (-item[1], item[0]))
         return [(self._keys[number], score) for number, score in best[: max(0, limit)]]
-
-    def _terms(self, text: str) -> list[str]:
-        return terms(text, stemmer=self._stemmer)
 
     def _index(self, counted: list[dict[str, Counter[str]]]) -> None:
         lengths: defaultdict[str, int] = defaultdict(int)
@@ -146,7 +145,7 @@ class Bm25(Generic[K]):
         total: defaultdict[str, float] = defaultdict(float)
         for name, counts in fields.items():
             usual = lengths[name] / holders[name] or 1.0
-            held_back = 1 - self._b + self._b * counts.total() / usual
+            held_back = 1 - B + B * counts.total() / usual
             for term, count in counts.items():
                 total[term] += self._weights.get(name, 1.0) * count / held_back
         yield from total.items()

@@ -30,7 +30,6 @@ SCHEMA = Schema(
 )
 MOST_BYTES = 64_000_000
 MOST_IN_MEMORY = 8_000_000
-MOST_LAST = 50
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ import time
 import traceback
 from collections.abc import Mapping
 
-from toolcrib.core.call import Call, Result
-from toolcrib.core.errors import ToolError
+from toolcrib.core.call import Call, Result, well_formed
+from toolcrib.core.errors import Internal, as_tool_error
 from toolcrib.core.pipeline import Proceed
 from toolcrib.kit.history import Entry, History
 from toolcrib.kit.redaction import redact
@@ -27,14 +27,13 @@ async def history(call: Call, proceed: Proceed) -> Result:
     except asyncio.CancelledError:
         await asyncio.shield(_record(call, began, "cancelled", Result()))
         raise
-    except ToolError as error:
-        await _record(call, began, error.stable_code, Result(text=error.message))
-        raise
     except Exception as error:
-        trace = "".join(traceback.format_exception(error, limit=-8))
-        await _record(call, began, "internal", Result(), note=trace[-4000:])
+        known = as_tool_error(error, call.tool.name)
+        trace = "".join(traceback.format_exception(error, limit=-8))[-4000:]
+        note = trace if isinstance(known, Internal) else ""
+        await _record(call, began, known.stable_code, Result(text=known.message), note)
         raise
-    outcome = result.error.code if result.error else "ok"
+    outcome = result.error.code if result.error else "job" if result.job else "ok"
     await _record(call, began, outcome, result)
     return result
 
@@ -43,33 +42,35 @@ async def _record(
     call: Call, began: tuple[float, float], outcome: str, result: Result, note: str = ""
 ) -> None:
     ctx = call.ctx
-    keeper = ctx.use(History)
-    await keeper.record(
-        Entry(
-            id=ctx.call_id,
-            time=began[0],
-            surface=ctx.caller.surface,
-            client=ctx.caller.name,
-            session=ctx.session.id,
-            tool=call.tool.name,
-            arguments=_arguments(call),
-            outcome=outcome,
-            ms=(time.perf_counter() - began[1]) * 1000,
-            tokens=estimate(result.text) if result.text else 0,
-            bytes_=len(result.text.encode("utf-8", "replace")),
-            note=note,
-        )
+    entry = Entry(
+        id=ctx.call_id,
+        time=began[0],
+        surface=ctx.caller.surface,
+        client=well_formed(ctx.caller.name),
+        session=well_formed(ctx.session.id),
+        tool=call.tool.name,
+        arguments=_arguments(call),
+        outcome=outcome,
+        ms=(time.perf_counter() - began[1]) * 1000,
+        tokens=estimate(result.text) if result.text else 0,
+        bytes_=len(result.text.encode("utf-8", "replace")),
+        note=well_formed(note),
     )
-    if keeper.warning:
-        ctx.warn(keeper.warning)
+    try:
+        await ctx.use(History).record(entry)
+    except Exception as error:  # noqa: BLE001 - what was done must still be answered
+        ctx.warn(f"This call could not be recorded: {error}")
 
 
 def _arguments(call: Call) -> str:
     given = call.arguments
     if isinstance(given, str):
-        with contextlib.suppress(json.JSONDecodeError, RecursionError):
+        with contextlib.suppress(ValueError, RecursionError):
             given = json.loads(given)
     if not isinstance(given, Mapping):
         given = {} if given is None else {"arguments": given}
-    kept = redact(given, call.ctx.config.history.argument_chars)
-    return json.dumps(kept, ensure_ascii=False, default=str)
+    try:
+        kept = redact(given, call.ctx.config.history.argument_chars)
+        return well_formed(json.dumps(kept, ensure_ascii=False, default=str))
+    except (ValueError, RecursionError):
+        return "{}"

@@ -87,7 +87,7 @@ async def limits(call: Call, proceed: Proceed) -> Result:
     ctx = replace(call.ctx, caller=caller, deadline=time.monotonic() + seconds)
     work = asyncio.create_task(_work(replace(call, ctx=ctx), proceed, seconds))
     try:
-        if await _wait(work, relay, caller.answer_within):
+        if await _wait(work, relay, call.ctx.answer_by):
             return work.result()
         return await _hand_over(call, work, relay)
     except asyncio.CancelledError:
@@ -111,12 +111,12 @@ async def _work(call: Call, proceed: Proceed, seconds: float) -> Result:
             ) from None
 
 
-async def _wait(work: asyncio.Task[Result], relay: _Relay, within: float | None) -> bool:
+async def _wait(work: asyncio.Task[Result], relay: _Relay, until: float | None) -> bool:
     """Wait for the work with a sign of life now and then; False when time is up."""
     began = time.monotonic()
     while True:
         now = time.monotonic()
-        left = None if within is None else began + within - now
+        left = None if until is None else until - now
         if left is not None and left <= 0:
             return False
         quiet = max(0.0, relay.last + HEARTBEAT - now)
@@ -129,7 +129,12 @@ async def _wait(work: asyncio.Task[Result], relay: _Relay, within: float | None)
 
 async def _hand_over(call: Call, work: asyncio.Task[Result], relay: _Relay) -> Result:
     job = await call.ctx.use(Jobs).adopt(
-        work, kind="call", title=call.tool.name, session=call.ctx.session.id, tool=call.tool.name
+        work,
+        kind="call",
+        title=call.tool.name,
+        session=call.ctx.session.id,
+        tool=call.tool.name,
+        rights=call.tool.rights,
     )
 
     async def to_job(progress: Progress) -> None:
@@ -139,4 +144,5 @@ async def _hand_over(call: Call, work: asyncio.Task[Result], relay: _Relay) -> R
     return Result(
         text=f"{call.tool.name} is still running and goes on as job {job.id}.",
         next=Next("read_job", {"id": job.id, "wait": "exit"}),
+        job=job.id,
     )

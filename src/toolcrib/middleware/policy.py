@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
+from functools import partial
+from typing import Any
+from urllib.parse import unquote
 
 from toolcrib.core.call import Call, Result
 from toolcrib.core.context import Question
@@ -12,12 +16,15 @@ from toolcrib.core.pipeline import Proceed
 from toolcrib.core.policy import Decision, decide
 from toolcrib.core.tool import NET, READ, SEND
 from toolcrib.kit.approvals import Approvals, fingerprint
-from toolcrib.kit.egress.url import parse_url
+from toolcrib.kit.egress.url import complete_url, parse_url
+from toolcrib.kit.paths import Workspace
 from toolcrib.kit.redaction import redact
 
 LINK = re.compile(r"https?://[^\s<>\"'`\\\])}|]+")
 LINKS_A_RESULT = 500
 SUMMARY_CHARS = 200
+SLASHES = re.compile("/{2,}")
+ONLY_THE_USER = "Only the user can change the policy in the configuration of toolcrib."
 
 
 async def policy(call: Call, proceed: Proceed) -> Result:
@@ -31,30 +38,56 @@ async def policy(call: Call, proceed: Proceed) -> Result:
     if decision.action == "allow" and not decision.explicit:
         decision = _taint(call) or decision
     if decision.action == "deny":
-        raise Denied(
-            f"{call.tool.name} is forbidden by {decision.reason}.",
-            hint="Only the user can change the policy in the configuration of toolcrib.",
-        )
+        raise Denied(f"{call.tool.name} is forbidden by {decision.reason}.", hint=ONLY_THE_USER)
     if decision.action == "ask":
         await _ask(call, decision.reason)
-    result = await proceed(call)
-    if result.error is None:
-        _note(call, result)
+    if call.tool.rights & NET and call.ctx.config.policy.rules:
+        call = replace(call, ctx=replace(call.ctx, judge=partial(_judge_redirect, call)))
+    try:
+        result = await proceed(call)
+    except ToolError as error:
+        # What a failure says may come from outside as well.
+        _note(call, Result(text=error.message))
+        raise
+    _note(call, result)
     return result
 
 
+def _judge_redirect(call: Call, url: str) -> None:
+    decision = decide(call.ctx.config.policy, call.tool, _spellings(url))
+    if decision.action != "allow":
+        raise Denied(
+            f"The page redirects to {url[:200]}, where {decision.reason} says {decision.action}.",
+            hint=ONLY_THE_USER if decision.action == "deny" else "Send that URL itself.",
+        )
+
+
 def targets_of(call: Call) -> list[str]:
-    """The paths and URLs that a call is about, as text."""
-    return _values(call, ("path", "url"))
+    """The paths and URLs that a call is about, in every spelling that a rule may use.
+
+    A tool that takes a path and is given none works in the current directory.
+    """
+    paths = [name for path in _values(call, "path") for name in path.spellings()]
+    if not paths and any(p.kind == "path" for p in call.tool.parameters):
+        paths = [str(call.ctx.use(Workspace).start(call.ctx.session.directory))]
+    return paths + [name for url in _values(call, "url") for name in _spellings(url)]
 
 
-def _values(call: Call, kinds: Iterable[str]) -> list[str]:
-    found: list[str] = []
+def _values(call: Call, kind: str) -> list[Any]:
+    found: list[Any] = []
     for parameter in call.tool.parameters:
         value = call.arguments.get(parameter.name)
-        if parameter.kind in kinds and value:
-            found += map(str, value if isinstance(value, list) else [value])
+        if parameter.kind == kind and value:
+            found += value if isinstance(value, list) else [value]
     return found
+
+
+def _spellings(url: str) -> list[str]:
+    """The canonical URL, and as a server may read it: decoded, without doubled slashes."""
+    canonical = _canonical(url)
+    scheme, _, rest = unquote(canonical).partition("://")
+    plain = f"{scheme}://{SLASHES.sub('/', rest)}"
+    return [canonical] if plain == canonical else [canonical, plain]
 
 
 def _taint(call: Call) -> Decision | None:
@@ -66,8 +99,8 @@ def _taint(call: Call) -> Decision | None:
     if call.tool.rights & SEND:
         return Decision("ask", f"{why}, and this call can send data out")
     if call.tool.rights & NET:
-        for url in _values(call, ("url",)):
-            if not ctx.session.has_seen(_canonical(url)):
+        for url in map(_canonical, _values(call, "url")):
+            if not ctx.session.has_seen(url):
                 return Decision("ask", f"{why}, and nobody has named {url[:200]} before")
     return None
 
@@ -76,9 +109,9 @@ def _note(call: Call, result: Result) -> None:
     session, rights = call.ctx.session, call.tool.rights
     if rights & NET or result.source:
         session.taint(untrusted=True)
-        for url in (*_values(call, ("url",)), *_links(result.text)):
+        for url in (*_values(call, "url"), *_links(result.text)):
             session.remember_link(_canonical(url))
-    if rights & READ:
+    if rights & READ or result.private:
         session.taint(private=True)
 
 
@@ -92,7 +125,7 @@ def _links(text: str) -> Iterable[str]:
 def _canonical(url: str) -> str:
     """One spelling for each page, so that it is recognised."""
     try:
-        return parse_url(url).href
+        return parse_url(complete_url(url)).href
     except ToolError:
         return url
 

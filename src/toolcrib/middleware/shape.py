@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from toolcrib.core.call import Call, Next, Result
+from toolcrib.core.context import room_in
 from toolcrib.core.errors import StorageFailure
 from toolcrib.core.pipeline import Proceed
 from toolcrib.core.tool import NET
@@ -19,8 +20,6 @@ T = TypeVar("T")
 MARKER = "\n\n[{dropped} of {total} characters left out here]\n\n"
 LONG = 50_000
 """Characters from which on a text is not worked on in the event loop."""
-ROOM = 60
-"""Tokens kept free for the fence, the marker and the line that names the next call."""
 
 
 async def shape(call: Call, proceed: Proceed) -> Result:
@@ -28,23 +27,13 @@ async def shape(call: Call, proceed: Proceed) -> Result:
     result = await proceed(call)
     if (result.source and not result.fenced) or call.tool.rights & NET:
         result = replace(result, text=await _clean(call, result.text))
-    budget = budget_of(call, result)
+    budget = call.ctx.budget(call.tool.name, result.max_tokens)
     # A character is hardly ever more than one token, so short texts need no count.
     if len(result.text) > budget and await _long_work(estimate, result.text) > budget:
         result = await _shorten(call, result, budget)
     if result.source and not result.fenced:
         result = replace(result, text=fence(result.text, result.source), fenced=True)
-    if call.ctx.warnings:
-        notes = "\n".join(f"Note: {warning}" for warning in call.ctx.warnings)
-        result = replace(result, text=f"{result.text}\n{notes}".lstrip("\n"))
     return result
-
-
-def budget_of(call: Call, result: Result) -> int:
-    """Tokens that the answer to this call may have."""
-    limits = call.ctx.config.results
-    wanted = result.max_tokens or limits.per_tool.get(call.tool.name) or limits.max_tokens
-    return min(wanted, limits.ceiling)
 
 
 async def _clean(call: Call, text: str) -> str:
@@ -62,8 +51,7 @@ async def _long_work(work: Callable[[str], T], text: str) -> T:
 
 async def _shorten(call: Call, result: Result, budget: int) -> Result:
     whole = result.text if result.next is None else f"{result.text}\nTo go on: {result.next}"
-    room = max(budget - ROOM, budget // 2)
-    head, tail, (start, end) = await asyncio.to_thread(head_and_tail, whole, room)
+    head, tail, (start, end) = await asyncio.to_thread(head_and_tail, whole, room_in(budget))
     marker = MARKER.format(dropped=f"{end - start:,}", total=f"{len(whole):,}")
     cut = replace(result, text=f"{head}{marker}{tail}", truncated=True)
     try:

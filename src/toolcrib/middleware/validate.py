@@ -16,14 +16,14 @@ async def validate(call: Call, proceed: Proceed) -> Result:
     """Replace the caller's arguments by checked keyword arguments.
 
     Raises:
-        TooLarge: more text than `limits.max_argument_bytes`.
+        TooLarge: more text than `limits.max_argument_chars`.
         BadInput: anything that the tool does not take.
     """
-    limit = call.ctx.config.limits.max_argument_bytes
+    limit = call.ctx.config.limits.max_argument_chars
     if _size(call.arguments) > limit:
         raise TooLarge(
             f"The arguments of {call.tool.name} are larger than {limit:,} characters.",
-            hint="Send less at a time, or raise limits.max_argument_bytes.",
+            hint="Send less at a time, or raise limits.max_argument_chars.",
         )
     bound = await bind(call.tool, call.arguments, call.ctx)
     return await proceed(replace(call, arguments=bound))

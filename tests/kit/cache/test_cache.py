@@ -196,7 +196,15 @@ async def test_negative_entries(cache: Cache, other_services: Services) -> None:
 
 
 @pytest.mark.parametrize(
-    "error", [TimedOut("t"), Blocked("b", code="blocked_host"), StorageFailure("s")], ids=repr
+    "error",
+    [
+        TimedOut("t"),
+        Blocked("b", code="blocked_host"),
+        StorageFailure("s"),
+        RateLimited("r"),
+        HttpStatus("h", status=500),
+    ],
+    ids=repr,
 )
 async def test_errors_that_say_nothing_about_the_thing_are_not_kept(
     cache: Cache, error: ToolError

@@ -82,3 +82,32 @@ def test_everything_gets_an_encoding_that_exists(data: bytes, complete: bool) ->
 )
 def test_line_ends(text: str, eol: str) -> None:
     assert eol_of(text) == eol_of(text.encode()) == eol
+
+
+CAFE = "café"
+
+
+@pytest.mark.parametrize(
+    ("data", "declared", "name", "text"),
+    [
+        (CAFE.encode("latin-1"), "ISO-8859-1", "iso8859-1", CAFE),
+        (CAFE.encode(), "iso-8859-1", "utf-8", CAFE),
+        (CAFE.encode("cp1252"), "utf-8", "cp1252", CAFE),
+        (CAFE.encode(), "klingon", "utf-8", CAFE),
+        ("日本".encode("cp932"), "shift_jis", "cp932", "日本"),
+        ("\ufeffcafé".encode("utf-16-le"), "utf-8", "utf-16-le", CAFE),
+        (b"a\x81\xffb", "utf-16le", "utf-16-le", "腡拿"),
+    ],
+)
+def test_a_declared_charset_counts_unless_contradicted(
+    data: bytes, declared: str, name: str, text: str
+) -> None:
+    found = detect(data, complete=True, declared=declared, lenient=True)
+    assert found.name == name
+    assert found.decode(data) == text
+
+
+def test_pages_may_have_bytes_that_are_not_valid() -> None:
+    data = b"<meta charset=euc-jp>" + "日本語のテキスト".encode("euc-jp") + b"\xff"
+    assert detect(data, complete=True, lenient=True).name == "euc_jp"
+    assert detect(data, complete=True).name != "euc_jp"

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.servers.wire import INTERNAL, PUBLIC, WireServer, reply
+from tests.servers.listening import PUBLIC
+from tests.servers.wire import INTERNAL, WireServer, reply
 from toolcrib.core.config import Config
 from toolcrib.kit.egress import Egress
 

@@ -490,10 +490,9 @@ async def test_the_deadline_of_the_call_holds(egress: Egress, public: WireServer
 
     public.answers["/"] = silent
     ctx = context(deadline=time.monotonic() + 0.2)
-    started = time.monotonic()
-    with pytest.raises(TimedOut):
-        await egress.fetch(public.url(), ctx=ctx)
-    assert time.monotonic() - started < 5
+    async with asyncio.timeout(10):
+        with pytest.raises(TimedOut):
+            await egress.fetch(public.url(), ctx=ctx)
 
 
 @pytest.mark.parametrize("where", ["head", "length", "stream"])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 
 import pytest
 
@@ -139,8 +138,7 @@ async def test_a_cancelled_look_up_ends_at_once() -> None:
     lookup = SystemLookup()
     task = asyncio.create_task(lookup("no-such-name.invalid"))
     await asyncio.sleep(0)
-    started = time.monotonic()
     task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
-    assert time.monotonic() - started < 5
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    assert task.cancelled()

@@ -20,7 +20,7 @@ async def look(
 ) -> Result:
     """Look at some paths."""
     assert isinstance(path, SafePath)
-    return Result(" ".join(p.relative for p in (path, *(others or []))))
+    return Result(" ".join(p.display for p in (path, *(others or []))))
 
 
 @tool(group="sample", rights=WRITE)

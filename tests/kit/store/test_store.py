@@ -11,11 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from toolcrib.core.config import data_folder
+from toolcrib.core.config import data_folder, store_file
 from toolcrib.core.errors import ConfigError, StorageFailure
 from toolcrib.core.services import Services
 from toolcrib.kit.store import Area, Schema, Store
-from toolcrib.kit.store.store import path_of
 
 NOTES = Schema("notes", ("CREATE TABLE note (id INTEGER PRIMARY KEY, text TEXT NOT NULL);",))
 
@@ -246,15 +245,15 @@ async def test_the_log_is_moved_into_the_file_now_and_then(notes: Area, file: Pa
     ],
 )
 def test_urls(url: str, path: Path | None) -> None:
-    assert path_of(url) == path
+    assert store_file(url) == path
 
 
 def test_no_url_is_the_data_folder() -> None:
-    assert path_of("") == data_folder() / "toolcrib.db"
+    assert store_file("") == data_folder() / "toolcrib.db"
 
 
 @pytest.mark.parametrize("url", ["postgresql://me:secret@host/db", "/tmp/x.db", "sqlite://x.db"])
 def test_other_urls_are_refused(url: str) -> None:
     with pytest.raises(ConfigError, match=r"store\.url") as caught:
-        path_of(url)
+        store_file(url)
     assert "secret@" not in caught.value.message

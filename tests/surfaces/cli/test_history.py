@@ -32,7 +32,11 @@ def test_calls_are_listed_newest_first(program: Program) -> None:
     assert [row["status"] for row in rows] == ["error", "error", "ok"]
     assert rows[2]["surface"] == "cli"
     ndjson = program("history", "--ndjson").out.splitlines()
-    assert [json.loads(line) for line in ndjson] == rows
+    assert [json.loads(line) for line in ndjson] == rows[::-1]
+    ndjson = program("history", "--ndjson", "--outcome", "error").out.splitlines()
+    assert [json.loads(line) for line in ndjson] == [rows[1], rows[0]]
+    (last,) = program("history", "--ndjson", "--limit", "1").out.splitlines()
+    assert json.loads(last) == rows[0]
     assert [row["tool"] for row in program("history", "--limit", "1", "--json").json] == ["nope"]
     found = program("history", "--tool", "join_words", "--json").json
     assert [row["tool"] for row in found] == ["join_words"]
@@ -58,7 +62,7 @@ def test_an_unknown_or_ambiguous_id(program: Program) -> None:
     assert "no call zzz" in done.err
     done = program("history", "--trace", "")
     assert (done.code, done.out) == (2, "")
-    assert "2 calls start with" in done.err
+    assert "Several calls start with" in done.err
 
 
 def test_a_limit_must_make_sense(program: Program) -> None:

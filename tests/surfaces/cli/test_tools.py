@@ -65,7 +65,7 @@ def test_the_manual_of_a_tool(program: Program) -> None:
     done = program("help", "join-words")
     assert done.out.startswith("join_words: Join words to a line.\nUse it to see what arrived.\n")
     assert "  words (array, required): The words." in done.out
-    assert "  times (integer, from 1, default 1): How many." in done.out
+    assert "  times (integer, 1 or more, default 1): How many." in done.out
     assert done.out.endswith("\ntoolcrib call join_words words=...\n")
 
 

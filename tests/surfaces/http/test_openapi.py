@@ -12,6 +12,8 @@ from openapi_spec_validator import validate
 
 from tests.contract.doors import serving
 
+JSON = {"Content-Type": "application/json"}
+
 
 @pytest.fixture
 async def client(tmp_path: Path) -> AsyncIterator[httpx2.AsyncClient]:
@@ -48,7 +50,7 @@ async def test_text_alone_for_those_who_ask_for_it(client: httpx2.AsyncClient) -
     ("body", "code"), [("{broken", "bad_input"), ("[1]", "bad_input"), ("", "bad_input")]
 )
 async def test_bad_bodies(client: httpx2.AsyncClient, body: str, code: str) -> None:
-    answer = await client.post("/tools/read_file", content=body)
+    answer = await client.post("/tools/read_file", content=body, headers=JSON)
     assert answer.json()["error"]["code"] == code
 
 
@@ -64,7 +66,7 @@ async def test_a_body_without_end_is_cut_off(client: httpx2.AsyncClient) -> None
             yield b"x" * 65536
 
     try:
-        answer = await client.post("/tools/read_file", content=endless())
+        answer = await client.post("/tools/read_file", content=endless(), headers=JSON)
         assert answer.status_code == 413
     except httpx2.TransportError:
         pass  # closed while we were still sending
@@ -77,6 +79,7 @@ async def test_a_body_without_end_is_cut_off(client: httpx2.AsyncClient) -> None
         ({"Host": "evil.example"}, 421),
         ({"Origin": "https://evil.example"}, 403),
         ({"Origin": "http://localhost:3000", "Content-Type": "text/plain"}, 415),
+        ({"Content-Type": "text/plain"}, 415),
     ],
 )
 async def test_strangers_are_refused(
@@ -96,3 +99,10 @@ async def test_a_client_that_leaves_ends_its_call(tmp_path: Path) -> None:
         slow.cancel()
         await asyncio.gather(slow, return_exceptions=True)
         assert (await client.get("/health")).status_code == 200
+
+
+async def test_the_structured_form_only_where_it_is_asked_for(client: httpx2.AsyncClient) -> None:
+    without = await client.post("/tools/read_file", json={"path": "notes.txt"})
+    beside = await client.post("/tools/read_file?data", json={"path": "notes.txt"})
+    assert without.json()["data"] is None
+    assert beside.json()["data"]["path"] == "notes.txt"

@@ -135,6 +135,7 @@ async def test_progress_reaches_the_caller(mode: str, transport: str) -> None:
 
 
 @every_way
+@pytest.mark.rows("A43", "C197")
 async def test_a_caller_that_gives_up_ends_the_tool(
     mode: str, transport: str, tmp_path: Path
 ) -> None:
@@ -157,11 +158,9 @@ async def test_without_sessions_all_but_asking_works(mode: str) -> None:
     async with connected(mode, "http", config, elicitation_callback=callback) as client:
         assert text_of(await client.call_tool("echo", {"text": "hello"})) == "hello"
         result = await client.call_tool("post", {"text": "a letter"})
-    if mode == LEGACY:  # the answer could reach another replica
-        assert code_of(result) == "needs_approval"
-        assert asked == []
-    else:  # the question and its answer travel in the call itself
-        assert text_of(result) == "posted a letter"
+    # The answer could reach another replica than the one that asked.
+    assert code_of(result) == "needs_approval"
+    assert asked == []
 
 
 @pytest.mark.parametrize("mode", [LEGACY, MODERN])

@@ -44,6 +44,14 @@ async def test_it_ends_when_stdin_closes_before_a_word_was_said() -> None:
     await server.finish()
 
 
+async def test_a_host_may_close_stderr() -> None:
+    closed = ("sh", "-c", 'exec "$@" 2>&-', "sh")
+    async with wire(*closed, *PRODUCT) as server:
+        assert (await server.ask("tools/list"))["result"]["tools"]
+        server.close()
+        assert await end_of(server) == 0
+
+
 async def test_it_ends_while_a_tool_waits(tmp_path: Path) -> None:
     note = tmp_path / "note"
     async with wire() as server:

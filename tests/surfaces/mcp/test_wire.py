@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.servers.mcp_wire import HANDSHAKE, MODERN, TEST_TOOLS, Wire, wire, written
+from tests.servers.mcp_wire import (
+    CLIENT,
+    HANDSHAKE,
+    MODERN,
+    ROOT,
+    TEST_TOOLS,
+    Wire,
+    wire,
+    written,
+)
 
 pytestmark = pytest.mark.timeout(60)
 both_revisions = pytest.mark.parametrize("revision", [HANDSHAKE, MODERN])
@@ -73,7 +83,7 @@ async def test_a_call_that_fails_says_why(revision: str) -> None:
             ("ecko", {"text": "x"}, "unknown_tool", "echo"),
             ("echo", {"txt": "x"}, "bad_input", "text"),
             ("echo", {}, "bad_input", "text"),
-            ("echo", {"text": "x" * 3_000_000}, "too_large", "limits.max_argument_bytes"),
+            ("echo", {"text": "x" * 3_000_000}, "too_large", "limits.max_argument_chars"),
             ("lose", {}, "not_found", "Look elsewhere."),
             ("crash", {}, "internal", "ZeroDivisionError"),
         ):
@@ -104,6 +114,7 @@ async def test_a_client_that_reads_slowly_gets_all(revision: str) -> None:
 
 
 @both_revisions
+@pytest.mark.rows("A43", "C197")
 async def test_cancelling_ends_the_tool_and_lets_it_clean_up(revision: str, tmp_path: Path) -> None:
     note = tmp_path / "note"
     async with wire(revision=revision) as server:
@@ -125,6 +136,7 @@ async def test_calls_run_side_by_side(revision: str, tmp_path: Path) -> None:
 
 
 @both_revisions
+@pytest.mark.rows("A44")
 async def test_progress_comes_where_it_was_asked_for(revision: str) -> None:
     async with wire(revision=revision) as server:
         params = {"name": "steps", "arguments": {"count": 3}, "_meta": {"progressToken": "t"}}
@@ -181,3 +193,43 @@ async def test_an_answer_counts_only_for_the_question_that_was_asked() -> None:
         assert answered["content"][0]["text"] == "posted a letter"
         again = (await post("a letter", inputResponses=YES, requestState=state))["result"]
         assert again["resultType"] == "input_required"
+
+
+async def test_messages_may_come_from_a_file(tmp_path: Path) -> None:
+    params = {"protocolVersion": HANDSHAKE, "capabilities": {}, "clientInfo": CLIENT}
+    message = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}
+    asked = tmp_path / "asked"
+    asked.write_text(f"{json.dumps(message)}\n")
+    with asked.open("rb") as stdin:
+        server = await asyncio.create_subprocess_exec(
+            *TEST_TOOLS, cwd=ROOT, stdin=stdin, stdout=asyncio.subprocess.PIPE
+        )
+        out, _ = await server.communicate()
+    assert server.returncode == 0
+    assert json.loads(out)["result"]["serverInfo"]["name"] == "toolcrib"
+
+
+async def test_a_client_that_no_longer_listens_does_no_harm(tmp_path: Path) -> None:
+    note = tmp_path / "note"
+    reading, writing = os.pipe()
+    server = await asyncio.create_subprocess_exec(
+        *TEST_TOOLS,
+        cwd=ROOT,
+        stdin=asyncio.subprocess.PIPE,
+        stdout=writing,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    os.close(writing)
+    speaker = Wire(server)
+    params = {"protocolVersion": HANDSHAKE, "capabilities": {}, "clientInfo": CLIENT}
+    speaker.request("initialize", params)
+    await asyncio.to_thread(os.read, reading, 65_536)
+    os.close(reading)
+    speaker.tell("notifications/initialized")
+    for _ in range(20):
+        speaker.call("echo", text="into the void")
+    speaker.call("wait", seconds=0, note=str(note))
+    assert await written(note, 2) == ["began", "cleaned up"]
+    speaker.close()
+    assert "Traceback" not in await speaker.complaints()
+    assert await server.wait() == 0

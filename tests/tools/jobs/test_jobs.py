@@ -167,7 +167,7 @@ async def test_waiting_for_no_text(box: Toolbox) -> None:
 
 async def test_stop(box: Toolbox) -> None:
     job = await start(box, serve)
-    stopped = await box.call("kill_job", {"id": job})
+    stopped = await box.call("kill_job", {"id": job}, session="s1")
     assert stopped.text == f"Job {job} (make all): stopped."
     assert stopped.data == {"id": job, "state": "stopped"}
     assert "starting" in (await box.call("read_job", {"id": job})).text
@@ -180,3 +180,14 @@ async def test_list(box: Toolbox) -> None:
     assert listed.text == f"{job}  running  0 s  make all"
     assert listed.data["jobs"][0]["this_session"]
     assert not (await box.call("list_jobs")).data["jobs"][0]["this_session"]
+
+
+async def test_only_the_user_stops_jobs_of_other_conversations(box: Toolbox) -> None:
+    job = await start(box, serve)
+    refused = await box.call("stop_job", {"id": job}, session="s2")
+    assert refused.error
+    assert refused.error.code == "denied"
+    assert job in refused.error.hint
+    assert (await box.use(Jobs).read(job)).record.state == "running"
+    stopped = await box.call("stop_job", {"id": job}, session="s2", caller=Caller("cli"))
+    assert stopped.data["state"] == "stopped"

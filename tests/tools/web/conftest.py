@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import contextlib
+import sqlite3
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -36,6 +38,21 @@ def settings(tmp_path, server) -> Callable[..., dict[str, Any]]:
         }
 
     return build
+
+
+@pytest.fixture
+def grow_older(tmp_path) -> Callable[[float], None]:
+    """Let all that is cached be older by some seconds."""
+
+    def grow(seconds: float) -> None:
+        with contextlib.closing(sqlite3.connect(tmp_path / "store.db")) as store, store:
+            store.execute(
+                "UPDATE cache SET created = created - ?1, expires = expires - ?1, "
+                "stale_until = stale_until - ?1",
+                (seconds,),
+            )
+
+    return grow
 
 
 @pytest.fixture

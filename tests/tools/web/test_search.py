@@ -386,11 +386,8 @@ async def test_several_queries_have_a_status_each(server, box):
     assert [a["status"] for a in answers] == ["ok", "error", "error", "ok"]
     assert [a["query"] for a in answers] == ["one", "zzz", "", "two"]
     assert answers[1]["error"]["code"] == "no_results"
-    assert answers[2]["error"] == {
-        "code": "bad_input",
-        "message": "Query must be a non-empty string.",
-        "hint": "",
-    }
+    assert answers[2]["error"]["code"] == "bad_input"
+    assert answers[2]["error"]["message"] == "Query must be a non-empty string."
     assert "Results for 'one':\n1. one" in result.text
     assert "Results for '':\nError (bad_input): Query must" in result.text
 
@@ -499,3 +496,27 @@ async def test_a_caller_without_progress_is_fine(server, box):
 
 def test_the_default_needs_no_key():
     assert Config().web.search.providers == ["duckduckgo"]
+
+
+async def test_old_results_stand_in_when_no_provider_answers(server, settings, grow_older):
+    server["/html/"] = serp.page(*many(0, 2))
+    async with Toolbox(config=settings(providers=["duckduckgo", "searxng"])) as box:
+        await box.call("web_search", {"query": "q"})
+        grow_older(7200)
+        server["/html/"] = Answer(serp.CHALLENGE, 202)
+        server["/search"] = serp.searxng(("One", "https://example.org/new", ""))
+        fresh = await box.call("web_search", {"query": "q"})
+        server["/search"] = Answer("no", 500)
+        grow_older(7200)
+        old = await box.call("web_search", {"query": "q"})
+    assert urls(fresh) == ["https://example.org/new"]
+    assert fresh.data["queries"][0]["stale"] is False
+    assert urls(old) == ["https://example.org/0", "https://example.org/1"]
+    assert old.data["queries"][0]["stale"] is True
+    assert "Note: No provider answers now; these results are 240 min old." in old.text
+
+
+async def test_a_query_that_fails_beside_others_says_what_to_do(server, box):
+    server["/html/"] = lambda r: serp.NOTHING if r.form["q"] == "b" else serp.page(*many(0, 1))
+    result = await box.call("web_search", {"queries": ["a", "b"]})
+    assert "Error (no_results): duckduckgo found nothing for 'b'.\nUse fewer" in result.text

@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Self, TypeVar
 
+from toolcrib import __version__
 from toolcrib.core.errors import (
     ConfigError,
     HttpStatus,
@@ -31,8 +32,10 @@ from toolcrib.kit.store import Area, Store
 
 T = TypeVar("T")
 
-REMEMBERED = (NotFound, NoResults, Network, TooLarge, UnsupportedContent)
+REMEMBERED = (NotFound, NoResults, TooLarge, UnsupportedContent)
 """Errors that are worth remembering: the same question gets the same answer for a while."""
+GONE = (404, 410)
+"""HTTP statuses that are remembered likewise."""
 PASSING = (Network, TimedOut, Unavailable)
 """Errors in which an old value is better than none."""
 MOST_ENTRIES = 5000
@@ -167,7 +170,7 @@ class Cache:
         if old is not None and old.is_usable(now) and _is_passing(error):
             await self._safely(lambda: self._shelf.release(order.key))
             return _Found(old, hit=True, stale=True)
-        if order.negative_ttl > 0 and isinstance(error, REMEMBERED):
+        if order.negative_ttl > 0 and _is_lasting(error):
             await self._put(order, Entry.of_error(error, now, order.negative_ttl))
         else:
             await self._safely(lambda: self._shelf.release(order.key))
@@ -212,8 +215,15 @@ class Cache:
 
 
 def _place(kind: str, key: str) -> bytes:
-    text = f"{kind}\0{key}".encode("utf-8", "surrogatepass")
+    # The version, since another one may keep values of another shape.
+    text = f"{__version__}\0{kind}\0{key}".encode("utf-8", "surrogatepass")
     return hashlib.blake2b(text, digest_size=16).digest()
+
+
+def _is_lasting(error: ToolError) -> bool:
+    if isinstance(error, HttpStatus):
+        return error.details.get("status") in GONE
+    return isinstance(error, REMEMBERED)
 
 
 def _is_passing(error: ToolError) -> bool:

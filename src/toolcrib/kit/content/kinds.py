@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from toolcrib.kit.content.encoding import MARKS
+
 SNIFFED = 8192
 """How many first bytes are looked at."""
 
@@ -74,7 +76,7 @@ _INSIDE_ZIP = (
     (b"META-INF/MANIFEST.MF", Kind("Java archive")),
 )
 
-_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")
+_MARKS = tuple(mark for mark, _ in MARKS)
 _TEXT_CONTROLS = frozenset(b"\t\n\r\f\b\x1b")
 
 

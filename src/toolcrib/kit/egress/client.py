@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Self
 
@@ -136,10 +136,12 @@ class Egress:
             caps = Caps.of(self._config.egress, max_bytes, partial=partial)
         try:
             async with asyncio.timeout(seconds):
-                return await self._follow(order, self.policy(component, endpoints), caps)
+                judge = ctx.judge if ctx is not None and component == PAGES else None
+                return await self._follow(order, self.policy(component, endpoints), caps, judge)
         except TimeoutError:
             raise TimedOut(
                 f"{order.target.host} did not answer within {seconds:g} s.",
+                hint="Try again later, or use another source.",
                 host=order.target.host,
                 reason="timeout",
                 retryable=True,
@@ -168,7 +170,9 @@ class Egress:
         given |= {name.lower(): value for name, value in (headers or {}).items()}
         return Order(method, parse_url(url), checked_headers(given), body)
 
-    async def _follow(self, order: Order, policy: EgressPolicy, caps: Caps) -> Response:
+    async def _follow(
+        self, order: Order, policy: EgressPolicy, caps: Caps, judge: Callable[[str], None] | None
+    ) -> Response:
         config = self._config.egress
         started = time.perf_counter()
         chain = Chain(config.max_redirects)
@@ -180,17 +184,26 @@ class Egress:
                 order, answer.status, answer.headers, allow_downgrade=config.allow_downgrade
             )
             policy.check(following.target)
+            if judge is not None:
+                judge(following.target.href)
             chain.add(order, following, answer.status, answer.headers)
             order = following
 
     async def _send(self, order: Order, policy: EgressPolicy, caps: Caps) -> Answer:
         if self._transport is None:
             self._transport = open_transport(self._config.egress)
-        addresses = await self._addresses(order.target, policy)
+        addresses = await self.addresses(order.target, policy)
         request = PinnedRequest(order.method, order.target, addresses, order.headers, order.body)
         return await exchange(self._transport, request, caps, skip_body=STATUSES)
 
-    async def _addresses(self, target: Target, policy: EgressPolicy) -> tuple[IPAddress, ...]:
+    async def addresses(self, target: Target, policy: EgressPolicy) -> tuple[IPAddress, ...]:
+        """The judged addresses to connect to; none where the proxy of `egress.proxy` connects.
+
+        Raises:
+            Blocked: the policy refuses the target or one of its addresses.
+            DnsFailure: the name has no address.
+            TimedOut: the name server does not answer.
+        """
         if not self._config.egress.proxy:
             return await self.resolver.approved(target, policy)
         # Behind a proxy the names of the outside often resolve only there: what this

@@ -153,7 +153,7 @@ def _coding(name: str) -> Coding:
             return _Brotli()
         case "zstd":
             return _Zstd()
-    raise UnsupportedContent(f"The server used an unknown content coding: {name[:40]!r}.")
+    raise UnsupportedContent("The server used an unknown content coding.")
 
 
 class Decoder:
@@ -215,11 +215,13 @@ class Decoder:
         if written > RATIO_FREE and written > self._max_ratio * self._read:
             raise TooLarge(
                 f"The answer unpacks to more than {self._max_ratio} times its size.",
+                hint="Use another source: this looks like an attack.",
                 limit="egress.max_ratio",
             )
         if not last and written > self._max_bytes:
             raise TooLarge(
                 f"The answer unpacks to more than {self._max_bytes:,} bytes.",
+                hint="The limit is egress.max_decoded_bytes.",
                 limit="egress.max_decoded_bytes",
             )
 

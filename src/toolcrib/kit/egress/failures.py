@@ -28,6 +28,17 @@ _FAILURES: dict[str, tuple[type[ToolError], str, bool]] = {
     "proxy": (ConnectionFailed, "The proxy of egress.proxy failed for {host}", True),
     "peer": (ConnectionFailed, "The connection to {host} went to another address", False),
 }
+# What to do where the default of the error says something else.
+_LATER = "Try again later, or use another source."
+_HINTS = {
+    "refused": "Check the port, or use another source.",
+    "connect_timeout": _LATER,
+    "timeout": _LATER,
+    "malformed": "Use another source.",
+    "headers": "Use another source. The limit is egress.max_header_bytes.",
+    "proxy": "The user can check egress.proxy.",
+    "peer": "Use another source: the connection was not the one that was allowed.",
+}
 
 
 def failure(reason: str, target: Target, detail: str = "") -> ToolError:
@@ -37,5 +48,10 @@ def failure(reason: str, target: Target, detail: str = "") -> ToolError:
     if detail:
         message += f": {detail}"
     return kind(
-        f"{message}.", reason=reason, retryable=retryable, host=target.host, port=target.port
+        f"{message}.",
+        hint=_HINTS.get(reason, ""),
+        reason=reason,
+        retryable=retryable,
+        host=target.host,
+        port=target.port,
     )

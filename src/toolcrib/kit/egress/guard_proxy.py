@@ -14,12 +14,11 @@ import secrets
 import socket
 from collections import deque
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Self
 
 from toolcrib.core.config import EgressConfig
-from toolcrib.core.errors import Blocked, Busy, DnsFailure, TimedOut
+from toolcrib.core.errors import Blocked, Busy
 from toolcrib.core.services import Services
 from toolcrib.kit.egress.client import Egress
 from toolcrib.kit.egress.guard_connection import ClientEnd
@@ -111,29 +110,19 @@ class GuardProxy:
         """The service of a toolbox."""
         return cls(services.use(Egress), services.config.egress)
 
-    async def lease(
-        self,
-        component: str = "",
-        *,
-        endpoints: Sequence[str] = (),
-        allow_hosts: Sequence[str] = (),
-        allow_networks: Sequence[str] = (),
-    ) -> Lease:
+    async def lease(self, component: str = "", *, endpoints: Sequence[str] = ()) -> Lease:
         """Open a way out for one program.
 
         Args:
             component: its branch of the configuration, as for `Egress.policy`.
             endpoints: configured URLs whose hosts and ports are open to it.
-            allow_hosts: more hosts that the user opened for it.
-            allow_networks: more networks that the user opened for it.
         """
         async with self._starting:
             if self._server is None:
                 loop = asyncio.get_running_loop()
                 self._server = await loop.create_server(self._client, "127.0.0.1", 0)
                 self.port = self._server.sockets[0].getsockname()[1]
-        policy = self._egress.policy(component, endpoints)
-        lease = Lease(self, policy.widened(allow_hosts, allow_networks))
+        lease = Lease(self, self._egress.policy(component, endpoints))
         self._leases[lease.username] = lease
         return lease
 
@@ -180,13 +169,11 @@ class GuardProxy:
         if sum(len(each.ends) for each in self._leases.values()) > MAX_CONNECTIONS:
             raise Busy("Too many connections through the proxy.")
         seconds = self._config.connect_timeout
+        addresses = await self._egress.addresses(target, lease.policy)
         if self._config.proxy:
-            with suppress(DnsFailure, TimedOut):  # then the name is the proxy's to judge
-                await self._egress.resolver.approved(target, lease.policy)
             await connect_by_proxy(pipe, target, self._config.proxy, seconds)
-            return
-        addresses = await self._egress.resolver.approved(target, lease.policy)
-        await connect(pipe, target, addresses, seconds)
+        else:
+            await connect(pipe, target, addresses, seconds)
 
 
 def _bound_unix(path: str) -> socket.socket:

@@ -57,19 +57,22 @@ def follow(order: Order, status: int, headers: Headers, *, allow_downgrade: bool
         Network: no Location.
         Blocked: from https to http, or a scheme that is no web scheme.
         BadInput: the Location is not a URL.
+
+    No message quotes the Location.
     """
     location = headers.get("location").strip()
     if not location:
         raise Network(
             f"{order.target.host} sent a redirect ({status}) without a Location.",
+            hint="Use another address of the same page.",
             status=status,
             retryable=False,
         )
     target = join_url(order.target, location)
     if order.target.scheme == "https" and target.scheme == "http" and not allow_downgrade:
         raise Blocked(
-            f"Destination not allowed: {order.target.host} redirects from https to "
-            f"{target.href[:200]}.",
+            f"Destination not allowed: {order.target.host} redirects from https "
+            "to http.",
             hint="The user can allow it with egress.allow_downgrade.",
             code="blocked_scheme",
             host=target.host,
@@ -120,7 +123,7 @@ class Chain:
         self._learn(source.target, headers)
         self.steps += (Redirect(source.target.full, target.target.full, status),)
         if self._state(target) in self._seen:
-            raise self._stopped(f"The redirects of {target.target.href[:200]} go in a circle.")
+            raise self._stopped(f"The redirects of {target.target.host} go in a circle.")
         if len(self.steps) > self._limit:
             raise self._stopped(f"There are more than {self._limit} redirects.")
 
@@ -146,5 +149,4 @@ class Chain:
         return (order.method, order.target.href, repr(sorted(cookies.items())))
 
     def _stopped(self, message: str) -> TooManyRedirects:
-        steps = [f"{step.source} -> {step.target}" for step in self.steps[-3:]]
-        return TooManyRedirects(message, steps=steps, retryable=False)
+        return TooManyRedirects(message, steps=len(self.steps), retryable=False)

@@ -133,7 +133,10 @@ class Resolver:
             found = tuple(dict.fromkeys(parse_address(answer) for answer in answers))
         except TimeoutError:
             raise TimedOut(
-                f"The name server did not answer for {host}.", host=host, retryable=True
+                f"The name server did not answer for {host}.",
+                hint="Try again later, or use another host.",
+                host=host,
+                retryable=True,
             ) from None
         except (OSError, ValueError) as error:
             retryable = getattr(error, "errno", None) == socket.EAI_AGAIN

@@ -13,6 +13,14 @@ from toolcrib.kit.egress.addresses import IPAddress
 MAX_URL = 8192
 DEFAULT_PORTS = {"http": 80, "https": 443}
 TUNNEL = "tunnel"
+# A redirect brings a scheme too, and a server could write a sentence there.
+KNOWN_SCHEMES = frozenset(
+    {
+        *("about", "blob", "chrome", "data", "dict", "file", "ftp", "ftps", "gopher", "jar"),
+        *("javascript", "ldap", "ldaps", "mailto", "netdoc", "sftp", "smb", "ssh", "tel"),
+        *("telnet", "tftp", "view-source", "ws", "wss"),
+    }
+)
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]*):")
@@ -81,14 +89,20 @@ def parse_url(text: str) -> Target:
 
 
 def join_url(base: Target, reference: str) -> Target:
-    """The target of a redirect: `reference` may be relative.
+    """The target of a redirect: `reference` may be relative, and no message quotes it.
 
     Raises:
         BadInput: not a URL.
         Blocked: another scheme, or a user name or password in it.
     """
-    _check_text(reference)
-    return _target(reference, base.full)
+    try:
+        _check_text(reference)
+        return _target(reference, base.full)
+    except BadInput:
+        raise BadInput(
+            f"{base.host} redirects to something that is not a URL.",
+            hint="Use another address of the same page.",
+        ) from None
 
 
 def complete_url(text: str) -> str:
@@ -163,11 +177,12 @@ def _literal(host: str) -> IPAddress | None:
 
 
 def _blocked_scheme(scheme: str) -> Blocked:
+    shown = scheme if scheme in KNOWN_SCHEMES else "another scheme"
     return Blocked(
-        f"Destination not allowed: only http and https are, not '{scheme[:40]}'.",
+        f"Destination not allowed: only http and https are, not {shown}.",
         code="blocked_scheme",
         hint="For a local file use the file tools.",
-        scheme=scheme[:40],
+        scheme=shown,
         rule="scheme",
     )
 

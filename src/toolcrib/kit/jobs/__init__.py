@@ -2,6 +2,6 @@
 
 from toolcrib.kit.jobs.handle import JobHandle
 from toolcrib.kit.jobs.jobs import Jobs
-from toolcrib.kit.jobs.view import JobView
+from toolcrib.kit.jobs.view import JobView, Record
 
-__all__ = ["JobHandle", "JobView", "Jobs"]
+__all__ = ["JobHandle", "JobView", "Jobs", "Record"]

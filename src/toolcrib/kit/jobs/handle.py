@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 
 from toolcrib.core.call import ErrorInfo, Result
 from toolcrib.core.errors import Internal, TimedOut, ToolError
-from toolcrib.kit.jobs.ring import Ring
 from toolcrib.kit.jobs.rows import Update
 from toolcrib.kit.jobs.view import Record, State, pack
+from toolcrib.kit.ring import Ring
 
 
 class JobHandle:
@@ -46,6 +46,7 @@ class Running:
     tool: str
     session: str
     owner: str
+    rights: str
     nudge: Callable[[], None]
     """Tells the service that something is to be written to the store."""
     loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.get_running_loop)
@@ -108,6 +109,7 @@ class Running:
             exit_code=self.handle.exit_code,
             total=self.ring.total,
             source=self.handle.source,
+            rights=self.rights,
             result=self.packed,
         )
 

@@ -12,6 +12,7 @@ from typing import Any, Literal, Self
 from toolcrib.core.call import Result
 from toolcrib.core.errors import ConfigError, NotFound, StorageFailure
 from toolcrib.core.services import Services
+from toolcrib.core.tool import NONE, Right
 from toolcrib.kit.ids import plain_id, random_id
 from toolcrib.kit.jobs import rows
 from toolcrib.kit.jobs.handle import JobHandle, Running
@@ -65,6 +66,7 @@ class Jobs:
         work: Work,
         session: str,
         tool: str,
+        rights: Right = NONE,
         seconds: float | None = None,
     ) -> str:
         """Run work in the background; the id of the job.
@@ -76,13 +78,14 @@ class Jobs:
                 when the job is stopped or its time is up.
             session: the conversation it belongs to.
             tool: the tool that started it.
+            rights: those of the tool; whoever reads the job is tainted by them.
             seconds: the longest it may run; None is the configured limit.
         """
 
         async def run() -> Result | None:
             return await work(job.handle)
 
-        job = self._new(kind, title, session, tool)
+        job = self._new(kind, title, session, tool, rights)
         await self._begin(job, asyncio.create_task(run()), seconds)
         return job.id
 
@@ -93,11 +96,11 @@ class Jobs:
         title: str,
         session: str,
         tool: str,
-        seconds: float | None = None,
+        rights: Right = NONE,
     ) -> JobHandle:
         """Let a task that runs already, and returns a `Result`, go on as a job."""
-        job = self._new(kind, title, session, tool)
-        await self._begin(job, task, seconds)
+        job = self._new(kind, title, session, tool, rights)
+        await self._begin(job, task)
         return job.handle
 
     async def read(
@@ -175,7 +178,7 @@ class Jobs:
         await self._sync()
         self._running.clear()
 
-    def _new(self, kind: str, title: str, session: str, tool: str) -> Running:
+    def _new(self, kind: str, title: str, session: str, tool: str, rights: Right) -> Running:
         return Running(
             id=f"j{random_id()}",
             kind=kind,
@@ -183,11 +186,12 @@ class Jobs:
             tool=tool,
             session=session,
             owner=self._owner,
+            rights=" ".join(rights.names),
             nudge=lambda: self._nudged.set(),  # noqa: PLW0108 - the event is replaced at times
         )
 
     async def _begin(
-        self, job: Running, task: asyncio.Task[Result | None], seconds: float | None
+        self, job: Running, task: asyncio.Task[Result | None], seconds: float | None = None
     ) -> None:
         self._running[job.id] = job
         job.run(task, seconds or self._seconds)

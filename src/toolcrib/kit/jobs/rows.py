@@ -6,8 +6,8 @@ import sqlite3
 from collections.abc import Iterable
 from dataclasses import astuple, dataclass, fields
 
-from toolcrib.kit.jobs.ring import HEAD_BYTES, TAIL_BYTES, Segment, join
 from toolcrib.kit.jobs.view import Record
+from toolcrib.kit.ring import HEAD_BYTES, TAIL_BYTES, Segment, join
 from toolcrib.kit.store import Owner, Schema
 
 SCHEMA = Schema(
@@ -29,6 +29,7 @@ SCHEMA = Schema(
             UNIQUE (job, start)
         );
         """,
+        "ALTER TABLE job ADD COLUMN rights TEXT NOT NULL DEFAULT '';",
     ),
 )
 COLUMNS = tuple(field.name for field in fields(Record))

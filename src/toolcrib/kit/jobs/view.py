@@ -9,12 +9,14 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from toolcrib.core.call import ErrorInfo, Image, Next, Result
-from toolcrib.kit.jobs.ring import Segment
+from toolcrib.kit.ring import Segment
 
 State = Literal["running", "done", "failed", "stopped", "lost"]
 
 MOST_RESULT = 4_000_000
 """Characters of a final result that are kept as JSON."""
+UNSHOWN = ("source", "fenced", "private", "max_tokens")
+"""What a result has beside what `to_json` shows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +24,8 @@ class Record:
     """A job as a row. Times are UTC in seconds since 1970.
 
     `beat` is when the owner last gave a sign of life, `written` when the last output
-    came, `total` the bytes of output in all, `result` the final result as JSON.
+    came, `total` the bytes of output in all, `source` where untrusted output came from,
+    `rights` those of the tool by name, `result` the final result as JSON.
     """
 
     id: str
@@ -39,7 +42,23 @@ class Record:
     exit_code: int | None
     total: int
     source: str
+    rights: str
     result: str
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more will come."""
+        return self.state != "running"
+
+    @property
+    def untrusted(self) -> str:
+        """Where its text comes from, if that is outside."""
+        return self.source or (self.tool if "net" in self.rights.split() else "")
+
+    @property
+    def private(self) -> bool:
+        """Whether something of the user's own may be in its text."""
+        return "read" in self.rights.split()
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,21 +86,10 @@ class Piece:
 class JobView:
     """A job and its output from an offset on.
 
-    `offset` is where the reading began, `total` where the next one goes on. `source`
-    names where untrusted output came from.
+    `offset` is where the reading began, `record.total` where the next one goes on.
     """
 
-    id: str
-    kind: str
-    title: str
-    tool: str
-    session: str
-    state: State
-    exit_code: int | None
-    started: float
-    ended: float | None
-    total: int
-    source: str
+    record: Record
     result: Result | None
     offset: int
     pieces: tuple[Piece, ...]
@@ -89,33 +97,14 @@ class JobView:
     @classmethod
     def of(cls, record: Record, offset: int, segments: list[Segment]) -> JobView:
         """A view of a row and of the output that was asked for."""
-        return cls(
-            id=record.id,
-            kind=record.kind,
-            title=record.title,
-            tool=record.tool,
-            session=record.session,
-            state=record.state,
-            exit_code=record.exit_code,
-            started=record.started,
-            ended=record.ended,
-            total=record.total,
-            source=record.source,
-            result=unpack(record.result),
-            offset=offset,
-            pieces=tuple(Piece.of(segment) for segment in segments),
-        )
-
-    @property
-    def is_over(self) -> bool:
-        """Whether nothing more will come."""
-        return self.state != "running"
+        pieces = tuple(Piece.of(segment) for segment in segments)
+        return cls(record, unpack(record.result), offset, pieces)
 
     @property
     def dropped(self) -> int:
         """Bytes after `offset` that were not kept."""
         kept = sum(piece.end - piece.start for piece in self.pieces)
-        return max(self.total - self.offset - kept, 0)
+        return max(self.record.total - self.offset - kept, 0)
 
     @property
     def text(self) -> str:
@@ -129,7 +118,7 @@ class JobView:
             if chars <= len(piece.text):
                 return piece.start + len(piece.text[: max(chars, 0)].encode())
             chars -= len(piece.text)
-        return self.total
+        return self.record.total
 
     def _parts(self) -> Iterator[tuple[str, Piece]]:
         end = self.offset
@@ -144,7 +133,7 @@ def pack(result: Result | None) -> str:
     """A result as JSON, without what is too large to keep."""
     if result is None:
         return ""
-    kept = result.to_json() | {"source": result.source, "max_tokens": result.max_tokens}
+    kept = result.to_json() | {name: getattr(result, name) for name in UNSHOWN}
     for spare in ("", "images", "data"):
         if spare:
             kept[spare] = [] if spare == "images" else None
@@ -167,6 +156,5 @@ def unpack(packed: str) -> Result | None:
         truncated=kept["truncated"],
         next=Next(**kept["next"]) if kept["next"] else None,
         error=ErrorInfo(**kept["error"]) if kept["error"] else None,
-        source=kept["source"],
-        max_tokens=kept["max_tokens"],
+        **{name: kept[name] for name in UNSHOWN if name in kept},
     )

@@ -127,7 +127,10 @@ class Gate:
             NotFound: the folder does not exist.
         """
         if not path.parts:
-            raise PathDenied(f"Access denied: {path.display} is the workspace itself.")
+            raise PathDenied(
+                f"Access denied: {path.display} is the workspace itself.",
+                hint="Name a file or a folder inside it.",
+            )
         with self._find(path.parent) as folder:
             name = path.parts[-1]
             parts = (*folder.parts, name)
@@ -239,7 +242,9 @@ class Gate:
     def _special(self, path: SafePath, status: os.stat_result) -> PathDenied:
         kind = special_name(status.st_mode)
         return PathDenied(
-            f"Access denied: {path.display} is {kind}, not a plain file or folder.", rule="kind"
+            f"Access denied: {path.display} is {kind}, not a plain file or folder.",
+            hint="Use another file.",
+            rule="kind",
         )
 
     def _explain(self, error: OSError, path: SafePath) -> ToolError:
@@ -255,11 +260,13 @@ class Gate:
         if code == errno.ELOOP:
             return PathDenied(
                 f"Access denied: {shown} is a loop of symbolic links, or a link of the kernel's.",
+                hint="Name the file itself instead of the link.",
                 rule="loop",
             )
         if code in (errno.EACCES, errno.EPERM):
             return PathDenied(
                 f"Access denied: the operating system does not let toolcrib read {shown}.",
+                hint="Use another file, or ask the user for the permission.",
                 rule="permissions",
             )
         if code == errno.ENAMETOOLONG:
@@ -273,9 +280,10 @@ class Gate:
             names = self._names(folder)
             if names is not None:
                 near = [folder.child(n).display for n in nearest(path.parts[depth], names)]
-                hint = f"Did you mean {' or '.join(near)}?" if near else ""
+                guess = f"Did you mean {' or '.join(near)}?" if near else ""
+                hint = guess or "list_directory shows what there is."
                 return NotFound(f"{path.display} does not exist.", hint=hint, near=near)
-        return NotFound(f"{path.display} does not exist.")
+        return NotFound(f"{path.display} does not exist.", hint=ROOTS_HINT)
 
     def _names(self, folder: SafePath) -> list[str] | None:
         """What a folder holds, for suggestions; None where it does not exist."""

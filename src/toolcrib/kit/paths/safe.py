@@ -34,11 +34,6 @@ class SafePath:
     base: int = 0
 
     @property
-    def relative(self) -> str:
-        """The way from the root, with `/`; `.` is the root itself."""
-        return "/".join(self.parts) or "."
-
-    @property
     def absolute(self) -> str:
         """The whole path, in the spelling of the configuration."""
         return self.root.absolute(self.parts)
@@ -57,6 +52,13 @@ class SafePath:
 
     def __str__(self) -> str:
         return self.absolute
+
+    def spellings(self) -> list[str]:
+        """The path as it was written, and where its links lead, both as the root is written."""
+        real = os.path.realpath(self.absolute)
+        if real == self.root.real or real.startswith(f"{self.root.real}/"):
+            real = self.root.name.rstrip("/") + real[len(self.root.real.rstrip("/")) :]
+        return list(dict.fromkeys((self.absolute, real)))
 
     @property
     def parent(self) -> SafePath:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Self
 
-from toolcrib.core.config import data_folder, user_config_file
+from toolcrib.core.config import Config, data_folder, store_file, user_config_file
 from toolcrib.core.errors import BadInput, NotConfigured, PathDenied
 from toolcrib.core.services import Services
 from toolcrib.kit.paths.beneath import Opener, best_opener
@@ -15,6 +15,9 @@ from toolcrib.kit.paths.gate import ROOTS_HINT, Gate, Root
 from toolcrib.kit.paths.protection import Protection
 from toolcrib.kit.paths.rules import MAX_CHARS, normal_parts, parts_beneath, refusal
 from toolcrib.kit.paths.safe import SafePath
+
+STORE_ENDINGS = ("", "-wal", "-shm", "-journal")
+"""The store, and what SQLite puts beside it."""
 
 
 class Workspace:
@@ -43,7 +46,7 @@ class Workspace:
         that, or one of our own; then there is no workspace and every path is refused.
         """
         config = services.config.workspace
-        own = _own_places()
+        own = _own_places(services.config)
         protection = Protection(
             config.protect_read, config.protect_write, config.unprotect, own=own
         )
@@ -149,10 +152,15 @@ def _misspelt(text: str, reason: str) -> BadInput | PathDenied:
     )
 
 
-def _own_places() -> list[str]:
-    """Our settings and state: the file, its folder where it is ours alone, the data."""
+def _own_places(config: Config) -> list[str]:
+    """Our settings and state: the files, their folder where it is ours alone, the data."""
     file = user_config_file()
     places = [file, data_folder()]
+    if config.file is not None:
+        places.append(config.file)
+    store = store_file(config.store.url)
+    if store is not None:
+        places += [store.with_name(store.name + end) for end in STORE_ENDINGS]
     if file.parent.name == "toolcrib":
         places.append(file.parent)
     absolute = [_plain(path) for path in places]

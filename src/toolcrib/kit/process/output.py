@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Self
+
+from toolcrib.kit.ring import Ring
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,6 +15,12 @@ class Output:
     head: bytes = b""
     tail: bytes = b""
     dropped: int = 0
+
+    @classmethod
+    def of(cls, ring: Ring) -> Self:
+        """What a ring has kept so far."""
+        head, tail = ring.kept()
+        return cls(head, tail, ring.total - len(head) - len(tail))
 
     @property
     def size(self) -> int:
@@ -27,36 +36,3 @@ class Output:
     def __str__(self) -> str:
         """The same as text; bytes that are not UTF-8 become U+FFFD."""
         return bytes(self).decode("utf-8", "replace")
-
-
-class Capture:
-    """Takes chunks and keeps at most `limit` bytes of them."""
-
-    def __init__(self, limit: int) -> None:
-        self._head_room = limit - limit // 2
-        self._tail_room = limit // 2
-        self._head = bytearray()
-        self._tail = bytearray()
-        self._dropped = 0
-
-    def add(self, chunk: bytes) -> None:
-        """Take the next bytes."""
-        fits = self._head_room - len(self._head)
-        if fits > 0:
-            self._head += chunk[:fits]
-            chunk = chunk[fits:]
-        self._tail += chunk
-        # Cut seldom, so that many small chunks are not copied again and again.
-        if len(self._tail) > 2 * self._tail_room + 65_536:
-            self._cut()
-
-    def _cut(self) -> None:
-        over = len(self._tail) - self._tail_room
-        if over > 0:
-            del self._tail[:over]
-            self._dropped += over
-
-    def output(self) -> Output:
-        """What there is so far."""
-        self._cut()
-        return Output(bytes(self._head), bytes(self._tail), self._dropped)

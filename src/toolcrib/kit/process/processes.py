@@ -19,8 +19,9 @@ from toolcrib.core.errors import BadInput, NotFound, Unavailable
 from toolcrib.core.services import Services
 from toolcrib.kit.paths import SafePath
 from toolcrib.kit.process.child import Chunk, Process, Stream, to_the_end
-from toolcrib.kit.process.output import Capture, Output
+from toolcrib.kit.process.output import Output
 from toolcrib.kit.process.sweep import HAS_PROC, JANITOR, find, kill_now, ticks
+from toolcrib.kit.ring import Ring
 
 PASSED_ON = (
     "PATH",
@@ -117,16 +118,16 @@ class Processes:
         """
         started = time.monotonic()
         process = await self.spawn(argv, cwd=cwd, env=env, stdin=stdin, merge=merge)
-        captures: dict[Stream, Capture] = {s: Capture(max_output) for s in process.streams}
+        rings: dict[Stream, Ring] = {s: Ring.halves(max_output) for s in process.streams}
 
         async def pump(stream: Stream) -> None:
             async for data in process.read(stream):
-                captures[stream].add(data)
+                rings[stream].write(data)
                 told = on_output(Chunk(stream, data)) if on_output else None
                 if told is not None:
                     await told
 
-        pumps = [asyncio.ensure_future(pump(stream)) for stream in captures]
+        pumps = [asyncio.ensure_future(pump(stream)) for stream in rings]
         timed_out = False
         try:
             async with asyncio.timeout(timeout):
@@ -135,7 +136,7 @@ class Processes:
             timed_out = True
         finally:
             await to_the_end(_wind_up(process, pumps))
-        kept = {stream: capture.output() for stream, capture in captures.items()}
+        kept = {stream: Output.of(ring) for stream, ring in rings.items()}
         return Finished(
             exit_code=process.exit_code if process.exit_code is not None else -9,
             stdout=kept.get("stdout", Output()),
@@ -181,7 +182,7 @@ class Processes:
 
     def _refuse_when_closed(self) -> None:
         if self._closed:
-            raise Unavailable("toolcrib is closing.")
+            raise Unavailable("toolcrib is closing.", hint="Start it again.")
 
     def _forget(self, process: Process) -> None:
         self._running.pop(id(process), None)
@@ -296,7 +297,10 @@ def _start(
             f"The program {argv[0]} is not on this machine.", hint="Install it, or use another."
         ) from None
     except OSError as error:
-        raise Unavailable(f"{argv[0]} cannot be started: {error.strerror or error}.") from None
+        raise Unavailable(
+            f"{argv[0]} cannot be started: {error.strerror or error}.",
+            hint="Check that it is a program for this machine and may be run.",
+        ) from None
 
 
 @contextmanager
@@ -304,7 +308,7 @@ def _folder(cwd: SafePath | str) -> Iterator[str]:
     """A name of the folder that stays right until the child is in it."""
     if isinstance(cwd, str):
         if not Path(cwd).is_dir():
-            raise NotFound(f"The folder {cwd} does not exist.")
+            raise NotFound(f"The folder {cwd} does not exist.", hint="Name a folder that exists.")
         yield cwd
         return
     with cwd.open() as handle:

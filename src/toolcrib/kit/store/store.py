@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self, TypeVar, cast
 
-from toolcrib.core.config import data_folder
-from toolcrib.core.errors import ConfigError, StorageFailure
+from toolcrib.core.config import store_file
+from toolcrib.core.errors import StorageFailure
 from toolcrib.core.services import Services
 from toolcrib.kit.store.database import Database, Schema
 from toolcrib.kit.store.worker import Request, Worker
@@ -46,7 +46,7 @@ class Store:
         Raises:
             ConfigError: no such kind of store.
         """
-        return cls(path_of(services.config.store.url))
+        return cls(store_file(services.config.store.url))
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -134,22 +134,3 @@ class Area:
         if quick:
             return await self.store.quick(self.schema, work, writes=False)
         return await self.store.read(self.schema, work)
-
-
-def path_of(url: str) -> Path | None:
-    """The file that a URL names: `sqlite:///relative`, `sqlite:////absolute`, `sqlite://`.
-
-    An empty URL is the user's data folder; `sqlite://` alone is a store in memory.
-
-    Raises:
-        ConfigError: another scheme.
-    """
-    if not url:
-        return data_folder() / "toolcrib.db"
-    scheme, _, rest = url.partition("://")
-    if scheme != "sqlite" or (rest and not rest.startswith("/")):
-        raise ConfigError(
-            f"store.url is not understood: {url.partition('@')[0][:80]}.",
-            hint="Write sqlite:///path, with four slashes for an absolute path.",
-        )
-    return Path(rest[1:]).expanduser() if rest.strip("/") else None

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import cache
 
 _EMOJI = (
     "\u00a9\u00ae\u203c\u2049\u2122\u2139\u2190-\u21ff\u2300-\u23ff\u24c2\u25a0-\u27bf"
@@ -59,26 +60,32 @@ _REPLACED = {
 }
 _PRIVATE = "\ue000-\uf8ff\U000f0000-\U0010ffff"
 
-_SUSPECT = re.compile(
-    "["
-    + "".join((*_ALWAYS.values(), *_MOSTLY.values()))
-    + "".join(chars for chars, _ in _REPLACED.values())
-    + _PRIVATE
-    + "]"
-)
 _ESCAPE = r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|\x1b[\]P^_X][^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)"
-_PATTERN = re.compile(
-    "|".join(
-        (
-            f"(?P<escape>{_ESCAPE})",
-            *(f"(?P<{name}>[{chars}]+)" for name, chars in _ALWAYS.items()),
-            *(f"(?P<{name}>[{chars}])" for name, (chars, _) in _REPLACED.items()),
-            f"(?P<private_use>[{_PRIVATE}]+)",
-            f"(?P<kept>{_KEPT})",
-            *(f"(?P<{name}>[{chars}])" for name, chars in _MOSTLY.items()),
+
+
+# Compiled on first use: together they take longer than all else at the start of a server.
+@cache
+def _suspect() -> re.Pattern[str]:
+    replaced = (chars for chars, _ in _REPLACED.values())
+    return re.compile(f"[{''.join((*_ALWAYS.values(), *_MOSTLY.values(), *replaced, _PRIVATE))}]")
+
+
+@cache
+def _pattern() -> re.Pattern[str]:
+    return re.compile(
+        "|".join(
+            (
+                f"(?P<escape>{_ESCAPE})",
+                *(f"(?P<{name}>[{chars}]+)" for name, chars in _ALWAYS.items()),
+                *(f"(?P<{name}>[{chars}])" for name, (chars, _) in _REPLACED.items()),
+                f"(?P<private_use>[{_PRIVATE}]+)",
+                f"(?P<kept>{_KEPT})",
+                *(f"(?P<{name}>[{chars}])" for name, chars in _MOSTLY.items()),
+            )
         )
     )
-)
+
+
 _LONE_RETURN = re.compile(r"\r(?!\n)")
 
 
@@ -106,12 +113,12 @@ def clean(text: str) -> Cleaned:
     found: Counter[str] = Counter()
     if text.count("\r") > text.count("\r\n"):
         text, found["line_separator"] = _LONE_RETURN.subn("\n", text)
-    if not _SUSPECT.search(text):
+    if not _suspect().search(text):
         return Cleaned(text, dict(found))
     kept: list[str] = []
     start = seen = 0
-    for hit in _SUSPECT.finditer(text):
-        match = _PATTERN.match(text, hit.start()) if hit.start() >= seen else None
+    for hit in _suspect().finditer(text):
+        match = _pattern().match(text, hit.start()) if hit.start() >= seen else None
         if match is None:
             continue
         kind, seen = str(match.lastgroup), match.end()

@@ -14,25 +14,32 @@ if TYPE_CHECKING:
     from toolcrib.core.config import Config
     from toolcrib.kit.history import Entry
 
-MOST_SEARCHED = 1_000_000
+SHOWN = 20
 
 
 def arguments(parser: ArgumentParser) -> None:
     """Declare what the command takes."""
-    parser.add_argument("--limit", type=int, default=20, metavar="N", help="how many (default: 20)")
+    parser.add_argument("--limit", type=int, metavar="N", help=f"how many (default: {SHOWN})")
     parser.add_argument("--tool", metavar="NAME", help="only calls of this tool")
     parser.add_argument(
         "--outcome", metavar="CODE", help="ok, an error code, or error for all that failed"
     )
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print one JSON array")
-    form.add_argument("--ndjson", action="store_true", help="print one JSON object a line")
+    form.add_argument(
+        "--ndjson",
+        action="store_true",
+        help="print one JSON object a line; without --limit all calls, oldest first",
+    )
     form.add_argument("--trace", metavar="ID", help="show one call whole, with its trace")
 
 
 def run(options: Namespace, flags: Flags) -> int:
     """Print the records."""
     config = flags.load()
+    if options.ndjson and options.limit is None:
+        asyncio.run(_export(config, options))
+        return 0
     entries = asyncio.run(_records(config, options))
     if options.trace is not None:
         _show(_chosen(entries, options.trace))
@@ -51,14 +58,29 @@ async def _records(config: Config, options: Namespace) -> list[Entry]:
     from toolcrib.core.services import Services
     from toolcrib.kit.history import History
 
-    if options.limit < 1:
+    limit = SHOWN if options.limit is None else options.limit
+    if limit < 1:
         raise BadInput("--limit must be at least 1.")
-    limit = options.limit if options.trace is None else MOST_SEARCHED
     services = Services(config)
     try:
         return await services.use(History).query(
-            limit=limit, tool=options.tool, outcome=options.outcome
+            limit=limit,
+            tool=options.tool,
+            outcome=options.outcome,
+            prefix=(options.trace or "").strip().lower(),
         )
+    finally:
+        await services.close()
+
+
+async def _export(config: Config, options: Namespace) -> None:
+    from toolcrib.core.services import Services
+    from toolcrib.kit.history import History
+
+    services = Services(config)
+    try:
+        async for line in services.use(History).export(options.tool, options.outcome):
+            print(line)
     finally:
         await services.close()
 
@@ -104,7 +126,7 @@ def _brief(arguments: str) -> str:
 
 
 def _chosen(entries: list[Entry], wanted: str) -> Entry:
-    """The record whose id starts so.
+    """The one record that was found.
 
     Raises:
         NotFound: none does.
@@ -112,14 +134,13 @@ def _chosen(entries: list[Entry], wanted: str) -> Entry:
     """
     from toolcrib.core.errors import BadInput, NotFound
 
-    found = [entry for entry in entries if entry.id.startswith(wanted.strip().lower())]
-    if not found:
+    if not entries:
         raise NotFound(
             f"The history has no call {wanted[:40]}.", hint="toolcrib history lists them."
         )
-    if len(found) > 1:
-        raise BadInput(f"{len(found)} calls start with {wanted[:40]}; give more of the id.")
-    return found[0]
+    if len(entries) > 1:
+        raise BadInput(f"Several calls start with {wanted[:40]}; give more of the id.")
+    return entries[0]
 
 
 def _show(entry: Entry) -> None:

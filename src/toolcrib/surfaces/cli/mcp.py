@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import gc
+import os
+import sys
 from argparse import ArgumentParser, Namespace
+from pathlib import Path
 
 from toolcrib.surfaces.cli.flags import Flags
 
@@ -15,9 +19,18 @@ def arguments(parser: ArgumentParser) -> None:
 def run(options: Namespace, flags: Flags) -> int:
     """Serve until stdin closes."""
     del options
+    if sys.stderr is None:
+        # The host closed it; its number must not go to a file of ours, nor its output there.
+        sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # type: ignore[unreachable]
+    # What is imported stays for good, and a host waits for the start: no search for garbage
+    # before all is there, and none among it later.
+    gc.disable()
     config = flags.load()
     from toolcrib.surfaces.mcp.stdio import run as serve
     from toolcrib.toolbox import Toolbox
 
-    serve(Toolbox(config, profile=config.profile))
+    toolbox = Toolbox(config, profile=config.profile)
+    gc.freeze()
+    gc.enable()
+    serve(toolbox)
     return 0

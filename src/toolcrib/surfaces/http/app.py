@@ -28,6 +28,9 @@ from toolcrib.toolbox import Toolbox
 
 CLEAN_UP_SECONDS = 1.0
 
+MOST_SESSIONS = 500
+"""Conversations of older clients that may be open at once; idle ones end by themselves."""
+
 
 def create_app(toolbox: Toolbox) -> Starlette:
     """The whole application of a toolbox.
@@ -49,6 +52,7 @@ def assemble(
     rules = gate_rules(config)
     inner = server.streamable_http_app(
         stateless_http=config.stateless,
+        max_sessions=MOST_SESSIONS,
         transport_security=TransportSecuritySettings(
             enable_dns_rebinding_protection=True,
             allowed_hosts=list(rules.hosts),

@@ -14,6 +14,8 @@ from hashlib import sha256
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from toolcrib.core.call import ErrorInfo
+
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 
@@ -37,26 +39,31 @@ class Gate:
         """Let a request through, or answer it."""
         if scope["type"] == "http":
             headers = {k.decode("latin-1"): v.decode("latin-1") for k, v in scope["headers"]}
-            refusal = self._refusal(headers, scope)
-            if refusal is not None:
-                await refusal(scope, receive, send)
+            answer = self._refusal(headers, scope)
+            if answer is not None:
+                await answer(scope, receive, send)
                 return
         await self._app(scope, receive, send)
 
     def _refusal(self, headers: dict[str, str], scope: Scope) -> JSONResponse | None:
         if not _named(headers.get("host", ""), self._rules.hosts):
-            return _no(421, "This host name is not known here.", "Add it to http.allow_hosts.")
+            return refusal(
+                421, "denied", "This host name is not known here.", "Add it to http.allow_hosts."
+            )
         origin = headers.get("origin")
         if origin is not None and not _named(origin, self._rules.origins):
-            return _no(403, "This origin may not call.", "Add it to http.allow_origins.")
+            return refusal(
+                403, "denied", "This origin may not call.", "Add it to http.allow_origins."
+            )
         if not self._rules.token or scope["method"] == "OPTIONS":
             return None
         scheme, _, given = headers.get("authorization", "").partition(" ")
         right = hmac.compare_digest(given.strip().encode(), self._rules.token.encode())
         if scheme.lower() != "bearer" or not right:
-            refusal = _no(401, "The bearer token is missing or wrong.", "Send the configured one.")
-            refusal.headers["www-authenticate"] = "Bearer"
-            return refusal
+            message = "The bearer token is missing or wrong."
+            answer = refusal(401, "denied", message, "Send the configured one.")
+            answer.headers["www-authenticate"] = "Bearer"
+            return answer
         # One conversation a token: what it has read and seen belongs together.
         scope["toolcrib.session"] = f"token:{sha256(given.encode()).hexdigest()[:24]}"
         return None
@@ -68,6 +75,6 @@ def _named(value: str, known: Sequence[str]) -> bool:
     return value in known or any_port in known
 
 
-def _no(status: int, message: str, hint: str) -> JSONResponse:
-    body = {"error": {"code": "denied", "message": message, "hint": hint}}
-    return JSONResponse(body, status)
+def refusal(status: int, code: str, message: str, hint: str = "") -> JSONResponse:
+    """What is answered instead of serving: the form of a result's error."""
+    return JSONResponse({"error": ErrorInfo(code, message, hint).to_json()}, status)

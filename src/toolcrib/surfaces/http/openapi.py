@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import replace
 from typing import Any
 
 from starlette.requests import ClientDisconnect, Request
@@ -14,6 +15,7 @@ import toolcrib
 from toolcrib.core.call import Result
 from toolcrib.core.context import Caller
 from toolcrib.core.tool import Tool
+from toolcrib.surfaces.http.gate import refusal
 from toolcrib.toolbox import Toolbox
 
 SESSION_HEADER = "x-toolcrib-session"
@@ -37,16 +39,16 @@ def routes(toolbox: Toolbox) -> list[Route]:
 
 
 async def _call(toolbox: Toolbox, request: Request) -> Response:
-    if "origin" in request.headers and not _is_json(request):
+    if not _is_json(request):
         # A form post needs no preflight, so any page could send one.
-        return JSONResponse({"error": {"code": "unsupported_content"}}, 415)
-    limit = toolbox.config.limits.max_argument_bytes * 2
+        return refusal(415, "unsupported_content", "Send the arguments as application/json.")
+    limit = toolbox.config.limits.max_argument_chars * 2
     body = bytearray()
     try:
         async for chunk in request.stream():
             body += chunk
             if len(body) > limit:
-                return JSONResponse({"error": {"code": "too_large"}}, 413)
+                return refusal(413, "too_large", f"A body may have {limit:,} bytes.")
     except ClientDisconnect:
         return Response(status_code=499)
     caller = Caller(
@@ -67,6 +69,9 @@ async def _call(toolbox: Toolbox, request: Request) -> Response:
         return Response(status_code=499)
     if request.headers.get("accept", "").startswith("text/plain"):
         return PlainTextResponse(result.render())
+    # A host shows the body to a model, which must not get the text twice, nor unfenced.
+    if result.text and "data" not in request.query_params:
+        result = replace(result, data=None)
     return Response(
         json.dumps(result.to_json(), ensure_ascii=False, default=str),
         media_type="application/json",
@@ -111,7 +116,8 @@ def describe(toolbox: Toolbox) -> dict[str, Any]:
             "title": "toolcrib",
             "version": toolcrib.__version__,
             "description": "Tools for local language models. Errors come with status 200 and "
-            "a code in `error`; ask for `text/plain` to get the text alone.",
+            "a code in `error`. Ask for `text/plain` to get the text alone, and add `?data` to the "
+            "URL for the structured form beside the text.",
         },
         "paths": {f"/tools/{tool.name}": {"post": _operation(tool)} for tool in toolbox.shown},
         "components": {
@@ -149,7 +155,7 @@ RESULT: dict[str, Any] = {
     "required": ["text", "data", "images", "truncated", "next", "error"],
     "properties": {
         "text": {"type": "string", "description": "For a model to read."},
-        "data": {"description": "The same for programs."},
+        "data": {"description": "The same for programs; beside text only with ?data."},
         "images": {
             "type": "array",
             "items": {

@@ -81,5 +81,5 @@ def _is_yes(answer: Any) -> bool:
     return (
         isinstance(answer, types.ElicitResult)
         and answer.action == "accept"
-        and bool((answer.content or {}).get("allow"))
+        and (answer.content or {}).get("allow") is True
     )

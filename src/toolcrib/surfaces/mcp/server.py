@@ -16,6 +16,7 @@ from mcp.server.caching import CacheHint
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 import toolcrib
 from toolcrib.core.call import Result
@@ -35,14 +36,8 @@ LIST_TTL_MS = 3_600_000
 Context = ServerRequestContext[Any, Any]
 
 
-def create_server(toolbox: Toolbox, *, state_key: bytes | None = None) -> Server[Any]:
-    """The MCP server of a toolbox.
-
-    Args:
-        toolbox: the tools it lists are those of the toolbox's profile.
-        state_key: 32 secret bytes that replicas share, so that a question asked by one
-            can be answered to another; None makes a key for this process alone.
-    """
+def create_server(toolbox: Toolbox) -> Server[Any]:
+    """The MCP server of a toolbox; it lists the tools of the toolbox's profile."""
     listed = types.ListToolsResult(tools=[listing(tool) for tool in toolbox.shown])
     schemas = {tool.name: tool.schema for tool in toolbox.shown}
 
@@ -55,11 +50,13 @@ def create_server(toolbox: Toolbox, *, state_key: bytes | None = None) -> Server
     async def call_tool(
         ctx: Context, params: types.CallToolRequestParams
     ) -> types.CallToolResult | types.InputRequiredResult:
-        person = PersonBehind(ctx, params, toolbox.config.limits.answer_within)
+        person = PersonBehind(ctx, params, toolbox.config.limits.answer_within * 0.9)
+        # Behind a balancer the answer may reach another server than the one that asked.
+        stateless = ctx.request is not None and toolbox.config.http.stateless
         caller = Caller(
             surface="mcp",
             name=_client_name(ctx),
-            ask=person.ask if person.reachable else None,
+            ask=person.ask if person.reachable and not stateless else None,
             notify=_notifier(ctx),
             answer_within=toolbox.config.limits.answer_within,
         )
@@ -78,9 +75,7 @@ def create_server(toolbox: Toolbox, *, state_key: bytes | None = None) -> Server
         # Asked for each call over HTTP; without it the SDK would go through the whole list.
         get_tool_input_schema=schemas.get,
     )
-    security = (
-        RequestStateSecurity(keys=[state_key]) if state_key else RequestStateSecurity.ephemeral()
-    )
+    security = RequestStateSecurity.ephemeral()
     server.middleware.append(RequestStateBoundary(security, default_audience=NAME))
     return server
 
@@ -143,7 +138,9 @@ def session_of(ctx: Context) -> str | None:
     request = ctx.request
     if request is None:
         return None
-    found = request.headers.get("mcp-session-id")
+    # The newer revision has no session id: one in its headers is anybody's word.
+    modern = ctx.protocol_version in MODERN_PROTOCOL_VERSIONS
+    found = None if modern else request.headers.get("mcp-session-id")
     return f"mcp:{found}" if found else request.scope.get("toolcrib.session")
 
 

@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from typing import Annotated, Any
 
 from toolcrib.core.call import Next, Result
-from toolcrib.core.context import Ctx
+from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import BadInput, ToolError
 from toolcrib.core.params import Count, Offset, Param
 from toolcrib.core.tool import READ, tool
@@ -19,7 +19,6 @@ from toolcrib.kit.tokens import estimate
 MAX_DEPTH = 10
 MAX_ENTRIES = 20_000
 """Entries looked at; a tree with more is listed up to there."""
-FOOTER = 120
 UNITS = ("bytes", "KB", "MB", "GB", "TB")
 
 
@@ -88,9 +87,7 @@ async def list_directory(
         return [listed for listed in found if _wanted(listed, glob)]
 
     entries = await in_thread(work, ctx.deadline)
-    limits = ctx.config.results
-    budget = min(limits.per_tool.get(list_directory.name, limits.max_tokens), limits.ceiling)
-    page = _page(entries[start:], max(budget - FOOTER, budget // 2))
+    page = _page(entries[start:], room_in(ctx.budget(list_directory.name)))
     end = start + len(page)
     more = end < len(entries)
     arguments = {"path": folder.display, "depth": depth, "glob": glob, "start": end}

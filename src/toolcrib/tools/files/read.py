@@ -6,7 +6,7 @@ from functools import partial
 from typing import Annotated
 
 from toolcrib.core.call import Image, Next, Result
-from toolcrib.core.context import Ctx
+from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import BadInput, TooLarge, UnsupportedContent
 from toolcrib.core.params import Count, Line, Offset, Param
 from toolcrib.core.tool import READ, tool
@@ -20,8 +20,6 @@ MAX_LINES = 2000
 MAX_IMAGE_BYTES = 5_000_000
 CHARS_A_TOKEN = 10
 """No page has more characters than its tokens times this, whatever the estimate says."""
-FOOTER = 120
-"""Tokens kept free for the line at the end and for the call that goes on."""
 EOL_NAMES = {"crlf": "CRLF line ends", "cr": "CR line ends", "mixed": "mixed line ends"}
 
 
@@ -74,9 +72,7 @@ async def read_file(
     A long file comes in pages, and the answer names the call for the next one.
     `start=-50` reads the last 50 lines. Binary files are refused.
     """
-    limits = ctx.config.results
-    budget = min(limits.per_tool.get(read_file.name, limits.max_tokens), limits.ceiling)
-    room = max(budget - FOOTER, budget // 2)
+    room = room_in(ctx.budget(read_file.name))
 
     def work(check: Checkpoint) -> tuple[Result, Handle]:
         with _open(path) as handle:

@@ -24,20 +24,20 @@ async def list_jobs(*, ctx: Ctx) -> Result:
     """
     views = await ctx.use(Jobs).list(limit=MOST_SHOWN)
     lines, jobs = [], []
-    for view in views:
-        seconds = (view.ended or time.time()) - view.started
-        code = "" if view.exit_code is None else f" (exit code {view.exit_code})"
-        lines.append(f"{view.id}  {view.state}{code}  {seconds:,.0f} s  {view.title}")
+    for job in (view.record for view in views):
+        seconds = (job.ended or time.time()) - job.started
+        code = "" if job.exit_code is None else f" (exit code {job.exit_code})"
+        lines.append(f"{job.id}  {job.state}{code}  {seconds:,.0f} s  {job.title}")
         jobs.append(
             {
-                "id": view.id,
-                "state": view.state,
-                "exit_code": view.exit_code,
+                "id": job.id,
+                "state": job.state,
+                "exit_code": job.exit_code,
                 "seconds": round(seconds, 1),
-                "title": view.title,
-                "tool": view.tool,
-                "bytes": view.total,
-                "this_session": view.session == ctx.session.id,
+                "title": job.title,
+                "tool": job.tool,
+                "bytes": job.total,
+                "this_session": job.session == ctx.session.id,
             }
         )
     return Result(text="\n".join(lines) or "No jobs.", data={"jobs": jobs})

@@ -7,16 +7,14 @@ import time
 from typing import Annotated, Any, Literal
 
 from toolcrib.core.call import Next, Result
-from toolcrib.core.context import Ctx
+from toolcrib.core.context import ADDED, Ctx, room_in
 from toolcrib.core.errors import BadInput
 from toolcrib.core.params import Param, Seconds
 from toolcrib.core.tool import tool
-from toolcrib.kit.jobs import Jobs, JobView
+from toolcrib.kit.jobs import Jobs, JobView, Record
 from toolcrib.kit.text import head_and_tail
 
 PROGRESS_SECONDS = 5.0
-ROOM = 100
-"""Tokens for the lines around the output."""
 
 For = Literal["exit", "text", "idle", "none"]
 
@@ -48,34 +46,35 @@ async def read_job(
     wait = "text" if text else wait
     view = await _waited(ctx, id, wait, text, within=timeout, offset=offset)
     if view.result is not None:
-        return _result(view, view.result)
-    return _output(view, _budget(ctx), {"id": view.id, "wait": wait, "text": text})
+        return _result(ctx, view.record, view.result)
+    room = room_in(ctx.budget(read_job.name))
+    return _output(view, room, {"id": view.record.id, "wait": wait, "text": text})
 
 
-def state_line(view: JobView) -> str:
+def state_line(job: Record) -> str:
     """A job in one line."""
-    seconds = f"{(view.ended or time.time()) - view.started:,.0f} s"
+    seconds = f"{(job.ended or time.time()) - job.started:,.0f} s"
     said = {
         "running": f"running for {seconds}",
         "lost": "lost: the process that ran it is gone",
-    }.get(view.state, f"{view.state} after {seconds}")
-    code = "" if view.exit_code is None else f", exit code {view.exit_code}"
-    size = f", {view.total:,} bytes of output" if view.total else ""
-    return f"Job {view.id} ({view.title}): {said}{code}{size}"
+    }.get(job.state, f"{job.state} after {seconds}")
+    code = "" if job.exit_code is None else f", exit code {job.exit_code}"
+    size = f", {job.total:,} bytes of output" if job.total else ""
+    return f"Job {job.id} ({job.title}): {said}{code}{size}"
 
 
-def facts(view: JobView) -> dict[str, Any]:
+def facts(job: Record) -> dict[str, Any]:
     """A job as JSON values."""
     return {
-        "id": view.id,
-        "state": view.state,
-        "kind": view.kind,
-        "title": view.title,
-        "tool": view.tool,
-        "exit_code": view.exit_code,
-        "started": view.started,
-        "ended": view.ended,
-        "bytes": view.total,
+        "id": job.id,
+        "state": job.state,
+        "kind": job.kind,
+        "title": job.title,
+        "tool": job.tool,
+        "exit_code": job.exit_code,
+        "started": job.started,
+        "ended": job.ended,
+        "bytes": job.total,
     }
 
 
@@ -101,44 +100,44 @@ async def _waited(
         reading.cancel()
 
 
-def _budget(ctx: Ctx) -> int:
-    limits = ctx.config.results
-    return min(limits.per_tool.get("read_job") or limits.max_tokens, limits.ceiling) - ROOM
-
-
-def _result(view: JobView, result: Result) -> Result:
+def _result(ctx: Ctx, job: Record, result: Result) -> Result:
     """The end of a job that left a result."""
-    lines = [state_line(view), result.text]
+    lines = [state_line(job), result.text]
     error = None
     if result.error is not None:
         lines += [f"Error ({result.error.code}): {result.error.message}", result.error.hint]
         error = result.to_json()["error"]
     return Result(
         text="\n".join(line for line in lines if line),
-        data=facts(view) | {"result": result.data, "error": error},
+        data=facts(job) | {"result": result.data, "error": error},
         images=result.images,
         truncated=result.truncated,
         next=result.next,
-        source=result.source,
+        source=result.source or job.untrusted,
+        fenced=result.fenced,
+        private=result.private or job.private,
+        # A call that went on as a job was cut to its budget and fenced already.
+        max_tokens=ctx.budget(job.tool, result.max_tokens) + ADDED * result.fenced,
     )
 
 
-def _output(view: JobView, budget: int, again: dict[str, Any]) -> Result:
+def _output(view: JobView, room: int, again: dict[str, Any]) -> Result:
     """What was written so far, and the call that reads on."""
-    body = view.text
-    head, tail, (start, end) = head_and_tail(body, budget, head_share=0.3)
+    job, body = view.record, view.text
+    head, tail, (start, end) = head_and_tail(body, room, head_share=0.3)
     left_out = start < end
     if left_out:
         first, last = view.offset_at(start), view.offset_at(end)
         middle = f"\n[{last - first:,} bytes left out, from offset {first}]\n"
         body = f"{head.rstrip()}{middle}{tail}"
-        again = {"id": view.id, "wait": "none", "offset": first}
+        again = {"id": job.id, "wait": "none", "offset": first}
     else:
-        again = {name: value for name, value in again.items() if value} | {"offset": view.total}
+        again = {name: value for name, value in again.items() if value} | {"offset": job.total}
     return Result(
-        text=f"{state_line(view)}\n{body}".rstrip("\n"),
-        data=facts(view),
+        text=f"{state_line(job)}\n{body}".rstrip("\n"),
+        data=facts(job),
         truncated=left_out,
-        next=Next("read_job", again) if left_out or not view.is_over else None,
-        source=view.source,
+        next=Next("read_job", again) if left_out or not job.is_over else None,
+        source=job.untrusted,
+        private=job.private,
     )

@@ -6,6 +6,7 @@ from typing import Annotated
 
 from toolcrib.core.call import Next, Result
 from toolcrib.core.context import Ctx
+from toolcrib.core.errors import Denied
 from toolcrib.core.params import Param
 from toolcrib.core.tool import tool
 from toolcrib.kit.jobs import Jobs
@@ -26,12 +27,20 @@ async def stop_job(
 ) -> Result:
     """Stop a background job.
 
-    What it wrote stays readable with read_job. A job that is over stays as it is.
+    It must be one of this conversation. What it wrote stays readable with read_job. A job
+    that is over stays as it is.
     """
-    view = await ctx.use(Jobs).stop(id)
-    if not view.is_over:
-        text = f"Job {view.id} ({view.title}) was told to stop and is still cleaning up."
-        follow = Next("read_job", {"id": view.id, "wait": "exit"})
-        return Result(text=text, data={"id": view.id, "state": view.state}, next=follow)
-    text = f"Job {view.id} ({view.title}): {view.state}."
-    return Result(text=text, data={"id": view.id, "state": view.state})
+    jobs = ctx.use(Jobs)
+    job = (await jobs.read(id)).record
+    if job.session != ctx.session.id and ctx.caller.surface != "cli":
+        raise Denied(
+            f"Job {job.id} ({job.title}) belongs to another conversation.",
+            hint=f"The user can stop it: toolcrib call stop_job id={job.id}",
+        )
+    job = (await jobs.stop(id)).record
+    if not job.is_over:
+        text = f"Job {job.id} ({job.title}) was told to stop and is still cleaning up."
+        follow = Next("read_job", {"id": job.id, "wait": "exit"})
+        return Result(text=text, data={"id": job.id, "state": job.state}, next=follow)
+    text = f"Job {job.id} ({job.title}): {job.state}."
+    return Result(text=text, data={"id": job.id, "state": job.state})

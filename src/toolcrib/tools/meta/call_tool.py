@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated
 
 from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput
 from toolcrib.core.params import JsonObject, Param
-from toolcrib.core.tool import tool
+from toolcrib.core.tool import READ, tool
 
 
 @tool(
@@ -36,4 +37,5 @@ async def call_tool(
     found = ctx.registry.resolve(name)
     if found.name == "call_tool":
         raise BadInput("call_tool cannot call itself.", hint="Name the tool that you want.")
-    return await ctx.invoke(found.name, arguments or {})
+    result = await ctx.invoke(found.name, arguments or {})
+    return replace(result, private=result.private or bool(found.rights & READ))

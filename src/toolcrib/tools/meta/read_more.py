@@ -5,15 +5,12 @@ from __future__ import annotations
 from typing import Annotated
 
 from toolcrib.core.call import Next, Result
-from toolcrib.core.context import Ctx
+from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import BadInput
 from toolcrib.core.params import Offset, Param
 from toolcrib.core.tool import tool
 from toolcrib.kit.results import Results
 from toolcrib.kit.text import cut
-
-ROOM = 100
-"""Tokens for what the pipeline adds to a text."""
 
 
 @tool(
@@ -37,9 +34,7 @@ async def read_more(
     total = len(kept.text)
     if offset > total:
         raise BadInput(f"The result has {total:,} characters; offset {offset:,} is behind its end.")
-    limits = ctx.config.results
-    budget = min(limits.per_tool.get("read_more") or limits.max_tokens, limits.ceiling)
-    part, used = cut(kept.text[offset:], max(budget - ROOM, budget // 2))
+    part, used = cut(kept.text[offset:], room_in(ctx.budget(read_more.name)))
     end = offset + used
     more = end < total
     return Result(

@@ -11,6 +11,9 @@ from toolcrib.core.params import Count, Param
 from toolcrib.core.tool import Tool, tool
 from toolcrib.kit.rank import Bm25
 
+BEST = 10
+"""Tools shown for a question that sets no limit."""
+LONGEST_QUERY = 500
 WEIGHTS = {"name": 3.0, "keywords": 2.0, "description": 2.0, "guidance": 1.0}
 
 
@@ -23,7 +26,7 @@ WEIGHTS = {"name": 3.0, "keywords": 2.0, "description": 2.0, "guidance": 1.0}
 )
 async def search_tools(
     query: Annotated[str, Param("What the tool should do; empty lists all.")] = "",
-    limit: Annotated[Count, Param("Tools at most.", maximum=200)] = 10,
+    limit: Annotated[Count | None, Param("Tools at most.", maximum=200)] = None,
     *,
     ctx: Ctx,
 ) -> Result:
@@ -33,7 +36,7 @@ async def search_tools(
     and send it with call_tool.
     """
     tools = list(ctx.registry)
-    found = rank(tools, query, limit) if query.strip() else tools[: max(limit, len(tools))]
+    found = rank(tools, query, limit or BEST) if query.strip() else tools[:limit]
     if not found:
         raise NoResults(
             f"No tool fits '{query[:80]}'.", hint="Try other words, or an empty query for all."
@@ -50,7 +53,7 @@ def rank(tools: list[Tool], query: str, limit: int) -> list[Tool]:
     """The tools that fit a question, best first."""
     by_name = {t.name: t for t in tools}
     index = Bm25(((t.name, _fields(t)) for t in tools), WEIGHTS)
-    return [by_name[name] for name, _ in index.search(query, limit)]
+    return [by_name[name] for name, _ in index.search(query[:LONGEST_QUERY], limit)]
 
 
 def _fields(tool: Tool) -> dict[str, str]:

@@ -51,11 +51,7 @@ def manual(tool: Tool) -> str:
 def _line(parameter: Parameter, node: dict[str, object]) -> str:
     meta = parameter.meta
     kind = "one of " + ", ".join(map(str, node["enum"])) if "enum" in node else node["type"]  # type: ignore[call-overload]
-    limits = [
-        f"{word} {bound:g}"
-        for word, bound in (("from", meta.minimum), ("to", meta.maximum))
-        if bound is not None
-    ]
+    limits = [meta.range] if meta.range else []
     if parameter.required:
         limits.insert(0, "required")
     elif parameter.default not in (None, "", [], ()):

@@ -10,7 +10,6 @@ from toolcrib.core.errors import ChallengePage, HttpStatus, RateLimited
 from toolcrib.kit.egress import Response
 
 LOOK = 65_536
-EXCERPT = 2048
 
 # A title that only a challenge has, and marks that mean one on a refused request.
 _TITLES = re.compile(
@@ -76,7 +75,6 @@ def check(response: Response, who: str) -> None:
         or ("The server has a problem; try again later." if response.status >= 500 else ""),
         status=response.status,
         retry_after=after,
-        body=response.body[:EXCERPT].decode("utf-8", "replace"),
     )
 
 

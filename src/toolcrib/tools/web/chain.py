@@ -23,7 +23,7 @@ from toolcrib.core.errors import (
     ToolError,
     Unavailable,
 )
-from toolcrib.kit.cache import Cache
+from toolcrib.kit.cache import Cache, Cached
 from toolcrib.kit.pace import Pace
 from toolcrib.tools.web.provider import Ask, Found, Page, Provider, Reach
 from toolcrib.tools.web.providers import provider
@@ -31,6 +31,8 @@ from toolcrib.tools.web.providers import provider
 MAX_PAGES = 10
 PATIENCE = 20.0
 KEPT = 500
+STALE_SECONDS = 86_400
+"""For how long after their time results stand in when no provider answers."""
 
 # When all fail, the error that tells most about why.
 TELLING: tuple[type[ToolError], ...] = (
@@ -69,12 +71,16 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What one provider gave, and how those before it failed."""
+    """What one provider gave, and how those before it failed.
+
+    `stale` is the age in seconds of old results that stand in for an answer, else 0.
+    """
 
     provider: str
     results: tuple[Found, ...]
     more: bool
     cached: bool
+    stale: float = 0.0
     failed: tuple[tuple[str, ToolError], ...] = ()
 
 
@@ -83,23 +89,31 @@ class _Pages:
     results: dict[str, Found] = field(default_factory=dict)
     more: bool = True
     cached: bool = True
+    stale: float = 0.0
 
 
 async def first_answer(ask: Ask, window: Window, names: Sequence[str], ctx: Ctx) -> Outcome:
-    """The results of the first provider that has some.
+    """The results of the first provider that has some, or old ones where none answers.
 
     Raises:
         ToolError: the most telling of what the providers raised; `details["providers"]`
             lists them all.
     """
     failed: list[tuple[str, ToolError]] = []
+    old: Outcome | None = None
     for name in names:
         try:
             outcome = await _ask(provider(name), ask, window, ctx)
         except ToolError as error:
             failed.append((name, error))
             continue
-        return replace(outcome, failed=tuple(failed))
+        if not outcome.stale:
+            return replace(outcome, failed=tuple(failed))
+        old = old or outcome
+    if old is not None:
+        minutes = old.stale / 60
+        ctx.warn(f"No provider answers now; these results are {minutes:,.0f} min old.")
+        return replace(old, failed=tuple(failed))
     raise _all_failed(ask, failed)
 
 
@@ -110,7 +124,7 @@ async def _ask(chosen: Provider, ask: Ask, window: Window, ctx: Ctx) -> Outcome:
     pages = _Pages()
     while pages.more and len(pages.results) < window.end and ask.page <= MAX_PAGES:
         try:
-            page, cached = await _page(chosen, ask, reach, ctx)
+            page, kept = await _page(chosen, ask, reach, ctx)
         except ToolError as error:
             if len(pages.results) <= window.start:
                 raise
@@ -122,7 +136,8 @@ async def _ask(chosen: Provider, ask: Ask, window: Window, ctx: Ctx) -> Outcome:
             pages.results.setdefault(result.url, result)
         # Some services repeat their last page for ever.
         pages.more = page.more and len(pages.results) > before
-        pages.cached = pages.cached and cached
+        pages.cached = pages.cached and kept.hit
+        pages.stale = max(pages.stale, kept.age if kept.stale else 0.0)
         ask = replace(ask, page=ask.page + 1, cursor=page.cursor)
     found = list(pages.results.values())
     wanted = tuple(found[window.start : window.end])
@@ -134,10 +149,10 @@ async def _ask(chosen: Provider, ask: Ask, window: Window, ctx: Ctx) -> Outcome:
             provider=chosen.name,
         )
     more = len(found) > window.end or (pages.more and ask.page <= MAX_PAGES)
-    return Outcome(chosen.name, wanted, more, pages.cached)
+    return Outcome(chosen.name, wanted, more, pages.cached, pages.stale)
 
 
-async def _page(chosen: Provider, ask: Ask, reach: Reach, ctx: Ctx) -> tuple[Page, bool]:
+async def _page(chosen: Provider, ask: Ask, reach: Reach, ctx: Ctx) -> tuple[Page, Cached]:
     settings = ctx.config.web.search
     about = [chosen.name, reach.base_url, ask.query, ask.page, ask.freshness, ask.safe_search]
 
@@ -146,11 +161,16 @@ async def _page(chosen: Provider, ask: Ask, reach: Reach, ctx: Ctx) -> tuple[Pag
         return asdict(await chosen.search(ask, reach))
 
     kept = await ctx.use(Cache).fetch(
-        "search", json.dumps(about), make, ttl=settings.cache_seconds, max_entries=KEPT
+        "search",
+        json.dumps(about),
+        make,
+        ttl=settings.cache_seconds,
+        stale=STALE_SECONDS,
+        max_entries=KEPT,
     )
     value = kept.value
     results = tuple(Found(**result) for result in value["results"])
-    return Page(results, value["more"], value["cursor"]), kept.hit
+    return Page(results, value["more"], value["cursor"]), kept
 
 
 def _all_failed(ask: Ask, failed: list[tuple[str, ToolError]]) -> ToolError:

@@ -13,6 +13,7 @@ from toolcrib.core.params import Offset, Param, Tokens
 from toolcrib.core.tool import NET, tool
 from toolcrib.kit.egress import PublicUrl
 from toolcrib.kit.egress.public_url import check_public_url
+from toolcrib.kit.threads import in_thread
 from toolcrib.tools.web.chain import most_telling
 from toolcrib.tools.web.document import Format
 from toolcrib.tools.web.pages import read_page
@@ -70,7 +71,7 @@ async def fetch_url(
     url: PublicUrl = "",
     urls: list[EachUrl] | None = None,
     offset: Annotated[Offset, Param("Character to start at.")] = 0,
-    max_tokens: Annotated[Tokens, Param("Budget of the answer.")] = 0,
+    max_tokens: Annotated[Tokens | None, Param("Budget of the answer.")] = None,
     format: Format = "markdown",  # noqa: A002 - the name that models know
     *,
     ctx: Ctx,
@@ -86,7 +87,8 @@ async def fetch_url(
         raise BadInput("Give 'url', or 'urls' as a non-empty array of strings.")
     if len(asked) > MAX_URLS:
         raise BadInput(f"At most {MAX_URLS} URLs in one call, not {len(asked)}.")
-    budget = max(_budget(max_tokens, ctx), LEAST * len(asked))
+    budget = ctx.budget(fetch_url.name, max_tokens or 0, ctx.config.web.fetch.max_tokens)
+    budget = max(budget, LEAST * len(asked))
     same = {"max_tokens": max_tokens, "format": "" if format == "markdown" else format}
     given = {name: value for name, value in same.items() if value}
     gate = asyncio.Semaphore(ctx.config.web.fetch.concurrency)
@@ -98,17 +100,13 @@ async def fetch_url(
                 await ctx.progress(f"Fetching {checked[:200]}")
                 page = await read_page(checked, format, ctx)
             share = budget // len(asked)
-            return await asyncio.to_thread(part_of, checked, page, offset, share, given)
+            return await in_thread(
+                lambda _: part_of(checked, page, offset, share, given), ctx.deadline
+            )
         except ToolError as error:
             return error
 
     return _result(asked, await asyncio.gather(*map(one, asked)), budget, ctx)
-
-
-def _budget(max_tokens: int, ctx: Ctx) -> int:
-    limits = ctx.config.results
-    usual = limits.per_tool.get(fetch_url.name) or ctx.config.web.fetch.max_tokens
-    return min(max_tokens or usual, limits.ceiling)
 
 
 def _checked(address: str, ctx: Ctx) -> str:

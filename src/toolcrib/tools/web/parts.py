@@ -9,7 +9,7 @@ from typing import Any
 
 from toolcrib.core.call import ErrorInfo, Next
 from toolcrib.core.errors import BadInput, ToolError
-from toolcrib.kit.text import cut
+from toolcrib.kit.text import cut, fence
 from toolcrib.kit.tokens import estimate
 from toolcrib.tools.web.pages import PageText
 
@@ -17,8 +17,10 @@ LEAST = 50
 """Tokens of content that a part gets, whatever its header takes."""
 MAX_URL = 500
 """Characters of a URL that the header shows."""
+MAX_HINT = 200
+"""Characters of a hint that the text of several pages shows."""
 ROOM = 10
-"""Tokens kept free for what joins header, content and the line that goes on."""
+"""Tokens kept free for what joins fence, header, content and the line that goes on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,7 @@ class Part:
             "bytes": page.size,
             "fetched_at": _utc(page.fetched_at, "%Y-%m-%dT%H:%M:%SZ"),
             "cached": page.cached,
+            "stale": page.stale,
             "redirects": [
                 {"from": step.source, "to": step.target, "status": step.status}
                 for step in page.redirects
@@ -80,7 +83,7 @@ def part_of(asked: str, page: PageText, offset: int, budget: int, same: Mapping[
         asked: the URL as the caller gave it.
         page: the whole page.
         offset: in characters of the converted page.
-        budget: tokens for header, content and the call that goes on.
+        budget: tokens for fence, header, content and the call that goes on.
         same: the arguments that this call repeats.
 
     Raises:
@@ -89,7 +92,7 @@ def part_of(asked: str, page: PageText, offset: int, budget: int, same: Mapping[
     length = len(page.text)
     if offset and offset >= length:
         raise BadInput(
-            f"{page.url} has {length:,} characters, so nothing starts at {offset:,}.",
+            f"{asked} has {length:,} characters, so nothing starts at {offset:,}.",
             hint="Offsets count from 0.",
             length=length,
         )
@@ -98,7 +101,7 @@ def part_of(asked: str, page: PageText, offset: int, budget: int, same: Mapping[
         return Next("fetch_url", {"url": asked, "offset": end, **same})
 
     rest = page.text[offset:]
-    used = estimate(_header(page, offset, length)) + ROOM
+    used = estimate(fence("", page.url) + _header(page, offset, length)) + ROOM
     content, _ = cut(rest, max(budget - used, LEAST))
     if len(content) < len(rest):
         used += estimate(str(following(length)))
@@ -116,13 +119,17 @@ def failed_data(asked: str, error: ToolError) -> dict[str, Any]:
 
 def failed_text(asked: str, error: ToolError) -> str:
     """A page that could not be read, as a model reads it."""
-    return f"URL: {asked}\nError ({error.stable_code}): {error.message}"
+    told = f"URL: {asked}\nError ({error.stable_code}): {error.message}"
+    return f"{told}\n{error.hint[:MAX_HINT]}" if error.hint else told
 
 
 def _header(page: PageText, start: int, end: int) -> str:
     facts = [f"HTTP {page.status}", page.content_type or "no content type"]
     facts.append(f"fetched {_utc(page.fetched_at, '%Y-%m-%d %H:%M')} UTC")
-    if page.cached:
+    if page.stale:
+        minutes = (time.time() - page.fetched_at) / 60
+        facts.append(f"stale copy, {minutes:,.0f} min old: reading it anew failed")
+    elif page.cached:
         facts.append("cached")
     if page.redirects:
         facts.append(f"redirected from {page.redirects[0].source[:200]}")

@@ -20,6 +20,7 @@ from toolcrib.core.config import ProviderConfig, secret
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, NotConfigured, Unavailable
 from toolcrib.kit.egress import Egress, Response
+from toolcrib.kit.text import clean
 from toolcrib.tools.web.answers import check
 
 MAX_BYTES = 2_000_000
@@ -176,8 +177,8 @@ class Reach:
 
 
 def plain(value: Any) -> str:
-    """Text in one line; anything else is empty."""
-    return " ".join(value.split()) if isinstance(value, str) else ""
+    """Text in one line and without invisible characters; anything else is empty."""
+    return " ".join(clean(value).text.split()) if isinstance(value, str) else ""
 
 
 def records(value: Any) -> list[dict[str, Any]]:

@@ -20,6 +20,7 @@ from toolcrib.tools.web.providers import provider as provider_named
 MAX_QUERIES = 10
 AT_ONCE = 3
 SNIPPET = 300
+MAX_HINT = 200
 _HOST = re.compile(r"[\w-]+(?:\.[\w-]+)*(?::\d+)?", re.IGNORECASE)
 
 
@@ -63,7 +64,7 @@ _HOST = re.compile(r"[\w-]+(?:\.[\w-]+)*(?::\d+)?", re.IGNORECASE)
 async def web_search(
     query: str = "",
     queries: list[str] | None = None,
-    limit: Annotated[int, Param("Results a query.", minimum=1, maximum=50)] = 0,
+    limit: Annotated[int | None, Param("Results a query.", minimum=1, maximum=50)] = None,
     page: Annotated[int, Param("From 1.", minimum=1, maximum=100)] = 1,
     freshness: Literal["any", "day", "week", "month", "year"] = "any",
     site: Annotated[str, Param("Only this domain.")] = "",
@@ -75,7 +76,7 @@ async def web_search(
     """Search the web; gives titles, URLs and snippets.
 
     Use it to find pages, then `fetch_url` to read one. `queries` asks several questions
-    at once and gives an answer to each. For files on this machine use `search_files`.
+    at once and gives an answer to each.
     """
     asked = _questions(query, queries)
     settings = ctx.config.web.search
@@ -179,6 +180,7 @@ def _answer(query: str, outcome: Outcome | ToolError, window: Window) -> dict[st
         "status": "ok",
         "provider": outcome.provider,
         "cached": outcome.cached,
+        "stale": bool(outcome.stale),
         "more": outcome.more,
         "results": [
             _record(rank, result, outcome.provider)
@@ -204,7 +206,9 @@ def _record(rank: int, result: Found, provider: str) -> dict[str, Any]:
 def _text(answer: dict[str, Any], *, headed: bool) -> str:
     lines = [f"Results for '{answer['query']}':"] if headed else []
     if answer["status"] == "error":
-        lines.append(f"Error ({answer['error']['code']}): {answer['error']['message']}")
+        error = answer["error"]
+        lines.append(f"Error ({error['code']}): {error['message']}")
+        lines += [error["hint"][:MAX_HINT]] if error["hint"] else []
     for result in answer["results"]:
         date = f" ({result['published'][:10]})" if result.get("published") else ""
         lines += [f"{result['rank']}. {result['title']}{date}", f"   {result['url']}"]

@@ -55,9 +55,9 @@ def handler_for(raw: Raw) -> Handler:
     found = HANDLERS.get(kind) or HANDLERS.get(suffix) or HANDLERS.get(f"{family}/*")
     if found is None:
         raise UnsupportedContent(
-            f"{raw.url} is {kind}, which cannot be read as text.",
+            f"The page is {raw.kind}, which cannot be read as text.",
             hint="HTML, JSON, XML and plain text can be read.",
-            content_type=kind,
+            content_type=raw.kind,
         )
     return found
 

@@ -22,10 +22,9 @@ def convert(raw: Raw) -> Document:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise UnsupportedContent(
-            f"{raw.url} is labelled {raw.media_type or 'as nothing'} and is not valid JSON: "
-            f"{error}.",
+            f"The page is labelled as {raw.kind} and is not valid JSON: {error}.",
             hint='format="raw" gives it as it is.',
-            content_type=raw.media_type,
+            content_type=raw.kind,
         ) from None
     return Document(_laid_out(value), "json", encoding=encoding)
 

@@ -40,7 +40,7 @@ async def search(ask: Ask, reach: Reach) -> Page:
         )
     check(response, reach.name)
     if response.redirects and not response.url.startswith(f"{reach.base_url}/"):
-        raise reach.unreadable(f"it redirects to {response.url[:200]}")
+        raise reach.unreadable("it redirects to another page")
     return await asyncio.to_thread(_page, document, reach)
 
 

@@ -7,16 +7,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcrib.kit.jobs.ring import HEAD_BYTES, TAIL_BYTES, Ring, Segment, join
-from toolcrib.kit.jobs.view import JobView, Piece, Record
-
-
-def view_of(segments: list[Segment], offset: int, total: int) -> JobView:
-    record = Record(
-        *("j1", "command", "title", "tool", "s", "place:1:1", 0.0, None, 0.0, 0.0),
-        *("running", None, total, "", ""),
-    )
-    return JobView.of(record, offset, segments)
+from toolcrib.kit.ring import HEAD_BYTES, TAIL_BYTES, Ring, Segment, join
 
 
 def test_fifty_megabytes_leave_the_beginning_and_the_end() -> None:
@@ -72,31 +63,3 @@ def test_joined_segments_are_apart_and_in_order(spans: list[tuple[int, int]], of
     for before, after in pairwise(joined):
         assert before.end < after.start
     assert all(whole[s.start : s.end] == s.data for s in joined)
-
-
-@given(st.text(min_size=1), st.data())
-def test_offsets_of_a_view_are_exact(text: str, data: st.DataObject) -> None:
-    text = text.encode("utf-8", "replace").decode()
-    encoded = text.encode()
-    offset = data.draw(st.integers(0, len(encoded)))
-    view = view_of(join([Segment(0, encoded)], offset), offset, len(encoded))
-    assert encoded.decode().endswith(view.text)
-    at = data.draw(st.integers(0, len(view.text)))
-    assert encoded[view.offset_at(at) :].decode() == view.text[at:]
-
-
-def test_a_gap_is_named_and_counted() -> None:
-    ring = Ring(head=5, tail=5)
-    ring.write(("ü" * 10).encode())
-    view = view_of(ring.segments(), 0, ring.total)
-    assert view.text == "üü\n[12 bytes were not kept]\nüü"
-    assert view.dropped == 12
-    assert view.offset_at(2) == 4
-    assert view.offset_at(len(view.text) - 1) == 18
-    assert [p.start for p in view.pieces] == [0, 16]
-
-
-def test_a_piece_leaves_out_half_characters() -> None:
-    data = "aüb".encode()
-    assert Piece.of(Segment(2, data[2:])) == Piece(3, "b")
-    assert Piece.of(Segment(0, data[:2])) == Piece(0, "a")

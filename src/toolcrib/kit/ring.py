@@ -1,10 +1,11 @@
-"""The output of a job: its beginning and its end, by byte offsets, the middle dropped."""
+"""Output of any length: its beginning and its end, by byte offsets, the middle dropped."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Self
 
 HEAD_BYTES = 16 * 1024
 TAIL_BYTES = 256 * 1024
@@ -42,9 +43,19 @@ class Ring:
             if room > 0:
                 self._head += data[:room]
                 data = data[room:]
-            self._tail += data[-self._tail_room :]
+            self._tail += data[max(len(data) - self._tail_room, 0) :]
             if len(self._tail) > self._tail_room:
                 del self._tail[: len(self._tail) - self._tail_room]
+
+    @classmethod
+    def halves(cls, limit: int) -> Self:
+        """One that keeps `limit` bytes, half of them from the end."""
+        return cls(limit - limit // 2, limit // 2)
+
+    def kept(self) -> tuple[bytes, bytes]:
+        """What is kept of the beginning and of the end."""
+        with self._lock:
+            return bytes(self._head), bytes(self._tail)
 
     def segments(self, offset: int = 0) -> list[Segment]:
         """What is kept from an offset on: one segment, or two with a gap between them."""

@@ -1,0 +1,28 @@
+"""Names as people and models write them: one comparison, one way to guess."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import SequenceMatcher
+
+LONGEST = 80
+
+
+def plain(name: object) -> str:
+    """A name without case, dashes and underscores: `readFile`, `Read-File` and `read_file`."""
+    return str(name).strip().replace("-", "").replace("_", "").lower()
+
+
+def nearest(wanted: object, names: Iterable[str], count: int = 3, least: float = 0.0) -> list[str]:
+    """The names most like a wrong one, best first.
+
+    Args:
+        wanted: what was written.
+        names: what there is.
+        count: how many at most.
+        least: how alike they must be, from 0 to 1.
+    """
+    target = plain(wanted)[:LONGEST]
+    scored = [(SequenceMatcher(None, target, plain(name)).ratio(), name) for name in names]
+    scored.sort(key=lambda item: -item[0])
+    return [name for likeness, name in scored[:count] if likeness >= least]

@@ -1,0 +1,66 @@
+"""What tools say of each other is true: every tool that they name exists."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from toolcrib import tools
+from toolcrib.core.config import Config
+from toolcrib.core.registry import Registry
+from toolcrib.core.tool import Tool
+from toolcrib.toolbox import installed
+
+REGISTRY = Registry(installed())
+SNAKE = re.compile(r"(?<![\w.])[a-z]+(?:_[a-z]+)+(?![\w.])")
+FILES = sorted(Path(tools.__file__).parent.rglob("*.py"))
+SETTINGS = set(re.findall(r"\w+", str(Config.model_json_schema()))) | {"api_key_env", "base_url"}
+PARAMETERS = {p.name for tool in REGISTRY for p in tool.parameters}
+
+
+def texts(source: str) -> Iterator[str]:
+    """The texts of a module that a model may read: docstrings of tools, hints, descriptions."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.AsyncFunctionDef) and node.decorator_list:
+            yield ast.get_docstring(node) or ""
+        if isinstance(node, ast.Call):
+            shown = [k.value for k in node.keywords if k.arg in ("hint", "description")]
+            name = getattr(node.func, "id", "")
+            shown += node.args if name == "Param" or name[:1].isupper() else []
+            for part in (inner for value in shown for inner in ast.walk(value)):
+                if isinstance(part, ast.Constant) and isinstance(part.value, str):
+                    yield part.value
+
+
+def unknown(source: str) -> list[str]:
+    """The names in those texts that are no tool, parameter or setting."""
+    known = {tool.name for tool in REGISTRY} | PARAMETERS | SETTINGS
+    return [name for text in texts(source) for name in SNAKE.findall(text) if name not in known]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_every_tool_that_is_named_exists(path: Path) -> None:
+    assert unknown(path.read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize("tool", list(REGISTRY), ids=lambda tool: tool.name)
+def test_every_word_in_backticks_is_a_tool_or_a_parameter(tool: Tool) -> None:
+    marked = re.findall(r"`([a-z_]+)`", f"{tool.description} {tool.guidance}")
+    known = {t.name for t in REGISTRY} | {p.name for p in tool.parameters}
+    assert [word for word in marked if word not in known] == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "@tool()\nasync def f():\n    'Use `no_such_tool`.'",
+        "raise BadInput('x', hint='no_such_tool does it.')",
+        "x: Annotated[int, Param('As no_such_tool gives it.')]",
+    ],
+)
+def test_the_check_itself_finds_what_is_bad(source: str) -> None:
+    assert unknown(source) == ["no_such_tool"]

@@ -1,0 +1,54 @@
+"""The examples run as they stand."""
+
+from __future__ import annotations
+
+import json
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.servers.scripted import Answer, scripted
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.stem)
+def test_it_compiles(path: Path) -> None:
+    compile(path.read_text(encoding="utf-8"), path.name, "exec")
+
+
+def run(*arguments: str) -> str:
+    done = subprocess.run(
+        [sys.executable, *arguments], check=False, capture_output=True, text=True, timeout=25
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_the_library(tmp_path: Path) -> None:
+    folder = tmp_path / "workspace"
+    (folder / "inner").mkdir(parents=True)
+    (folder / "a.txt").write_text("one\ntwo\nthree\nfour\n")
+    (folder / "b.bin").write_bytes(bytes(100))
+    out = run(str(EXAMPLES / "library.py"), str(folder))
+    assert "inner/" in out
+    assert "\na.txt\none\ntwo\nthree\n[lines 1-3 of 4]\n" in out
+    assert "(b.bin: binary file, 100 bytes; it is not text.)" in out
+
+
+def test_a_loop_of_your_own() -> None:
+    call = {"id": "c1", "function": {"name": "list_directory", "arguments": "{}"}}
+    turns = [{"role": "assistant", "tool_calls": [call]}, {"content": "Done."}]
+    answer = runpy.run_path(str(EXAMPLES / "own_loop.py"))["answer"]
+    with scripted() as server:
+
+        def serve(_: object) -> Answer:
+            message = turns[server.count("/v1/chat/completions") - 1]
+            return Answer(json.dumps({"choices": [{"message": message}]}), kind="application/json")
+
+        server["/v1/chat/completions"] = serve
+        assert answer(f"{server.url}/v1", "m", "What is here?") == "Done."
+        assert server.count("/v1/chat/completions") == 2
