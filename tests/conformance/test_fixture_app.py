@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.conformance.suite import conformance, failing
+from tests.servers.asgi import served
 from tests.servers.conformance_app import create_fixture_app
-from tests.servers.listening import listening
 
 pytestmark = [pytest.mark.needs_node, pytest.mark.timeout(300)]
 
@@ -27,7 +27,7 @@ UNSCORED = {
 
 @pytest.fixture
 async def url() -> AsyncIterator[str]:
-    async with listening(create_fixture_app()) as base:
+    async with served(create_fixture_app()) as base:
         yield f"{base}/mcp"
 
 

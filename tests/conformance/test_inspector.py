@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.node.tools import ROOT, TOOLS, Finished, node
-from tests.servers.listening import listening
+from tests.servers.asgi import served
 from toolcrib.surfaces.http.app import create_app
 from toolcrib.toolbox import Toolbox
 
@@ -45,7 +45,7 @@ async def test_listing_over_stdio(profile: str) -> None:
 
 @every_profile
 async def test_listing_over_http(profile: str) -> None:
-    async with listening(create_app(Toolbox(profile=profile))) as base:
+    async with served(create_app(Toolbox(profile=profile))) as base:
         done = await inspector(
             *(f"{base}/mcp", "--transport", "http", "--method", "tools/list", "--strict")
         )
@@ -61,7 +61,7 @@ async def test_calling(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TOOLCRIB_CONFIG", str(config))
     over_stdio = await inspector(*stdio("default"), *call)
     assert over_stdio.code == 0, over_stdio
-    async with listening(create_app(Toolbox(config, profile="default"))) as base:
+    async with served(create_app(Toolbox(config, profile="default"))) as base:
         over_http = await inspector(f"{base}/mcp", "--transport", "http", *call)
     assert over_http.code == 0, over_http
     texts = [json.loads(done.out)["content"][0]["text"] for done in (over_stdio, over_http)]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.conformance.suite import conformance
-from tests.servers.listening import listening
+from tests.servers.asgi import served
 from toolcrib.surfaces.http.app import create_app
 from toolcrib.toolbox import Toolbox
 
@@ -19,7 +19,7 @@ BASELINE = Path(__file__).with_name("product.yml")
 
 @pytest.fixture
 async def url() -> AsyncIterator[str]:
-    async with listening(create_app(Toolbox(profile="default"))) as base:
+    async with served(create_app(Toolbox(profile="default"))) as base:
         yield f"{base}/mcp"
 
 

@@ -13,7 +13,7 @@ from tests.kit.conftest import Spawn
 from toolcrib.core.config import data_folder
 from toolcrib.core.errors import NotFound, StorageFailure
 from toolcrib.core.services import Services
-from toolcrib.kit.approvals import OPEN_SECONDS, Approvals, fingerprint
+from toolcrib.kit.approvals import MAX_OPEN, OPEN_SECONDS, TARGET_CHARS, Approvals, fingerprint
 
 MARK = fingerprint("push", {"branch": "main"})
 
@@ -44,6 +44,25 @@ async def test_an_open_request_keeps_its_id(approvals: Approvals) -> None:
     (request, *_) = await approvals.list_open()
     assert (request.id, request.tool, request.summary) == (first, "push", "branch=main")
     assert (request.session, request.reason) == ("s1", "it sends")
+
+
+async def test_a_request_is_kept_in_part_and_without_secrets(approvals: Approvals) -> None:
+    long = ["https://example.com/" + "x" * 1_900_000] + [f"https://{n}.test/" for n in range(24)]
+    summary = "command=tool --password hunter22"
+    await approvals.request(MARK, "push", summary, "s1", "it sends", long)
+    (request,) = await approvals.list_open()
+    assert len(request.targets[0]) == TARGET_CHARS + 1
+    assert len(request.targets) == 21
+    assert request.targets[20] == "… 5 more"
+    assert "hunter22" not in request.summary
+    assert "command=tool" in request.summary
+
+
+async def test_a_session_has_fifty_open_requests(approvals: Approvals) -> None:
+    other = await ask(approvals, session="s2")
+    ids = [await ask(approvals, mark=f"call {n}") for n in range(MAX_OPEN + 3)]
+    still = [request.id for request in await approvals.list_open()]
+    assert sorted(still) == sorted([other, *ids[3:]])
 
 
 async def test_once_is_once_and_for_any_session(
@@ -106,6 +125,7 @@ async def test_a_rule_for_a_target(approvals: Approvals) -> None:
         return await approvals.is_granted("other", "push", "any", targets)
 
     assert await granted("https://git.example/b")
+    assert await granted("HTTPS://Git.example/B")
     assert await granted("https://git.example/b", "https://git.example/c")
     assert not await granted("https://git.example/b", "https://evil.example/")
     assert not await granted()

@@ -107,7 +107,9 @@ class EgressConfig(Section):
     allow_networks: Annotated[
         Names, Field(description="Non-public networks to open, in CIDR notation.")
     ] = []
-    deny_hosts: Annotated[Names, Field(description="Hosts never reached, as globs.")] = []
+    deny_hosts: Annotated[
+        Names, Field(description="Hosts never reached: host[:port], *.suffix, address, network.")
+    ] = []
     allow_ports: Annotated[
         list[int], Field(description="Ports to open that are on the deny list.")
     ] = []

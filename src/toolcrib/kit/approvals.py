@@ -18,6 +18,7 @@ from toolcrib.core.errors import NotFound
 from toolcrib.core.policy import fits
 from toolcrib.core.services import Services
 from toolcrib.kit.ids import plain_id, random_id
+from toolcrib.kit.redaction import redact_text
 from toolcrib.kit.store import Area, Schema, Store
 
 SCHEMA = Schema(
@@ -41,6 +42,11 @@ SCHEMA = Schema(
 )
 OPEN_SECONDS = 86_400.0
 SESSION_SECONDS = 7 * 86_400.0
+MAX_OPEN = 50
+"""Open requests of a session; the oldest go."""
+MAX_TARGETS = 20
+TARGET_CHARS = 2048
+SUMMARY_CHARS = 4096
 
 Scope = Literal["once", "session", "rule"]
 
@@ -103,10 +109,12 @@ class Approvals:
         """Ask for an approval; the id of the request.
 
         The same call of the same session gets the same id while the request is open,
-        which is 24 hours.
+        which is 24 hours, or until the session has 50 younger ones. Long or many targets
+        are kept in part, the summary without secrets.
         """
         now = time.time()
-        shown = json.dumps(list(targets), ensure_ascii=False)
+        shown = json.dumps(_shown(targets), ensure_ascii=False)
+        told = redact_text(summary[:SUMMARY_CHARS])
 
         def write(connection: sqlite3.Connection) -> str:
             _expire(connection, now)
@@ -117,8 +125,14 @@ class Approvals:
             if found:
                 return str(found[0])
             request_id = _free_id(connection)
-            row = (request_id, fingerprint, tool, shown, summary, session, reason, now)
+            row = (request_id, fingerprint, tool, shown, told, session, reason, now)
             connection.execute("INSERT INTO approval_request VALUES (?,?,?,?,?,?,?,?)", row)
+            connection.execute(
+                "DELETE FROM approval_request WHERE session = ?1 AND rowid NOT IN (SELECT rowid "
+                "FROM approval_request WHERE session = ?1 ORDER BY created DESC, rowid DESC "
+                "LIMIT ?2)",
+                (session, MAX_OPEN),
+            )
             return request_id
 
         return await self._rows.write(write)
@@ -223,6 +237,12 @@ class Approvals:
                 )
 
         await self._rows.write(write)
+
+
+def _shown(targets: Sequence[str]) -> list[str]:
+    kept = [t if len(t) <= TARGET_CHARS else f"{t[:TARGET_CHARS]}…" for t in targets[:MAX_TARGETS]]
+    left = len(targets) - len(kept)
+    return [*kept, f"… {left:,} more"] if left else kept
 
 
 def _matches(target: str, globs: Sequence[str]) -> bool:

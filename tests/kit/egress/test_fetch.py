@@ -369,6 +369,71 @@ async def test_an_endless_stream_stops_at_the_cap(make_egress: Make, public: Wir
     await asyncio.wait_for(gone.wait(), 5)
 
 
+CHUNKED = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
+INTERIM = b"HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    ("head", "again"),
+    [(CHUNKED, b"1\r\nx\r\n" * 2000), (CHUNKED + b"5;", b"extension" * 2000)],
+)
+async def test_framing_without_content_stops(
+    make_egress: Make, transport: str, public: WireServer, head: bytes, again: bytes
+) -> None:
+    sent = 0
+    gone = asyncio.Event()
+
+    async def frames(asked: Asked, writer: asyncio.StreamWriter) -> None:
+        nonlocal sent
+        writer.write(head)
+        try:
+            while True:
+                writer.write(again)
+                sent += len(again)
+                await writer.drain()
+        except OSError:
+            gone.set()
+
+    public.answers["/"] = frames
+    # wreq refuses long extensions itself.
+    with pytest.raises((TooLarge, ConnectionFailed)) as caught:
+        await make_egress().fetch(public.url())
+    assert transport == "wreq" or isinstance(caught.value, TooLarge)
+    await asyncio.wait_for(gone.wait(), 5)
+    assert sent < 20_000_000
+
+
+@pytest.mark.parametrize("transport", ["aiohttp"], indirect=True)
+@pytest.mark.parametrize(("count", "status"), [(10, 200), (11, 0)])
+async def test_interim_answers_have_a_cap(
+    egress: Egress, public: WireServer, count: int, status: int
+) -> None:
+    public.answers["/"] = INTERIM * count + reply(b"at last")
+    public.answers["/again"] = INTERIM * 9 + reply(b"and again")
+    if status:
+        assert (await egress.fetch(public.url())).body == b"at last"
+        assert (await egress.fetch(public.url("/again"))).body == b"and again"
+        assert public.connections == 1
+        return
+    with pytest.raises(TooLarge):
+        await egress.fetch(public.url())
+
+
+async def test_a_large_body_in_small_chunks_comes_whole(
+    egress: Egress, public: WireServer
+) -> None:
+    async def chunks(asked: Asked, writer: asyncio.StreamWriter) -> None:
+        writer.write(CHUNKED)
+        for _ in range(50):
+            writer.write((b"14\r\n" + b"y" * 20 + b"\r\n") * 1000)
+            await writer.drain()
+        writer.write(b"0\r\n\r\n")
+        await writer.drain()
+
+    public.answers["/"] = chunks
+    assert (await egress.fetch(public.url())).body == b"y" * 1_000_000
+
+
 async def test_a_length_above_the_cap_is_not_read(make_egress: Make, public: WireServer) -> None:
     public.answers["/"] = reply(b"x" * 100, length=False, Content_Length="999999999")
     with pytest.raises(TooLarge):

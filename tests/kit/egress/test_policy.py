@@ -109,7 +109,8 @@ def test_allowed_literals(entry: str, url: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "entry", ["*", "*.", "http://a", "a/b", "a:b", "a:99999", "x*y", "", "u@a"]
+    "entry",
+    ["*", "*.", "http://a", "a/b", "a:b", "a:99999", "x*y", "", "u@a", "*.1", "*.10.0.0.1", "*.[::1]"],
 )
 def test_other_forms_are_a_configuration_error(entry: str) -> None:
     with pytest.raises(ConfigError) as caught:
@@ -199,6 +200,12 @@ def test_an_endpoint_opens_to_a_tunnel_by_host_and_port() -> None:
         ("*.ads.example", "http://ads.example/", "open"),
         ("ADS.example", "http://ads.EXAMPLE./", "blocked_host"),
         ("10.*", "http://wiki.corp/", "blocked_address"),
+        ("10.0.0.0/24", "http://wiki.corp/", "blocked_address"),
+        ("10.0.1.0/24", "http://wiki.corp/", "open"),
+        ("10.1", "http://wiki.corp/", "blocked_address"),
+        ("wiki.corp:8080", "http://wiki.corp:8080/", "blocked_host"),
+        ("wiki.corp:8080", "http://wiki.corp/", "open"),
+        ("ads.example.", "http://ads.example/", "blocked_host"),
     ],
 )
 def test_denied_hosts_win_over_all_that_is_allowed(glob: str, url: str, expected: str) -> None:
@@ -229,3 +236,49 @@ def test_a_refusal_says_what_an_address_carries() -> None:
             parse_url("http://[64:ff9b::a00:1]/")
         )
     assert "carries 10.0.0.1 inside" in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("entry", "url"),
+    [
+        ("bücher.de", "https://xn--bcher-kva.de/"),
+        ("*.bücher.de", "https://www.xn--bcher-kva.de/"),
+        ("*.xn--bcher-kva.de", "https://www.bücher.de/"),
+        ("[2606:4700::1]", "https://[2606:4700::1]/"),
+        ("[2606:4700::1]:443", "https://[2606:4700::1]/"),
+        ("2606:4700:0:0:0:0:0:1", "https://[2606:4700::1]/"),
+        ("2606:4700::/32", "https://[2606:4700::1]/"),
+        ("evil3.com:443", "https://evil3.com/"),
+        ("0x8.8.8.8", "https://8.8.8.8/"),
+        ("::ffff:8.8.8.8", "https://8.8.8.8/"),
+        ("8.8.8.0/24", "https://[::ffff:8.8.8.8]/"),
+    ],
+)
+def test_a_denied_host_may_be_written_in_any_form(entry: str, url: str) -> None:
+    assert code(policy(deny_hosts=["other.test"]), url) == "open"
+    assert code(policy(deny_hosts=[entry]), url) in ("blocked_host", "blocked_address")
+
+
+@pytest.mark.parametrize(
+    "entry",
+    """https://evil2.com evil.com/path http://10.0.0.0/8 10.0.0.0/99 evil.com:99999 evil.com:x
+    u@evil.com .evil.com a..b fd00:* bü*.de [x]""".split(),
+)
+def test_a_denied_host_in_another_form_is_a_configuration_error(entry: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        policy(deny_hosts=[entry])
+    assert "egress.deny_hosts" in caught.value.message
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["64:ff9b:1:a9fe:a9:fe00::", "64:ff9b:1:a9:fe:a9fe::", "64:ff9b:1:0:a9:fea9:fe00:0",
+     "64:ff9b:1:1::a9fe:a9fe"],
+)
+def test_no_layout_of_a_local_translator_hides_metadata(host: str) -> None:
+    assert code(policy(allow_networks=["::/0"]), f"http://[{host}]/") == "blocked_address"
+
+
+@pytest.mark.parametrize("host", ["64:ff9b:1::808:808", "64:ff9b:1:808:8:800::"])
+def test_an_opened_local_translator_leads_to_the_public(host: str) -> None:
+    assert code(policy(allow_networks=["64:ff9b:1::/48"]), f"http://[{host}]/") == "open"

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 import httpx2
 import pytest
 
-from tests.servers.listening import listening
+from tests.servers.asgi import served
 from tests.servers.mcp_tools import TOOLS
 from toolcrib.core.config import HttpConfig
 from toolcrib.core.errors import ConfigError
@@ -24,7 +24,7 @@ PATHS = ["/mcp", "/openapi.json", "/tools/echo", "/health"]
 async def client() -> AsyncIterator[httpx2.AsyncClient]:
     config = {"http": {"allow_origins": [PAGE], "allow_hosts": ["crib.example"]}}
     async with (
-        listening(create_app(Toolbox(config, tools=TOOLS))) as base,
+        served(create_app(Toolbox(config, tools=TOOLS))) as base,
         httpx2.AsyncClient(base_url=base, timeout=30) as found,
     ):
         yield found
@@ -100,7 +100,7 @@ async def test_a_preflight_needs_no_token_and_a_call_does(
     monkeypatch.setenv("TOOLCRIB_TOKEN", "s3cret")
     config = {"http": {"allow_origins": [PAGE]}}
     async with (
-        listening(create_app(Toolbox(config, tools=TOOLS))) as base,
+        served(create_app(Toolbox(config, tools=TOOLS))) as base,
         httpx2.AsyncClient(base_url=base) as client,
     ):
         asked = {"Origin": PAGE, "Access-Control-Request-Method": "POST"}

@@ -17,7 +17,7 @@ from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
-from tests.servers.listening import listening
+from tests.servers.asgi import served
 from tests.servers.mcp_tools import TOOLS
 from tests.servers.mcp_wire import MODERN, ROOT, written
 from toolcrib.surfaces.http.app import create_app
@@ -49,7 +49,7 @@ async def connected(
             yield client
     else:
         async with (
-            listening(create_app(Toolbox(config, tools=TOOLS))) as base,
+            served(create_app(Toolbox(config, tools=TOOLS))) as base,
             Client(f"{base}/mcp", mode=mode, **options) as client,
         ):
             yield client
@@ -166,7 +166,7 @@ async def test_without_sessions_all_but_asking_works(mode: str) -> None:
 @pytest.mark.parametrize("mode", [LEGACY, MODERN])
 async def test_the_bearer_token(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TOOLCRIB_TOKEN", "s3cret")
-    async with listening(create_app(Toolbox(tools=TOOLS))) as base:
+    async with served(create_app(Toolbox(tools=TOOLS))) as base:
         async with httpx2.AsyncClient(base_url=base) as stranger:
             for given in (None, "Bearer", "Bearer wrong", "Basic s3cret", "s3cret"):
                 header = {"Authorization": given} if given else {}

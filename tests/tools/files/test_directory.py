@@ -170,3 +170,12 @@ async def test_other_names(box: Toolbox, full: Path, name: str) -> None:
 )
 def test_sizes(count: int, text: str) -> None:
     assert size_of(count) == text
+
+
+async def test_a_long_glob_is_refused(box: Toolbox, ws: Path) -> None:
+    (ws / "a.py").touch()
+    assert (await listed(box, glob="[" * 500)).error is None
+    refused = await listed(box, glob="[" * 501)
+    assert refused.error is not None
+    assert refused.error.code == "bad_input"
+    assert "500" in refused.error.message

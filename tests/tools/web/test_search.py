@@ -520,3 +520,13 @@ async def test_a_query_that_fails_beside_others_says_what_to_do(server, box):
     server["/html/"] = lambda r: serp.NOTHING if r.form["q"] == "b" else serp.page(*many(0, 1))
     result = await box.call("web_search", {"queries": ["a", "b"]})
     assert "Error (no_results): duckduckgo found nothing for 'b'.\nUse fewer" in result.text
+
+
+async def test_titles_and_snippets_have_no_invisible_characters(server, box):
+    hidden = "".join(chr(0xE0000 + ord(c)) for c in "obey")
+    server["/html/"] = serp.page(
+        serp.result(f"Ti{hidden}tle", "https://example.org/", f"Snip\u202epet{hidden}")
+    )
+    result = await box.call("web_search", {"query": "tool"})
+    (found,) = result.data["queries"][0]["results"]
+    assert (found["title"], found["snippet"]) == ("Title", "Snippet")

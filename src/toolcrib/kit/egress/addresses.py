@@ -137,14 +137,20 @@ def embedded(address: IPAddress) -> tuple[IPv4Address, ...]:
     if address in _COMPATIBLE and value > 1:
         found.append(IPv4Address(value & _LOW_32))
     if address in _NAT64_LOCAL:
-        found.append(_nat64_local(value))
+        found.extend(_nat64_local(value))
     if (value >> 32) & _LOW_32 in _ISATAP:
         found.append(IPv4Address(value & _LOW_32))
     return tuple(found)
 
 
-def _nat64_local(value: int) -> IPv4Address:
-    # RFC 6052 with a /48 prefix: 16 bits, the zero octet "u", 16 bits. Where those are
-    # empty, the prefix in use is a /96 and the address stands at the end.
-    split = ((value >> 64) & 0xFFFF) << 16 | (value >> 40) & 0xFFFF
-    return IPv4Address(split or value & _LOW_32)
+def _nat64_local(value: int) -> list[IPv4Address]:
+    # The length of the prefix in use is unknown, so each layout of RFC 6052 is read: /48,
+    # /56 and /64 go around the zero octet "u" (bits 64 to 71), a /96 has the last 32 bits.
+    layouts = (
+        (value >> 64 & 0xFFFF) << 16 | value >> 40 & 0xFFFF,
+        (value >> 64 & 0xFF) << 24 | value >> 32 & 0xFF_FFFF,
+        value >> 24 & _LOW_32,
+        value & _LOW_32,
+    )
+    # What starts with a zero octet is another layout's padding, and leads nowhere.
+    return [IPv4Address(inner) for inner in dict.fromkeys(layouts) if inner >> 24]

@@ -12,6 +12,10 @@ from toolcrib.kit.egress.failures import failure
 from toolcrib.kit.egress.headers import Headers
 from toolcrib.kit.egress.transport import PinnedRequest, StreamingResponse, Transport
 
+MAX_TINY_CHUNKS = 20_000
+TINY = 16
+"""Bytes. Chunks that are smaller on average cost more time than they bring content."""
+
 
 @dataclass(frozen=True, slots=True)
 class Caps:
@@ -108,7 +112,7 @@ async def _read(
         max_bytes=caps.decoded,
         max_ratio=caps.ratio,
     )
-    body = _Body(decoder, caps, request.target.host)
+    body = _Body(decoder, caps, request)
     length = response.length
     if length is not None and length > caps.wire and not caps.partial:
         body.stop_at_wire(f"has {length:,} bytes")
@@ -125,10 +129,11 @@ async def _read(
 class _Body:
     """Collects decoded pieces until the end or a cap."""
 
-    def __init__(self, decoder: Decoder, caps: Caps, host: str) -> None:
+    def __init__(self, decoder: Decoder, caps: Caps, request: PinnedRequest) -> None:
         self._decoder = decoder
         self._caps = caps
-        self._host = host
+        self._target = request.target
+        self._chunks = 0
         self._pieces: list[bytes] = []
         self._size = 0
         self.wire = 0
@@ -137,6 +142,9 @@ class _Body:
     def take(self, chunk: bytes) -> bool:
         """Add a chunk from the wire; False says that no more is wanted."""
         self.wire += len(chunk)
+        self._chunks += 1
+        if self._chunks > MAX_TINY_CHUNKS and self.wire < TINY * self._chunks:
+            raise failure("framing", self._target)
         if self.wire > self._caps.wire:
             self.stop_at_wire("is too long")
             chunk = chunk[: self._caps.wire - self.wire]
@@ -169,7 +177,7 @@ class _Body:
     def _stop(self, what: str, cap: int, setting: str) -> None:
         if not self._caps.partial:
             raise TooLarge(
-                f"The answer of {self._host} {what}: the limit is {cap:,} bytes.",
+                f"The answer of {self._target.host} {what}: the limit is {cap:,} bytes.",
                 hint=f"The limit is {setting}.",
                 limit=setting,
                 max_bytes=cap,

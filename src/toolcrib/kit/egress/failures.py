@@ -25,6 +25,7 @@ _FAILURES: dict[str, tuple[type[ToolError], str, bool]] = {
     "closed_early": (ConnectionFailed, "{host} closed the connection before the end", True),
     "malformed": (ConnectionFailed, "{host} sent an answer that is not valid HTTP", False),
     "headers": (TooLarge, "The headers of the answer from {host} exceed the limit", False),
+    "framing": (TooLarge, "{host} sends more framing than content", False),
     "proxy": (ConnectionFailed, "The proxy of egress.proxy failed for {host}", True),
     "peer": (ConnectionFailed, "The connection to {host} went to another address", False),
 }
@@ -36,6 +37,7 @@ _HINTS = {
     "timeout": _LATER,
     "malformed": "Use another source.",
     "headers": "Use another source. The limit is egress.max_header_bytes.",
+    "framing": "Use another source: this looks like an attack.",
     "proxy": "The user can check egress.proxy.",
     "peer": "Use another source: the connection was not the one that was allowed.",
 }

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
 from ipaddress import ip_address, ip_network
 from typing import Self
 
@@ -19,6 +18,7 @@ from toolcrib.kit.egress.addresses import (
     plain,
     refusal,
 )
+from toolcrib.kit.egress.denials import DenyRule
 from toolcrib.kit.egress.ports import BLOCKED_PORTS
 from toolcrib.kit.egress.url import TUNNEL, Target, bracketed, parse_url
 
@@ -85,7 +85,10 @@ class HostRule:
         try:
             if "*" in rest or any(c in rest for c in "/@?#"):
                 raise ValueError(rest)
-            host = parse_url(f"http://{rest}/").host
+            target = parse_url(f"http://{rest}/")
+            if wildcard and target.literal is not None:
+                raise ValueError(rest)
+            host = target.host
             return cls(f"*.{host}" if wildcard else host, int(port) if port else None)
         except (ToolError, ValueError):
             raise ConfigError(
@@ -113,7 +116,7 @@ class EgressPolicy:
 
     allow_hosts: tuple[HostRule, ...] = ()
     allow_networks: tuple[IPNetwork, ...] = ()
-    deny_hosts: tuple[str, ...] = ()
+    deny_hosts: tuple[DenyRule, ...] = ()
     allow_ports: frozenset[int] = frozenset()
     endpoints: frozenset[Origin] = frozenset()
     setting: str = "egress"
@@ -128,7 +131,7 @@ class EgressPolicy:
         return cls(
             allow_hosts=tuple(HostRule.parse(host) for host in config.allow_hosts),
             allow_networks=tuple(_network(text) for text in config.allow_networks),
-            deny_hosts=tuple(host.lower().rstrip(".") for host in config.deny_hosts),
+            deny_hosts=tuple(DenyRule.parse(host) for host in config.deny_hosts),
             allow_ports=frozenset(config.allow_ports),
         )
 
@@ -161,7 +164,7 @@ class EgressPolicy:
         Raises:
             Blocked: the host, the port or the literal address is not allowed.
         """
-        if any(fnmatchcase(target.host, glob) for glob in self.deny_hosts):
+        if any(rule.covers_host(target.host, target.port) for rule in self.deny_hosts):
             raise _blocked("host", target, "is on the list egress.deny_hosts", DENIED)
         if target.host in METADATA_NAMES and not self._names(target, target.host):
             raise _blocked("host", target, METADATA, self._hint(target.host))
@@ -189,7 +192,8 @@ class EgressPolicy:
         """
         real = plain(address)
         forms = (real, *embedded(real))
-        if any(fnmatchcase(str(form), glob) for form in forms for glob in self.deny_hosts):
+        port = target.port
+        if any(rule.covers_address(form, port) for form in forms for rule in self.deny_hosts):
             raise _blocked("address", target, "is on the list egress.deny_hosts", DENIED, real)
         if not METADATA_ADDRESSES.isdisjoint(forms):
             if self._names(target, str(real)):

@@ -100,10 +100,13 @@ class AiohttpTransport:
     def _new_session(self, addresses: tuple[IPAddress, ...]) -> aiohttp.ClientSession:
         import aiohttp
 
+        from toolcrib.kit.egress.framing import CountingConnector
+
         config = self._config
         if self._context is None:
             self._context = client_context(config.ca_file)
-        connector = aiohttp.TCPConnector(
+        connector = CountingConnector(
+            spare=2 * config.max_header_bytes,
             resolver=_pinned(addresses) if addresses else None,
             use_dns_cache=False,
             ssl=self._context,
@@ -205,6 +208,10 @@ def _peer(raw: aiohttp.ClientResponse) -> IPAddress | None:
 def _translated(error: Exception, target: Target) -> ToolError:
     import aiohttp
 
+    from toolcrib.kit.egress.framing import FramingError
+
+    if any(isinstance(cause, FramingError) for cause in _causes(error)):
+        return failure("framing", target)
     match error:
         case ToolError():
             return error

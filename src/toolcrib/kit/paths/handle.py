@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import os
 import stat
 from dataclasses import dataclass
 from types import TracebackType
-from typing import BinaryIO, Literal, Self
+from typing import TYPE_CHECKING, BinaryIO, Literal, Self
+
+from toolcrib.core.errors import UnsupportedContent
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
 
 Kind = Literal["file", "folder", "link", "other"]
 Leads = Literal["", "file", "folder", "other", "outside", "missing", "loop"]
@@ -59,6 +65,23 @@ class Entry:
     protected: str = ""
 
 
+class _Bytes(io.FileIO):
+    """A file whose reads give bytes or the end, never the `None` of one that would block."""
+
+    def __init__(self, fd: int, display: str) -> None:
+        super().__init__(fd, "rb", closefd=False)
+        self._display = display
+
+    def readinto(self, buffer: WriteableBuffer) -> int:  # type: ignore[override]
+        count: int | None = super().readinto(buffer)
+        if count is None:
+            raise UnsupportedContent(
+                f"{self._display} has nothing to read now: it is a stream of the system.",
+                hint="Read a plain file instead.",
+            )
+        return count
+
+
 class Handle:
     """An open file or folder. Close it, or use it in a `with`.
 
@@ -96,7 +119,7 @@ class Handle:
     def file(self) -> BinaryIO:
         """The file as a binary stream."""
         if self._file is None:
-            self._file = os.fdopen(self._fd, "rb", closefd=False)
+            self._file = io.BufferedReader(_Bytes(self._fd, self.display))
         return self._file
 
     def close(self) -> None:

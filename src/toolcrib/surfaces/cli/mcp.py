@@ -21,7 +21,7 @@ def run(options: Namespace, flags: Flags) -> int:
     del options
     if sys.stderr is None:
         # The host closed it; its number must not go to a file of ours, nor its output there.
-        sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # type: ignore[unreachable]
+        sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
     # What is imported stays for good, and a host waits for the start: no search for garbage
     # before all is there, and none among it later.
     gc.disable()

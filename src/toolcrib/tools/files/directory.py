@@ -17,6 +17,7 @@ from toolcrib.kit.threads import Checkpoint, in_thread
 from toolcrib.kit.tokens import estimate
 
 MAX_DEPTH = 10
+MAX_GLOB = 500
 MAX_ENTRIES = 20_000
 """Entries looked at; a tree with more is listed up to there."""
 UNITS = ("bytes", "KB", "MB", "GB", "TB")
@@ -74,6 +75,8 @@ async def list_directory(
     Hidden and ignored files are shown too. Links are named with their target and not
     followed.
     """
+    if len(glob) > MAX_GLOB:
+        raise BadInput(f"'glob' has at most {MAX_GLOB} characters, not {len(glob):,}.")
     folder = path or ctx.use(Workspace).start(ctx.session.directory)
 
     def work(check: Checkpoint) -> list[Listed]:

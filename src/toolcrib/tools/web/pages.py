@@ -103,7 +103,7 @@ def _converted(response: Response, form: Format, check: Checkpoint) -> PageText:
     return PageText(
         url=response.url,
         status=response.status,
-        content_type=response.media_type,
+        content_type=raw.media_type and raw.kind,
         kind=document.kind,
         title=clean(document.title).text,
         text=cleaned.text,

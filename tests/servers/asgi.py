@@ -1,0 +1,25 @@
+"""An ASGI application on a free port of loopback."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import uvicorn
+
+
+@asynccontextmanager
+async def served(app: Any) -> AsyncIterator[str]:
+    """Serve while the context lasts; gives the base URL."""
+    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="warning", lifespan="on"))
+    task = asyncio.ensure_future(server.serve())
+    while not server.started:
+        assert not task.done(), "the server did not start"
+        await asyncio.sleep(0.01)
+    try:
+        yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        await task
