@@ -21,7 +21,10 @@ SECRET_WORDS = {
     *("credential", "credentials", "jwt", "otp", "pass", "passcode", "passphrase"),
     *("passwd", "password", "passwords", "pwd", "secret", "secrets", "token"),
     *("sig", "signature", "apikey", "accesskey", "secretkey", "privatekey", "authkey"),
+    *("sessionid", "phpsessid", "jsessionid"),
 }
+SECRET_ENDS = ("password", "passwd", "passphrase", "pwd", "secret", "token", "apikey")
+"""As in `PGPASSWORD`, which is one word."""
 KEY_KINDS = {
     *("access", "account", "api", "app", "auth", "client", "consumer", "encryption"),
     *("license", "master", "private", "secret", "service", "session", "shared", "signing"),
@@ -38,14 +41,38 @@ _SCHEME = re.compile(
     r"\b((?i:bearer)\s+)[\w.~+/=-]{6,}|\b((?i:basic)\s+)(?=[a-z]*[A-Z0-9+/=])[\w.~+/=-]{6,}"
 )
 _KNOWN = re.compile(
-    r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]{0,30}-----|\Z)"
+    r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END [A-Z ]{0,30}-----|\Z)"
     r"|(?<![\w-])(?:"
     r"sk-[\w-]{16,}|[rsp]k_(?:live|test)_\w{10,}|gh[pousr]_\w{20,}|github_pat_\w{20,}"
     r"|glpat-[\w-]{16,}|xox[a-z]-[\w-]{10,}|(?:AKIA|ASIA)[A-Z0-9]{16}|AIza[\w-]{30,}"
     r"|ya29\.[\w-]{20,}|hf_\w{20,}|npm_\w{30,}|pypi-[\w-]{40,}|tvly-[\w-]{16,}"
+    r"|whsec_[\w+/=-]{8,}|GOCSPX-[\w-]{10,}"
     r"|SG\.[\w-]{16,}\.[\w-]{16,}|\d{8,10}:[\w-]{35}(?!\w)|eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*)"
 )
 _USERINFO = re.compile(r"(\b[a-z][a-z0-9+.-]{1,20}://)[^\s/?#@\"']{1,300}@", re.IGNORECASE)
+# Secrets that their place gives away: what is captured stays, the rest goes.
+_PLACES = re.compile(
+    r"([?&;#](?:code|sid|session_?id)=)[^\s&#\"'<>]+"
+    r"|(hooks\.slack\.com/[a-z]{1,20}/)[\w/-]+"
+    r"|(discord(?:app)?\.com/api/(?:v\d{1,2}/)?webhooks/)\d{1,30}/[\w-]+"
+    r"|(/bot)\d{5,12}:[\w-]{20,}"
+    r"|(?<!\S)(-[uU]\s{0,9}|--(?:proxy-)?user[\s=]\s{0,9})"
+    r"(?:\"[^\":]{1,100}:[^\"]*\"?|'[^':]{1,100}:[^']*'?|[^\s:\"']{1,100}:\S+)"
+    r"|(\bsshpass\s{1,9}-p\s{0,9})\S+"
+    r"|(\b(?:mysql|mariadb)\w{0,20}\b[^\r\n|;&]{0,200}?\s-p)\S+"
+    r"|(\b(?:login|user|account)\s{1,9}\S{1,100}\s{1,9}password\s{1,9})\S+"
+    r"|^([ \t]{0,9}password[ \t]{1,9})\S+(?=[ \t]{0,9}$)",
+    re.IGNORECASE | re.MULTILINE,
+)
+_PAIR = re.compile(
+    r"[\"'](-{0,2}[A-Za-z_][\w-]{0,60})\\{0,3}[\"']\s{0,9},\s{0,9}"
+    r"(?:\\{0,3}[\"']value\\{0,3}[\"']\s{0,9}:\s{0,9})?\\{0,3}(?=[\"'])"
+)
+_ENCODED = re.compile(
+    r"(?:%(?:25){0,2}(?:3F|26|23))?([A-Za-z_][\w-]{0,60})%(?:25){0,2}3D", re.IGNORECASE
+)
+_ENCODED_VALUE = re.compile(r"(?:(?!%(?:25){0,2}26)[^\s&\"'<>])+")
+_NAME = re.compile(r"-{0,2}[A-Za-z_][\w-]{0,60}")
 _ASSIGNED = re.compile(
     r"(?<![\w-])(-{0,2}[A-Za-z_][\w-]{0,60})\\{0,3}[\"']?\s{0,9}[:=]\s{0,9}\\{0,3}"
 )
@@ -64,25 +91,31 @@ def redact_text(text: str) -> str:
     text = _HEADER.sub(lambda m: f"{m[1]}{m[2]}{_hidden(m[3])}", text)
     text = _SCHEME.sub(lambda m: f"{m[1] or m[2]}{HIDDEN}", text)
     text = _USERINFO.sub(rf"\1{HIDDEN}@", text)
-    return _hide_named(_FLAG, _hide_named(_ASSIGNED, text))
+    text = _PLACES.sub(lambda m: f"{m[m.lastindex or 0]}{HIDDEN}", text)
+    text = _hide_named(_ENCODED, text, _ENCODED_VALUE)
+    for named in (_PAIR, _ASSIGNED, _FLAG):
+        text = _hide_named(named, text)
+    return text
 
 
 def names_secret(name: str) -> bool:
     """Whether a value of this name is likely a secret: `api_key`, `X-Auth-Token`, `pwd`."""
     words = [word.lower() for word in _WORDS.findall(name)]
-    if SECRET_WORDS.intersection(words):
+    if SECRET_WORDS.intersection(words) or any(word.endswith(SECRET_ENDS) for word in words):
+        return True
+    if name.isupper() and name.endswith("_KEY"):
         return True
     return words == ["key"] or any(
         word == "key" and before in KEY_KINDS for before, word in pairwise(words)
     )
 
 
-def _hide_named(name: re.Pattern[str], text: str) -> str:
+def _hide_named(name: re.Pattern[str], text: str, shape: re.Pattern[str] = _VALUE) -> str:
     """Hide the values behind secret names; any other value may hold names itself."""
     parts, done, position = [], 0, 0
     while match := name.search(text, position):
         position = match.end()
-        value = _VALUE.match(text, position) if names_secret(match[1]) else None
+        value = shape.match(text, position) if names_secret(match[1]) else None
         if value is not None:
             parts += [text[done:position], _hidden(value.group())]
             done = position = value.end()
@@ -94,6 +127,11 @@ def _hidden(value: str) -> str:
     if value.startswith(f"{quote}{HIDDEN[:-1]}"):
         return value  # an earlier pattern was here
     return f"{quote}{HIDDEN}{quote}"
+
+
+def _is_label(value: Any) -> bool:
+    """Whether what stands beside this is likely a secret: a header's name, a flag."""
+    return isinstance(value, str) and bool(_NAME.fullmatch(value)) and names_secret(value)
 
 
 class _Keeper:
@@ -118,11 +156,14 @@ class _Keeper:
 
     def _mapping(self, value: Mapping[Any, Any], depth: int) -> dict[str, Any]:
         kept: dict[str, Any] = {}
+        pair = any(_is_label(value.get(field)) for field in ("name", "key", "header"))
         for count, (name, item) in enumerate(value.items()):
             if self.left <= 0:
                 kept["…"] = f"{len(value) - count:,} more"
                 break
-            kept[redact_text(str(name)[:80])] = self.keep(item, str(name), depth)
+            hidden = pair and name == "value"
+            shown = HIDDEN if hidden else self.keep(item, str(name), depth)
+            kept[redact_text(str(name)[:80])] = shown
         return kept
 
     def _list(self, value: list[Any] | tuple[Any, ...], depth: int) -> list[Any]:
@@ -131,7 +172,8 @@ class _Keeper:
             if self.left <= 0:
                 kept.append(f"… {len(value) - count:,} more")
                 break
-            kept.append(self.keep(item, depth=depth))
+            named = count and isinstance(item, str) and _is_label(value[count - 1])
+            kept.append(HIDDEN if named else self.keep(item, depth=depth))
         return kept
 
     def _text(self, text: str) -> str:

@@ -419,9 +419,7 @@ async def test_interim_answers_have_a_cap(
         await egress.fetch(public.url())
 
 
-async def test_a_large_body_in_small_chunks_comes_whole(
-    egress: Egress, public: WireServer
-) -> None:
+async def test_a_large_body_in_small_chunks_comes_whole(egress: Egress, public: WireServer) -> None:
     async def chunks(asked: Asked, writer: asyncio.StreamWriter) -> None:
         writer.write(CHUNKED)
         for _ in range(50):

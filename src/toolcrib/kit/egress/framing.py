@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from aiohttp import TCPConnector
 from aiohttp.client_proto import ResponseHandler
@@ -71,4 +71,5 @@ class CountingConnector(TCPConnector):
 
     def __init__(self, *, spare: int, **options: Any) -> None:
         super().__init__(**options)
-        self._factory = partial(CountingHandler, loop=self._loop, spare=spare)
+        factory = partial(CountingHandler, loop=self._loop, spare=spare)
+        self._factory = cast("partial[ResponseHandler]", factory)

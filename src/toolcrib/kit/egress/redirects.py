@@ -71,8 +71,7 @@ def follow(order: Order, status: int, headers: Headers, *, allow_downgrade: bool
     target = join_url(order.target, location)
     if order.target.scheme == "https" and target.scheme == "http" and not allow_downgrade:
         raise Blocked(
-            f"Destination not allowed: {order.target.host} redirects from https "
-            "to http.",
+            f"Destination not allowed: {order.target.host} redirects from https to http.",
             hint="The user can allow it with egress.allow_downgrade.",
             code="blocked_scheme",
             host=target.host,

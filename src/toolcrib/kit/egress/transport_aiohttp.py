@@ -208,10 +208,6 @@ def _peer(raw: aiohttp.ClientResponse) -> IPAddress | None:
 def _translated(error: Exception, target: Target) -> ToolError:
     import aiohttp
 
-    from toolcrib.kit.egress.framing import FramingError
-
-    if any(isinstance(cause, FramingError) for cause in _causes(error)):
-        return failure("framing", target)
     match error:
         case ToolError():
             return error
@@ -246,7 +242,11 @@ def _reading_reason(error: Exception) -> str:
     import aiohttp
     from aiohttp.http_exceptions import BadHttpMessage, LineTooLong
 
+    from toolcrib.kit.egress.framing import FramingError
+
     causes = _causes(error)
+    if any(isinstance(cause, FramingError) for cause in causes):
+        return "framing"
     if any(isinstance(cause, LineTooLong) for cause in causes):
         return "headers"
     if any("Not enough data" in str(cause) for cause in causes):

@@ -72,7 +72,7 @@ class _Bytes(io.FileIO):
         super().__init__(fd, "rb", closefd=False)
         self._display = display
 
-    def readinto(self, buffer: WriteableBuffer) -> int:  # type: ignore[override]
+    def readinto(self, buffer: WriteableBuffer) -> int:
         count: int | None = super().readinto(buffer)
         if count is None:
             raise UnsupportedContent(
