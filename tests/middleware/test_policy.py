@@ -188,3 +188,10 @@ async def test_a_person_says_yes_with_true_alone() -> None:
     for content, yes in (({"allow": True}, True), ({"allow": "false"}, False), (None, False)):
         assert _is_yes(ElicitResult(action="accept", content=content)) is yes
     assert not _is_yes(ElicitResult(action="decline", content={"allow": True}))
+
+
+async def test_an_error_of_our_own_does_not_taint(box: Toolbox) -> None:
+    assert code(await box.call("page", {"url": "http://10.0.0.1/"})) == "blocked_address"
+    assert code(await box.call("page", {})) == "bad_input"
+    await box.call("echo", {"text": "private"})
+    assert code(await box.call("page", {"url": "https://new.example/"})) is None

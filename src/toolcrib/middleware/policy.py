@@ -11,7 +11,19 @@ from urllib.parse import unquote
 
 from toolcrib.core.call import Call, Result
 from toolcrib.core.context import Question
-from toolcrib.core.errors import Denied, NeedsApproval, ToolError
+from toolcrib.core.errors import (
+    BadInput,
+    Busy,
+    ConnectionFailed,
+    Denied,
+    DnsFailure,
+    NeedsApproval,
+    StorageFailure,
+    TimedOut,
+    TlsFailure,
+    ToolError,
+    Unavailable,
+)
 from toolcrib.core.pipeline import Proceed
 from toolcrib.core.policy import Decision, decide
 from toolcrib.core.tool import NET, READ, SEND
@@ -24,6 +36,18 @@ LINK = re.compile(r"https?://[^\s<>\"'`\\\])}|]+")
 LINKS_A_RESULT = 500
 SUMMARY_CHARS = 200
 SLASHES = re.compile("/{2,}")
+OUR_OWN = (
+    BadInput,
+    Busy,
+    ConnectionFailed,
+    Denied,
+    DnsFailure,
+    StorageFailure,
+    TimedOut,
+    TlsFailure,
+    Unavailable,
+)
+"""Failures in which no server had a word."""
 ONLY_THE_USER = "Only the user can change the policy in the configuration of toolcrib."
 
 
@@ -46,8 +70,9 @@ async def policy(call: Call, proceed: Proceed) -> Result:
     try:
         result = await proceed(call)
     except ToolError as error:
-        # What a failure says may come from outside as well.
-        _note(call, Result(text=error.message))
+        # What a server answered may stand in the failure as well.
+        if call.tool.rights & NET and not isinstance(error, OUR_OWN):
+            call.ctx.session.taint(untrusted=True)
         raise
     _note(call, result)
     return result

@@ -13,12 +13,15 @@ from toolcrib.core.errors import (
     BadInput,
     Blocked,
     ChallengePage,
+    ConnectionFailed,
+    DnsFailure,
     HttpStatus,
     Network,
     NoResults,
     NotConfigured,
     RateLimited,
     TimedOut,
+    TlsFailure,
     TooLarge,
     ToolError,
     Unavailable,
@@ -31,6 +34,7 @@ from toolcrib.tools.web.providers import provider
 MAX_PAGES = 10
 PATIENCE = 20.0
 KEPT = 500
+UNREACHED = "Search with {name} is not reachable; web.search.providers can name others."
 STALE_SECONDS = 86_400
 """For how long after their time results stand in when no provider answers."""
 
@@ -105,6 +109,8 @@ async def first_answer(ask: Ask, window: Window, names: Sequence[str], ctx: Ctx)
         try:
             outcome = await _ask(provider(name), ask, window, ctx)
         except ToolError as error:
+            if isinstance(error, DnsFailure | ConnectionFailed | TlsFailure | TimedOut):
+                error.hint = UNREACHED.format(name=name)
             failed.append((name, error))
             continue
         if not outcome.stale:
