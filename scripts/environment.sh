@@ -8,6 +8,7 @@ environment() {
         [ "$stamp" -nt pyproject.toml ] && [ "$stamp" -nt constraints.txt ]; then
         return
     fi
+    echo "Making .venv and installing toolcrib$extras; the first time this takes a minute." >&2
     python=$(find_python) || {
         echo "toolcrib needs Python 3.11 or newer, and none was found on PATH." >&2
         exit 1

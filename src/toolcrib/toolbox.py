@@ -54,7 +54,8 @@ class Toolbox:
     Args:
         config: the typed tree, a dict of the same shape, or the path of a TOML file;
             None reads the user's own.
-        profile: which tools may be called: profiles, groups and tools, by commas.
+        profile: which tools may be called: profiles, groups and tools, by commas. The
+            setting `profile` is for the servers and is not looked at here.
         workspace: the folder for the file tools, over `workspace.roots`.
         tools: the tools to hold, instead of all that are installed.
 
@@ -200,7 +201,7 @@ class Toolbox:
             answer_by=None if within is None else time.monotonic() + within,
         )
         try:
-            found = self.registry.resolve(name)
+            found = self.registry.resolve(name, None if nested else self.shown)
             if not nested and found.name not in self._shown:
                 raise ToolDisabled(
                     f"{found.name} is not in the profile '{self.profile}'.",

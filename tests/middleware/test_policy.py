@@ -195,3 +195,16 @@ async def test_an_error_of_our_own_does_not_taint(box: Toolbox) -> None:
     assert code(await box.call("page", {})) == "bad_input"
     await box.call("echo", {"text": "private"})
     assert code(await box.call("page", {"url": "https://new.example/"})) is None
+
+
+async def test_a_refusal_is_remembered_where_nobody_can_be_asked(box: Toolbox) -> None:
+    first = await box.call("post", {"to": "example.org"})
+    assert first.error is not None
+    await box.use(Approvals).refuse(first.error.details["id"])
+    again = await box.call("post", {"to": "example.org"})
+    assert code(again) == "denied"
+    assert again.error is not None
+    assert "Do not send it again" in again.error.hint
+    assert code(await box.call("post", {"to": "other.example"})) == "needs_approval"
+    person = Person(answer=True)
+    assert code(await box.call("post", {"to": "example.org"}, caller=person.caller)) is None

@@ -174,7 +174,7 @@ class SearchConfig(Section):
         int, Field(ge=0, description="Seconds for which results are kept; 0 keeps none.")
     ] = 900
     gap_seconds: Annotated[
-        float, Field(ge=0, description="Seconds between two requests to one provider.")
+        float, Field(ge=0, description="Seconds between two requests to one public provider.")
     ] = 2.0
     timeout: Annotated[
         PositiveFloat, Field(description="Seconds that a provider has for an answer.")

@@ -64,7 +64,7 @@ class BadInput(ToolError):
     """The arguments are not what the tool takes."""
 
     code = "bad_input"
-    default_hint = "Mend the arguments and send the call again; tool_help shows what a tool takes."
+    default_hint = "Mend the arguments and send the call again."
 
 
 class UnknownTool(BadInput):

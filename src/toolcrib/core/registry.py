@@ -59,8 +59,10 @@ class Registry:
         """Whether the user switched the tool or its group off."""
         return any(fnmatchcase(n, g) for g in self._disabled for n in (tool.name, tool.group))
 
-    def resolve(self, name: str) -> Tool:
+    def resolve(self, name: str, shown: Iterable[Tool] | None = None) -> Tool:
         """The tool of this name or alias; case and dashes do not matter.
+
+        `shown` are those that a guess may name; None is all.
 
         Raises:
             UnknownTool: no such tool; the hint names the nearest three.
@@ -68,10 +70,13 @@ class Registry:
         """
         tool = self._names.get(plain(name))
         if tool is None:
-            near = ", ".join(self.nearest(name))
+            known = list(self if shown is None else shown)
+            near = ", ".join(_nearest(name, known))
+            searchable = any(tool.name == "search_tools" for tool in known)
+            more = " search_tools finds a tool by what it does." if searchable else ""
             raise UnknownTool(
                 f"There is no tool '{str(name)[:80]}'.",
-                hint=f"Nearest: {near}. search_tools finds a tool by what it does.",
+                hint=f"Nearest: {near}.{more}",
             )
         if self.is_disabled(tool):
             raise ToolDisabled(
@@ -80,12 +85,6 @@ class Registry:
                 "from tools.disabled in the configuration.",
             )
         return tool
-
-    def nearest(self, name: str, count: int = 3) -> list[str]:
-        """The names most like a wrong one, best first."""
-        owners = {n: tool.name for tool in self for n in (tool.name, *tool.aliases)}
-        found = (owners[n] for n in nearest(name, owners, count=len(owners)))
-        return list(dict.fromkeys(found))[:count]
 
     def select(self, profile: str) -> list[Tool]:
         """The tools that a profile shows: names of profiles, groups and tools, by commas.
@@ -123,3 +122,9 @@ def _rank(tool: Tool) -> tuple[int, str, str]:
 
 def _place(tool: Tool) -> str:
     return f"{tool.function.__module__}.{tool.name}"
+
+
+def _nearest(name: str, tools: Iterable[Tool], count: int = 3) -> list[str]:
+    owners = {n: tool.name for tool in tools for n in (tool.name, *tool.aliases)}
+    found = (owners[n] for n in nearest(name, owners, count=len(owners)))
+    return list(dict.fromkeys(found))[:count]

@@ -38,6 +38,7 @@ SCHEMA = Schema(
         );
         CREATE INDEX approval_grant_tool ON approval_grant (tool);
         """,
+        "ALTER TABLE approval_request ADD COLUMN refused INTEGER NOT NULL DEFAULT 0;",
     ),
 )
 OPEN_SECONDS = 86_400.0
@@ -119,14 +120,16 @@ class Approvals:
         def write(connection: sqlite3.Connection) -> str:
             _expire(connection, now)
             found = connection.execute(
-                "SELECT id FROM approval_request WHERE fingerprint = ? AND session = ?",
+                "SELECT id, refused FROM approval_request WHERE fingerprint = ? AND session = ?",
                 (fingerprint, session),
             ).fetchone()
-            if found:
+            if found and not found[1]:
                 return str(found[0])
+            if found:  # refused before, and asked again where a person can answer
+                connection.execute("DELETE FROM approval_request WHERE id = ?", (found[0],))
             request_id = _free_id(connection)
             row = (request_id, fingerprint, tool, shown, told, session, reason, now)
-            connection.execute("INSERT INTO approval_request VALUES (?,?,?,?,?,?,?,?)", row)
+            connection.execute("INSERT INTO approval_request VALUES (?,?,?,?,?,?,?,?,0)", row)
             connection.execute(
                 "DELETE FROM approval_request WHERE session = ?1 AND rowid NOT IN (SELECT rowid "
                 "FROM approval_request WHERE session = ?1 ORDER BY created DESC, rowid DESC "
@@ -200,7 +203,28 @@ class Approvals:
 
     async def refuse(self, request_id: str) -> Request:
         """Close a request without allowing it. Raises NotFound like `grant`."""
-        return await self._rows.write(lambda c: _take(c, request_id)[0])
+
+        def write(connection: sqlite3.Connection) -> Request:
+            request, mark = _take(connection, request_id)
+            connection.execute(
+                "INSERT INTO approval_request VALUES (?,?,?,'[]','',?,'',?,1)",
+                (request.id, mark, request.tool, request.session, time.time()),
+            )
+            return request
+
+        return await self._rows.write(write)
+
+    async def was_refused(self, fingerprint: str, session: str) -> bool:
+        """Whether a person refused this very call in this session in the last 24 hours."""
+        statement = (
+            "SELECT 1 FROM approval_request WHERE fingerprint = ? AND session = ? "
+            "AND refused AND created > ?"
+        )
+        since = time.time() - OPEN_SECONDS
+        found = await self._rows.read(
+            lambda c: c.execute(statement, (fingerprint, session, since)).fetchone()
+        )
+        return found is not None
 
     async def list_open(self) -> list[Request]:
         """The requests that wait for an answer, oldest first."""
@@ -208,7 +232,7 @@ class Approvals:
         def read(connection: sqlite3.Connection) -> list[Request]:
             rows = connection.execute(
                 "SELECT id, tool, targets, summary, session, reason, created "
-                "FROM approval_request WHERE created > ? ORDER BY created, id",
+                "FROM approval_request WHERE created > ? AND NOT refused ORDER BY created, id",
                 (time.time() - OPEN_SECONDS,),
             ).fetchall()
             return [Request(i, tool, tuple(json.loads(ts)), *rest) for i, tool, ts, *rest in rows]
@@ -269,7 +293,7 @@ def _free_id(connection: sqlite3.Connection) -> str:
 def _take(connection: sqlite3.Connection, request_id: str) -> tuple[Request, str]:
     """Remove an open request; the request and its fingerprint."""
     row = connection.execute(
-        "DELETE FROM approval_request WHERE id = ? AND created > ? RETURNING "
+        "DELETE FROM approval_request WHERE id = ? AND created > ? AND NOT refused RETURNING "
         "fingerprint, id, tool, targets, summary, session, reason, created",
         (plain_id(request_id), time.time() - OPEN_SECONDS),
     ).fetchone()

@@ -48,6 +48,8 @@ OUR_OWN = (
     Unavailable,
 )
 """Failures in which no server had a word."""
+REFUSED = "The user refused this call of {tool}."
+DO_NOT_REPEAT = "Do not send it again; ask what to do."
 ONLY_THE_USER = "Only the user can change the policy in the configuration of toolcrib."
 
 
@@ -163,6 +165,8 @@ async def _ask(call: Call, reason: str) -> None:
     targets = targets_of(call)
     if await approvals.is_granted(mark, tool.name, ctx.session.id, targets):
         return
+    if ctx.caller.ask is None and await approvals.was_refused(mark, ctx.session.id):
+        raise Denied(REFUSED.format(tool=tool.name), hint=DO_NOT_REPEAT)
     summary = ", ".join(f"{k}={v}" for k, v in redact(shown, SUMMARY_CHARS).items())
     request = await approvals.request(mark, tool.name, summary, ctx.session.id, reason, targets)
     if ctx.caller.ask is not None:
@@ -173,9 +177,7 @@ async def _ask(call: Call, reason: str) -> None:
                 await approvals.is_granted(mark, tool.name, ctx.session.id, targets)
                 return
             await approvals.refuse(request)
-            raise Denied(
-                f"The user refused {tool.name}.", hint="Do not send it again; ask what to do."
-            )
+            raise Denied(REFUSED.format(tool=tool.name), hint=DO_NOT_REPEAT)
     raise NeedsApproval(
         f"{tool.name} needs the approval of a person: {reason}.",
         hint=f"Ask the user to run `toolcrib approve {request}`, then send the same call again.",

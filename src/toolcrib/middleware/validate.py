@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from toolcrib.core.arguments import bind
+from toolcrib.core.arguments import bind, usage
 from toolcrib.core.call import Call, Result
-from toolcrib.core.errors import TooLarge
+from toolcrib.core.errors import BadInput, TooLarge
 from toolcrib.core.pipeline import Proceed
 
 
@@ -25,8 +25,13 @@ async def validate(call: Call, proceed: Proceed) -> Result:
             f"The arguments of {call.tool.name} are larger than {limit:,} characters.",
             hint="Send less at a time, or raise limits.max_argument_chars.",
         )
-    bound = await bind(call.tool, call.arguments, call.ctx)
-    return await proceed(replace(call, arguments=bound))
+    try:
+        bound = await bind(call.tool, call.arguments, call.ctx)
+        return await proceed(replace(call, arguments=bound))
+    except BadInput as error:
+        if error.hint == BadInput.default_hint:
+            error.hint = usage(call.tool)
+        raise
 
 
 def _size(value: Any) -> int:

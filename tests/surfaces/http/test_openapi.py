@@ -106,3 +106,23 @@ async def test_the_structured_form_only_where_it_is_asked_for(client: httpx2.Asy
     beside = await client.post("/tools/read_file?data", json={"path": "notes.txt"})
     assert without.json()["data"] is None
     assert beside.json()["data"]["path"] == "notes.txt"
+
+
+async def test_nothing_sent_means_no_arguments(client: httpx2.AsyncClient) -> None:
+    answer = await client.post("/tools/list_directory")
+    assert answer.status_code == 200
+    assert "notes.txt" in answer.json()["text"]
+
+
+async def test_the_first_page_says_where_things_are(client: httpx2.AsyncClient) -> None:
+    answer = await client.get("/")
+    assert "/openapi.json" in answer.text
+    assert "/mcp" in answer.text
+
+
+async def test_a_header_keeps_conversations_apart(client: httpx2.AsyncClient) -> None:
+    for name in ("a", "b"):
+        headers = {"X-Toolcrib-Session": name}
+        answer = await client.post("/tools/read_file", json={"path": "notes.txt"}, headers=headers)
+        assert answer.json()["error"] is None
+    assert "X-Toolcrib-Session".lower() in (await client.get("/openapi.json")).text

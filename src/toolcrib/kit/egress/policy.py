@@ -59,6 +59,7 @@ METADATA_NAMES = frozenset(
 )
 
 METADATA = "is a cloud metadata service"
+NEVER_NEEDED = "It holds the keys of this machine; nothing on the web needs it. Do not ask for it."
 DENIED = "The user has forbidden this destination."
 
 Origin = tuple[str, str, int]
@@ -167,7 +168,7 @@ class EgressPolicy:
         if any(rule.covers_host(target.host, target.port) for rule in self.deny_hosts):
             raise _blocked("host", target, "is on the list egress.deny_hosts", DENIED)
         if target.host in METADATA_NAMES and not self._names(target, target.host):
-            raise _blocked("host", target, METADATA, self._hint(target.host))
+            raise _blocked("host", target, METADATA, NEVER_NEEDED)
         opened = self._opens(target)
         if not opened:
             self._check_name(target)
@@ -198,8 +199,7 @@ class EgressPolicy:
         if not METADATA_ADDRESSES.isdisjoint(forms):
             if self._names(target, str(real)):
                 return
-            hint = self._hint(bracketed(str(real)))
-            raise _blocked("address", target, METADATA, hint, real)
+            raise _blocked("address", target, METADATA, NEVER_NEEDED, real)
         if self._opens(target):
             return
         for form in forms:

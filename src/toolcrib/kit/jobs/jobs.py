@@ -279,7 +279,7 @@ class Jobs:
         if record is None:
             raise NotFound(
                 f"There is no job {job_id[:40]}.",
-                hint="list_jobs shows the jobs; they are kept for 7 days after their end.",
+                hint="Take the id from the result that named the job; jobs are kept for 7 days.",
             )
         return await self._checked(record)
 

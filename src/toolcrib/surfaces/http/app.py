@@ -14,7 +14,7 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -53,11 +53,8 @@ def assemble(
     inner = server.streamable_http_app(
         stateless_http=config.stateless,
         max_sessions=MOST_SESSIONS,
-        transport_security=TransportSecuritySettings(
-            enable_dns_rebinding_protection=True,
-            allowed_hosts=list(rules.hosts),
-            allowed_origins=list(rules.origins),
-        ),
+        # The gate has looked at Host and Origin, for every route.
+        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
 
     requests = OpenRequests()
@@ -72,7 +69,12 @@ def assemble(
             await on_close()
 
     return Starlette(
-        routes=[*inner.routes, *more, Route("/health", _health, methods=["GET"])],
+        routes=[
+            *inner.routes,
+            *more,
+            Route("/", _welcome, methods=["GET"]),
+            Route("/health", _health, methods=["GET"]),
+        ],
         middleware=[
             Middleware(requests.counted),
             Middleware(
@@ -119,6 +121,11 @@ class OpenRequests:
         with suppress(TimeoutError):
             async with asyncio.timeout(CLEAN_UP_SECONDS):
                 await self._none.wait()
+
+
+async def _welcome(request: Request) -> Response:
+    base = str(request.base_url)
+    return PlainTextResponse(f"toolcrib: MCP at {base}mcp, OpenAPI at {base}openapi.json\n")
 
 
 async def _health(request: Request) -> Response:

@@ -7,6 +7,7 @@ can send requests to loopback, so the Host and Origin headers count also there.
 from __future__ import annotations
 
 import hmac
+import ipaddress
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
@@ -46,10 +47,11 @@ class Gate:
         await self._app(scope, receive, send)
 
     def _refusal(self, headers: dict[str, str], scope: Scope) -> JSONResponse | None:
-        if not _named(headers.get("host", ""), self._rules.hosts):
-            return refusal(
-                421, "denied", "This host name is not known here.", "Add it to http.allow_hosts."
-            )
+        host = headers.get("host", "")
+        # A rebound name is a name: with a token, a bare address may stand for any interface.
+        if not _named(host, self._rules.hosts) and not (self._rules.token and _is_address(host)):
+            message = f"The host name {host[:200]!r} is not known here."
+            return refusal(421, "denied", message, "Add it to http.allow_hosts.")
         origin = headers.get("origin")
         if origin is not None and not _named(origin, self._rules.origins):
             return refusal(
@@ -73,6 +75,15 @@ def _named(value: str, known: Sequence[str]) -> bool:
     name, _, port = value.rpartition(":")
     any_port = f"{name}:*" if port.isdigit() else f"{value}:*"
     return value in known or any_port in known
+
+
+def _is_address(host: str) -> bool:
+    name = host.rpartition(":")[0] if host.count(":") == 1 or "]:" in host else host
+    try:
+        ipaddress.ip_address(name.strip("[]"))
+    except ValueError:
+        return False
+    return True
 
 
 def refusal(status: int, code: str, message: str, hint: str = "") -> JSONResponse:

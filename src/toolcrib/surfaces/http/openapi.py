@@ -19,6 +19,7 @@ from toolcrib.surfaces.http.gate import refusal
 from toolcrib.toolbox import Toolbox
 
 SESSION_HEADER = "x-toolcrib-session"
+ONLY_JSON = "Send the arguments as a JSON object, with Content-Type: application/json."
 
 
 def routes(toolbox: Toolbox) -> list[Route]:
@@ -39,9 +40,9 @@ def routes(toolbox: Toolbox) -> list[Route]:
 
 
 async def _call(toolbox: Toolbox, request: Request) -> Response:
-    if not _is_json(request):
-        # A form post needs no preflight, so any page could send one.
-        return refusal(415, "unsupported_content", "Send the arguments as application/json.")
+    is_json = _is_json(request)
+    if not is_json and "origin" in request.headers:
+        return refusal(415, "unsupported_content", ONLY_JSON)
     limit = toolbox.config.limits.max_argument_chars * 2
     body = bytearray()
     try:
@@ -51,6 +52,9 @@ async def _call(toolbox: Toolbox, request: Request) -> Response:
                 return refusal(413, "too_large", f"A body may have {limit:,} bytes.")
     except ClientDisconnect:
         return Response(status_code=499)
+    # A form post needs no preflight, so any page could send one.
+    if body and not is_json:
+        return refusal(415, "unsupported_content", ONLY_JSON)
     caller = Caller(
         surface="openapi",
         name=request.headers.get("user-agent", "")[:80],
@@ -122,6 +126,15 @@ def describe(toolbox: Toolbox) -> dict[str, Any]:
         "paths": {f"/tools/{tool.name}": {"post": _operation(tool)} for tool in toolbox.shown},
         "components": {
             "schemas": {"Result": RESULT},
+            "parameters": {
+                "Session": {
+                    "name": SESSION_HEADER,
+                    "in": "header",
+                    "schema": {"type": "string"},
+                    "description": "Keeps conversations apart: what one has read, its results "
+                    "and approvals. Without it all calls with one token are one conversation.",
+                }
+            },
             "securitySchemes": {"bearer": {"type": "http", "scheme": "bearer"}},
         },
         "security": [{}, {"bearer": []}],
@@ -134,6 +147,7 @@ def _operation(tool: Tool) -> dict[str, Any]:
         "summary": tool.description,
         "description": tool.guidance or tool.description,
         "tags": [tool.group],
+        "parameters": [{"$ref": "#/components/parameters/Session"}],
         "requestBody": {
             "required": any(p.required for p in tool.parameters),
             "content": {"application/json": {"schema": tool.schema}},

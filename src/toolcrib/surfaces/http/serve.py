@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from types import FrameType
+from typing import Any
 
 import uvicorn
 
@@ -23,6 +24,14 @@ class _Server(uvicorn.Server):
         super().__init__(config)
         self._processes = processes
 
+    async def startup(self, sockets: list[Any] | None = None) -> None:
+        """Start, and say where only once the port is ours."""
+        await super().startup(sockets=sockets)
+        if self.started:
+            base = f"http://{_shown(self.config.host)}:{_port(self)}"
+            line = f"toolcrib: MCP {base}/mcp, OpenAPI {base}/openapi.json"
+            print(line, file=sys.stderr, flush=True)  # noqa: T201
+
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         end_within(OPEN_CALLS + CLOSING, self._processes.kill_all_now)
         super().handle_exit(sig, frame)
@@ -39,6 +48,16 @@ def run(toolbox: Toolbox) -> None:
         timeout_graceful_shutdown=OPEN_CALLS,
         server_header=False,
     )
-    base = f"http://{http.host}:{http.port}"
-    print(f"toolcrib: MCP {base}/mcp, OpenAPI {base}/openapi.json", file=sys.stderr, flush=True)  # noqa: T201
     _Server(config, toolbox.use(Processes)).run()
+
+
+def _shown(host: str) -> str:
+    """The host as another machine would have to write it."""
+    if host in ("0.0.0.0", "::"):  # noqa: S104 - compared, not bound
+        return "ADDRESS-OF-THIS-MACHINE"
+    return f"[{host}]" if ":" in host else host
+
+
+def _port(server: uvicorn.Server) -> int:
+    port: int = server.servers[0].sockets[0].getsockname()[1]
+    return port

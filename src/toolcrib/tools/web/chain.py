@@ -163,7 +163,9 @@ async def _page(chosen: Provider, ask: Ask, reach: Reach, ctx: Ctx) -> tuple[Pag
     about = [chosen.name, reach.base_url, ask.query, ask.page, ask.freshness, ask.safe_search]
 
     async def make() -> dict[str, Any]:
-        await ctx.use(Pace).turn(chosen.name, settings.gap_seconds, ctx.remaining(PATIENCE))
+        # A service without an address of its own is the user's instance: it sets the pace.
+        gap = settings.gap_seconds if chosen.base_url else 0.0
+        await ctx.use(Pace).turn(chosen.name, gap, ctx.remaining(PATIENCE))
         return asdict(await chosen.search(ask, reach))
 
     kept = await ctx.use(Cache).fetch(
