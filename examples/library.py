@@ -11,7 +11,9 @@ from toolcrib import Toolbox
 async def main(folder: str) -> None:
     async with Toolbox(workspace=folder) as box:
         listing = await box.call("list_directory", {})
-        print(listing.text)
+        print(listing.render())
+        if listing.error is not None:
+            return
         for entry in listing.data["entries"]:
             if entry["kind"] != "file":
                 continue
