@@ -36,7 +36,7 @@ async def test_meta_tools_need_no_place(make: Make) -> None:
     box = make(limits={"concurrency": 1, "waiting": 1})
     slow = asyncio.ensure_future(box.call("wait", {"seconds": 60}))
     await asyncio.sleep(0.05)
-    listed = await asyncio.wait_for(box.call("list_jobs"), 5)
+    listed = await asyncio.wait_for(box.call("list_jobs"), 20)
     assert listed.error is None
     slow.cancel()
     await asyncio.gather(slow, return_exceptions=True)

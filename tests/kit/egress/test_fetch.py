@@ -366,7 +366,7 @@ async def test_an_endless_stream_stops_at_the_cap(make_egress: Make, public: Wir
     with pytest.raises(TooLarge) as caught:
         await make_egress(max_wire_bytes=300_000).fetch(public.url())
     assert caught.value.details["max_bytes"] == 300_000
-    await asyncio.wait_for(gone.wait(), 5)
+    await asyncio.wait_for(gone.wait(), 20)
 
 
 CHUNKED = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
@@ -399,7 +399,7 @@ async def test_framing_without_content_stops(
     with pytest.raises((TooLarge, ConnectionFailed)) as caught:
         await make_egress().fetch(public.url())
     assert transport == "wreq" or isinstance(caught.value, TooLarge)
-    await asyncio.wait_for(gone.wait(), 5)
+    await asyncio.wait_for(gone.wait(), 20)
     assert sent < 20_000_000
 
 
@@ -589,7 +589,7 @@ async def test_cancelling_closes_the_socket(egress: Egress, public: WireServer, 
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    await asyncio.wait_for(gone.wait(), 5)
+    await asyncio.wait_for(gone.wait(), 20)
 
 
 @pytest.mark.rows("A40")

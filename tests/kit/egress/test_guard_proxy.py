@@ -85,7 +85,7 @@ async def raw(port: int, data: bytes) -> bytes:
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     writer.write(data)
     with suppress(ConnectionResetError):
-        answer = await asyncio.wait_for(reader.read(), 5)
+        answer = await asyncio.wait_for(reader.read(), 20)
     writer.close()
     return answer
 
@@ -183,7 +183,7 @@ async def test_the_end_of_a_lease_cuts_its_connections(
     assert lease.ends
     lease.close()
     with suppress(ConnectionResetError):
-        assert await asyncio.wait_for(reader.read(), 5) == b""
+        assert await asyncio.wait_for(reader.read(), 20) == b""
     writer.close()
     assert not lease.ends
 
@@ -261,7 +261,7 @@ async def test_junk_is_answered_and_closed(
     writer.write(data)
     writer.write_eof()
     with suppress(ConnectionResetError):
-        await asyncio.wait_for(reader.read(), 5)
+        await asyncio.wait_for(reader.read(), 20)
     writer.close()
     assert (await get(lease, public.url()))[0] == 200
 
@@ -318,7 +318,7 @@ async def test_half_closed_connections_go_on(lease: Lease) -> None:
     await reader.readuntil(b"\r\n\r\n")
     writer.write(b"x" * 12_345)
     writer.write_eof()
-    assert await asyncio.wait_for(reader.read(), 5) == b"12345"
+    assert await asyncio.wait_for(reader.read(), 20) == b"12345"
     writer.close()
     server.close()
     await asyncio.sleep(0.05)
@@ -334,7 +334,7 @@ async def test_a_unix_socket_for_sandboxes(
     reader, writer = await asyncio.open_unix_connection(str(path))
     line = f"GET {public.url()} HTTP/1.1\r\n".encode()
     writer.write(line + basic(lease) + b"\r\n")
-    assert (await asyncio.wait_for(reader.read(), 5)).endswith(b"public")
+    assert (await asyncio.wait_for(reader.read(), 20)).endswith(b"public")
     writer.close()
     reader, writer = await asyncio.open_unix_connection(str(path))
     writer.write(line + b"\r\n")

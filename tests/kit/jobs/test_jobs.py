@@ -454,4 +454,4 @@ async def test_a_start_that_is_cancelled_leaves_no_job(jobs: Jobs) -> None:
     starting.cancel()
     with pytest.raises(asyncio.CancelledError):
         await starting
-    await asyncio.wait_for(cleaned.wait(), 5)
+    await asyncio.wait_for(cleaned.wait(), 20)
