@@ -13,6 +13,7 @@ from pathlib import Path
 import aiohttp
 import pytest
 
+from tests.conftest import absent
 from tests.servers.authority import Authority
 from tests.servers.wire import Asked, WireServer, reply
 from toolcrib.core.config import Config
@@ -387,9 +388,11 @@ WAYS: dict[str, Ways] = {
 }
 
 
-@pytest.mark.skipif(CURL is None, reason="curl is not installed")
 @pytest.mark.parametrize("way", sorted(WAYS))
 async def test_curl(lease: Lease, public: WireServer, internal: WireServer, way: str) -> None:
+    if CURL is None:
+        absent("curl is not installed")
+
     async def curl(url: str) -> tuple[int | None, bytes]:
         process = await asyncio.create_subprocess_exec(
             str(CURL), "-sS", "--noproxy", "", *WAYS[way](lease), url, "-w", "|%{http_code}",
