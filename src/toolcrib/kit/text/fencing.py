@@ -31,8 +31,11 @@ _LOOKALIKES = {
 _ENTITY_GAP = (
     r"&(?:nbsp|shy|zwn?j|[lr]rm|thinsp|nobreak|zerowidthspace|i[ct]|#(?:8203|x200b|173|xad))"
 )
+# Each can be read in one way only, so greedy matching stays linear. A possessive group would
+# say so, but goes wrong in Python before 3.11.5.
 _GAP = (
-    rf"(?:[^\w<&%\\]|[_\u115f\u1160\u3164\uffa0]|{_ENTITY_GAP};?|<(?:!--)?[^<>]{{0,16}}>){{0,8}}+"
+    r"(?:[^\w<&%\\]|[_\u115f\u1160\u3164\uffa0]"
+    rf"|{_ENTITY_GAP}|<[^<>]{{0,20}}>){{0,16}}"
 )
 _GAP_CHAR = re.compile(r"[^\w<&%\\]|[_\u115f\u1160\u3164\uffa0]")
 _GAP_BEFORE = re.compile(rf"{_ENTITY_GAP}\Z", re.IGNORECASE)
@@ -93,7 +96,7 @@ def _word() -> re.Pattern[str]:
 
 def _letter(char: str) -> str:
     code, upper = ord(char), ord(char.upper())
-    return rf"(?:{char}|&\#(?:0{{0,8}}(?:{code}|{upper})|x0{{0,8}}(?:{code:x}|{upper:x}));?)"
+    return rf"(?:{char}|&\#(?:0{{0,8}}(?:{code}|{upper})|x0{{0,8}}(?:{code:x}|{upper:x})))"
 
 
 @cache
