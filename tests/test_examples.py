@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import runpy
 import subprocess
 import sys
@@ -52,3 +53,34 @@ def test_a_loop_of_your_own() -> None:
         server["/v1/chat/completions"] = serve
         assert answer(f"{server.url}/v1", "m", "What is here?") == "Done."
         assert server.count("/v1/chat/completions") == 2
+
+
+def test_web_research(tmp_path: Path) -> None:
+    with scripted() as server:
+        found = {"title": "Lichens", "url": f"{server.url}/lichens", "content": "On lichens."}
+        server["/search"] = Answer(json.dumps({"results": [found]}), kind="application/json")
+        text = "<h1>Lichens</h1><h2>Water</h2><p>Lichens on bare rock live of dew.</p>"
+        server["/lichens"] = Answer(f"<title>All on lichens</title>{text}")
+        config = tmp_path / "config.toml"
+        config.write_text(
+            f"""
+            [egress]
+            allow_hosts = ["{server.origin}"]
+            [web.search]
+            providers = ["searxng"]
+            gap_seconds = 0
+            [web.providers.searxng]
+            base_url = "{server.url}"
+            """
+        )
+        done = subprocess.run(
+            [sys.executable, str(EXAMPLES / "web_research.py"), "How do lichens live on rock?"],
+            check=False,
+            capture_output=True,
+            text=True,
+            timeout=50,
+            env={**os.environ, "TOOLCRIB_CONFIG": str(config)},
+        )
+    assert done.returncode == 0, done.stderr
+    assert f"[1] All on lichens \n    {server.url}/lichens\n" in done.stdout
+    assert "    Lichens > Water: Lichens on bare rock live of dew.\n" in done.stdout

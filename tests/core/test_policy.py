@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from toolcrib.core.call import Result
-from toolcrib.core.config import PolicyConfig
 from toolcrib.core.policy import decide
+from toolcrib.core.settings import PolicyConfig
 from toolcrib.core.tool import MACHINE, NET, READ, SEND, WRITE, Right, Tool, tool
 
 
@@ -68,3 +68,18 @@ def test_one_allowed_target_speaks_for_itself_alone() -> None:
         assert not decide(policy, read_file, targets).explicit
     assert decide(policy, read_file, ["https://a/1", "https://a/2"]).explicit
     assert not decide(PolicyConfig(default="allow"), read_file, []).explicit
+
+
+def test_a_call_that_uses_fewer_rights_is_judged_by_those() -> None:
+    sending = having(NET | SEND)
+    assert decide(PolicyConfig(), sending, [], NET).action == "allow"
+    rules = PolicyConfig.model_validate({"rules": [{"action": "deny", "rights": ["send"]}]})
+    assert decide(rules, sending, [], NET).action == "allow"
+    assert decide(rules, sending, []).action == "deny"
+
+
+def test_narrowing_never_adds_a_right() -> None:
+    narrowed = replace(having(NET), narrowing=lambda given: NET | SEND if given else Right.NONE)
+    assert narrowed.rights_for({"x": 1}) == NET
+    assert narrowed.rights_for({}) == Right.NONE
+    assert having(NET).rights_for({}) == NET

@@ -5,11 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.middleware.conftest import Make
 from toolcrib.core.context import Caller, Question
+from toolcrib.core.errors import ToolError
 from toolcrib.kit.approvals import Approvals
+from toolcrib.kit.egress.url import complete_url, parse_url
 from toolcrib.kit.results import Results
+from toolcrib.middleware.policy import _canonical, _links
 from toolcrib.toolbox import Toolbox
 
 
@@ -208,3 +213,50 @@ async def test_a_refusal_is_remembered_where_nobody_can_be_asked(box: Toolbox) -
     assert code(await box.call("post", {"to": "other.example"})) == "needs_approval"
     person = Person(answer=True)
     assert code(await box.call("post", {"to": "example.org"}, caller=person.caller)) is None
+
+
+URLS = st.builds(
+    "".join,
+    st.lists(
+        st.sampled_from(
+            [
+                *("http://", "https://", "example.org", "a.b-c.de", "xn--bcher-kva.example"),
+                *("1.2.3.4", ":80", ":443", ":8080", ":0808", "/", "//", "/.", "/..", "/a", "."),
+                *("%2e", "%2F", "%zz", "?", "a=b", "&", "'", "(", ")", "~", "@", "user@", "#x"),
+                *("Ü", "A", " ", "-", "localhost", "0x7f.com", "org", ".."),
+            ]
+        ),
+        max_size=12,
+    ).map(lambda parts: ["https://", "example.org", "/", *parts] if len(parts) % 2 else parts),
+)
+
+
+@given(URLS)
+def test_a_link_that_is_not_parsed_is_what_parsing_gives(url: str) -> None:
+    """The shortcut for plain links never gives another spelling than the parser."""
+    try:
+        parsed = parse_url(complete_url(url)).href
+    except ToolError:
+        parsed = url
+    assert _canonical(url) == parsed
+
+
+@pytest.mark.parametrize(
+    ("text", "url"),
+    [
+        (
+            "[x](https://en.wikipedia.org/wiki/Crib_(tool)) and",
+            "https://en.wikipedia.org/wiki/Crib_(tool)",
+        ),
+        ("see (https://a.example/b).", "https://a.example/b"),
+        ("**https://a.example/b**", "https://a.example/b"),
+        ("`https://a.example/b`", "https://a.example/b"),
+        ("| https://a.example/b|c |", "https://a.example/b|c"),
+        ("   https://a.example/b)c", "https://a.example/b)c"),
+        ("on www.a.example/b, or", "www.a.example/b"),
+        ("\u89c1https://a.example/b\u3002", "https://a.example/b"),
+        ("https://a.example/?a=1&amp;b=2", "https://a.example/?a=1&b=2"),
+    ],
+)
+def test_a_link_is_known_however_it_stands_in_a_text(text: str, url: str) -> None:
+    assert url in set(_links(text))

@@ -17,6 +17,7 @@ class Request:
     query: dict[str, str]
     headers: dict[str, str]
     form: dict[str, str]
+    body: str = ""
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,7 @@ class _Handler(BaseHTTPRequestHandler):
             _first(parts.query),
             {name.lower(): value for name, value in self.headers.items()},
             _first(body),
+            body,
         )
         self.served.asked.append(request)
         script = self.served.script.get(parts.path, Answer("nothing here", 404, "text/plain"))
@@ -71,7 +73,7 @@ class _Handler(BaseHTTPRequestHandler):
             answer.hold.wait(20)
         self._send(answer)
 
-    do_POST = do_GET  # noqa: N815 - the name is the base class's
+    do_POST = do_PUT = do_PATCH = do_DELETE = do_OPTIONS = do_GET  # noqa: N815 - the base class's
 
     def _send(self, answer: Answer) -> None:
         body = answer.body.encode() if isinstance(answer.body, str) else answer.body

@@ -110,6 +110,8 @@ def _wrong(parameter: Parameter, wanted: str, value: Any) -> BadInput:
 
 def _coerce(parameter: Parameter, value: Any) -> Any:
     kind = parameter.type
+    if parameter.meta.kind == "any":
+        return value
     if parameter.meta.kind == "json":
         return _as_object(parameter, value)
     if parameter.is_list:

@@ -97,7 +97,8 @@ class Result:
     such text and notes so in `fenced`; a tool sets the source and nothing more.
     `private` says that something of the user's own is in it, beyond what the rights
     of the tool say. `max_tokens` is a budget that the caller asked for, below the
-    configured ceiling; 0 means the default. `job` names the job as which the call
+    configured ceiling; 0 means the default. `tokens` is what the text takes, where the
+    pipeline has counted it. `job` names the job as which the call
     goes on; the pipeline sets it.
     """
 
@@ -111,6 +112,7 @@ class Result:
     fenced: bool = False
     private: bool = False
     max_tokens: int = 0
+    tokens: int = 0
     job: str = ""
 
     def to_json(self) -> dict[str, Any]:

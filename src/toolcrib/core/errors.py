@@ -13,6 +13,7 @@ A tool raises one of these; the outermost middleware turns it into a `Result`.
     │   ├── NeedsApproval         needs_approval
     │   ├── ToolDisabled          tool_disabled
     │   ├── PathDenied            path_denied
+    │   ├── RobotsDenied          robots_denied
     │   └── Blocked               blocked_scheme, blocked_host, blocked_address, blocked_port
     ├── NotFound                  not_found
     ├── NoResults                 no_results
@@ -95,6 +96,12 @@ class PathDenied(Denied):
     """The path is outside the workspace, protected, or not a plain file or folder."""
 
     code = "path_denied"
+
+
+class RobotsDenied(Denied):
+    """The site's robots.txt does not want this page to be read by programs."""
+
+    code = "robots_denied"
 
 
 class Blocked(Denied):

@@ -33,7 +33,8 @@ Check = Callable[[Any, Any], Awaitable[Any] | Any]
 class Param:
     """What an annotation says about a value, beside its type.
 
-    `kind` marks values that policy looks at as the target of a call. `check`
+    `kind` marks values that policy looks at as the target of a call; "json" is an
+    object or JSON text that holds one, "any" is text or any JSON value as it came. `check`
     takes the value and the `Ctx` and returns what the tool is given.
     `json_type` is the schema type where the Python type is not a JSON one.
     """
@@ -41,7 +42,7 @@ class Param:
     description: str = ""
     minimum: float | None = None
     maximum: float | None = None
-    kind: Literal["", "path", "url", "json"] = ""
+    kind: Literal["", "path", "url", "json", "any"] = ""
     check: Check | None = None
     json_type: Literal["", "string"] = ""
 
@@ -71,6 +72,7 @@ Tokens: TypeAlias = Annotated[int, Param("Token budget.", minimum=50)]
 JsonObject: TypeAlias = Annotated[
     dict[str, Any], Param("JSON object.", kind="json", json_type="string")
 ]
+AnyJson: TypeAlias = Annotated[Any, Param("Text or JSON.", kind="any", json_type="string")]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from toolcrib.core.config import Action, PolicyConfig, Rule
+from toolcrib.core.settings import Action, PolicyConfig, Rule
 from toolcrib.core.tool import MACHINE, SEND, Right, Tool
 
 STRICTNESS: dict[Action, int] = {"allow": 0, "ask": 1, "deny": 2}
@@ -22,30 +22,36 @@ class Decision:
     explicit: bool = False
 
 
-def decide(policy: PolicyConfig, tool: Tool, targets: Sequence[str]) -> Decision:
-    """The strictest decision over all targets of a call; without targets, over none."""
-    decisions = [_decide_one(policy, tool, target) for target in targets or ("",)]
+def decide(
+    policy: PolicyConfig, tool: Tool, targets: Sequence[str], rights: Right | None = None
+) -> Decision:
+    """The strictest decision over all targets of a call; without targets, over none.
+
+    `rights` are those that this call uses, where they are fewer than the tool's.
+    """
+    used = tool.rights if rights is None else rights
+    decisions = [_decide_one(policy, tool, target, used) for target in targets or ("",)]
     # Of equals, the one that no rule of the user's stands behind: it is the weaker promise.
     return max(decisions, key=lambda d: (STRICTNESS[d.action], not d.explicit))
 
 
-def _decide_one(policy: PolicyConfig, tool: Tool, target: str) -> Decision:
+def _decide_one(policy: PolicyConfig, tool: Tool, target: str, rights: Right) -> Decision:
     for number, rule in enumerate(policy.rules, 1):
-        if _matches(rule, tool, target):
+        if _matches(rule, tool, target, rights):
             return Decision(rule.action, f"rule {number} of policy.rules", explicit=True)
     if policy.default is not None:
         return Decision(policy.default, "policy.default")
-    asked = tool.rights & ASK_BY_DEFAULT
+    asked = rights & ASK_BY_DEFAULT
     if asked:
         return Decision("ask", f"it may {' and '.join(asked.names)}")
     return Decision("allow", "allowed by default")
 
 
-def _matches(rule: Rule, tool: Tool, target: str) -> bool:
+def _matches(rule: Rule, tool: Tool, target: str, rights: Right) -> bool:
     return (
         fits(rule.tool, tool.name)
         and fits(rule.group, tool.group)
-        and _any_right(rule.rights, tool.rights)
+        and _any_right(rule.rights, rights)
         and fits(rule.target, target)
     )
 

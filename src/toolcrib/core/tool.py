@@ -41,6 +41,8 @@ NONE, READ, WRITE, NET, EXEC, SEND, MACHINE = (
 )
 
 Function = Callable[..., Awaitable[Result]]
+Narrowing = Callable[[Mapping[str, Any]], Right]
+"""Which rights a call with these arguments can use."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +66,11 @@ class Tool:
     idempotent: bool
     seconds: float | None
     concurrency: int | None
+    narrowing: Narrowing | None = None
+
+    def rights_for(self, arguments: Mapping[str, Any]) -> Right:
+        """What a call with these checked arguments may do: the rights, or fewer."""
+        return self.rights & self.narrowing(arguments) if self.narrowing else self.rights
 
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
@@ -112,6 +119,7 @@ def tool(
     idempotent: bool = False,
     seconds: float | None = None,
     concurrency: int | None = None,
+    narrowing: Narrowing | None = None,
 ) -> Callable[[Function], Tool]:
     """Declare an async function as a tool.
 
@@ -126,6 +134,8 @@ def tool(
         idempotent: whether a second equal call changes nothing more.
         seconds: the longest the work may take; None is the configured limit of a job.
         concurrency: how many calls of it may run at once; None is no limit of its own.
+        narrowing: tells from checked arguments which of the rights a call can use, where
+            that depends on them; policy then judges by those.
 
     Raises:
         TypeError: the function is not async or has no docstring.
@@ -149,6 +159,7 @@ def tool(
             idempotent=idempotent or not rights & (WRITE | EXEC | SEND | MACHINE),
             seconds=seconds,
             concurrency=concurrency,
+            narrowing=narrowing,
         )
 
     return declare

@@ -16,6 +16,7 @@ SCHEMA = Schema(
     ("CREATE TABLE pace (key TEXT PRIMARY KEY, free REAL NOT NULL) WITHOUT ROWID;",),
 )
 FORGET_SECONDS = 3600.0
+SWEEP_SECONDS = 60.0
 
 
 class Pace:
@@ -29,6 +30,7 @@ class Pace:
     def __init__(self, rows: Area) -> None:
         self._rows = rows
         self._here: dict[str, float] = {}
+        self._swept = 0.0
 
     @classmethod
     def open(cls, services: Services) -> Self:
@@ -59,9 +61,12 @@ class Pace:
             await asyncio.sleep(wait)
 
     async def _take(self, key: str, gap: float, patience: float) -> float:
+        sweep = time.monotonic() - self._swept > SWEEP_SECONDS
+
         def write(connection: sqlite3.Connection) -> float:
             now = time.time()
-            connection.execute("DELETE FROM pace WHERE free < ?", (now - FORGET_SECONDS,))
+            if sweep:
+                connection.execute("DELETE FROM pace WHERE free < ?", (now - FORGET_SECONDS,))
             row = connection.execute("SELECT free FROM pace WHERE key = ?", (key,)).fetchone()
             # A clock that was set back must not hold everybody up.
             free = min(row[0], now + FORGET_SECONDS) if row else now
@@ -71,10 +76,13 @@ class Pace:
             return wait
 
         try:
-            return await self._rows.write(write)
+            wait = await self._rows.write(write, quick=True)
         except (StorageFailure, ConfigError):
             now = time.time()
             wait = max(0.0, self._here.get(key, now) - now)
             if wait <= patience:
                 self._here[key] = now + wait + gap
             return wait
+        if sweep:
+            self._swept = time.monotonic()
+        return wait

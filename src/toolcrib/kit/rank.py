@@ -10,8 +10,8 @@ import math
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
+from collections.abc import Iterable, Iterator, KeysView, Mapping
+from functools import cache, lru_cache
 from typing import Generic, TypeVar
 
 K = TypeVar("K")
@@ -66,11 +66,15 @@ def terms(text: str, *, query: bool = False) -> list[str]:
             pairs = [chunk[i : i + 2] for i in range(len(chunk) - 1)]
             found += pairs if query and pairs else [*chunk, *pairs]
             continue
-        parts = [part.casefold() for part in _PART.findall(chunk)]
-        found += [stem(part) for part in parts]
-        if len(parts) > 1:
-            found.append("".join(parts))
+        found += _word_terms(chunk)
     return found
+
+
+@lru_cache(maxsize=1 << 15)
+def _word_terms(word: str) -> tuple[str, ...]:
+    parts = [part.casefold() for part in _PART.findall(word)]
+    found = tuple(stem(part) for part in parts)
+    return (*found, "".join(parts)) if len(parts) > 1 else found
 
 
 def _fold(text: str) -> str:
@@ -113,16 +117,29 @@ class Bm25(Generic[K]):
 
         Documents that share no term with the query are left out.
         """
-        scores: defaultdict[int, float] = defaultdict(float)
         wanted = Counter(terms(query, query=True))
-        for term, repeated in sorted(wanted.items()):
-            postings = self._postings.get(term, ())
-            rarity = math.log(1 + (len(self) - len(postings) + 0.5) / (len(postings) + 0.5))
-            for number, frequency in postings:
+        return self.weigh({term: 1 + math.log(n) for term, n in wanted.items()}, limit)
+
+    def weigh(self, wanted: Mapping[str, float], limit: int = 10) -> list[tuple[K, float]]:
+        """As `search`, for terms of `terms` that each count as much as is said."""
+        scores: defaultdict[int, float] = defaultdict(float)
+        for term, weight in sorted(wanted.items()):
+            rarity = self.rarity(term)
+            for number, frequency in self._postings.get(term, ()):
                 share = frequency * (K1 + 1) / (frequency + K1)
-                scores[number] += rarity * share * (1 + math.log(repeated))
+                scores[number] += rarity * share * weight
         best = sorted(scores.items(), key=lambda item: (-item[1], item[0]))
         return [(self._keys[number], score) for number, score in best[: max(0, limit)]]
+
+    def rarity(self, term: str) -> float:
+        """What a term counts: the fewer documents have it, the more."""
+        having = len(self._postings.get(term, ()))
+        return math.log(1 + (len(self) - having + 0.5) / (having + 0.5))
+
+    @property
+    def vocabulary(self) -> KeysView[str]:
+        """Every term of the index."""
+        return self._postings.keys()
 
     def _index(self, counted: list[dict[str, Counter[str]]]) -> None:
         lengths: defaultdict[str, int] = defaultdict(int)

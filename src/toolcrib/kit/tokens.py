@@ -11,11 +11,13 @@ Special tokens such as <|endoftext|> are plain text here.
 from __future__ import annotations
 
 import re
-from collections import Counter
+from bisect import bisect_right
 from collections.abc import Callable
 from functools import lru_cache
+from itertools import accumulate
 
 BLOCK = 1 << 18
+HEAD_BLOCK = 1 << 13
 TOKEN = 100  # prices are in hundredths of a token, so that sums are exact
 
 _SCRIPTS = (
@@ -111,29 +113,42 @@ def estimate(text: str) -> int:
     total = 0
     for start in range(0, len(text), BLOCK):
         shape = text[start : start + BLOCK].translate(_SHAPES)
-        for piece, count in Counter(_PIECE.findall(shape)).items():
-            total += _price(piece) * count
+        total += sum(map(_PRICES.__getitem__, _PIECE.findall(shape)))
     return -(-total // TOKEN)
 
 
 def longest_head(text: str, max_tokens: int) -> int:
     """How many characters from the start fit into a budget of tokens."""
-    end, start, spent = 0, 0, 0
-    budget = max_tokens * TOKEN
-    while start < len(text) and end == start:
-        shape = text[start : start + BLOCK].translate(_SHAPES)
-        for match in _PIECE.finditer(shape):
-            price = _price(match.group())
-            if spent + price > budget:
-                end += _part(match.group(), budget - spent)
-                break
-            spent += price
-            end = start + match.end()
-        start += BLOCK
+    [end] = heads(text, max_tokens)
+    return fitted(text, end, max_tokens)
+
+
+def fitted(text: str, end: int, max_tokens: int) -> int:
+    """The end of a head of `heads`, moved back where it does not fit after all."""
     if estimate(text[:end]) <= max_tokens:
         return end
     # The last piece alone can cost more than as the start of a longer one.
     return _largest(end - 1, lambda size: estimate(text[:size]) <= max_tokens)
+
+
+def heads(text: str, *budgets: int) -> list[int]:
+    """How many characters from the start fit into each of some budgets, smallest first.
+
+    One pass for all; an end may be off by what its last piece costs, see `fitted`.
+    """
+    ends: list[int] = []
+    wanted = [budget * TOKEN for budget in budgets]
+    start = spent = 0
+    while start < len(text) and wanted:
+        pieces = _PIECE.findall(text[start : start + HEAD_BLOCK].translate(_SHAPES))
+        totals = list(accumulate(map(_PRICES.__getitem__, pieces), initial=spent))
+        while wanted and totals[-1] > wanted[0]:
+            at = bisect_right(totals, wanted[0]) - 1
+            rest = _part(pieces[at], wanted.pop(0) - totals[at])
+            ends.append(start + sum(map(len, pieces[:at])) + rest)
+        spent = totals[-1]
+        start += HEAD_BLOCK
+    return [*ends, *([len(text)] * len(wanted))]
 
 
 def longest_tail(text: str, max_tokens: int) -> int:
@@ -213,3 +228,18 @@ def _signs(run: str) -> int:
 
 
 _known_price = lru_cache(maxsize=1 << 14)(_new_price)
+
+
+class _Prices(dict[str, int]):
+    """Piece to price, worked out once for each of the short ones."""
+
+    def __missing__(self, piece: str) -> int:
+        if len(piece) > 32:
+            return _new_price(piece)
+        if len(self) >= 1 << 14:
+            self.clear()
+        price = self[piece] = _known_price(piece)
+        return price
+
+
+_PRICES = _Prices()

@@ -52,7 +52,7 @@ async def _record(
         arguments=_arguments(call),
         outcome=outcome,
         ms=(time.perf_counter() - began[1]) * 1000,
-        tokens=estimate(result.text) if result.text else 0,
+        tokens=result.tokens or (estimate(result.text) if result.text else 0),
         bytes_=len(result.text.encode("utf-8", "replace")),
         note=well_formed(note),
     )

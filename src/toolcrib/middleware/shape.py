@@ -29,11 +29,13 @@ async def shape(call: Call, proceed: Proceed) -> Result:
         result = replace(result, text=await _clean(call, result.text))
     budget = call.ctx.budget(call.tool.name, result.max_tokens)
     # A character is hardly ever more than one token, so short texts need no count.
-    if len(result.text) > budget and await _long_work(estimate, result.text) > budget:
-        result = await _shorten(call, result, budget)
+    tokens = await _long_work(estimate, result.text) if len(result.text) > budget else 0
+    if tokens > budget:
+        result, tokens = await _shorten(call, result, budget), 0
     if result.source and not result.fenced:
+        tokens += estimate(fence("", result.source)) if tokens else 0
         result = replace(result, text=fence(result.text, result.source), fenced=True)
-    return result
+    return replace(result, tokens=tokens) if tokens else result
 
 
 async def _clean(call: Call, text: str) -> str:

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from toolcrib.core.config import EgressConfig
 from toolcrib.core.errors import Blocked, ConfigError
+from toolcrib.core.settings import EgressConfig
 from toolcrib.kit.egress.policy import EgressPolicy
 from toolcrib.kit.egress.url import host_target, parse_url
 

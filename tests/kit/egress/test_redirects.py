@@ -153,3 +153,26 @@ def test_a_circle_does_not_quote_where_it_goes() -> None:
         chain.add(there, start, 302, Headers())
         chain.add(start, there, 302, Headers())
     assert INJECTED not in f"{caught.value.message} {caught.value.details}"
+
+
+@pytest.mark.parametrize(
+    ("source", "location", "method", "body", "goes"),
+    [
+        ("https://a.test/x", "https://b.test/", "POST", b"x", False),
+        ("https://a.test/x", "https://b.test/", "DELETE", None, False),
+        ("https://a.test/x", "https://a.test:444/", "POST", b"x", False),
+        ("https://a.test/x", "/y", "POST", b"x", True),
+        ("http://a.test/x", "https://a.test/x", "POST", b"x", True),
+        ("https://a.test/x", "https://b.test/", "GET", None, True),
+        ("https://a.test/x", "https://b.test/", "HEAD", None, True),
+        ("https://a.test/x", "https://b.test/", "GET", b"x", False),
+    ],
+)
+def test_what_stays_with_its_host(
+    source: str, location: str, method: str, body: bytes | None, goes: bool
+) -> None:
+    free = order(source, method, body)
+    bound = Order(method, free.target, free.headers, body, stays=True)
+    assert bound.may_become(redirected(bound, location, 307)) == goes
+    assert free.may_become(redirected(free, location, 307))
+    assert bound.may_become(redirected(bound, location, 303)) or method == "GET"

@@ -105,3 +105,24 @@ def test_head_and_tail_keep_both_ends():
     assert 250 <= estimate(head) <= 280
     assert 60 <= estimate(tail) <= 150
     assert end - start > 10_000
+
+
+@pytest.mark.rows("B26", "X7")
+@pytest.mark.parametrize(
+    ("text", "ends"),
+    [
+        ("Title\n\n" + "word " * 5000, "word "),
+        ("Title\n\n" + "x" * 25_000, "x"),
+        ("one " + "x" * 25_000, "x"),
+        ("A. " + "word " * 5000, "word "),
+        ("word " * 1500 + "\n\n" + "word " * 4000, "\n\n"),
+        ("word " * 1500 + "end. " + "word " * 4000, "end. "),
+        ("word " * 700 + "\n\n" + "word " * 4000, "word "),
+    ],
+)
+def test_an_early_boundary_is_passed_over_and_a_late_one_is_taken(text, ends):
+    head, used = cut(text, 2000)
+    assert head.endswith(ends)
+    assert used == len(head)
+    assert 1000 <= estimate(head) <= 2000
+    assert cut(text, 1)[1] <= 8

@@ -108,6 +108,7 @@ def test_a_provider_names_the_setting_that_it_lacks(program: Program) -> None:
     words = ("doctor", "--json", "--offline", "--set")
     found = checks(program(*words, "web.search.providers=brave,searxng,gogle,duckduckgo"))
     assert found["search brave"]["state"] == "missing"
+    assert found["search brave"]["fix"].startswith("export BRAVE_API_KEY=..., or ")
     assert '[web.providers.brave]: api_key_env = "' in found["search brave"]["fix"]
     assert found["search searxng"]["state"] == "missing"
     assert "[web.providers.searxng]: base_url = " in found["search searxng"]["fix"]

@@ -9,8 +9,8 @@ import pytest
 
 from tests.servers.asgi import served
 from tests.servers.mcp_tools import TOOLS
-from toolcrib.core.config import HttpConfig
 from toolcrib.core.errors import ConfigError
+from toolcrib.core.settings import HttpConfig
 from toolcrib.surfaces.http.app import create_app, gate_rules
 from toolcrib.toolbox import Toolbox
 

@@ -2,14 +2,18 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AsyncExitStack
 from typing import Any
 
 import pytest
 
 from tests.servers.scripted import Scripted, scripted
+from tests.tools.web.made_up import NAMES, service
 from toolcrib.core.context import Caller, Progress
 from toolcrib.toolbox import Toolbox
+from toolcrib.tools.web.provider import Provider
+from toolcrib.tools.web.providers import Providers
 
 
 @pytest.fixture
@@ -25,10 +29,13 @@ def settings(tmp_path, server) -> Callable[..., dict[str, Any]]:
     def build(*, allow: bool = True, fetch: dict | None = None, **search: Any) -> dict[str, Any]:
         return {
             "store": {"url": f"sqlite:///{tmp_path}/store.db"},
-            "egress": {"allow_hosts": [server.origin] if allow else []},
+            "egress": {
+                "allow_hosts": [server.origin] if allow else [],
+                "retry": {"initial_seconds": 0},
+            },
             "web": {
-                "fetch": fetch or {},
-                "search": {"gap_seconds": 0, **search},
+                "fetch": {"host_gap_seconds": 0, **(fetch or {})},
+                "search": {"gap_seconds": 0, "providers": ["duckduckgo"], **search},
                 "providers": {
                     "duckduckgo": {"base_url": server.url},
                     "searxng": {"base_url": server.url},
@@ -75,3 +82,26 @@ class Watcher:
 @pytest.fixture
 def watcher() -> Watcher:
     return Watcher()
+
+
+@pytest.fixture
+async def made_up(settings, server) -> AsyncIterator[Callable[..., Toolbox]]:
+    """A toolbox with services that do not exist, at `/alpha/find`, `/beta/find`, `/gamma/find`.
+
+    `services` are providers to add in place of those; the rest goes to `web.search`.
+    """
+    async with AsyncExitStack() as stack:
+
+        async def build(*services: Provider, fetch: dict | None = None, **search: Any) -> Toolbox:
+            chosen = services or tuple(map(service, NAMES))
+            config = settings(
+                **{"providers": [one.name for one in chosen], "fetch": fetch, **search}
+            )
+            for one in chosen:
+                config["web"]["providers"][one.name] = {"base_url": f"{server.url}/{one.name}"}
+            box = await stack.enter_async_context(Toolbox(config=config))
+            for one in chosen:
+                box.use(Providers).add(one)
+            return box
+
+        yield build

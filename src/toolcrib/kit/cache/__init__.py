@@ -1,5 +1,5 @@
 """What was costly to get, kept for a while and shared by the processes on one store."""
 
-from toolcrib.kit.cache.cache import Cache, Cached
+from toolcrib.kit.cache.cache import UNCHANGED, Cache, Cached, Fleeting
 
-__all__ = ["Cache", "Cached"]
+__all__ = ["UNCHANGED", "Cache", "Cached", "Fleeting"]

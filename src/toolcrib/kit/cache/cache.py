@@ -45,14 +45,33 @@ BROKEN_SECONDS = 5.0
 """How long a store that failed is left alone."""
 
 
+class _Unchanged:
+    """Stands for the old value."""
+
+
+UNCHANGED = _Unchanged()
+"""What `again` gives when the old value still holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fleeting:
+    """A value that is kept in the memory of this process only, never in the store."""
+
+    value: Any
+
+
 @dataclass(frozen=True, slots=True)
 class Cached:
-    """A value and where it came from: `age` in seconds, `stale` when its time had run out."""
+    """A value and where it came from: `age` in seconds, `stale` when its time had run out.
+
+    `created` is when it was made or last found to hold, UTC in seconds since 1970.
+    """
 
     value: Any
     age: float
     hit: bool
     stale: bool
+    created: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +79,7 @@ class _Order:
     kind: str
     key: bytes
     make: Callable[[], Awaitable[Any]]
+    again: Callable[[Any], Awaitable[Any]] | None
     ttl: float
     stale: float
     negative_ttl: float
@@ -106,6 +126,7 @@ class Cache:
         negative_ttl: float = 0,
         max_bytes: int | None = None,
         max_entries: int = MOST_ENTRIES,
+        again: Callable[[Any], Awaitable[Any]] | None = None,
     ) -> Cached:
         """The value of a key, made if it is not there.
 
@@ -115,27 +136,41 @@ class Cache:
         Args:
             kind: a family of keys (`search`, `page`).
             key: all that the value depends on.
-            make: gives JSON values or bytes.
+            make: gives JSON values or bytes, or one of them as `Fleeting`.
             ttl: seconds for which the value is good; 0 switches the cache off.
             stale: seconds more in which it stands in when making a new one fails.
             negative_ttl: seconds for which a lasting failure is remembered.
             max_bytes: a larger value is given back and not kept.
             max_entries: how many of this kind are kept.
+            again: takes a value whose time ran out, instead of `make`, and gives a new one,
+                or `UNCHANGED` where it still holds.
 
         Raises:
             ToolError: what `make` raised, now or a short while ago.
         """
         if ttl <= 0:
-            return Cached(await make(), 0.0, hit=False, stale=False)
+            value, _ = _opened(await make())
+            return Cached(value, 0.0, hit=False, stale=False, created=time.time())
         place = _place(kind, key)
-        order = _Order(kind, place, make, ttl, stale, negative_ttl, max_bytes, max_entries)
+        order = _Order(kind, place, make, again, ttl, stale, negative_ttl, max_bytes, max_entries)
         entry = await self._get(place)
         if entry is not None and entry.is_fresh(time.time()):
             found = _Found(entry, hit=True)
         else:
             found = await self._flights.join(place, lambda: self._produce(order))
         age = max(time.time() - found.entry.created, 0.0)
-        return Cached(found.entry.value(), age, found.hit, found.stale)
+        return Cached(found.entry.value(), age, found.hit, found.stale, found.entry.created)
+
+    async def created(self, kind: str, key: str) -> float | None:
+        """When the fresh value of a key was made; None where it would have to be made.
+
+        Much cheaper than `fetch`, for who keeps something made of the value.
+        """
+        place = _place(kind, key)
+        kept = self._memory.get(place)
+        if kept is not None and kept.is_fresh(time.time()):
+            return None if kept.is_error else kept.created
+        return await self._safely(lambda: self._shelf.created(place))
 
     async def forget(self, kind: str, key: str) -> None:
         """Drop one value."""
@@ -151,19 +186,36 @@ class Cache:
         claim = await self._claim(order.key)
         if claim.entry is not None and claim.entry.is_fresh(time.time()):
             return _Found(claim.entry, hit=True)
+        old = claim.entry or self._memory.get(order.key)
         try:
-            value = await order.make()
+            if order.again is None or old is None or old.is_error:
+                made = await order.make()
+            else:
+                made = await order.again(old.value())
+                if made is UNCHANGED:
+                    return await self._renewed(order, old)
+            value, fleeting = _opened(made)
             entry = Entry.of(value, time.time(), order.ttl, order.stale)
         except ToolError as error:
-            return await self._failed(order, claim.entry, error)
+            return await self._failed(order, old, error)
         except BaseException:
             await self._safely(lambda: self._shelf.release(order.key))
             raise
-        if order.max_bytes is None or len(entry.body) <= order.max_bytes:
+        if fleeting:
+            self._memory.put(order.key, entry)
+            await self._safely(lambda: self._shelf.remove(order.key, release=True))
+        elif order.max_bytes is None or len(entry.body) <= order.max_bytes:
             await self._put(order, entry)
         else:
             await self._safely(lambda: self._shelf.release(order.key))
         return _Found(entry, hit=False)
+
+    async def _renewed(self, order: _Order, old: Entry) -> _Found:
+        entry = old.renewed(time.time(), order.ttl, order.stale)
+        if self._memory.get(order.key) is not None:
+            self._memory.put(order.key, entry)
+        await self._safely(lambda: self._shelf.renew(order.key, entry))
+        return _Found(entry, hit=True)
 
     async def _failed(self, order: _Order, old: Entry | None, error: ToolError) -> _Found:
         now = time.time()
@@ -212,6 +264,10 @@ class Cache:
         except (StorageFailure, ConfigError):
             self._broken_until = time.monotonic() + BROKEN_SECONDS
             return None
+
+
+def _opened(made: Any) -> tuple[Any, bool]:
+    return (made.value, True) if isinstance(made, Fleeting) else (made, False)
 
 
 def _place(kind: str, key: str) -> bytes:

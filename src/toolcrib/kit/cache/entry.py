@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from toolcrib.core import errors
@@ -51,6 +51,15 @@ class Entry:
         }
         body = json.dumps(kept, default=str).encode("ascii")
         return cls(ERROR, body, now, now + ttl, now + ttl)
+
+    def renewed(self, now: float, ttl: float, stale: float) -> Self:
+        """The same value, known to hold from now on."""
+        return replace(self, created=now, expires=now + ttl, stale_until=now + ttl + stale)
+
+    @property
+    def is_error(self) -> bool:
+        """Whether it is a remembered error."""
+        return self.form == ERROR
 
     def is_fresh(self, now: float) -> bool:
         """Whether it may be used without asking again."""

@@ -8,7 +8,7 @@ import zlib
 from collections import OrderedDict
 from dataclasses import dataclass
 
-from toolcrib.kit.cache.entry import Entry
+from toolcrib.kit.cache.entry import ERROR, Entry
 from toolcrib.kit.store import Area, Owner, Schema
 
 SCHEMA = Schema(
@@ -133,11 +133,41 @@ class StoreShelf:
         await self._rows.write(write)
         return True
 
-    async def remove(self, key: bytes) -> None:
-        """Drop an entry."""
-        await self._rows.write(
-            lambda c: c.execute("DELETE FROM cache WHERE key = ?", (key,)).close()
+    async def renew(self, key: bytes, entry: Entry) -> None:
+        """Write the times of an entry that is there, and give the lease back."""
+
+        def write(connection: sqlite3.Connection) -> None:
+            self._release(connection, key)
+            connection.execute(
+                "UPDATE cache SET created = ?, expires = ?, stale_until = ?, used = ? "
+                "WHERE key = ?",
+                (entry.created, entry.expires, entry.stale_until, time.time(), key),
+            )
+
+        await self._rows.write(write)
+
+    async def created(self, key: bytes) -> float | None:
+        """When a fresh value was made; None where there is none."""
+        row = await self._rows.read(
+            lambda c: c.execute(
+                "SELECT created, expires, form FROM cache WHERE key = ?", (key,)
+            ).fetchone(),
+            quick=True,
         )
+        if row is None or row[1] <= time.time() or row[2] == ERROR:
+            return None
+        self._touched[key] = time.time()
+        return float(row[0])
+
+    async def remove(self, key: bytes, *, release: bool = False) -> None:
+        """Drop an entry, and with `release` give the lease back."""
+
+        def write(connection: sqlite3.Connection) -> None:
+            connection.execute("DELETE FROM cache WHERE key = ?", (key,))
+            if release:
+                self._release(connection, key)
+
+        await self._rows.write(write)
 
     async def flush(self) -> None:
         """Write when the entries were last used."""

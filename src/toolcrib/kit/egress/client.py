@@ -4,28 +4,51 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, Self
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Self
 
 from toolcrib.core.config import Config
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, DnsFailure, TimedOut
 from toolcrib.core.services import Services
 from toolcrib.kit.egress.addresses import IPAddress
+from toolcrib.kit.egress.attempts import Attempts
 from toolcrib.kit.egress.exchange import Answer, Caps, exchange
 from toolcrib.kit.egress.headers import checked_headers
+from toolcrib.kit.egress.hosts import HostLimits
 from toolcrib.kit.egress.policy import EgressPolicy
 from toolcrib.kit.egress.redirects import STATUSES, Chain, Order, follow
 from toolcrib.kit.egress.resolver import Lookup, Resolver
 from toolcrib.kit.egress.response import Response
 from toolcrib.kit.egress.transport import PinnedRequest, Transport, open_transport
 from toolcrib.kit.egress.url import Target, parse_url
+from toolcrib.kit.pace import Pace
 
 # The branch of the configuration that speaks of pages, as opposed to endpoints.
 PAGES = "web.fetch"
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 MAX_POLICIES = 256
+PATIENCE = 60.0
+"""Seconds that a request waits for its turn at a host, where no deadline says less."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """What each hop of a fetch has to pass."""
+
+    policy: EgressPolicy
+    caps: Caps
+    judge: Callable[[str], None] | None
+    gate: Callable[[str], Awaitable[None]] | None
+    paced: bool
+    ctx: Ctx | None
+
+    @property
+    def patience(self) -> float:
+        """The longest wait for a turn at a host."""
+        return PATIENCE if self.ctx is None else self.ctx.remaining(PATIENCE)
 
 
 class Egress:
@@ -35,6 +58,7 @@ class Egress:
         config: the whole tree; `egress` and the branches of components are read.
         lookup: how names resolve, instead of the system's way.
         transport: what sends requests, instead of the configured one.
+        pace: gives what keeps requests to one host apart; None keeps them apart by nothing.
     """
 
     def __init__(
@@ -43,18 +67,21 @@ class Egress:
         *,
         lookup: Lookup | None = None,
         transport: Transport | None = None,
+        pace: Callable[[], Pace] | None = None,
     ) -> None:
         self._config = config
         self._policy = EgressPolicy.of(config.egress)
         self._policies: dict[tuple[str, tuple[str, ...]], EgressPolicy] = {}
         self._caps = Caps.of(config.egress, None, partial=False)
         self._transport = transport
+        fetch = config.web.fetch
+        self._hosts = HostLimits(fetch.host_concurrency, fetch.host_gap_seconds, pace)
         self.resolver = Resolver(lookup, timeout=config.egress.connect_timeout)
 
     @classmethod
     def open(cls, services: Services) -> Self:
         """The service of a toolbox."""
-        return cls(services.config)
+        return cls(services.config, pace=lambda: services.use(Pace))
 
     async def close(self) -> None:
         """Close every connection; running requests fail."""
@@ -98,10 +125,15 @@ class Egress:
         endpoints: Sequence[str] = (),
         max_bytes: int | None = None,
         timeout: float | None = None,  # noqa: ASYNC109 - the time of the whole chain
-        partial: bool = False,
+        partial: bool | Literal["untold"] = False,
+        retries: int = 0,
+        retry_refusals: bool = True,
+        stays: bool = False,
+        judge: Callable[[str], None] | None = None,
+        gate: Callable[[str], Awaitable[None]] | None = None,
         ctx: Ctx | None = None,
     ) -> Response:
-        """Fetch a URL, following redirects; each hop is judged anew.
+        """Fetch a URL, following redirects, each judged anew; any status is an answer.
 
         Args:
             url: absolute, http or https.
@@ -110,14 +142,16 @@ class Egress:
             body: the bytes to send.
             component: who asks, as a branch of the configuration; see `policy`.
             endpoints: configured URLs whose origins are allowed for this fetch.
-            max_bytes: the most that the body may have, coded and decoded; None is
-                `egress.max_wire_bytes` and `egress.max_decoded_bytes`.
+            max_bytes: the most that the body may have, over the caps of `egress`.
             timeout: seconds for everything; None is `egress.total_timeout`.
-            partial: give what fits, marked as truncated, instead of raising TooLarge.
+            retries: how often a passing failure is tried again; see `egress.retry`.
+            retry_refusals: whether an answer that asks to slow down is one of those.
+            stays: hand out, do not follow, what would carry a body or a change elsewhere.
+            partial: give what fits, marked as truncated, instead of raising TooLarge;
+                "untold": except for a body whose length was told and is too long.
+            judge: told the URL of each redirect before it is followed; it may raise.
+            gate: awaited with the URL of each hop before it is asked; it may raise.
             ctx: the call, whose deadline also holds.
-
-        Returns:
-            The answer, whatever its status.
 
         Raises:
             Blocked: the policy refuses a hop.
@@ -127,17 +161,25 @@ class Egress:
             Network: the name, the connection, TLS, or the chain of redirects failed.
             UnsupportedContent: the body is coded in an unknown way.
         """
-        seconds = timeout or self._config.egress.total_timeout
-        if ctx is not None:
-            seconds = ctx.remaining(seconds)
-        order = self._order(url, method, headers, body, pages=component == PAGES)
+        pages = component == PAGES
+        order = self._order(url, method, headers, body, pages=pages)
+        order = replace(order, stays=True) if stays else order
         caps = self._caps
         if max_bytes or partial:
             caps = Caps.of(self._config.egress, max_bytes, partial=partial)
+        if judge is None and ctx is not None and pages:
+            judge = ctx.judge
+        way = _Way(self.policy(component, endpoints), caps, judge, gate, pages, ctx)
+        seconds = timeout or self._config.egress.total_timeout
+        retry = self._config.egress.retry
+        attempts = Attempts(retries, retry, ctx, order.target.host, retry_refusals)
+        return await attempts.run(lambda: self._timed(order, way, seconds))
+
+    async def _timed(self, order: Order, way: _Way, seconds: float) -> Response:
+        seconds = seconds if way.ctx is None else way.ctx.remaining(seconds)
         try:
-            async with asyncio.timeout(seconds):
-                judge = ctx.judge if ctx is not None and component == PAGES else None
-                return await self._follow(order, self.policy(component, endpoints), caps, judge)
+            async with asyncio.timeout(seconds) as scope:
+                return await self._follow(order, way, scope)
         except TimeoutError:
             raise TimedOut(
                 f"{order.target.host} did not answer within {seconds:g} s.",
@@ -170,24 +212,37 @@ class Egress:
         given |= {name.lower(): value for name, value in (headers or {}).items()}
         return Order(method, parse_url(url), checked_headers(given), body)
 
-    async def _follow(
-        self, order: Order, policy: EgressPolicy, caps: Caps, judge: Callable[[str], None] | None
-    ) -> Response:
+    async def _follow(self, order: Order, way: _Way, scope: asyncio.Timeout) -> Response:
         config = self._config.egress
         started = time.perf_counter()
         chain = Chain(config.max_redirects)
         while True:
-            answer = await self._send(chain.dressed(order), policy, caps)
+            answer = await self._hop(chain.dressed(order), way, scope)
             if answer.status not in STATUSES:
                 return _response(order.target, answer, chain, time.perf_counter() - started)
             following = follow(
                 order, answer.status, answer.headers, allow_downgrade=config.allow_downgrade
             )
-            policy.check(following.target)
-            if judge is not None:
-                judge(following.target.href)
+            if not order.may_become(following):
+                return _response(order.target, answer, chain, time.perf_counter() - started)
+            way.policy.check(following.target)
+            if way.judge is not None:
+                way.judge(following.target.href)
             chain.add(order, following, answer.status, answer.headers)
             order = following
+
+    async def _hop(self, order: Order, way: _Way, scope: asyncio.Timeout) -> Answer:
+        if way.gate is not None:
+            await way.gate(order.target.href)
+        if not way.paced:
+            return await self._send(order, way.policy, way.caps)
+        # The time of a fetch does not run while it waits for its turn at a host.
+        end, loop = scope.when(), asyncio.get_running_loop()
+        started = loop.time()
+        scope.reschedule(None)
+        async with self._hosts.place(order.target, way.patience):
+            scope.reschedule(None if end is None else end + loop.time() - started)
+            return await self._send(order, way.policy, way.caps)
 
     async def _send(self, order: Order, policy: EgressPolicy, caps: Caps) -> Answer:
         if self._transport is None:

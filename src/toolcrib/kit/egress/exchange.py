@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import aclosing
 from dataclasses import dataclass, replace
+from typing import Literal
 
-from toolcrib.core.config import EgressConfig
 from toolcrib.core.errors import TooLarge
+from toolcrib.core.settings import EgressConfig
 from toolcrib.kit.egress.codings import Decoder
 from toolcrib.kit.egress.failures import failure
 from toolcrib.kit.egress.headers import Headers
 from toolcrib.kit.egress.transport import PinnedRequest, StreamingResponse, Transport
 
 MAX_TINY_CHUNKS = 20_000
+BOMB_RATIO, BOMB_CAPS = 40, 8
+"""What unpacks to so many times its size, or the cap, is no page, and no part of it is given."""
 TINY = 16
 """Bytes. Chunks that are smaller on average cost more time than they bring content."""
 
@@ -28,10 +32,16 @@ class Caps:
     ratio: int
     wire_setting: str = "egress.max_wire_bytes"
     decoded_setting: str = "egress.max_decoded_bytes"
-    partial: bool = False
+    partial: bool | Literal["untold"] = False
 
     @classmethod
-    def of(cls, config: EgressConfig, max_bytes: int | None, *, partial: bool) -> Caps:
+    def of(
+        cls,
+        config: EgressConfig,
+        max_bytes: int | None,
+        *,
+        partial: bool | Literal["untold"],
+    ) -> Caps:
         """The configured caps; `max_bytes` takes the place of both body caps."""
         caps = cls(
             wire=config.max_wire_bytes,
@@ -114,8 +124,8 @@ async def _read(
     )
     body = _Body(decoder, caps, request)
     length = response.length
-    if length is not None and length > caps.wire and not caps.partial:
-        body.stop_at_wire(f"has {length:,} bytes")
+    if length is not None and length > caps.wire and caps.partial is not True:
+        body.refuse(length)
     if length is not None and length <= caps.wire:
         body.take(await response.read())
     else:
@@ -148,11 +158,13 @@ class _Body:
         if self.wire > self._caps.wire:
             self.stop_at_wire("is too long")
             chunk = chunk[: self._caps.wire - self.wire]
-        for piece in self._decoder.feed(chunk):
+        pieces = self._decoder.feed(chunk)
+        for piece in pieces:
             self._size += len(piece)
             if self._size > self._caps.decoded:
                 self._stop("is too long", self._caps.decoded, self._caps.decoded_setting)
                 self._pieces.append(piece[: self._caps.decoded - self._size])
+                self._check_growth(pieces)
                 break
             self._pieces.append(piece)
         return not self._cut
@@ -174,12 +186,32 @@ class _Body:
         """
         self._stop(what, self._caps.wire, self._caps.wire_setting)
 
+    def refuse(self, length: int) -> None:
+        """Raise TooLarge for a body that says itself that it is longer than the cap."""
+        raise self._too_large(f"has {length:,} bytes", self._caps.wire, self._caps.wire_setting)
+
+    def _check_growth(self, rest: Iterable[bytes]) -> None:
+        """Raise TooLarge for what grows as no page does, where else a part would do."""
+        caps = self._caps
+        if caps.partial != "untold":
+            return
+        most = BOMB_CAPS * caps.decoded
+        for piece in rest:
+            self._size += len(piece)
+            if self._size > most:
+                break
+        if self._size > most or self._size > BOMB_RATIO * self.wire:
+            raise self._too_large("is too long", caps.decoded, caps.decoded_setting)
+
     def _stop(self, what: str, cap: int, setting: str) -> None:
         if not self._caps.partial:
-            raise TooLarge(
-                f"The answer of {self._target.host} {what}: the limit is {cap:,} bytes.",
-                hint=f"The limit is {setting}.",
-                limit=setting,
-                max_bytes=cap,
-            )
+            raise self._too_large(what, cap, setting)
         self._cut = True
+
+    def _too_large(self, what: str, cap: int, setting: str) -> TooLarge:
+        return TooLarge(
+            f"The answer of {self._target.host} {what}: the limit is {cap:,} bytes.",
+            hint=f"The limit is {setting}.",
+            limit=setting,
+            max_bytes=cap,
+        )

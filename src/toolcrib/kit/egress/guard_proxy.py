@@ -17,9 +17,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Self
 
-from toolcrib.core.config import EgressConfig
 from toolcrib.core.errors import Blocked, Busy
 from toolcrib.core.services import Services
+from toolcrib.core.settings import EgressConfig
 from toolcrib.kit.egress.client import Egress
 from toolcrib.kit.egress.guard_connection import ClientEnd
 from toolcrib.kit.egress.guard_dial import connect, connect_by_proxy

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from ipaddress import ip_address, ip_network
 from typing import Self
 
-from toolcrib.core.config import EgressConfig
 from toolcrib.core.errors import Blocked, ConfigError, ToolError
+from toolcrib.core.settings import EgressConfig
 from toolcrib.kit.egress.addresses import (
     METADATA_ADDRESSES,
     IPAddress,

@@ -28,6 +28,7 @@ HARMLESS = frozenset(
         "user-agent",
     }
 )
+SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 ABOUT_BODY = frozenset({"content-type", "content-language", "content-encoding"})
 
 
@@ -42,12 +43,25 @@ class Redirect:
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """A request as the caller wants it, before an address is known."""
+    """A request as the caller wants it, before an address is known.
+
+    `stays` says that no redirect may carry a method that changes things, or a body, to
+    another host.
+    """
 
     method: str
     target: Target
     headers: tuple[tuple[str, str], ...] = ()
     body: bytes | None = None
+    stays: bool = False
+
+    def may_become(self, following: Order) -> bool:
+        """Whether a redirect to this order is followed."""
+        if not self.stays or (following.method in SAFE and following.body is None):
+            return True
+        before, after = self.target, following.target
+        upgraded = (before.host, before.scheme, after.scheme) == (after.host, "http", "https")
+        return upgraded or before.origin == after.origin
 
 
 def follow(order: Order, status: int, headers: Headers, *, allow_downgrade: bool) -> Order:

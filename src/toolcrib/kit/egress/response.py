@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from email.message import Message
+from email.utils import parsedate_to_datetime
 
 from toolcrib.kit.egress.headers import Headers
 from toolcrib.kit.egress.redirects import Redirect
@@ -40,3 +42,14 @@ class Response:
         message = Message()
         message["content-type"] = self.headers.get("content-type")
         return message.get_content_charset("")
+
+    @property
+    def retry_after(self) -> float | None:
+        """The seconds that a Retry-After header asks for, as a number or a date."""
+        text = self.headers.get("retry-after").strip()
+        if text.isascii() and text.isdigit():
+            return float(text[:9])
+        try:
+            return max(0.0, round(parsedate_to_datetime(text).timestamp() - time.time(), 0))
+        except (ValueError, TypeError, OverflowError):
+            return None

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Protocol
 
-from toolcrib.core.config import EgressConfig
+from toolcrib.core.settings import EgressConfig
 from toolcrib.kit.egress.addresses import IPAddress
 from toolcrib.kit.egress.headers import Headers
 from toolcrib.kit.egress.url import Target

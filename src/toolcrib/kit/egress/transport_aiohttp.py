@@ -10,8 +10,8 @@ from collections import OrderedDict
 from collections.abc import AsyncGenerator
 from typing import TYPE_CHECKING, Any
 
-from toolcrib.core.config import EgressConfig
 from toolcrib.core.errors import BadInput, NotConfigured, ToolError
+from toolcrib.core.settings import EgressConfig
 from toolcrib.kit.egress.addresses import IPAddress, parse_address
 from toolcrib.kit.egress.codings import ACCEPTED
 from toolcrib.kit.egress.failures import failure

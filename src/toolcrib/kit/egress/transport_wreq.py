@@ -8,8 +8,8 @@ from collections.abc import AsyncGenerator
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from toolcrib.core.config import EgressConfig
 from toolcrib.core.errors import BadInput, ToolError
+from toolcrib.core.settings import EgressConfig
 from toolcrib.kit.egress.addresses import IPAddress, plain
 from toolcrib.kit.egress.failures import failure
 from toolcrib.kit.egress.headers import Headers

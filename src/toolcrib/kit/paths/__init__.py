@@ -3,6 +3,7 @@
 from toolcrib.kit.paths.handle import Entry, Handle, fingerprint
 from toolcrib.kit.paths.safe import SafePath, WorkspacePath, WritablePath
 from toolcrib.kit.paths.workspace import Workspace
+from toolcrib.kit.paths.writing import make_folder, write_new
 
 __all__ = [
     "Entry",
@@ -12,4 +13,6 @@ __all__ = [
     "WorkspacePath",
     "WritablePath",
     "fingerprint",
+    "make_folder",
+    "write_new",
 ]

@@ -99,6 +99,7 @@ class Processes:
         max_output: int = 1_000_000,
         on_output: OnOutput | None = None,
         merge: bool = False,
+        passed_on: Sequence[str] = PASSED_ON,
     ) -> Finished:
         """Run a program to its end, or to the end of its time; then nothing of it is left.
 
@@ -111,13 +112,16 @@ class Processes:
             max_output: bytes kept of each stream, half from its start, half from its end.
             on_output: told of each chunk. The program waits while it takes its time.
             merge: send stderr into stdout, in the order of writing.
+            passed_on: what it sees of our environment, as globs on the names.
 
         Raises:
             Unavailable: the program is not there or cannot be started.
             BadInput, NotFound, PathDenied: the folder or the arguments are wrong.
         """
         started = time.monotonic()
-        process = await self.spawn(argv, cwd=cwd, env=env, stdin=stdin, merge=merge)
+        process = await self.spawn(
+            argv, cwd=cwd, env=env, stdin=stdin, merge=merge, passed_on=passed_on
+        )
         rings: dict[Stream, Ring] = {s: Ring.halves(max_output) for s in process.streams}
 
         async def pump(stream: Stream) -> None:
@@ -153,6 +157,7 @@ class Processes:
         env: Mapping[str, str] | None = None,
         stdin: Stdin = None,
         merge: bool = False,
+        passed_on: Sequence[str] = PASSED_ON,
     ) -> Process:
         """Start a program and go on; `Process.kill` ends it. Arguments and errors as `run`.
 
@@ -161,7 +166,7 @@ class Processes:
         self._refuse_when_closed()
         self._start_janitor()
         self._count += 1
-        variables = {"PATH": DEFAULT_PATH, **environment(PASSED_ON), **(env or {})}
+        variables = {"PATH": DEFAULT_PATH, **environment(passed_on), **(env or {})}
         variables[self._name] = str(self._count)
         since = ticks() - 1
         with _folder(cwd) as folder, _input(stdin) as source:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from toolcrib.kit.tokens import estimate, longest_head, longest_tail
+from toolcrib.kit.tokens import estimate, fitted, heads, longest_head, longest_tail
 
 _PARAGRAPH = re.compile(r"\n[ \t\r]*\n+")
 _SENTENCE = re.compile(
     r"\n|[.!?\u2026][\"'\u201d\u2019)\]]*\s+|[\u3002\uff01\uff1f][\u201d\u2019\u300d\u300f\uff09]*"
 )
 _WORD = re.compile(r"\s+|[\u3001\uff0c\uff1b\uff1a]")
+EDGE = 8
+"""Tokens by which a text that ends elsewhere is never dearer than it was thought to be."""
 GLUE = "\u200d\ufe0e\ufe0f\U0001f3fb\U0001f3fc\U0001f3fd\U0001f3fe\U0001f3ff"
 
 
@@ -22,20 +24,22 @@ def cut(text: str, max_tokens: int) -> tuple[str, int]:
     the budget ends; never beyond the budget, and never before half of it while more
     text exists. `head + text[used:]` is the text again.
     """
-    limit = longest_head(text, max_tokens)
-    if limit >= len(text):
-        return text, len(text)
     half = (max_tokens + 1) // 2
-    least = min(longest_head(text[:limit], half - 1) + 1, limit)
-    late = least + (limit - least) * 2 // 5
+    least, limit = heads(text, half - 1, max_tokens)
+    if limit >= len(text):
+        limit = fitted(text, limit, max_tokens)
+        if limit >= len(text):
+            return text, len(text)
+    least = min(least + 1, limit)
+    late = least + (limit - least) // 5
     end = (
         _last_end(_PARAGRAPH, text, late, limit)
         or _last_end(_SENTENCE, text, late, limit)
         or _last_end(_WORD, text, least, limit)
         or _whole_character(text, least, limit)
     )
-    if estimate(text[:end]) > max_tokens:  # a shorter head can rarely cost more at its edge
-        end = limit
+    if estimate(text[end:limit]) < EDGE:
+        end = fitted(text, end, max_tokens)
     return text[:end], end
 
 

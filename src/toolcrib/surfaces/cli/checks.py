@@ -14,9 +14,10 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Literal
 
-from toolcrib.core.config import Config, ProviderConfig, secret, user_config_file
+from toolcrib.core.config import Config, secret, user_config_file
 from toolcrib.core.errors import ToolError
 from toolcrib.core.services import Services
+from toolcrib.core.web_settings import ProviderConfig
 
 State = Literal["ok", "missing", "broken"]
 PROBE_SECONDS = 10.0
@@ -161,29 +162,34 @@ async def names(services: Services) -> list[Check]:
 async def search(services: Services) -> list[Check]:
     """Whether each search provider has what it needs; none of them is asked."""
     web = services.config.web
-    return [_provider(name, web.providers.get(name)) for name in web.search.providers]
+    return [_provider(name, web.providers.get(name), services) for name in web.search.providers]
 
 
-def _provider(name: str, settings: ProviderConfig | None) -> Check:
-    from toolcrib.tools.web.providers import provider
+def _provider(name: str, settings: ProviderConfig | None, services: Services) -> Check:
+    from toolcrib.tools.web.providers import Providers
 
     label = f"search {name}"
     settings = settings or ProviderConfig()
     try:
-        found = provider(name)
+        found = services.use(Providers).named(name)
     except ToolError as error:
         return Check(label, "broken", error.message, f"{error.hint} (web.search.providers)")
-    address = settings.base_url or found.base_url
+    shared = services.config.web.providers.get(found.shares, ProviderConfig())
+    address = settings.base_url or shared.base_url or found.base_url
     if not address:
         fix = _setting(f"web.providers.{name}", 'base_url = "http://127.0.0.1:8888"')
         return Check(label, "missing", "its address is not configured", fix)
     if found.needs_key:
-        key = settings.api_key_env
+        key = settings.api_key_env or shared.api_key_env or found.key_env
         try:
             secret(key, name)
         except ToolError as error:
-            named = _setting(f"web.providers.{name}", f'api_key_env = "{name.upper()}_API_KEY"')
-            return Check(label, "missing", error.message, f"export {key}=..." if key else named)
+            usual = key or f"{name.upper()}_API_KEY"
+            fix = f"export {usual}=..."
+            if not settings.api_key_env:
+                another = _setting(f"web.providers.{found.name}", f'api_key_env = "{usual}"')
+                fix += f", or name another variable {another}"
+            return Check(label, "missing", error.message, fix)
     return Check(label, "ok", f"{address}{', with a key' if found.needs_key else ''}")
 
 

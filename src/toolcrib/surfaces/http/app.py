@@ -19,8 +19,9 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 import toolcrib
-from toolcrib.core.config import HttpConfig, secret
+from toolcrib.core.config import secret
 from toolcrib.core.errors import ConfigError, NotConfigured
+from toolcrib.core.settings import HttpConfig
 from toolcrib.surfaces.http import openapi
 from toolcrib.surfaces.http.gate import LOOPBACK, Gate, Rules
 from toolcrib.surfaces.mcp.server import create_server

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from http import HTTPStatus
 
 from toolcrib.core.errors import ChallengePage, HttpStatus, RateLimited
@@ -11,24 +10,60 @@ from toolcrib.kit.egress import Response
 
 LOOK = 65_536
 
-# A title that only a challenge has, and marks that mean one on a refused request.
+# A title that only a challenge has.
 _TITLES = re.compile(
     rb"<title[^>]*>\s*(?:"
-    rb"(?P<cloudflare>just a moment|attention required! \| cloudflare)"
+    rb"(?P<cloudflare>just a moment|attention required! \| cloudflare"
+    rb"|checking your browser before accessing)"
     rb"|(?P<perimeterx>access to this page has been denied)"
     rb"|(?P<anubis>making sure you(?:'|&#39;|&#x27;|\xe2\x80\x99)re not a bot)"
-    rb"|(?P<captcha>are you a (?:human|robot)\??|robot check|verify you are human)"
+    rb"|(?P<vercel>vercel security checkpoint)"
+    rb"|(?P<sucuri>sucuri website firewall)"
+    rb"|(?P<captcha>are you a (?:human|robot)\??|robot (?:check|challenge)|verify you are human"
+    rb"|human verification|(?:please )?complete the (?:captcha|security check)|captcha\s*</title)"
     rb"|(?P<ddos_guard>ddos-guard))",
     re.IGNORECASE,
 )
-_MARKS = re.compile(
-    rb"(?P<cloudflare>/cdn-cgi/challenge-platform/|cf-chl-|id=\"challenge-form\")"
-    rb"|(?P<datadome>captcha-delivery\.com)"
-    rb"|(?P<perimeterx>px-captcha)"
-    rb"|(?P<incapsula>_incapsula_resource)"
-    rb"|(?P<captcha>g-recaptcha|h-captcha|hcaptcha\.com)",
-    re.IGNORECASE,
+# Scripts of a challenge, on a page that holds little else: what to look for, and whose it is.
+_SCRIPTS = (
+    (b"window._cf_chl_opt", "cloudflare"),
+    (b"captcha-delivery.com", "datadome"),
+    (b"window.gokuprops", "aws_waf"),
+    (b"window.awswafcookiedomainlist", "aws_waf"),
+    (b"sucuri_cloudproxy_js", "sucuri"),
+    (b"window.kpsdk", "kasada"),
+    (b'id="anubis_challenge"', "anubis"),
+    (b"_incapsula_resource", "incapsula"),
+    (b"/.well-known/sgcaptcha/", "siteground"),
 )
+_LOADS = re.compile(rb"<(?:script|iframe)[^>]{0,300}(?:captcha-delivery\.com|_incapsula_resource)")
+SMALL = 40_000
+"""Bytes up to which a page is taken for a challenge because of its scripts."""
+# What means one on a refused request.
+_MARKS = (
+    (b"/cdn-cgi/challenge-platform/", "cloudflare"),
+    (b"cf-chl-", "cloudflare"),
+    (b'id="challenge-form"', "cloudflare"),
+    (b"challenges.cloudflare.com", "cloudflare"),
+    (b"captcha-delivery.com", "datadome"),
+    (b"px-captcha", "perimeterx"),
+    (b'"jsclientsrc"', "perimeterx"),
+    (b"_pxappid", "perimeterx"),
+    (b"_incapsula_resource", "incapsula"),
+    (b"kpsdk", "kasada"),
+    (b"initgeetest", "geetest"),
+    (b"g-recaptcha", "captcha"),
+    (b"h-captcha", "captcha"),
+    (b"hcaptcha.com", "captcha"),
+    (b"recaptcha/api", "captcha"),
+)
+# A header, what it says then, and who says so.
+_HEADERS = (
+    ("cf-mitigated", ("challenge",), "cloudflare"),
+    ("x-amzn-waf-action", ("challenge", "captcha"), "aws_waf"),
+    ("x-vercel-mitigated", ("challenge",), "vercel"),
+)
+_HTML = frozenset({"", "text/html", "application/xhtml+xml"})
 _REFUSED = frozenset({202, 401, 403, 405, 406, 418, 429, 503})
 _HINTS = {
     401: "It needs a login.",
@@ -60,7 +95,7 @@ def check(response: Response, who: str) -> None:
         )
     if response.status < 400:
         return
-    after = retry_after(response)
+    after = response.retry_after
     if response.status == 429:
         wait = f" for {after:g} s" if after else ""
         raise RateLimited(
@@ -71,8 +106,7 @@ def check(response: Response, who: str) -> None:
         )
     raise HttpStatus(
         f"{who} answered with HTTP {response.status} {_phrase(response.status)}".rstrip() + ".",
-        hint=_HINTS.get(response.status)
-        or ("The server has a problem; try again later." if response.status >= 500 else ""),
+        hint=_HINTS.get(response.status) or _hint(response),
         status=response.status,
         retry_after=after,
     )
@@ -80,30 +114,36 @@ def check(response: Response, who: str) -> None:
 
 def challenge_of(response: Response) -> str:
     """The guard that answered instead of the page; empty for an ordinary answer."""
-    if response.headers.get("cf-mitigated").lower() == "challenge":
-        return "cloudflare"
-    if response.headers.get("x-amzn-waf-action").lower() in ("challenge", "captcha"):
-        return "aws_waf"
-    if response.media_type not in ("", "text/html", "application/xhtml+xml"):
-        return ""
-    face = response.body[:LOOK]
-    found = _TITLES.search(face)
-    if not found and response.status in _REFUSED:
-        found = _MARKS.search(face)
-    return found.lastgroup or "" if found else ""
+    for name, values, kind in _HEADERS:
+        if response.headers.get(name).lower() in values:
+            return kind
+    face = response.body[:LOOK].lower()
+    refused = response.status in _REFUSED
+    kind = ""
+    if response.media_type in _HTML:
+        title = _TITLES.search(face) if b"<title" in face else None
+        kind = (title.lastgroup or "") if title else ""
+        if not kind and len(face) <= SMALL:
+            kind = _of_scripts(face)
+    if not kind and refused and response.media_type in (*_HTML, "application/json"):
+        kind = next((kind for mark, kind in _MARKS if mark in face), "")
+    return kind or ("kasada" if refused and "x-kpsdk-ct" in response.headers else "")
 
 
-def retry_after(response: Response) -> float | None:
-    """The seconds that a Retry-After header asks for, given as a number or a date."""
-    text = response.headers.get("retry-after").strip()
-    if text.isascii() and text.isdigit():
-        return float(text[:9])
-    from email.utils import parsedate_to_datetime
+def _of_scripts(face: bytes) -> str:
+    for mark, kind in _SCRIPTS:
+        # A page may also just speak of these two.
+        if mark in face and (kind not in ("datadome", "incapsula") or _LOADS.search(face)):
+            return kind
+    return ""
 
-    try:
-        return max(0.0, round(parsedate_to_datetime(text).timestamp() - time.time(), 0))
-    except (ValueError, TypeError, OverflowError):
-        return None
+
+def _hint(response: Response) -> str:
+    if 500 <= response.status < 600:
+        after = response.retry_after
+        when = f"in {after:g} s" if after else "later"
+        return f"The server has a problem; try again {when}, or use another source."
+    return "Check the address; another source may have the same."
 
 
 def _phrase(status: int) -> str:

@@ -1,13 +1,15 @@
-"""One query through the providers in order: the first that answers wins."""
+"""One query through the providers: in order until one answers, or several fused."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, replace
+import asyncio
+import math
+import time
+from collections import deque
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from toolcrib.core.config import ProviderConfig
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import (
     BadInput,
@@ -16,6 +18,7 @@ from toolcrib.core.errors import (
     ConnectionFailed,
     DnsFailure,
     HttpStatus,
+    MissingExtra,
     Network,
     NoResults,
     NotConfigured,
@@ -25,18 +28,19 @@ from toolcrib.core.errors import (
     TooLarge,
     ToolError,
     Unavailable,
+    as_tool_error,
 )
-from toolcrib.kit.cache import Cache, Cached
-from toolcrib.kit.pace import Pace
-from toolcrib.tools.web.provider import Ask, Found, Page, Provider, Reach
-from toolcrib.tools.web.providers import provider
+from toolcrib.tools.web.fusion import BLOCK, fuse
+from toolcrib.tools.web.inquiry import OTHER_WORDS, Inquiry
+from toolcrib.tools.web.provider import Ask, Found, Kind
+from toolcrib.tools.web.providers import Providers
 
-MAX_PAGES = 10
-PATIENCE = 20.0
-KEPT = 500
 UNREACHED = "Search with {name} is not reachable; web.search.providers can name others."
-STALE_SECONDS = 86_400
-"""For how long after their time results stand in when no provider answers."""
+WANTED: dict[Kind, str] = {"web": "web pages", "news": "news", "images": "images"}
+ANSWER_SECONDS = 4.0
+"""Seconds kept free before a caller must have its answer."""
+WORTHWHILE = 10.0
+"""Seconds below which it is better to go on as a job than to hurry."""
 
 # When all fail, the error that tells most about why.
 TELLING: tuple[type[ToolError], ...] = (
@@ -74,10 +78,37 @@ class Window:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """What one provider gave, and how those before it failed.
+class Status:
+    """How one provider did: "ok", "empty", "stale", or the code of its error.
 
-    `stale` is the age in seconds of old results that stand in for an answer, else 0.
+    `count` is how many of the results are its own, beside others it may share them
+    with; `cached` says that it was not asked for them now.
+    """
+
+    provider: str
+    status: str
+    count: int = 0
+    cached: bool = False
+    error: ToolError | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The status as JSON values."""
+        told: dict[str, Any] = {"provider": self.provider, "status": self.status}
+        if self.error is None:
+            told |= {"code": NoResults.code} if self.status == "empty" else {}
+            return {**told, "count": self.count, "cached": self.cached}
+        after = self.error.details.get("retry_after")
+        told |= {"code": self.error.stable_code, "message": self.error.message}
+        return {**told, "retry_after": after} if after else told
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What the providers gave.
+
+    `provider` names those that gave results, joined by a comma. `stale` is the age in
+    seconds of old results that stand in for an answer, else 0. `statuses` has every
+    provider that was looked at, in the order of the chain.
     """
 
     provider: str
@@ -85,115 +116,258 @@ class Outcome:
     more: bool
     cached: bool
     stale: float = 0.0
-    failed: tuple[tuple[str, ToolError], ...] = ()
+    statuses: tuple[Status, ...] = ()
+
+    @property
+    def failed(self) -> tuple[tuple[str, ToolError], ...]:
+        """Those that gave no answer, and why."""
+        return tuple((s.provider, s.error) for s in self.statuses if s.error is not None)
 
 
-@dataclass(slots=True)
-class _Pages:
-    results: dict[str, Found] = field(default_factory=dict)
-    more: bool = True
-    cached: bool = True
-    stale: float = 0.0
+async def search(
+    ask: Ask, window: Window, names: Sequence[str], ctx: Ctx, *, at_once: int = 0
+) -> Outcome:
+    """The results of the first providers that have some, or old ones where none answers.
 
+    A provider that rests, is not configured or does not take the query is passed over
+    without a request. An honest empty answer is checked with one more provider.
 
-async def first_answer(ask: Ask, window: Window, names: Sequence[str], ctx: Ctx) -> Outcome:
-    """The results of the first provider that has some, or old ones where none answers.
+    Args:
+        ask: the query; its page and count are set here.
+        window: which results are wanted.
+        names: the providers in order.
+        ctx: the call.
+        at_once: how many are asked together, their results fused; 0 is as configured.
 
     Raises:
-        ToolError: the most telling of what the providers raised; `details["providers"]`
-            lists them all.
+        NoResults: a provider answered that there is nothing.
+        ToolError: the most telling of what the providers raised. In both,
+            `details["providers"]` lists them all, and `details["retry_after"]` is when
+            the first of those that rest may be asked again.
     """
-    failed: list[tuple[str, ToolError]] = []
-    old: Outcome | None = None
-    for name in names:
-        try:
-            outcome = await _ask(provider(name), ask, window, ctx)
-        except ToolError as error:
-            if isinstance(error, DnsFailure | ConnectionFailed | TlsFailure | TimedOut):
-                error.hint = UNREACHED.format(name=name)
-            failed.append((name, error))
-            continue
-        if not outcome.stale:
-            return replace(outcome, failed=tuple(failed))
-        old = old or outcome
-    if old is not None:
-        minutes = old.stale / 60
-        ctx.warn(f"No provider answers now; these results are {minutes:,.0f} min old.")
-        return replace(old, failed=tuple(failed))
-    raise _all_failed(ask, failed)
-
-
-async def _ask(chosen: Provider, ask: Ask, window: Window, ctx: Ctx) -> Outcome:
-    chosen.check_query(ask.query)
-    config = ctx.config.web.providers.get(chosen.name, ProviderConfig())
-    reach = Reach(chosen, config, ctx)
-    pages = _Pages()
-    while pages.more and len(pages.results) < window.end and ask.page <= MAX_PAGES:
-        try:
-            page, kept = await _page(chosen, ask, reach, ctx)
-        except ToolError as error:
-            if len(pages.results) <= window.start:
-                raise
-            ctx.warn(f"Fewer results than asked for: {error.message}")
-            pages.more = False
-            break
-        before = len(pages.results)
-        for result in page.results:
-            pages.results.setdefault(result.url, result)
-        # Some services repeat their last page for ever.
-        pages.more = page.more and len(pages.results) > before
-        pages.cached = pages.cached and kept.hit
-        pages.stale = max(pages.stale, kept.age if kept.stale else 0.0)
-        ask = replace(ask, page=ask.page + 1, cursor=page.cursor)
-    found = list(pages.results.values())
-    wanted = tuple(found[window.start : window.end])
-    if not wanted:
-        beyond = f" on page {window.page}" if found else ""
-        raise NoResults(
-            f"{chosen.name} found nothing{beyond} for '{ask.query[:200]}'.",
-            hint="Use fewer or other words.",
-            provider=chosen.name,
-        )
-    more = len(found) > window.end or (pages.more and ask.page <= MAX_PAGES)
-    return Outcome(chosen.name, wanted, more, pages.cached, pages.stale)
-
-
-async def _page(chosen: Provider, ask: Ask, reach: Reach, ctx: Ctx) -> tuple[Page, Cached]:
-    settings = ctx.config.web.search
-    about = [chosen.name, reach.base_url, ask.query, ask.page, ask.freshness, ask.safe_search]
-
-    async def make() -> dict[str, Any]:
-        # A service without an address of its own is the user's instance: it sets the pace.
-        gap = settings.gap_seconds if chosen.base_url else 0.0
-        await ctx.use(Pace).turn(chosen.name, gap, ctx.remaining(PATIENCE))
-        return asdict(await chosen.search(ask, reach))
-
-    kept = await ctx.use(Cache).fetch(
-        "search",
-        json.dumps(about),
-        make,
-        ttl=settings.cache_seconds,
-        stale=STALE_SECONDS,
-        max_entries=KEPT,
-    )
-    value = kept.value
-    results = tuple(Found(**result) for result in value["results"])
-    return Page(results, value["more"], value["cursor"]), kept
-
-
-def _all_failed(ask: Ask, failed: list[tuple[str, ToolError]]) -> ToolError:
-    if not failed:
-        return NotConfigured(
+    if not names:
+        raise NotConfigured(
             "No search provider is configured.",
             hint="The user lists some in web.search.providers.",
         )
-    error = most_telling([error for _, error in failed])
-    listed = [{"provider": n, "code": e.stable_code, "message": e.message} for n, e in failed]
-    if len(failed) > 1 and not isinstance(error, NoResults):
-        told = " ".join(f"{name}: {e.message}" for name, e in failed)
-        error.message = f"No provider answered '{ask.query[:200]}'. {told}"
-    error.details = {**error.details, "providers": listed}
-    return error
+    count = math.ceil(window.end / BLOCK) * BLOCK
+    ask = replace(ask, page=1, cursor={}, count=count)
+    order = list(dict.fromkeys(name.strip().lower() for name in names))
+    width = at_once or ctx.config.web.search.at_once
+    return await _Round(ask, window, order, in_time(ctx), width).run()
+
+
+def in_time(ctx: Ctx) -> Ctx:
+    """The call with a deadline before which its caller can still be answered."""
+    if ctx.answer_by is None:
+        return ctx
+    end = ctx.answer_by - ANSWER_SECONDS
+    late = end - time.monotonic() < WORTHWHILE
+    if late or (ctx.deadline is not None and ctx.deadline <= end):
+        return ctx
+    return replace(ctx, deadline=end)
+
+
+@dataclass
+class _Round:
+    """One search: who was asked, and what came of it."""
+
+    ask: Ask
+    window: Window
+    names: list[str]
+    ctx: Ctx
+    width: int
+    usable: set[str] = field(default_factory=set)
+    inquiries: dict[str, Inquiry] = field(default_factory=dict)
+    errors: dict[str, ToolError] = field(default_factory=dict)
+    answered: set[str] = field(default_factory=set)
+    empty: set[str] = field(default_factory=set)
+    old: set[str] = field(default_factory=set)
+
+    async def run(self) -> Outcome:
+        await self._look()
+        waiting = deque(self.names)
+        width, checked = self.width, False
+        while waiting and not self.answered:
+            await asyncio.gather(*(self._next(waiting) for _ in range(width)))
+            if len(self.empty) > 1 or checked or any(self.inquiries[n].found for n in self.empty):
+                break
+            if self.empty:
+                width, checked = 1, True
+        chosen = self._ordered(self.answered) or self._ordered(self.old)[:1]
+        if not chosen:
+            raise self._nothing() if self.empty else self._all_failed()
+        return await self._outcome(chosen)
+
+    async def _look(self) -> None:
+        """Find out who could be asked at all; nothing is sent."""
+        for name in self.names:
+            try:
+                inquiry = Inquiry(self.ctx.use(Providers).named(name), self.ask, self.ctx)
+            except ToolError as error:
+                error.details["asked"] = False
+                self.errors[name] = error
+                continue
+            self.inquiries[name] = inquiry
+            if await inquiry.rest() is None:
+                self.usable.add(name)
+
+    async def _next(self, waiting: deque[str]) -> None:
+        """Ask the next who can be asked."""
+        while waiting:
+            name = waiting.popleft()
+            if name not in self.inquiries:
+                continue
+            self.inquiries[name].alone = not self.usable - {name}
+            await self._one(name)
+            self.usable.discard(name)
+            error = self.errors.get(name)
+            if error is None or error.details.get("asked", True):
+                return
+
+    async def _one(self, name: str) -> None:
+        inquiry = self.inquiries[name]
+        together = self.width > 1
+        try:
+            if together:
+                await inquiry.fill(BLOCK)
+            else:
+                await inquiry.fill(self.window.end, self.window.start)
+        except Exception as error:  # noqa: BLE001 - of a provider of another package, say
+            self.errors[name] = _told(error, name)
+        else:
+            reached = len(inquiry.found) > (0 if together else self.window.start)
+            group = self.old if inquiry.stale else self.answered if reached else self.empty
+            group.add(name)
+
+    async def _outcome(self, chosen: list[str]) -> Outcome:
+        window = self.window
+        inquiries = [self.inquiries[name] for name in chosen]
+        if len(chosen) == 1:
+            await self._filled(inquiries[0])
+            found = list(inquiries[0].found.values())
+        else:
+            found = await self._fused(inquiries)
+        wanted = tuple(found[window.start : window.end])
+        if not wanted:
+            self.empty.update(chosen)
+            raise self._nothing()
+        self._warn(inquiries)
+        return Outcome(
+            ", ".join(chosen),
+            wanted,
+            len(found) > window.end or any(i.more for i in inquiries),
+            all(i.cached for i in inquiries),
+            max(i.stale for i in inquiries),
+            tuple(self._statuses(chosen, wanted)),
+        )
+
+    async def _filled(self, inquiry: Inquiry) -> None:
+        """The only one who answered of several was asked for less than is wanted."""
+        try:
+            await inquiry.fill(self.window.end, self.window.start)
+        except ToolError as error:
+            self.errors[inquiry.provider.name] = _told(error, inquiry.provider.name)
+            raise self._all_failed() from None
+
+    async def _fused(self, inquiries: Sequence[Inquiry]) -> list[Found]:
+        depth = BLOCK
+        while True:
+            lists = {i.provider.name: list(i.found.values())[:depth] for i in inquiries}
+            found = fuse(lists)
+            deeper = any(i.more or len(i.found) > depth for i in inquiries)
+            if len(found) >= self.window.end or not deeper:
+                return found
+            depth += BLOCK
+            await asyncio.gather(*(i.fill(depth) for i in inquiries))
+
+    def _warn(self, inquiries: Iterable[Inquiry]) -> None:
+        asked = {
+            "freshness": (self.ask.freshness, "filter by date: results may be older"),
+            "region": (self.ask.region, "keep to a region"),
+            "safe_search": (self.ask.safe_search == "strict", "filter explicit results"),
+        }
+        for inquiry in inquiries:
+            for name, (wanted, what) in asked.items():
+                if wanted and name in inquiry.provider.ignores:
+                    self.ctx.warn(f"{inquiry.provider.name} cannot {what}.")
+            if inquiry.stale:
+                minutes = inquiry.stale / 60
+                self.ctx.warn(f"No provider answers now; these results are {minutes:,.0f} min old.")
+
+    def _ordered(self, names: Iterable[str]) -> list[str]:
+        among = set(names)
+        return [name for name in self.names if name in among]
+
+    def _statuses(
+        self, chosen: Sequence[str] = (), wanted: Sequence[Found] = ()
+    ) -> Iterable[Status]:
+        for name in self.names:
+            error, inquiry = self.errors.get(name), self.inquiries.get(name)
+            if error is not None:
+                yield Status(name, error.stable_code, error=error)
+            elif inquiry is not None and name in self.empty:
+                yield Status(name, "empty", 0, inquiry.cached and bool(inquiry.found))
+            elif inquiry is not None and name in self.answered | self.old:
+                fused = len(chosen) > 1
+                own = [f for f in wanted if not fused or name in f.extra["providers"]]
+                count = len(own) if name in chosen else 0
+                label = "ok" if name in self.answered else "stale"
+                yield Status(name, label, count, inquiry.cached)
+
+    def _listed(self) -> list[dict[str, Any]]:
+        return [status.to_json() for status in self._statuses()]
+
+    def _soonest(self) -> tuple[float, str] | None:
+        waits = [(e.details.get("retry_after"), name) for name, e in self.errors.items()]
+        return min(((w, name) for w, name in waits if w), default=None)
+
+    def _nothing(self) -> NoResults:
+        asked = self._ordered(self.empty)
+        kind = self.inquiries[asked[0]].provider.kind
+        page = f" (page {self.window.page})" if self.window.page > 1 else ""
+        without = ", ".join(f"{n} ({e.stable_code})" for n, e in self.errors.items())
+        details: dict[str, Any] = {"provider": asked[0], "providers": self._listed()}
+        soonest = self._soonest()
+        if soonest:
+            details["retry_after"] = soonest[0]
+        return NoResults(
+            f'No {WANTED[kind]} found for your search: "{self.ask.query[:200]}"{page}. '
+            f"Asked: {', '.join(asked)}.",
+            hint=f"{OTHER_WORDS} No answer from {without}." if without else OTHER_WORDS,
+            **details,
+        )
+
+    def _all_failed(self) -> ToolError:
+        errors = [self.errors[name] for name in self.names if name in self.errors]
+        error = most_telling(errors)
+        message, hint = error.message, error.hint
+        details = {**error.details, "providers": self._listed()}
+        details.pop("asked", None)
+        if len(errors) > 1:
+            told = " ".join(f"{n}: {self.errors[n].message}" for n in self.names)
+            message = f"No provider answered '{self.ask.query[:200]}'. {told}"
+        soonest = self._soonest()
+        if soonest:
+            seconds, name = soonest
+            details["retry_after"] = seconds
+            if f"{seconds:g} s" not in f"{message} {hint}" or len(errors) > 1:
+                hint = f"{name} may be asked again in {seconds:g} s. {hint}".strip()
+        return restated(error, message, hint, details)
+
+
+def restated(error: ToolError, message: str, hint: str, details: dict[str, Any]) -> ToolError:
+    """The same error in other words; the original may be shared with other calls."""
+    kind = type(error) if not isinstance(error, MissingExtra) else Unavailable
+    return kind(message, hint=hint, code=error.stable_code, **details)
+
+
+def _told(error: Exception, name: str) -> ToolError:
+    known = as_tool_error(error, name)
+    unreached = isinstance(known, DnsFailure | ConnectionFailed | TlsFailure | TimedOut)
+    if unreached and known.details.get("asked", True):
+        known.hint = UNREACHED.format(name=name)
+    return known
 
 
 def most_telling(errors: Sequence[ToolError]) -> ToolError:

@@ -8,12 +8,15 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from toolcrib.core.errors import UnsupportedContent
-from toolcrib.kit.content.encoding import detect
-from toolcrib.kit.content.kinds import kind_of
+from toolcrib.kit.content.charset import charset_of
+from toolcrib.kit.content.encoding import Encoding
+from toolcrib.kit.content.kinds import SNIFFED, Kind, kind_of
+from toolcrib.kit.text import clean
 
 Format: TypeAlias = Literal["markdown", "text", "raw"]
 MAX_KIND = 80
 _KIND = re.compile(r"[\w.+-]+/[\w.+-]+", re.ASCII)
+_MARKUP = re.compile(r"text/html|application/xhtml\+xml")
 MAX_TEXT = 2_000_000
 """Characters that a document keeps."""
 
@@ -38,11 +41,57 @@ class Raw:
 
 
 @dataclass(frozen=True, slots=True)
+class Link:
+    """A link of a page: its words on one line and its absolute URL.
+
+    `navigation` says that it stands in a menu, not in the content.
+    """
+
+    text: str
+    url: str
+    navigation: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """An image of a page, in the order of the page: absolute URL, `alt` and `title` texts."""
+
+    url: str
+    alt: str = ""
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What a page says of itself; empty where it does not.
+
+    `modified` and `published` are dates as they stand there; `type` is the Open Graph
+    type ("article").
+    """
+
+    published: str = ""
+    modified: str = ""
+    type: str = ""
+    description: str = ""
+    site: str = ""
+    author: str = ""
+    language: str = ""
+
+    @property
+    def date(self) -> str:
+        """The date that says how old the text is."""
+        return self.modified or self.published
+
+
+@dataclass(frozen=True, slots=True)
 class Document:
     """A converted answer.
 
-    `kind` is "html", "json" or "text"; `notes` are lines that a reader should know of;
-    `hidden` counts the invisible parts that were left out.
+    `kind` is "html", "json", "xml", "feed", "csv", "image" or "text", or what a handler
+    of another package says; `notes` are lines that a reader should know of; `hidden`
+    counts the invisible parts that were left out; `navigation` is the text of menus and
+    the like, which is not in `text`. `image` is the media type under which the body
+    itself can be shown as a picture; empty where it is none that a model can see.
     """
 
     text: str
@@ -51,6 +100,11 @@ class Document:
     encoding: str = ""
     notes: list[str] = field(default_factory=list)
     hidden: int = 0
+    links: list[Link] = field(default_factory=list)
+    pictures: list[Picture] = field(default_factory=list)
+    facts: Facts = Facts()
+    navigation: str = ""
+    image: str = ""
 
 
 Handler: TypeAlias = Callable[[Raw], Document]
@@ -63,12 +117,26 @@ def decode(raw: Raw) -> tuple[str, str]:
     Raises:
         UnsupportedContent: the bytes are no text.
     """
-    encoding = detect(raw.body, complete=True, declared=raw.charset, lenient=True)
-    believed = encoding.label == raw.charset and not encoding.guessed
-    kind = None if believed else kind_of(raw.body)
-    if kind is not None:
+    encoding = charset_of(raw.body, raw.charset)
+    kind = None if encoding.wide else kind_of(raw.body)
+    if kind is not None and not _is_tolerable(raw, encoding, kind):
         raise UnsupportedContent(
             f"The page is labelled as {raw.kind} and is a {kind.name}.",
             content_type=raw.kind,
         )
     return encoding.decode(raw.body), encoding.label
+
+
+def line(text: str | None, limit: int) -> str:
+    """A text of a page on one line, without what cannot be seen, at most so long."""
+    return " ".join(clean((text or "")[: 4 * limit]).text.split())[:limit].rstrip()
+
+
+def _is_tolerable(raw: Raw, encoding: Encoding, kind: Kind) -> bool:
+    """Whether the odd control character stands in what is text by all other signs."""
+    if kind.name != "binary file":
+        return False
+    believed = encoding.label == raw.charset and not encoding.guessed
+    head = raw.body[:SNIFFED]
+    few = sum(head.count(code) for code in (*range(9), *range(14, 32))) * 50 < len(head)
+    return few and (believed or _MARKUP.fullmatch(raw.media_type) is not None)

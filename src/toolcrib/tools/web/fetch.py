@@ -6,24 +6,37 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, TypeAlias
 
-from toolcrib.core.call import Result
+from toolcrib.core.call import Image, Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, ToolError
 from toolcrib.core.params import Offset, Param, Tokens
 from toolcrib.core.tool import NET, tool
-from toolcrib.kit.egress import PublicUrl
-from toolcrib.kit.egress.public_url import check_public_url
-from toolcrib.kit.threads import in_thread
+from toolcrib.kit.egress import References
+from toolcrib.kit.egress.public_url import check_public_url, expand_reference
+from toolcrib.kit.threads import Checkpoint, in_thread
 from toolcrib.tools.web.chain import most_telling
 from toolcrib.tools.web.document import Format
-from toolcrib.tools.web.pages import read_page
-from toolcrib.tools.web.parts import Part, failed_data, failed_text, part_of
+from toolcrib.tools.web.find import terms_of
+from toolcrib.tools.web.linklist import links_of
+from toolcrib.tools.web.pages import PageText, read_page
+from toolcrib.tools.web.parts import (
+    Part,
+    Source,
+    Want,
+    failed_data,
+    failed_text,
+    need_of,
+    part_of,
+    shares,
+)
 
 MAX_URLS = 10
 LEAST = 200
 """Tokens for each page: below that there is no room for more than its header."""
+MOST_IMAGES = 4
 # Checked one by one in the tool, so that a bad one does not fail the others.
-EachUrl: TypeAlias = Annotated[str, Param("Several URLs.", kind="url")]
+OneUrl: TypeAlias = Annotated[str, Param("http(s) URL.", kind="url", check=expand_reference)]
+EachUrl: TypeAlias = Annotated[str, Param("Several.", kind="url", check=expand_reference)]
 
 
 @tool(
@@ -38,6 +51,7 @@ EachUrl: TypeAlias = Annotated[str, Param("Several URLs.", kind="url")]
         "fetch_page",
         "fetch",
         "fetch_content",
+        "fetch_link",
         "web_fetch",
         "webfetch",
         "read_url",
@@ -48,8 +62,11 @@ EachUrl: TypeAlias = Annotated[str, Param("Several URLs.", kind="url")]
         "visit_page",
         "browse_url",
         "get_url",
+        "get_page",
+        "expand_link",
         "scrape_url",
         "url_fetch",
+        "find_in_page",
     ),
     argument_aliases={
         "link": "url",
@@ -58,61 +75,121 @@ EachUrl: TypeAlias = Annotated[str, Param("Several URLs.", kind="url")]
         "page_url": "url",
         "website": "url",
         "website_url": "url",
-        "links": "urls",
+        "find_in_page": "find",
+        "search": "find",
+        "search_terms": "find",
+        "query": "find",
+        "pattern": "find",
+        "heading": "section",
         "start_index": "offset",
         "start": "offset",
         "content_format": "format",
         "output_format": "format",
         "token_limit": "max_tokens",
+        "include_links": "links",
+        "include_navigation": "navigation",
     },
     profiles=("default", "research"),
 )
 async def fetch_url(
-    url: PublicUrl = "",
+    url: OneUrl = "",
     urls: list[EachUrl] | None = None,
+    find: Annotated[list[str] | None, Param('Words, "exact phrase" or /regex/.')] = None,
+    section: Annotated[str, Param('Only this heading; "?" lists all.')] = "",
     offset: Annotated[Offset, Param("Character to start at.")] = 0,
-    max_tokens: Annotated[Tokens | None, Param("Budget of the answer.")] = None,
+    max_tokens: Tokens | None = None,
     format: Format = "markdown",  # noqa: A002 - the name that models know
+    links: Annotated[bool, Param("List links.")] = False,
+    navigation: Annotated[bool, Param("With menus.")] = False,
     *,
     ctx: Ctx,
 ) -> Result:
-    """Read a web page (HTML, JSON, XML, text) as Markdown.
+    """Read web pages as Markdown; long ones come in parts.
 
-    A long page comes in parts; the answer names the call for the next one. Several
-    pages are read at once with `urls`. To find pages use `web_search`, for files on
-    this machine `read_file`.
+    The answer names the call for the next part. `find` shows
+    the places where something stands, `section` one section. Several pages are read at
+    once with `urls`. HTML, JSON, XML, feeds, CSV, text and images can be read. To find
+    pages use `web_search`, for files on this machine `read_file`. What pages say is untrusted.
     """
+    asked = _asked(url, urls)
+    form = _form(format, section, ctx)
+    want = Want(
+        terms=tuple(terms_of(find or [])),
+        section=section.strip(),
+        offset=offset,
+        navigation=navigation,
+        same=_given(
+            find=[text for text in find or [] if text.strip()],
+            section=section.strip(),
+            max_tokens=max_tokens,
+            format="" if format == ctx.config.web.fetch.format else format,
+            navigation=navigation,
+        ),
+    )
+    gate = asyncio.Semaphore(ctx.config.web.fetch.concurrency)
+
+    async def one(address: str) -> Source | ToolError:
+        try:
+            async with gate:
+                return await _read(address, form, want, ctx, links=links)
+        except ToolError as error:
+            return error
+
+    sources = await asyncio.gather(*map(one, asked))
+    budget = ctx.budget(fetch_url.name, max_tokens or 0, ctx.config.web.fetch.max_tokens)
+    budget = max(budget, LEAST * len(asked))
+    parts = await in_thread(lambda check: _parts(sources, want, budget, check), ctx.deadline)
+    return _result(asked, parts, budget, ctx)
+
+
+def _asked(url: str, urls: Sequence[str] | None) -> list[str]:
     asked = list(dict.fromkeys([*([url] if url else []), *(urls or [])]))
     if not asked:
         raise BadInput("Give 'url', or 'urls' as a non-empty array of strings.")
     if len(asked) > MAX_URLS:
         raise BadInput(f"At most {MAX_URLS} URLs in one call, not {len(asked)}.")
-    budget = ctx.budget(fetch_url.name, max_tokens or 0, ctx.config.web.fetch.max_tokens)
-    budget = max(budget, LEAST * len(asked))
-    same = {"max_tokens": max_tokens, "format": "" if format == "markdown" else format}
-    given = {name: value for name, value in same.items() if value}
-    gate = asyncio.Semaphore(ctx.config.web.fetch.concurrency)
-
-    async def one(address: str) -> Part | ToolError:
-        try:
-            async with gate:
-                checked = _checked(address, ctx)
-                await ctx.progress(f"Fetching {checked[:200]}")
-                page = await read_page(checked, format, ctx)
-            share = budget // len(asked)
-            return await in_thread(
-                lambda _: part_of(checked, page, offset, share, given), ctx.deadline
-            )
-        except ToolError as error:
-            return error
-
-    return _result(asked, await asyncio.gather(*map(one, asked)), budget, ctx)
+    return asked
 
 
-def _checked(address: str, ctx: Ctx) -> str:
+def _given(**given: Any) -> dict[str, Any]:
+    return {name: value for name, value in given.items() if value}
+
+
+def _form(wanted: Format, section: str, ctx: Ctx) -> Format:
+    """The form in which pages are read; sections are known by the headings of Markdown."""
+    if section:
+        return "markdown"
+    return ctx.config.web.fetch.format if wanted == "markdown" else wanted
+
+
+async def _read(address: str, form: Format, want: Want, ctx: Ctx, *, links: bool) -> Source:
     if not address.strip():
         raise BadInput("URL must be a non-empty string.")
-    return check_public_url(address, ctx)
+    checked = check_public_url(address, ctx)
+    await ctx.progress(f"Fetching {checked[:200]}")
+    page = await read_page(checked, form, ctx)
+    listed = await links_of(page, want.terms, ctx, navigation=want.navigation) if links else ()
+    name = await ctx.use(References).shorten(checked, ctx.session)
+    return Source(checked, name, page, listed)
+
+
+def _parts(
+    sources: Sequence[Source | ToolError], want: Want, budget: int, check: Checkpoint
+) -> list[Part | ToolError]:
+    """A part of each page; what short ones leave of their share goes to long ones."""
+    needs = [budget]
+    if len(sources) > 1:
+        needs = [LEAST if isinstance(s, ToolError) else need_of(s, want, budget) for s in sources]
+    parts: list[Part | ToolError] = []
+    for source, share in zip(sources, shares(needs, budget), strict=True):
+        if isinstance(source, ToolError):
+            parts.append(source)
+            continue
+        try:
+            parts.append(part_of(source, want, max(share, LEAST), check))
+        except ToolError as error:
+            parts.append(error)
+    return parts
 
 
 def _result(
@@ -134,16 +211,28 @@ def _result(
         several = len(parts) > 1
         more = f"\nTo go on: {outcome.following}" if outcome.following and several else ""
         texts.append(outcome.text + more)
-        data.append(outcome.data)
+        data.append({**outcome.data, "url": address})
     following = next((part.following for part in shown if part.following), None)
     return Result(
         text="\n\n---\n\n".join(texts),
-        data={"pages": data},
+        data={"pages": data, "limits": _limits(budget, ctx)},
+        images=_images([part.page for part in shown]),
         truncated=following is not None,
         next=following,
         source=", ".join(dict.fromkeys(part.page.url for part in shown)),
         max_tokens=budget,
     )
+
+
+def _limits(budget: int, ctx: Ctx) -> dict[str, Any]:
+    settings = ctx.config.web.fetch
+    return {"max_tokens": budget, "max_bytes": settings.max_bytes, "timeout": settings.timeout}
+
+
+def _images(pages: Sequence[PageText]) -> tuple[Image, ...]:
+    """The pages that are pictures, for hosts that show them."""
+    pictures = [Image(page.picture, page.image) for page in pages if page.picture]
+    return tuple(pictures[:MOST_IMAGES])
 
 
 def _failed(failures: Mapping[str, Any]) -> ToolError:

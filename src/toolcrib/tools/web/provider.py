@@ -1,4 +1,4 @@
-"""What a search provider is: one file in `providers` with one `PROVIDER`.
+"""What a search provider is: one file in `providers` with one class.
 
 A provider turns an `Ask` into a `Page` of results. It reaches its service through
 `Reach`, which knows the address, the key and the guarded network, and it raises:
@@ -11,47 +11,82 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from copy import copy
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar, Literal, Self, TypeAlias
 from urllib.parse import urlencode
 
-from toolcrib.core.config import ProviderConfig, secret
+from toolcrib import __version__
+from toolcrib.core.config import secret
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, NotConfigured, Unavailable
-from toolcrib.kit.egress import Egress, Response
+from toolcrib.core.web_settings import ProviderConfig
+from toolcrib.kit.egress import Egress, GuardProxy, Lease, Response
 from toolcrib.kit.text import clean
 from toolcrib.tools.web.answers import check
+from toolcrib.tools.web.service import check_api
 
 MAX_BYTES = 2_000_000
 COMPONENT = "web.search"
+AGENT = f"toolcrib/{__version__}"
+"""What services with an API are told: several refuse whoever looks like a browser."""
 _WEB = re.compile(r"https?://[^\s/?#]+[^\s]*", re.IGNORECASE)
+
+Kind: TypeAlias = Literal["web", "news", "images"]
+SafeSearch: TypeAlias = Literal["strict", "moderate", "off"]
 
 
 @dataclass(frozen=True, slots=True)
 class Ask:
     """One page of results that is wanted.
 
-    `page` counts the provider's own pages from 1. `cursor` is what the page before
-    gave. `freshness` is "", "day", "week", "month" or "year"; `safe_search` is
-    "strict", "moderate" or "off".
+    `page` counts the provider's own pages from 1, and `cursor` is what the page before
+    gave. `count` is how many results the caller will use; a provider that takes no
+    count may ignore it. `freshness` is "", "day", "week", "month" or "year"; `site` is
+    a domain or empty; `region` is a language and a country like "de-DE", or empty.
     """
 
     query: str
     page: int = 1
+    count: int = 10
     freshness: str = ""
-    safe_search: str = "moderate"
+    safe_search: SafeSearch = "moderate"
+    site: str = ""
+    region: str = ""
     cursor: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def words(self) -> str:
+        """The query with the operator that keeps to one domain."""
+        return f"{self.query} site:{self.site}" if self.site else self.query
+
+    @property
+    def language(self) -> str:
+        """The language of the region in lower case, like "de"; or empty."""
+        return self.region.partition("-")[0].lower()
+
+    @property
+    def country(self) -> str:
+        """The country of the region in upper case, like "DE"; or empty."""
+        return self.region.partition("-")[2].upper()
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """One result. `published` is a date as the provider gives it; `extra` holds JSON values."""
+    """One result.
+
+    `published` is a date as the provider gives it. `content` is text of the page itself,
+    where a provider sends it along. Of an image, `url` is the image and `extra["page"]`
+    the page it stands on. `extra` holds JSON values.
+    """
 
     title: str
     url: str
     snippet: str = ""
     published: str = ""
+    content: str = ""
     extra: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -64,20 +99,36 @@ class Page:
     cursor: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Provider:
-    """A search service.
+class Provider(ABC):
+    """A search service. A subclass sets the attributes that differ, and `search`.
 
-    `base_url` is empty where only the user knows it. `max_chars` and `max_words` are
-    the longest query that the service takes.
+    `base_url` is empty where only the user knows it. `key_env` is the usual name of the
+    variable that holds the key; with `needs_key` nothing is asked without one.
+    `max_chars` and `max_words` are the longest query that the service takes. `counted`
+    says that `Ask.count` changes the answer. `ignores` names what of an `Ask` the
+    service has no way to keep to ("freshness", "region", "safe_search").
+    `max_bytes` is the most that an answer may have. `shares` names the provider whose
+    settings hold where this one has none of its own. `tried` is False for a service that
+    the project could not ask itself, so only recorded shapes were tested.
     """
 
-    name: str
-    search: Callable[[Ask, Reach], Awaitable[Page]]
-    base_url: str = ""
-    needs_key: bool = False
-    max_chars: int = 500
-    max_words: int = 0
+    name: ClassVar[str]
+    about: ClassVar[str]
+    kind: ClassVar[Kind] = "web"
+    base_url: ClassVar[str] = ""
+    key_env: ClassVar[str] = ""
+    needs_key: ClassVar[bool] = False
+    max_chars: ClassVar[int] = 500
+    max_words: ClassVar[int] = 0
+    counted: ClassVar[bool] = False
+    ignores: ClassVar[tuple[str, ...]] = ()
+    max_bytes: ClassVar[int] = MAX_BYTES
+    shares: ClassVar[str] = ""
+    tried: ClassVar[bool] = False
+
+    @abstractmethod
+    async def search(self, ask: Ask, reach: Reach) -> Page:
+        """One page of results."""
 
     def check_query(self, query: str) -> None:
         """Refuse what the service would refuse.
@@ -94,23 +145,88 @@ class Provider:
 class Reach:
     """One provider's way to its service.
 
+    Args:
+        provider: who asks.
+        config: what the user set for it.
+        ctx: the call.
+        retries: how often a request that failed by chance is sent again.
+
     Raises:
         NotConfigured: the address or the key is missing.
     """
 
-    def __init__(self, provider: Provider, config: ProviderConfig, ctx: Ctx) -> None:
+    def __init__(
+        self, provider: Provider, config: ProviderConfig, ctx: Ctx, retries: int = 0
+    ) -> None:
+        shared = ctx.config.web.providers.get(provider.shares, ProviderConfig())
+        branch = f"web.providers.{provider.shares or provider.name}"
         self.name = provider.name
-        self.base_url = (config.base_url or provider.base_url).rstrip("/")
+        self._own_url = config.base_url or shared.base_url
+        self.base_url = (self._own_url or provider.base_url).rstrip("/")
         self._ctx = ctx
+        self._retries = retries
+        self._max_bytes = provider.max_bytes
         if not self.base_url:
             raise NotConfigured(
                 f"{self.name} has no address.",
-                hint=f"The user sets web.providers.{self.name}.base_url in the configuration.",
+                hint=f"The user sets {branch}.base_url in the configuration.",
             )
-        setting = f"web.providers.{self.name}.api_key_env"
-        self.key = (
-            secret(config.api_key_env, f"{self.name} ({setting})") if (provider.needs_key) else ""
-        )
+        configured = config.api_key_env or shared.api_key_env
+        self.setting = f"{branch}.api_key_env"
+        self.key_env = configured or provider.key_env
+        wanted = provider.needs_key or bool(configured)
+        self.key = secret(self.key_env, f"{self.name} ({self.setting})") if wanted else ""
+
+    @property
+    def bearer(self) -> dict[str, str]:
+        """The header with the key; none without one."""
+        return {"authorization": f"Bearer {self.key}"} if self.key else {}
+
+    @property
+    def seconds(self) -> float:
+        """The seconds that the service has for an answer."""
+        return self._ctx.remaining(self._ctx.config.web.search.timeout)
+
+    @property
+    def ca_file(self) -> str:
+        """The file of authorities that the user trusts; empty without one."""
+        return self._ctx.config.egress.ca_file
+
+    def at(self, base_url: str) -> Self:
+        """The way to another address of the same service; one of the user's own stays."""
+        if self._own_url:
+            return self
+        other = copy(self)
+        other.base_url = base_url.rstrip("/")
+        return other
+
+    def warn(self, message: str) -> None:
+        """Add one line to the end of the result."""
+        self._ctx.warn(message)
+
+    async def lease(self) -> Lease:
+        """A way out through the guard, for a library that opens its own connections."""
+        return await self._ctx.use(GuardProxy).lease(COMPONENT)
+
+    async def call(self, path: str, **request: Any) -> dict[str, Any]:
+        """Ask a service with an API: `send`, and the object that it answers.
+
+        Raises:
+            RateLimited, HttpStatus, ChallengePage: as `check_api`.
+            Unavailable: the answer is no JSON object.
+        """
+        return self.json(await self.fetch(path, **request))
+
+    async def fetch(self, path: str, **request: Any) -> Response:
+        """`call`, for an answer that is no JSON."""
+        told = {"accept": "application/json"}
+        # An agent that the user configured goes before ours.
+        if not self._ctx.config.egress.user_agent:
+            told["user-agent"] = AGENT
+        headers = told | (request.pop("headers", None) or {})
+        response = await self.send(path, **request, headers=headers, checked=False)
+        check_api(response, self)
+        return response
 
     async def send(
         self,
@@ -118,35 +234,46 @@ class Reach:
         *,
         params: Mapping[str, str] | None = None,
         form: Mapping[str, str] | None = None,
+        json_body: Mapping[str, Any] | None = None,
         headers: Mapping[str, str] | None = None,
         checked: bool = True,
+        judge: Callable[[str], None] | None = None,
     ) -> Response:
-        """Ask the service; with a form it is a POST.
+        """Ask the service; with a form or a JSON body it is a POST.
 
         Args:
-            path: below the address, unless the address ends with it already.
+            path: below the address; what the address ends with already is not repeated.
             params: the query of the URL.
             form: fields of the body.
+            json_body: the body as JSON; members that are None or empty are left out.
             headers: more headers.
             checked: raise for refusals, instead of handing them out.
+            judge: told the URL of each redirect before it is followed; it may raise.
         """
-        url = self.base_url if self.base_url.endswith(path.rstrip("/")) else self.base_url + path
-        if path.endswith("/") and not url.endswith("/"):
-            url += "/"
+        url = _joined(self.base_url, path)
         if params:
             url += "?" + urlencode({k: v for k, v in params.items() if v})
         given = dict(headers or {})
+        body: bytes | None = None
         if form is not None:
             given["content-type"] = "application/x-www-form-urlencoded"
+            body = urlencode(form).encode("ascii")
+        elif json_body is not None:
+            given["content-type"] = "application/json"
+            full = {k: v for k, v in json_body.items() if v not in (None, "", [])}
+            body = json.dumps(full).encode()
         response = await self._ctx.use(Egress).fetch(
             url,
-            method="GET" if form is None else "POST",
+            method="GET" if body is None else "POST",
             headers=given,
-            body=None if form is None else urlencode(form).encode("ascii"),
+            body=body,
             component=COMPONENT,
             endpoints=(self.base_url,),
-            max_bytes=MAX_BYTES,
+            max_bytes=self._max_bytes,
             timeout=self._ctx.config.web.search.timeout,
+            retries=self._retries,
+            retry_refusals=False,
+            judge=judge,
             ctx=self._ctx,
         )
         if checked:
@@ -167,6 +294,26 @@ class Reach:
             raise self.unreadable("its answer is not a JSON object")
         return value
 
+    def listed(self, answer: Any, *path: str, optional: bool = False) -> list[dict[str, Any]]:
+        """The objects of the list at a path in an answer.
+
+        Args:
+            answer: a JSON value.
+            path: the members that lead to the list.
+            optional: no such member is an empty list.
+
+        Raises:
+            Unavailable: there is no list.
+        """
+        value = answer
+        for name in path:
+            value = value.get(name) if isinstance(value, dict) else None
+            if value is None and optional:
+                return []
+        if not isinstance(value, list):
+            raise self.unreadable(f"it has no list '{'.'.join(path)}'")
+        return records(value)
+
     def unreadable(self, why: str) -> Unavailable:
         """The error for an answer that cannot be understood."""
         return Unavailable(
@@ -174,6 +321,15 @@ class Reach:
             hint="Use another provider (web.search.providers), or try again later.",
             provider=self.name,
         )
+
+
+def _joined(base: str, path: str) -> str:
+    """The address of a path; the start of it that the base ends with is said once."""
+    ends = [i for i, sign in enumerate(path) if sign == "/"] + [len(path)]
+    for end in reversed(ends[1:]):
+        if base.endswith(path[:end]):
+            return base + path[end:]
+    return base + path
 
 
 def plain(value: Any) -> str:

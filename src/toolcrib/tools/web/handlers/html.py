@@ -5,10 +5,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from toolcrib.tools.web.document import Document, Raw, decode
+from toolcrib.tools.web.anchors import anchors_of, pictures_of
+from toolcrib.tools.web.document import Document, Format, Raw, decode
+from toolcrib.tools.web.facts import facts_of
+from toolcrib.tools.web.navigation import menus_of, navigation_of
 
 if TYPE_CHECKING:
     from turbohtml import Document as Tree
+    from turbohtml import Element
 
 _UNSEEN = (
     "script, style, template, svg, iframe, object, embed, canvas, audio, video, "
@@ -32,53 +36,96 @@ FORWARD_SECONDS = 10
 
 
 def convert(raw: Raw) -> Document:
-    """The visible text of a page, as Markdown or plain.
+    """The visible text of a page, as Markdown or plain, and what else it holds.
 
-    Scripts, hidden parts and navigation are left out. Where nothing is left, hidden
-    parts and navigation come back rather than an empty document.
+    Scripts, hidden parts and navigation are left out of the text. Where nothing is left,
+    hidden parts and navigation come back rather than an empty document.
     """
     source, encoding = decode(raw)
-    tree, hidden = _pruned(source, _HIDDEN, _NAVIGATION, _NO_SCRIPTS)
+    tree = _tree(source)
+    facts = facts_of(tree)
     notes = _notes(tree, raw)
-    text = _rendered(tree, raw)
+    hidden = _make_visible(tree, _HIDDEN)
+    base = tree.base_url(raw.url)
+    pictures = pictures_of(tree, base)
+    anchors = _resolved(tree, base)
+    menus = menus_of(tree)
+    navigation = navigation_of(menus, lambda menu: _rendered(menu, raw.format))
+    for menu in menus:
+        menu.extract()
+    tree.remove(_NAVIGATION)
+    links = anchors_of(anchors, set(tree.select("a[href]")), raw.url)
+    text = _rendered(tree, raw.format)
     if not text:
-        tree, _ = _pruned(source, "", "", _NO_SCRIPTS)
-        text = _rendered(tree, raw)
+        tree = _tree(source)
+        _make_visible(tree, "")
+        _resolved(tree, base)
+        text = _rendered(tree, raw.format)
         if text:
             notes.append("Only hidden or navigation text was found.")
         else:
             notes.append("The page has no text without a browser that runs its scripts.")
-    return Document(text, "html", _title(tree), encoding, notes, hidden)
+    return Document(
+        text,
+        "html",
+        _title(tree),
+        encoding,
+        notes,
+        hidden,
+        links=links,
+        pictures=pictures,
+        facts=facts,
+        navigation=navigation,
+    )
 
 
-def _pruned(source: str, hidden: str, *others: str) -> tuple[Tree, int]:
-    """The tree without what is not shown, and how many hidden parts with text it had."""
+def fragment(markup: str, base: str, form: Format) -> str:
+    """A piece of HTML as Markdown or plain text, its headings below those around it."""
+    tree = _tree(markup)
+    _make_visible(tree, _HIDDEN)
+    _resolved(tree, base)
+    for heading in tree.select("h1, h2, h3"):
+        heading.tag = "h4"
+    return _rendered(tree, form)
+
+
+def _tree(source: str) -> Tree:
     from turbohtml import parse
 
-    tree = parse(source, positions=False)
-    tree.remove(", ".join([_UNSEEN, *filter(None, others)]))
-    count = 0
-    if hidden:
-        parts = tree.select(hidden)
-        count = sum(1 for part in parts if next(iter(part.stripped_strings), ""))
-        tree.remove(hidden)
-    return tree, count
+    return parse(source, positions=False)
 
 
-def _rendered(tree: Tree, raw: Raw) -> str:
-    from turbohtml import Markdown, PlainText
+def _make_visible(tree: Tree, hidden: str) -> int:
+    """Remove what is not shown, and count the hidden parts that have text."""
+    tree.remove(f"{_UNSEEN}, {_NO_SCRIPTS}")
+    if not hidden:
+        return 0
+    count = sum(1 for part in tree.select(hidden) if next(iter(part.stripped_strings), ""))
+    tree.remove(hidden)
+    return count
 
-    if raw.format == "text":
-        text = tree.to_text(PlainText(bullet="- ", table_cell_separator=" | "))
-        return _tidy(text).strip()
-    tree.resolve_links(tree.base_url(raw.url))
+
+def _resolved(tree: Tree, base: str) -> list[Element]:
+    """Make links absolute; the anchors that lead to the web keep theirs and are given."""
+    tree.resolve_links(base)
+    anchors = []
     for link in tree.select("a[href]"):
         href = (link.attr("href") or "").strip()
         if _WEB.match(href):
             link.attrs["href"] = href
+            anchors.append(link)
         else:
             del link.attrs["href"]
-    text = tree.to_markdown(
+    return anchors
+
+
+def _rendered(part: Tree | Element, form: Format) -> str:
+    from turbohtml import Markdown, PlainText
+
+    if form == "text":
+        text = part.to_text(PlainText(bullet="- ", table_cell_separator=" | "))
+        return _tidy(text).strip()
+    text = part.to_markdown(
         Markdown(
             images=Markdown.Images(mode="alt"),
             tables=Markdown.Tables(cell_blocks="text"),

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 from toolcrib.core.errors import UnsupportedContent
 from toolcrib.tools.web.document import MAX_TEXT, Document, Raw, decode
 
 MAX_DEPTH = 40
+_GUARD = re.compile(r"\s*(?:\)\]\}'?,?|for\s?\(;;\);|while\s?\(1\);)\s*")
+"""What some services write first, so that no script can use the answer."""
 
 
 def convert(raw: Raw) -> Document:
@@ -19,9 +22,11 @@ def convert(raw: Raw) -> Document:
     """
     text, encoding = decode(raw)
     try:
-        value = json.loads(text)
+        guard = _GUARD.match(text)
+        value = json.loads(text[guard.end() if guard else 0 :])
     except (ValueError, RecursionError) as error:
         raise UnsupportedContent(
+            "JSON could not be parsed. "
             f"The page is labelled as {raw.kind} and is not valid JSON: {error}.",
             hint='format="raw" gives it as it is.',
             content_type=raw.kind,

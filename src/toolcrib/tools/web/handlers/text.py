@@ -1,4 +1,4 @@
-"""Plain text, source code, XML: as it is."""
+"""Plain text, Markdown, source code, lines of JSON: as it is."""
 
 from __future__ import annotations
 

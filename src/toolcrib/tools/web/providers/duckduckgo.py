@@ -2,97 +2,106 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
-from urllib.parse import quote, unquote_to_bytes
 
-from toolcrib.core.errors import ChallengePage
-from toolcrib.tools.web.answers import check
-from toolcrib.tools.web.provider import Ask, Found, Page, Provider, Reach, is_web, plain
+from toolcrib.kit.egress import Response
+from toolcrib.tools.web.duck import SAFE, cookies, fields, limited
+from toolcrib.tools.web.engines import Engine
+from toolcrib.tools.web.markup import shown
+from toolcrib.tools.web.provider import Ask, Page, Reach
+from toolcrib.tools.web.refusals import marked
 
 if TYPE_CHECKING:
     from turbohtml import Document, Element
 
-_SAFE = {"strict": ("1", "1"), "moderate": ("", "-1"), "off": ("-1", "-2")}
-_BANG = re.compile(r"(?<!\S)(!\S+|\S+!)(?!\S)")
-_TARGET = re.compile(r"(?:^|duckduckgo\.com)/l/\?(?:[^#]*&)?uddg=([^&#]*)")
-_AD = re.compile(r"^(?:https?:)?//(?:[\w-]+\.)?duckduckgo\.com/y\.js\b")
-_DATE = re.compile(r"\b\d{4}-\d\d-\d\d(?!\d)")
+_DAY = re.compile(r"\b\d{4}-\d\d-\d\d(?!\d)")
 
 
-async def search(ask: Ask, reach: Reach) -> Page:
-    """Post the form that the page has, and read the page that comes back."""
-    p, kp = _SAFE[ask.safe_search]
-    # A word like !w would send the query on to another site.
-    form = {"q": _BANG.sub(r'"\1"', ask.query), "b": "", "kl": "wt-wt", "p": p, "kp": kp}
-    form |= {"df": ask.freshness[:1], **ask.cursor}
-    response = await reach.send(
-        "/html/", form=form, headers={"referer": f"{reach.base_url}/"}, checked=False
+class DuckDuckGo(Engine):
+    """DuckDuckGo."""
+
+    name = "duckduckgo"
+    about = "DuckDuckGo's page for browsers without scripts."
+    base_url = "https://html.duckduckgo.com"
+    site = "duckduckgo.com"
+    max_chars = 499
+
+    blocks = (
+        "#links .result, .serp__results .result, .results .web-result, .result.results_links",
+        "article[data-testid=result], li[data-layout=organic]",
+        ".links_main:has(a.result__a), .nrn-react-div:has(h2 a)",
     )
-    document = await asyncio.to_thread(_parse, response.body)
-    if response.status == 202 or document.select_one("form#challenge-form, [class*=anomaly-modal]"):
-        raise ChallengePage(
-            f"{reach.name} wants proof of a human instead of answering.",
-            hint="It blocks an address for up to an hour. Use another provider until then.",
-            kind="duckduckgo",
-            status=response.status,
+    never = (
+        "[class*='result--ad'], .result--no-result, .result--sep, .result--more, .result--news,"
+        "[data-layout=ad], [data-testid=ad], [data-nrn=ad]"
+    )
+    aside = (
+        ".module--carousel, [data-layout=videos], [data-layout=news], [data-layout=images],"
+        "[data-layout=related_searches], .result__sitelinks, [data-testid=sitelinks]"
+    )
+    links = (
+        "a.result__a",
+        "a[data-testid=result-title-a]",
+        ".result__title a",
+        "h2 a[href]",
+        "a.result__snippet",
+    )
+    titles = ("a.result__a", "a[data-testid=result-title-a]", ".result__title", "h2")
+    snippets = (
+        ".result__snippet",
+        "[data-result=snippet] > div",
+        "[data-result=snippet]",
+        "[data-testid=result-snippet]",
+        ".result__body .snippet",
+    )
+    dates = (
+        "[data-result=snippet] > div > span:first-child",
+        "[data-result=snippet] span:first-child",
+    )
+    noise = ".badge--ad__tooltip-wrap, .result__type"
+    frame = "#links, .serp__results, .react-results--main, [data-testid=mainline]"
+    empty = (
+        ".result--no-result, .no-results, .no-results__message, .no-results-message,"
+        "[data-testid=no-results-message], [data-testid=no-results]"
+    )
+    said = "#links, .serp__results, .react-results--main, [data-testid=mainline], .results--message"
+
+    async def request(self, ask: Ask, reach: Reach) -> Response:
+        """Post the form that the page has, or the one that leads on."""
+        safe, setting = SAFE[ask.safe_search]
+        limited(self, ask)
+        form = {**fields(ask), "p": safe, "kp": setting}
+        sent = {**cookies(ask), "p": setting} if ask.safe_search != "moderate" else cookies(ask)
+        return await self.fetch_page(reach, ask, "/html/", form=form, cookies=sent)
+
+    def snippet(self, block: Element, link: Element | None) -> tuple[str, str]:
+        """The text; the date stands beside the address."""
+        text, date = super().snippet(block, link)
+        beside = block.select_one(".result__extras__url")
+        day = _DAY.search(beside.text) if beside is not None else None
+        return text, day[0] if day else date
+
+    def following(self, document: Document) -> Mapping[str, str] | None:
+        """The hidden fields of the form that leads on; without its vqd nothing goes on."""
+        form = document.select_one(
+            ".nav-link form:has(input[value=Next]), form:has(input[name=vqd]):has(input[name=s])"
         )
-    check(response, reach.name)
-    if response.redirects and not response.url.startswith(f"{reach.base_url}/"):
-        raise reach.unreadable("it redirects to another page")
-    return await asyncio.to_thread(_page, document, reach)
+        inputs = form.select("input[type=hidden][name]") if form is not None else []
+        return {str(f.attr("name")): str(f.attr("value") or "") for f in inputs} or None
 
+    def without_results(self, response: Response, document: Document, reach: Reach) -> Page:
+        """Its frame without any block means that nothing was found."""
+        blocks = [b for b in document.select(", ".join(self.blocks)) if shown(b)]
+        unread = [b for b in blocks if self.counts(b) and not self.paid(b)]
+        page = document.select_one("#links, .serp__results")
+        if page is not None and not unread and marked(reach.name, response, document) is None:
+            return Page()
+        return super().without_results(response, document, reach)
 
-def _parse(body: bytes) -> Document:
-    from turbohtml import parse
-
-    return parse(body, encoding="utf-8", positions=False)
-
-
-def _page(document: Document, reach: Reach) -> Page:
-    blocks = document.select("#links .result, .serp__results .result")
-    organic = [b for b in blocks if not b.matches(".result--ad, .result--no-result")]
-    found = [result for block in organic if (result := _result(block))]
-    empty = document.select_one(".no-results, .result--no-result, .no-results__message")
-    if organic and not found and not empty and not any(map(_is_ad, organic)):
-        raise reach.unreadable("it has results in an unknown form")
-    if not blocks and not empty and not document.select_one("#links, .serp__results"):
-        raise reach.unreadable("it is not a page of results")
-    following = document.select_one(".nav-link form:has(input[value=Next])")
-    fields = following.select("input[type=hidden][name]") if following else []
-    cursor = {str(f.attr("name")): f.attr("value") or "" for f in fields}
-    return Page(tuple(found), bool(cursor), cursor)
-
-
-def _result(block: Element) -> Found | None:
-    link = block.select_one("a.result__a")
-    title = plain(link.text) if link else ""
-    url = _unwrap((link.attr("href") or "").strip()) if link else ""
-    if not title or not is_web(url) or _AD.match(url):
-        return None
-    snippet = block.select_one(".result__snippet")
-    shown = block.select_one(".result__extras__url")
-    date = _DATE.search(shown.text) if shown else None
-    return Found(title, url, plain(snippet.text) if snippet else "", date[0] if date else "")
-
-
-def _is_ad(block: Element) -> bool:
-    link = block.select_one("a.result__a")
-    href = (link.attr("href") or "").strip() if link else ""
-    return bool(_AD.match(href) or _AD.match(_unwrap(href)))
-
-
-def _unwrap(href: str) -> str:
-    """The address behind DuckDuckGo's redirect, with its own percent-encoding untouched."""
-    wrapped = _TARGET.search(href)
-    if not wrapped:
-        return f"https:{href}" if href.startswith("//") else href
-    raw = unquote_to_bytes(wrapped[1])
-    try:
-        return raw.decode("utf-8").strip().replace(" ", "%20")
-    except UnicodeDecodeError:
-        return quote(raw, safe="%/:?#[]@!$&'()*+,;=~-._")
-
-
-PROVIDER = Provider("duckduckgo", search, base_url="https://html.duckduckgo.com")
+    def paid(self, block: Element) -> bool:
+        """Whether a block without marks is an ad after all."""
+        return all(not self.address(link) for link in block.select("a[href]")) and bool(
+            block.select("a[href*='y.js']")
+        )

@@ -2,24 +2,52 @@
 
 from __future__ import annotations
 
-from toolcrib.core.errors import NotConfigured
+from typing import Any, ClassVar
+
+from toolcrib.core.errors import NotConfigured, Unavailable
 from toolcrib.tools.web.answers import check
-from toolcrib.tools.web.provider import Ask, Found, Page, Provider, Reach, is_web, plain, records
+from toolcrib.tools.web.provider import Ask, Found, Page, Provider, Reach, plain
+from toolcrib.tools.web.readings import found, number, page_of
 
 _SAFE = {"strict": "2", "moderate": "1", "off": "0"}
+MOST_ENGINES = 8
 
 
-async def search(ask: Ask, reach: Reach) -> Page:
-    """One page of what the instance gathered from its engines."""
+class SearXNG(Provider):
+    """SearXNG."""
+
+    name = "searxng"
+    about = "An instance of your own; its settings must allow JSON."
+    max_chars = 1000
+    category: ClassVar[str] = ""
+
+    async def search(self, ask: Ask, reach: Reach) -> Page:
+        """One page of what the instance gathered from its engines."""
+        items = await gathered(reach, ask, self.category)
+        results = page_of(map(_result, items))
+        return Page(results.results, more=bool(results.results))
+
+
+async def gathered(reach: Reach, ask: Ask, category: str) -> list[dict[str, Any]]:
+    """The results of an instance in one category; empty is its usual one.
+
+    Raises:
+        NotConfigured: the instance does not give JSON.
+        Unavailable: none of its engines answered.
+    """
+    # No word of who we are: the instance's own defence takes browsers only.
     response = await reach.send(
         "/search",
         params={
-            "q": ask.query,
+            "q": ask.words,
             "format": "json",
             "pageno": str(ask.page),
+            "categories": category,
+            "language": ask.region,
             "time_range": ask.freshness,
             "safesearch": _SAFE[ask.safe_search],
         },
+        headers=reach.bearer,
         checked=False,
     )
     if response.status == 403:
@@ -30,20 +58,47 @@ async def search(ask: Ask, reach: Reach) -> Page:
         )
     check(response, reach.name)
     answer = reach.json(response)
-    if not isinstance(answer.get("results"), list):
-        raise reach.unreadable("it has no list of results")
-    found = tuple(
-        Found(
-            plain(item.get("title")),
-            item["url"].strip(),
-            plain(item.get("content")),
-            plain(item.get("publishedDate")),
-            {"engine": plain(item.get("engine"))},
+    items = reach.listed(answer, "results")
+    silent = _silent(answer.get("unresponsive_engines"))
+    if silent and not items:
+        raise Unavailable(
+            f"No engine of the SearXNG instance answered: {silent}.",
+            hint="Wait a minute, or use another provider; the instance's settings name engines.",
+            provider=reach.name,
         )
-        for item in records(answer["results"])
-        if plain(item.get("title")) and is_web(str(item.get("url")).strip())
+    if silent:
+        reach.warn(f"{reach.name} had no answer from {silent}.")
+    return items
+
+
+def _silent(value: Any) -> str:
+    """The engines that did not answer, each with the reason, as `[["google", "timeout"]]`."""
+    told = []
+    for entry in value if isinstance(value, list) else []:
+        parts = [plain(p) for p in entry] if isinstance(entry, list) else [plain(entry)]
+        name, reason = parts[0] if parts else "", parts[1] if len(parts) > 1 else ""
+        if name:
+            told.append(f"{name[:40]} ({reason[:60]})" if reason else name[:40])
+    told = sorted(set(told))
+    return ", ".join(told[:MOST_ENGINES]) + (" and others" if len(told) > MOST_ENGINES else "")
+
+
+def engines_of(item: dict[str, Any]) -> list[str]:
+    """The engines that found a result."""
+    listed = item.get("engines")
+    names = listed if isinstance(listed, list) and listed else [item.get("engine")]
+    return [name for value in names if (name := plain(value))]
+
+
+def _result(item: dict[str, Any]) -> Found | None:
+    title = plain(item.get("title"))
+    if not title:
+        return None
+    return found(
+        title,
+        item.get("url"),
+        plain(item.get("content")),
+        item.get("publishedDate"),
+        engines=engines_of(item),
+        score=number(item.get("score")),
     )
-    return Page(found, more=bool(found))
-
-
-PROVIDER = Provider("searxng", search, max_chars=1000)

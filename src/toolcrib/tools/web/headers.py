@@ -1,0 +1,73 @@
+"""What stands over a page: where it comes from, what it is, what was left out."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from toolcrib.tools.web.pages import PageText
+
+MAX_URL = 500
+"""Characters of a URL that the header shows."""
+NAVIGATION = "Navigation:"
+
+
+def header(
+    page: PageText, notes: Sequence[str] = (), outline: str = "", *, navigation: bool = False
+) -> str:
+    """The lines over a page, provenance first."""
+    facts = [f"HTTP {page.status}", page.content_type or "no content type"]
+    facts.append(f"fetched {_utc(page.fetched_at, '%Y-%m-%d %H:%M')} UTC")
+    if page.stale:
+        minutes = (time.time() - page.fetched_at) / 60
+        facts.append(f"stale copy, {minutes:,.0f} min old: reading it anew failed")
+    elif page.cached:
+        facts.append("cached")
+    if page.redirects:
+        facts.append(f"redirected from {page.redirects[0].source[:200]}")
+    lines = [f"Title: {page.title}"] if page.title else []
+    lines += [f"URL: {page.url[:MAX_URL]}", ", ".join(facts)]
+    left_out = _left_out(page, navigation=navigation)
+    return "\n".join(filter(None, [*lines, *notes, *page.notes, *left_out, outline]))
+
+
+def facts_of(page: PageText) -> dict[str, Any]:
+    """The same as JSON values."""
+    return {
+        "final_url": page.url,
+        "http_status": page.status,
+        "content_type": page.content_type,
+        "kind": page.kind,
+        "title": page.title,
+        "encoding": page.encoding,
+        "bytes": page.size,
+        "bytes_cut": page.cut,
+        "fetched_at": _utc(page.fetched_at, "%Y-%m-%dT%H:%M:%SZ"),
+        "cached": page.cached,
+        "stale": page.stale,
+        "redirects": [
+            {"from": step.source, "to": step.target, "status": step.status}
+            for step in page.redirects
+        ],
+        "notes": page.notes,
+        "removed": page.removed,
+        "hidden": page.hidden,
+        "navigation_chars": len(page.navigation),
+        "unrendered": page.unrendered,
+        "about": {name: value for name, value in asdict(page.facts).items() if value},
+    }
+
+
+def _left_out(page: PageText, *, navigation: bool) -> list[str]:
+    parts = []
+    if page.navigation and not navigation:
+        parts.append("menus (navigation=true shows them)")
+    if page.hidden:
+        parts.append(f"{page.hidden} hidden part{'s' if page.hidden > 1 else ''}")
+    return [f"Left out: {', '.join(parts)}"] if parts else []
+
+
+def _utc(when: float, form: str) -> str:
+    return time.strftime(form, time.gmtime(when))

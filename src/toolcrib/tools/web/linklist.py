@@ -1,0 +1,59 @@
+"""The links of a page as they are listed: those that were looked for first."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from toolcrib.core.context import Ctx
+from toolcrib.kit.egress import References
+from toolcrib.tools.web.disarm import disarm
+from toolcrib.tools.web.document import Link
+from toolcrib.tools.web.find import Term
+from toolcrib.tools.web.folding import folded
+from toolcrib.tools.web.pages import PageText
+
+MAX_WORDS = 100
+_WORD = re.compile(r"\w{2,}")
+
+
+async def links_of(
+    page: PageText, terms: Sequence[Term], ctx: Ctx, *, navigation: bool
+) -> tuple[tuple[str, str], ...]:
+    """Texts and URLs of a page's links, at most `web.fetch.links`, each URL once.
+
+    Args:
+        page: the page.
+        terms: links that speak of them come first.
+        ctx: the call; long URLs get references in its conversation.
+        navigation: also those of menus, behind the others.
+    """
+    chosen: dict[str, Link] = {}
+    for link in page.links:
+        if navigation or not link.navigation:
+            known = chosen.get(link.url)
+            if known is None or (not known.text and link.text):
+                chosen[link.url] = link
+    ordered = sorted(chosen.values(), key=lambda link: (-_share(link, terms), link.navigation))
+    shown = []
+    for link in ordered[: ctx.config.web.fetch.links]:
+        url = disarm(link.url) if ctx.config.web.fetch.disarm else link.url
+        shown.append((link.text[:MAX_WORDS], await ctx.use(References).shorten(url, ctx.session)))
+    return tuple(shown)
+
+
+def _share(link: Link, terms: Sequence[Term]) -> float:
+    """How much of the best term a link meets, from 0 to 1."""
+    text = f"{link.text} {link.url}"
+    plain = folded(text)
+    best = 0.0
+    for term in terms:
+        if term.pattern is not None:
+            best = max(best, float(bool(term.pattern.search(text))))
+        elif term.text and term.text in plain:
+            best = 1.0
+        elif term.kind == "words":
+            words = _WORD.findall(term.text)
+            met = sum(word in plain for word in words)
+            best = max(best, met / len(words) if words else 0.0)
+    return best

@@ -1,0 +1,117 @@
+"""arXiv, through its Atom API."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from toolcrib.core.errors import RateLimited
+from toolcrib.kit.egress import Response
+from toolcrib.tools.web.provider import Ask, Found, Page, Provider, Reach, plain
+from toolcrib.tools.web.readings import covers, found, page_of, start_of
+from toolcrib.tools.web.service import slow_hint, wait_of
+
+if TYPE_CHECKING:
+    from turbohtml import Element
+
+COUNT = 20
+# A query in arXiv's own language is passed on as it is.
+_OWN = re.compile(r"\b(?:ti|au|abs|co|jr|cat|rn|id|all):\S|\b(?:AND|OR|ANDNOT)\b")
+_TERM = re.compile(r'"([^"]+)"|([^\s"]+)')
+_TOTAL = "opensearch:totalResults"
+
+
+class ArXiv(Provider):
+    """arXiv."""
+
+    name = "arxiv"
+    about = "Preprints of arXiv, with their abstracts."
+    base_url = "https://export.arxiv.org"
+    ignores = ("region", "safe_search")
+
+    async def search(self, ask: Ask, reach: Reach) -> Page:
+        """One page of papers."""
+        words = _query(ask)
+        if not words or not covers(ask.site, "arxiv.org"):
+            return Page()
+        response = await reach.fetch(
+            "/api/query",
+            params={
+                "search_query": words,
+                "start": str(COUNT * (ask.page - 1)),
+                "max_results": str(COUNT),
+                "sortBy": "relevance",
+            },
+            headers={"accept": "application/atom+xml"},
+        )
+        return _page(response, ask, reach)
+
+
+def _query(ask: Ask) -> str:
+    """The words as arXiv wants them: each with a field, joined by AND."""
+    if _OWN.search(ask.query):
+        words = ask.query
+    else:
+        terms = []
+        for phrase, word in _TERM.findall(ask.query):
+            inner = re.sub(r"[^\w.'-]+", " ", phrase or word).strip(" .'-")
+            if inner:
+                terms.append(f'all:"{inner}"' if " " in inner else f"all:{inner}")
+        words = " AND ".join(terms)
+    start = start_of(ask.freshness)
+    if start and words:
+        return f"({words}) AND submittedDate:[{start:%Y%m%d%H%M} TO 299912312359]"
+    return words
+
+
+def _page(response: Response, ask: Ask, reach: Reach) -> Page:
+    from turbohtml import HTMLParseError, parse_xml
+
+    text = response.body.decode("utf-8", "replace")
+    if text.strip() == "Rate exceeded.":
+        raise RateLimited(
+            f"{reach.name} asks to slow down.",
+            hint=slow_hint(wait_of(response)),
+            provider=reach.name,
+            status=response.status,
+            retry_after=wait_of(response),
+        )
+    try:
+        feed = parse_xml(text)
+    except HTMLParseError:
+        raise reach.unreadable("its answer is not an Atom feed") from None
+    if feed.find("feed") is None:
+        raise reach.unreadable("its answer is not an Atom feed")
+    entries = feed.find_all("entry")
+    for entry in entries:
+        if "/api/errors" in _text(entry, "id"):
+            raise reach.unreadable(f"it says {_text(entry, 'summary')[:300]}")
+    total = feed.find(_TOTAL)
+    count = plain(total.text) if total is not None else ""
+    more = ask.page * COUNT < int(count[:9]) if count.isdecimal() else len(entries) >= COUNT
+    return page_of(map(_result, entries), more=more)
+
+
+def _result(entry: Element) -> Found | None:
+    pdf = next((at.attrs.get("href") for at in entry.find_all("link") if _is_pdf(at)), "")
+    # The addresses of the API are those without TLS.
+    url = re.sub(r"^http://arxiv\.org/", "https://arxiv.org/", _text(entry, "id"))
+    abstract = _text(entry, "summary")
+    return found(
+        _text(entry, "title"),
+        url,
+        abstract,
+        _text(entry, "published"),
+        abstract,
+        authors=[plain(name.text) for name in entry.find_all("name")][:20],
+        pdf=re.sub(r"^http://arxiv\.org/", "https://arxiv.org/", str(pdf or "")),
+    )
+
+
+def _is_pdf(link: Element) -> bool:
+    return link.attrs.get("title") == "pdf" or link.attrs.get("type") == "application/pdf"
+
+
+def _text(entry: Element, name: str) -> str:
+    element = entry.find(name)
+    return plain(element.text) if element is not None else ""

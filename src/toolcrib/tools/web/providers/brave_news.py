@@ -1,0 +1,47 @@
+"""News of Brave Search, through its API."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from toolcrib.tools.web.provider import Ask, Found, Page, Reach, plain
+from toolcrib.tools.web.providers.brave import LAST_PAGE, BraveApi
+from toolcrib.tools.web.readings import at, found, page_of, texts, unmarked
+
+COUNT = 20
+
+
+class BraveNews(BraveApi):
+    """Brave News."""
+
+    name = "brave_news"
+    about = "News by Brave's API."
+    kind = "news"
+    shares = "brave"
+
+    async def search(self, ask: Ask, reach: Reach) -> Page:
+        """One page of news, newest and most relevant first."""
+        answer = await self.ask(
+            "/res/v1/news/search",
+            ask,
+            reach,
+            count=str(COUNT),
+            offset=str(ask.page - 1),
+            safesearch=ask.safe_search,
+            extra_snippets="true",
+        )
+        results = reach.listed(answer, "results", optional=True)
+        more = len(results) >= COUNT and ask.page < LAST_PAGE
+        return page_of(map(_result, results), more=more)
+
+
+def _result(item: dict[str, Any]) -> Found | None:
+    return found(
+        unmarked(item.get("title")),
+        item.get("url"),
+        unmarked(item.get("description")),
+        plain(item.get("page_age")) or plain(item.get("age")),
+        extra_snippets=texts(item.get("extra_snippets")),
+        source=plain(at(item, "meta_url", "hostname")),
+        breaking=item.get("breaking") or None,
+    )

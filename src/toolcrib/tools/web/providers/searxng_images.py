@@ -1,0 +1,50 @@
+"""Images of a SearXNG instance."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+from urllib.parse import urljoin
+
+from toolcrib.tools.web.provider import Ask, Found, Page, Provider, Reach, plain
+from toolcrib.tools.web.providers.searxng import engines_of, gathered
+from toolcrib.tools.web.readings import found, page_of
+
+_SIZE = re.compile(r"(\d{1,5})\s*[x\u00d7]\s*(\d{1,5})", re.IGNORECASE)
+
+
+class SearXNGImages(Provider):
+    """Images of SearXNG."""
+
+    name = "searxng_images"
+    about = "Images by your SearXNG instance."
+    kind = "images"
+    shares = "searxng"
+    max_chars = 1000
+
+    async def search(self, ask: Ask, reach: Reach) -> Page:
+        """One page of the images that the instance gathered."""
+        items = await gathered(reach, ask, "images")
+        results = page_of(_result(item, reach.base_url) for item in items)
+        return Page(results.results, more=bool(results.results))
+
+
+def _result(item: dict[str, Any], base: str) -> Found | None:
+    size = _SIZE.search(plain(item.get("resolution")))
+    return found(
+        plain(item.get("title")),
+        _address(item.get("img_src"), base),
+        plain(item.get("content")),
+        item.get("publishedDate"),
+        page=_address(item.get("url"), base),
+        thumbnail=_address(item.get("thumbnail_src"), base),
+        width=int(size.group(1)) if size else None,
+        height=int(size.group(2)) if size else None,
+        source=plain(item.get("source")),
+        engines=engines_of(item),
+    )
+
+
+def _address(value: Any, base: str) -> str:
+    """An address as engines give it, some of them without a scheme or a host."""
+    return urljoin(f"{base}/", value.strip()) if isinstance(value, str) and value.strip() else ""

@@ -1,0 +1,205 @@
+"""Every setting of `web.fetch` holds, and a batch shares its budget."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import threading
+import time
+from itertools import pairwise
+
+import pytest
+
+from tests.servers.scripted import Answer
+from toolcrib.kit.tokens import estimate
+from toolcrib.toolbox import Toolbox
+
+PIXEL = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
+
+
+def pages(result):
+    assert result.error is None, result.error
+    return result.data["pages"]
+
+
+@pytest.mark.rows("A15")
+async def test_the_usual_format_is_the_users(server, settings):
+    server["/page"] = Answer("<p>See <a href=/x>this</a>.")
+    async with Toolbox(config=settings(fetch={"format": "text"})) as box:
+        [page] = pages(await box.call("fetch_url", {"url": f"{server.url}/page"}))
+    assert page["content"] == "See this."
+
+
+@pytest.mark.rows("A16")
+async def test_the_usual_budget_is_the_users(server, settings):
+    server["/page"] = Answer("<p>words and more " * 3000)
+    async with Toolbox(config=settings(fetch={"max_tokens": 500})) as box:
+        result = await box.call("fetch_url", {"url": f"{server.url}/page"})
+    [page] = pages(result)
+    assert 200 < estimate(result.text) <= 500
+    assert page["length"] > page["end"]
+    assert f"of {page['length']:,}" in result.text
+    assert result.data["limits"] == {"max_tokens": 500, "max_bytes": 5_000_000, "timeout": 20.0}
+
+
+@pytest.mark.rows("B17", "D21")
+async def test_the_time_is_bounded(server, settings):
+    hold = threading.Event()
+    server["/page"] = Answer("<p>late", hold=hold)
+    config = settings(fetch={"timeout": 0.3})
+    config["egress"]["retry"]["retries"] = 0
+    async with Toolbox(config=config) as box:
+        result = await box.call("fetch_url", {"url": f"{server.url}/page"})
+    hold.set()
+    assert result.error.code == "timeout"
+    assert "0.3 s" in result.error.message
+
+
+class Clock:
+    """Notes when requests come, and how many are there at once."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.now = self.most = 0
+        self.times: list[float] = []
+
+    def answer(self, request) -> Answer:
+        with self.lock:
+            self.times.append(time.monotonic())
+            self.now += 1
+            self.most = max(self.most, self.now)
+        time.sleep(0.05)
+        with self.lock:
+            self.now -= 1
+        return Answer("<p>words")
+
+    @property
+    def gaps(self) -> list[float]:
+        return [b - a for a, b in pairwise(sorted(self.times))]
+
+
+@pytest.mark.rows("A41", "X21")
+async def test_one_host_gets_so_many_requests_at_once(server, settings):
+    clock = Clock()
+    for n in range(8):
+        server[f"/{n}"] = clock.answer
+    async with Toolbox(config=settings(fetch={"host_concurrency": 2})) as box:
+        pages(await box.call("fetch_url", {"urls": [f"{server.url}/{n}" for n in range(8)]}))
+    assert clock.most == 2
+
+
+@pytest.mark.rows("A41", "X21")
+async def test_requests_to_one_host_keep_a_gap_between_processes_and_hops(server, settings):
+    clock = Clock()
+    for n in range(3):
+        server[f"/{n}"] = clock.answer
+    moved = Answer("", 302, headers={"Location": "/2"})
+
+    def go(request) -> Answer:
+        clock.answer(request)
+        return moved
+
+    server["/go"] = go
+    config = settings(fetch={"host_gap_seconds": 0.2})
+    async with Toolbox(config=config) as one, Toolbox(config=config) as two:
+        await asyncio.gather(
+            one.call("fetch_url", {"urls": [f"{server.url}/0", f"{server.url}/go"]}),
+            two.call("fetch_url", {"url": f"{server.url}/1"}),
+        )
+    assert len(clock.times) == 4
+    assert min(clock.gaps) > 0.12
+
+
+@pytest.mark.rows("A41")
+async def test_waiting_for_a_turn_takes_none_of_the_time_of_a_page(server, settings):
+    for n in range(4):
+        server[f"/{n}"] = Answer("<p>words")
+    config = settings(fetch={"host_gap_seconds": 0.3, "timeout": 0.5})
+    async with Toolbox(config=config) as box:
+        result = await box.call("fetch_url", {"urls": [f"{server.url}/{n}" for n in range(4)]})
+    assert [page["status"] for page in pages(result)] == ["ok"] * 4
+
+
+async def test_so_many_pages_of_a_call_are_fetched_at_once(server, settings):
+    clock = Clock()
+    for n in range(8):
+        server[f"/{n}"] = clock.answer
+    config = settings(fetch={"host_concurrency": 8, "concurrency": 3})
+    async with Toolbox(config=config) as box:
+        pages(await box.call("fetch_url", {"urls": [f"{server.url}/{n}" for n in range(8)]}))
+    assert clock.most == 3
+
+
+@pytest.mark.rows("B13", "B14")
+async def test_what_short_pages_leave_goes_to_long_ones(server, box):
+    server["/long"] = Answer("<title>Long</title>" + "<p>words and more of them</p>" * 3000)
+    server["/a"] = server["/b"] = Answer("<title>Short</title><p>short")
+    urls = [f"{server.url}/{name}" for name in ("a", "long", "b")]
+    result = await box.call("fetch_url", {"urls": urls, "max_tokens": 3000})
+    first, long, last = pages(result)
+    assert first["content"] == last["content"] == "short"
+    assert estimate(long["content"]) > 1800
+    assert estimate(result.text) <= 3000
+    assert result.text.index("Title: Short") < result.text.index("Title: Long")
+
+
+async def test_two_long_pages_share_alike(server, box):
+    server["/a"] = server["/b"] = Answer("<p>words and more of them</p>" * 3000)
+    urls = [f"{server.url}/a", f"{server.url}/b"]
+    result = await box.call("fetch_url", {"urls": urls, "max_tokens": 2000})
+    sizes = [estimate(page["content"]) for page in pages(result)]
+    assert all(600 < size < 1000 for size in sizes)
+    assert estimate(result.text) <= 2000
+
+
+async def test_a_picture_is_shown_to_hosts_that_can(server, box):
+    server["/dot.png"] = Answer(PIXEL, kind="image/png")
+    result = await box.call("fetch_url", {"url": f"{server.url}/dot.png"})
+    [page] = pages(result)
+    assert page["kind"] == "image"
+    assert "1 x 1 pixels" in page["content"]
+    assert [(image.data, image.mime_type) for image in result.images] == [(PIXEL, "image/png")]
+    assert server.count("/dot.png") == 1
+
+
+@pytest.mark.rows("A36", "D31")
+async def test_provenance_comes_first(server, box):
+    server["/go"] = Answer("", 301, headers={"Location": "/page"})
+    server["/page"] = Answer(
+        "<html lang=en><title>T</title><meta name=author content=Ada><nav><a href=/>menu</a></nav>"
+        "<p>words</p><p hidden>secret</p>"
+    )
+    result = await box.call("fetch_url", {"url": f"{server.url}/go"})
+    lines = result.text.splitlines()
+    assert lines[1:3] == ["Title: T", f"URL: {server.url}/page"]
+    assert lines[3].startswith("HTTP 200, text/html, fetched ")
+    assert lines[3].endswith(f", redirected from {server.url}/go")
+    assert lines[4] == "Left out: menus (navigation=true shows them), 1 hidden part"
+    [page] = pages(result)
+    expected = {
+        "final_url": f"{server.url}/page",
+        "http_status": 200,
+        "content_type": "text/html",
+        "kind": "html",
+        "bytes_cut": False,
+        "truncated": False,
+        "hidden": 1,
+        "unrendered": False,
+    }
+    assert page.items() >= expected.items()
+    assert page["about"]["author"] == "Ada"
+    assert page["bytes"] > 100
+
+
+@pytest.mark.rows("B30")
+async def test_the_users_headers_go_along(server, settings):
+    server["/page"] = Answer("<p>words")
+    config = settings()
+    config["egress"] |= {"user_agent": "mine/1.0", "headers": {"Accept-Language": "de"}}
+    async with Toolbox(config=config) as box:
+        pages(await box.call("fetch_url", {"url": f"{server.url}/page"}))
+    [asked] = server.asked
+    assert asked.headers["user-agent"] == "mine/1.0"
+    assert asked.headers["accept-language"] == "de"
