@@ -60,6 +60,7 @@ def content(result) -> str:
     return result.data["pages"][0]["content"]
 
 
+@pytest.mark.rows("A14", "B14", "D31", "C033", "E51")
 async def test_html_becomes_markdown(server, box, watcher):
     server["/page"] = Answer(PAGE)
     result = await box.call("fetch_url", {"url": f"{server.url}/page"}, caller=watcher.caller)
@@ -268,6 +269,7 @@ async def test_a_page_with_a_captcha_on_it_is_a_page(server, box):
     assert content(await box.call("fetch_url", {"url": f"{server.url}/page"})) == "Write"
 
 
+@pytest.mark.rows("A36")
 async def test_redirects_are_shown(server, box):
     server["/a"] = Answer("", 301, headers={"Location": "/b?x=%2F"})
     server["/b"] = Answer("", 302, headers={"Location": "page"})
@@ -321,6 +323,7 @@ def long_page(paragraphs: int) -> str:
     "arguments",
     [{}, {"max_tokens": 300}, {"max_tokens": 50}, {"format": "text", "max_tokens": 700}],
 )
+@pytest.mark.rows("A16")
 async def test_paging_to_the_end_gives_the_whole_document_once(server, box, arguments):
     server["/long"] = Answer(long_page(60 if arguments.get("max_tokens") == 50 else 200))
     given = {"url": f"{server.url}/long", **arguments}
@@ -356,6 +359,7 @@ async def test_an_offset_behind_the_end_is_refused(server, box):
     assert result.error.details["length"] == 5
 
 
+@pytest.mark.rows("A26", "C036")
 async def test_a_second_call_does_not_fetch_again(server, box):
     server["/page"] = Answer("<p>first")
     first = await box.call("fetch_url", {"url": f"{server.url}/page"})
@@ -428,6 +432,7 @@ async def test_an_old_page_stands_in_when_the_server_fails(server, box, grow_old
     assert gone.error.details["status"] == 410
 
 
+@pytest.mark.rows("B13", "B14", "B15", "A42")
 async def test_several_pages_have_a_status_each(server, box):
     server["/a"] = Answer("<title>A</title><p>alpha " * 400)
     server["/b"] = Answer("beta", kind="text/plain")
@@ -549,6 +554,7 @@ async def test_a_page_cannot_close_the_fence(server, box):
     assert result.text.endswith("</untrusted>")
 
 
+@pytest.mark.rows("A43")
 async def test_cancelling_stops_the_request(server, box):
     hold = threading.Event()
     server["/page"] = Answer("<p>late", hold=hold)

@@ -34,6 +34,8 @@ MAX_URLS = 10
 LEAST = 200
 """Tokens for each page: below that there is no room for more than its header."""
 MOST_IMAGES = 4
+JOIN = 12
+"""Tokens that a page takes more where there are several."""
 # Checked one by one in the tool, so that a bad one does not fail the others.
 OneUrl: TypeAlias = Annotated[str, Param("http(s) URL.", kind="url", check=expand_reference)]
 EachUrl: TypeAlias = Annotated[str, Param("Several.", kind="url", check=expand_reference)]
@@ -179,6 +181,7 @@ def _parts(
     """A part of each page; what short ones leave of their share goes to long ones."""
     needs = [budget]
     if len(sources) > 1:
+        budget -= JOIN * len(sources)
         needs = [LEAST if isinstance(s, ToolError) else need_of(s, want, budget) for s in sources]
     parts: list[Part | ToolError] = []
     for source, share in zip(sources, shares(needs, budget), strict=True):
