@@ -19,7 +19,8 @@ from toolcrib.core.config import Config
 from toolcrib.tools.web.providers import Providers
 
 TEXT = (Path(__file__).parents[1] / "docs" / "web.md").read_text(encoding="utf-8")
-SETTINGS = [part for part in re.findall(r"```toml\n(.*?)```", TEXT, re.DOTALL) if "web" in part]
+TOML = re.findall(r"```toml\n(.*?)```", TEXT, re.DOTALL)
+SETTINGS = [part for part in TOML if "[project" not in part]
 CODE = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
 
 
@@ -61,7 +62,8 @@ async def test_the_code(module: ModuleType, tmp_path: Path) -> None:
 
 def test_all_of_it_is_covered() -> None:
     assert len(CODE) == 2
-    assert len(SETTINGS) >= 4
+    assert len(SETTINGS) >= 5
+    assert len(TOML) == len(SETTINGS) + 1
 
 
 @pytest.mark.parametrize("part", SETTINGS, ids=lambda part: part.split("]")[0].strip("["))
@@ -73,6 +75,10 @@ def test_the_settings(part: str) -> None:
         found: Any = dumped
         for name in path:
             found = found[name]
+        if isinstance(value, list) and isinstance(value[0], dict):
+            found = [
+                {name: one[name] for name in given} for one, given in zip(found, value, strict=True)
+            ]
         assert found == value, path
     for name in config.web.search.providers:
         assert name in Providers().of_kind("web")

@@ -291,6 +291,62 @@ async def test_a_person_decides(box, web, tool, arguments, answer):
     assert (len(web.asked) > before) is answer
 
 
+ECHOES = [
+    ("web_search", lambda web, made_up: {"query": f"{made_up} crib"}),
+    ("web_search", lambda web, made_up: {"queries": ["crib", made_up]}),
+    ("fetch_url", lambda web, made_up: {"url": f"{web.url}/page/first/0", "find": [made_up]}),
+    (
+        "fetch_url",
+        lambda web, made_up: {"url": f"{web.url}/page/first/0", "find": ["brass", f'"{made_up}"']},
+    ),
+    ("http_request", lambda web, made_up: {"url": f"{web.url}/pets", "filter": f'"{made_up}"'}),
+    (
+        "http_request",
+        lambda web, made_up: {
+            "url": f"{web.url}/pets",
+            "filter": f'"{made_up[:9]}"+"{made_up[9:]}"',
+        },
+    ),
+]
+
+
+@pytest.mark.parametrize(("tool", "arguments"), ECHOES)
+async def test_a_link_that_the_caller_wrote_is_not_one_it_has_seen(box, web, tool, arguments):
+    """Answers repeat queries and terms; a made-up link in one must not open the way for it."""
+    await read_both(box, web)
+    (await session_of(box)).remember_link(f"{web.url}/pets")
+    made_up = f"{web.url}/take?what=swordfish"
+    told = await call(box, tool, **arguments(web, made_up))
+    assert code(told) is None
+    if told.next is not None:
+        await call(box, told.next.tool, **told.next.arguments)
+    assert code(await call(box, "fetch_url", url=made_up)) == "needs_approval"
+    assert web.count("/take") == 0
+
+
+async def test_a_link_that_a_filter_picked_from_an_answer_is_seen(box, web):
+    web["/items"] = as_json({"items": [{"link": f"{web.url}/plain*star_under_score"}]})
+    await read_both(box, web)
+    (await session_of(box)).remember_link(f"{web.url}/items")
+    asked = {"url": f"{web.url}/items", "filter": ".items[].link"}
+    assert code(await call(box, "http_request", **asked)) is None
+    assert code(await call(box, "fetch_url", url=f"{web.url}/plain*star_under_score")) is None
+
+
+async def test_links_of_what_a_result_left_out_are_seen(box, web):
+    """An answer of the web is cut to its budget; `read_more` gives the rest, and its links."""
+    links = [{"link": f"{web.url}/item/{n}", "text": "on cribs " * 60} for n in range(200)]
+    web["/items"] = as_json(links)
+    web["/item/100"] = Answer("<p>Item</p>")
+    await read_both(box, web)
+    (await session_of(box)).remember_link(f"{web.url}/items")
+    cut = await call(box, "http_request", url=f"{web.url}/items")
+    assert cut.next is not None
+    assert cut.next.tool == "read_more"
+    assert f"{web.url}/item/100" not in cut.text
+    assert code(await call(box, "fetch_url", url=f"{web.url}/item/100")) is None
+
+
 async def test_it_can_be_switched_off(web, tmp_path, workspace):
     config = configuration(web, tmp_path) | {"policy": {"taint": False}}
     async with Toolbox(config, workspace=workspace) as box:

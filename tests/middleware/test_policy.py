@@ -14,7 +14,7 @@ from toolcrib.core.errors import ToolError
 from toolcrib.kit.approvals import Approvals
 from toolcrib.kit.egress.url import complete_url, parse_url
 from toolcrib.kit.results import Results
-from toolcrib.middleware.policy import _canonical, _links
+from toolcrib.middleware.links import canonical, links_of
 from toolcrib.toolbox import Toolbox
 
 
@@ -238,7 +238,7 @@ def test_a_link_that_is_not_parsed_is_what_parsing_gives(url: str) -> None:
         parsed = parse_url(complete_url(url)).href
     except ToolError:
         parsed = url
-    assert _canonical(url) == parsed
+    assert canonical(url) == parsed
 
 
 @pytest.mark.parametrize(
@@ -259,4 +259,4 @@ def test_a_link_that_is_not_parsed_is_what_parsing_gives(url: str) -> None:
     ],
 )
 def test_a_link_is_known_however_it_stands_in_a_text(text: str, url: str) -> None:
-    assert url in set(_links(text))
+    assert url in set(links_of(text))

@@ -82,7 +82,8 @@ class FetchConfig(Section):
         PositiveInt, Field(description="Bytes of a page, as sent and decoded.")
     ] = 5_000_000
     timeout: Annotated[
-        PositiveFloat, Field(description="Seconds that a page may take, with its redirects.")
+        PositiveFloat,
+        Field(description="Seconds that a page may take; at most egress.total_timeout."),
     ] = 20.0
     concurrency: Annotated[
         PositiveInt, Field(description="Pages of one call that are fetched at the same time.")
@@ -101,9 +102,11 @@ class FetchConfig(Section):
         bool,
         Field(description="Show links and images of pages without what could carry data out."),
     ] = False
-    allow_hosts: Annotated[Names, Field(description="Non-public hosts opened for pages only.")] = []
+    allow_hosts: Annotated[
+        Names, Field(description="Non-public hosts opened for tools that take URLs, only.")
+    ] = []
     allow_networks: Annotated[
-        Names, Field(description="Non-public networks opened for pages only.")
+        Names, Field(description="Non-public networks opened for tools that take URLs, only.")
     ] = []
 
 

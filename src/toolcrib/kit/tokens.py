@@ -16,8 +16,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from itertools import accumulate
 
-BLOCK = 1 << 18
-HEAD_BLOCK = 1 << 13
+BLOCK = 1 << 12
 TOKEN = 100  # prices are in hundredths of a token, so that sums are exact
 
 _SCRIPTS = (
@@ -80,6 +79,8 @@ _PIECE = re.compile(
     re.DOTALL,
 )
 
+_STRETCHES = re.compile(r"[\x00-\xff]+|[^\x00-\xff]+")
+
 
 class _Shapes(dict[int, str]):
     """Code point to shape, worked out once for each."""
@@ -106,48 +107,35 @@ def _shape_of(code: int) -> str:
 
 
 _SHAPES = _Shapes()
+# The shapes of the first 256 characters are all among them.
+_WESTERN = "".join(_SHAPES[code] for code in range(256)).encode("latin-1")
 
 
 def estimate(text: str) -> int:
     """About how many tokens a text takes; 0 only for the empty text."""
-    total = 0
-    for start in range(0, len(text), BLOCK):
-        shape = text[start : start + BLOCK].translate(_SHAPES)
-        total += sum(map(_PRICES.__getitem__, _PIECE.findall(shape)))
-    return -(-total // TOKEN)
+    blocks = range(0, len(text), BLOCK)
+    return -(-sum(_units(_shape(text[start : start + BLOCK])) for start in blocks) // TOKEN)
 
 
 def longest_head(text: str, max_tokens: int) -> int:
     """How many characters from the start fit into a budget of tokens."""
-    [end] = heads(text, max_tokens)
-    return fitted(text, end, max_tokens)
-
-
-def fitted(text: str, end: int, max_tokens: int) -> int:
-    """The end of a head of `heads`, moved back where it does not fit after all."""
-    if estimate(text[:end]) <= max_tokens:
-        return end
-    # The last piece alone can cost more than as the start of a longer one.
-    return _largest(end - 1, lambda size: estimate(text[:size]) <= max_tokens)
+    return heads(text, max_tokens)[0]
 
 
 def heads(text: str, *budgets: int) -> list[int]:
-    """How many characters from the start fit into each of some budgets, smallest first.
-
-    One pass for all; an end may be off by what its last piece costs, see `fitted`.
-    """
+    """How many characters from the start fit into each of some budgets, smallest first."""
     ends: list[int] = []
     wanted = [budget * TOKEN for budget in budgets]
     start = spent = 0
     while start < len(text) and wanted:
-        pieces = _PIECE.findall(text[start : start + HEAD_BLOCK].translate(_SHAPES))
+        pieces = _PIECE.findall(_shape(text[start : start + BLOCK]))
         totals = list(accumulate(map(_PRICES.__getitem__, pieces), initial=spent))
         while wanted and totals[-1] > wanted[0]:
             at = bisect_right(totals, wanted[0]) - 1
             rest = _part(pieces[at], wanted.pop(0) - totals[at])
             ends.append(start + sum(map(len, pieces[:at])) + rest)
         spent = totals[-1]
-        start += HEAD_BLOCK
+        start += BLOCK
     return [*ends, *([len(text)] * len(wanted))]
 
 
@@ -161,9 +149,26 @@ def longest_tail(text: str, max_tokens: int) -> int:
     )
 
 
+def _shape(text: str) -> str:
+    """The shape of a text; stretches of Western letters go byte by byte, far quicker."""
+    try:
+        return _western(text)
+    except UnicodeEncodeError:
+        parts = _STRETCHES.findall(text)
+    return "".join([_western(p) if p[0] <= "\xff" else p.translate(_SHAPES) for p in parts])
+
+
+def _western(text: str) -> str:
+    return text.encode("latin-1").translate(_WESTERN).decode("latin-1")
+
+
+def _units(shape: str) -> int:
+    return sum(map(_PRICES.__getitem__, _PIECE.findall(shape)))
+
+
 def _part(piece: str, budget: int) -> int:
-    """How much of one piece fits."""
-    return _largest(len(piece) - 1, lambda size: _price(piece[:size]) <= budget)
+    """How much of one piece fits; its start may be split in another way than the whole."""
+    return _largest(len(piece) - 1, lambda size: _units(piece[:size]) <= budget)
 
 
 def _largest(high: int, fits: Callable[[int], bool], low: int = 0) -> int:

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
-from itertools import islice
 from typing import Any
 from urllib.parse import unquote
 
@@ -29,27 +28,10 @@ from toolcrib.core.pipeline import Proceed
 from toolcrib.core.policy import Decision, decide
 from toolcrib.core.tool import NET, READ, SEND, Right
 from toolcrib.kit.approvals import Approvals, fingerprint
-from toolcrib.kit.egress.url import complete_url, parse_url
 from toolcrib.kit.paths import Workspace
 from toolcrib.kit.redaction import redact
+from toolcrib.middleware.links import canonical
 
-LINK = re.compile(r"(?:https?://|(?<![\w/.@])www\.)[^\s<>\"]+")
-# Where a link may be over, though each of these can also be a part of it.
-LINK_ENDS = re.compile(
-    "[\\]'`\\\\)}|*\u3001\u3002\uff0c\uff1b\uff1a\uff01\uff1f\uff09\u300d\u300f\u3011]"
-)
-# What parsing would leave as it is: most links, and parsing hundreds of them takes long.
-CANONICAL = re.compile(
-    r"https?://(?:(?:[a-z0-9-]{1,40}\.){1,5}[a-z]{2,20}|(?:OCTET\.){3}OCTET)"
-    r"(?::(?:[1-9][0-9]{3}|[1-5][0-9]{4}|6[0-4][0-9]{3}))?"
-    r"/[A-Za-z0-9/._~!$&()*+,;=:@%-]*(?:\?[A-Za-z0-9/._~!$&()*+,;=:@%?-]*)?".replace(
-        "OCTET", "(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
-    )
-)
-DOTTED = re.compile(r"/(?:\.|%2e)", re.IGNORECASE)
-LINKS_A_RESULT = 500
-READINGS = 4
-"""How many ends of one link are thought possible."""
 SUMMARY_CHARS = 200
 SLASHES = re.compile("/{2,}")
 OUR_OWN = (
@@ -131,10 +113,10 @@ def _values(call: Call, kind: str) -> list[Any]:
 
 def _spellings(url: str) -> list[str]:
     """The canonical URL, and as a server may read it: decoded, without doubled slashes."""
-    canonical = _canonical(url)
-    scheme, _, rest = unquote(canonical).partition("://")
+    known = canonical(url)
+    scheme, _, rest = unquote(known).partition("://")
     plain = f"{scheme}://{SLASHES.sub('/', rest)}"
-    return [canonical] if plain == canonical else [canonical, plain]
+    return [known] if plain == known else [known, plain]
 
 
 def _taint(call: Call, rights: Right) -> Decision | None:
@@ -146,7 +128,7 @@ def _taint(call: Call, rights: Right) -> Decision | None:
     if rights & SEND:
         return Decision("ask", f"{why}, and this call can send data out")
     if rights & NET:
-        for url in map(_canonical, _values(call, "url")):
+        for url in map(canonical, _values(call, "url")):
             if not ctx.session.has_seen(url):
                 return Decision("ask", f"{why}, and nobody has named {url[:200]} before")
     return None
@@ -156,50 +138,14 @@ def _note(call: Call, result: Result) -> None:
     session, rights = call.ctx.session, call.tool.rights
     if rights & NET or result.source:
         session.taint(untrusted=True)
-        _remember(call, (*_values(call, "url"), *_links(result.text)))
+        _remember(call, _values(call, "url"))
     if rights & READ or result.private:
         session.taint(private=True)
 
 
 def _remember(call: Call, urls: Iterable[str]) -> None:
     for url in dict.fromkeys(urls):
-        call.ctx.session.remember_link(_canonical(url))
-
-
-def _links(text: str) -> Iterable[str]:
-    """The links in a text. Where it is not sure which characters belong, every reading."""
-    for count, match in enumerate(LINK.finditer(text)):
-        if count >= LINKS_A_RESULT:
-            return
-        whole = match.group()
-        if text[match.start() - 1 : match.start()] == "(":
-            whole = whole[: _balanced(whole)]
-        ends = [end.start() for end in islice(LINK_ENDS.finditer(whole), READINGS)]
-        for end in (len(whole), *ends):
-            reading = whole[:end].rstrip(".,;:!?*_~")
-            yield reading
-            if "&amp;" in reading:
-                yield reading.replace("&amp;", "&")
-
-
-def _balanced(link: str) -> int:
-    """Where a bracket closes that the link did not open, as in Markdown."""
-    depth = 0
-    for at, char in enumerate(link):
-        depth += (char == "(") - (char == ")")
-        if depth < 0:
-            return at
-    return len(link)
-
-
-def _canonical(url: str) -> str:
-    """One spelling for each page, so that it is recognised."""
-    if CANONICAL.fullmatch(url) and not DOTTED.search(url):
-        return url
-    try:
-        return parse_url(complete_url(url)).href
-    except ToolError:
-        return url
+        call.ctx.session.remember_link(canonical(url))
 
 
 async def _ask(call: Call, reason: str) -> None:

@@ -15,6 +15,7 @@ from toolcrib.core.tool import NET
 from toolcrib.kit.results import Results
 from toolcrib.kit.text import clean, fence, head_and_tail
 from toolcrib.kit.tokens import estimate
+from toolcrib.middleware.links import remember_shown
 
 T = TypeVar("T")
 MARKER = "\n\n[{dropped} of {total} characters left out here]\n\n"
@@ -27,9 +28,12 @@ async def shape(call: Call, proceed: Proceed) -> Result:
     result = await proceed(call)
     if (result.source and not result.fenced) or call.tool.rights & NET:
         result = replace(result, text=await _clean(call, result.text))
+    remember_shown(call, result)
     budget = call.ctx.budget(call.tool.name, result.max_tokens)
     # A character is hardly ever more than one token, so short texts need no count.
-    tokens = await _long_work(estimate, result.text) if len(result.text) > budget else 0
+    tokens = result.tokens
+    if not tokens and len(result.text) > budget:
+        tokens = await _long_work(estimate, result.text)
     if tokens > budget:
         result, tokens = await _shorten(call, result, budget), 0
     if result.source and not result.fenced:

@@ -170,3 +170,12 @@ async def test_japanese(box, server):
     result = await ask(box, f"{server.url}/ja", "駐車場はどこにありますか？")
     assert result.data["answered"] is True
     assert "北門の外" in result.text
+
+
+async def test_an_old_copy_says_so(box, server, page, grow_older):
+    await ask(box, page, "blight")
+    grow_older(3600)
+    server["/tomatoes"] = Answer("", 503)
+    result = await ask(box, page, "blight")
+    assert (result.data["cached"], result.data["stale"]) == (True, True)
+    assert "old copy: reading it anew failed" in result.text

@@ -238,6 +238,7 @@ async def test_the_size_and_the_time_of_one(server, open_box, workspace):
     held.set()
     codes = [image.get("error", {}).get("code") for image in result.data["images"]]
     assert codes == ["too_large", "timeout", None]
+    assert "web.images.max_bytes" in result.data["images"][0]["error"]["hint"]
     assert len(files(workspace)) == 1
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.servers.scripted import Answer, scripted
+from tests.tools.web.pictures import png
 from toolcrib.toolbox import Toolbox
 
 TEXT = "text/plain"
@@ -155,3 +156,13 @@ async def test_a_refused_page_harms_no_other(server, polite):
     result = await polite.call("fetch_url", {"urls": urls})
     assert [page["status"] for page in result.data["pages"]] == ["error", "ok"]
     assert result.data["pages"][0]["error"]["code"] == "robots_denied"
+
+
+async def test_images_are_asked_for_like_pages(server, settings, tmp_path):
+    rules(server)
+    server["/private/a.png"] = Answer(png(2, 2), kind="image/png")
+    config = {**settings(fetch={"robots": True}), "workspace": {"roots": [str(tmp_path)]}}
+    async with Toolbox(config=config) as box:
+        result = await box.call("fetch_images", {"urls": [f"{server.url}/private/a.png"]})
+    assert result.error.code == "robots_denied"
+    assert server.count("/private/a.png") == 0

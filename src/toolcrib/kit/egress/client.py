@@ -142,7 +142,7 @@ class Egress:
             body: the bytes to send.
             component: who asks, as a branch of the configuration; see `policy`.
             endpoints: configured URLs whose origins are allowed for this fetch.
-            max_bytes: the most that the body may have, over the caps of `egress`.
+            max_bytes: the most that the body may have, in place of both caps of `egress`.
             timeout: seconds for everything; None is `egress.total_timeout`.
             retries: how often a passing failure is tried again; see `egress.retry`.
             retry_refusals: whether an answer that asks to slow down is one of those.

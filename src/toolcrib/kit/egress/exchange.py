@@ -209,9 +209,10 @@ class _Body:
         self._cut = True
 
     def _too_large(self, what: str, cap: int, setting: str) -> TooLarge:
+        ours = setting.startswith("egress.")
         return TooLarge(
             f"The answer of {self._target.host} {what}: the limit is {cap:,} bytes.",
-            hint=f"The limit is {setting}.",
+            hint=f"Use another source.{f' The user can raise {setting}.' if ours else ''}",
             limit=setting,
             max_bytes=cap,
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from toolcrib.kit.tokens import estimate, fitted, heads, longest_head, longest_tail
+from toolcrib.kit.tokens import estimate, heads, longest_head, longest_tail
 
 _PARAGRAPH = re.compile(r"\n[ \t\r]*\n+")
 _SENTENCE = re.compile(
@@ -13,7 +13,7 @@ _SENTENCE = re.compile(
 )
 _WORD = re.compile(r"\s+|[\u3001\uff0c\uff1b\uff1a]")
 EDGE = 8
-"""Tokens by which a text that ends elsewhere is never dearer than it was thought to be."""
+"""Tokens kept free, since a head can cost more at its end than in the longer text."""
 GLUE = "\u200d\ufe0e\ufe0f\U0001f3fb\U0001f3fc\U0001f3fd\U0001f3fe\U0001f3ff"
 
 
@@ -25,11 +25,10 @@ def cut(text: str, max_tokens: int) -> tuple[str, int]:
     text exists. `head + text[used:]` is the text again.
     """
     half = (max_tokens + 1) // 2
-    least, limit = heads(text, half - 1, max_tokens)
-    if limit >= len(text):
-        limit = fitted(text, limit, max_tokens)
-        if limit >= len(text):
-            return text, len(text)
+    spare = EDGE if max_tokens >= 16 * EDGE else 0
+    least, limit, whole = heads(text, half - 1, max_tokens - spare, max_tokens)
+    if whole >= len(text):
+        return text, len(text)
     least = min(least + 1, limit)
     late = least + (limit - least) // 5
     end = (
@@ -38,8 +37,8 @@ def cut(text: str, max_tokens: int) -> tuple[str, int]:
         or _last_end(_WORD, text, least, limit)
         or _whole_character(text, least, limit)
     )
-    if estimate(text[end:limit]) < EDGE:
-        end = fitted(text, end, max_tokens)
+    if not spare and estimate(text[:end]) > max_tokens:
+        end = limit
     return text[:end], end
 
 

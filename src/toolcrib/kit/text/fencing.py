@@ -70,7 +70,8 @@ def _disarmed(text: str) -> str:
 
 def _openings(text: str) -> Iterator[tuple[int, int]]:
     """Where a bracket stands before the word, however either is written."""
-    folded = text.translate(_folding())  # one character for one, so places stay the same
+    # One character for one, so places stay the same.
+    folded = text if text.isascii() else text.translate(_folding())
     last = 0
     for match in _word().finditer(folded):
         at = match.start()

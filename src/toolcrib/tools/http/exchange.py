@@ -83,7 +83,8 @@ async def _result(
     headers = headers_data(response.headers, screen)
     notes = [*body.notes, *_advice(request, response, headers, ctx)]
     data: dict[str, Any] = {
-        "url": url,
+        "url": screen.text(request.url),
+        "final_url": url,
         "method": request.method,
         "status": response.status,
         "reason": status_line(response.status).partition(" ")[2],
@@ -97,9 +98,10 @@ async def _result(
             for s in response.redirects
         ],
     }
-    text = body.text
+    text, outside = body.text, None
     if request.filter and response.status < 400 and body.kind != "none":
         text, values, more = await filtered(body, request.filter, ctx)
+        outside = body.text
         data["results"] = values
         notes += more
     else:
@@ -118,6 +120,7 @@ async def _result(
         truncated=response.truncated,
         source=url,
         private=bool(request.auth),
+        outside=outside,
     )
 
 

@@ -27,7 +27,10 @@ def _method(given: Mapping[str, Any]) -> str:
 
 
 def _narrowed(given: Mapping[str, Any]) -> Right:
-    """A request that carries nothing but its URL is no more than reading a page."""
+    """A request that carries nothing but its URL is no more than reading a page.
+
+    A secret does not count: it goes to the hosts that the user named, and nowhere else.
+    """
     headers = given["headers"] or {}
     plain = all(n.lower() == "accept" and v in PLAIN_ACCEPTS for n, v in headers.items())
     nothing = given["body"] in (None, "", {}) and plain

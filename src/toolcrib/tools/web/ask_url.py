@@ -91,7 +91,13 @@ class _Answer:
     def source(self) -> Source:
         page = self.page
         return Source(
-            self.url, page.title, page.text, date_of(page), final_url=page.url, cached=page.cached
+            self.url,
+            page.title,
+            page.text,
+            date_of(page),
+            final_url=page.url,
+            cached=page.cached,
+            stale=page.stale,
         )
 
     def result(self, check: Callable[[], None]) -> Result:
@@ -181,6 +187,7 @@ class _Answer:
             "question": self.asked,
             "length": len(page.text),
             "cached": page.cached,
+            "stale": page.stale,
         }
 
 

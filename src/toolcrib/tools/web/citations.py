@@ -34,6 +34,7 @@ class Source:
     kind: str = "page"
     final_url: str = ""
     cached: bool = False
+    stale: bool = False
     shown: str = ""
 
     @property
@@ -48,11 +49,13 @@ class Source:
 
     @property
     def label(self) -> str:
-        """Title and date in one line."""
+        """Title, date and what to know of the text, in one line."""
         title = " ".join(self.title.split())[:MAX_TITLE] or self.url[:MAX_TITLE]
         notes = [day_of(self.date)] if self.date else []
         if not self.paged:
             notes.append(f"search {self.kind}, page not read")
+        if self.stale:
+            notes.append("old copy: reading it anew failed")
         return f"{title} ({', '.join(notes)})" if notes else title
 
     @property

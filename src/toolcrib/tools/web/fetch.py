@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, TypeAlias
 
 from toolcrib.core.call import Image, Result
-from toolcrib.core.context import Ctx
+from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import BadInput, ToolError
 from toolcrib.core.params import Offset, Param, Tokens
 from toolcrib.core.tool import NET, tool
@@ -224,6 +224,8 @@ def _result(
         next=following,
         source=", ".join(dict.fromkeys(part.page.url for part in shown)),
         max_tokens=budget,
+        # A part that stops where the budget ends was measured already.
+        tokens=room_in(budget) if following and len(parts) == 1 and not shown[0].found else 0,
     )
 
 

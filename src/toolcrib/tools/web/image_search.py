@@ -73,6 +73,8 @@ async def image_search(
             "query": asked,
             "provider": outcome.provider,
             "cached": outcome.cached,
+            "stale": bool(outcome.stale),
+            "more": outcome.more,
             "images": records,
             "providers": [status.to_json() for status in outcome.statuses],
         },

@@ -70,11 +70,6 @@ class Inquiry:
         self._settings = ctx.config.web.search
         self._reach = self._reached(0)
 
-    @property
-    def base_url(self) -> str:
-        """The address that is asked."""
-        return self._reach.base_url
-
     async def rest(self) -> Rest | None:
         """How long the provider still rests; None while it may be asked."""
         return await self._ctx.use(Cooldowns).resting(self._place)

@@ -75,6 +75,11 @@ class Part:
     told: Mapping[str, Any] = field(default_factory=dict)
 
     @property
+    def found(self) -> bool:
+        """Whether it was chosen by words, and so may be far below its budget."""
+        return "found" in self.told
+
+    @property
     def page(self) -> PageText:
         """The page that it is of."""
         return self.source.page

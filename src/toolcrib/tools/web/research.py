@@ -160,6 +160,7 @@ def _sources(
                     date_of(page) or result.published,
                     final_url=page.url,
                     cached=page.cached,
+                    stale=page.stale,
                 )
             )
     return found or [
@@ -259,6 +260,7 @@ class _Answer:
                     "published": source.date,
                     "kind": source.kind,
                     "cached": source.cached,
+                    "stale": source.stale,
                     "passages": [record(passage, source) for passage in passages],
                 }
                 for number, (source, passages) in enumerate(cited, 1)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from urllib.parse import quote, unquote, urlsplit
 
 from toolcrib.core.context import Ctx
-from toolcrib.core.errors import Conflict, ToolError, UnsupportedContent
+from toolcrib.core.errors import Conflict, TooLarge, ToolError, UnsupportedContent
 from toolcrib.kit.content.kinds import kind_of
 from toolcrib.kit.content.pictures import picture_of
 from toolcrib.kit.egress import PAGES, Egress, Response
@@ -19,6 +19,7 @@ from toolcrib.kit.paths import SafePath, make_folder, write_new
 from toolcrib.kit.text import clean
 from toolcrib.kit.threads import Checkpoint, in_thread
 from toolcrib.tools.web.answers import check
+from toolcrib.tools.web.robots import gate_of
 
 ACCEPT = "image/avif,image/webp,image/png,image/svg+xml,image/*;q=0.8,*/*;q=0.5"
 NAMES_TRIED = 1000
@@ -98,15 +99,20 @@ async def save(wanted: Wanted, index: int, folder: SafePath, ctx: Ctx) -> Saved:
     if wanted.page:
         origin = urlsplit(wanted.page)
         headers["referer"] = f"{origin.scheme}://{origin.netloc}/"
-    response = await ctx.use(Egress).fetch(
-        url,
-        headers=headers,
-        component=PAGES,
-        max_bytes=settings.max_bytes,
-        timeout=settings.timeout,
-        retries=ctx.config.egress.retry.retries,
-        ctx=ctx,
-    )
+    try:
+        response = await ctx.use(Egress).fetch(
+            url,
+            headers=headers,
+            component=PAGES,
+            max_bytes=settings.max_bytes,
+            timeout=settings.timeout,
+            retries=ctx.config.egress.retry.retries,
+            gate=gate_of(ctx),
+            ctx=ctx,
+        )
+    except TooLarge as error:
+        error.hint = "Use another image. The user can raise web.images.max_bytes."
+        raise
     check(response, url[:500])
     kind = _kind(response, wanted.url)
     return await in_thread(lambda stop: _write(response, kind, index, folder, stop), ctx.deadline)

@@ -11,13 +11,13 @@ from urllib.parse import quote, quote_plus
 
 from toolcrib.core.errors import HttpStatus, RateLimited
 from toolcrib.kit.egress import Response
+from toolcrib.kit.redaction import HIDDEN
 from toolcrib.kit.text import clean
 from toolcrib.tools.web.answers import challenge_of, check
 
 TOLD = 2048
 """Bytes of the answer that a message quotes."""
 LOOK = 65_536
-HIDDEN = "[redacted]"
 SHORTEST_KEY = 4
 EPOCH = 1_000_000_000
 """A number from here on is a time, below it a number of seconds."""

@@ -89,7 +89,13 @@ async def wikipedia_search(
             f"Wikipedia ({code}) has nothing on '{asked[:200]}'.",
             hint="Use fewer or other words, or another language.",
         )
-    data = {"query": asked, "language": code, "cached": kept.hit, "articles": articles}
+    data = {
+        "query": asked,
+        "language": code,
+        "cached": kept.hit,
+        "stale": kept.stale,
+        "articles": articles,
+    }
     return Result(text=_text(articles), data=data, source=reach.base_url.partition("://")[2])
 
 

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from toolcrib.core.errors import RateLimited
 from toolcrib.kit.egress import Response
 from toolcrib.tools.web.provider import Ask, Found, Page, Provider, Reach, plain
 from toolcrib.tools.web.readings import covers, found, page_of, start_of
 from toolcrib.tools.web.service import slow_hint, wait_of
-
-if TYPE_CHECKING:
-    from turbohtml import Element
+from toolcrib.tools.web.xmltree import Node, read_tree
 
 COUNT = 20
 # A query in arXiv's own language is passed on as it is.
 _OWN = re.compile(r"\b(?:ti|au|abs|co|jr|cat|rn|id|all):\S|\b(?:AND|OR|ANDNOT)\b")
 _TERM = re.compile(r'"([^"]+)"|([^\s"]+)')
-_TOTAL = "opensearch:totalResults"
 
 
 class ArXiv(Provider):
@@ -65,8 +61,6 @@ def _query(ask: Ask) -> str:
 
 
 def _page(response: Response, ask: Ask, reach: Reach) -> Page:
-    from turbohtml import HTMLParseError, parse_xml
-
     text = response.body.decode("utf-8", "replace")
     if text.strip() == "Rate exceeded.":
         raise RateLimited(
@@ -76,24 +70,21 @@ def _page(response: Response, ask: Ask, reach: Reach) -> Page:
             status=response.status,
             retry_after=wait_of(response),
         )
-    try:
-        feed = parse_xml(text)
-    except HTMLParseError:
-        raise reach.unreadable("its answer is not an Atom feed") from None
-    if feed.find("feed") is None:
+    tree = read_tree(text)
+    feed = tree.root
+    if feed is None or feed.name != "feed" or tree.broken:
         raise reach.unreadable("its answer is not an Atom feed")
-    entries = feed.find_all("entry")
+    entries = _all(feed, "entry")
     for entry in entries:
         if "/api/errors" in _text(entry, "id"):
             raise reach.unreadable(f"it says {_text(entry, 'summary')[:300]}")
-    total = feed.find(_TOTAL)
-    count = plain(total.text) if total is not None else ""
+    count = _text(feed, "totalResults")
     more = ask.page * COUNT < int(count[:9]) if count.isdecimal() else len(entries) >= COUNT
     return page_of(map(_result, entries), more=more)
 
 
-def _result(entry: Element) -> Found | None:
-    pdf = next((at.attrs.get("href") for at in entry.find_all("link") if _is_pdf(at)), "")
+def _result(entry: Node) -> Found | None:
+    pdf = next((at.attrs.get("href") for at in _all(entry, "link") if _is_pdf(at)), "")
     # The addresses of the API are those without TLS.
     url = re.sub(r"^http://arxiv\.org/", "https://arxiv.org/", _text(entry, "id"))
     abstract = _text(entry, "summary")
@@ -103,15 +94,19 @@ def _result(entry: Element) -> Found | None:
         abstract,
         _text(entry, "published"),
         abstract,
-        authors=[plain(name.text) for name in entry.find_all("name")][:20],
+        authors=[_text(author, "name") for author in _all(entry, "author")][:20],
         pdf=re.sub(r"^http://arxiv\.org/", "https://arxiv.org/", str(pdf or "")),
     )
 
 
-def _is_pdf(link: Element) -> bool:
+def _is_pdf(link: Node) -> bool:
     return link.attrs.get("title") == "pdf" or link.attrs.get("type") == "application/pdf"
 
 
-def _text(entry: Element, name: str) -> str:
-    element = entry.find(name)
-    return plain(element.text) if element is not None else ""
+def _all(node: Node, name: str) -> list[Node]:
+    return [child for child in node.children if child.name == name]
+
+
+def _text(node: Node, name: str) -> str:
+    """The text of the first element of a name."""
+    return next((plain(child.text) for child in _all(node, name)), "")
