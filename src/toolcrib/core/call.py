@@ -97,10 +97,11 @@ class Result:
     such text and notes so in `fenced`; a tool sets the source and nothing more.
     `private` says that something of the user's own is in it, beyond what the rights
     of the tool say. `outside` is what came from outside as it came, where a program of the
-    caller made the text of it: only links that stand there count as seen. `max_tokens` is a budget that the caller asked for, below the
-    configured ceiling; 0 means the default. `tokens` is what the text takes, if a
-    tool that fills a budget exactly says so; else the pipeline counts. `job` names the
-    job as which the call goes on; the pipeline sets it.
+    caller made the text of it: only links that stand there count as seen. `max_tokens` is
+    a budget that the caller asked for, below the configured ceiling; 0 means the default.
+    `tokens` is what the text takes, if a tool that fills a budget exactly says so; else
+    the pipeline counts. `job` names the job as which the call goes on; the pipeline
+    sets it.
     """
 
     text: str = ""

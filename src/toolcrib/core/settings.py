@@ -108,6 +108,10 @@ class EgressConfig(Section):
         Literal["auto", "wreq", "aiohttp"],
         Field(description="auto: wreq where installed, else aiohttp."),
     ] = "auto"
+    browser: Annotated[
+        Literal["chrome", "edge", "firefox", "opera", "safari"],
+        Field(description="What wreq looks like to servers: the newest version that it knows."),
+    ] = "chrome"
     ca_file: Annotated[
         str, Field(description="PEM file of certificates to trust beside the system's.")
     ] = ""

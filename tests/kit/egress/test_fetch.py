@@ -70,6 +70,17 @@ async def test_sends_method_headers_and_body(egress: Egress, public: WireServer)
     assert asked.headers["host"] == f"127.0.0.2:{public.port}"
 
 
+@pytest.mark.rows("A35")
+@pytest.mark.parametrize(
+    ("browser", "sign"), [("firefox", "Firefox/"), ("safari", "Version/"), ("edge", "Edg/")]
+)
+async def test_the_browser_to_look_like(
+    make_egress: Make, public: WireServer, browser: str, sign: str
+) -> None:
+    await make_egress(browser=browser, transport="wreq").fetch(public.url())
+    assert sign in public.asked[-1].headers["user-agent"]
+
+
 @pytest.mark.rows("B30")
 async def test_user_agent(make_egress: Make, public: WireServer) -> None:
     await make_egress().fetch(public.url())

@@ -24,7 +24,7 @@ def pages(result):
     return result.data["pages"]
 
 
-@pytest.mark.rows("A15")
+@pytest.mark.rows("A15", "A46")
 async def test_the_usual_format_is_the_users(server, settings):
     server["/page"] = Answer("<p>See <a href=/x>this</a>.")
     async with Toolbox(config=settings(fetch={"format": "text"})) as box:
@@ -32,7 +32,7 @@ async def test_the_usual_format_is_the_users(server, settings):
     assert page["content"] == "See this."
 
 
-@pytest.mark.rows("A16")
+@pytest.mark.rows("A16", "A46")
 async def test_the_usual_budget_is_the_users(server, settings):
     server["/page"] = Answer("<p>words and more " * 3000)
     async with Toolbox(config=settings(fetch={"max_tokens": 500})) as box:
@@ -42,6 +42,19 @@ async def test_the_usual_budget_is_the_users(server, settings):
     assert page["length"] > page["end"]
     assert f"of {page['length']:,}" in result.text
     assert result.data["limits"] == {"max_tokens": 500, "max_bytes": 5_000_000, "timeout": 20.0}
+
+
+@pytest.mark.rows("A45")
+async def test_pages_are_kept_where_the_user_says(server, tmp_path, monkeypatch):
+    server["/page"] = Answer("<p>Kept.")
+    config = {"egress": {"allow_hosts": [server.origin]}}
+    for folder in ("one", "two", "one"):
+        monkeypatch.setenv("TOOLCRIB_DATA", str(tmp_path / folder))
+        async with Toolbox(config=config) as box:
+            [page] = pages(await box.call("fetch_url", {"url": f"{server.url}/page"}))
+        assert (tmp_path / folder / "toolcrib.db").is_file()
+    assert page["cached"]
+    assert server.count("/page") == 2
 
 
 @pytest.mark.rows("B17", "D21")

@@ -23,12 +23,16 @@ if TYPE_CHECKING:
 ClientKey = tuple[str, tuple[IPAddress, ...]]
 
 
-def newest_profile() -> Any:
-    """The youngest Chrome that this wreq can look like."""
+def newest_profile(browser: str = "chrome") -> Any:
+    """The youngest version of a browser ("firefox") that this wreq can look like."""
     from wreq import Profile
 
-    names = [name for name in dir(Profile) if re.fullmatch(r"Chrome\d+", name)]
-    return getattr(Profile, max(names, key=lambda name: int(name.removeprefix("Chrome"))))
+    named = (
+        re.fullmatch(rf"{browser}(\d+(?:_\d+)*)", name, re.IGNORECASE) for name in dir(Profile)
+    )
+    found = [match for match in named if match]
+    newest = max(found, key=lambda match: [int(part) for part in match[1].split("_")])
+    return getattr(Profile, newest.string)
 
 
 class WreqTransport:
@@ -88,7 +92,7 @@ class WreqTransport:
 
         config = self._config
         options: dict[str, Any] = {
-            "emulation": newest_profile(),
+            "emulation": newest_profile(config.browser),
             "redirect": wreq.redirect.Policy.none(),
             "referer": False,
             "connect_timeout": timedelta(seconds=config.connect_timeout),
