@@ -16,6 +16,11 @@ import pytest
 
 from tests.servers.scripted import Answer, scripted
 from toolcrib.core.config import Config
+from toolcrib.core.errors import Blocked
+from toolcrib.core.services import Services
+from toolcrib.kit.egress import PAGES, Egress
+from toolcrib.kit.egress.url import parse_url
+from toolcrib.toolbox import Toolbox
 from toolcrib.tools.web.providers import Providers
 
 TEXT = (Path(__file__).parents[1] / "docs" / "web.md").read_text(encoding="utf-8")
@@ -101,6 +106,36 @@ def test_every_setting_that_is_named_exists() -> None:
         for part in name.split("."):
             assert part in found, name
             found = found[part]
+
+
+async def test_a_secret_may_go_to_a_service_at_home() -> None:
+    """`homeassistant.local:8123` of the page is open to what takes a URL, and its secret to it."""
+    [part] = [part for part in SETTINGS if "homeassistant" in part]
+    services = Services(Config.load(tomllib.loads(part)))
+    home = parse_url("http://homeassistant.local:8123/api/")
+    services.use(Egress).policy(PAGES).check(home)
+    with pytest.raises(Blocked):
+        services.use(Egress).policy("").check(home)
+    await services.close()
+
+
+async def test_images_of_your_own_instance_need_no_address_of_their_own(tmp_path: Path) -> None:
+    [part] = [part for part in SETTINGS if "searxng_images" in part]
+    with scripted() as server:
+        tree = tomllib.loads(part)
+        tree["web"]["providers"]["searxng"]["base_url"] = server.url
+        tree["store"] = {"url": f"sqlite:///{tmp_path}/store.db"}
+        found = {
+            "title": "A crib",
+            "img_src": "https://x.example/a.png",
+            "url": "https://x.example",
+        }
+        server["/search"] = Answer(json.dumps({"results": [found]}), kind="application/json")
+        async with Toolbox(config=tree) as box:
+            result = await box.call("image_search", {"query": "crib"})
+    assert result.error is None
+    assert "https://x.example/a.png" in result.text
+    assert server.asked[0].query["categories"] == "images"
 
 
 def test_every_provider_is_listed() -> None:

@@ -156,6 +156,7 @@ class Toolbox:
         if not session:
             session = self._session_id = self._session_id or sessions.new_id()
         state = await sessions.load(session)
+        state.single = caller.single
         try:
             return await self._send(name, arguments, state, caller, nested=False)
         finally:

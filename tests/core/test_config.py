@@ -18,6 +18,12 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
+def test_the_defaults_know_which_file_they_stand_in_for(file: Path) -> None:
+    tree = Config.instead_of(file)
+    assert tree.file == file
+    assert tree.model_dump() == Config().model_dump()
+
+
 @pytest.mark.rows("B27", "B28", "D33")
 def test_layers_override_field_by_field(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file.write_text('[web.search]\nlimit = 3\ntimeout = 7\nproviders = ["brave"]\n')

@@ -93,29 +93,39 @@ async def test_a_server_cannot_ask_for_ever(open_services):
     assert round(await rests.refused("engine", "rate_limited", USUAL, 1e9)) == 86_400
 
 
-async def test_one_slip_is_chance_and_two_are_not(open_services, earlier):
-    rests = open_services().use(Cooldowns)
-    assert await rests.slipped("engine", "timeout", USUAL) == 0
-    assert await rests.resting("engine") is None
-    assert round(await rests.slipped("engine", "timeout", USUAL)) == 60
-    earlier(61)
-    assert await rests.slipped("engine", "timeout", USUAL) == 0
-    assert round(await rests.slipped("engine", "timeout", USUAL)) == 120
+async def test_rests_of_passing_failures_double_among_themselves(open_services, earlier):
+    rests, short, lengths = open_services().use(Cooldowns), Lengths(20, 60), []
+    for _ in range(4):
+        lengths.append(round(await rests.slipped("engine", "timeout", short)))
+        rest = await rests.resting("engine")
+        assert rest
+        assert rest.passing
+        earlier(100)
+    assert lengths == [20, 40, 60, 60]
+    assert round(await rests.refused("engine", "rate_limited", USUAL)) == 60
+    rest = await rests.resting("engine")
+    assert rest
+    assert not rest.passing
+    earlier(100)
+    assert round(await rests.slipped("engine", "timeout", short)) == 20
+    earlier(100)
+    assert round(await rests.refused("engine", "rate_limited", USUAL)) == 120
 
 
-async def test_slips_far_apart_and_slips_with_a_success_between_are_chance(open_services, earlier):
+async def test_passing_failures_far_apart_or_with_a_success_between_do_not_add_up(
+    open_services, earlier
+):
     rests = open_services().use(Cooldowns)
     await rests.slipped("engine", "timeout", USUAL)
     earlier(2000)
-    assert await rests.slipped("engine", "timeout", USUAL) == 0
+    assert round(await rests.slipped("engine", "timeout", USUAL)) == 60
     await rests.answered("engine")
-    assert await rests.slipped("engine", "timeout", USUAL) == 0
+    assert round(await rests.slipped("engine", "timeout", USUAL)) == 60
 
 
 async def test_switched_off_nothing_rests(open_services):
     rests, never = open_services().use(Cooldowns), Lengths(0, 3600)
     assert await rests.refused("engine", "rate_limited", never, 100) == 0
-    await rests.slipped("engine", "timeout", never)
     assert await rests.slipped("engine", "timeout", never) == 0
     assert await rests.resting("engine") is None
 
@@ -146,7 +156,6 @@ async def test_without_a_store_this_process_remembers(open_services, tmp_path):
     assert await rests.resting("engine")
     await rests.answered("engine")
     assert await rests.resting("engine") is None
-    await rests.slipped("engine", "timeout", USUAL)
     assert await rests.slipped("engine", "timeout", USUAL) > 0
 
 

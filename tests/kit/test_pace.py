@@ -38,6 +38,39 @@ async def test_places_do_not_wait_for_each_other(services):
     await pace.turn("one", 0, 5)
 
 
+async def test_who_waits_learns_that_it_is_in_vain(services):
+    pace = services.use(Pace)
+    await pace.turn("engine", 100, 5)
+    looks = []
+
+    async def look():
+        looks.append(1)
+        if len(looks) > 1:
+            raise LookupError
+
+    with pytest.raises(LookupError):
+        await pace.turn("engine", 100, 200, look)
+
+
+async def test_a_turn_that_was_not_used_is_given_back(services):
+    pace = services.use(Pace)
+    taken = await pace.turn("engine", 100, 5)
+    await pace.give_back("engine", 100, taken)
+    first = await pace.turn("engine", 100, 5)
+    await pace.give_back("other", 100, first)
+    with pytest.raises(RateLimited):
+        await pace.turn("engine", 100, 5)
+
+
+async def test_a_turn_is_not_given_back_over_those_who_wait(services):
+    pace = services.use(Pace)
+    taken = await pace.turn("engine", 0.1, 5)
+    await pace.turn("engine", 100, 5)
+    await pace.give_back("engine", 0.1, taken)
+    with pytest.raises(RateLimited):
+        await pace.turn("engine", 100, 5)
+
+
 async def test_who_would_wait_too_long_is_told_how_long(services):
     pace = services.use(Pace)
     await pace.turn("engine", 100, 5)
@@ -64,4 +97,6 @@ async def test_without_a_store_the_turns_of_this_process_are_kept(tmp_path):
     await pace.turn("engine", 100, 5)
     with pytest.raises(RateLimited):
         await pace.turn("engine", 100, 5)
+    await pace.give_back("one", 100, await pace.turn("one", 100, 5))
+    await pace.turn("one", 100, 5)
     await broken.close()

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcrib.kit.passages import MOST, WHOLE, bare, outline, split
+from toolcrib.kit.passages import MOST, WHOLE, bare, has_headings, outline, split
 from toolcrib.kit.tokens import estimate
 
 PAGES = [
@@ -144,3 +144,63 @@ def test_a_page_of_two_million_characters_is_split():
     assert len(page) > 1_900_000
     assert len(split(page)) >= 3000
     assert len(split(SENTENCE * 25_000)) > 1000
+
+
+@pytest.mark.parametrize(
+    ("page", "wanted"),
+    [
+        ("# One\n\n```sh\n# no\n```\n\n~~~\n## nor\n~~~\n## Two ##\n#hash\n", ["One", "Two"]),
+        ("````\n```\n# no\n````\n# A", ["A"]),
+        ("```\n```x\n# no\n```\n# A", ["A"]),
+        ("- item\n\n      ```\n# no\n      ```\n# A", ["A"]),
+        ("# C#\n\nx\n\n## F # #\n\ny", ["C#", "F #"]),
+        ("# #\n\n## [a *b*](http://x/)\n\nx", ["a b"]),
+    ],
+)
+def test_headings_are_the_same_everywhere(page, wanted):
+    assert [h.text for h in outline(page)] == wanted
+    assert [page[h.start] for h in outline(page)] == ["#"] * len(wanted)
+    assert {h for passage in split(page) for h in passage.headings} <= set(wanted)
+
+
+def test_a_page_of_marks_is_read_in_no_time():
+    assert len(outline("# x" + "#" * 1_000_000 + "\n# " + "# " * 500_000)) == 2
+
+
+@pytest.mark.parametrize(
+    ("kind", "content_type", "url", "wanted"),
+    [
+        ("html", "text/html", "https://a.example/", True),
+        ("json", "application/json", "https://a.example/x.md", False),
+        ("csv", "text/csv", "https://a.example/x", False),
+        ("text", "text/markdown", "https://a.example/x.py", True),
+        ("text", "text/plain", "https://a.example/x.md?raw=1", True),
+        ("text", "text/plain", "https://a.example/x.py", False),
+        ("text", "text/x-python", "https://a.example/x", False),
+    ],
+)
+def test_where_a_hash_is_a_heading(kind, content_type, url, wanted):
+    assert has_headings(kind, content_type, url) is wanted
+
+
+def test_a_wide_table_is_not_headed_again():
+    """Its header would stand before each of its parts, and be read with each."""
+    row = "| x " * 20_000 + "|"
+    rule = "| - " * 20_000 + "|"
+    passages = split(f"{row}\n{rule}\n{row}\n")
+    assert len(passages) > 100
+    assert sum(len(p.shown) for p in passages) < 2 * 3 * len(row)
+
+
+def test_it_can_be_stopped():
+    """A page of millions of characters takes long; the caller's time may be over before."""
+    calls = 0
+
+    def check() -> None:
+        nonlocal calls
+        calls += 1
+        if calls > 50:
+            raise TimeoutError
+
+    with pytest.raises(TimeoutError):
+        split("a line\n" * 100_000, check)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import html
 import json
+from base64 import b64encode
+from urllib.parse import quote
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from toolcrib.kit.redaction import HIDDEN, names_secret, redact, redact_text
+from toolcrib.kit.redaction import HIDDEN, Screen, names_secret, redact, redact_text
 
 SECRET = "Zq7Xw9Lk3VbN5mPs"
 
@@ -213,3 +216,22 @@ def test_a_known_token_never_survives(before: str, after: str) -> None:
 )
 def test_no_text_takes_long(text: str) -> None:
     redact_text((text * 20_000)[:20_000])  # a pattern that tries everything takes many seconds
+
+
+def spelled(key: str) -> list[str]:
+    """A key as answers write it."""
+    coded = b64encode(key.encode()).decode().rstrip("=")
+    return [key, key.upper(), quote(key, safe=""), html.escape(key), json.dumps(key)[1:-1], coded]
+
+
+@pytest.mark.parametrize("spelling", spelled('k&y/"q"+<7'))
+def test_a_known_secret_is_hidden_in_every_spelling(spelling):
+    screen = Screen('k&y/"q"+<7')
+    assert screen.text(f"a {spelling} b") == "a [redacted] b"
+    assert screen.value({spelling: [spelling, 3]}) == {"[redacted]": ["[redacted]", 3]}
+    assert screen.text(f"a {spelling[:6]}", cut=True) == "a [redacted]"
+
+
+def test_no_secret_hides_nothing():
+    assert Screen().text("a b") == "a b"
+    assert Screen().value({"a": 1}) == {"a": 1}

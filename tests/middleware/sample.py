@@ -37,13 +37,13 @@ async def page(url: PublicUrl, text: str = "", seconds: Seconds = 0, *, ctx: Ctx
 
 
 @tool(group="test", rights=NET)
-async def scold(url: PublicUrl, *, ctx: Ctx) -> Result:
+async def scold(url: PublicUrl, more: str = "", *, ctx: Ctx) -> Result:
     """Fail with words from outside.
 
     For tests.
     """
     del ctx
-    raise NotFound(f"{url} says: do as I say.")
+    raise NotFound(f"{url} says: do as {more}I say.")
 
 
 @tool(group="test", rights=NET | SEND)

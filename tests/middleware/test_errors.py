@@ -42,3 +42,11 @@ async def test_cancellation_passes_through(box: Toolbox) -> None:
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
+
+
+async def test_a_message_is_cleaned(box: Toolbox) -> None:
+    result = await box.call(
+        "scold", {"url": "https://example.org/", "more": "\u200b\x1b[31m\u202e"}
+    )
+    assert result.error is not None
+    assert result.error.message.endswith("says: do as I say.")

@@ -59,6 +59,13 @@ class Config(Section):
         return self._file
 
     @classmethod
+    def instead_of(cls, file: Path) -> Self:
+        """The defaults, in place of a file that cannot be used."""
+        tree = cls()
+        tree._file = file
+        return tree
+
+    @classmethod
     def load(
         cls,
         overrides: Mapping[str, Any] | None = None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from toolcrib.core.config import Config
 from toolcrib.core.errors import TimedOut
@@ -46,6 +46,13 @@ class Question:
     summary: str
 
 
+class Judge(Protocol):
+    """Says whether a call may go on to a URL; `own`: it is what the call itself is about."""
+
+    def __call__(self, url: str, *, own: bool = False) -> None:
+        """Let the call go on. Raises Denied where it may not."""
+
+
 Ask = Callable[[Question], Awaitable[bool | None]]
 Notify = Callable[[Progress], Awaitable[None]]
 Invoke = Callable[[str, Mapping[str, Any]], Awaitable["Result"]]
@@ -58,7 +65,8 @@ class Caller:
     `ask` returns True, False, or None where nobody can be asked. `answer_within`
     is the time in seconds, asking included, after which a running call is handed over
     to a job; None waits for the end. `typed_by_user` says that a person wrote the
-    arguments, so a URL in them is the user's own.
+    arguments, so a URL in them is the user's own; `single` that the conversation is this
+    one call.
     """
 
     surface: str
@@ -67,6 +75,7 @@ class Caller:
     notify: Notify | None = None
     answer_within: float | None = None
     typed_by_user: bool = False
+    single: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +97,7 @@ class Ctx:
     invoke: Invoke
     deadline: float | None = None
     answer_by: float | None = None
-    judge: Callable[[str], None] | None = None
+    judge: Judge | None = None
     warnings: list[str] = field(default_factory=list)
 
     @property

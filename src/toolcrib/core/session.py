@@ -19,7 +19,8 @@ class Session:
     `untrusted` and `private` are the taint flags: something from outside, or
     something of the user's own, has been read. `reads` maps an absolute path to
     the fingerprint that the file had when it was read. `links` holds short
-    hashes of URLs that the conversation has already seen.
+    hashes of URLs that the conversation has already seen. `single` says that it is this one
+    call: what would have to be named in a later one is of no use. That is not kept.
     """
 
     id: str
@@ -29,6 +30,7 @@ class Session:
     reads: dict[str, str] = field(default_factory=dict)
     links: dict[str, None] = field(default_factory=dict)
     changed: bool = False
+    single: bool = False
 
     def taint(self, *, untrusted: bool = False, private: bool = False) -> None:
         """Raise the flags; they never fall within a conversation."""

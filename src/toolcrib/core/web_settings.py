@@ -103,10 +103,12 @@ class FetchConfig(Section):
         Field(description="Show links and images of pages without what could carry data out."),
     ] = False
     allow_hosts: Annotated[
-        Names, Field(description="Non-public hosts opened for tools that take URLs, only.")
+        Names,
+        Field(description="Non-public hosts for pages, images, http_request, OpenAPI alone."),
     ] = []
     allow_networks: Annotated[
-        Names, Field(description="Non-public networks opened for tools that take URLs, only.")
+        Names,
+        Field(description="Non-public networks for pages, images, http_request, OpenAPI alone."),
     ] = []
 
 

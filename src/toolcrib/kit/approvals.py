@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
-from toolcrib.core.errors import NotFound
+from toolcrib.core.errors import BadInput, NotFound
 from toolcrib.core.policy import fits
 from toolcrib.core.services import Services
 from toolcrib.kit.ids import plain_id, random_id
@@ -110,8 +110,9 @@ class Approvals:
         """Ask for an approval; the id of the request.
 
         The same call of the same session gets the same id while the request is open,
-        which is 24 hours, or until the session has 50 younger ones. Long or many targets
-        are kept in part, the summary without secrets.
+        which is 24 hours, or until the session has 50 younger ones. An empty session is
+        that of all calls that stand alone. Long or many targets are kept in part, the
+        summary without secrets.
         """
         now = time.time()
         shown = json.dumps(_shown(targets), ensure_ascii=False)
@@ -180,10 +181,17 @@ class Approvals:
 
         Raises:
             NotFound: no such open request.
+            BadInput: for the session, where the call stood alone; the request stays open.
         """
 
         def write(connection: sqlite3.Connection) -> Request:
             request, mark = _take(connection, request_id)
+            if scope == "session" and not request.session:
+                raise BadInput(
+                    "This call was a conversation of its own: there is none to allow it for.",
+                    hint="Allow it once or for good; or send it with --session NAME, "
+                    "and allow what asks then.",
+                )
             row = (
                 scope,
                 request.tool,

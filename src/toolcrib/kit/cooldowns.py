@@ -26,17 +26,21 @@ SCHEMA = Schema(
 FORGET_SECONDS = 86_400.0
 """How long after a rest it still counts; also the longest rest of all."""
 SLIP_SECONDS = 900.0
-"""For how long a slip is remembered."""
+"""How long after its rest a passing failure still counts."""
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class Rest:
-    """A place rests: `seconds` more, since it failed with this error code."""
+    """A place rests: `seconds` more, since it failed with this error code.
+
+    `passing` says that the failure may pass by itself, and was no refusal.
+    """
 
     seconds: float
     code: str
+    passing: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +92,7 @@ class Cooldowns:
         row = await self._read(key)
         # A clock that was set back must not hold a place for ever.
         left = min(row.until - time.time(), FORGET_SECONDS) if row else 0.0
-        return Rest(left, row.code) if row and left > 0 else None
+        return Rest(left, row.code, row.slips > 0) if row and left > 0 else None
 
     async def refused(
         self, key: str, code: str, lengths: Lengths, asked: float | None = None
@@ -119,10 +123,12 @@ class Cooldowns:
         return await self._change(key, change)
 
     async def slipped(self, key: str, code: str, lengths: Lengths) -> float:
-        """Note a failure that may be chance: the second in a row begins a rest.
+        """Begin the rest of a failure that may pass by itself.
+
+        Such rests double among themselves, and do not lengthen those of refusals.
 
         Returns:
-            The seconds of the rest; 0 when none began.
+            The seconds of the rest.
         """
         if lengths.first <= 0:
             return 0.0
@@ -131,11 +137,8 @@ class Cooldowns:
             before = row or _Row(0.0)
             if before.until > now:
                 return before
-            # The end of a past rest, or the time of the last slip.
-            recent = now - before.until < SLIP_SECONDS
-            if not (before.slips and recent):
-                return _Row(now, before.level, 1, code)
-            return _Row(now + lengths.of(before.level), before.level + 1, 0, code)
+            slips = before.slips if now - before.until < SLIP_SECONDS else 0
+            return _Row(now + lengths.of(slips), before.level, slips + 1, code)
 
         return await self._change(key, change)
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import sqlite3
 import time
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Self
 
 from toolcrib.core.errors import ConfigError, RateLimited, StorageFailure
@@ -17,6 +20,8 @@ SCHEMA = Schema(
 )
 FORGET_SECONDS = 3600.0
 SWEEP_SECONDS = 60.0
+LOOK_SECONDS = 0.25
+"""Between two looks whether a turn is still worth waiting for."""
 
 
 class Pace:
@@ -37,33 +42,59 @@ class Pace:
         """The turns kept in the toolbox's store."""
         return cls(services.use(Store).area(SCHEMA))
 
-    async def turn(self, key: str, gap: float, patience: float) -> None:
+    async def turn(
+        self,
+        key: str,
+        gap: float,
+        patience: float,
+        look: Callable[[], Awaitable[None]] | None = None,
+    ) -> float:
         """Wait for a turn.
 
         Args:
             key: the place.
             gap: seconds between two turns; 0 waits for nothing.
             patience: the longest wait in seconds.
+            look: called now and then while waiting; what it raises ends the wait.
+
+        Returns:
+            What `give_back` takes.
 
         Raises:
             RateLimited: the wait would be longer; no turn was taken.
         """
         if gap <= 0:
-            return
-        wait = await self._take(key, gap, patience)
+            return 0.0
+        wait, free = await self._take(key, gap, patience)
         if wait > patience:
             raise RateLimited(
                 f"Too many requests to {key} at once: the next is free in {wait:.0f} s.",
                 hint="Wait that long, then send this call again.",
                 retry_after=round(wait, 1),
             )
-        if wait > 0:
-            await asyncio.sleep(wait)
+        await _waited(wait, look)
+        return free
 
-    async def _take(self, key: str, gap: float, patience: float) -> float:
+    async def give_back(self, key: str, gap: float, free: float) -> None:
+        """Let the next not wait for a turn that was not used, where nobody waits yet."""
+        if gap <= 0:
+            return
+        if self._here.get(key) == free:
+            self._here[key] = free - gap
+
+        def write(connection: sqlite3.Connection) -> None:
+            connection.execute(
+                "UPDATE pace SET free = free - ? WHERE key = ? AND free = ?", (gap, key, free)
+            )
+
+        with suppress(StorageFailure, ConfigError):
+            await self._rows.write(write, quick=True)
+
+    async def _take(self, key: str, gap: float, patience: float) -> tuple[float, float]:
+        """The seconds to wait for a turn, and when the one after it is."""
         sweep = time.monotonic() - self._swept > SWEEP_SECONDS
 
-        def write(connection: sqlite3.Connection) -> float:
+        def write(connection: sqlite3.Connection) -> tuple[float, float]:
             now = time.time()
             if sweep:
                 connection.execute("DELETE FROM pace WHERE free < ?", (now - FORGET_SECONDS,))
@@ -73,16 +104,24 @@ class Pace:
             wait = max(0.0, float(free) - now)
             if wait <= patience:
                 connection.execute("REPLACE INTO pace VALUES (?, ?)", (key, now + wait + gap))
-            return wait
+            return wait, now + wait + gap
 
         try:
-            wait = await self._rows.write(write, quick=True)
+            taken = await self._rows.write(write, quick=True)
         except (StorageFailure, ConfigError):
             now = time.time()
             wait = max(0.0, self._here.get(key, now) - now)
             if wait <= patience:
                 self._here[key] = now + wait + gap
-            return wait
+            return wait, now + wait + gap
         if sweep:
             self._swept = time.monotonic()
-        return wait
+        return taken
+
+
+async def _waited(seconds: float, look: Callable[[], Awaitable[None]] | None) -> None:
+    end = time.monotonic() + seconds
+    while (left := end - time.monotonic()) > 0:
+        await asyncio.sleep(min(left, LOOK_SECONDS if look else math.inf))
+        if look:
+            await look()

@@ -8,7 +8,7 @@ under its header row.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -23,10 +23,21 @@ TARGET = 80
 LONG = 40
 """A passage of so many tokens ends before a paragraph of more than so many."""
 _WINDOW = 6000
-_HEADING = re.compile(r"(#{1,6})[ \t]+(\S.*?)[ \t]*#*[ \t]*$")
+_USUAL = 1500
+"""Characters in which a passage usually ends; longer windows are tried only then."""
+_LEAD = 1000
+"""Characters up to which a table's header is said again."""
+MOST_HEADINGS = 5000
+MAX_TITLE = 120
+_HEADING = re.compile(r"(#{1,6})[ \t]+(\S.{0,1000})")
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})")
+_MARKED = re.compile(r"^(?:[ \t]*(?:`{3}|~{3})|#{1,6}[ \t])[^\n]*", re.MULTILINE)
+"""Lines that may be headings, or begin or end code."""
 _LINK = re.compile(r"!?\[([^\[\]\n]*)\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*(?:\s+\"[^\"\n]*\")?\)")
 _MARKS = re.compile(r"(?<!\w)[*_`]{1,3}(?=\S)|(?<=\S)[*_`]{1,3}(?!\w)")
+
+_WITHOUT = frozenset({"json", "csv", "xml", "image"})
+_PLAIN_MARKDOWN = re.compile(r"(?:/|\.md|\.markdown|\.mdx|\.txt|/[^/.]*)$", re.IGNORECASE)
 
 Kind: TypeAlias = Literal["heading", "text", "table", "code"]
 
@@ -70,8 +81,13 @@ class _Block:
     lead: str = ""
 
 
-def split(page: str) -> list[Passage]:
-    """The passages of a page, in its order. All but headings and blank lines is in one."""
+def split(page: str, check: Callable[[], None] = lambda: None) -> list[Passage]:
+    """The passages of a page, in its order. All but headings and blank lines is in one.
+
+    Args:
+        page: Markdown.
+        check: called now and then; what it raises passes through.
+    """
     found: list[Passage] = []
     path: list[tuple[int, str]] = []
     group: list[_Block] = []
@@ -83,12 +99,14 @@ def split(page: str) -> list[Passage]:
 
     size = 0
     for block in _bodies(_blocks(page)):
+        check()
         if block.kind == "heading":
             close()
             path[:] = [above for above in path if above[0] < block.level]
             path.append((block.level, block.title))
             continue
         for piece in _pieces(page, block):
+            check()
             more = estimate(page[piece.start : piece.end]) + 1
             if group and not _fits(page, group[-1], size, piece, more):
                 close()
@@ -98,9 +116,59 @@ def split(page: str) -> list[Passage]:
     return found
 
 
+def has_headings(kind: str, content_type: str, url: str) -> bool:
+    """Whether `#` begins a heading in a page, and not a comment, say.
+
+    Args:
+        kind: what the page was converted from, as in `html`, `json` or `text`.
+        content_type: what its server called it.
+        url: where it was found.
+    """
+    if kind in _WITHOUT:
+        return False
+    if kind != "text" or "markdown" in content_type:
+        return True
+    path = url.partition("?")[0].partition("#")[0]
+    return content_type in ("", "text/plain") and _PLAIN_MARKDOWN.search(path) is not None
+
+
 def outline(page: str) -> list[Heading]:
-    """The headings of a page."""
-    return [Heading(b.title, b.level, b.start) for b in _blocks(page) if b.kind == "heading"]
+    """The headings of Markdown in their order, without what is in fenced code."""
+    found: list[Heading] = []
+    fence = ""
+    for match in _MARKED.finditer(page):
+        line = match[0]
+        if fence:
+            fence = "" if _closes(line, fence) else fence
+            continue
+        opened = _FENCE.match(line)
+        if opened:
+            fence = opened[1]
+            continue
+        heading = _heading(line)
+        if heading is not None:
+            found.append(Heading(heading[1][:MAX_TITLE], heading[0], match.start()))
+        if len(found) == MOST_HEADINGS:
+            break
+    return found
+
+
+def _heading(line: str) -> tuple[int, str] | None:
+    """The level and the words of a heading."""
+    match = _HEADING.match(line)
+    if match is None:
+        return None
+    title = match[2].rstrip()
+    text = title.rstrip("#")
+    # Marks at the end close the heading, but not those of `C#`.
+    title = text if text.endswith((" ", "\t")) else title
+    words = " ".join(bare(title).split())
+    return (len(match[1]), words) if words.strip("#") else None
+
+
+def _closes(line: str, fence: str) -> bool:
+    line = line.strip()
+    return line.startswith(fence) and not line.strip(fence[0])
 
 
 def bare(text: str) -> str:
@@ -146,18 +214,18 @@ def _blocks(page: str) -> Iterator[_Block]:
     kind: Kind | None = None
     start = end = at = 0
     fence = ""
-    for line in page.splitlines(keepends=True):
+    for line in page.removesuffix("\n").split("\n"):
         here, bare_line = at, line.strip()
-        at += len(line)
+        at += len(line) + 1
         stop = here + len(line.rstrip())
         if fence:
             end = max(stop, here)
-            if bare_line.startswith(fence) and not bare_line.strip(fence[0]):
+            if _closes(line, fence):
                 yield _Block("code", start, end)
                 fence, kind = "", None
             continue
         opened = _FENCE.match(line)
-        heading = None if opened else _HEADING.match(line.rstrip())
+        heading = None if opened else _heading(line)
         wanted: Kind = "table" if bare_line.startswith("|") else "text"
         if kind and (opened or heading or not bare_line or kind != wanted):
             yield _Block(kind, start, end)
@@ -165,7 +233,7 @@ def _blocks(page: str) -> Iterator[_Block]:
         if opened:
             fence, start, end = opened[1], here, stop
         elif heading:
-            yield _Block("heading", here, stop, len(heading[1]), " ".join(bare(heading[2]).split()))
+            yield _Block("heading", here, stop, *heading)
         elif bare_line:
             start = here if kind is None else start
             kind, end = wanted, stop
@@ -183,10 +251,14 @@ def _pieces(page: str, block: _Block) -> Iterator[_Block]:
         yield block
         return
     lead = "\n".join(text.split("\n", 2)[:2]) if block.kind == "table" else ""
+    lead = lead if len(lead) <= _LEAD else ""
     at = 0
     while at < len(text):
-        window = text[at : at + _WINDOW]
+        window = text[at : at + _USUAL]
         head, used = cut(window, MOST)
+        if used >= len(window):
+            window = text[at : at + _WINDOW]
+            head, used = cut(window, MOST)
         if block.kind != "text":
             used = _whole_lines(window, used)
             head = window[:used]

@@ -1,20 +1,31 @@
-"""Arguments as the history may keep them: without secrets, and cut short.
+"""Texts without secrets: guessed ones in what the history keeps, known ones in answers.
 
-Redaction here is a belt: a secret belongs into the environment, and tools take its
-name. It errs on the side of hiding too much.
+Guessing is a belt: a secret belongs into the environment, and tools take its name. It
+errs on the side of hiding too much. A secret that was sent is known, so `Screen` hides
+just that, in every spelling.
 """
 
 from __future__ import annotations
 
+import html
+import json
 import re
-from collections.abc import Mapping
+from base64 import b64encode, urlsafe_b64encode
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
+from urllib.parse import quote, quote_plus
+
+from toolcrib.core.call import well_formed
+from toolcrib.core.errors import ToolError
+from toolcrib.kit.text import clean
 
 HIDDEN = "[redacted]"
 OVERLAP = 4096
 """Characters looked at behind the cut, so that no half of a secret is kept."""
 MAX_DEPTH = 8
+TELLING = 4
+"""Characters from which on a part of a known secret, or a form of it, is hidden."""
 
 SECRET_WORDS = {
     *("auth", "authorization", "authentication", "bearer", "cookie", "cookies"),
@@ -184,3 +195,77 @@ class _Keeper:
             return kept
         self.left = 0
         return f"{kept[:room]}… ({max(len(text) - room, 1):,} more characters)"
+
+
+class Screen:
+    """Hides secrets that are known, if there are any, in texts and JSON values.
+
+    They are found in any case of letters, and as answers write them in URLs, JSON, HTML
+    and base64.
+
+    Args:
+        secrets: the first is hidden however short it is; of the others, and of the
+            forms of all, what has fewer than `TELLING` characters is left.
+    """
+
+    def __init__(self, *secrets: str) -> None:
+        self._hidden = _spellings(secrets) if secrets else ()
+        self._pattern = re.compile("|".join(map(re.escape, self._hidden)), re.IGNORECASE)
+
+    def text(self, text: str, *, cut: bool = False) -> str:
+        """The text without it. `cut` says that the text may stop in the middle of it."""
+        text = well_formed(text)
+        if not self._hidden:
+            return text
+        # What stands between its letters is taken out of a result later on.
+        cleaned = clean(text).text
+        if cleaned != text and self._pattern.search(cleaned):
+            text = cleaned
+        text = self._pattern.sub(HIDDEN, text)
+        return self._without_half(text) if cut else text
+
+    def _without_half(self, text: str) -> str:
+        for form in self._hidden:
+            length = min(len(form) - 1, len(text))
+            while length >= TELLING and text[-length:].lower() != form[:length].lower():
+                length -= 1
+            if length >= TELLING:
+                return text[:-length] + HIDDEN
+        return text
+
+    def value(self, value: Any) -> Any:
+        """The same for JSON values, names of members included."""
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, Mapping):
+            return {self.text(str(name)): self.value(item) for name, item in value.items()}
+        if isinstance(value, list | tuple):
+            return [self.value(item) for item in value]
+        if self._hidden and isinstance(value, int | float) and not isinstance(value, bool):
+            return HIDDEN if str(value) in self._hidden else value
+        return value
+
+    def error(self, error: ToolError) -> ToolError:
+        """The same error, with nothing of it in its words."""
+        error.message, error.hint = self.text(error.message), self.text(error.hint)
+        error.details = self.value(dict(error.details))
+        error.args = (error.message,)
+        return error
+
+
+def _spellings(parts: Sequence[str]) -> tuple[str, ...]:
+    found: set[str] = {parts[0]}
+    for part in parts:
+        found.update(form for form in _forms(part) if len(form) >= TELLING)
+    return tuple(sorted(found, key=len, reverse=True))
+
+
+def _forms(text: str) -> Iterator[str]:
+    """A text as it stands, and as answers write it in URLs, JSON, HTML and base64."""
+    yield text
+    yield from (quote(text, safe=""), quote(text), quote_plus(text))
+    yield json.dumps(text)[1:-1]
+    yield json.dumps(text)[1:-1].replace("/", "\\/")
+    yield html.escape(text)
+    for coded in (b64encode(text.encode()), urlsafe_b64encode(text.encode())):
+        yield coded.decode().rstrip("=")

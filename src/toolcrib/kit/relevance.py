@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import pairwise
@@ -97,9 +97,8 @@ def rank(
     candidates: list[tuple[int, Passage]] = []
     for number, (_, text) in enumerate(pages):
         check()
-        candidates += [(number, passage) for passage in split(text)]
-    check()
-    index = Bm25(((n, _document(c, pages)) for n, c in enumerate(candidates)), WEIGHTS)
+        candidates += [(number, passage) for passage in split(text, check)]
+    index = Bm25(_documents(candidates, pages, check), WEIGHTS)
     check()
     words = list(dict.fromkeys(content_words(question)))
     by_word = {word: _weights(word, index.vocabulary) for word in words}
@@ -150,15 +149,21 @@ def choose(ranking: Ranking, room: int, heads: Mapping[int, int] | None = None) 
     return chosen
 
 
-def _document(
-    candidate: tuple[int, Passage], pages: Sequence[tuple[str, str]]
-) -> Mapping[str, str]:
-    page, passage = candidate
-    return {
-        "heading": " ".join(passage.headings),
-        "text": bare(passage.shown),
-        "title": pages[page][0],
-    }
+def _documents(
+    candidates: Sequence[tuple[int, Passage]],
+    pages: Sequence[tuple[str, str]],
+    check: Callable[[], None],
+) -> Iterator[tuple[int, Mapping[str, str]]]:
+    for number, (page, passage) in enumerate(candidates):
+        check()
+        yield (
+            number,
+            {
+                "heading": " ".join(passage.headings),
+                "text": bare(passage.shown),
+                "title": pages[page][0],
+            },
+        )
 
 
 def _with_neighbours(

@@ -8,6 +8,7 @@ from dataclasses import replace
 from toolcrib.core.call import Call, ErrorInfo, Result, well_formed
 from toolcrib.core.errors import Internal, as_tool_error
 from toolcrib.core.pipeline import Proceed
+from toolcrib.kit.text import clean
 
 
 async def errors(call: Call, proceed: Proceed) -> Result:
@@ -18,6 +19,8 @@ async def errors(call: Call, proceed: Proceed) -> Result:
         known = as_tool_error(error, call.tool.name)
         if isinstance(known, Internal):
             print(f"toolcrib: {call.tool.name}: {error!r}", file=sys.stderr)  # noqa: T201
+        # A message may quote a server, a page or a file name.
+        known.message, known.hint = clean(known.message).text, clean(known.hint).text
         result = Result(error=ErrorInfo.of(known))
     notes = [f"Note: {note}" for note in (*call.ctx.warnings, *call.ctx.services.news())]
     call.ctx.warnings.clear()

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import unquote
 
@@ -48,6 +47,7 @@ OUR_OWN = (
 """Failures in which no server had a word."""
 REFUSED = "The user refused this call of {tool}."
 DO_NOT_REPEAT = "Do not send it again; ask what to do."
+ONLY_BY_RULE = "Only the user can allow it, with a rule for that URL in policy.rules."
 ONLY_THE_USER = "Only the user can change the policy in the configuration of toolcrib."
 
 
@@ -64,10 +64,12 @@ async def policy(call: Call, proceed: Proceed) -> Result:
         decision = _taint(call, rights) or decision
     if decision.action == "deny":
         raise Denied(f"{call.tool.name} is forbidden by {decision.reason}.", hint=ONLY_THE_USER)
-    if decision.action == "ask":
+    asked = decision.action == "ask"
+    if asked:
         await _ask(call, decision.reason)
     if call.tool.rights & NET and call.ctx.config.policy.rules:
-        call = replace(call, ctx=replace(call.ctx, judge=partial(_judge_redirect, call)))
+        judge = _Judge(call, rights, _reasons(call, rights) if asked else None)
+        call = replace(call, ctx=replace(call.ctx, judge=judge))
     try:
         result = await proceed(call)
     except ToolError as error:
@@ -81,14 +83,44 @@ async def policy(call: Call, proceed: Proceed) -> Result:
     return result
 
 
-def _judge_redirect(call: Call, url: str) -> None:
-    rights = call.tool.rights_for(call.arguments)
-    decision = decide(call.ctx.config.policy, call.tool, _spellings(url), rights)
-    if decision.action != "allow":
+@dataclass(frozen=True, slots=True)
+class _Judge:
+    """Where a call may go on to: what is denied stays so, what was approved is not asked again.
+
+    `approved` are the reasons for which a person was asked about the call and let it
+    through; None where nobody had to be. Such an answer also holds for what the call
+    itself opens (`own`), and for redirects that would be asked about for no other reason.
+    """
+
+    call: Call
+    rights: Right
+    approved: set[str] | None
+
+    def __call__(self, url: str, *, own: bool = False) -> None:
+        tool = self.call.tool
+        decision = decide(self.call.ctx.config.policy, tool, _spellings(url), self.rights)
+        if decision.action == "allow":
+            return
+        leads = f"This leads on to {url[:500]}"
+        if decision.action == "deny":
+            raise Denied(f"{leads}, which {decision.reason} forbids.", hint=ONLY_THE_USER)
+        if self.approved is not None and (own or decision.reason in self.approved):
+            self.approved.add(decision.reason)
+            return
+        opener = tool.name if any(p.kind == "url" for p in tool.parameters) else "fetch_url"
         raise Denied(
-            f"This leads on to {url[:200]}, where {decision.reason} says {decision.action}.",
-            hint=ONLY_THE_USER if decision.action == "deny" else "Send that URL itself.",
+            f"{leads}, for which {tool.name} needs the approval of a person: {decision.reason}.",
+            hint=ONLY_BY_RULE
+            if own
+            else f"Open that URL itself with {opener}: that asks the user.",
         )
+
+
+def _reasons(call: Call, rights: Right) -> set[str]:
+    """Why the targets of a call had to be asked about, each for itself."""
+    rules = call.ctx.config.policy
+    each = (decide(rules, call.tool, [target], rights) for target in targets_of(call) or [""])
+    return {decision.reason for decision in each if decision.action == "ask"}
 
 
 def targets_of(call: Call) -> list[str]:
@@ -151,6 +183,8 @@ def _remember(call: Call, urls: Iterable[str]) -> None:
 async def _ask(call: Call, reason: str) -> None:
     ctx, tool = call.ctx, call.tool
     approvals = ctx.use(Approvals)
+    # Calls that stand alone share a question, so that repeating one opens no other.
+    asking = "" if ctx.session.single else ctx.session.id
     shown = {k: str(v) for k, v in call.arguments.items() if v not in (None, "", [])}
     mark = fingerprint(tool.name, shown)
     targets = targets_of(call)
@@ -159,7 +193,7 @@ async def _ask(call: Call, reason: str) -> None:
     if ctx.caller.ask is None and await approvals.was_refused(mark, ctx.session.id):
         raise Denied(REFUSED.format(tool=tool.name), hint=DO_NOT_REPEAT)
     summary = ", ".join(f"{k}={v}" for k, v in redact(shown, SUMMARY_CHARS).items())
-    request = await approvals.request(mark, tool.name, summary, ctx.session.id, reason, targets)
+    request = await approvals.request(mark, tool.name, summary, asking, reason, targets)
     if ctx.caller.ask is not None:
         answer = await ctx.caller.ask(Question(request, tool.name, reason, summary))
         if answer is not None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcrib.kit.text import clean
+from toolcrib.kit.text import clean, one_line
 
 PLAIN = {
     "ascii": "Plain text,\twith a tab\nand two lines.\r\n",
@@ -118,3 +118,18 @@ def test_printable_ascii_is_untouched(text):
 def test_large_hostile_text_is_cleaned_in_one_go():
     text = ("word\u200b" * 100_000) + "\x1b]" * 50_000 + "\x1b[" * 50_000 + "👩\u200d" * 50_000
     assert clean(text).removed["zero_width"] == 100_001
+
+
+@pytest.mark.parametrize(
+    ("value", "limit", "wanted"),
+    [
+        ("  a\n\tb\u200b c ", 0, "a b c"),
+        ("abc def", 4, "abc"),
+        ("a\u200bb" * 9, 5, "ababa"),
+        (None, 5, ""),
+        (3, 0, ""),
+        (["a"], 0, ""),
+    ],
+)
+def test_one_line(value, limit, wanted):
+    assert one_line(value, limit) == wanted

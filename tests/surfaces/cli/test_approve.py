@@ -35,10 +35,42 @@ def test_once(program: Program) -> None:
 
 def test_for_the_session(program: Program) -> None:
     _, request = asked(program)
-    assert program("approve", request, "--session").code == 0
+    allowed = program("approve", request, "--session")
+    assert (allowed.code, allowed.out.splitlines()[1:]) == (
+        0,
+        ["That is each call with --session s."],
+    )
     done = program("call", "send_note", "text=other", "--session", "s")
     assert done.out == "sent: other\n"
     asked(program, session="another")
+
+
+def test_without_a_name_there_is_no_conversation_to_allow_it_for(program: Program) -> None:
+    asking = ("call", "send_note", "text=hi")
+    [first, again] = [re.search(r"approve (\w+)", program(*asking).err) for _ in range(2)]
+    assert first
+    assert again
+    assert first[1] == again[1], "the same question is asked once"
+    done = program("approve", first[1], "--session")
+    assert done.code == 2
+    assert "--session NAME" in done.err
+    assert program("approve", first[1]).code == 0, "it is still open"
+    assert program(*asking).out == "sent: hi\n"
+    assert program("approve", _asked_anew(program, *asking), "--refuse").code == 0
+    _asked_anew(program, *asking)
+
+
+def _asked_anew(program: Program, *words: str) -> str:
+    found = re.search(r"approve (\w+)", program(*words).err)
+    assert found
+    return found[1]
+
+
+def test_the_newest_question_comes_first(program: Program) -> None:
+    asked(program, text="older")
+    asked(program, text="newer")
+    shown = program("approve").out
+    assert shown.index("text=newer") < shown.index("text=older")
 
 
 def test_for_good_and_back(program: Program) -> None:

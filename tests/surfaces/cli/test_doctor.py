@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.servers.scripted import Answer, scripted
 from tests.surfaces.cli.program import Ended, Program
 
 # Each test runs the program several times, each with a time limit of its own.
@@ -50,6 +51,8 @@ def test_programs_are_found_on_the_path(program: Program, tmp_path: Path) -> Non
     assert found["node"]["state"] == "broken"
     assert "sorry" in found["node"]["detail"]
     assert done.code == 0, "nothing essential"
+    done = program("doctor", "--offline", env={"PATH": f"{folder}:/usr/bin:/bin"})
+    assert "It works, but for node" in done.out
 
 
 def test_a_missing_program_names_the_line_that_installs_it(
@@ -114,6 +117,8 @@ def test_a_provider_names_the_setting_that_it_lacks(program: Program) -> None:
     assert "[web.providers.searxng]: base_url = " in found["search searxng"]["fix"]
     assert found["search gogle"]["state"] == "broken"
     assert "web.search.providers" in found["search gogle"]["fix"]
+    assert "Did you mean google" in found["search gogle"]["detail"]
+    assert "startpage" not in found["search gogle"]["detail"]
     assert found["search duckduckgo"]["state"] == "ok"
 
     words = (*words, "web.search.providers=brave", "--set", "web.providers.brave.api_key_env=KEY")
@@ -121,8 +126,103 @@ def test_a_provider_names_the_setting_that_it_lacks(program: Program) -> None:
     assert "KEY, which is not set" in check["detail"]
     assert check["fix"] == "export KEY=..."
     done = program(*words, env={"KEY": "s3cret"})
-    assert checks(done)["search brave"]["state"] == "ok"
+    assert checks(done)["search brave"]["state"] == "set"
+    assert "(not asked)" in checks(done)["search brave"]["detail"]
     assert "s3cret" not in done.out
+
+
+def test_what_is_configured_and_broken_is_1_and_named_last(program: Program) -> None:
+    words = ("doctor", "--offline", "--set")
+    done = program(*words, "web.search.providers=serxng,duckduckgo,bing_images")
+    assert done.code == 1
+    assert done.out.endswith("\nBroken: search serxng, search bing_images.\n")
+    assert "Did you mean searxng" in " ".join(done.out.split())
+    done = program(*words, "web.images.providers=duckduckgo")
+    assert done.code == 1
+    assert done.out.endswith("\nBroken: images duckduckgo.\n")
+
+
+def test_names_that_do_not_resolve_are_1(program: Program) -> None:
+    # No port is denied here: the resolver of this machine may or may not answer.
+    done = program("doctor", "--json")
+    found = checks(done)["names"]
+    assert done.code == (1 if found["state"] == "broken" else 0)
+    assert found["essential"] == (found["state"] == "broken")
+
+
+def test_an_instance_of_ones_own_is_asked_once(program: Program) -> None:
+    with scripted() as server:
+        server["/search"] = Answer("no", 403)
+        file = program.folder / "own.toml"
+        file.write_text(
+            f"""
+            [web.search]
+            providers = ["searxng", "searxng_news"]
+            [web.images]
+            providers = ["searxng_images"]
+            [web.providers.searxng]
+            base_url = "{server.url}"
+            [egress]
+            proxy = ""
+            """
+        )
+        done = program("doctor", "--json", "--config", str(file))
+        assert server.count("/search") == 1
+        found = checks(done)
+        for name in ("search searxng", "search searxng_news", "images searxng_images"):
+            assert found[name]["state"] == "broken"
+            assert "refuses JSON" in found[name]["detail"]
+        assert done.code == 1
+        server["/search"] = Answer('{"results": []}', kind="application/json")
+        assert checks(program("doctor", "--json", "--config", str(file)))["search searxng"][
+            "state"
+        ] == ("ok")
+        asked = server.count("/search")
+        found = checks(program("doctor", "--json", "--offline", "--config", str(file)))
+        assert found["search searxng"]["state"] == "set"
+        assert server.count("/search") == asked
+
+
+def test_mistakes_in_the_settings_of_the_web_are_named_with_the_file(program: Program) -> None:
+    file = program.folder / "own.toml"
+    file.write_text(
+        """
+        [egress]
+        allow_hosts = ["http://printer.lan:631/x", "fine.lan"]
+        [web.search]
+        region = "germany"
+        providers = ["searxng", "brave"]
+        [web.providers.searxng]
+        base_url = "127.0.0.1:8888"
+        [web.providers.duckduckog]
+        base_url = "https://example.org"
+        [web.requests.secrets.one]
+        env = "NOT_SET_AT_ALL"
+        hosts = ["example.org"]
+        [web.requests.secrets.two]
+        env = "PATH"
+        hosts = ["example.org"]
+        scheme = "header"
+        """
+    )
+    done = program("doctor", "--json", "--offline", "--config", str(file))
+    found = checks(done)
+    assert done.code == 1
+    expected = {
+        "egress.allow_hosts": 'allow_hosts = ["printer.lan:631"]',
+        "region": "de-DE",
+        "search searxng": "http://127.0.0.1:8888",
+        "provider duckduckog": "[web.providers.duckduckgo]",
+        "secret two": "header = ",
+    }
+    for name, words in expected.items():
+        assert found[name]["state"] == "broken", name
+        assert words in found[name]["fix"], found[name]
+        if name != "search searxng":
+            assert str(file) in found[name]["fix"], found[name]
+    assert found["secret one"]["state"] == "missing"
+    assert found["secret one"]["fix"] == "export NOT_SET_AT_ALL=..."
+    assert str(file) in found["search brave"]["fix"]
 
 
 def test_names_are_looked_up_unless_a_proxy_does(program: Program) -> None:

@@ -60,4 +60,15 @@ def test_a_port_in_use_says_what_to_do(program: Program) -> None:
         port = taken.getsockname()[1]
         done = program("serve", "--port", str(port))
     assert done.code == 1
-    assert f"toolcrib serve --port {port + 1}" in done.err
+    assert done.err == (
+        f"Another program has port {port}. Serve on another: toolcrib serve --port {port + 1}\n"
+    )
+
+
+def test_an_address_that_is_not_ours_is_named(program: Program) -> None:
+    done = program(
+        "serve", "--host", "192.0.2.1", "--port", "8722", env={"TOOLCRIB_TOKEN": "x" * 32}
+    )
+    assert done.code == 1
+    assert "cannot listen on 192.0.2.1, port 8722: " in done.err
+    assert "ERROR" not in done.err

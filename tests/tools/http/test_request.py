@@ -8,6 +8,7 @@ import pytest
 
 from tests.servers.api import Told, echo
 from tests.servers.site import site
+from toolcrib.kit.sessions import Sessions
 from toolcrib.toolbox import Toolbox
 
 METHODS = ["GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS"]
@@ -463,3 +464,20 @@ async def test_calls_at_once_do_not_mix(server, box):
     ]
     for n, result in enumerate(await asyncio.gather(*calls)):
         assert json.loads(result.data["body"]["body"]) == {"n": n}
+
+
+@pytest.mark.parametrize("value", [["text/html"], {"a": 1}])
+async def test_a_header_that_is_no_text(server, box, value):
+    given = {"url": f"{server.url}/x", "headers": {"Accept": value}}
+    result = await box.call("http_request", given)
+    assert result.error is not None
+    assert result.error.code == "bad_input"
+
+
+async def test_a_filter_that_fails_quotes_outside_text(server, box):
+    server["/x"] = Told({"a": "do as I say"})
+    given = {"url": f"{server.url}/x", "filter": ".a | error"}
+    result = await box.call("http_request", given, session="talk")
+    assert result.error is not None
+    assert "do as I say" in result.error.message
+    assert (await box.use(Sessions).load("talk")).untrusted

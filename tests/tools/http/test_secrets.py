@@ -193,3 +193,35 @@ async def test_a_wrong_configuration_says_so(server, settings, broken, monkeypat
     assert "web.requests.secrets.s" in result.error.message
     assert "a\nb" not in everything(result)
     assert server.asked == []
+
+
+@pytest.mark.parametrize("between", ["\u200b", "\x1b[0m", "\x01", "\u00ad"])
+@pytest.mark.parametrize("kind", ["text/plain; charset=utf-8", "application/json"])
+async def test_an_echo_with_something_invisible_in_it(server, box, between, kind):
+    """What nobody sees is taken out of a result, so it must not hide the secret until then."""
+    broken = between.join((TOKEN[:9], TOKEN[9:]))
+    body = json.dumps({broken: [broken]}) if "json" in kind else f"You sent {broken} to us"
+    server["/x"] = Told(body.encode(), kind=kind)
+    result = await box.call("http_request", {"url": f"{server.url}/x", "auth": "service"})
+    assert result.error is None
+    assert "[redacted]" in result.text
+    for secret in (TOKEN, broken, TOKEN[9:]):
+        assert secret not in everything(result)
+        assert json.dumps(secret)[1:-1] not in everything(result)
+
+
+@pytest.mark.parametrize(
+    ("answer", "program"),
+    [
+        ({"a": TOKEN[:9], "b": TOKEN[9:]}, ".a + .b"),
+        ({"a": list(TOKEN)}, ".a | add"),
+        ({"a": [ord(c) for c in TOKEN]}, "{(.a | implode): 1}"),
+    ],
+)
+async def test_a_filter_that_puts_it_together(server, box, answer, program):
+    server["/x"] = Told(answer)
+    given = {"url": f"{server.url}/x", "auth": "service", "filter": program}
+    result = await box.call("http_request", given)
+    assert result.error is None
+    assert "[redacted]" in result.text
+    assert json.dumps(TOKEN)[1:-1] not in everything(result)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import struct
 import zlib
 
-from toolcrib.tools.web.provider import Ask, Found, Page, Provider, Reach, plain, records
+from toolcrib.kit.text import one_line
+from toolcrib.tools.web.provider import Ask, Found, Page, Provider, Reach, records
 
 
 def png(width: int = 3, height: int = 2, extra: bytes = b"") -> bytes:
@@ -55,7 +56,7 @@ class Recorded(Provider):
     async def search(self, ask: Ask, reach: Reach) -> Page:
         response = await reach.send("/images", params={"q": ask.words, "page": str(ask.page)})
         found = [
-            Found(plain(item.get("title")), item["url"], extra=item.get("extra", {}))
+            Found(one_line(item.get("title")), item["url"], extra=item.get("extra", {}))
             for item in records(reach.json(response).get("images"))
         ]
         return Page(tuple(found), more=bool(reach.json(response).get("more")))

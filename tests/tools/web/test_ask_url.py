@@ -179,3 +179,21 @@ async def test_an_old_copy_says_so(box, server, page, grow_older):
     result = await ask(box, page, "blight")
     assert (result.data["cached"], result.data["stale"]) == (True, True)
     assert "old copy: reading it anew failed" in result.text
+
+
+async def test_comments_of_a_program_are_no_headings(box, server):
+    source = "".join(
+        f"# comment {n}\nvalue_{n} = {n} * 3 + len(names[{n}])\n\n" for n in range(300)
+    )
+    server["/x.py"] = Answer(source, kind="text/plain")
+    given = {"url": f"{server.url}/x.py", "question": "zebra crossing?"}
+    result = await box.call("ask_url", given)
+    assert result.data["answered"] is False
+    assert result.data["outline"] == []
+
+
+async def test_a_page_without_text_says_so_once(box, server):
+    server["/app"] = Answer("<title>App</title><div id=root></div><script>x()</script>")
+    result = await box.call("ask_url", {"url": f"{server.url}/app", "question": "dogs"})
+    assert result.error is None
+    assert result.text.count("has no text") + result.text.count("this is all it has") == 1

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcrib.tools.web.canonical import identity
+from toolcrib.tools.web.canonical import identity, is_within
 
 SAME = [
     ("https://example.org/a", "http://EXAMPLE.org:80/a/"),
@@ -65,3 +65,27 @@ def test_what_is_no_web_address_is_itself(odd):
 def test_it_takes_anything_and_is_settled(text):
     once = identity(f"https://example.org/{text}")
     assert identity(f"https://{once}") == once
+
+
+@pytest.mark.parametrize(
+    ("url", "site", "within"),
+    [
+        ("https://example.org/a", "example.org", True),
+        ("https://DOCS.Example.org/a", "example.ORG", True),
+        ("https://example.org./a", "example.org", True),
+        ("https://notexample.org/", "example.org", False),
+        ("https://example.org.evil.example/", "example.org", False),
+        ("https://evil.example/?x=example.org", "example.org", False),
+        ("https://example.org@evil.example/", "example.org", False),
+        ("https://example.org/", "docs.example.org", False),
+        ("https://example.org:8080/", "example.org", True),
+        ("https://example.org:8080/", "example.org:8080", True),
+        ("https://example.org/", "example.org:443", True),
+        ("https://example.org/", "example.org:8080", False),
+        ("https://xn--bcher-kva.example/", "b\u00fccher.example", True),
+        ("https://[::1", "example.org", False),
+        ("https://example.org/", "", False),
+    ],
+)
+def test_a_domain_and_what_is_below_it(url, site, within):
+    assert is_within(url, site) is within

@@ -8,6 +8,7 @@ import threading
 import pytest
 
 from tests.servers.scripted import Answer
+from toolcrib.kit.approvals import Approvals
 from toolcrib.toolbox import Toolbox
 
 pytestmark = pytest.mark.rows("A26")
@@ -167,6 +168,43 @@ async def test_a_kept_page_is_judged_by_the_rules_of_now(server, settings):
             result = await box.call("fetch_url", {"url": f"{server.url}/a"})
             assert result.error.code == "denied"
     assert server.count("/secret") == 1
+
+
+async def approved(box, url):
+    asked = await box.call("fetch_url", {"url": url})
+    assert asked.error.code == "needs_approval"
+    await box.use(Approvals).grant(asked.error.details["id"])
+    return await box.call("fetch_url", {"url": url})
+
+
+async def test_an_approved_page_may_lead_on_to_its_like(server, settings):
+    server["/a"] = Answer("", 302, headers={"Location": "/b"})
+    server["/b"] = Answer("<p>words")
+    rules = [{"action": "ask", "tool": "fetch_url", "target": "http://*"}]
+    async with Toolbox(config={**settings(), "policy": {"rules": rules}}) as box:
+        for _ in range(2):  # from the server, and from what is kept
+            assert "words" in first(await approved(box, f"{server.url}/a"))["content"]
+
+
+@pytest.mark.parametrize(
+    ("action", "says", "hint"),
+    [
+        ("ask", "needs the approval of a person: rule 1 of", "Open that URL itself with fetch_url"),
+        ("deny", "which rule 1 of policy.rules forbids.", "Only the user can change the policy"),
+    ],
+)
+async def test_an_approval_is_none_for_another_reason(server, settings, action, says, hint):
+    server["/a"] = Answer("", 302, headers={"Location": "/b"})
+    server["/b"] = Answer("<p>words")
+    rules = [{"action": action, "target": "*/b"}, {"action": "ask", "target": "http://*"}]
+    async with Toolbox(config={**settings(), "policy": {"rules": rules}}) as box:
+        result = await approved(box, f"{server.url}/a")
+        assert result.error.code == "denied"
+        assert f"This leads on to {server.url}/b, " in result.error.message
+        assert says in result.error.message
+        assert hint in result.error.hint
+        if action == "ask":
+            assert "words" in first(await approved(box, f"{server.url}/b"))["content"]
 
 
 @pytest.mark.rows("S8.12")

@@ -221,3 +221,81 @@ async def test_find_within_a_section(box, page):
 async def test_other_names_of_find(box, page, name):
     result = await box.call("visit_website", {"url": page, name: ["efficiency"]})
     assert "efficiency of 23.5" in result.text
+
+
+def mossy(count: int = 80) -> str:
+    parts = []
+    for n in range(count):
+        parts.append(f"<h2>{'Moss' if n % 2 else 'Acid'} number {n}</h2><p>{filler(1, n)[0]}</p>")
+        parts.append(f"<p>{'acid' if n % 2 else 'moss'} place {n}. {filler(1, n)[0]}</p>")
+        parts.append(f"<p>{filler(1, n + 500)[0]}</p>")
+    return f"<h1>Book</h1>{''.join(parts)}"
+
+
+@pytest.mark.parametrize("budget", [150, 300, 800])
+@pytest.mark.parametrize("find_it", [["moss", "acid"], ["moss"], ["acid place", "/Moss number/"]])
+async def test_reading_on_shows_every_place_and_no_heading_alone(server, box, find_it, budget):
+    server["/mossy"] = Answer(mossy())
+    arguments = {"url": f"{server.url}/mossy", "find": find_it, "max_tokens": budget}
+    whole = (await box.call("fetch_url", {"url": f"{server.url}/mossy", "max_tokens": 30_000})).data
+    text = whole["pages"][0]["content"]
+    finding = find(text, 0, len(text), terms_of(find_it), lambda: None)
+    unseen = {finding.chunks[n] for n in finding.ranked}
+    offsets = [-1]
+    while True:
+        result = await box.call("fetch_url", arguments)
+        assert result.error is None
+        assert estimate(result.text) <= budget
+        [page] = result.data["pages"]
+        shown = [range(e["offset"], e["end"]) for e in page.get("excerpts", [page])]
+        unseen = {c for c in unseen if not any(c.start in part for part in shown)}
+        for part in shown:
+            last = text[part.start : part.stop].strip().splitlines()[-1]
+            assert not last.startswith("#") or part.stop == len(text)
+        if result.next is None:
+            break
+        arguments = dict(result.next.arguments)
+        assert arguments["offset"] > offsets[-1]
+        offsets.append(arguments["offset"])
+    assert not unseen
+
+
+async def test_the_counts_fit_what_is_said(server, box):
+    server["/mossy"] = Answer(mossy())
+    arguments = {"url": f"{server.url}/mossy", "find": ["moss", "acid"], "max_tokens": 400}
+    result = await box.call("fetch_url", arguments)
+    text = result.text
+    assert "Places found: moss 80, acid 80; " in text
+    body = result.data["pages"][0]["content"].lower()
+    shown = int(text.split("acid 80; ")[1].split(" shown")[0])
+    assert shown == body.count("moss place") + body.count("acid place") + body.count("\n## ")
+    later = await box.call("fetch_url", {**arguments, "offset": 20_000})
+    assert "Places found from 20,000 on: moss " in later.text
+
+
+async def test_a_place_at_the_very_start_is_not_passed_over(server, box):
+    best = "moss acid together"
+    weak = "moss alone. " * 40
+    server["/start"] = Answer(
+        "\n\n".join([weak, *(filler(40)), f"{best} {' '.join(filler(3))}"]), kind="text/plain"
+    )
+    arguments = {"url": f"{server.url}/start", "find": ["moss acid", "moss"], "max_tokens": 300}
+    contents, offsets = [], []
+    while True:
+        result = await box.call("fetch_url", arguments)
+        contents.append(result.data["pages"][0]["content"])
+        if result.next is None:
+            break
+        arguments = dict(result.next.arguments)
+        assert arguments.get("offset", 0) not in offsets
+        offsets.append(arguments["offset"])
+    assert any(best in content for content in contents)
+    assert any("moss alone" in content for content in contents)
+
+
+async def test_nearest_headings_are_named_once(server, box):
+    details = "".join(f"<h2>Details</h2><p>{' '.join(filler(8, n))}</p>" for n in range(30))
+    server["/twice"] = Answer(f"<h1>Book</h1>{details}")
+    given = {"url": f"{server.url}/twice", "find": ["qqqqzzzz", '"wxwx yzyz"'], "max_tokens": 400}
+    result = await box.call("fetch_url", given)
+    assert result.text.count("Details") == 1

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tests.servers.scripted import Answer
+from toolcrib.kit.passages import outline
 from toolcrib.kit.tokens import estimate
-from toolcrib.tools.web.outline import headings_in, section_named
+from toolcrib.tools.web.outline import near_headings, section_named
 
 WORDS = "Some words that fill a paragraph to a fair length, without saying much at all. " * 4
 PAGE = (
@@ -121,14 +122,9 @@ async def test_a_page_that_fits_has_no_outline(server, box):
     assert "Headings by" not in (await box.call("fetch_url", {"url": f"{server.url}/short"})).text
 
 
-def test_headings_in_code_are_none():
-    text = "# One\n\n```sh\n# not one\n```\n\n~~~\n## nor this\n~~~\n## Two\n#hash\n"
-    assert [h.text for h in headings_in(text)] == ["One", "Two"]
-
-
 def test_a_section_ends_where_one_of_its_level_begins():
     text = "# A\n## B\nx\n### C\ny\n## D\nz\n# E\n"
-    headings = headings_in(text)
+    headings = outline(text)
     b = section_named("b", headings, len(text))
     assert text[b.start : b.end] == "## B\nx\n### C\ny\n"
     a = section_named("A", headings, len(text))
@@ -136,14 +132,17 @@ def test_a_section_ends_where_one_of_its_level_begins():
 
 
 @pytest.mark.rows("D13")
-async def test_menus_are_left_out_and_shown_on_request(box, page):
+async def test_menus_are_left_out_and_shown_on_request(server, box, page):
     without = await box.call("fetch_url", {"url": page})
     assert "News" not in without.data["pages"][0]["content"]
-    assert "Left out: menus (navigation=true shows them)" in without.text
+    assert "Left out" not in without.text
     given = {"url": page, "include_navigation": True, "max_tokens": 20_000}
     shown = await box.call("fetch_url", given)
     assert f"[News]({page.removesuffix('/page')}/news)" in shown.data["pages"][0]["content"]
     assert "Left out: menus" not in shown.text
+    server["/short"] = Answer("<nav><a href=/home>Home</a></nav><p>Nothing much.</p>")
+    short = f"{server.url}/short"
+    assert "Left out: menus (navigation=true)" in (await box.call("fetch_url", {"url": short})).text
     start = without.data["pages"][0]["content"][:500]
     assert shown.data["pages"][0]["content"].startswith(start)
 
@@ -199,3 +198,75 @@ async def test_disarmed_pages_carry_nothing_out(server, settings):
         result = await box.call("fetch_url", {"url": f"{server.url}/x", "links": True})
     assert "secret" not in result.text
     assert f"{server.url}/go" in result.text
+
+
+CHAPTERS = "".join(
+    f"<h2>Chapter {n}: growth</h2><p>{WORDS}</p><h3>Details</h3><p>Of {n}. {WORDS}</p>"
+    for n in (1, 2, 10, 17)
+)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Chapter 7: growth",
+        "chapter 7",
+        "Chapter 1: growht of trees",
+        "7. growth",
+        "Chaptre 3: growth",
+    ],
+)
+async def test_a_number_in_a_name_is_one_in_the_heading(server, box, name):
+    server["/book"] = Answer(f"<h1>Book</h1>{CHAPTERS}")
+    result = await box.call("fetch_url", {"url": f"{server.url}/book", "section": name})
+    assert result.error.code == "not_found"
+    assert "Nearest: 'Chapter 1" in result.error.hint
+    assert result.error.hint.count("Details") <= 1
+
+
+async def test_a_part_of_a_number_is_no_match(server, box):
+    server["/book"] = Answer(f"<h1>Book</h1>{CHAPTERS.replace('Chapter 1:', 'Chapter 5:')}")
+    result = await box.call("fetch_url", {"url": f"{server.url}/book", "section": "Chapter 1"})
+    assert result.error.code == "not_found"
+
+
+async def test_headings_above_choose_among_equal_ones(server, box):
+    server["/book"] = Answer(f"<h1>Book</h1>{CHAPTERS}")
+    given = {"url": f"{server.url}/book", "section": "Chapter 10: growth > Details"}
+    told = (await box.call("fetch_url", given)).data["pages"][0]
+    assert "Of 10." in told["content"]
+    given["section"] = "Chapter 3: growth > Details"
+    assert (await box.call("fetch_url", given)).error.code == "not_found"
+
+
+def test_the_nearest_headings_are_the_most_alike_and_each_once():
+    names = [f"Topic {n}" for n in range(30)] + ["Details", "Details", "Warranty", "Licence"]
+    headings = outline("\n\n".join(f"## {name}" for name in names))
+    near = [h.text for h in near_headings("warranty and licence details", headings)]
+    assert set(near[:3]) == {"Details", "Warranty", "Licence"}
+    assert len(set(near)) == len(near) == 5
+
+
+@pytest.mark.rows("A47")
+async def test_links_leave_room_for_the_text(server, box):
+    server["/list"] = Answer(f"<title>L</title><p>{WORDS * 50}</p>" + LINKED)
+    arguments = {"url": f"{server.url}/list", "links": True, "max_tokens": 200}
+    result = await box.call("fetch_url", arguments)
+    assert estimate(result.text) <= 200
+    assert result.data["pages"][0]["content"].startswith("Some words that fill")
+    assert "- Item number 0" in result.text
+    assert "1 of 40 links listed" in result.text
+    assert result.next.tool == "fetch_url"
+    assert "To go on" not in result.text
+
+
+@pytest.mark.rows("A47")
+async def test_links_of_a_section_only(server, box):
+    server["/two"] = Answer(
+        "<h1>T</h1><h2>Apples</h2><p><a href='/a_(b)?x=1&amp;y=2'>apple</a></p>"
+        "<h2>Pears</h2><p><a href='/pear'>pear</a> <a href='/pear/2'>second</a></p>"
+    )
+    url = f"{server.url}/two"
+    for name, expected in (("Apples", ["apple"]), ("Pears", ["pear", "second"])):
+        result = await box.call("fetch_url", {"url": url, "links": True, "section": name})
+        assert [link["text"] for link in result.data["pages"][0]["links"]] == expected

@@ -70,6 +70,41 @@ async def test_the_time_is_bounded(server, settings):
     assert "0.3 s" in result.error.message
 
 
+@pytest.mark.rows("B17", "D21")
+async def test_the_time_bounds_all_tries_of_a_page(server, settings):
+    hold = threading.Event()
+    server["/silent"] = Answer("<p>late", hold=hold)
+    server["/busy"] = Answer("<p>later", 503, headers={"Retry-After": "1"})
+    config = settings(fetch={"timeout": 0.8})
+    config["egress"]["retry"]["retries"] = 4
+    async with Toolbox(config=config) as box:
+        silent = await box.call("fetch_url", {"url": f"{server.url}/silent"})
+        busy = await box.call("fetch_url", {"url": f"{server.url}/busy"})
+    hold.set()
+    assert silent.error.code == "timeout"
+    assert "within 0.8 s" in silent.error.message
+    assert busy.error.details["status"] == 503
+    assert server.count("/silent") == server.count("/busy") == 1
+
+
+@pytest.mark.rows("B17", "D21")
+async def test_a_second_try_has_the_time_that_is_left(server, settings):
+    hold, tries = threading.Event(), []
+
+    def answer(request) -> Answer:
+        tries.append(time.monotonic())
+        return Answer("<p>later", 503) if len(tries) == 1 else Answer("<p>late", hold=hold)
+
+    server["/page"] = answer
+    config = settings(fetch={"timeout": 1.0})
+    config["egress"]["retry"]["retries"] = 4
+    async with Toolbox(config=config) as box:
+        result = await box.call("fetch_url", {"url": f"{server.url}/page"})
+    hold.set()
+    assert result.error.code == "timeout"
+    assert len(tries) == 2
+
+
 class Clock:
     """Notes when requests come, and how many are there at once."""
 
@@ -158,6 +193,35 @@ async def test_what_short_pages_leave_goes_to_long_ones(server, box):
     assert result.text.index("Title: Short") < result.text.index("Title: Long")
 
 
+@pytest.mark.rows("B14")
+@pytest.mark.parametrize("more", [{}, {"section": "Growth"}])
+async def test_what_failed_leaves_its_share_to_the_others(server, box, more):
+    words = "<h1>Growth</h1>" + "<p>words and more of them</p>" * 3000
+    server["/long"] = Answer(words)
+    server["/none"] = Answer("<p>flat words" * 3000 if more else "gone", 200 if more else 404)
+    urls = [f"{server.url}/none", f"{server.url}/long"]
+    result = await box.call("fetch_url", {"urls": urls, "max_tokens": 400, **more})
+    none, long = pages(result)
+    assert none["status"] == "error"
+    assert estimate(long["content"]) > 130
+    assert estimate(result.text) <= 400
+
+
+@pytest.mark.rows("B13")
+@pytest.mark.parametrize("arguments", [{}, {"find": ["words"]}, {"section": "Growth"}])
+@pytest.mark.parametrize("budget", [60, 120, 200])
+async def test_a_small_budget_has_a_small_header(server, box, budget, arguments):
+    words = "<nav><a href=/>menu</a></nav>" + "<p>words and more of them</p>" * 3000
+    server["/long"] = Answer(f"<title>A long title of a page</title><h1>Growth</h1>{words}")
+    given = {"url": f"{server.url}/long", "max_tokens": budget, **arguments}
+    result = await box.call("fetch_url", given)
+    [page] = pages(result)
+    assert "words and more" in page["content"]
+    assert estimate(result.text) <= max(budget, 120)
+    assert result.next.tool == "fetch_url"
+    assert "left out here" not in result.text
+
+
 async def test_two_long_pages_share_alike(server, box):
     server["/a"] = server["/b"] = Answer("<p>words and more of them</p>" * 3000)
     urls = [f"{server.url}/a", f"{server.url}/b"]
@@ -189,7 +253,7 @@ async def test_provenance_comes_first(server, box):
     assert lines[1:3] == ["Title: T", f"URL: {server.url}/page"]
     assert lines[3].startswith("HTTP 200, text/html, fetched ")
     assert lines[3].endswith(f", redirected from {server.url}/go")
-    assert lines[4] == "Left out: menus (navigation=true shows them), 1 hidden part"
+    assert lines[4] == "Left out: menus (navigation=true), 1 hidden part"
     [page] = pages(result)
     expected = {
         "final_url": f"{server.url}/page",
@@ -216,3 +280,13 @@ async def test_the_users_headers_go_along(server, settings):
     [asked] = server.asked
     assert asked.headers["user-agent"] == "mine/1.0"
     assert asked.headers["accept-language"] == "de"
+
+
+async def test_an_explicit_format_goes_before_the_setting(server, settings):
+    server["/page"] = Answer("<p>See <a href=/x>this</a>." + "<p>More of it." * 900)
+    given = {"url": f"{server.url}/page", "format": "markdown", "max_tokens": 300}
+    async with Toolbox(config=settings(fetch={"format": "text"})) as box:
+        result = await box.call("fetch_url", given)
+    [page] = pages(result)
+    assert page["content"].startswith(f"See [this]({server.url}/x).")
+    assert result.next.arguments["format"] == "markdown"

@@ -111,6 +111,14 @@ async def test_nothing_found(open_box, server):
     assert 'No images found for your search: "no such thing"' in result.error.message
 
 
+async def test_a_page_too_far(open_box, server):
+    server["/images"] = listed(3, more=False)
+    box = await open_box()
+    far = await box.call("image_search", {"query": "cats", "page": 9})
+    assert far.error.message == "There are no results on page 9."
+    assert far.error.hint == "Ask for an earlier page."
+
+
 async def test_the_same_image_once(open_box, server):
     image = {"title": "x", "url": "https://img.example/1.png"}
     server["/images"] = Answer(json.dumps({"images": [image] * 5}), kind="application/json")
@@ -144,3 +152,4 @@ async def test_failures_name_the_right_setting(open_box, server):
     result = await box.call("image_search", {"query": "a"})
     assert result.error is not None
     assert "web.search.providers" not in result.error.hint
+    assert "web.images.providers can name other providers" in result.error.hint

@@ -73,7 +73,8 @@ async def test_saved_as_files(server, box, workspace):
     assert (first["width"], first["height"], first["bytes"]) == (3, 2, len(png()))
     assert (workspace / first["path"]).read_bytes() == png()
     assert (workspace / second["path"]).read_bytes() == JPEG
-    assert f"1. {first['image']} (png, 3x2, {len(png())} bytes)" in result.text
+    assert f"1. {first['image']} (png, 3x2, {len(png())} bytes) from {server.url}/a" in result.text
+    assert f"from {server.url}/b" in result.text.split("\n2. ")[1]
     assert [i.mime_type for i in result.images] == ["image/png", "image/jpeg"]
     assert len(files(workspace)) == 2
 
@@ -124,6 +125,15 @@ async def test_what_is_no_image_is_not_saved(server, box, workspace, body, kind)
     assert result.error.code == "unsupported_content"
     assert result.error.hint
     assert files(workspace) == []
+
+
+async def test_a_page_is_sent_elsewhere(server, box):
+    server["/page"] = Answer("<!doctype html><title>Log in</title>")
+    server["/a.png"] = Answer(png(), kind="image/png")
+    result = await box.call("fetch_images", {"urls": [f"{server.url}/page"]})
+    assert result.error.hint == "Send it as page_url."
+    both = await box.call("fetch_images", {"urls": [f"{server.url}/page", f"{server.url}/a.png"]})
+    assert f"{server.url}/page Send it as page_url.\n" in both.text
 
 
 async def test_svg_is_saved_and_not_shown(server, box):
@@ -409,6 +419,7 @@ def test_nothing_gets_out_of_a_reference(alt, path):
         ("https://x.example/..%2F..%2Fetc", ".._.._etc"),
         ("https://x.example/", ""),
         ("https://x.example", ""),
+        ("https://[x/a.png", "a.png"),
         ("https://x.example/%00%0A%E2%80%AEgnp.exe", "_gnp.exe"),
     ],
 )

@@ -38,6 +38,17 @@ async def test_a_long_link_is_listed_by_reference_and_opens(server, box, listing
     assert server.count("/item") == 1
 
 
+async def test_where_each_call_stands_alone_urls_are_whole(server, box, listing):
+    shell = Caller("cli", typed_by_user=True, single=True)
+    given = {"url": listing, "links": True, "format": "text"}
+    result = await box.call("fetch_url", given, session="cli:1", caller=shell)
+    [link] = result.data["pages"][0]["links"]
+    assert link["url"] == f"{server.url}{LONG}#part"
+    named = Caller("cli", typed_by_user=True)
+    result = await box.call("fetch_url", given, session="cli:1", caller=named)
+    assert REFERENCE.fullmatch(result.data["pages"][0]["links"][0]["url"])
+
+
 async def test_other_tools_take_references_too(server, box, listing):
     result = await box.call("fetch_url", {"url": listing, "links": True, "format": "text"})
     [link] = result.data["pages"][0]["links"]

@@ -228,6 +228,7 @@ async def test_repeated_passages_are_shown_once(box, searched):
     searched["/weather"] = Answer(DOGS.format(more=""))
     result = await ask(box, "dogs lower saloon")
     assert result.text.count("lower saloon") == 1
+    assert "1 of 3 sources, best first (2 others said the same or nothing on it)" in result.text
 
 
 async def test_a_search_service_that_sends_the_text_is_believed(settings, server, monkeypatch):
@@ -286,6 +287,17 @@ async def test_a_result_that_leads_inside_is_not_fetched(box, searched):
     result = await ask(box, "dogs on the ferry")
     assert code(result) is None
     assert [f["code"] for f in result.data["failed"]] == ["blocked_address"]
+
+
+async def test_pages_that_are_all_blocked_give_the_hint_once(box, searched):
+    inside = [(f"http://10.0.0.{n}/page", f"Inside {n}", "Dogs on the ferry.") for n in range(1, 6)]
+    searched["/search"] = found(searched, *inside)
+    result = await ask(box, "dogs on the ferry")
+    assert code(result) is None
+    assert result.text.count("(blocked_address)") == 1
+    assert result.text.count("allow_hosts") == 1
+    assert result.next is None
+    assert "fetch_url" not in result.text
 
 
 async def test_a_rule_of_the_user_holds_for_what_the_search_found(settings, searched):

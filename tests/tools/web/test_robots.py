@@ -87,6 +87,17 @@ async def test_a_server_that_cannot_say_allows_nothing(server, polite, status):
     assert (await get(polite, f"{server.url}/page")).error is None
 
 
+async def test_a_site_that_is_not_there_has_its_own_error(settings):
+    with scripted() as gone:
+        pass
+    config = settings(fetch={"robots": True})
+    config["egress"]["allow_hosts"].append(gone.origin)
+    async with Toolbox(config=config) as box:
+        result = await get(box, f"{gone.url}/page")
+    assert result.error.code == "connection_failed"
+    assert "robots" not in result.error.message
+
+
 async def test_it_is_read_once(server, polite):
     rules(server)
     for n in range(4):

@@ -226,7 +226,7 @@ async def test_pages_follow_on_each_other(server, made_up):
     assert len(server.asked) == 2
     beyond = await box.call("web_search", {"query": "q", "page": 4})
     assert beyond.error.code == "no_results"
-    assert 'No web pages found for your search: "q" (page 4)' in beyond.error.message
+    assert beyond.error.message == "There are no results on page 4."
     assert {request.path for request in server.asked} == {"/alpha/find"}
 
 
@@ -473,3 +473,13 @@ async def test_a_long_address_is_shown_short_and_can_be_read(server, made_up):
     page = await box.call("fetch_url", {"url": first["ref"]})
     assert "The long page has words." in page.text
     assert server.asked[-1].query == {"q": f"{'x' * 300}&", "y": "/"}
+
+
+async def test_a_provider_of_images_is_no_provider_of_pages(server, settings):
+    for listed in (["bing_images"], ["duckduckgo", "Bing-Images"]):
+        async with Toolbox(config=settings(providers=listed)) as box:
+            result = await box.call("web_search", {"query": "q"})
+        assert result.error.code == "not_configured"
+        assert "web.search.providers lists bing_images" in result.error.message
+        assert "web.images.providers" in result.error.hint
+    assert server.asked == []

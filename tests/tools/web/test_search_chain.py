@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import sqlite3
 import threading
+import time
 
 import pytest
 
@@ -20,6 +21,9 @@ from tests.tools.web.made_up import (
     service,
 )
 from toolcrib.core.context import Caller
+from toolcrib.toolbox import Toolbox
+from toolcrib.tools.web.providers import Providers
+from toolcrib.tools.web.verdicts import OFFLINE, STOP
 
 pytestmark = pytest.mark.rows("C030", "E50")
 
@@ -136,7 +140,7 @@ async def test_a_rest_outlives_the_process_and_is_shared(server, made_up):
     assert server.count("/alpha/find") == 1
 
 
-async def test_a_second_timeout_in_a_row_begins_a_rest(server, made_up):
+async def test_a_timeout_begins_a_short_rest(server, made_up, earlier):
     hold = threading.Event()
     server["/alpha/find"] = Answer("", hold=hold)
     server["/beta/find"] = answer(*results("ab"))
@@ -146,6 +150,9 @@ async def test_a_second_timeout_in_a_row_begins_a_rest(server, made_up):
             "alpha": "timeout",
             "beta": "ok",
         }
+    assert server.count("/alpha/find") == 1
+    earlier(20)
+    await box.call("web_search", {"query": "d"})
     assert server.count("/alpha/find") == 2
     hold.set()
 
@@ -182,13 +189,182 @@ async def test_when_all_rest_the_error_says_who_and_when_the_first_is_free(serve
     assert len(server.asked) == 3
 
 
-async def test_a_server_that_fails_without_asking_for_patience_is_asked_again(server, made_up):
+async def test_a_server_that_fails_rests_shortly(server, made_up, earlier):
     box = await made_up()
     server["/alpha/find"] = Answer("", 500)
     server["/beta/find"] = answer(*results("ab"))
+    lengths = []
     for query in "abc":
         await box.call("web_search", {"query": query})
+        again = await box.call("web_search", {"query": f"{query} again"})
+        lengths.append(again.data["queries"][0]["providers"][0]["retry_after"])
+        earlier(1 + lengths[-1])
     assert server.count("/alpha/find") == 3
+    assert lengths == [20, 40, 80]
+
+
+async def test_the_only_provider_is_asked_again_after_an_error_of_its_server(server, made_up):
+    box = await made_up(service("alpha"))
+    server["/alpha/find"] = Answer("", 500)
+    assert (await box.call("web_search", {"query": "a"})).error.code == "http_status"
+    server["/alpha/find"] = answer(*results("ab"))
+    assert not (await box.call("web_search", {"query": "b"})).error
+
+
+@pytest.mark.parametrize(
+    ("address", "code"),
+    [
+        ("http://nosuch-{}.invalid", "dns_failure"),
+        ("http://127.0.0.1:9/{}", "connection_failed"),
+    ],
+)
+async def test_who_is_not_reached_rests_a_minute_at_most(settings, earlier, address, code):
+    tree = settings(providers=list(PAIR), gap_seconds=1000)
+    tree["egress"]["allow_hosts"] = ["127.0.0.1:9"]
+    for name in PAIR:
+        tree["web"]["providers"][name] = {"base_url": address.format(name)}
+    lengths = []
+    async with Toolbox(config=tree) as box:
+        for name in PAIR:
+            box.use(Providers).add(service(name))
+        for query in "abcd":
+            # Turns that led nowhere were given back, so that none is waited for.
+            failed = await box.call("web_search", {"query": query})
+            assert statuses(failed) == dict.fromkeys(PAIR, code)
+            lengths.append(failed.error.details["retry_after"])
+            again = await box.call("web_search", {"query": f"{query} again"})
+            assert "left alone" in again.error.details["providers"][0]["message"]
+            assert statuses(again) == dict.fromkeys(PAIR, code)
+            earlier(61)
+    assert lengths == [20, 40, 60, 60]
+
+
+async def test_queries_at_once_do_not_wait_for_who_rests(settings):
+    tree = settings(providers=list(PAIR), gap_seconds=12)
+    async with Toolbox(config=tree) as box:
+        for name in PAIR:
+            box.use(Providers).add(service(name, base_url=f"http://nosuch-{name}.invalid"))
+        started = time.monotonic()
+        failed = await box.call("web_search", {"queries": ["a", "b", "c"]})
+        assert time.monotonic() - started < 9
+    assert failed.error.message == OFFLINE
+    assert failed.error.hint == STOP
+
+
+@pytest.mark.parametrize("names", [PAIR, ("alpha",)])
+async def test_where_no_name_resolves_one_line_says_so(settings, names):
+    tree = settings(providers=[*names, "brave"])
+    tree["web"]["providers"] = {
+        "alpha": {},
+        "beta": {"base_url": "http://nosuch.invalid"},
+        "brave": {"api_key_env": "NOT_SET_KEY"},
+    }
+    async with Toolbox(config=tree) as box:
+        for name in names:
+            box.use(Providers).add(service(name, base_url="http://made-up.invalid"))
+        for query in "ab":
+            failed = await box.call("web_search", {"query": query})
+            assert failed.error.code == "dns_failure"
+            assert failed.error.message == OFFLINE
+            assert failed.error.hint == STOP
+            assert statuses(failed) == {
+                **dict.fromkeys(names, "dns_failure"),
+                "brave": "not_configured",
+            }
+
+
+async def test_one_wrong_address_is_not_taken_for_being_offline(settings):
+    tree = settings(providers=["alpha"])
+    tree["web"]["providers"]["alpha"] = {"base_url": "http://nosuch.invalid"}
+    async with Toolbox(config=tree) as box:
+        box.use(Providers).add(service("alpha"))
+        failed = await box.call("web_search", {"query": "a"})
+    assert failed.error.code == "dns_failure"
+    assert "nosuch.invalid" in failed.error.message
+
+
+async def test_who_lacks_its_key_is_no_matter_for_the_reader(server, made_up, monkeypatch):
+    monkeypatch.delenv("TEST_BRAVE_KEY", raising=False)
+    server["/alpha/find"] = answer(*results("a"))
+    box = await made_up(providers=["brave", "alpha"])
+    found = await box.call("web_search", {"query": "a"})
+    assert "Note:" not in found.text
+    assert statuses(found) == {"brave": "not_configured", "alpha": "ok"}
+    server["/alpha/find"] = EMPTY
+    nothing = await box.call("web_search", {"query": "b"})
+    assert "brave" not in f"{nothing.error.message} {nothing.error.hint}"
+    assert statuses(nothing)["brave"] == "not_configured"
+
+
+@pytest.mark.parametrize(
+    ("changed", "message", "hint"),
+    [
+        (
+            {"providers": ["altavista", "mojek"]},
+            "'mojek', and there is no such search provider. Did you mean mojeek?",
+            "The user corrects web.search.providers",
+        ),
+        (
+            {"region": "germany"},
+            "web.search.region must be a language and a country like de-DE, not 'germany'.",
+            "web.search.region",
+        ),
+    ],
+)
+@pytest.mark.parametrize("tool", ["web_search", "web_research"])
+async def test_a_wrong_setting_is_no_fault_of_the_call(settings, changed, message, hint, tool):
+    name = "question" if tool == "web_research" else "query"
+    async with Toolbox(config=settings(**changed)) as box:
+        failed = await box.call(tool, {name: "colour of the sky"})
+    assert failed.error.code == "config_error"
+    assert message in failed.error.message
+    assert hint in failed.error.hint
+    assert "Providers:" not in failed.error.hint
+    assert "bing_images" not in failed.error.hint
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1:8888", "localhost:8888", "me:s3cret@host"])
+async def test_an_address_without_a_scheme_is_named_with_its_setting(settings, address):
+    tree = settings(providers=["searxng_news"])
+    tree["web"]["providers"]["searxng"] = {"base_url": address}
+    async with Toolbox(config=tree) as box:
+        failed = await box.call("web_search", {"query": "a"})
+    host = address.rpartition("@")[2]
+    assert failed.error.code == "config_error"
+    assert failed.error.message.startswith("web.providers.searxng.base_url must be an address")
+    assert f'like "http://{host}"' in failed.error.hint
+    assert "s3cret" not in f"{failed.error.message} {failed.error.hint}"
+
+
+async def test_a_page_too_far_says_so(server, made_up):
+    server["/alpha/find"] = answer(*results("abc"))
+    box = await made_up(service("alpha"))
+    far = await box.call("web_search", {"query": "a", "page": 9})
+    assert far.error.code == "no_results"
+    assert far.error.message == "There are no results on page 9."
+    assert far.error.hint == "Ask for an earlier page."
+
+
+async def test_only_the_domain_and_what_is_below_it_is_given(server, made_up):
+    def serve(request):
+        page = int(request.query["page"])
+        if page > 3:
+            return answer(*results("xyz", "other.example"), more=True)
+        hosts = ("example.org", "docs.example.org", "other.example", "notexample.org")
+        found = [r for host in hosts for r in results([page], host)]
+        return answer(*found, more=True)
+
+    server["/alpha/find"] = serve
+    box = await made_up(service("alpha"))
+    result = await box.call("web_search", {"query": "a", "site": "Example.org", "limit": 4})
+    assert urls(result) == [
+        f"https://{host}/{page}" for page in (1, 2) for host in ("example.org", "docs.example.org")
+    ]
+    assert server.count("/alpha/find") == 2
+    rest = await box.call(result.next.tool, dict(result.next.arguments))
+    assert urls(rest) == ["https://example.org/3", "https://docs.example.org/3"]
+    assert rest.next is None
+    assert not rest.data["queries"][0]["more"]
 
 
 @pytest.mark.rows("A38")

@@ -94,6 +94,7 @@ async def test_what_fails_leaves_the_plain_result(found, made_up, server):
     for one in others:
         assert set(one) == {"rank", "title", "url", "snippet", "provider"}
     assert server.count("/broken") == 1
+    assert "Enriched 2 of 6" in result.render()
 
 
 async def test_pages_that_hang_do_not_hold_the_answer(found, made_up):

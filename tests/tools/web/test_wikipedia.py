@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import asyncio
 import json
 
 import pytest
 
 from tests.servers.scripted import Answer, Request
+from toolcrib.kit.cooldowns import Cooldowns, Lengths
 from toolcrib.toolbox import Toolbox
 
 INTRO = "It is the beginning. "
@@ -42,11 +44,19 @@ def api(*pages: dict, whole: dict[int, str] | None = None):
 
 
 @pytest.fixture
-async def box(server, tmp_path):
-    config = {
+def config(server, tmp_path):
+    return {
         "store": {"url": f"sqlite:///{tmp_path}/store.db"},
-        "web": {"providers": {"wikipedia": {"base_url": server.url}}},
+        "egress": {"retry": {"initial_seconds": 0}},
+        "web": {
+            "providers": {"wikipedia": {"base_url": server.url}},
+            "search": {"gap_seconds": 0, "providers": ["wikipedia"]},
+        },
     }
+
+
+@pytest.fixture
+async def box(config):
     async with Toolbox(config=config) as box:
         yield box
 
@@ -193,3 +203,56 @@ async def test_hidden_characters_are_removed(box, server):
     (article,) = result.data["articles"]
     assert article["title"] == "A"
     assert set(article["text"]) == {"B"}
+
+
+async def test_searches_and_articles_take_turns_at_one_pace(config, server):
+    server["/w/api.php"] = api(METAL)
+    config["web"]["search"]["gap_seconds"] = 100
+    async with Toolbox(config=config) as box:
+        first = await box.call("wikipedia_search", {"query": "mercury"})
+        assert first.error is None
+        asked = len(server.asked)
+        assert asked > 1
+        for name, query in (("wikipedia_search", "venus"), ("web_search", "mars")):
+            result = await box.call(name, {"query": query})
+            assert result.error.code == "rate_limited"
+    assert len(server.asked) == asked
+
+
+async def test_it_is_left_alone_after_a_refusal(box, server):
+    server["/w/api.php"] = Answer("no", 429, headers={"Retry-After": "30"})
+    refused = await box.call("wikipedia_search", {"query": "mercury"})
+    assert refused.error.details["retry_after"] == 30
+    server["/w/api.php"] = api(METAL)
+    for name in ("wikipedia_search", "web_search"):
+        result = await box.call(name, {"query": "venus"})
+        assert result.error.code == "rate_limited"
+        assert "is left alone for" in result.error.message
+    assert len(server.asked) == 1
+
+
+async def test_an_answer_ends_the_count_of_refusals(config, server):
+    config["web"]["search"] |= {"cooldown_seconds": 0.01, "cooldown_most": 1000}
+    async with Toolbox(config=config) as box:
+        for number in range(2):
+            server["/w/api.php"] = Answer("no", 429)
+            result = await box.call("wikipedia_search", {"query": f"a{number}"})
+            assert result.error.code == "rate_limited"
+            await asyncio.sleep(0.05)
+            server["/w/api.php"] = api(METAL)
+            assert (await box.call("wikipedia_search", {"query": f"b{number}"})).error is None
+        wait = await box.use(Cooldowns).refused(f"wikipedia {server.url}", "x", Lengths(8, 1000))
+    assert round(wait) == 8
+
+
+async def test_a_failure_by_chance_is_tried_again(box, server):
+    serve, failed = api(METAL), []
+
+    def once(request: Request) -> Answer:
+        if not failed:
+            failed.append(request)
+            return Answer("busy", 503)
+        return serve(request)
+
+    server["/w/api.php"] = once
+    assert (await box.call("wikipedia_search", {"query": "mercury"})).error is None

@@ -20,10 +20,32 @@ ANSWER_SECONDS = 5.0
 """Seconds kept free before a caller must have its answer."""
 
 
+class Clock:
+    """The time of a fetch, all its tries and the waits between them together.
+
+    Args:
+        seconds: how long it may take from now on.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self.end = time.monotonic() + seconds
+
+    @property
+    def left(self) -> float:
+        """Seconds that are left; below 0 when the time is used up."""
+        return self.end - time.monotonic()
+
+    def stand_still(self, seconds: float) -> None:
+        """Leave out a time that passed and does not count."""
+        self.end += seconds
+
+
 @dataclass(frozen=True, slots=True)
 class Attempts:
     """The tries of one fetch: `retries` more after the first, each after a longer wait.
 
+    All of it ends by `clock`: a try is begun only where the wait before it leaves time.
     A wait that a server asks for is kept to exactly. One that is longer than
     `retry.most_seconds`, or than the call has left, is not begun: the answer is handed
     out as it is, so that its reader learns of the wait. Without `refusals`, answers
@@ -34,6 +56,7 @@ class Attempts:
     config: RetryConfig
     ctx: Ctx | None
     label: str
+    clock: Clock
     refusals: bool = True
 
     async def run(self, once: Callable[[], Awaitable[Response]]) -> Response:
@@ -63,7 +86,7 @@ class Attempts:
         # Full waits in step would bring all callers back at the same moment.
         usual = self.config.initial_seconds * 2**done * random.uniform(0.5, 1.0)  # noqa: S311
         wait = min(usual, self.config.most_seconds) if asked is None else asked
-        if wait > self.config.most_seconds or wait > self._left():
+        if wait > self.config.most_seconds or wait >= self._left():
             return False
         if self.ctx is not None:
             number = f"attempt {done + 2} of {self.retries + 1}"
@@ -73,9 +96,10 @@ class Attempts:
 
     def _left(self) -> float:
         if self.ctx is None:
-            return float("inf")
+            return self.clock.left
         ends = [end for end in (self.ctx.deadline, self.ctx.answer_by) if end is not None]
-        return min(ends) - time.monotonic() - ANSWER_SECONDS if ends else float("inf")
+        left = min(ends) - time.monotonic() - ANSWER_SECONDS if ends else float("inf")
+        return min(left, self.clock.left)
 
     def _may_pass(self, response: Response) -> bool:
         challenged = response.headers.get("cf-mitigated").lower() == "challenge"

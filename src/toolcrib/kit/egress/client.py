@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Self
@@ -14,12 +14,12 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, DnsFailure, TimedOut
 from toolcrib.core.services import Services
 from toolcrib.kit.egress.addresses import IPAddress
-from toolcrib.kit.egress.attempts import Attempts
+from toolcrib.kit.egress.attempts import Attempts, Clock
 from toolcrib.kit.egress.exchange import Answer, Caps, exchange
 from toolcrib.kit.egress.headers import checked_headers
 from toolcrib.kit.egress.hosts import HostLimits
 from toolcrib.kit.egress.policy import EgressPolicy
-from toolcrib.kit.egress.redirects import STATUSES, Chain, Order, follow
+from toolcrib.kit.egress.redirects import STATUSES, Chain, Order, Redirect, follow
 from toolcrib.kit.egress.resolver import Lookup, Resolver
 from toolcrib.kit.egress.response import Response
 from toolcrib.kit.egress.transport import PinnedRequest, Transport, open_transport
@@ -44,6 +44,7 @@ class _Way:
     gate: Callable[[str], Awaitable[None]] | None
     paced: bool
     ctx: Ctx | None
+    clock: Clock
 
     @property
     def patience(self) -> float:
@@ -104,6 +105,18 @@ class Egress:
             found = self._policies[key] = self._built(component, endpoints)
         return found
 
+    def retrace(self, redirects: Iterable[Redirect], component: str, ctx: Ctx) -> None:
+        """Judge the hops by which a kept answer was reached, as they would be judged now.
+
+        Raises:
+            Blocked, Denied: one of them is not allowed, or not to this call.
+        """
+        policy = self.policy(component)
+        for step in redirects:
+            policy.check(parse_url(step.target))
+            if ctx.judge is not None:
+                ctx.judge(step.target)
+
     def _built(self, component: str, endpoints: Sequence[str]) -> EgressPolicy:
         branch: Any = self._config
         for name in component.split(".") if component else ():
@@ -124,7 +137,7 @@ class Egress:
         component: str = "",
         endpoints: Sequence[str] = (),
         max_bytes: int | None = None,
-        timeout: float | None = None,  # noqa: ASYNC109 - the time of the whole chain
+        timeout: float | None = None,  # noqa: ASYNC109 - the time of all tries
         partial: bool | Literal["untold"] = False,
         retries: int = 0,
         retry_refusals: bool = True,
@@ -143,12 +156,11 @@ class Egress:
             component: who asks, as a branch of the configuration; see `policy`.
             endpoints: configured URLs whose origins are allowed for this fetch.
             max_bytes: the most that the body may have, in place of both caps of `egress`.
-            timeout: seconds for everything; None is `egress.total_timeout`.
+            timeout: seconds for all tries and waits; None is `egress.total_timeout`.
             retries: how often a passing failure is tried again; see `egress.retry`.
             retry_refusals: whether an answer that asks to slow down is one of those.
             stays: hand out, do not follow, what would carry a body or a change elsewhere.
-            partial: give what fits, marked as truncated, instead of raising TooLarge;
-                "untold": except for a body whose length was told and is too long.
+            partial: give what fits, marked as truncated; "untold": unless its length was told.
             judge: told the URL of each redirect before it is followed; it may raise.
             gate: awaited with the URL of each hop before it is asked; it may raise.
             ctx: the call, whose deadline also holds.
@@ -169,20 +181,20 @@ class Egress:
             caps = Caps.of(self._config.egress, max_bytes, partial=partial)
         if judge is None and ctx is not None and pages:
             judge = ctx.judge
-        way = _Way(self.policy(component, endpoints), caps, judge, gate, pages, ctx)
         seconds = timeout or self._config.egress.total_timeout
+        clock = Clock(seconds if ctx is None else ctx.remaining(seconds))
+        way = _Way(self.policy(component, endpoints), caps, judge, gate, pages, ctx, clock)
         retry = self._config.egress.retry
-        attempts = Attempts(retries, retry, ctx, order.target.host, retry_refusals)
-        return await attempts.run(lambda: self._timed(order, way, seconds))
+        attempts = Attempts(retries, retry, ctx, order.target.host, clock, retry_refusals)
+        return await attempts.run(lambda: self._timed(order, way))
 
-    async def _timed(self, order: Order, way: _Way, seconds: float) -> Response:
-        seconds = seconds if way.ctx is None else way.ctx.remaining(seconds)
+    async def _timed(self, order: Order, way: _Way) -> Response:
         try:
-            async with asyncio.timeout(seconds) as scope:
+            async with asyncio.timeout(max(way.clock.left, 0)) as scope:
                 return await self._follow(order, way, scope)
         except TimeoutError:
             raise TimedOut(
-                f"{order.target.host} did not answer within {seconds:g} s.",
+                f"{order.target.host} did not answer within {way.clock.seconds:.3g} s.",
                 hint="Try again later, or use another source.",
                 host=order.target.host,
                 reason="timeout",
@@ -241,7 +253,9 @@ class Egress:
         started = loop.time()
         scope.reschedule(None)
         async with self._hosts.place(order.target, way.patience):
-            scope.reschedule(None if end is None else end + loop.time() - started)
+            waited = loop.time() - started
+            scope.reschedule(None if end is None else end + waited)
+            way.clock.stand_still(waited)
             return await self._send(order, way.policy, way.caps)
 
     async def _send(self, order: Order, policy: EgressPolicy, caps: Caps) -> Answer:

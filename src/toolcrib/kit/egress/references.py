@@ -68,8 +68,11 @@ class References:
         return cls(services.use(Store).area(SCHEMA), services.config.results.keep_seconds)
 
     async def shorten(self, url: str, session: Session, *, over: int = LONG) -> str:
-        """The reference of a URL, or the URL itself where it is no longer than `over`."""
-        if len(url) <= over:
+        """The reference of a URL, or the URL itself where it is no longer than `over`.
+
+        In a conversation of one call too: there nobody could name the reference.
+        """
+        if len(url) <= over or session.single:
             return url
         try:
             target = parse_url(complete_url(url))

@@ -6,6 +6,7 @@ import time
 from dataclasses import dataclass
 from email.message import Message
 from email.utils import parsedate_to_datetime
+from http import HTTPStatus
 
 from toolcrib.kit.egress.headers import Headers
 from toolcrib.kit.egress.redirects import Redirect
@@ -30,6 +31,14 @@ class Response:
     elapsed: float = 0.0
     wire_bytes: int = 0
     truncated: bool = False
+
+    @property
+    def phrase(self) -> str:
+        """What the status says, as in `Not Found`; empty for a number that has no name."""
+        try:
+            return HTTPStatus(self.status).phrase
+        except ValueError:
+            return ""
 
     @property
     def media_type(self) -> str:

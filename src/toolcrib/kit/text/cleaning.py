@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field
 from functools import cache
+from typing import Any
 
 _EMOJI = (
     "\u00a9\u00ae\u203c\u2049\u2122\u2139\u2190-\u21ff\u2300-\u23ff\u24c2\u25a0-\u27bf"
@@ -131,3 +132,17 @@ def clean(text: str) -> Cleaned:
     kept.append(text[start:])
     flagged = {"private_use": found.pop("private_use")} if "private_use" in found else {}
     return Cleaned("".join(kept), dict(sorted(found.items())), flagged)
+
+
+def one_line(value: Any, limit: int = 0) -> str:
+    """Text in one line and without invisible characters; anything else is empty.
+
+    Args:
+        value: what stands where a text should.
+        limit: the most characters; 0 is any number.
+    """
+    if not isinstance(value, str):
+        return ""
+    # Four times as many leave room for what is taken out, and bound the work.
+    text = " ".join(clean(value[: 4 * limit] if limit else value).text.split())
+    return text[:limit].rstrip() if limit else text

@@ -21,7 +21,8 @@ def arguments(parser: ArgumentParser) -> None:
     answer.add_argument(
         "--session",
         action="store_true",
-        help="allow every call of the tool in the conversation that asked",
+        help="allow every call of the tool in the conversation that asked; from a shell that is "
+        "one that was named: toolcrib call --session NAME",
     )
     answer.add_argument("--always", action="store_true", help="allow it for good")
     answer.add_argument("--refuse", action="store_true", help="close the request without allowing")
@@ -56,7 +57,7 @@ async def _answer(config: Config, options: Namespace) -> int:
             await approvals.withdraw(options.withdraw)
             print(f"Rule {options.withdraw} is withdrawn.")
         elif options.id is None:
-            _list(await approvals.list_open(), await approvals.list_rules())
+            _list((await approvals.list_open())[::-1], await approvals.list_rules())
         elif options.refuse:
             refused = await approvals.refuse(options.id)
             print(f"Refused: {refused.tool}.")
@@ -70,6 +71,7 @@ async def _answer(config: Config, options: Namespace) -> int:
 async def _grant(approvals: Approvals, options: Namespace) -> int:
     from toolcrib.kit.ids import plain_id
     from toolcrib.surfaces.cli import person
+    from toolcrib.surfaces.cli.screen import visible
 
     scope: Literal["once", "session", "rule"] = "once"
     if options.session or options.always:
@@ -88,6 +90,9 @@ async def _grant(approvals: Approvals, options: Namespace) -> int:
     print(f"Allowed {_extent(scope, granted.tool, options.target)}: {granted.tool}.")
     if scope == "once":
         print("Send the same call again.")
+    elif scope == "session" and granted.session.startswith("cli:"):
+        name = visible(granted.session.removeprefix("cli:"))
+        print(f"That is each call with --session {name}.")
     return 0
 
 

@@ -60,7 +60,8 @@ def run(options: Namespace, flags: Flags) -> int:
     # What is kept for read_more belongs to a conversation, so each has a name to come back by.
     session = options.session or token_hex(4)
     profile = flags.profile or "all"
-    result = asyncio.run(_call(config, profile, options.tool, sent, session))
+    caller = _caller(single=not options.session)
+    result = asyncio.run(_call(config, profile, options.tool, sent, session, caller))
     if result is None:
         return TERMINATED
     if options.json:
@@ -119,7 +120,12 @@ def pairs(words: list[str], tool: str) -> dict[str, Any]:
 
 
 async def _call(
-    config: Config, profile: str, tool: str, sent: dict[str, Any] | str, session: str
+    config: Config,
+    profile: str,
+    tool: str,
+    sent: dict[str, Any] | str,
+    session: str,
+    caller: Caller,
 ) -> Result | None:
     """The result, or None when the process was told to end."""
     from toolcrib.toolbox import Toolbox
@@ -137,14 +143,14 @@ async def _call(
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, end)
     try:
         async with Toolbox(config, profile=profile) as box:
-            return await box.call(tool, sent, session=f"cli:{session}", caller=_caller())
+            return await box.call(tool, sent, session=f"cli:{session}", caller=caller)
     except asyncio.CancelledError:
         if ended:
             return None
         raise
 
 
-def _caller() -> Caller:
+def _caller(*, single: bool) -> Caller:
     from toolcrib.core.context import Caller
     from toolcrib.surfaces.cli import person
 
@@ -153,6 +159,7 @@ def _caller() -> Caller:
         ask=person.ask if person.is_there() else None,
         notify=person.notify if sys.stderr.isatty() else None,
         typed_by_user=True,
+        single=single,
     )
 
 

@@ -17,9 +17,9 @@ from typing import Any, Literal
 from toolcrib.core.config import Config, secret, user_config_file
 from toolcrib.core.errors import ToolError
 from toolcrib.core.services import Services
-from toolcrib.core.web_settings import ProviderConfig
 
-State = Literal["ok", "missing", "broken"]
+State = Literal["ok", "set", "missing", "broken"]
+"""`set`: what it takes is there, and whether it works was not tried."""
 PROBE_SECONDS = 10.0
 NAME = "example.com"
 """Looked up to see whether names resolve; reserved for uses like this."""
@@ -27,7 +27,10 @@ NAME = "example.com"
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One finding. `fix` is the one line that would help; `essential` concerns every use."""
+    """One finding. `fix` is the one line that would help.
+
+    `essential` says that every use needs it, or that the configuration asks for it.
+    """
 
     name: str
     state: State
@@ -46,9 +49,12 @@ Probe = Callable[[Services], Awaitable[list[Check]]]
 async def run_all(config: Config, *, offline: bool = False) -> list[Check]:
     """Every check, in the order in which they are shown."""
     services = Services(config)
+    from toolcrib.surfaces.cli import web_checks
+
     probes: list[Probe] = [python, store, workspace, opener, web]
     probes += [] if offline else [names]
-    probes += [search, token, programs, sandbox]
+    probes += [web_checks.offline if offline else web_checks.online]
+    probes += [token, programs, sandbox]
     found: list[Check] = []
     try:
         for probe in probes:
@@ -91,7 +97,7 @@ async def workspace(services: Services) -> list[Check]:
 
     roots = [root.name for root in services.use(Workspace).roots]
     if not roots:
-        fix = _setting("workspace", 'roots = ["/path/to/folder"]')
+        fix = setting(services, "workspace", 'roots = ["/path/to/folder"]')
         return [Check("workspace", "missing", "no folder is configured for the file tools", fix)]
     return [_folder(root) for root in roots]
 
@@ -155,46 +161,14 @@ async def names(services: Services) -> list[Check]:
         addresses = await services.use(Egress).resolver.addresses(NAME)
     except ToolError as error:
         fix = "check the network; behind a proxy, set egress.proxy"
-        return [Check("names", "broken", error.message, fix)]
+        return [Check("names", "broken", error.message, fix, essential=True)]
     return [Check("names", "ok", f"{NAME} is {addresses[0]}")]
 
 
-async def search(services: Services) -> list[Check]:
-    """Whether each search provider has what it needs; none of them is asked."""
-    web = services.config.web
-    return [_provider(name, web.providers.get(name), services) for name in web.search.providers]
-
-
-def _provider(name: str, settings: ProviderConfig | None, services: Services) -> Check:
-    from toolcrib.tools.web.providers import Providers
-
-    label = f"search {name}"
-    settings = settings or ProviderConfig()
-    try:
-        found = services.use(Providers).named(name)
-    except ToolError as error:
-        return Check(label, "broken", error.message, f"{error.hint} (web.search.providers)")
-    shared = services.config.web.providers.get(found.shares, ProviderConfig())
-    address = settings.base_url or shared.base_url or found.base_url
-    if not address:
-        fix = _setting(f"web.providers.{name}", 'base_url = "http://127.0.0.1:8888"')
-        return Check(label, "missing", "its address is not configured", fix)
-    if found.needs_key:
-        key = settings.api_key_env or shared.api_key_env or found.key_env
-        try:
-            secret(key, name)
-        except ToolError as error:
-            usual = key or f"{name.upper()}_API_KEY"
-            fix = f"export {usual}=..."
-            if not settings.api_key_env:
-                another = _setting(f"web.providers.{found.name}", f'api_key_env = "{usual}"')
-                fix += f", or name another variable {another}"
-            return Check(label, "missing", error.message, fix)
-    return Check(label, "ok", f"{address}{', with a key' if found.needs_key else ''}")
-
-
-def _setting(table: str, line: str) -> str:
-    return f"in {user_config_file()}, under [{table}]: {line}"
+def setting(services: Services, table: str, line: str) -> str:
+    """The line of the configuration that would help, and where it goes."""
+    file = services.config.file or user_config_file()
+    return f"in {file}, under [{table}]: {line}"
 
 
 async def token(services: Services) -> list[Check]:

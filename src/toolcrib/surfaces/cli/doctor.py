@@ -21,9 +21,11 @@ def arguments(parser: ArgumentParser) -> None:
     """Declare what the command takes."""
     parser.add_argument("--json", action="store_true", help="print as JSON")
     parser.add_argument(
-        "--offline", action="store_true", help="leave out what needs the network (a name look-up)"
+        "--offline",
+        action="store_true",
+        help="leave out what needs the network (a name look-up, your own search instances)",
     )
-    parser.epilog = "exit status: 0, or 1 when something that every use needs is broken"
+    parser.epilog = "exit status: 0, or 1 when something is broken that is needed or configured"
 
 
 def run(options: Namespace, flags: Flags) -> int:
@@ -57,7 +59,9 @@ def _configuration(flags: Flags) -> tuple[Config, Check]:
         return flags.load(), Check("configuration", "ok", detail, essential=True)
     except ConfigError as error:
         fix = error.hint or f"correct {file}"
-        return Config(), Check("configuration", "broken", error.message, fix, essential=True)
+        return Config.instead_of(file), Check(
+            "configuration", "broken", error.message, fix, essential=True
+        )
 
 
 def _show(found: list[Check]) -> None:
@@ -68,15 +72,17 @@ def _show(found: list[Check]) -> None:
     for check in found:
         lines = wrapped(check.detail, indent=" " * (size + 11)).lstrip()
         print(f"{check.state:<7}  {check.name:<{size}}  {lines}")
-        if check.fix and check.state != "ok":
+        if check.fix and check.state in ("missing", "broken"):
             # Not wrapped: it is there to be copied.
             print(f"{' ' * (size + 11)}-> {check.fix}")
 
 
 def _verdict(found: list[Check], broken: list[Check]) -> str:
-    missing = [check for check in found if check.state != "ok" and check not in broken]
     if broken:
-        return f"\nBroken: {', '.join(check.name for check in broken)}."
+        return f"\nBroken: {', '.join(dict.fromkeys(check.name for check in broken))}."
+    spare = [check.name for check in found if check.state == "broken"]
+    works = f"It works, but for {', '.join(spare)}." if spare else "It works."
+    missing = sum(check.state == "missing" for check in found)
     if missing:
-        return f"\nIt works. {len(missing)} more could be enabled as shown."
-    return "\nEverything works."
+        return f"\n{works} {missing} more could be enabled as shown."
+    return f"\n{works}" if spare else "\nEverything works."

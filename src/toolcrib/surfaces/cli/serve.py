@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 from argparse import ArgumentParser, Namespace
 from typing import Any
 
 from toolcrib.surfaces.cli.flags import Flags
+
+LAST_PORT = 65_535
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -31,12 +34,18 @@ def run(options: Namespace, flags: Flags) -> int:
     toolbox = Toolbox(config, profile=config.profile)
     try:
         serve(toolbox)
-    except SystemExit as end:  # how uvicorn ends when it cannot start; it has said why
+    except SystemExit as end:  # how uvicorn ends when it cannot start
         if not end.code:
             return 0
-        print(
-            f"If another program has the port: toolcrib serve --port {config.http.port + 1}",
-            file=sys.stderr,
-        )
+        print(_why(end.__context__, config.http.host, config.http.port), file=sys.stderr)
         return 1
     return 0
+
+
+def _why(error: BaseException | None, host: str, port: int) -> str:
+    if not isinstance(error, OSError):
+        return "toolcrib could not start to serve."  # what failed has been told
+    if error.errno == errno.EADDRINUSE:
+        another = f"toolcrib serve --port {port + 1 if port < LAST_PORT else 0}"
+        return f"Another program has port {port}. Serve on another: {another}"
+    return f"toolcrib cannot listen on {host}, port {port}: {error.strerror or error}."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from types import FrameType
 from typing import Any
@@ -25,8 +26,17 @@ class _Server(uvicorn.Server):
         self._processes = processes
 
     async def startup(self, sockets: list[Any] | None = None) -> None:
-        """Start, and say where only once the port is ours."""
-        await super().startup(sockets=sockets)
+        """Start, and say where only once the port is ours.
+
+        A port that cannot be had ends this with SystemExit, raised while that error was
+        handled: whoever runs the server tells it.
+        """
+        log = logging.getLogger("uvicorn.error")
+        log.addFilter(_is_no_os_error)
+        try:
+            await super().startup(sockets=sockets)
+        finally:
+            log.removeFilter(_is_no_os_error)
         if self.started:
             base = f"http://{_shown(self.config.host)}:{_port(self)}"
             line = f"toolcrib: MCP {base}/mcp, OpenAPI {base}/openapi.json"
@@ -49,6 +59,10 @@ def run(toolbox: Toolbox) -> None:
         server_header=False,
     )
     _Server(config, toolbox.use(Processes)).run()
+
+
+def _is_no_os_error(record: logging.LogRecord) -> bool:
+    return not isinstance(record.msg, OSError)
 
 
 def _shown(host: str) -> str:

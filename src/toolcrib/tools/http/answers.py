@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from http import HTTPStatus
 from typing import Any
 
 from toolcrib.core.context import Ctx
@@ -14,9 +13,8 @@ from toolcrib.kit.content.encoding import detect
 from toolcrib.kit.content.kinds import kind_of
 from toolcrib.kit.egress import Headers, Response
 from toolcrib.kit.jq import MAX_RESULTS, run_program
-from toolcrib.kit.redaction import HIDDEN
+from toolcrib.kit.redaction import HIDDEN, Screen
 from toolcrib.kit.threads import in_thread
-from toolcrib.tools.http.credentials import Screen
 
 MAX_HEADERS = 60
 MAX_HEADER = 1000
@@ -148,14 +146,6 @@ def _exact(value: Any) -> Any:
         items = [_exact(item) for item in value]
         return items if any(a is not b for a, b in zip(items, value, strict=True)) else value
     return value
-
-
-def status_line(status: int) -> str:
-    """`404 Not Found`."""
-    try:
-        return f"{status} {HTTPStatus(status).phrase}".rstrip()
-    except ValueError:
-        return str(status)
 
 
 def headers_data(headers: Headers, screen: Screen) -> dict[str, str]:

@@ -28,17 +28,24 @@ def header_texts(given: Mapping[str, Any]) -> dict[str, str]:
         if value is None:
             continue
         if not isinstance(value, str | int | float):
-            raise BadInput(f"The header '{name[:60]}' must be a string.")
+            raise BadInput(
+                f"The header '{name[:60]}' must be a string.",
+                hint='Give headers as {"Name": "text"}; several values go into one, with commas.',
+            )
         shown = str(value).lower() if isinstance(value, bool) else str(value)
         try:
             shown.encode("latin-1")
         except UnicodeEncodeError:
             raise BadInput(
-                f"The header '{name[:60]}' has characters that a header cannot have."
+                f"The header '{name[:60]}' has characters that a header cannot have.",
+                hint="Encode them as the service asks, as with %C3%A9, or put them into the body.",
             ) from None
         texts[name.strip().lower()] = shown
     if len(texts) > MAX_HEADERS or sum(map(len, texts.values())) > MAX_HEADER_CHARS:
-        raise BadInput(f"At most {MAX_HEADERS} headers with {MAX_HEADER_CHARS:,} characters.")
+        raise BadInput(
+            f"At most {MAX_HEADERS} headers with {MAX_HEADER_CHARS:,} characters.",
+            hint="Leave out what the service does not ask for.",
+        )
     return texts
 
 
@@ -65,7 +72,10 @@ def encoded(body: Any, content_type: str) -> tuple[bytes | None, str]:
             content_type or JSON
         )
     except (ValueError, RecursionError) as error:
-        raise BadInput(f"The body cannot be written as JSON: {error}.") from None
+        raise BadInput(
+            f"The body cannot be written as JSON: {error}.",
+            hint="Give finite numbers and less nesting, or the body as text.",
+        ) from None
 
 
 def _kind_of(text: str) -> str:
@@ -81,7 +91,10 @@ def _kind_of(text: str) -> str:
 
 def _form(body: Any) -> bytes:
     if not isinstance(body, Mapping):
-        raise BadInput("A form must be a JSON object of fields.")
+        raise BadInput(
+            "A form must be a JSON object of fields.",
+            hint='Give the body as {"field": "value"}, or as text such as field=value.',
+        )
     fields: list[tuple[str, str]] = []
     for name, value in body.items():
         items = value if isinstance(value, list) else [value]

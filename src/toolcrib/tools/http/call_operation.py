@@ -55,12 +55,14 @@ async def call_operation(
     What the server says is untrusted.
     """
     found = await load_description(description, ctx)
+    # Also what is said of a wrong argument has words of the description in it.
+    ctx.session.taint(untrusted=True)
     chosen = await in_thread(lambda _: operation_named(found, operation), ctx.deadline)
     request = placed(chosen, arguments or {}, auth.strip())
     url = check_public_url(request.url, ctx)
     await _check_server(found.url, url, ctx)
     if ctx.judge is not None:
-        ctx.judge(url)
+        ctx.judge(url, own=True)
     return await exchange(replace(request, url=url), ctx)
 
 

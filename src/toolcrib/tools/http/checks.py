@@ -9,10 +9,12 @@ from typing import Any
 
 from toolcrib.core.errors import BadInput
 from toolcrib.core.names import nearest
-from toolcrib.tools.http.descriptions import Description, as_list, as_object
+from toolcrib.tools.http.descriptions import Description, as_list, as_object, is_name
 
 MAX_DEPTH = 12
 """Levels of a value that are looked at; schemas may go in a circle."""
+MAX_LISTED = 50
+"""Names that an error lists."""
 MAX_PARTS = 100
 """Schemas that one may be put together from."""
 _IS: dict[str, Callable[[Any], bool]] = {
@@ -33,6 +35,7 @@ class Schemas:
 
     def __init__(self, description: Description) -> None:
         self._description = description
+        self._properties: dict[int, tuple[Any, dict[str, Mapping[str, Any]]]] = {}
 
     def parts(self, schema: Any) -> list[Mapping[str, Any]]:
         """A schema and all that its `allOf` brings, each once, however they refer."""
@@ -47,16 +50,24 @@ class Schemas:
 
     def properties(self, schema: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
         """The properties of an object, those of `allOf` included."""
+        schema = self._description.resolved(schema)
+        # Known by its place in memory, where it stays because it is kept here.
+        known = self._properties.get(id(schema))
+        if known is not None:
+            return known[1]
         found: dict[str, Mapping[str, Any]] = {}
         for part in self.parts(schema):
             for name, node in as_object(part.get("properties")).items():
-                found.setdefault(name, self._description.resolved(node))
+                if is_name(name):
+                    found.setdefault(name, self._description.resolved(node))
+        if schema:
+            self._properties[id(schema)] = (schema, found)
         return found
 
     def required(self, schema: Mapping[str, Any]) -> list[str]:
         """The names of the properties that an object must have."""
         listed = [name for part in self.parts(schema) for name in as_list(part.get("required"))]
-        return list(dict.fromkeys(name for name in listed if isinstance(name, str)))
+        return list(dict.fromkeys(name for name in listed if is_name(name)))
 
     def is_open(self, schema: Mapping[str, Any]) -> bool:
         """Whether an object may have other properties than those it lists."""
@@ -72,7 +83,11 @@ class Schemas:
     def types(self, schema: Mapping[str, Any]) -> list[str]:
         """The JSON types that are allowed; empty for any."""
         said = schema.get("type")
-        types = [t for t in (said if isinstance(said, list) else [said]) if t in _IS]
+        types = [
+            t
+            for t in (said if isinstance(said, list) else [said])
+            if isinstance(t, str) and t in _IS
+        ]
         if not types and self.properties(schema):
             types = ["object"]
         if types and (schema.get("nullable") is True or schema.get("x-nullable") is True):
@@ -108,7 +123,7 @@ class Schemas:
         known = self.properties(schema)
         missing = [name for name in self.required(schema) if name not in value]
         if missing:
-            raise BadInput(f"'{where}' needs {', '.join(missing)}.")
+            raise BadInput(f"'{where}' needs {', '.join(missing[:MAX_LISTED])}.")
         if schema.get("additionalProperties") is False and not self._has_parts(schema):
             for name in value:
                 if name not in known:
@@ -143,12 +158,12 @@ def unknown(name: str, known: Mapping[str, Any], operation: str) -> BadInput:
     guess = f"Did you mean '{near[0]}'? " if near else ""
     return BadInput(
         f"{operation} has no argument '{name[:60]}'.",
-        hint=f"{guess}It takes: {', '.join(known) or 'nothing'}.",
+        hint=f"{guess}It takes: {', '.join(list(known)[:MAX_LISTED]) or 'nothing'}.",
     )
 
 
 def _fields(known: Mapping[str, Any]) -> str:
-    return f"Fields: {', '.join(list(known)[:50])}."
+    return f"Fields: {', '.join(list(known)[:MAX_LISTED])}."
 
 
 def _converted(value: Any, types: list[str]) -> Any:

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-import html
-import json
-import re
-from base64 import b64encode, urlsafe_b64encode
-from collections.abc import Iterator, Mapping
+from base64 import b64encode
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
-from urllib.parse import quote, quote_plus
 
-from toolcrib.core.call import well_formed
 from toolcrib.core.config import secret
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, ConfigError, Denied, ToolError
@@ -20,21 +14,19 @@ from toolcrib.kit.egress import PAGES, Egress
 from toolcrib.kit.egress.headers import checked_headers
 from toolcrib.kit.egress.policy import HostRule
 from toolcrib.kit.egress.url import Target, parse_url
-from toolcrib.kit.redaction import HIDDEN, names_secret, redact_text
+from toolcrib.kit.redaction import names_secret, redact_text
 
 SETTING = "web.requests.secrets"
-TELLING = 4
-"""Characters from which on a part of a secret, or a form of it, is hidden."""
 NOT_SECRET = ("csrf", "xsrf")
 
 
 @dataclass(frozen=True, slots=True)
 class Credential:
-    """A header that proves who asks, and all the spellings in which it must not be shown."""
+    """A header that proves who asks, and the secrets that must not be shown."""
 
     header: str
     value: str
-    hidden: tuple[str, ...]
+    secrets: tuple[str, ...]
 
 
 def credential(name: str, url: str, ctx: Ctx) -> Credential:
@@ -131,66 +123,4 @@ def _built(found: SecretConfig, value: str, setting: str) -> Credential:
             f"{setting} cannot be sent as a header.",
             hint="Scheme header needs a header name; a key has no line breaks.",
         ) from None
-    return Credential(header, sent, _spellings(parts))
-
-
-def _spellings(parts: list[str]) -> tuple[str, ...]:
-    found: set[str] = {parts[0]}
-    for part in parts:
-        found.update(form for form in _forms(part) if len(form) >= TELLING)
-    return tuple(sorted(found, key=len, reverse=True))
-
-
-def _forms(text: str) -> Iterator[str]:
-    """A text as it stands, and as answers write it in URLs, JSON, HTML and base64."""
-    yield text
-    yield from (quote(text, safe=""), quote(text), quote_plus(text))
-    yield json.dumps(text)[1:-1]
-    yield json.dumps(text)[1:-1].replace("/", "\\/")
-    yield html.escape(text)
-    for coded in (b64encode(text.encode()), urlsafe_b64encode(text.encode())):
-        yield coded.decode().rstrip("=")
-
-
-class Screen:
-    """Hides a credential, if there is one, in texts and JSON values, in any case of letters."""
-
-    def __init__(self, used: Credential | None) -> None:
-        self._hidden = used.hidden if used else ()
-        self._pattern = re.compile("|".join(map(re.escape, self._hidden)), re.IGNORECASE)
-
-    def text(self, text: str, *, cut: bool = False) -> str:
-        """The text without it. `cut` says that the text may stop in the middle of it."""
-        text = well_formed(text)
-        if not self._hidden:
-            return text
-        text = self._pattern.sub(HIDDEN, text)
-        return self._without_half(text) if cut else text
-
-    def _without_half(self, text: str) -> str:
-        for form in self._hidden:
-            length = min(len(form) - 1, len(text))
-            while length >= TELLING and text[-length:].lower() != form[:length].lower():
-                length -= 1
-            if length >= TELLING:
-                return text[:-length] + HIDDEN
-        return text
-
-    def value(self, value: Any) -> Any:
-        """The same for JSON values, names of members included."""
-        if isinstance(value, str):
-            return self.text(value)
-        if isinstance(value, Mapping):
-            return {self.text(str(name)): self.value(item) for name, item in value.items()}
-        if isinstance(value, list | tuple):
-            return [self.value(item) for item in value]
-        if self._hidden and isinstance(value, int | float) and not isinstance(value, bool):
-            return HIDDEN if str(value) in self._hidden else value
-        return value
-
-    def error(self, error: ToolError) -> ToolError:
-        """The same error, with nothing of it in its words."""
-        error.message, error.hint = self.text(error.message), self.text(error.hint)
-        error.details = self.value(dict(error.details))
-        error.args = (error.message,)
-        return error
+    return Credential(header, sent, tuple(parts))

@@ -5,24 +5,25 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeGuard
 from urllib.parse import unquote
 
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, HttpStatus, TooLarge, ToolError, UnsupportedContent
 from toolcrib.kit.cache import Cache
 from toolcrib.kit.content.encoding import detect
-from toolcrib.kit.egress import PAGES, Egress, Response
+from toolcrib.kit.egress import PAGES, Egress, Redirect, Response
 from toolcrib.kit.threads import in_thread
-from toolcrib.tools.http.answers import status_line
 from toolcrib.tools.http.plain_yaml import load_yaml
 
 ACCEPT = "application/json, application/yaml, text/yaml;q=0.9, */*;q=0.5"
+KIND = "openapi"
 KEPT = 20
 MISSING_SECONDS = 60
 MAX_STEPS = 20
 """References that are followed one after the other."""
 MAX_DEPTH = 200
+MAX_NAME = 200
 WANTED = "Give the URL of an OpenAPI 3 or Swagger 2 description, in JSON or YAML."
 
 
@@ -76,6 +77,7 @@ async def load_description(url: str, ctx: Ctx) -> Description:
 
     Raises:
         UnsupportedContent: what is there is no description.
+        Denied: a redirect on the way there is not allowed to this call.
         ToolError: what the network or the server says.
     """
     url = url.partition("#")[0]
@@ -93,21 +95,26 @@ async def load_description(url: str, ctx: Ctx) -> Description:
         )
         if response.status != 200:
             raise HttpStatus(
-                f"{url[:500]} answered with HTTP {status_line(response.status)}.",
+                f"{url[:500]} answered with HTTP {response.status} {response.phrase}".rstrip()
+                + ".",
                 hint=WANTED,
                 status=response.status,
             )
         root = await in_thread(lambda _: _parsed(response), ctx.deadline)
-        return {"url": response.url, "root": root}
+        hops = [[step.source, step.target, step.status] for step in response.redirects]
+        return {"url": response.url, "root": root, "redirects": hops}
 
     kept = await ctx.use(Cache).fetch(
-        "openapi",
+        KIND,
         url,
         make,
         ttl=ctx.config.web.fetch.cache_seconds,
         negative_ttl=MISSING_SECONDS,
         max_entries=KEPT,
     )
+    if kept.hit:
+        hops = (Redirect(*step) for step in kept.value["redirects"])
+        ctx.use(Egress).retrace(hops, PAGES, ctx)
     return Description(kept.value["url"], kept.value["root"])
 
 
@@ -171,6 +178,11 @@ def as_object(value: Any) -> Mapping[str, Any]:
 def as_list(value: Any) -> list[Any]:
     """The value if it is a list, else an empty one."""
     return value if isinstance(value, list) else []
+
+
+def is_name(value: Any) -> TypeGuard[str]:
+    """Whether a value can be the name of a parameter or a field, on the line where it is shown."""
+    return isinstance(value, str) and 0 < len(value) <= MAX_NAME and value.isprintable()
 
 
 def text_of(value: Any) -> str:

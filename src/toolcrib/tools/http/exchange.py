@@ -11,6 +11,7 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, ToolError
 from toolcrib.kit.egress import PAGES, Egress, Response
 from toolcrib.kit.egress.redirects import SAFE, STATUSES
+from toolcrib.kit.redaction import Screen
 from toolcrib.tools.http.answers import (
     Body,
     body_of,
@@ -18,9 +19,8 @@ from toolcrib.tools.http.answers import (
     filtered,
     header_lines,
     headers_data,
-    status_line,
 )
-from toolcrib.tools.http.credentials import Screen, credential, names_for, refuse_typed
+from toolcrib.tools.http.credentials import credential, names_for, refuse_typed
 
 ACCEPT = "application/json, text/plain;q=0.9, */*;q=0.8"
 IDEMPOTENT = frozenset({"GET", "HEAD", "OPTIONS", "PUT", "DELETE"})
@@ -48,7 +48,7 @@ async def exchange(request: Request, ctx: Ctx) -> Result:
     refuse_typed(request.headers)
     check_filter(request.filter, request.method)
     used = credential(request.auth, request.url, ctx) if request.auth else None
-    screen = Screen(used)
+    screen = Screen(*(used.secrets if used else ()))
     headers = {"accept": ACCEPT, **request.headers}
     if used is not None:
         if used.header.lower() in request.headers:
@@ -70,6 +70,8 @@ async def exchange(request: Request, ctx: Ctx) -> Result:
             stays=True,
             ctx=ctx,
         )
+        # Also a filter that fails quotes the answer.
+        ctx.session.taint(untrusted=True)
         body = await body_of(response, screen, settings.max_bytes, ctx)
         return await _result(request, response, body, screen, ctx)
     except ToolError as error:
@@ -87,7 +89,7 @@ async def _result(
         "final_url": url,
         "method": request.method,
         "status": response.status,
-        "reason": status_line(response.status).partition(" ")[2],
+        "reason": response.phrase,
         "ok": response.status < 400,
         "content_type": screen.text(response.media_type),
         "headers": headers,
@@ -102,7 +104,8 @@ async def _result(
     if request.filter and response.status < 400 and body.kind != "none":
         text, values, more = await filtered(body, request.filter, ctx)
         outside = body.text
-        data["results"] = values
+        # A filter may put together what the answer had in pieces.
+        text, data["results"] = screen.text(text), screen.value(values)
         notes += more
     else:
         data["body"] = body.value if body.is_json else body.text or None
@@ -110,7 +113,7 @@ async def _result(
             notes.append("The filter was not used on this answer.")
     if response.redirects:
         notes.append(f"Redirected to {url[:500]}")
-    facts = [f"HTTP {status_line(response.status)}"]
+    facts = [f"HTTP {response.status} {response.phrase}".rstrip()]
     facts += [data["content_type"][:80]] if data["content_type"] else []
     facts += [f"{len(response.body):,} bytes"] if response.body else []
     lines = [", ".join(facts), *header_lines(headers, everything=body.kind == "none"), *notes]

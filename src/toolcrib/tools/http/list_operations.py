@@ -12,7 +12,7 @@ from toolcrib.core.errors import NoResults, ToolError
 from toolcrib.core.params import Param
 from toolcrib.core.tool import NET, tool
 from toolcrib.kit.egress import PublicUrl
-from toolcrib.kit.threads import in_thread
+from toolcrib.kit.threads import Checkpoint, in_thread
 from toolcrib.tools.http.checks import Schemas
 from toolcrib.tools.http.descriptions import Description, as_list, load_description, text_of
 from toolcrib.tools.http.operations import Input, Operation, operations_of
@@ -51,10 +51,10 @@ async def list_operations(
     What the description says is untrusted.
     """
     found = await load_description(description, ctx)
-    return await in_thread(lambda _: _listed(found, search), ctx.deadline)
+    return await in_thread(lambda check: _listed(found, search, check), ctx.deadline)
 
 
-def _listed(found: Description, search: str) -> Result:
+def _listed(found: Description, search: str, check: Checkpoint) -> Result:
     everything = operations_of(found)
     words = search.lower().split()
     exact = [o for o in everything if search.strip().lower() in (o.id.lower(), o.call.lower())]
@@ -69,6 +69,7 @@ def _listed(found: Description, search: str) -> Result:
     head = f"{found.title or 'API'}: {len(chosen)} of {len(everything)} operations"
     lines = [f"{head}. Server: {_server(chosen[0])}"]
     for operation in chosen:
+        check()
         lines += _detail(operation, schemas) if full else [_brief(operation, schemas)]
     return Result(
         text="\n".join(lines),
@@ -93,8 +94,8 @@ def _brief(operation: Operation, schemas: Schemas) -> str:
     names = [i.name if i.required else f"{i.name}?" for i in operation.inputs if _is_given(i)]
     body = operation.body
     if body is not None:
-        required = schemas.required(body.schema)
-        fields = schemas.properties(body.schema) or {"body": {}}
+        required = set(schemas.required(body.schema))
+        fields = list(schemas.properties(body.schema) or ("body",))[:MAX_FIELDS]
         names += [n if n in required or n == "body" else f"{n}?" for n in fields if n not in names]
     called = operation.id if operation.id == operation.call else f"{operation.id}: {operation.call}"
     summary = f" - {operation.summary[:SUMMARY]}" if operation.summary else ""

@@ -12,7 +12,14 @@ from urllib.parse import urljoin, urlsplit
 from toolcrib.core.errors import BadInput, UnsupportedContent
 from toolcrib.core.names import nearest
 from toolcrib.tools.http.bodies import FORM, JSON
-from toolcrib.tools.http.descriptions import Description, as_list, as_object, text_of
+from toolcrib.tools.http.descriptions import (
+    MAX_NAME,
+    Description,
+    as_list,
+    as_object,
+    is_name,
+    text_of,
+)
 
 METHODS = ("get", "post", "put", "delete", "patch", "head", "options")
 MAX_OPERATIONS = 3000
@@ -59,12 +66,12 @@ class Operation:
     @property
     def id(self) -> str:
         """Its own name, or method and path."""
-        return text_of(self.raw.get("operationId")) or self.call
+        return text_of(self.raw.get("operationId"))[:MAX_NAME] or self.call
 
     @property
     def call(self) -> str:
         """`GET /pets/{id}`."""
-        return f"{self.method.upper()} {self.path}"
+        return f"{self.method.upper()} {text_of(self.path)[: 2 * MAX_NAME]}"
 
     @property
     def summary(self) -> str:
@@ -97,7 +104,7 @@ class Operation:
 
     def _input(self, raw: Mapping[str, Any]) -> Input | None:
         name, place = raw.get("name"), raw.get("in")
-        if not isinstance(name, str) or not isinstance(place, str) or not name:
+        if not is_name(name) or not isinstance(place, str):
             return None
         schema = raw if self.description.is_swagger else self._schema_of(raw)
         required = raw.get("required") is True or place == "path"
@@ -115,7 +122,7 @@ class Operation:
         if self.description.is_swagger:
             return self._swagger_body()
         body = self.description.resolved(self.raw.get("requestBody"))
-        content = {str(k).lower(): v for k, v in as_object(body.get("content")).items()}
+        content = {text_of(k).lower(): v for k, v in as_object(body.get("content")).items()}
         if not content:
             return None
         chosen = _preferred(list(content))
@@ -148,7 +155,8 @@ class Operation:
             schemes = as_object(as_object(root.get("components")).get("securitySchemes"))
         names = [name for option in as_list(wanted) for name in as_object(option)]
         return [
-            _login(self.description.resolved(schemes.get(n))) or n for n in dict.fromkeys(names)
+            _login(self.description.resolved(schemes.get(n))) or text_of(n)
+            for n in dict.fromkeys(names)
         ]
 
     @property
@@ -158,20 +166,25 @@ class Operation:
         Raises:
             UnsupportedContent: the description names none that can be used.
         """
-        base = self.description.url.partition("#")[0].partition("?")[0]
-        if self.description.is_swagger:
-            url = urljoin(base, _swagger_server(self.description.root, base))
-        else:
-            listed = self.raw.get("servers") or self.item.get("servers")
-            listed = as_list(listed) or as_list(self.description.root.get("servers"))
-            url = urljoin(base, _server_text(as_object(listed[0])) if listed else "/")
-        parts = urlsplit(url)
+        try:
+            url = self._server()
+            parts = urlsplit(url)
+        except ValueError:
+            url, parts = "", urlsplit("")
         if not parts.netloc or parts.query or parts.fragment or "{" in url:
             raise UnsupportedContent(
                 f"The description names no usable server for {self.call}.",
                 hint="Send the request with http_request.",
             )
         return url.rstrip("/")
+
+    def _server(self) -> str:
+        base = self.description.url.partition("#")[0].partition("?")[0]
+        if self.description.is_swagger:
+            return urljoin(base, _swagger_server(self.description.root, base))
+        listed = self.raw.get("servers") or self.item.get("servers")
+        listed = as_list(listed) or as_list(self.description.root.get("servers"))
+        return urljoin(base, _server_text(as_object(listed[0])) if listed else "/")
 
     def haystack(self) -> str:
         """All in which a search looks."""

@@ -9,7 +9,7 @@ from urllib.parse import quote, unquote
 
 from toolcrib.core.errors import BadInput, UnsupportedContent
 from toolcrib.tools.http.bodies import FORM, encoded, header_texts, plain_text
-from toolcrib.tools.http.checks import Schemas, unknown
+from toolcrib.tools.http.checks import MAX_LISTED, Schemas, unknown
 from toolcrib.tools.http.descriptions import as_object
 from toolcrib.tools.http.exchange import Request
 from toolcrib.tools.http.operations import Input, Operation
@@ -70,7 +70,7 @@ def _missing(operation: Operation, item: Input, schemas: Schemas) -> BadInput:
     about = f": {item.description[:150]}" if item.description else ""
     return BadInput(
         f"{operation.id} needs '{item.name}' ({item.place}, {kind}{about}).",
-        hint=f"It takes: {', '.join(_takes(operation, schemas))}.",
+        hint=f"It takes: {', '.join(list(_takes(operation, schemas))[:MAX_LISTED])}.",
     )
 
 
@@ -92,8 +92,12 @@ def _body(operation: Operation, given: dict[str, Any], schemas: Schemas) -> Any:
         body = {**shared, **(body or {})} if shared else body
     if body is None:
         if form.required:
-            needed = ", ".join(schemas.required(form.schema)) or BODY
-            hint = f"Fields: {', '.join(list(fields)[:50])}." if fields else f"Give it as '{BODY}'."
+            needed = ", ".join(schemas.required(form.schema)[:MAX_LISTED]) or BODY
+            hint = (
+                f"Fields: {', '.join(list(fields)[:MAX_LISTED])}."
+                if fields
+                else f"Give it as '{BODY}'."
+            )
             raise BadInput(f"{operation.id} needs a body: {needed}.", hint=hint)
         return None
     return schemas.fitted(body, form.schema, BODY)

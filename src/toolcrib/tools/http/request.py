@@ -32,7 +32,7 @@ def _narrowed(given: Mapping[str, Any]) -> Right:
     A secret does not count: it goes to the hosts that the user named, and nowhere else.
     """
     headers = given["headers"] or {}
-    plain = all(n.lower() == "accept" and v in PLAIN_ACCEPTS for n, v in headers.items())
+    plain = all(n.lower() == "accept" and str(v) in PLAIN_ACCEPTS for n, v in headers.items())
     nothing = given["body"] in (None, "", {}) and plain
     return NET if nothing and _method(given) in SAFE else NET | SEND
 

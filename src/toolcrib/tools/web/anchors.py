@@ -7,8 +7,10 @@ from collections import Counter
 from collections.abc import Iterable
 from itertools import islice
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
-from toolcrib.tools.web.document import Link, Picture, line
+from toolcrib.kit.text import one_line
+from toolcrib.tools.web.document import Link, Picture
 
 if TYPE_CHECKING:
     from turbohtml import Document as Tree
@@ -23,6 +25,8 @@ MAX_TRIES = 3
 """How many links to one page are looked at for its words."""
 _WEB = re.compile(r"https?://[^/?#]", re.IGNORECASE)
 _BLANKS = re.compile(r"[\t\r\n]")
+# What no URL has as it stands, and what could end one where it is listed.
+_ODD = re.compile(r'[\s"<>`\x00-\x1f\x7f-\x9f]')
 _LAZY = ("data-src", "data-original", "data-lazy-src", "data-lazy", "data-url", "data-image")
 _LAZY_SETS = ("srcset", "data-srcset", "data-lazy-srcset")
 _STAND_IN = re.compile(
@@ -72,16 +76,19 @@ def pictures_of(tree: Tree, base: str) -> list[Picture]:
         url = _source(element, base)
         if url:
             alt, title = element.attr("alt"), element.attr("title")
-            found.setdefault(url, Picture(url, line(alt, MAX_TEXT), line(title, MAX_TEXT)))
+            found.setdefault(url, Picture(url, one_line(alt, MAX_TEXT), one_line(title, MAX_TEXT)))
     return list(found.values())
 
 
 def web_url(url: str) -> str:
     """An absolute http(s) URL as browsers read it; empty for anything else."""
-    url = url.strip()
-    if not url.isprintable():
-        url = _BLANKS.sub("", url)
+    url = one_word(url)
     return url if _WEB.match(url) and len(url) <= MAX_URL else ""
+
+
+def one_word(url: str) -> str:
+    """A URL with nothing in it that could end it where it is shown."""
+    return _ODD.sub(lambda odd: quote(odd[0]), _BLANKS.sub("", url.strip()))
 
 
 def absolute(url: str, base: str) -> str:
@@ -98,12 +105,12 @@ def absolute(url: str, base: str) -> str:
 
 
 def _words(anchor: Element) -> str:
-    words = line(" ".join(islice(anchor.stripped_strings, 50)), MAX_TEXT)
+    words = one_line(" ".join(islice(anchor.stripped_strings, 50)), MAX_TEXT)
     if words:
         return words
     picture = anchor.find("img", alt=True)
     told = (picture.attr("alt") if picture else "") or anchor.attr("aria-label")
-    return line(told or anchor.attr("title"), MAX_TEXT)
+    return one_line(told or anchor.attr("title"), MAX_TEXT)
 
 
 def _is_pixel(element: Element) -> bool:

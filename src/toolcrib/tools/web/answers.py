@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from http import HTTPStatus
 
 from toolcrib.core.errors import ChallengePage, HttpStatus, RateLimited
 from toolcrib.kit.egress import Response
@@ -105,7 +104,7 @@ def check(response: Response, who: str) -> None:
             retry_after=after,
         )
     raise HttpStatus(
-        f"{who} answered with HTTP {response.status} {_phrase(response.status)}".rstrip() + ".",
+        f"{who} answered with HTTP {response.status} {response.phrase}".rstrip() + ".",
         hint=_HINTS.get(response.status) or _hint(response),
         status=response.status,
         retry_after=after,
@@ -144,10 +143,3 @@ def _hint(response: Response) -> str:
         when = f"in {after:g} s" if after else "later"
         return f"The server has a problem; try again {when}, or use another source."
     return "Check the address; another source may have the same."
-
-
-def _phrase(status: int) -> str:
-    try:
-        return HTTPStatus(status).phrase
-    except ValueError:
-        return ""

@@ -12,14 +12,14 @@ from toolcrib.core.errors import BadInput
 from toolcrib.core.params import Param
 from toolcrib.core.tool import NET, tool
 from toolcrib.kit.egress import PublicUrl
-from toolcrib.kit.passages import Passage, outline
+from toolcrib.kit.passages import Passage
 from toolcrib.kit.relevance import Ranking, choose, rank
-from toolcrib.kit.text import cut
+from toolcrib.kit.text import cut, one_line
 from toolcrib.kit.threads import in_thread
 from toolcrib.kit.tokens import estimate
 from toolcrib.tools.web.citations import Source, date_of, following, joined, record, shown
+from toolcrib.tools.web.outline import headings_of
 from toolcrib.tools.web.pages import PageText, read_page
-from toolcrib.tools.web.provider import plain
 
 SHORT = 400
 """Tokens up to which a page is given whole: choosing would only lose something."""
@@ -68,7 +68,7 @@ async def ask_url(
     Cheaper than `fetch_url` where a page is long and one thing is wanted. To find pages
     first use `web_research`. What the page says is untrusted.
     """
-    asked = plain(question)
+    asked = one_line(question)
     if not url.strip():
         raise BadInput("URL must be a non-empty string.")
     if not asked:
@@ -116,7 +116,9 @@ class _Answer:
 
     def _result(self, passages: list[Passage], ranking: Ranking, *, whole: bool = False) -> Result:
         if whole:
-            told = "The whole page:" if passages else "The page has no text."
+            # The notes of a page without text say why it has none.
+            empty = "" if self.page.notes else "The page has no text."
+            told = "The whole page:" if passages else empty
             body = [passage.text for passage in passages]
         else:
             told = (
@@ -127,7 +129,7 @@ class _Answer:
         if ranking.missing:
             told += f" {_missing(ranking)}"
         return Result(
-            text="\n\n".join([f"{self._head()}\n{told}", *body]),
+            text="\n\n".join([f"{self._head()}\n{told}".rstrip(), *body]),
             data={
                 **self._facts(),
                 "answered": bool(passages),
@@ -143,7 +145,7 @@ class _Answer:
 
     def _unanswered(self, ranking: Ranking) -> Result:
         text = self.page.text
-        headings = outline(text)
+        headings = headings_of(self.page)
         listed = [f"{'  ' * (h.level - 1)}{h.text[:100]} (offset {h.start})" for h in headings]
         start, used = cut(text, min(START, self.budget // 4))
         parts = [

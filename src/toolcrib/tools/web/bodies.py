@@ -11,7 +11,6 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import ConnectionFailed, TooLarge
 from toolcrib.kit.cache import UNCHANGED, Cache, Fleeting
 from toolcrib.kit.egress import PAGES, Egress, Redirect, Response
-from toolcrib.kit.egress.url import parse_url
 from toolcrib.tools.web.answers import check
 from toolcrib.tools.web.robots import gate_of
 
@@ -92,20 +91,8 @@ async def read_body(url: str, ctx: Ctx) -> Body:
     )
     body = _unpacked(kept.value, fetched_at=kept.created, cached=kept.hit, stale=kept.stale)
     if kept.hit:
-        check_redirects(body.redirects, ctx)
+        ctx.use(Egress).retrace(body.redirects, PAGES, ctx)
     return body
-
-
-def check_redirects(redirects: tuple[Redirect, ...] | list[Redirect], ctx: Ctx) -> None:
-    """Judge the hops by which a kept page was reached, as they would be judged now.
-
-    Raises:
-        Denied: one of them is not allowed to this call.
-    """
-    for step in redirects:
-        ctx.use(Egress).policy(PAGES).check(parse_url(step.target))
-        if ctx.judge is not None:
-            ctx.judge(step.target)
 
 
 async def _download(url: str, ctx: Ctx, conditions: dict[str, str] | None = None) -> Response:
@@ -130,7 +117,10 @@ async def _download(url: str, ctx: Ctx, conditions: dict[str, str] | None = None
 def _passed(response: Response, url: str) -> Response:
     check(response, url)
     if not response.body and response.status not in _EMPTY_IS_FINE:
-        raise ConnectionFailed(f"{url} answered with HTTP {response.status} and nothing else.")
+        raise ConnectionFailed(
+            f"{url} answered with HTTP {response.status} and nothing else.",
+            hint="Try again later, or use another address of the same page.",
+        )
     return response
 
 

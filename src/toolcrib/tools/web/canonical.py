@@ -50,14 +50,31 @@ def identity(url: str) -> str:
     return f"{host}{path}{query}{route}"
 
 
-def _host(host: str) -> str:
+def is_within(url: str, site: str) -> bool:
+    """Whether a URL is on a domain (`example.org` or `example.org:8080`) or below it."""
+    try:
+        parts, wanted = urlsplit(url.strip()), urlsplit(f"//{site.strip()}")
+        ports = parts.port or _PORTS.get(parts.scheme.lower()), wanted.port
+    except ValueError:
+        return False
+    host, domain = _ascii(parts.hostname or ""), _ascii(wanted.hostname or "")
+    inside = host == domain or host.endswith(f".{domain}")
+    return bool(domain) and inside and ports[1] in (None, ports[0])
+
+
+def _ascii(host: str) -> str:
     host = host.rstrip(".").lower()
-    if ":" in host:
-        return f"[{host}]"
     if not host.isascii():
         from ada_url import idna_to_ascii
 
         host = idna_to_ascii(host).decode("ascii") or host
+    return host
+
+
+def _host(host: str) -> str:
+    host = _ascii(host)
+    if ":" in host:
+        return f"[{host}]"
     return _MOBILE.sub(r"\1.", _PREFIX.sub("", host))
 
 
@@ -72,6 +89,7 @@ def _escapes(text: str) -> str:
         char = chr(int(found[1], 16))
         return char if char in _UNRESERVED else found[0].upper()
 
+    text = "".join(c if c > " " else f"%{ord(c):02X}" for c in text)
     if not text.isascii():
         text = "".join(
             c if c.isascii() else "".join(f"%{b:02X}" for b in c.encode("utf-8", "replace"))

@@ -6,57 +6,32 @@ import asyncio
 import math
 import time
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from toolcrib.core.context import Ctx
-from toolcrib.core.errors import (
-    BadInput,
-    Blocked,
-    ChallengePage,
-    ConnectionFailed,
-    DnsFailure,
-    HttpStatus,
-    MissingExtra,
-    Network,
-    NoResults,
-    NotConfigured,
-    RateLimited,
-    TimedOut,
-    TlsFailure,
-    TooLarge,
-    ToolError,
-    Unavailable,
-    as_tool_error,
-)
+from toolcrib.core.errors import DnsFailure, NoResults, NotConfigured, ToolError
 from toolcrib.tools.web.fusion import BLOCK, fuse
 from toolcrib.tools.web.inquiry import OTHER_WORDS, Inquiry
 from toolcrib.tools.web.provider import Ask, Found, Kind
-from toolcrib.tools.web.providers import Providers
+from toolcrib.tools.web.providers import SETTING, Providers
+from toolcrib.tools.web.verdicts import (
+    OFFLINE,
+    STOP,
+    is_unset,
+    missed,
+    most_telling,
+    restated,
+    told_of,
+)
 
-UNREACHED = "Search with {name} is not reachable; web.search.providers can name others."
+EARLIER = "Ask for an earlier page."
 WANTED: dict[Kind, str] = {"web": "web pages", "news": "news", "images": "images"}
 ANSWER_SECONDS = 4.0
 """Seconds kept free before a caller must have its answer."""
 WORTHWHILE = 10.0
 """Seconds below which it is better to go on as a job than to hurry."""
-
-# When all fail, the error that tells most about why.
-TELLING: tuple[type[ToolError], ...] = (
-    NoResults,
-    RateLimited,
-    ChallengePage,
-    TimedOut,
-    HttpStatus,
-    Network,
-    Blocked,
-    TooLarge,
-    NotConfigured,
-    Unavailable,
-    BadInput,
-    ToolError,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,9 +98,20 @@ class Outcome:
         """Those that gave no answer, and why."""
         return tuple((s.provider, s.error) for s in self.statuses if s.error is not None)
 
+    @property
+    def missed(self) -> str:
+        """Those of `failed` that a reader should know of, with their codes."""
+        return missed(dict(self.failed))
+
 
 async def search(
-    ask: Ask, window: Window, names: Sequence[str], ctx: Ctx, *, at_once: int = 0
+    ask: Ask,
+    window: Window,
+    names: Sequence[str],
+    ctx: Ctx,
+    *,
+    at_once: int = 0,
+    setting: str = SETTING,
 ) -> Outcome:
     """The results of the first providers that have some, or old ones where none answers.
 
@@ -138,8 +124,10 @@ async def search(
         names: the providers in order.
         ctx: the call.
         at_once: how many are asked together, their results fused; 0 is as configured.
+        setting: where the user lists providers of this kind.
 
     Raises:
+        NotConfigured: there are no names, or one of them finds something else.
         NoResults: a provider answered that there is nothing.
         ToolError: the most telling of what the providers raised. In both,
             `details["providers"]` lists them all, and `details["retry_after"]` is when
@@ -148,13 +136,14 @@ async def search(
     if not names:
         raise NotConfigured(
             "No search provider is configured.",
-            hint="The user lists some in web.search.providers.",
+            hint=f"The user lists some in {setting}.",
         )
+    ctx.use(Providers).check_kinds(names, setting)
     count = math.ceil(window.end / BLOCK) * BLOCK
     ask = replace(ask, page=1, cursor={}, count=count)
     order = list(dict.fromkeys(name.strip().lower() for name in names))
     width = at_once or ctx.config.web.search.at_once
-    return await _Round(ask, window, order, in_time(ctx), width).run()
+    return await _Round(ask, window, order, in_time(ctx), width, setting).run()
 
 
 def in_time(ctx: Ctx) -> Ctx:
@@ -177,6 +166,7 @@ class _Round:
     names: list[str]
     ctx: Ctx
     width: int
+    setting: str = SETTING
     usable: set[str] = field(default_factory=set)
     inquiries: dict[str, Inquiry] = field(default_factory=dict)
     errors: dict[str, ToolError] = field(default_factory=dict)
@@ -203,7 +193,9 @@ class _Round:
         """Find out who could be asked at all; nothing is sent."""
         for name in self.names:
             try:
-                inquiry = Inquiry(self.ctx.use(Providers).named(name), self.ask, self.ctx)
+                # Names that a caller gives were checked before they come here.
+                provider = self.ctx.use(Providers).listed(name, self.setting)
+                inquiry = Inquiry(provider, self.ask, self.ctx)
             except ToolError as error:
                 error.details["asked"] = False
                 self.errors[name] = error
@@ -211,6 +203,8 @@ class _Round:
             self.inquiries[name] = inquiry
             if await inquiry.rest() is None:
                 self.usable.add(name)
+        for inquiry in self.inquiries.values():
+            inquiry.only = len(self.inquiries) == 1
 
     async def _next(self, waiting: deque[str]) -> None:
         """Ask the next who can be asked."""
@@ -234,7 +228,7 @@ class _Round:
             else:
                 await inquiry.fill(self.window.end, self.window.start)
         except Exception as error:  # noqa: BLE001 - of a provider of another package, say
-            self.errors[name] = _told(error, name)
+            self.errors[name] = told_of(error, name)
         else:
             reached = len(inquiry.found) > (0 if together else self.window.start)
             group = self.old if inquiry.stale else self.answered if reached else self.empty
@@ -267,7 +261,7 @@ class _Round:
         try:
             await inquiry.fill(self.window.end, self.window.start)
         except ToolError as error:
-            self.errors[inquiry.provider.name] = _told(error, inquiry.provider.name)
+            self.errors[inquiry.provider.name] = told_of(error, inquiry.provider.name)
             raise self._all_failed() from None
 
     async def _fused(self, inquiries: Sequence[Inquiry]) -> list[Found]:
@@ -325,51 +319,53 @@ class _Round:
     def _nothing(self) -> NoResults:
         asked = self._ordered(self.empty)
         kind = self.inquiries[asked[0]].provider.kind
-        page = f" (page {self.window.page})" if self.window.page > 1 else ""
-        without = ", ".join(f"{n} ({e.stable_code})" for n, e in self.errors.items())
+        message = (
+            f'No {WANTED[kind]} found for your search: "{self.ask.query[:200]}". '
+            f"Asked: {', '.join(asked)}."
+        )
+        hint, without = OTHER_WORDS, missed(self.errors)
+        if self.window.page > 1:
+            message, hint = f"There are no results on page {self.window.page}.", EARLIER
         details: dict[str, Any] = {"provider": asked[0], "providers": self._listed()}
         soonest = self._soonest()
         if soonest:
             details["retry_after"] = soonest[0]
-        return NoResults(
-            f'No {WANTED[kind]} found for your search: "{self.ask.query[:200]}"{page}. '
-            f"Asked: {', '.join(asked)}.",
-            hint=f"{OTHER_WORDS} No answer from {without}." if without else OTHER_WORDS,
-            **details,
-        )
+        hint += f" No answer from {without}." if without else ""
+        return NoResults(message, hint=hint, **details)
 
     def _all_failed(self) -> ToolError:
-        errors = [self.errors[name] for name in self.names if name in self.errors]
+        told = self._telling()
+        errors = list(told.values())
         error = most_telling(errors)
         message, hint = error.message, error.hint
         details = {**error.details, "providers": self._listed()}
         details.pop("asked", None)
-        if len(errors) > 1:
-            told = " ".join(f"{n}: {self.errors[n].message}" for n in self.names)
-            message = f"No provider answered '{self.ask.query[:200]}'. {told}"
         soonest = self._soonest()
         if soonest:
+            details["retry_after"] = soonest[0]
+        if self._offline(told):
+            return restated(error, OFFLINE, STOP, details)
+        if len(errors) > 1:
+            each = " ".join(f"{name}: {e.message}" for name, e in told.items())
+            message = f"No provider answered '{self.ask.query[:200]}'. {each}"
+        if soonest:
             seconds, name = soonest
-            details["retry_after"] = seconds
             if f"{seconds:g} s" not in f"{message} {hint}" or len(errors) > 1:
                 hint = f"{name} may be asked again in {seconds:g} s. {hint}".strip()
+        if self.setting not in hint:
+            hint = f"{hint} {self.setting} can name other providers.".strip()
         return restated(error, message, hint, details)
 
+    def _telling(self) -> dict[str, ToolError]:
+        """The errors in order; those of providers without a key only where all lack it."""
+        errors = {name: self.errors[name] for name in self.names if name in self.errors}
+        return {n: e for n, e in errors.items() if not is_unset(e)} or errors
 
-def restated(error: ToolError, message: str, hint: str, details: dict[str, Any]) -> ToolError:
-    """The same error in other words; the original may be shared with other calls."""
-    kind = type(error) if not isinstance(error, MissingExtra) else Unavailable
-    return kind(message, hint=hint, code=error.stable_code, **details)
-
-
-def _told(error: Exception, name: str) -> ToolError:
-    known = as_tool_error(error, name)
-    unreached = isinstance(known, DnsFailure | ConnectionFailed | TlsFailure | TimedOut)
-    if unreached and known.details.get("asked", True):
-        known.hint = UNREACHED.format(name=name)
-    return known
-
-
-def most_telling(errors: Sequence[ToolError]) -> ToolError:
-    """The error that says most about why all of them happened; of equals the first."""
-    return min(errors, key=lambda e: next(n for n, k in enumerate(TELLING) if isinstance(e, k)))
+    def _offline(self, told: Mapping[str, ToolError]) -> bool:
+        """Whether no name resolves on this machine, and it is not one wrong address."""
+        # Who was not asked, since it rests or has its turn later, proves nothing.
+        tried = {n: e for n, e in told.items() if e.details.get("asked", True)}
+        lost = [name for name, error in told.items() if isinstance(error, DnsFailure)]
+        if not lost or not tried.keys() <= set(lost):
+            return False
+        return len(lost) > 1 or all(self.inquiries[name].usual for name in lost)

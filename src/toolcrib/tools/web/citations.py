@@ -10,6 +10,7 @@ from typing import Any
 from toolcrib.core.call import Next
 from toolcrib.kit.passages import Passage
 from toolcrib.kit.relevance import Match
+from toolcrib.kit.text import one_line, unforged
 from toolcrib.kit.tokens import estimate
 from toolcrib.tools.web.pages import PageText
 
@@ -50,7 +51,7 @@ class Source:
     @property
     def label(self) -> str:
         """Title, date and what to know of the text, in one line."""
-        title = " ".join(self.title.split())[:MAX_TITLE] or self.url[:MAX_TITLE]
+        title = one_line(self.title, MAX_TITLE) or self.url[:MAX_TITLE]
         notes = [day_of(self.date)] if self.date else []
         if not self.paged:
             notes.append(f"search {self.kind}, page not read")
@@ -72,7 +73,7 @@ def date_of(page: PageText) -> str:
 def day_of(date: str) -> str:
     """A date without its time, where it is written the usual way."""
     found = _DAY.match(date.strip())
-    return found[0] if found else " ".join(date.split())[:40]
+    return found[0] if found else one_line(date, 40)
 
 
 def following(source: Source, offset: int) -> Next:
@@ -118,7 +119,7 @@ def shown(passage: Passage, *, paged: bool) -> str:
         headings = "\u2026" + headings[-MAX_HEADINGS:]
     facts += [headings] if headings else []
     mark = f"[{', '.join(facts)}]\n" if facts else ""
-    return f"{mark}{passage.shown}"
+    return f"{mark}{unforged(passage.shown)}"
 
 
 def record(passage: Passage, source: Source) -> dict[str, Any]:

@@ -11,7 +11,6 @@ from toolcrib.core.errors import UnsupportedContent
 from toolcrib.kit.content.charset import charset_of
 from toolcrib.kit.content.encoding import Encoding
 from toolcrib.kit.content.kinds import SNIFFED, Kind, kind_of
-from toolcrib.kit.text import clean
 
 Format: TypeAlias = Literal["markdown", "text", "raw"]
 MAX_KIND = 80
@@ -122,14 +121,10 @@ def decode(raw: Raw) -> tuple[str, str]:
     if kind is not None and not _is_tolerable(raw, encoding, kind):
         raise UnsupportedContent(
             f"The page is labelled as {raw.kind} and is a {kind.name}.",
+            hint=f"Use an address that gives text; fetch_url cannot read a {kind.name}.",
             content_type=raw.kind,
         )
     return encoding.decode(raw.body), encoding.label
-
-
-def line(text: str | None, limit: int) -> str:
-    """A text of a page on one line, without what cannot be seen, at most so long."""
-    return " ".join(clean((text or "")[: 4 * limit]).text.split())[:limit].rstrip()
 
 
 def _is_tolerable(raw: Raw, encoding: Encoding, kind: Kind) -> bool:

@@ -6,7 +6,7 @@ import re
 
 from toolcrib.core.errors import BadInput
 from toolcrib.tools.web.engines import LETTER_OF
-from toolcrib.tools.web.provider import Ask, Provider
+from toolcrib.tools.web.provider import SHORTER, Ask, Provider
 
 SAFE = {"strict": ("1", "1"), "moderate": ("", "-1"), "off": ("-1", "-2")}
 """Safe search as the form takes it, and as the settings do."""
@@ -79,4 +79,4 @@ def limited(provider: Provider, ask: Ask) -> None:
         BadInput: it is.
     """
     if len(words(ask)) > LONGEST:
-        raise BadInput(f"{provider.name} takes at most {LONGEST} characters a query.")
+        raise BadInput(f"{provider.name} takes at most {LONGEST} characters a query.", hint=SHORTER)

@@ -232,7 +232,7 @@ class Engine(Provider):
             return None
         if not self.pager_fields:
             return {}
-        query = urlsplit(str(links[-1].attr("href") or "")).query
+        query = str(links[-1].attr("href") or "").partition("#")[0].partition("?")[2]
         return {name: value for name, value in parse_qsl(query) if name in self.pager_fields}
 
     def without_results(self, response: Response, document: Document, reach: Reach) -> Page:

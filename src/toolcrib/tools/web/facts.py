@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from toolcrib.tools.web.document import Facts, line
+from toolcrib.kit.text import one_line
+from toolcrib.tools.web.document import Facts
 
 if TYPE_CHECKING:
     from turbohtml import Document as Tree
@@ -20,9 +21,10 @@ MAX_JSON = 500_000
 """Characters of JSON-LD that are read, all scripts together."""
 MAX_ITEMS = 2_000
 """Objects of JSON-LD that are looked at."""
-_WRAPPED = re.compile(
-    r"^\s*(?:<!--|(?:/[/*])?\s*<!\[CDATA\[(?:\s*\*/)?)|(?:-->|(?:/[/*])?\s*\]\]>(?:\s*\*/)?)[;\s]*$"
-)
+_OPENED = re.compile(r"<!--|(?:/[/*]\s*)?<!\[CDATA\[(?:\s*\*/)?")
+_CLOSED = re.compile(r"(?:-->|(?:/[/*])?\s*\]\]>(?:\s*\*/)?)[;\s]*$")
+END = 100
+"""Characters in which what closes a script is looked for: a search of all takes too long."""
 _TRAILING = re.compile(r",(?=\s*[}\]])")
 _FLAT = re.compile(
     r"\"(dateModified|datePublished|description)\"\s*:\s*\"((?:[^\"\\\n]|\\[^\n]){1,600})\""
@@ -54,16 +56,18 @@ def facts_of(tree: Tree) -> Facts:
             _item_property(tree, "dateModified"),
             _from(linked, "dateModified"),
         ),
-        type=line(meta("og:type"), 60),
+        type=one_line(meta("og:type"), 60),
         description=_shortened(
             meta("og:description")
             or meta("description")
             or _from(linked, "description")
             or meta("twitter:description")
         ),
-        site=line(meta("og:site_name", "application-name") or _name(item.get("publisher")), 120),
-        author=line(_author(meta, item), 120),
-        language=line(_language(tree, meta), 35),
+        site=one_line(
+            meta("og:site_name", "application-name") or _name(item.get("publisher")), 120
+        ),
+        author=one_line(_author(meta, item), 120),
+        language=one_line(_language(tree, meta), 35),
     )
 
 
@@ -107,7 +111,11 @@ def _linked_data(tree: Tree) -> list[dict[str, Any]]:
 
 def _parsed(source: str) -> Any:
     """The value of a script, mended where that is simple; of broken ones what is flat."""
-    source = _WRAPPED.sub("", source.strip()).strip().rstrip(";")
+    source = source.strip()
+    opened = _OPENED.match(source)
+    source = source[opened.end() :] if opened else source
+    source = source[:-END] + _CLOSED.sub("", source[-END:])
+    source = source.strip().rstrip(";")
     for attempt in (source, _TRAILING.sub("", source)):
         try:
             return json.loads(attempt, strict=False)
@@ -150,12 +158,12 @@ def _from(items: list[dict[str, Any]], name: str) -> str:
 
 def _first_date(*candidates: str) -> str:
     """The first that can be a date, as it stands."""
-    dates = (line(text, 64) for text in candidates)
+    dates = (one_line(text, 64) for text in candidates)
     return next((text for text in dates if any(c.isdigit() for c in text)), "")
 
 
 def _shortened(text: str) -> str:
-    text = line(_without_tags(text[: 8 * MAX_DESCRIPTION]), 2 * MAX_DESCRIPTION)
+    text = one_line(_without_tags(text[: 8 * MAX_DESCRIPTION]), 2 * MAX_DESCRIPTION)
     if len(text) <= MAX_DESCRIPTION:
         return text
     head = text[: MAX_DESCRIPTION - 1]

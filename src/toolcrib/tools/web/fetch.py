@@ -13,25 +13,27 @@ from toolcrib.core.params import Offset, Param, Tokens
 from toolcrib.core.tool import NET, tool
 from toolcrib.kit.egress import References
 from toolcrib.kit.egress.public_url import check_public_url, expand_reference
+from toolcrib.kit.text import unforged
 from toolcrib.kit.threads import Checkpoint, in_thread
-from toolcrib.tools.web.chain import most_telling
+from toolcrib.kit.tokens import estimate
 from toolcrib.tools.web.document import Format
 from toolcrib.tools.web.find import terms_of
+from toolcrib.tools.web.headers import failed_data, failed_text
 from toolcrib.tools.web.linklist import links_of
 from toolcrib.tools.web.pages import PageText, read_page
 from toolcrib.tools.web.parts import (
+    BRIEF,
     Part,
     Source,
     Want,
-    failed_data,
-    failed_text,
     need_of,
     part_of,
     shares,
 )
+from toolcrib.tools.web.verdicts import most_telling
 
 MAX_URLS = 10
-LEAST = 200
+LEAST = 120
 """Tokens for each page: below that there is no room for more than its header."""
 MOST_IMAGES = 4
 JOIN = 12
@@ -100,7 +102,7 @@ async def fetch_url(
     section: Annotated[str, Param('Only this heading; "?" lists all.')] = "",
     offset: Annotated[Offset, Param("Character to start at.")] = 0,
     max_tokens: Tokens | None = None,
-    format: Format = "markdown",  # noqa: A002 - the name that models know
+    format: Format | None = None,  # noqa: A002 - the name that models know
     links: Annotated[bool, Param("List links.")] = False,
     navigation: Annotated[bool, Param("With menus.")] = False,
     *,
@@ -124,7 +126,7 @@ async def fetch_url(
             find=[text for text in find or [] if text.strip()],
             section=section.strip(),
             max_tokens=max_tokens,
-            format="" if format == ctx.config.web.fetch.format else format,
+            format=None if format == ctx.config.web.fetch.format else format,
             navigation=navigation,
         ),
     )
@@ -139,8 +141,9 @@ async def fetch_url(
 
     sources = await asyncio.gather(*map(one, asked))
     budget = ctx.budget(fetch_url.name, max_tokens or 0, ctx.config.web.fetch.max_tokens)
-    budget = max(budget, LEAST * len(asked))
-    parts = await in_thread(lambda check: _parts(sources, want, budget, check), ctx.deadline)
+    outcomes = dict(zip(asked, sources, strict=True))
+    budget = max(budget, _least(outcomes))
+    parts = await in_thread(lambda check: _parts(outcomes, want, budget, check), ctx.deadline)
     return _result(asked, parts, budget, ctx)
 
 
@@ -157,11 +160,11 @@ def _given(**given: Any) -> dict[str, Any]:
     return {name: value for name, value in given.items() if value}
 
 
-def _form(wanted: Format, section: str, ctx: Ctx) -> Format:
+def _form(wanted: Format | None, section: str, ctx: Ctx) -> Format:
     """The form in which pages are read; sections are known by the headings of Markdown."""
     if section:
         return "markdown"
-    return ctx.config.web.fetch.format if wanted == "markdown" else wanted
+    return wanted or ctx.config.web.fetch.format
 
 
 async def _read(address: str, form: Format, want: Want, ctx: Ctx, *, links: bool) -> Source:
@@ -170,29 +173,46 @@ async def _read(address: str, form: Format, want: Want, ctx: Ctx, *, links: bool
     checked = check_public_url(address, ctx)
     await ctx.progress(f"Fetching {checked[:200]}")
     page = await read_page(checked, form, ctx)
-    listed = await links_of(page, want.terms, ctx, navigation=want.navigation) if links else ()
+    listed: tuple[tuple[str, str], ...] = ()
+    if links:
+        listed = await links_of(
+            page, want.terms, ctx, navigation=want.navigation, section=want.section
+        )
     name = await ctx.use(References).shorten(checked, ctx.session)
     return Source(checked, name, page, listed)
 
 
+def _least(outcomes: Mapping[str, Source | ToolError]) -> int:
+    """The tokens that are given whatever was asked for, so that each page shows something."""
+    if len(outcomes) == 1:
+        return LEAST
+    return sum(
+        JOIN + (estimate(failed_text(address, o)) if isinstance(o, ToolError) else LEAST)
+        for address, o in outcomes.items()
+    )
+
+
 def _parts(
-    sources: Sequence[Source | ToolError], want: Want, budget: int, check: Checkpoint
+    outcomes: Mapping[str, Source | ToolError], want: Want, budget: int, check: Checkpoint
 ) -> list[Part | ToolError]:
-    """A part of each page; what short ones leave of their share goes to long ones."""
-    needs = [budget]
-    if len(sources) > 1:
-        budget -= JOIN * len(sources)
-        needs = [LEAST if isinstance(s, ToolError) else need_of(s, want, budget) for s in sources]
-    parts: list[Part | ToolError] = []
-    for source, share in zip(sources, shares(needs, budget), strict=True):
-        if isinstance(source, ToolError):
-            parts.append(source)
-            continue
+    """A part of each page; what failed and short ones leave of their share goes to long ones."""
+    sources = {address: o for address, o in outcomes.items() if isinstance(o, Source)}
+    needs, room = [budget], budget
+    if len(outcomes) > 1:
+        failed = {a: o for a, o in outcomes.items() if isinstance(o, ToolError)}
+        room -= JOIN * len(outcomes) + sum(estimate(failed_text(a, e)) for a, e in failed.items())
+        needs = [need_of(source, want, room) for source in sources.values()]
+    brief = room < BRIEF * max(len(sources), 1)
+    done: dict[str, Part | ToolError] = {}
+    for (address, source), share in zip(sources.items(), shares(needs, room), strict=False):
         try:
-            parts.append(part_of(source, want, max(share, LEAST), check))
+            done[address] = part_of(source, want, max(share, LEAST), check, brief=brief)
         except ToolError as error:
-            parts.append(error)
-    return parts
+            if len(sources) > 1:
+                # It leaves its share to the others.
+                return _parts({**outcomes, address: error}, want, budget, check)
+            done[address] = error
+    return [o if isinstance(o, ToolError) else done[address] for address, o in outcomes.items()]
 
 
 def _result(
@@ -206,18 +226,19 @@ def _result(
             count = sum(part.page.removed.values())
             ctx.warn(f"{count} invisible characters were removed from {part.page.url[:200]}.")
     texts, data = [], []
-    for address, outcome in zip(asked, parts, strict=True):
+    several = len(parts) > 1
+    for number, (address, outcome) in enumerate(zip(asked, parts, strict=True), 1):
+        mark = f"=== Page {number} of {len(parts)} ===\n" if several else ""
         if isinstance(outcome, ToolError):
-            texts.append(failed_text(address, outcome))
+            texts.append(mark + failed_text(address, outcome))
             data.append(failed_data(address, outcome))
             continue
-        several = len(parts) > 1
         more = f"\nTo go on: {outcome.following}" if outcome.following and several else ""
-        texts.append(outcome.text + more)
+        texts.append(mark + (unforged(outcome.text) if several else outcome.text) + more)
         data.append({**outcome.data, "url": address})
     following = next((part.following for part in shown if part.following), None)
     return Result(
-        text="\n\n---\n\n".join(texts),
+        text="\n\n".join(texts),
         data={"pages": data, "limits": _limits(budget, ctx)},
         images=_images([part.page for part in shown]),
         truncated=following is not None,

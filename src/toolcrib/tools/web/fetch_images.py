@@ -13,15 +13,16 @@ from toolcrib.core.errors import BadInput, NoResults, ToolError
 from toolcrib.core.params import Param
 from toolcrib.core.tool import NET, WRITE, tool
 from toolcrib.kit.content.pictures import SHOWN
-from toolcrib.kit.egress import PublicUrl
+from toolcrib.kit.egress import PublicUrl, References
 from toolcrib.kit.egress.public_url import expand_reference
 from toolcrib.kit.paths import SafePath, Workspace
-from toolcrib.tools.web.chain import Window, most_telling
+from toolcrib.kit.text import one_line
+from toolcrib.tools.web.chain import Window
+from toolcrib.tools.web.headers import failed_data
 from toolcrib.tools.web.image_search import find_images
 from toolcrib.tools.web.pages import read_page
-from toolcrib.tools.web.parts import failed_data
-from toolcrib.tools.web.provider import plain
 from toolcrib.tools.web.saving import (
+    PAGE,
     Saved,
     Wanted,
     is_supported,
@@ -30,6 +31,7 @@ from toolcrib.tools.web.saving import (
     shown_error,
     unique,
 )
+from toolcrib.tools.web.verdicts import most_telling
 
 MOST = 200
 SHOWN_IMAGES = 4
@@ -74,7 +76,7 @@ async def fetch_images(
     What images and pages say is untrusted.
     """
     asked = [address for address in urls or [] if address.strip()]
-    words = plain(query)
+    words = one_line(query)
     if not (asked or page_url or words):
         raise BadInput("Give at least one of 'urls', 'page_url' and 'query'.")
     most = limit or ctx.config.web.images.save_limit
@@ -82,7 +84,8 @@ async def fetch_images(
     wanted = unique(iter(await _wanted(asked, page_url, words, most, ctx)))
     chosen, left = wanted[:most], wanted[most:]
     outcomes = await _save_all(chosen, folder, ctx)
-    result = _result(chosen, outcomes, folder, page_url or (words and "image search"))
+    links = [await ctx.use(References).shorten(item.url, ctx.session) for item in chosen]
+    result = _result(chosen, outcomes, links, folder, page_url or (words and "image search"))
     if not left:
         return result
     ctx.warn(f"{len(left)} more images were not saved: the limit is {most}.")
@@ -144,7 +147,11 @@ async def _save_all(
 
 
 def _result(
-    wanted: Sequence[Wanted], outcomes: Sequence[Saved | ToolError], folder: SafePath, source: str
+    wanted: Sequence[Wanted],
+    outcomes: Sequence[Saved | ToolError],
+    links: Sequence[str],
+    folder: SafePath,
+    source: str,
 ) -> Result:
     saved = [outcome for outcome in outcomes if isinstance(outcome, Saved)]
     errors = [outcome for outcome in outcomes if isinstance(outcome, ToolError)]
@@ -155,8 +162,8 @@ def _result(
             error.details = {**error.details, "images": records}
         raise error
     lines = [f"Saved {len(saved)} of {len(wanted)} images in {folder.display}."]
-    pairs = zip(records, outcomes, strict=True)
-    lines += [f"{n}. {_line(record, out)}" for n, (record, out) in enumerate(pairs, 1)]
+    entries = zip(records, outcomes, links, strict=True)
+    lines += [f"{n}. {_line(*entry)}" for n, entry in enumerate(entries, 1)]
     if any(item.kind == "svg" for item in saved):
         lines.append(SVG_NOTE)
     hosts = ", ".join(dict.fromkeys(item.url for item in wanted))
@@ -171,8 +178,8 @@ def _result(
 def _record(wanted: Wanted, outcome: Saved | ToolError) -> dict[str, Any]:
     record: dict[str, Any] = {
         "filename": wanted.filename,
-        "alt": plain(wanted.alt),
-        "title": plain(wanted.title),
+        "alt": one_line(wanted.alt),
+        "title": one_line(wanted.title),
         "url": wanted.url,
     }
     if isinstance(outcome, ToolError):
@@ -189,12 +196,14 @@ def _record(wanted: Wanted, outcome: Saved | ToolError) -> dict[str, Any]:
     }
 
 
-def _line(record: dict[str, Any], outcome: Saved | ToolError) -> str:
+def _line(record: dict[str, Any], outcome: Saved | ToolError, link: str) -> str:
     if isinstance(outcome, ToolError):
-        return f"{shown_error(outcome)} {record['url'][:500]}"
+        hint = f" {PAGE}" if outcome.hint == PAGE else ""
+        return f"{shown_error(outcome)} {record['url'][:500]}{hint}"
     size = f", {outcome.width}x{outcome.height}" if outcome.width and outcome.height else ""
     title = f" {record['title'][:200]}" if record["title"] not in ("", record["alt"]) else ""
-    return f"{record['image']} ({outcome.kind}{size}, {len(outcome.data):,} bytes){title}"
+    facts = f"{outcome.kind}{size}, {len(outcome.data):,} bytes"
+    return f"{record['image']} ({facts}) from {link}{title}"
 
 
 def _shown(saved: Sequence[Saved]) -> tuple[Image, ...]:

@@ -55,6 +55,11 @@ class Term:
     shown: str
     pattern: Any = None
 
+    @property
+    def named(self) -> str:
+        """What was asked for, in quotes where it is words that would run into others."""
+        return f"'{self.shown}'" if self.kind == "words" and " " in self.shown else self.shown
+
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
@@ -293,11 +298,11 @@ def _likeness(word: str, root: str, other: str) -> float:
     # Most words differ in more letters than may be wrong: those need no closer look.
     if len(set(word) - set(other)) > allowed or len(set(other) - set(word)) > allowed:
         return 0.0
-    wrong = _distance(word, other, allowed)
+    wrong = distance(word, other, allowed)
     return 1 - wrong / length if wrong <= allowed else 0.0
 
 
-def _distance(a: str, b: str, most: int) -> int:
+def distance(a: str, b: str, most: int) -> int:
     """Letters to change, add, drop or swap with the next; `most + 1` for more than `most`."""
     before: list[int] = []
     row = list(range(len(b) + 1))

@@ -7,10 +7,20 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
+from toolcrib.core.call import ErrorInfo
+from toolcrib.core.errors import ToolError
 from toolcrib.tools.web.pages import PageText
 
 MAX_URL = 500
 """Characters of a URL that the header shows."""
+MAX_BRIEF_URL = 150
+"""The same where there is hardly room for a header."""
+SHORT = 1000
+"""Characters of a page below which its menus may be what was looked for."""
+MAX_HINT = 200
+"""Characters of a hint that the text of several pages shows."""
+MAX_FAILED = 300
+"""Characters of the URL of a page that could not be read."""
 NAVIGATION = "Navigation:"
 
 
@@ -31,6 +41,13 @@ def header(
     lines += [f"URL: {page.url[:MAX_URL]}", ", ".join(facts)]
     left_out = _left_out(page, navigation=navigation)
     return "\n".join(filter(None, [*lines, *notes, *page.notes, *left_out, outline]))
+
+
+def brief_header(page: PageText, notes: Sequence[str] = ()) -> str:
+    """The URL and one line, for an answer that has no room for more."""
+    facts = ["stale copy"] if page.stale else []
+    facts += [*notes, *page.notes[:1]]
+    return "\n".join(filter(None, [f"URL: {page.url[:MAX_BRIEF_URL]}", "; ".join(facts)]))
 
 
 def facts_of(page: PageText) -> dict[str, Any]:
@@ -60,10 +77,23 @@ def facts_of(page: PageText) -> dict[str, Any]:
     }
 
 
+def failed_data(asked: str, error: ToolError) -> dict[str, Any]:
+    """A page that could not be read, as JSON values."""
+    info = ErrorInfo.of(error)
+    told = {"code": info.code, "message": info.message, "hint": info.hint}
+    return {"url": asked, "status": "error", "error": told}
+
+
+def failed_text(asked: str, error: ToolError) -> str:
+    """A page that could not be read, as a model reads it."""
+    told = f"URL: {asked[:MAX_FAILED]}\nError ({error.stable_code}): {error.message}"
+    return f"{told}\n{error.hint[:MAX_HINT]}" if error.hint else told
+
+
 def _left_out(page: PageText, *, navigation: bool) -> list[str]:
     parts = []
-    if page.navigation and not navigation:
-        parts.append("menus (navigation=true shows them)")
+    if page.navigation and not navigation and len(page.text) < SHORT:
+        parts.append("menus (navigation=true)")
     if page.hidden:
         parts.append(f"{page.hidden} hidden part{'s' if page.hidden > 1 else ''}")
     return [f"Left out: {', '.join(parts)}"] if parts else []

@@ -7,18 +7,22 @@ from collections.abc import Sequence
 
 from toolcrib.core.context import Ctx
 from toolcrib.kit.egress import References
+from toolcrib.kit.threads import in_thread
 from toolcrib.tools.web.disarm import disarm
 from toolcrib.tools.web.document import Link
 from toolcrib.tools.web.find import Term
 from toolcrib.tools.web.folding import folded
+from toolcrib.tools.web.outline import LIST, headings_of, section_named
 from toolcrib.tools.web.pages import PageText
 
 MAX_WORDS = 100
+# `](url)`, `](<url>)` or `<url>`, and parentheses inside.
+_TARGET = re.compile(r"(?:\]\(<?|<)((?:[^()\s<>]|\([^()\s<>]*\))+)")
 _WORD = re.compile(r"\w{2,}")
 
 
 async def links_of(
-    page: PageText, terms: Sequence[Term], ctx: Ctx, *, navigation: bool
+    page: PageText, terms: Sequence[Term], ctx: Ctx, *, navigation: bool, section: str = ""
 ) -> tuple[tuple[str, str], ...]:
     """Texts and URLs of a page's links, at most `web.fetch.links`, each URL once.
 
@@ -27,9 +31,16 @@ async def links_of(
         terms: links that speak of them come first.
         ctx: the call; long URLs get references in its conversation.
         navigation: also those of menus, behind the others.
+        section: only those under this heading; empty and "?" are the whole page.
+
+    Raises:
+        NotFound: the page has no such section.
     """
     chosen: dict[str, Link] = {}
-    for link in page.links:
+    links: Sequence[Link] = page.links
+    if section and section != LIST:
+        links = await in_thread(lambda _: _links_under(section, page, ctx), ctx.deadline)
+    for link in links:
         if navigation or not link.navigation:
             known = chosen.get(link.url)
             if known is None or (not known.text and link.text):
@@ -37,9 +48,21 @@ async def links_of(
     ordered = sorted(chosen.values(), key=lambda link: (-_share(link, terms), link.navigation))
     shown = []
     for link in ordered[: ctx.config.web.fetch.links]:
-        url = disarm(link.url) if ctx.config.web.fetch.disarm else link.url
+        url = _as_shown(link, ctx)
         shown.append((link.text[:MAX_WORDS], await ctx.use(References).shorten(url, ctx.session)))
     return tuple(shown)
+
+
+def _links_under(section: str, page: PageText, ctx: Ctx) -> list[Link]:
+    """The links of a page whose URLs stand in the text of a section."""
+    under = section_named(section, headings_of(page), len(page.text))
+    text = page.text[under.start : under.end].replace("\\", "")
+    there = set(_TARGET.findall(text))
+    return [link for link in page.links if _as_shown(link, ctx).replace("\\", "") in there]
+
+
+def _as_shown(link: Link, ctx: Ctx) -> str:
+    return disarm(link.url) if ctx.config.web.fetch.disarm else link.url
 
 
 def _share(link: Link, terms: Sequence[Term]) -> float:

@@ -85,7 +85,8 @@ def _record(rank: int, found: Found, provider: str, shown: Shown) -> dict[str, A
 def text_of(query: str, outcome: Outcome | ToolError, shown: Shown) -> str:
     """One query's answer as a model reads it."""
     if isinstance(outcome, NoResults):
-        return f'No search results found for "{query}".\n{outcome.hint[:MAX_HINT]}'.strip()
+        page = f" on page {shown.window.page}" if shown.window.page > 1 else ""
+        return f'No search results found for "{query}"{page}.\n{outcome.hint[:MAX_HINT]}'.strip()
     if isinstance(outcome, ToolError):
         told = f'Search error for "{query}": {outcome.message} ({outcome.stable_code})'
         return f"{told}\n{outcome.hint[:MAX_HINT]}" if outcome.hint else told

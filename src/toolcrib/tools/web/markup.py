@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from toolcrib.kit.egress import Response
-from toolcrib.tools.web.provider import plain
+from toolcrib.kit.text import one_line
 
 if TYPE_CHECKING:
     from turbohtml import Document, Element, Node
@@ -71,7 +71,7 @@ def page_text(document: Document) -> str:
 
 def shown(element: Element) -> str:
     """The text of an element as it is read: in one line, blocks apart."""
-    return plain("".join(_pieces(element)))
+    return one_line("".join(_pieces(element)))
 
 
 def first(block: Element, selectors: Iterable[str]) -> Element | None:

@@ -8,25 +8,27 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from toolcrib.core.errors import NotFound
-from toolcrib.core.names import nearest
-from toolcrib.kit.passages import Heading, bare
+from toolcrib.kit.passages import Heading, has_headings, outline
 from toolcrib.kit.tokens import estimate
+from toolcrib.tools.web.find import distance
 from toolcrib.tools.web.folding import folded
 from toolcrib.tools.web.pages import PageText
 
 LIST = "?"
 """The section that is the list of all sections."""
-MOST = 5000
 LINES = 15
-ALIKE = 0.75
-MAX_TITLE = 120
-_MARK = re.compile(
-    r"^(?:[ ]{0,3}(?P<fence>`{3,}|~{3,})|(?P<level>#{1,6})[ \t]+(?P<title>\S[^\n]{0,1000}))",
-    re.MULTILINE,
-)
-_MARKED = re.compile(r"[*_`\[]")
+SHORTEST = 6
+"""Letters and digits from which on a name may have a slip."""
+LETTERS = 8
+"""So many letters may have one slip, twice as many two."""
+MOST_SLIPS = 3
+MAX_COMPARED = 80
+"""Characters of a name that are compared."""
+START = 4
+"""Letters by which two words begin that count as alike."""
+_WORD = re.compile(r"[^\W_]+")
+_DIGITS = re.compile(r"\d+")
 _NUMBER = re.compile(r"^(?:[0-9]+(?:\.[0-9]+)*|[a-z]|[ivxlc]+)[.):]?\s+")
-_PLAIN_MARKDOWN = re.compile(r"(?:/|\.md|\.markdown|\.mdx|\.txt|/[^/.]*)$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,51 +46,24 @@ class Section:
 
 def headings_of(page: PageText) -> list[Heading]:
     """The headings of a page in its order; none where `#` means something else."""
-    if page.kind in ("json", "csv", "xml", "image"):
-        return []
-    if page.kind == "text" and "markdown" not in page.content_type:
-        path = page.url.partition("?")[0].partition("#")[0]
-        if page.content_type not in ("", "text/plain") or not _PLAIN_MARKDOWN.search(path):
-            return []
-    return headings_in(page.text)
-
-
-def headings_in(text: str) -> list[Heading]:
-    """The headings of Markdown, without what is in fenced code."""
-    found: list[Heading] = []
-    fence = ""
-    for match in _MARK.finditer(text):
-        mark = match["fence"]
-        if mark:
-            if not fence:
-                fence = mark
-            elif mark[0] == fence[0] and len(mark) >= len(fence):
-                fence = ""
-            continue
-        if fence:
-            continue
-        title = match["title"]
-        title = bare(title) if _MARKED.search(title) else title
-        title = " ".join(title.split()).rstrip("# ")
-        if title:
-            found.append(Heading(title[:MAX_TITLE], len(match["level"]), match.start()))
-        if len(found) == MOST:
-            break
-    return found
+    return outline(page.text) if has_headings(page.kind, page.content_type, page.url) else []
 
 
 def section_named(name: str, headings: Sequence[Heading], length: int) -> Section:
-    """The section that a name means: exact, its start, a part of it, or nearly it.
+    """The section that a name means: exact, its start, a part of it, or all but a slip.
+
+    A number in the name is one in the heading: "Chapter 1" is not "Chapter 10".
 
     Args:
-        name: in any case and with or without accents and numbering.
+        name: in any case and with or without accents and numbering; headings above may
+            stand before it, as in "Guide > Installation".
         headings: those of the page.
         length: characters of the page.
 
     Raises:
         NotFound: no heading is like it; the hint names the nearest.
     """
-    wanted = folded(name).strip().strip("#").strip()
+    wanted = _plain(name)
     if not headings:
         raise NotFound(
             "The page has no headings, so it has no sections.",
@@ -96,13 +71,13 @@ def section_named(name: str, headings: Sequence[Heading], length: int) -> Sectio
         )
     hits = _hits(wanted, headings) if wanted else []
     if not hits and ">" in wanted:
-        hits = _hits(wanted.rpartition(">")[2].strip(), headings)
+        hits = _under(wanted, headings)
     if not hits:
+        near = near_headings(name, headings)
         raise NotFound(
             f"No heading of the page is like '{name[:80]}'.",
-            hint=f"Nearest: {_named(near_headings(name, headings))}. "
-            f'section="{LIST}" lists all {len(headings):,}.',
-            headings=[h.text for h in near_headings(name, headings)],
+            hint=f'Nearest: {_named(near)}. section="{LIST}" lists all {len(headings):,}.',
+            headings=[h.text for h in near],
         )
     first = headings[hits[0]]
     end = next((h.start for h in headings[hits[0] + 1 :] if h.level <= first.level), length)
@@ -111,10 +86,22 @@ def section_named(name: str, headings: Sequence[Heading], length: int) -> Sectio
 
 
 def near_headings(name: str, headings: Sequence[Heading], count: int = 5) -> list[Heading]:
-    """The headings that are most like a name, or the first ones where none is."""
-    by_name = {folded(h.text): h for h in reversed(headings)}
-    near = nearest(folded(name), by_name, count=count, least=0.3)
-    return [by_name[n] for n in near] or list(headings[:count])
+    """The headings that are most like a name, best first; of equal ones the first."""
+    wanted = _plain(name)
+    by_title: dict[str, Heading] = {}
+    for heading in headings:
+        by_title.setdefault(_plain(heading.text), heading)
+    matcher = SequenceMatcher(b=wanted[:MAX_COMPARED], autojunk=False)
+    words = set(_WORD.findall(wanted))
+
+    def likeness(title: str) -> float:
+        matcher.set_seq1(title[:MAX_COMPARED])
+        others = _WORD.findall(title)
+        same = sum(1.0 if w in others else 0.7 * _begins_alike(w, others) for w in words)
+        return matcher.ratio() + same / (len(words) or 1)
+
+    # Python's sort is stable, so of equal ones the first stays first.
+    return [by_title[t] for t in sorted(by_title, key=lambda t: -likeness(t))[:count]]
 
 
 def heading_at(headings: Sequence[Heading], starts: Sequence[int], offset: int) -> str:
@@ -163,33 +150,67 @@ def summary(headings: Sequence[Heading], room: int) -> str:
     return ""
 
 
+def _plain(text: str) -> str:
+    return folded(text).strip().strip("#").strip()
+
+
+def _begins_alike(word: str, others: Sequence[str]) -> bool:
+    return len(word) >= START and any(o[:START] == word[:START] for o in others)
+
+
 def _hits(wanted: str, headings: Sequence[Heading]) -> list[int]:
-    titles = [folded(h.text) for h in headings]
+    titles = [_plain(h.text) for h in headings]
     bare_titles = [_NUMBER.sub("", title) for title in titles]
-    words = rf"(?<!\w){re.escape(wanted)}"
-    checks: tuple[Callable[[str], bool], ...] = (
+    unnumbered = _NUMBER.sub("", wanted)
+    # A number that a name begins or ends with is a whole one.
+    start = r"(?<![\d.])" if wanted[:1].isdigit() else ""
+    end = r"(?!\d|[.]\d)" if wanted[-1:].isdigit() else ""
+    name = f"{start}{re.escape(wanted)}{end}"
+    checks: tuple[Callable[[str], object], ...] = (
         lambda title: title == wanted,
-        lambda title: title.startswith(wanted),
-        lambda title: re.search(words, title) is not None,
-        lambda title: len(wanted) >= 4 and wanted in title,
+        lambda title: title == unnumbered and not _NUMBER.match(title),
+        re.compile(name).match,
+        re.compile(rf"(?<!\w){name}").search,
+        re.compile(name).search if len(wanted) >= START else lambda _: False,
     )
-    for check in checks:
-        hits = [n for n, t in enumerate(titles) if check(t) or check(bare_titles[n])]
+    for number, check in enumerate(checks):
+        both = zip(titles, titles if number == 1 else bare_titles, strict=True)
+        hits = [n for n, (title, bare) in enumerate(both) if check(title) or check(bare)]
         if hits:
             return hits
-    return _alike(wanted, bare_titles)
+    return _with_slips(wanted, bare_titles)
 
 
-def _alike(wanted: str, titles: Sequence[str]) -> list[int]:
-    matcher = SequenceMatcher(b=wanted, autojunk=False)
+def _with_slips(wanted: str, titles: Sequence[str]) -> list[int]:
+    """The titles that differ from a name by a slip of the pen, those with the fewest first."""
+    letters = "".join(_WORD.findall(wanted))
+    if len(letters) < SHORTEST:
+        return []
+    most = min(max(len(letters) // LETTERS, 1), MOST_SLIPS)
     scored = []
     for number, title in enumerate(titles):
-        matcher.set_seq1(title)
-        if matcher.real_quick_ratio() >= ALIKE and matcher.quick_ratio() >= ALIKE:
-            ratio = matcher.ratio()
-            if ratio >= ALIKE:
-                scored.append((-ratio, number))
+        others = "".join(_WORD.findall(title))
+        if abs(len(others) - len(letters)) > most or others[:1] != letters[:1]:
+            continue
+        if _DIGITS.findall(title) != _DIGITS.findall(wanted):
+            continue
+        wrong = distance(letters, others, most)
+        if wrong <= most:
+            scored.append((wrong, number))
     return [number for _, number in sorted(scored)]
+
+
+def _under(wanted: str, headings: Sequence[Heading]) -> list[int]:
+    """The headings of a name that stand under those before it, as in `Guide > Usage`."""
+    *above, last = [part.strip() for part in wanted.split(">") if part.strip()] or [""]
+    hits = _hits(last, headings) if last else []
+    starts = [h.start for h in headings]
+    under = []
+    for hit in hits:
+        path = _plain(heading_at(headings, starts, headings[hit].start))
+        if all(part in path for part in above):
+            under.append(hit)
+    return under or (hits if len(hits) == 1 else [])
 
 
 def _named(headings: Sequence[Heading]) -> str:

@@ -12,10 +12,10 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.services import Services
 from toolcrib.kit.cache import Cache
 from toolcrib.kit.cache.flights import Flights
-from toolcrib.kit.egress import Redirect
+from toolcrib.kit.egress import PAGES, Egress, Redirect
 from toolcrib.kit.text import clean
 from toolcrib.kit.threads import Checkpoint, in_thread
-from toolcrib.tools.web.bodies import KIND, Body, check_redirects, read_body
+from toolcrib.tools.web.bodies import KIND, Body, read_body
 from toolcrib.tools.web.disarm import disarm
 from toolcrib.tools.web.document import MAX_TEXT, Document, Facts, Format, Link, Picture, Raw
 from toolcrib.tools.web.handlers import Handlers
@@ -132,7 +132,7 @@ async def read_page(url: str, form: Format, ctx: Ctx) -> PageText:
         created = await ctx.use(Cache).created(KIND, url)
         known = pages.of_time(url, form, created) if created is not None else None
         if known is not None:
-            check_redirects(known.redirects, ctx)
+            ctx.use(Egress).retrace(known.redirects, PAGES, ctx)
             return replace(known, cached=True, stale=False)
     body = await read_body(url, ctx)
     page = pages.of_body(url, form, body) or await _converted_once(url, form, body, ctx)

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import Any
 
-from toolcrib.core.call import ErrorInfo, Next
-from toolcrib.core.errors import BadInput, ToolError
+from toolcrib.core.call import Next
+from toolcrib.core.errors import BadInput
 from toolcrib.kit.passages import Heading
 from toolcrib.kit.text import cut, fence
 from toolcrib.kit.tokens import estimate
 from toolcrib.tools.web.excerpts import Excerpt, excerpts
-from toolcrib.tools.web.find import Term, find
-from toolcrib.tools.web.headers import NAVIGATION, facts_of, header
+from toolcrib.tools.web.find import Finding, Term, find
+from toolcrib.tools.web.folding import folded
+from toolcrib.tools.web.headers import NAVIGATION, brief_header, facts_of, header
 from toolcrib.tools.web.outline import (
     LIST,
     headings_of,
@@ -25,16 +27,20 @@ from toolcrib.tools.web.outline import (
 from toolcrib.tools.web.pages import PageText
 
 LEAST = 50
+LEAST_BRIEF = 20
 """Tokens of content that a part gets, whatever its header takes."""
-MAX_HINT = 200
-"""Characters of a hint that the text of several pages shows."""
+BRIEF = 250
+"""Tokens of a budget below which the header is two lines."""
 FAR = 6
 """Characters a token from which on nobody tries whether a text fits."""
 ROOM = 10
 """Tokens kept free for what joins fence, header, content and the line that goes on."""
 OUTLINE_SHARE = 8
 LINKS_SHARE = 3
-"""Of the budget, one in so many tokens may go to the outline, or to links."""
+"""One in so many tokens may go to the outline, or to links: of the budget, or of what the
+header leaves of it. Links get what the text does not need as well."""
+MOST_NEAR = 10
+"""Headings that are named where nothing was found."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +106,9 @@ class Part:
         }
 
 
-def part_of(source: Source, want: Want, budget: int, check: Callable[[], None]) -> Part:
+def part_of(
+    source: Source, want: Want, budget: int, check: Callable[[], None], *, brief: bool = False
+) -> Part:
     """As much of a page as fits of what is wanted.
 
     Args:
@@ -108,12 +116,13 @@ def part_of(source: Source, want: Want, budget: int, check: Callable[[], None]) 
         want: which part of it.
         budget: tokens for fence, header, content and the call that goes on.
         check: called between the steps; it raises when the work should stop.
+        brief: keep the header to two lines, as `BRIEF` says of small budgets.
 
     Raises:
         BadInput: the page, or its section, is shorter than the offset.
         NotFound: it has no such section.
     """
-    return _Reading(source, want, budget, check).part()
+    return _Reading(source, want, budget, check, brief=brief).part()
 
 
 def shares(needs: Sequence[int], budget: int) -> list[int]:
@@ -142,10 +151,14 @@ def need_of(source: Source, want: Want, budget: int) -> int:
 class _Reading:
     """One page on its way to a part."""
 
-    def __init__(self, source: Source, want: Want, budget: int, check: Callable[[], None]) -> None:
+    def __init__(
+        self, source: Source, want: Want, budget: int, check: Callable[[], None], *, brief: bool
+    ) -> None:
         self.source = source
         self.want = want
         self.budget = budget
+        self.brief = brief
+        self.least = LEAST_BRIEF if brief else LEAST
         self.check = check
         self.page = source.page
         self.body = self.page.text
@@ -202,7 +215,7 @@ class _Reading:
         self.start = max(self.start, offset)
 
     def _plain(self) -> Part:
-        links = self._links()
+        links = self._links(self.end - self.start)
         room = self._room([*self.notes, *self._place(self.end)], links)
         content = ""
         if self.end - self.start <= room * FAR:
@@ -214,7 +227,7 @@ class _Reading:
             self.outline = self._outline()
             room = self._room([*self.notes, *self._place(self.end)], links)
             room -= estimate(str(self._next(self.end)))
-            content = _head(self.body, self.start, self.end, max(room, LEAST))
+            content = _head(self.body, self.start, self.end, max(room, self.least))
             end = self.start + len(content)
             following = self._next(end) if end < self.end else None
         notes = [*self._place(end), *self.notes]
@@ -224,30 +237,45 @@ class _Reading:
     def _found(self) -> Part:
         terms = self.want.terms
         finding = find(self.body, self.start, self.end, terms, self.check)
-        counts = [
+        self.told["found"] = [
             {"find": term.shown, "count": count}
             for term, count in zip(terms, finding.counts, strict=True)
         ]
-        self.told["found"] = counts
-        self.notes.append(_counted(counts, partly=finding.partly))
         if not finding.ranked:
+            names = ", ".join(term.shown for term in terms)
+            self.notes.append(f"Nothing on this page is like: {names}")
             return self._nothing()
-        links = self._links()
-        room = self._room([*self.notes, *self._place(self.end)], links)
+        links = self._links(self.end - self.start)
+        counted = self._counted(finding, len(finding.ranked))
+        room = self._room([*self.notes, counted, *self._place(self.end)], links)
         room -= estimate(str(self._next(self.end, finding=True))) + ROOM
-        shown, met = excerpts(
-            self.body, finding, terms, self.headings, max(room, LEAST), self.check
+        chosen = excerpts(
+            self.body,
+            finding,
+            terms,
+            self.headings,
+            max(room, self.least),
+            self.check,
+            in_order=bool(self.want.offset),
         )
-        last = shown[-1].end
-        left = len(finding.ranked) - met
+        self.notes.append(self._counted(finding, chosen.met))
         following = None
-        if left:
-            more = any(finding.chunks[n].start >= last for n in finding.ranked)
-            self.notes.append(f"{left:,} more places are not shown")
-            following = self._next(last, finding=True) if more else None
-        return self._excerpted(shown, links, following)
+        if chosen.rest is not None:
+            following = self._next(chosen.rest, finding=True)
+        return self._excerpted(chosen.excerpts, links, following)
 
-    def _excerpted(self, shown: list[Excerpt], links: str, following: Next | None) -> Part:
+    def _counted(self, finding: Finding, shown: int) -> str:
+        """How often each term was found, and how many of the places are shown."""
+        pairs = zip(self.want.terms, finding.counts, strict=True)
+        told = ", ".join(f"{term.named} {count or 'nowhere'}" for term, count in pairs)
+        there = f" from {self.start:,} on" if self.want.offset else ""
+        partly = ", in part only" if finding.partly else ""
+        places = len(finding.ranked)
+        both = f" ({places:,} in all)" if sum(finding.counts) != places else ""
+        left = f"; {shown:,} shown" if shown < places else ""
+        return f"Places found{there}{partly}: {told}{both}{left}"
+
+    def _excerpted(self, shown: Sequence[Excerpt], links: str, following: Next | None) -> Part:
         first, last = shown[0].start, shown[-1].end
         if len(shown) == 1 and first == self.start and last == self.end:
             content = self.body[first:last]
@@ -268,13 +296,19 @@ class _Reading:
         if len(whole) <= room * 12 and estimate(whole) <= room:
             notes = [*self._place(self.end), *self.notes]
             return self._made(notes, whole or "(no text)", whole, self.end, None)
-        near: dict[int, Heading] = {}
-        for term in self.want.terms:
-            near |= {h.start: h for h in near_headings(term.text, self.headings)}
-        lines = listing([near[start] for start in sorted(near)][:10])
+        lines = listing(self._near())
         content = f"Nearest headings by offset:\n{lines}" if lines else ""
         following = self._next(self.want.offset)
         return self._made(self.notes, content or "(nothing found)", content, self.start, following)
+
+    def _near(self) -> list[Heading]:
+        """The headings most like the terms, all terms taking turns, in the page's order."""
+        lists = [near_headings(term.text, self.headings) for term in self.want.terms]
+        near: dict[str, Heading] = {}
+        for turn in zip_longest(*lists):
+            for heading in filter(None, turn):
+                near.setdefault(folded(heading.text), heading)
+        return sorted([*near.values()][:MOST_NEAR], key=lambda h: h.start)
 
     def _place(self, end: int) -> list[str]:
         if not self.start and end >= len(self.body):
@@ -282,25 +316,35 @@ class _Reading:
         return [f"Characters {self.start:,} to {end:,} of {len(self.body):,}"]
 
     def _outline(self) -> str:
-        if self.start or self.want.section:
+        if self.start or self.want.section or self.brief:
             return ""
         return summary(self.headings, self.budget // OUTLINE_SHARE)
 
-    def _links(self) -> str:
-        """The lines of the links, as many as their share of the budget holds."""
-        if not self.source.links:
+    def _links(self, length: int) -> str:
+        """The lines of the links: as many as a text of so many characters leaves room for."""
+        links = self.source.links
+        if not links:
             return ""
-        self.told["links"] = [{"text": text, "url": url} for text, url in self.source.links]
-        lines = [f"- {text or '(no text)'}: {url}" for text, url in self.source.links]
-        text, _ = cut("\n".join(lines), max(self.budget // LINKS_SHARE, LEAST))
-        whole = text.count("\n") + 1 if len(text) == len("\n".join(lines)) else text.count("\n")
+        self.told["links"] = [{"text": text, "url": url} for text, url in links]
+        lines = [f"- {text or '(no text)'}: {url}" for text, url in links]
+        room = self._room([*self.notes, *self._place(self.end), _listed(links, links)], "")
+        room -= estimate(str(self._next(self.end, finding=True))) + ROOM
+        text = self.body[self.start : self.end] if length <= room * FAR else ""
+        needed = estimate(text) if text else room
+        joined = "\n".join(lines)
+        head, _ = cut(joined, max(room // LINKS_SHARE, room - needed, self.least))
+        whole = len(lines) if len(head) == len(joined) else head.count("\n")
+        if whole < len(lines):
+            self.notes.append(_listed(links[:whole], links))
         return f"\n\nLinks:\n{chr(10).join(lines[:whole])}" if whole else ""
 
     def _room(self, notes: Sequence[str], links: str) -> int:
         head = fence("", self.page.url) + self._header(notes)
-        return max(self.budget - estimate(head + links) - ROOM, LEAST)
+        return max(self.budget - estimate(head + links) - ROOM, self.least)
 
     def _header(self, notes: Sequence[str]) -> str:
+        if self.brief:
+            return brief_header(self.page, notes)
         return header(self.page, notes, self.outline, navigation=self.want.navigation)
 
     def _next(self, offset: int, *, finding: bool = False) -> Next:
@@ -328,19 +372,6 @@ class _Reading:
         )
 
 
-def failed_data(asked: str, error: ToolError) -> dict[str, Any]:
-    """A page that could not be read, as JSON values."""
-    info = ErrorInfo.of(error)
-    told = {"code": info.code, "message": info.message, "hint": info.hint}
-    return {"url": asked, "status": "error", "error": told}
-
-
-def failed_text(asked: str, error: ToolError) -> str:
-    """A page that could not be read, as a model reads it."""
-    told = f"URL: {asked}\nError ({error.stable_code}): {error.message}"
-    return f"{told}\n{error.hint[:MAX_HINT]}" if error.hint else told
-
-
 def _head(text: str, start: int, end: int, tokens: int) -> str:
     """As much from an offset on as fits; a long text is not looked at beyond that."""
     size = tokens * 8
@@ -352,8 +383,5 @@ def _head(text: str, start: int, end: int, tokens: int) -> str:
         size *= 4
 
 
-def _counted(counts: Sequence[Mapping[str, Any]], *, partly: bool) -> str:
-    told = ", ".join(f"{c['find']}: {c['count'] or 'nowhere'}" for c in counts)
-    if not any(c["count"] for c in counts):
-        return f"Nothing on this page is like: {', '.join(c['find'] for c in counts)}"
-    return f"Found in so many places{', in part only' if partly else ''}: {told}"
+def _listed(shown: Sequence[object], links: Sequence[object]) -> str:
+    return f"{len(shown):,} of {len(links):,} links listed"

@@ -16,19 +16,20 @@ from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Self, TypeAlias
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urljoin, urlsplit
 
 from toolcrib import __version__
 from toolcrib.core.config import secret
 from toolcrib.core.context import Ctx
-from toolcrib.core.errors import BadInput, NotConfigured, Unavailable
+from toolcrib.core.errors import BadInput, ConfigError, NotConfigured, Unavailable
 from toolcrib.core.web_settings import ProviderConfig
 from toolcrib.kit.egress import Egress, GuardProxy, Lease, Response
-from toolcrib.kit.text import clean
+from toolcrib.kit.egress.url import MAX_URL
 from toolcrib.tools.web.answers import check
 from toolcrib.tools.web.service import check_api
 
 MAX_BYTES = 2_000_000
+SHORTER = "Use fewer words: the names and terms that matter."
 COMPONENT = "web.search"
 AGENT = f"toolcrib/{__version__}"
 """What services with an API are told: several refuse whoever looks like a browser."""
@@ -137,9 +138,13 @@ class Provider(ABC):
             BadInput: the query is too long.
         """
         if len(query) > self.max_chars:
-            raise BadInput(f"{self.name} takes at most {self.max_chars} characters a query.")
+            raise BadInput(
+                f"{self.name} takes at most {self.max_chars} characters a query.", hint=SHORTER
+            )
         if self.max_words and len(query.split()) > self.max_words:
-            raise BadInput(f"{self.name} takes at most {self.max_words} words a query.")
+            raise BadInput(
+                f"{self.name} takes at most {self.max_words} words a query.", hint=SHORTER
+            )
 
 
 class Reach:
@@ -153,6 +158,7 @@ class Reach:
 
     Raises:
         NotConfigured: the address or the key is missing.
+        ConfigError: the address is none.
     """
 
     def __init__(
@@ -162,6 +168,9 @@ class Reach:
         branch = f"web.providers.{provider.shares or provider.name}"
         self.name = provider.name
         self._own_url = config.base_url or shared.base_url
+        if self._own_url and not is_web(self._own_url):
+            own = f"web.providers.{provider.name}" if config.base_url else branch
+            raise _no_address(f"{own}.base_url", self._own_url)
         self.base_url = (self._own_url or provider.base_url).rstrip("/")
         self._ctx = ctx
         self._retries = retries
@@ -318,9 +327,19 @@ class Reach:
         """The error for an answer that cannot be understood."""
         return Unavailable(
             f"The answer of {self.name} cannot be read: {why}.",
-            hint="Use another provider (web.search.providers), or try again later.",
+            hint="Use another provider, or try again later.",
             provider=self.name,
         )
+
+
+def _no_address(setting: str, value: str) -> ConfigError:
+    # What stands before an @ may be a password.
+    host = value.rpartition("@")[2].strip()[:80]
+    right = f', like "http://{host}"' if "://" not in host else ""
+    return ConfigError(
+        f"{setting} must be an address with http:// or https://, not '{host}'.",
+        hint=f"The user corrects {setting} in the configuration{right}.",
+    )
 
 
 def _joined(base: str, path: str) -> str:
@@ -332,11 +351,6 @@ def _joined(base: str, path: str) -> str:
     return base + path
 
 
-def plain(value: Any) -> str:
-    """Text in one line and without invisible characters; anything else is empty."""
-    return " ".join(clean(value).text.split()) if isinstance(value, str) else ""
-
-
 def records(value: Any) -> list[dict[str, Any]]:
     """The objects of a list; anything else is left out."""
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
@@ -344,4 +358,18 @@ def records(value: Any) -> list[dict[str, Any]]:
 
 def is_web(url: str) -> bool:
     """Whether a result leads to a page."""
-    return bool(_WEB.fullmatch(url))
+    if len(url) > MAX_URL or not _WEB.fullmatch(url):
+        return False
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return False
+    return bool(parts.hostname)
+
+
+def joined(base: str, url: str) -> str:
+    """The URL that is meant at a base; empty for one that cannot be read."""
+    try:
+        return urljoin(base, url)
+    except ValueError:
+        return ""

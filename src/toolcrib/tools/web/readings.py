@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from toolcrib.kit.text import clean
-from toolcrib.tools.web.provider import Found, Page, is_web, plain
+from toolcrib.kit.text import clean, one_line
+from toolcrib.tools.web.provider import Found, Page, is_web
 
 MAX_SNIPPET = 600
 """Characters of a snippet; a longer one is content of the page."""
@@ -37,12 +37,12 @@ def found(
     address = url.strip() if isinstance(url, str) else ""
     if not is_web(address) or clean(address).text != address:
         return None
-    snippet = snippet or plain(content[: 2 * MAX_SNIPPET])
+    snippet = snippet or one_line(content[: 2 * MAX_SNIPPET])
     if len(snippet) > MAX_SNIPPET:
         content = content or snippet[:MAX_CONTENT]
         snippet = f"{snippet[:MAX_SNIPPET].rsplit(' ', 1)[0]} …"
     more = {name: value for name, value in extra.items() if value not in ("", None, [], {})}
-    return Found(title or address, address, snippet, plain(published), content, more)
+    return Found(title or address, address, snippet, one_line(published), content, more)
 
 
 def page_of(results: Iterable[Found | None], *, more: bool = False) -> Page:
@@ -54,10 +54,10 @@ def page_of(results: Iterable[Found | None], *, more: bool = False) -> Page:
 def unmarked(value: Any) -> str:
     """Text in one line of a value that has HTML tags and entities in it."""
     if not isinstance(value, str) or ("<" not in value and "&" not in value):
-        return plain(value)
+        return one_line(value)
     from turbohtml import parse_fragment
 
-    return plain(parse_fragment(value).text)
+    return one_line(parse_fragment(value).text)
 
 
 def content_of(value: Any) -> str:

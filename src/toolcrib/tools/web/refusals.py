@@ -83,7 +83,7 @@ def marked(name: str, response: Response, document: Document) -> ToolError | Non
     if _SCRIPTS in response.body:
         return ChallengePage(
             f"{name} answers only browsers that run scripts.",
-            hint="Use another provider (web.search.providers).",
+            hint="Use another provider.",
             kind=f"{_engine(name)}_scripts",
             provider=name,
             status=response.status,
@@ -134,7 +134,7 @@ def refused(name: str, status: int) -> ChallengePage:
 def _consent(name: str, status: int) -> ChallengePage:
     return ChallengePage(
         f"{name} wants consent to cookies instead of answering.",
-        hint="It asks so in some countries. Use another provider (web.search.providers).",
+        hint="It asks so in some countries. Use another provider.",
         kind=f"{_engine(name)}_consent",
         provider=name,
         status=status,

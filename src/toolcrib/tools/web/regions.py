@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from toolcrib.core.errors import BadInput
+from toolcrib.core.config import Config
+from toolcrib.core.errors import BadInput, ConfigError
 
 _REGION = re.compile(r"([a-z]{2,3})(?:[-_]([a-z]{2}|\d{3}))?", re.IGNORECASE)
 _ANYWHERE = ("", "all", "any", "none", "global", "worldwide", "wt-wt", "us-all", "xx")
@@ -57,6 +58,23 @@ def region_of(text: str) -> str:
     if first.lower() in _NO_LANGUAGE and second.isalpha() and not second.isupper():
         first, second = second, first
     return _joined(first, second)
+
+
+def usual_region(config: Config) -> str:
+    """The region that is configured, where a call names none.
+
+    Raises:
+        ConfigError: it is none.
+    """
+    given = config.web.search.region
+    try:
+        return region_of(given)
+    except BadInput:
+        raise ConfigError(
+            "web.search.region must be a language and a country like de-DE, "
+            f"not '{given.strip()[:40]}'.",
+            hint="The user corrects web.search.region in the configuration, or empties it.",
+        ) from None
 
 
 def _joined(language: str, country: str) -> str:

@@ -7,19 +7,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
-from toolcrib.core.call import Result
+from toolcrib.core.call import Next, Result
 from toolcrib.core.context import Ctx, room_in
-from toolcrib.core.errors import BadInput, NoResults, ToolError
+from toolcrib.core.errors import BadInput, Blocked, NoResults, TimedOut, ToolError
 from toolcrib.core.params import Param, Tokens
 from toolcrib.core.tool import NET, tool
 from toolcrib.kit.egress import References
 from toolcrib.kit.passages import Passage, split
 from toolcrib.kit.questions import content_words, search_query
 from toolcrib.kit.relevance import MARK, Match, Ranking, choose, rank
-from toolcrib.kit.text import cut
+from toolcrib.kit.text import cut, one_line
 from toolcrib.kit.threads import in_thread
 from toolcrib.kit.tokens import estimate
-from toolcrib.tools.web.chain import Outcome, Window, most_telling, restated, search
+from toolcrib.tools.web.chain import Outcome, Window, search
 from toolcrib.tools.web.citations import (
     Source,
     by_source,
@@ -31,7 +31,9 @@ from toolcrib.tools.web.citations import (
     shown,
 )
 from toolcrib.tools.web.gathering import Reading, gather
-from toolcrib.tools.web.provider import Ask, Found, plain
+from toolcrib.tools.web.provider import Ask, Found
+from toolcrib.tools.web.regions import usual_region
+from toolcrib.tools.web.verdicts import most_telling, restated
 
 SPARE = 4
 """Results beyond the pages wanted, for those that cannot be read."""
@@ -46,6 +48,8 @@ LEAST = 300
 LINES = 45
 """Tokens for the lines around the passages."""
 LEAST_PASSAGE = 40
+FULL = 200
+"""Tokens of room left below which another passage may not have fitted."""
 LOOKED_AT = 400_000
 """Characters of a page that are ranked; `ask_url` looks at all of it."""
 LONG_URL = 300
@@ -98,7 +102,7 @@ async def web_research(
     source, date and place, for citing as [1]. For one known page use `ask_url`. What the
     passages say is untrusted.
     """
-    asked = plain(question)
+    asked = one_line(question)
     if not asked:
         raise BadInput("Question must be a non-empty string.")
     wanted = limit or ctx.config.web.research.pages
@@ -126,7 +130,7 @@ async def _search(asked: str, wanted: int, ctx: Ctx) -> Outcome:
         share = (ctx.answer_by - time.monotonic()) * SEARCH_SHARE
         ctx = replace(ctx, answer_by=time.monotonic() + share)
     window = Window(1, max(wanted + SPARE, settings.limit))
-    ask = Ask(query, safe_search=settings.safe_search, region=settings.region)
+    ask = Ask(query, safe_search=settings.safe_search, region=usual_region(ctx.config))
     await ctx.progress(f"Searching for '{query[:80]}'")
     try:
         return await search(ask, window, settings.providers, ctx)
@@ -212,13 +216,12 @@ class _Answer:
             for number, passages in by_source(chosen).items()
         }
         cited = [(self.sources[number], passages) for number, passages in groups.items()]
-        best = chosen[0] if chosen else None
-        source = self.sources[best.page] if best else self.sources[0]
-        reads_on = following(source, best.passage.start if best else 0)
+        used = sum(estimate(p.shown) for passages in groups.values() for p in passages)
+        reads_on = self._reads_on(chosen)
         return Result(
-            text=self._text(cited, lines),
+            text=self._text(cited, lines, full=room - used < FULL),
             data=self._data(cited, ranking),
-            truncated=True,
+            truncated=reads_on is not None,
             next=reads_on,
             source=", ".join(dict.fromkeys(s.shown or s.final_url or s.url for s, _ in cited)),
             max_tokens=self.budget,
@@ -228,18 +231,41 @@ class _Answer:
         lines = []
         if self.sources[0].kind == "snippet":
             lines.append("No page could be read; these are snippets of the search.")
-        failed = [f"{f['url'][:120]} ({f['code']})" for f in _failures(self.readings)]
+        failed = [(f["url"][:120], f["code"]) for f in _failures(self.readings)]
         told = failed[:MAX_FAILED]
-        while len(told) > 1 and estimate(", ".join(told)) > self.budget // 6:
+        while len(told) > 1 and estimate(_by_code(told)) > self.budget // 6:
             told.pop()
         more = f" and {len(failed) - len(told)} more" if len(failed) > len(told) else ""
         if failed:
-            lines.append(f"Not read: {', '.join(told)}{more}")
+            lines.append(f"Not read: {_by_code(told)}{more}")
+        blocked = [r.error.hint for r in self.readings if isinstance(r.error, Blocked)]
+        if len(blocked) == len(failed):
+            lines += blocked[:1]
         return lines
 
-    def _text(self, cited: Sequence[tuple[Source, list[Passage]]], lines: Sequence[str]) -> str:
-        first = f"{len(cited)} of {len(self.sources)} sources, best first. Cite them by number;"
-        parts = [f"{first} {HOW_ON}"]
+    def _reads_on(self, chosen: Sequence[Match]) -> Next | None:
+        """The call that reads the best source on; none of a page that was refused."""
+        refused = {
+            r.found.url
+            for r in self.readings
+            if r.error is not None and not isinstance(r.error, TimedOut)
+        }
+        places = [(match.page, match.passage.start) for match in chosen] or [(0, 0)]
+        for page, start in places:
+            source = self.sources[page]
+            if source.url not in refused:
+                return following(source, start)
+        return None
+
+    def _text(
+        self, cited: Sequence[tuple[Source, list[Passage]]], lines: Sequence[str], *, full: bool
+    ) -> str:
+        others = len(self.sources) - len(cited)
+        why = "said the same, less, or did not fit" if full else "said the same or nothing on it"
+        first = f"{len(cited)} of {len(self.sources)} sources, best first"
+        first += f" ({others} other{'s' * (others > 1)} {why})" if others else ""
+        how_on = f"; {HOW_ON}" if self.sources[0].kind != "snippet" else "."
+        parts = [f"{first}. Cite them by number{how_on}"]
         for number, (source, passages) in enumerate(cited, 1):
             texts = "\n\n".join(shown(passage, paged=source.paged) for passage in passages)
             parts.append(f"[{number}] {source.head}\n{texts}")
@@ -269,6 +295,14 @@ class _Answer:
             "missing": list(ranking.missing),
             "failed": _failures(self.readings),
         }
+
+
+def _by_code(failed: Sequence[tuple[str, str]]) -> str:
+    """The pages that could not be read, those with the same reason together."""
+    by_code: dict[str, list[str]] = {}
+    for url, code in failed:
+        by_code.setdefault(code, []).append(url)
+    return "; ".join(f"{', '.join(urls)} ({code})" for code, urls in by_code.items())
 
 
 def _openings(sources: Sequence[Source]) -> Ranking:

@@ -12,7 +12,6 @@ from toolcrib.core.errors import (
     HttpStatus,
     RobotsDenied,
     TimedOut,
-    TlsFailure,
     TooManyRedirects,
 )
 from toolcrib.kit.cache import Cache
@@ -29,7 +28,9 @@ STALE_SECONDS = 86_400
 MAX_BYTES = 512_000
 MAX_LINE = 2000
 TIMEOUT = 10.0
-_UNREAD = (HttpStatus, TimedOut, ConnectionFailed, TlsFailure)
+_UNREAD = (HttpStatus, TimedOut, ConnectionFailed)
+_OUT_OF_REACH = frozenset({"refused", "unreachable", "connect", "connect_timeout", "proxy"})
+"""Failures of the site itself, which say nothing of what it allows."""
 _HINT = (
     "Use another source, and do not try other ways to this page. "
     "The user decides with web.fetch.robots."
@@ -52,7 +53,7 @@ async def check_robots(url: str, ctx: Ctx) -> None:
 
     Raises:
         RobotsDenied: it does not, or the server fails to say.
-        ToolError: what the guard says of the origin.
+        ToolError: what the guard says of the origin, or why it cannot be reached.
     """
     target = parse_url(url)
     address = f"{_origin(target)}/robots.txt"
@@ -61,6 +62,8 @@ async def check_robots(url: str, ctx: Ctx) -> None:
     try:
         rules = await _rules(address, ctx)
     except _UNREAD as error:
+        if error.details.get("reason") in _OUT_OF_REACH:
+            raise
         raise RobotsDenied(
             f"{address} cannot be read now, so nothing on {target.host} may be.",
             hint="Try again later, or use another source.",

@@ -44,6 +44,8 @@ EXTENSIONS = {
 }
 SPELLINGS = {"jpeg": "jpg", "jpe": "jpg", "tif": "tiff"}
 KNOWN = frozenset(EXTENSIONS.values()) | frozenset(SPELLINGS)
+PAGE_TYPES = ("text/html", "application/xhtml+xml")
+PAGE = "Send it as page_url."
 OPAQUE = ("", "application/octet-stream", "binary/octet-stream", "application/binary")
 """Content types that say nothing."""
 _DRIVE = re.compile(r"[A-Za-z]:(?=[\\/])")
@@ -63,7 +65,8 @@ class Wanted:
     @property
     def filename(self) -> str:
         """The last part of the URL's path, decoded where that is possible."""
-        segment = urlsplit(self.url).path.rsplit("/", 1)[-1]
+        path = self.url.partition("#")[0].partition("?")[0].partition("://")[2]
+        segment = path.rpartition("/")[2] if "/" in path else ""
         try:
             name = unquote(segment, errors="strict")
         except UnicodeDecodeError:
@@ -114,7 +117,12 @@ async def save(wanted: Wanted, index: int, folder: SafePath, ctx: Ctx) -> Saved:
         error.hint = "Use another image. The user can raise web.images.max_bytes."
         raise
     check(response, url[:500])
-    kind = _kind(response, wanted.url)
+    try:
+        kind = _kind(response, wanted.url)
+    except UnsupportedContent as error:
+        if not wanted.page and _is_page(response):
+            error.hint = PAGE
+        raise
     return await in_thread(lambda stop: _write(response, kind, index, folder, stop), ctx.deadline)
 
 
@@ -158,6 +166,10 @@ def _kind(response: Response, asked: str) -> str:
             f"This is no image but {what[:80]}.", hint="Use another image.", content_type=declared
         )
     return EXTENSIONS.get(declared) or _extension(response.url) or _extension(asked) or "jpg"
+
+
+def _is_page(response: Response) -> bool:
+    return response.media_type in PAGE_TYPES and kind_of(response.body) is None
 
 
 def _extension(url: str) -> str:

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import re
 import time
-from http import HTTPStatus as Phrases
 from typing import Protocol
-from urllib.parse import quote, quote_plus
 
 from toolcrib.core.errors import HttpStatus, RateLimited
 from toolcrib.kit.egress import Response
-from toolcrib.kit.redaction import HIDDEN
-from toolcrib.kit.text import clean
+from toolcrib.kit.redaction import TELLING, Screen
+from toolcrib.kit.text import one_line
 from toolcrib.tools.web.answers import challenge_of, check
 
 TOLD = 2048
 """Bytes of the answer that a message quotes."""
 LOOK = 65_536
-SHORTEST_KEY = 4
 EPOCH = 1_000_000_000
 """A number from here on is a time, below it a number of seconds."""
 
@@ -37,7 +33,7 @@ _BAD_KEY = re.compile(
     r"|(?:api[-_ ]?)?key`? (?:is )?(?:not valid|invalid|missing|required|doesn't match)",
     re.IGNORECASE,
 )
-_ELSE = "use another provider (web.search.providers)"
+_ELSE = "use another provider"
 
 
 class Way(Protocol):
@@ -72,7 +68,7 @@ def check_api(response: Response, way: Way) -> None:
 def refusal(response: Response, way: Way) -> HttpStatus | RateLimited:
     """The error for an answer that refuses, with what it says; the key is cut out."""
     status, body = response.status, told(response, way.key)
-    message = f"{way.name} error ({status}): {body or _phrase(status)}"
+    message = f"{way.name} error ({status}): {body or response.phrase or 'no reason given'}"
     spent = status in _PLAN or bool(_SPENT.search(body))
     wait = wait_of(response)
     if status == 429 or (status in (403, 503) and not spent and _is_slow(response, body)):
@@ -106,11 +102,9 @@ def told(response: Response, key: str = "") -> str:
     body = response.body[:LOOK].decode("utf-8", "replace")
     if body.lstrip("\ufeff \r\n\t").startswith("<"):
         body = _without_markup(body)
-    if len(key) >= SHORTEST_KEY:
-        for form in {key, quote(key, safe=""), quote_plus(key), json.dumps(key)[1:-1]}:
-            body = body.replace(form, HIDDEN)
-    line = " ".join(clean(body).text.split())
-    return line.encode()[:TOLD].decode(errors="ignore")
+    if len(key) >= TELLING:
+        body = Screen(key).text(body, cut=len(response.body) > LOOK)
+    return one_line(body).encode()[:TOLD].decode(errors="ignore")
 
 
 def wait_of(response: Response) -> float | None:
@@ -169,10 +163,3 @@ def _without_markup(body: str) -> str:
     for element in document.find_all(["script", "style", "template", "noscript"]):
         element.decompose()
     return " ".join(document.stripped_strings)
-
-
-def _phrase(status: int) -> str:
-    try:
-        return Phrases(status).phrase
-    except ValueError:
-        return "no reason given"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from pathlib import Path
 
 import pytest
@@ -131,3 +132,19 @@ async def test_a_key_does_not_follow_to_another_server(server, tmp_path, monkeyp
             await box.call("web_search", {"query": "q"})
         assert other.asked
         assert all(KEY not in repr(request.headers) for request in other.asked)
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        KEY.upper(),
+        b64encode(KEY.encode()).decode().rstrip("="),
+        KEY[:5] + "\u200b" + KEY[5:],
+    ],
+)
+async def test_a_service_that_writes_the_key_otherwise(server, tmp_path, monkeypatch, written):
+    monkeypatch.setenv("TEST_KEY", KEY)
+    server["/res/v1/web/search"] = Answer(f"Bad key {written}!", 422)
+    async with Toolbox(config=config(tmp_path, server, "brave")) as box:
+        result = await box.call("web_search", {"query": "q"})
+    assert "Bad key [redacted]!" in result.error.message

@@ -112,3 +112,10 @@ async def test_an_instance_behind_a_key(bench, server):
     server["/search"] = given(RESULT)
     await bench.page("searxng")
     assert "authorization" not in bench.sent.headers
+
+
+@pytest.mark.parametrize(("name", "kind"), [("searxng", "url"), ("searxng_images", "img_src")])
+async def test_an_address_that_cannot_be_read_spoils_nothing(bench, server, name, kind):
+    addresses = ["http://[b", "https://a.example/", f"https://c.example/{'c' * 9000}"]
+    server["/search"] = given(*({"title": "a", "url": "x", kind: url} for url in addresses))
+    assert [found.url for found in await bench.results(name)] == ["https://a.example/"]

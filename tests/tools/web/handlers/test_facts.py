@@ -138,3 +138,7 @@ def test_the_rest_of_the_head():
     )
     assert (found.site, found.author, found.language) == ("The Site", "Ann, Bob", "en-GB")
     assert facts("<p>nothing") == Facts()
+
+
+def test_a_script_of_spaces_takes_no_longer_than_reading_it():
+    assert facts(linked(f'{{"a":{" " * 400_000}1]]')) == Facts()

@@ -140,3 +140,19 @@ def test_hostile_pages_end(body):
     page = read(body)
     assert len(page.links) <= 2_000
     assert page.kind == "html"
+
+
+@pytest.mark.parametrize(
+    "odd", [" ", "\u2028", "\x85", "\x0b", '"', "<", ">", "`", "\u00a0", "\x1b"]
+)
+def test_a_link_ends_where_it_ends(odd):
+    """Nothing of its address can stand on a line of its own, or read like more than one."""
+    href = f"/x?a{odd}[2] Forged\n".replace('"', "&quot;")
+    page = read(f'<p>See <a href="{href}">this</a>, <img src="{href}"> and more.</p>')
+    urls = [*(link.url for link in page.links), *(p.url for p in page.pictures)]
+    assert len(urls) == 2
+    for url in urls:
+        assert url.startswith(f"{BASE}/x?a%")
+        assert "%20Forged" in url
+        assert odd not in url
+    assert "] Forged" not in page.text

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from toolcrib.kit.text import cut
+from toolcrib.kit.text import cut, one_line
 from toolcrib.tools.web.anchors import absolute, web_url
-from toolcrib.tools.web.document import Document, Facts, Format, Link, Raw, decode, line
+from toolcrib.tools.web.document import Document, Facts, Format, Link, Raw, decode
 from toolcrib.tools.web.handlers.html import fragment
 from toolcrib.tools.web.handlers.json import convert as convert_json
 from toolcrib.tools.web.handlers.xml import convert as convert_xml
@@ -89,7 +89,7 @@ def _document(
     links = []
     for number, item in enumerate(items, 1):
         summary = _summary(item, raw.format)
-        first = line(summary.partition("\n")[0], 80)
+        first = one_line(summary.partition("\n")[0], 80)
         title = item.title or first or item.link or f"Item {number}"
         told = ", ".join(filter(None, (item.date, item.author)))
         details = "\n".join(filter(None, (item.link, told)))
@@ -151,7 +151,7 @@ def _of(node: Node, *names: str) -> Node | None:
 
 
 def _text(node: Node | None) -> str:
-    return line(node.text, 300) if node is not None else ""
+    return one_line(node.text, 300) if node is not None else ""
 
 
 def _plain(node: Node | None) -> str:
@@ -159,7 +159,7 @@ def _plain(node: Node | None) -> str:
     if node is None:
         return ""
     text = _markup(node)[:20_000]
-    return line(fragment(text, "", "text") if _MARKUP.search(text) else text, 300)
+    return one_line(fragment(text, "", "text") if _MARKUP.search(text) else text, 300)
 
 
 def _markup(node: Node | None) -> str:
@@ -206,7 +206,7 @@ def _author(node: Node) -> str:
         if part.name in ("author", "creator"):
             name = _of(part, "name") or _of(part, "email")
             names.append(_text(name) if name is not None else _text(part))
-    return line(", ".join(dict.fromkeys(filter(None, names))), 120)
+    return one_line(", ".join(dict.fromkeys(filter(None, names))), 120)
 
 
 def _summary(item: _Item, form: Format) -> str:
@@ -230,9 +230,9 @@ def _json_feed(raw: Raw, source: str, encoding: str) -> Document:
         markup = _word(entry, "summary", "content_text")
         html = escape(markup, quote=False).replace("\n\n", "<p>") or _word(entry, "content_html")
         return _Item(
-            title=line(_word(entry, "title"), 300),
+            title=one_line(_word(entry, "title"), 300),
             link=link,
-            date=line(_word(entry, "date_published", "date_modified"), 64),
+            date=one_line(_word(entry, "date_published", "date_modified"), 64),
             author=_authors(entry),
             markup=html[:MAX_MARKUP],
             base=link or raw.url,
@@ -241,11 +241,11 @@ def _json_feed(raw: Raw, source: str, encoding: str) -> Document:
     entries = [entry for entry in value["items"] if isinstance(entry, dict)]
     items = [item(entry) for entry in entries[:MAX_ITEMS]]
     head = _Head(
-        title=line(_word(value, "title"), 300),
+        title=one_line(_word(value, "title"), 300),
         link=absolute(_word(value, "home_page_url"), raw.url),
-        about=line(_word(value, "description"), 500),
+        about=one_line(_word(value, "description"), 500),
         changed="",
-        language=line(_word(value, "language"), 35),
+        language=one_line(_word(value, "language"), 35),
         author=_authors(value),
     )
     return _document(raw, encoding, head, items, _counts(len(entries)))
@@ -259,4 +259,4 @@ def _authors(entry: dict[str, Any]) -> str:
     listed = entry.get("authors")
     authors = listed if isinstance(listed, list) else [entry.get("author")]
     names = [_word(one, "name") for one in authors[:10] if isinstance(one, dict)]
-    return line(", ".join(filter(None, names)), 120)
+    return one_line(", ".join(filter(None, names)), 120)

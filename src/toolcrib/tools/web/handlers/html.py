@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from toolcrib.tools.web.anchors import anchors_of, pictures_of
+from toolcrib.tools.web.anchors import anchors_of, one_word, pictures_of
 from toolcrib.tools.web.document import Document, Format, Raw, decode
 from toolcrib.tools.web.facts import facts_of
 from toolcrib.tools.web.navigation import menus_of, navigation_of
@@ -112,7 +112,7 @@ def _resolved(tree: Tree, base: str) -> list[Element]:
     for link in tree.select("a[href]"):
         href = (link.attr("href") or "").strip()
         if _WEB.match(href):
-            link.attrs["href"] = href
+            link.attrs["href"] = one_word(href)
             anchors.append(link)
         else:
             del link.attrs["href"]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from toolcrib.core.errors import UnsupportedContent
 from toolcrib.kit.content.kinds import kind_of
 from toolcrib.kit.content.pictures import SHOWN, PictureHead, picture_of
-from toolcrib.tools.web.document import Document, Raw, decode, line
+from toolcrib.kit.text import one_line
+from toolcrib.tools.web.document import Document, Raw, decode
 
 MAX_WORDS = 20_000
 """Characters that are kept of the texts of a drawing."""
@@ -55,7 +56,7 @@ def _words(source: str) -> tuple[str, str]:
 
     tree = parse(source, positions=False)
     tree.remove("script, style, foreignObject script")
-    found = [line(part.text, 500) for part in tree.select("title, desc, text")[:2_000]]
+    found = [one_line(part.text, 500) for part in tree.select("title, desc, text")[:2_000]]
     title = tree.select_one("title")
     lines = list(dict.fromkeys(filter(None, found)))
-    return line(title.text, 300) if title else "", "\n".join(lines)[:MAX_WORDS]
+    return one_line(title.text, 300) if title else "", "\n".join(lines)[:MAX_WORDS]

@@ -28,7 +28,7 @@ def convert(raw: Raw) -> Document:
         raise UnsupportedContent(
             "JSON could not be parsed. "
             f"The page is labelled as {raw.kind} and is not valid JSON: {error}.",
-            hint='format="raw" gives it as it is.',
+            hint='Use another source, or fetch_url with format="raw" to see it as it is.',
             content_type=raw.kind,
         ) from None
     return Document(_laid_out(value), "json", encoding=encoding)

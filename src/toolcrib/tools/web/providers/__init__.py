@@ -8,7 +8,7 @@ same name as one of these takes its place.
 from __future__ import annotations
 
 import pkgutil
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
@@ -16,11 +16,13 @@ from inspect import isabstract
 from typing import Self
 
 from toolcrib.core import names
-from toolcrib.core.errors import BadInput, Unavailable
+from toolcrib.core.errors import BadInput, ConfigError, NotConfigured, ToolError, Unavailable
 from toolcrib.core.services import Services
 from toolcrib.tools.web.provider import Kind, Provider
 
 GROUP = "toolcrib.providers"
+SETTING = "web.search.providers"
+IMAGES = "web.images.providers"
 
 
 class Providers:
@@ -65,12 +67,66 @@ class Providers:
                     f"The search provider '{known}' does not load: {why}.",
                     hint="Mend or remove the package that brings it, or name another provider.",
                 )
-        like = names.nearest(name, self._found, 1, 0.6)
-        meant = f"Did you mean {like[0]}? " if like else ""
+        like = self.nearest(name)
+        meant = f"Did you mean {' or '.join(like)}? " if like else ""
         raise BadInput(
             f"There is no search provider '{name[:60]}'.",
             hint=f"{meant}Providers: {', '.join(sorted(self._found))}.",
         )
+
+    def listed(self, name: str, setting: str) -> Provider:
+        """The provider that a setting names.
+
+        Args:
+            name: as the user wrote it.
+            setting: `SETTING` or `IMAGES`.
+
+        Raises:
+            ConfigError: there is none.
+            Unavailable: the package that brings it does not load.
+        """
+        try:
+            return self.named(name)
+        except BadInput:
+            like = self.nearest(name, ("images",) if setting == IMAGES else ("web", "news"))
+            meant = f" Did you mean {' or '.join(like)}?" if like else ""
+            raise ConfigError(
+                f"{setting} names '{name[:60]}', and there is no such search provider.{meant}",
+                hint=f"The user corrects {setting} in the configuration.",
+            ) from None
+
+    def nearest(self, name: str, kinds: Sequence[Kind] = ()) -> list[str]:
+        """The names most like a wrong one; none where nothing is like it.
+
+        Args:
+            name: what was written.
+            kinds: only of these; empty is any.
+        """
+        known = [n for n, p in self._found.items() if not kinds or p.kind in kinds]
+        return names.nearest(name, known, 2, 0.6)
+
+    def check_kinds(self, listed: Iterable[str], setting: str) -> None:
+        """Refuse images where pages are wanted, and pages where images are.
+
+        Args:
+            listed: names; one that there is not passes, since asking it has an error of its own.
+            setting: where the user lists them, `SETTING` or `IMAGES`.
+
+        Raises:
+            NotConfigured: one of them finds something else.
+        """
+        for name in listed:
+            try:
+                provider = self.named(name)
+            except ToolError:
+                continue
+            place = IMAGES if provider.kind == "images" else SETTING
+            if place != setting:
+                finds, wanted = ("pages", "images") if place == SETTING else ("images", "pages")
+                raise NotConfigured(
+                    f"{setting} lists {provider.name}, which finds {finds}, not {wanted}.",
+                    hint=f"The user takes it out of {setting}; its place is {place}.",
+                )
 
 
 @cache

@@ -6,7 +6,8 @@ import re
 
 from toolcrib.core.errors import RateLimited
 from toolcrib.kit.egress import Response
-from toolcrib.tools.web.provider import Ask, Found, Page, Provider, Reach, plain
+from toolcrib.kit.text import one_line
+from toolcrib.tools.web.provider import Ask, Found, Page, Provider, Reach
 from toolcrib.tools.web.readings import covers, found, page_of, start_of
 from toolcrib.tools.web.service import slow_hint, wait_of
 from toolcrib.tools.web.xmltree import Node, read_tree
@@ -109,4 +110,4 @@ def _all(node: Node, name: str) -> list[Node]:
 
 def _text(node: Node, name: str) -> str:
     """The text of the first element of a name."""
-    return next((plain(child.text) for child in _all(node, name)), "")
+    return next((one_line(child.text) for child in _all(node, name)), "")

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from toolcrib.kit.egress import Response
+from toolcrib.kit.text import one_line
 from toolcrib.tools.web.engines import Engine, unique
-from toolcrib.tools.web.provider import Ask, Found, Reach, is_web, plain
+from toolcrib.tools.web.provider import Ask, Found, Reach, is_web
 
 if TYPE_CHECKING:
     from turbohtml import Document, Element
@@ -59,8 +60,8 @@ class BingImages(Engine):
         if not _SHOWN.search(urlsplit(image).path):
             return None
         known = {"page": _url(data, "purl"), "thumbnail": _url(data, "turl"), **_size(block)}
-        title = plain(data.get("t")) or plain(str(block.attr("title") or ""))
-        return Found(title, image, plain(data.get("desc")), extra=known)
+        title = one_line(data.get("t")) or one_line(str(block.attr("title") or ""))
+        return Found(title, image, one_line(data.get("desc")), extra=known)
 
     def following(self, document: Document) -> dict[str, str] | None:
         """There is more as long as a page is not nearly empty."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from toolcrib.tools.web.provider import Ask, Found, Page, Provider, Reach, plain
+from toolcrib.kit.text import one_line
+from toolcrib.tools.web.provider import Ask, Found, Page, Provider, Reach
 from toolcrib.tools.web.readings import at, found, page_of, texts, unmarked
 
 COUNT = 20
@@ -85,9 +86,9 @@ def _result(item: dict[str, Any]) -> Found | None:
         title,
         item.get("url"),
         unmarked(item.get("description")),
-        plain(item.get("page_age")) or plain(item.get("age")),
+        one_line(item.get("page_age")) or one_line(item.get("age")),
         extra_snippets=texts(item.get("extra_snippets")),
-        language=plain(item.get("language")),
+        language=one_line(item.get("language")),
         family_friendly=item.get("family_friendly"),
     )
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from toolcrib.tools.web.provider import Ask, Found, Page, Reach, plain
+from toolcrib.kit.text import one_line
+from toolcrib.tools.web.provider import Ask, Found, Page, Reach
 from toolcrib.tools.web.providers.brave import BraveApi
 from toolcrib.tools.web.readings import at, content_of, found, page_of
 
@@ -45,9 +46,9 @@ def _result(item: dict[str, Any], answer: dict[str, Any]) -> Found | None:
     dates = [a for a in ages if isinstance(a, str)] if isinstance(ages, list) else []
     date = next((a for a in dates if _DAY.fullmatch(a)), dates[0] if dates else "")
     return found(
-        plain(item.get("title")),
+        one_line(item.get("title")),
         url,
         published=date,
         content=content_of("\n\n".join(part for part in parts if part)),
-        source=plain(at(source, "hostname")),
+        source=one_line(at(source, "hostname")),
     )

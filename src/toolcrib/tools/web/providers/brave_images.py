@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from toolcrib.tools.web.provider import Ask, Found, Page, Reach, is_web, plain
+from toolcrib.kit.text import one_line
+from toolcrib.tools.web.provider import Ask, Found, Page, Reach, is_web
 from toolcrib.tools.web.providers.brave import BraveApi
 from toolcrib.tools.web.readings import at, found, number, page_of, unmarked
 
@@ -43,5 +44,5 @@ def _result(item: dict[str, Any]) -> Found | None:
         thumbnail=thumbnail if isinstance(thumbnail, str) and is_web(thumbnail) else "",
         width=number(at(item, "properties", "width")),
         height=number(at(item, "properties", "height")),
-        source=plain(item.get("source")),
+        source=one_line(item.get("source")),
     )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from toolcrib.tools.web.provider import Ask, Found, Page, Reach, plain
+from toolcrib.kit.text import one_line
+from toolcrib.tools.web.provider import Ask, Found, Page, Reach
 from toolcrib.tools.web.providers.brave import LAST_PAGE, BraveApi
 from toolcrib.tools.web.readings import at, found, page_of, texts, unmarked
 
@@ -40,8 +41,8 @@ def _result(item: dict[str, Any]) -> Found | None:
         unmarked(item.get("title")),
         item.get("url"),
         unmarked(item.get("description")),
-        plain(item.get("page_age")) or plain(item.get("age")),
+        one_line(item.get("page_age")) or one_line(item.get("age")),
         extra_snippets=texts(item.get("extra_snippets")),
-        source=plain(at(item, "meta_url", "hostname")),
+        source=one_line(at(item, "meta_url", "hostname")),
         breaking=item.get("breaking") or None,
     )

@@ -17,7 +17,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
-from urllib.parse import urljoin
 
 from toolcrib.core.errors import (
     ConnectionFailed,
@@ -28,8 +27,9 @@ from toolcrib.core.errors import (
     ToolError,
     Unavailable,
 )
+from toolcrib.kit.text import one_line
 from toolcrib.kit.threads import Checkpoint, in_thread
-from toolcrib.tools.web.provider import Ask, Found, Page, Provider, Reach, plain
+from toolcrib.tools.web.provider import Ask, Found, Page, Provider, Reach, joined
 from toolcrib.tools.web.readings import found, page_of
 from toolcrib.tools.web.service import slow_hint
 from toolcrib.tools.web.wrappers import unwrap
@@ -39,7 +39,7 @@ ENGINES = ("duckduckgo", "brave", "mojeek", "startpage", "yahoo")
 ENGINE_SECONDS = 8.0
 SLOW = frozenset({202, 429})
 _SAFE = {"strict": "on", "moderate": "moderate", "off": "off"}
-_ELSE = "Use another provider (web.search.providers), or try again later."
+_ELSE = "Use another provider, or try again later."
 
 
 class Ddgs(Provider):
@@ -176,5 +176,8 @@ def _request(self: Any, *args: Any, **kwargs: Any) -> str:
 
 def _result(item: Any, engine: str, base: str) -> Found | None:
     return found(
-        plain(item.title), urljoin(base, unwrap(str(item.href))), plain(item.body), engines=[engine]
+        one_line(item.title),
+        joined(base, unwrap(str(item.href))),
+        one_line(item.body),
+        engines=[engine],
     )

@@ -6,11 +6,12 @@ import re
 from urllib.parse import urlsplit
 
 from toolcrib.kit.egress import Response
+from toolcrib.kit.text import one_line
 from toolcrib.tools.web.answers import check
 from toolcrib.tools.web.duck import LONGEST, limited, region, words
 from toolcrib.tools.web.engines import Engine, unique
 from toolcrib.tools.web.markup import page_text, parse_page
-from toolcrib.tools.web.provider import Ask, Found, Page, Reach, is_web, plain, records
+from toolcrib.tools.web.provider import Ask, Found, Page, Reach, is_web, records
 from toolcrib.tools.web.refusals import marked, refused, worded
 
 SIZE = 100
@@ -97,7 +98,7 @@ def _image(item: dict[str, object]) -> Found | None:
     known: dict[str, object] = {"page": page if is_web(page) else ""}
     known["thumbnail"] = thumbnail if is_web(thumbnail) else ""
     known |= {n: v for n in ("width", "height") if isinstance(v := item.get(n), int)}
-    return Found(plain(item.get("title")), image, extra=known)
+    return Found(one_line(item.get("title")), image, extra=known)
 
 
 def _filters(ask: Ask) -> str:

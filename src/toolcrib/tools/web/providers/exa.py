@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from toolcrib.tools.web.provider import Ask, Found, Page, Provider, Reach, plain
+from toolcrib.kit.text import one_line
+from toolcrib.tools.web.provider import Ask, Found, Page, Provider, Reach
 from toolcrib.tools.web.readings import content_of, found, number, page_of, start_of, texts
 
 MOST = 20
@@ -45,11 +46,11 @@ class Exa(Provider):
 
 def _result(item: dict[str, Any]) -> Found | None:
     return found(
-        plain(item.get("title")),
+        one_line(item.get("title")),
         item.get("url"),
         " … ".join(texts(item.get("highlights"))),
         item.get("publishedDate"),
         content_of(item.get("text")),
         score=number(item.get("score")),
-        author=plain(item.get("author")),
+        author=one_line(item.get("author")),
     )

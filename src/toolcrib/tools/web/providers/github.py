@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from toolcrib.tools.web.provider import Ask, Found, Page, Provider, Reach, plain
+from toolcrib.kit.text import one_line
+from toolcrib.tools.web.provider import Ask, Found, Page, Provider, Reach
 from toolcrib.tools.web.readings import at, covers, day_of, found, number, page_of, texts
 
 COUNT = 20
@@ -47,13 +48,13 @@ class GitHub(Provider):
 
 def _result(item: dict[str, Any]) -> Found | None:
     return found(
-        plain(item.get("full_name")),
+        one_line(item.get("full_name")),
         item.get("html_url"),
-        plain(item.get("description")),
+        one_line(item.get("description")),
         item.get("pushed_at"),
         stars=number(item.get("stargazers_count")),
-        language=plain(item.get("language")),
-        license=plain(at(item, "license", "spdx_id")),
+        language=one_line(item.get("language")),
+        license=one_line(at(item, "license", "spdx_id")),
         topics=texts(item.get("topics"))[:10],
         archived=item.get("archived") or None,
     )

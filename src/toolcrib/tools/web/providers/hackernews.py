@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from toolcrib.tools.web.provider import Ask, Found, Page, Provider, Reach, is_web, plain
+from toolcrib.kit.text import one_line
+from toolcrib.tools.web.provider import Ask, Found, Page, Provider, Reach, is_web
 from toolcrib.tools.web.readings import found, number, page_of, start_of, unmarked
 
 COUNT = 20
@@ -45,9 +46,9 @@ def _is_of(hit: dict[str, Any], site: str) -> bool:
 
 
 def _result(hit: dict[str, Any]) -> Found | None:
-    key = plain(hit.get("objectID"))
+    key = one_line(hit.get("objectID"))
     discussion = f"{ITEM}{key}" if key.isdecimal() else ""
-    url = plain(hit.get("url"))
+    url = one_line(hit.get("url"))
     points, comments = number(hit.get("points")), number(hit.get("num_comments"))
     counts = f"{points or 0} points, {comments or 0} comments"
     return found(
@@ -58,5 +59,5 @@ def _result(hit: dict[str, Any]) -> Found | None:
         discussion=discussion,
         points=points,
         comments=comments,
-        author=plain(hit.get("author")),
+        author=one_line(hit.get("author")),
     )

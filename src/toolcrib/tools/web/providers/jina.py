@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from toolcrib.core.errors import HttpStatus
-from toolcrib.tools.web.provider import Ask, Found, Page, Provider, Reach, plain
+from toolcrib.kit.text import one_line
+from toolcrib.tools.web.provider import Ask, Found, Page, Provider, Reach
 from toolcrib.tools.web.readings import content_of, found, page_of
 
 COUNT = 10
@@ -48,9 +49,9 @@ class Jina(Provider):
 
 def _result(item: dict[str, Any]) -> Found | None:
     return found(
-        plain(item.get("title")),
+        one_line(item.get("title")),
         item.get("url"),
-        plain(item.get("description")),
+        one_line(item.get("description")),
         item.get("date"),
         content_of(item.get("content")),
     )

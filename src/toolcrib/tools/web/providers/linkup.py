@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from toolcrib.core.errors import HttpStatus
-from toolcrib.tools.web.provider import Ask, Found, Page, Provider, Reach, plain
+from toolcrib.kit.text import one_line
+from toolcrib.tools.web.provider import Ask, Found, Page, Provider, Reach
 from toolcrib.tools.web.readings import content_of, day_of, found, page_of
 
 MOST = 50
@@ -50,7 +51,7 @@ class Linkup(Provider):
 
 def _result(item: dict[str, Any]) -> Found | None:
     return found(
-        plain(item.get("name")),
+        one_line(item.get("name")),
         item.get("url"),
         published=item.get("date"),
         content=content_of(item.get("content")),

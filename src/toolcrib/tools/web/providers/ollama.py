@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from toolcrib.tools.web.provider import Ask, Found, Page, Provider, Reach, plain
+from toolcrib.kit.text import one_line
+from toolcrib.tools.web.provider import Ask, Found, Page, Provider, Reach
 from toolcrib.tools.web.readings import content_of, found, page_of
 
 MOST = 10
@@ -33,4 +34,4 @@ class Ollama(Provider):
 
 def _result(item: dict[str, Any]) -> Found | None:
     text = content_of(item.get("content"))
-    return found(plain(item.get("title")), item.get("url"), content=text)
+    return found(one_line(item.get("title")), item.get("url"), content=text)

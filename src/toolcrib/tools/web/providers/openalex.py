@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from toolcrib.tools.web.provider import Ask, Found, Page, Provider, Reach, is_web, plain
+from toolcrib.kit.text import one_line
+from toolcrib.tools.web.provider import Ask, Found, Page, Provider, Reach, is_web
 from toolcrib.tools.web.readings import at, day_of, found, number, page_of, unmarked
 
 COUNT = 20
@@ -53,7 +54,7 @@ def _result(item: dict[str, Any]) -> Found | None:
     url = next((p for p in places if isinstance(p, str) and is_web(p)), "")
     authors = item.get("authorships")
     names = (
-        [plain(at(a, "author", "display_name")) for a in authors or []][:20]
+        [one_line(at(a, "author", "display_name")) for a in authors or []][:20]
         if isinstance(authors, list)
         else []
     )
@@ -65,10 +66,10 @@ def _result(item: dict[str, Any]) -> Found | None:
         item.get("publication_date"),
         abstract,
         authors=[name for name in names if name],
-        journal=plain(at(item, "primary_location", "source", "display_name")),
-        pdf=plain(at(item, "open_access", "oa_url")),
+        journal=one_line(at(item, "primary_location", "source", "display_name")),
+        pdf=one_line(at(item, "open_access", "oa_url")),
         cited=number(item.get("cited_by_count")),
-        type=plain(item.get("type")),
+        type=one_line(item.get("type")),
     )
 
 
@@ -83,4 +84,4 @@ def _abstract(index: Any) -> str:
         for place in listed
         if isinstance(place, int)
     ]
-    return plain(" ".join(word for _, word in sorted(places)[:MAX_WORDS]))
+    return one_line(" ".join(word for _, word in sorted(places)[:MAX_WORDS]))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from toolcrib.tools.web.provider import Ask, Found, Page, Provider, Reach, plain
+from toolcrib.kit.text import one_line
+from toolcrib.tools.web.provider import Ask, Found, Page, Provider, Reach
 from toolcrib.tools.web.readings import content_of, found, page_of
 
 MOST = 20
@@ -42,8 +43,8 @@ class Perplexity(Provider):
 
 def _result(item: dict[str, Any]) -> Found | None:
     return found(
-        plain(item.get("title")),
+        one_line(item.get("title")),
         item.get("url"),
-        published=plain(item.get("date")) or plain(item.get("last_updated")),
+        published=one_line(item.get("date")) or one_line(item.get("last_updated")),
         content=content_of(item.get("snippet")),
     )

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from toolcrib.core.errors import NotConfigured, Unavailable
+from toolcrib.kit.text import one_line
 from toolcrib.tools.web.answers import check
-from toolcrib.tools.web.provider import Ask, Found, Page, Provider, Reach, plain
+from toolcrib.tools.web.provider import Ask, Found, Page, Provider, Reach
 from toolcrib.tools.web.readings import found, number, page_of
 
 _SAFE = {"strict": "2", "moderate": "1", "off": "0"}
@@ -75,7 +76,7 @@ def _silent(value: Any) -> str:
     """The engines that did not answer, each with the reason, as `[["google", "timeout"]]`."""
     told = []
     for entry in value if isinstance(value, list) else []:
-        parts = [plain(p) for p in entry] if isinstance(entry, list) else [plain(entry)]
+        parts = [one_line(p) for p in entry] if isinstance(entry, list) else [one_line(entry)]
         name, reason = parts[0] if parts else "", parts[1] if len(parts) > 1 else ""
         if name:
             told.append(f"{name[:40]} ({reason[:60]})" if reason else name[:40])
@@ -87,17 +88,17 @@ def engines_of(item: dict[str, Any]) -> list[str]:
     """The engines that found a result."""
     listed = item.get("engines")
     names = listed if isinstance(listed, list) and listed else [item.get("engine")]
-    return [name for value in names if (name := plain(value))]
+    return [name for value in names if (name := one_line(value))]
 
 
 def _result(item: dict[str, Any]) -> Found | None:
-    title = plain(item.get("title"))
+    title = one_line(item.get("title"))
     if not title:
         return None
     return found(
         title,
         item.get("url"),
-        plain(item.get("content")),
+        one_line(item.get("content")),
         item.get("publishedDate"),
         engines=engines_of(item),
         score=number(item.get("score")),

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from typing import Any
-from urllib.parse import urljoin
 
-from toolcrib.tools.web.provider import Ask, Found, Page, Provider, Reach, plain
+from toolcrib.kit.text import one_line
+from toolcrib.tools.web.provider import Ask, Found, Page, Provider, Reach, joined
 from toolcrib.tools.web.providers.searxng import engines_of, gathered
 from toolcrib.tools.web.readings import found, page_of
 
@@ -30,21 +30,21 @@ class SearXNGImages(Provider):
 
 
 def _result(item: dict[str, Any], base: str) -> Found | None:
-    size = _SIZE.search(plain(item.get("resolution")))
+    size = _SIZE.search(one_line(item.get("resolution")))
     return found(
-        plain(item.get("title")),
+        one_line(item.get("title")),
         _address(item.get("img_src"), base),
-        plain(item.get("content")),
+        one_line(item.get("content")),
         item.get("publishedDate"),
         page=_address(item.get("url"), base),
         thumbnail=_address(item.get("thumbnail_src"), base),
         width=int(size.group(1)) if size else None,
         height=int(size.group(2)) if size else None,
-        source=plain(item.get("source")),
+        source=one_line(item.get("source")),
         engines=engines_of(item),
     )
 
 
 def _address(value: Any, base: str) -> str:
     """An address as engines give it, some of them without a scheme or a host."""
-    return urljoin(f"{base}/", value.strip()) if isinstance(value, str) and value.strip() else ""
+    return joined(f"{base}/", value.strip()) if isinstance(value, str) and value.strip() else ""

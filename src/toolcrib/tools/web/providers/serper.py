@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from toolcrib.tools.web.provider import Ask, Found, Page, Provider, Reach, plain
+from toolcrib.kit.text import one_line
+from toolcrib.tools.web.provider import Ask, Found, Page, Provider, Reach
 from toolcrib.tools.web.readings import found, page_of
 
 COUNT = 10
@@ -41,8 +42,8 @@ class Serper(Provider):
 
 def _result(item: dict[str, Any]) -> Found | None:
     return found(
-        plain(item.get("title")),
+        one_line(item.get("title")),
         item.get("link"),
-        plain(item.get("snippet")),
+        one_line(item.get("snippet")),
         item.get("date"),
     )

@@ -7,7 +7,8 @@ import time
 from typing import Any
 
 from toolcrib.core.errors import RateLimited
-from toolcrib.tools.web.provider import Ask, Found, Page, Provider, Reach, plain
+from toolcrib.kit.text import one_line
+from toolcrib.tools.web.provider import Ask, Found, Page, Provider, Reach
 from toolcrib.tools.web.readings import (
     at,
     covers,
@@ -96,7 +97,7 @@ def _result(item: dict[str, Any], site: str) -> Found | None:
         f"https://{site}/{place}/{number_of:.0f}" if number_of else "",
         unmarked(item.get("excerpt")),
         time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(since)) if since else "",
-        type=plain(item.get("item_type")),
+        type=one_line(item.get("item_type")),
         votes=number(item.get("score")),
         answers=number(item.get("answer_count")),
         accepted=item.get("is_accepted") or item.get("has_accepted_answer") or None,

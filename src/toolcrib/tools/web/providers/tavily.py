@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from toolcrib.tools.web.provider import Ask, Found, Page, Provider, Reach, plain
+from toolcrib.kit.text import one_line
+from toolcrib.tools.web.provider import Ask, Found, Page, Provider, Reach
 from toolcrib.tools.web.readings import content_of, found, number, page_of
 
 MOST = 20
@@ -42,9 +43,9 @@ class Tavily(Provider):
 
 def _result(item: dict[str, Any]) -> Found | None:
     return found(
-        plain(item.get("title")),
+        one_line(item.get("title")),
         item.get("url"),
-        plain(item.get("content")),
+        one_line(item.get("content")),
         item.get("published_date"),
         content_of(item.get("raw_content")),
         score=number(item.get("score")),

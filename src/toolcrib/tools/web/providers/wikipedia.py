@@ -7,7 +7,8 @@ from typing import Any
 from urllib.parse import quote
 
 from toolcrib.core.errors import RateLimited
-from toolcrib.tools.web.provider import Ask, Found, Page, Provider, Reach, plain
+from toolcrib.kit.text import one_line
+from toolcrib.tools.web.provider import Ask, Found, Page, Provider, Reach
 from toolcrib.tools.web.readings import at, covers, found, page_of, unmarked
 from toolcrib.tools.web.service import slow_hint
 
@@ -80,7 +81,7 @@ async def query(reach: Reach, **params: str) -> dict[str, Any]:
     answer = await reach.call(API, params={**FORM, **params})
     if "error" not in answer:
         return answer
-    code, info = plain(at(answer, "error", "code")), plain(at(answer, "error", "info"))
+    code, info = one_line(at(answer, "error", "code")), one_line(at(answer, "error", "info"))
     if code in ("ratelimited", "maxlag", "cirrussearch-too-busy-error"):
         raise RateLimited(
             f"{reach.name} error ({code}): {info[:300]}",
@@ -92,7 +93,7 @@ async def query(reach: Reach, **params: str) -> dict[str, Any]:
 
 
 def _result(item: dict[str, Any], base: str) -> Found | None:
-    title = plain(item.get("title"))
+    title = one_line(item.get("title"))
     if not title:
         return None
     return found(title, link(base, title), unmarked(item.get("snippet")), item.get("timestamp"))

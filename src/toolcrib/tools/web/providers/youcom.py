@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from toolcrib.tools.web.provider import Ask, Found, Page, Provider, Reach, plain
+from toolcrib.kit.text import one_line
+from toolcrib.tools.web.provider import Ask, Found, Page, Provider, Reach
 from toolcrib.tools.web.providers.brave import language
 from toolcrib.tools.web.readings import found, page_of, texts, unmarked
 
@@ -52,6 +53,6 @@ def _result(item: dict[str, Any]) -> Found | None:
         unmarked(item.get("title")),
         item.get("url"),
         unmarked(item.get("description")) or (snippets[0] if snippets else ""),
-        plain(item.get("page_age")),
+        one_line(item.get("page_age")),
         extra_snippets=snippets,
     )
