@@ -39,8 +39,8 @@ PARTS = 5
 ASIDE = 4
 """The part that was looked at least while the method was chosen."""
 TARGET = pathlib.Path(scorer.__file__).with_name(scorer.MODEL)
-FIRST = {"iterations": 380, "depth": 6, "learning_rate": 0.07, "border_count": 40, "rsm": 0.35}
-SECOND = {"iterations": 200, "depth": 6, "learning_rate": 0.06, "border_count": 32, "rsm": 0.4}
+FIRST = {"iterations": 250, "depth": 6, "learning_rate": 0.1, "border_count": 32, "rsm": 0.35}
+SECOND = {"iterations": 120, "depth": 6, "learning_rate": 0.09, "border_count": 24, "rsm": 0.4}
 TYPES = {"iterations": 60, "depth": 4, "learning_rate": 0.12, "border_count": 24, "rsm": 0.5}
 
 
@@ -148,7 +148,8 @@ def rates(item: dict[str, Any]) -> tuple[dict[str, float], dict[str, float], flo
 def fitted(settings: dict[str, Any], rows: Any, labels: Any, weights: Any = None) -> Any:
     model = CatBoostClassifier(
         **settings, loss_function="CrossEntropy", l2_leaf_reg=4, thread_count=2, verbose=0,
-        random_seed=1, allow_writing_files=False, bootstrap_type="Bernoulli", subsample=0.7, leaf_estimation_iterations=2,
+        random_seed=1, allow_writing_files=False, bootstrap_type="Bernoulli", subsample=0.7,
+        leaf_estimation_iterations=2,
     )  # fmt: skip
     model.fit(Pool(rows, labels, weight=weights))
     return model
@@ -194,11 +195,14 @@ class Training:
         self.sheets = [
             features.Sheet(item["page"], item["title"], self.words[item["part"]]) for item in pages
         ]
-        counts = [len(item["page"].blocks) for item in pages]
+        counts = [len(sheet.open) for sheet in self.sheets]
         self.starts = np.concatenate([[0], np.cumsum(counts)])
         self.of = np.repeat(np.arange(len(pages)), counts)
-        self.labels = np.array([one for item in pages for one in item["labels"]], dtype=np.float32)
-        self.sizes = np.array([len(b) for i in pages for b in i["words"]], dtype=np.float32)
+        both = list(zip(pages, self.sheets, strict=True))
+        labels = [item["labels"][number] for item, sheet in both for number in sheet.open]
+        sizes = [len(item["words"][number]) for item, sheet in both for number in sheet.open]
+        self.labels = np.array(labels, dtype=np.float32)
+        self.sizes = np.array(sizes, dtype=np.float32)
         wanted = np.array([len(item["truth"]) for item in pages])[self.of]
         self.weights = np.minimum(self.sizes, 150) / (wanted + 60) + 0.0005
         self.weights[np.array([item["recall"] for item in pages])[self.of] < 0.5] = 0
@@ -241,16 +245,18 @@ class Training:
         for number, (item, sheet) in enumerate(zip(self.pages, self.sheets, strict=True)):
             own = first[self.starts[number] : self.starts[number + 1]].tolist()
             if own:
-                found = second.second_rows(item["page"], sheet.chains, own)
-                rows += [row + text for row, text in zip(found, sheet.texts, strict=True)]
+                own = scorer.spread(sheet, own)
+                found = second.second_rows(item["page"], sheet.chains, own, sheet.open)
+                texts = [sheet.texts[one] for one in sheet.open]
+                rows += [row + text for row, text in zip(found, texts, strict=True)]
         known = self.chances[self.of].astype(np.float32)
         return np.concatenate([np.array(rows, dtype=np.float32), known], axis=1)
 
     def report(self, name: str, chances: Any) -> None:
         scores: dict[str, list[float]] = collections.defaultdict(list)
-        for number, item in enumerate(self.pages):
+        for number, (item, sheet) in enumerate(zip(self.pages, self.sheets, strict=True)):
             own = chances[self.starts[number] : self.starts[number + 1]].tolist()
-            own = choice.once(item["page"], own)
+            own = choice.once(item["page"], scorer.spread(sheet, own))
             chosen = choice.best_set(own, [block.words for block in item["page"].blocks])
             got = [w for words, ok in zip(item["words"], chosen, strict=True) if ok for w in words]
             value = f1(got, item["truth"])

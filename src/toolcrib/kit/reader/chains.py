@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from math import log
 
 from toolcrib.kit.reader.lexicon import Lexicon
 from toolcrib.kit.reader.tree import Block, Element, Page
@@ -37,7 +36,7 @@ def block_sums(blocks: list[Block], elements: list[Element], texts: list[list[fl
         heads += len(tag) == 2 and tag[0] == "h" and tag != "hr"
         if block.words >= LONG and row[2] < 0.5:
             long += block.words
-            ends += row[5] > 0
+            ends += row[3] > 0
         sums.words.append(words)
         sums.links.append(links)
         sums.long.append(long)
@@ -87,8 +86,11 @@ class Chains:
         elements = self.page.elements
         self.paths: list[tuple[float, float, float, float]] = []
         for index, element in enumerate(elements):
-            total, least, most = self.names[index]
+            total, least, most = names = self.names[index]
             parent = element.parent
+            if element.start == element.end:
+                self.paths.append((*names, 0.0))
+                continue
             if parent < 0:
                 self.paths.append((total, least, most, 0.0))
                 continue
@@ -109,21 +111,30 @@ class Chains:
     def _walk_repeats(self) -> None:
         elements, words = self.page.elements, self.sums.words
         counts: dict[tuple[int, str], list[int]] = {}
-        for index, element in enumerate(elements):
-            entry = counts.setdefault((element.parent, self.kinds[index]), [0, 0])
+        entries = []
+        for kind, element in zip(self.kinds, elements, strict=True):
+            key = (element.parent, kind)
+            entry = counts.get(key)
+            if entry is None:
+                entry = counts[key] = [0, 0]
             entry[0] += 1
             entry[1] += words[element.end] - words[element.start]
+            entries.append(entry)
         self.repeats: list[tuple[float, float, float, float]] = []
         best = (1, 0.0)
-        for index, element in enumerate(elements):
-            number, inside = counts[element.parent, self.kinds[index]]
+        for number, inside in counts.values():
             mean = inside / number
             if number >= 3 and number * min(mean, 50) > best[0] * min(best[1], 50):
                 best = (number, mean)
-            before = self.repeats[element.parent] if element.parent >= 0 else (1.0, 1.0, 0.0, 0.0)
+        nothing = (1.0, 1.0, 0.0, 0.0)
+        for (number, inside), element in zip(entries, elements, strict=True):
+            if element.start == element.end:
+                self.repeats.append(nothing)
+                continue
+            before = self.repeats[element.parent] if element.parent >= 0 else nothing
             own = float(number)
             if own >= before[1] and own > 2 and element.tag != "p":
-                self.repeats.append((own, own, mean, 0.0))
+                self.repeats.append((own, own, inside / number, 0.0))
             else:
                 self.repeats.append((own, before[1], before[2], before[3] + 1))
         self.most_repeated = best
@@ -133,6 +144,9 @@ class Chains:
         self.keys = []
         for index, element in enumerate(elements):
             parent = element.parent
+            if element.start == element.end:
+                self.keys.append("")
+                continue
             above = self.kinds[parent] if parent >= 0 else ""
             beyond = self.kinds[elements[parent].parent] if parent > 0 else ""
             self.keys.append(f"{beyond}>{above}>{self.kinds[index]}")
@@ -202,8 +216,6 @@ class Chains:
         words = sums.words[end] - sums.words[start]
         some = max(1, words)
         return [
-            log(1 + blocks),
-            log(1 + words),
             (sums.links[end] - sums.links[start]) / some,
             (sums.long[end] - sums.long[start]) / some,
             words / blocks,

@@ -9,14 +9,6 @@ from toolcrib.kit.reader.chains import Chains, block_sums
 from toolcrib.kit.reader.lexicon import Lexicon
 from toolcrib.kit.reader.tree import Block, Page
 
-_STOP = frozenset(
-    (  # noqa: SIM905 - a list of that many strings would be a page long
-        "the a an and or of to in is are was were be been it its this that these those for on "
-        "with as by at from you your we our i he she they his her their not but if so can will "
-        "have has had der die das und ist nicht von mit ein eine le la les des est et un une que "
-        "en el los las de per con il che"
-    ).split()
-)
 _ENDS = (".", "!", "?", "\u2026", "\u3002", "\uff01", "\uff1f", '."', ".\u201d", ".)")
 LOGS = [log(1 + number) for number in range(4096)]
 
@@ -27,12 +19,10 @@ def log1(value: float) -> float:
 
 
 TEXT_NAMES = (
-    "words", "chars", "link_density", "upper", "digits", "ends", "commas", "stop", "money",
-    "emphasis", "lines", "question", "txt_mean", "txt_min", "txt_max", "dup",
+    "words", "chars", "link_density", "ends", "commas", "money", "lines", "question", "txt_mean",
+    "txt_min", "dup",
 )  # fmt: skip
-_ENDS_AT, _LINK_AT, _MONEY_AT, _QUESTION_AT, _MEAN_AT = 5, 2, 8, 11, 12
-_LOOKED_AT = 60
-"""Words of a block that are counted by kind."""
+_MONEY_AT, _QUESTION_AT, _MEAN_AT = 5, 7, 8
 
 
 def text_row(block: Block, lexicon: Lexicon, copies: int) -> list[float]:
@@ -40,35 +30,29 @@ def text_row(block: Block, lexicon: Lexicon, copies: int) -> list[float]:
     text, words = block.text, block.words
     size = len(text)
     head = text[:400]
-    stops = upper = digits = 0
-    tokens = head.split(None, _LOOKED_AT)[:_LOOKED_AT]
-    for token in tokens:
-        if token in _STOP:
-            stops += 1
-        elif token[0].isupper():
-            upper += 1
-        elif token[0].isdigit():
-            digits += 1
-    count = len(tokens) or 1
-    mean, least, most = lexicon.text(head, words)
+    mean, least, _ = lexicon.text(head, words)
     return [
         log1(words),
         log1(size),
         min(block.link_chars / size, 1.0),
-        upper / count,
-        digits / count,
         float(text.endswith(_ENDS)),
         log1(text.count(",")),
-        stops / count,
         float("$" in head or "€" in head or "£" in head or "¥" in head),
-        min(block.emphasis / size, 1.0),
         float(text.count("\n")),
         float("?" in head),
         mean,
         least,
-        most,
         log1(copies),
     ]
+
+
+def is_plain_menu(block: Block, flags: int) -> bool:
+    """Whether a block is nothing but a short link of a menu or footer: no need to look closer."""
+    return (
+        block.words <= _MENU_WORDS
+        and bool(flags & (tags.NAV | tags.FOOTER))
+        and block.link_chars > 0.9 * len(block.text)
+    )
 
 
 FLAGS = (
@@ -86,14 +70,14 @@ PLACE_NAMES = (
 )  # fmt: skip
 
 AROUND_NAMES = (
-    "words_m1", "words_q1", "level_m1", "level_q1", "long3", "long10", "link3", "link10",
-    "path5", "txt5", "since_head", "till_head",
+    "words_m1", "words_q1", "level_m1", "level_q1", "long10", "link3", "link10", "path5",
+     "txt5", "since_head", "till_head",
 )  # fmt: skip
 
 CHAIN_NAMES = tuple(
     f"c{step}_{what}"
     for step in range(4)
-    for what in ("blocks", "words", "link", "long", "mean", "share", "heads", "name", "ends")
+    for what in ("link", "long", "mean", "share", "heads", "name", "ends")
 )
 
 PAGE_NAMES = (
@@ -102,13 +86,15 @@ PAGE_NAMES = (
     "g_question", "g_top", "g_buttons",
 )  # fmt: skip
 
+_MENU_WORDS = 8
+
 LEVELS = {
     "h1": 6, "h2": 5, "h3": 4, "h4": 3, "h5": 2, "h6": 2, "p": -1, "li": -2, "td": -3, "th": -3,
     "dt": -4, "dd": -4, "pre": -5, "button": -6, "figcaption": -7, "summary": 1, "caption": -7,
 }  # fmt: skip
 
 
-_INLINE_AT, _PATH_AT = 6, 8
+_INLINE_AT = 6
 
 
 class Sheet:
@@ -122,18 +108,24 @@ class Sheet:
         for block in page.blocks:
             self.copies[block.text] = self.copies.get(block.text, 0) + 1
         self.texts = [text_row(block, lexicon, self.copies[block.text]) for block in page.blocks]
+        self.open = [
+            number
+            for number, block in enumerate(page.blocks)
+            if not is_plain_menu(block, page.elements[block.element].flags)
+        ]
+        """The blocks that are scored; the rest are links of menus."""
         self.sums = block_sums(page.blocks, page.elements, self.texts)
         self.chains = Chains(page, self.sums, lexicon)
         self.levels = [LEVELS.get(page.elements[b.element].tag, 0) for b in page.blocks]
 
     def rows(self) -> list[list[float]]:
-        """A row for each block, named by NAMES."""
+        """A row for each open block, named by NAMES."""
         places = self._places()
-        around = self._around(places)
-        chains = self.chains
+        around = self._around()
+        chains, blocks = self.chains, self.page.blocks
         return [
-            self.texts[number] + places[number] + around[number] + chains.row(block.element)
-            for number, block in enumerate(self.page.blocks)
+            self.texts[number] + place + near + chains.row(blocks[number].element)
+            for number, place, near in zip(self.open, places, around, strict=True)
         ]
 
     def _places(self) -> list[list[float]]:
@@ -146,7 +138,8 @@ class Sheet:
         top = elements[chains.top]
         rows = []
         of_element: dict[int, list[float]] = {}
-        for number, block in enumerate(page.blocks):
+        for number in self.open:
+            block = page.blocks[number]
             index = block.element
             fixed = of_element.get(index)
             if fixed is None:
@@ -212,17 +205,17 @@ class Sheet:
             fits.append(fit)
         return max(first, 0), max(best, 0), fits
 
-    def _around(self, places: list[list[float]]) -> list[list[float]]:
+    def _around(self) -> list[list[float]]:
         texts, levels, sums = self.texts, self.levels, self.sums
         count = len(texts)
         since, till = self._heads()
         paths, means = [0.0], [0.0]
-        for place, text in zip(places, texts, strict=True):
-            paths.append(paths[-1] + place[_PATH_AT])
+        for block, text in zip(self.page.blocks, texts, strict=True):
+            paths.append(paths[-1] + self.chains.paths[block.element][0])
             means.append(means[-1] + text[_MEAN_AT])
         rows = []
         long, words, links = sums.long, sums.words, sums.links
-        for number in range(count):
+        for number in self.open:
             low3, high3 = max(0, number - 3), min(count, number + 4)
             low10, high10 = max(0, number - 10), min(count, number + 11)
             low5, high5 = max(0, number - 5), min(count, number + 6)
@@ -231,7 +224,6 @@ class Sheet:
                 texts[number + 1][0] if number + 1 < count else -1.0,
                 float(levels[number - 1]) if number else -9.0,
                 float(levels[number + 1]) if number + 1 < count else -9.0,
-                log1(long[high3] - long[low3]),
                 log1(long[high10] - long[low10]),
                 (links[high3] - links[low3]) / max(1, words[high3] - words[low3]),
                 (links[high10] - links[low10]) / max(1, words[high10] - words[low10]),

@@ -10,6 +10,8 @@ _NAME = re.compile(r"[a-z]{2,20}")
 _WORD = re.compile(r"[^\W\d_]+|[$€£¥©|•#%@]")
 SHORT = 30
 """Texts up to this many words are looked at word by word."""
+_FEW = 5
+"""Texts up to this many words come again on other pages."""
 MAX_CACHED = 20_000
 
 
@@ -34,6 +36,7 @@ class Lexicon:
     names: dict[str, float]
     texts: dict[str, float]
     _seen: dict[str, tuple[float, float, float]] = field(default_factory=dict)
+    _read: dict[str, tuple[float, float, float]] = field(default_factory=dict)
 
     def name(self, name: str) -> tuple[float, float, float]:
         """Sum, least and greatest of the words of a class name."""
@@ -50,8 +53,13 @@ class Lexicon:
         """Mean, least and greatest of the words of a text; zeros where it is long."""
         if words > SHORT:
             return 0.0, 0.0, 0.0
-        total, least, most = _summary(self.texts, text_words(text, words))
-        return total / (words + 1), least, most
+        known = self._read.get(text)
+        if known is None:
+            total, least, most = _summary(self.texts, text_words(text, words))
+            known = (total / (words + 1), least, most)
+            if words <= _FEW and len(self._read) < MAX_CACHED:
+                self._read[text] = known
+        return known
 
 
 def _summary(table: dict[str, float], words: frozenset[str]) -> tuple[float, float, float]:

@@ -21,6 +21,9 @@ MODEL = "model.json.z"
 RUNNING = (PAGE_TYPES.index("article"), PAGE_TYPES.index("documentation"))
 """Types with one running text: there the second look helps, elsewhere it does harm."""
 
+_MENU = 0.01
+"""The chance of a link in a menu."""
+
 
 class Scorer:
     """The learned tables, ready to use.
@@ -48,14 +51,22 @@ class Scorer:
         sheet = Sheet(page, title, self.lexicon)
         figures = sheet.page_row()
         types = self.types(figures + signals)
-        first = self._first.chances(sheet.rows(), types + figures)
+        first = spread(sheet, self._first.chances(sheet.rows(), types + figures))
         if sum(types[number] for number in RUNNING) <= 0.5:
             return first, types
-        rows = second_rows(page, sheet.chains, first)
-        joined = [row + own for row, own in zip(rows, sheet.texts, strict=True)]
-        return self._second.chances(joined, types), types
+        rows = second_rows(page, sheet.chains, first, sheet.open)
+        joined = [row + sheet.texts[number] for row, number in zip(rows, sheet.open, strict=True)]
+        return spread(sheet, self._second.chances(joined, types)), types
 
     def types(self, row: list[float]) -> list[float]:
         """The chances of the page types."""
         sums = [one.chance(row) for one in self._types]
         return [one / sum(sums) for one in sums]
+
+
+def spread(sheet: Sheet, chances: list[float]) -> list[float]:
+    """The chances of the open blocks as chances of all."""
+    result = [_MENU] * len(sheet.page.blocks)
+    for number, one in zip(sheet.open, chances, strict=True):
+        result[number] = one
+    return result

@@ -14,8 +14,17 @@ NAMES = (
 )  # fmt: skip
 
 
-def second_rows(page: Page, chains: Chains, chances: list[float]) -> list[list[float]]:
-    """A row for each block, named by NAMES."""
+def second_rows(
+    page: Page, chains: Chains, chances: list[float], numbers: list[int]
+) -> list[list[float]]:
+    """A row for each of some blocks, named by NAMES.
+
+    Args:
+        page: the page.
+        chains: its elements.
+        chances: of all blocks.
+        numbers: the blocks that rows are wanted of.
+    """
     blocks, elements, words = page.blocks, page.elements, chains.sums.words
     count = len(blocks)
     hits, plain = [0.0], [0.0]
@@ -38,7 +47,8 @@ def second_rows(page: Page, chains: Chains, chances: list[float]) -> list[list[f
     share = max(expected, 1e-6)
     fixed = [expected / total, most, log(1 + expected)]
     rows = []
-    for number, block in enumerate(blocks):
+    for number in numbers:
+        block = blocks[number]
         above = around.row(block.element)
         group = groups[chains.keys[block.element]]
         kin = parents[elements[block.element].parent]

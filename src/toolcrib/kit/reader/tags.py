@@ -17,9 +17,8 @@ INLINE = frozenset({
 })  # fmt: skip
 """They stay within a line of text."""
 
-VOID = frozenset({"br", "hr", "img", "picture"})
-
-HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+VOID = frozenset({"br", "hr", "img"})
+"""They have no text."""
 
 TAG_IDS = {
     tag: number
@@ -37,7 +36,7 @@ TAG_IDS = {
 NAV, HEADER, FOOTER, ASIDE, MAIN, ARTICLE, FORM, TABLE, LIST, DIALOG, BUTTON, FIGURE, QUOTE, PRE = (
     1 << bit for bit in range(14)
 )
-HIDDEN, MUTED, NOSCRIPT = 1 << 14, 1 << 15, 1 << 16
+HIDDEN, NOSCRIPT = 1 << 14, 1 << 15
 
 TAG_FLAGS = {
     "nav": NAV, "header": HEADER, "footer": FOOTER, "aside": ASIDE, "main": MAIN,

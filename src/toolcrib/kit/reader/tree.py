@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from toolcrib.kit.reader.hidden import visibility
-from toolcrib.kit.reader.tags import HIDDEN, INLINE, MUTED, ROLE_FLAGS, SKIPPED, TAG_FLAGS
+from toolcrib.kit.reader.hidden import Visibility, visibility
+from toolcrib.kit.reader.tags import HIDDEN, INLINE, ROLE_FLAGS, SKIPPED, TAG_FLAGS, VOID
 
-MAX_NODES = 80_000
+MAX_NODES = 60_000
 """Pages with more nodes are read as plain text, without choosing."""
 MAX_NAME = 300
 """Characters of a class attribute that are looked at."""
@@ -56,8 +56,6 @@ class Element:
     images: int = 0
     inputs: int = 0
     children: int = 0
-    rank: int = 0
-    """Which child of its parent it is."""
 
 
 @dataclass(slots=True)
@@ -70,23 +68,150 @@ class Page:
     whole: bool = True
 
 
+_BLOCK, _PLAIN, _LINK, _BOLD = range(4)
+"""What ends with an element: a block-level one, an inline one, a link, bold text."""
+_BOLD_TAGS = ("b", "strong")
+
+
 class _Walk:
     """One pass over the tree, without recursion."""
 
-    def __init__(self) -> None:
-        self.page = Page([], [], [])
-        self.parts: list[str] = []
-        self.nodes: list[Any] = []
+    def __init__(self, root: Any, shown: frozenset[Any]) -> None:
+        self.page = Page([Element("body", "", -1, 0, 0, 0, root)], [], [])
+        self.shown = shown
+        self.current = 0
+        self.stack: list[tuple[Iterator[Any], int]] = [(iter(root), _BLOCK)]
         self.link_depth = 0
         self.bold_depth = 0
         self.pre_depth = 0
-        self.link_chars = 0
-        self.links = 0
-        self.emphasis = 0
-        self.inline = ""
-        self.inline_name = ""
+        self._clear()
 
-    def flush(self, element: int) -> None:
+    def _clear(self) -> None:
+        self.parts: list[str] = []
+        self.nodes: list[Any] = []
+        self.breaks = 0
+        self.link_chars = self.links = self.emphasis = 0
+        self.inline = self.inline_name = ""
+
+    def run(self) -> Page:
+        """All elements and blocks, or those up to the limit."""
+        from turbohtml import Element as Node
+        from turbohtml import Text
+
+        count = 0
+        stack = self.stack
+        while stack:
+            children, kind = stack[-1]
+            for node in children:
+                count += 1
+                found = type(node)
+                if found is Text:
+                    data = node.data
+                    if self.parts or self.pre_depth or not data.isspace():
+                        self._text(node, data)
+                elif found is Node and self._enter(node):
+                    break
+            else:
+                stack.pop()
+                self._leave(kind)
+            if count > MAX_NODES:
+                self.page.whole = False
+                break
+        while stack:
+            self._leave(stack.pop()[1])
+        return self.page
+
+    def _enter(self, node: Any) -> bool:
+        """Whether the children of an element come next."""
+        tag = node.tag
+        if tag in SKIPPED or tag in VOID:
+            self._void(tag)
+            return False
+        style = node.attr("style")
+        seen: Visibility = "shown"
+        if style or node.attr("hidden") is not None:
+            seen = visibility(node)
+            if seen == "hidden" and node not in self.shown:
+                self.page.hidden.append(node)
+                return False
+        if tag in INLINE:
+            self.stack.append((iter(node), self._inline(node, tag)))
+        else:
+            self._block(node, tag, seen)
+            self.stack.append((iter(node), _BLOCK))
+        return True
+
+    def _void(self, tag: str) -> None:
+        if tag == "br":
+            if self.pre_depth:
+                self.parts.append("\n")
+                return
+            self.breaks += 1
+            if self.breaks > 1:
+                self.flush()
+            elif self.parts:
+                self.parts.append("\x00")
+        elif tag == "hr":
+            self.flush()
+        elif tag == "img":
+            self.page.elements[self.current].images += 1
+        elif tag == "input":
+            self.page.elements[self.current].inputs += 1
+
+    def _inline(self, node: Any, tag: str) -> int:
+        if not self.inline:
+            self.inline = tag
+            self.inline_name = (node.attr("class") or "")[:MAX_NAME]
+        if tag == "a":
+            self.link_depth += 1
+            self.links += 1
+            return _LINK
+        if tag in _BOLD_TAGS:
+            self.bold_depth += 1
+            return _BOLD
+        return _PLAIN
+
+    def _block(self, node: Any, tag: str, seen: Visibility) -> None:
+        self.flush()
+        elements = self.page.elements
+        parent = elements[self.current]
+        name = node.attr("class") or ""
+        ident = node.attr("id")
+        if ident:
+            name = f"{name} {ident}"
+        flags = parent.flags | TAG_FLAGS.get(tag, 0)
+        role = node.attr("role")
+        if role:
+            flags |= ROLE_FLAGS.get(role, 0)
+        if seen != "shown":
+            flags |= HIDDEN
+        new = Element(
+            tag,
+            name[:MAX_NAME],
+            self.current,
+            parent.depth + 1,
+            flags,
+            len(self.page.blocks),
+            node,
+        )
+        parent.children += 1
+        self.pre_depth += tag == "pre"
+        self.current = len(elements)
+        elements.append(new)
+
+    def _leave(self, kind: int) -> None:
+        if kind == _LINK:
+            self.link_depth -= 1
+        elif kind == _BOLD:
+            self.bold_depth -= 1
+        elif kind == _BLOCK:
+            self.flush()
+            element = self.page.elements[self.current]
+            element.end = len(self.page.blocks)
+            self.pre_depth -= element.tag == "pre"
+            self.current = max(element.parent, 0)
+
+    def flush(self) -> None:
         """End the run of text."""
         if not self.parts:
             return
@@ -96,7 +221,7 @@ class _Walk:
             self.page.blocks.append(
                 Block(
                     text,
-                    element,
+                    self.current,
                     text.count(" ") + text.count("\n") + 1,
                     self.link_chars,
                     self.links,
@@ -106,13 +231,11 @@ class _Walk:
                     self.nodes,
                 )
             )
-        self.parts, self.nodes = [], []
-        self.link_chars = self.links = self.emphasis = 0
-        self.inline = self.inline_name = ""
+        self._clear()
 
-    def text(self, node: Any) -> None:
+    def _text(self, node: Any, data: str) -> None:
         """One more text node of the run."""
-        data = node.data
+        self.breaks = 0
         self.parts.append(data)
         self.nodes.append(node)
         if self.link_depth:
@@ -135,123 +258,10 @@ def read_tree(root: Any) -> Page:
     What is marked as hidden is left out, unless it is most of the page: then the mark is
     one that a script takes away when everything has loaded.
     """
-    page = _walk(root, frozenset())
+    page = _Walk(root, frozenset()).run()
     if page.hidden and page.whole:
         words = sum(block.words for block in page.blocks)
         large = [node for node in page.hidden if len(node.text.split()) > max(40, words * 0.67)]
         if large:
-            return _walk(root, frozenset(large))
-    return page
-
-
-def _walk(root: Any, shown: frozenset[Any]) -> Page:  # noqa: C901, PLR0912, PLR0915 - for speed
-    from turbohtml import Element as Node
-    from turbohtml import Text
-
-    walk = _Walk()
-    page = walk.page
-    elements, blocks = page.elements, page.blocks
-    elements.append(Element("body", "", -1, 0, 0, 0, root))
-    current = 0
-    count = 0
-    # (children, element to go back to or -1, what an inline element adds: 1 link, 2 bold, 4 gap)
-    stack: list[tuple[Iterator[Any], int, int]] = [(iter(root), -1, 0)]
-    breaks = 0
-    while stack:
-        children, back, inline_kind = stack[-1]
-        for node in children:
-            kind = type(node)
-            if kind is Text:
-                breaks = 0
-                walk.text(node)
-                count += 1
-                continue
-            if kind is not Node:
-                continue
-            count += 1
-            tag = node.tag
-            if tag in SKIPPED:
-                if tag == "input":
-                    elements[current].inputs += 1
-                continue
-            if tag == "br":
-                if walk.pre_depth:
-                    walk.parts.append("\n")
-                    continue
-                breaks += 1
-                if breaks > 1:
-                    walk.flush(current)
-                elif walk.parts:
-                    walk.parts.append("\x00")
-                continue
-            if tag == "img":
-                elements[current].images += 1
-                continue
-            seen = visibility(node)
-            if seen == "hidden" and node not in shown:
-                page.hidden.append(node)
-                continue
-            if tag in INLINE:
-                inline_kind = 0
-                if tag == "a":
-                    inline_kind = 1
-                    walk.link_depth += 1
-                    walk.links += 1
-                elif tag in ("b", "strong"):
-                    inline_kind = 2
-                    walk.bold_depth += 1
-                elif tag in ("span", "label", "time") and not walk.pre_depth:
-                    inline_kind = 4
-                if not walk.inline:
-                    walk.inline = tag
-                    walk.inline_name = (node.attr("class") or "")[:MAX_NAME]
-                stack.append((iter(node), -1, inline_kind))
-                break
-            walk.flush(current)
-            if tag == "hr":
-                continue
-            parent = elements[current]
-            name = node.attr("class") or ""
-            ident = node.attr("id")
-            if ident:
-                name = f"{name} {ident}"
-            role = node.attr("role")
-            flags = parent.flags | TAG_FLAGS.get(tag, 0)
-            if role:
-                flags |= ROLE_FLAGS.get(role, 0)
-            if seen != "shown":
-                flags |= HIDDEN
-            elif node.attr("aria-hidden") == "true":
-                flags |= MUTED
-            new = Element(tag, name[:MAX_NAME], current, parent.depth + 1, flags, len(blocks), node)
-            new.rank = parent.children
-            parent.children += 1
-            if tag == "pre":
-                walk.pre_depth += 1
-            stack.append((iter(node), current, 0))
-            current = len(elements)
-            elements.append(new)
-            break
-        else:
-            stack.pop()
-            if back >= 0:
-                walk.flush(current)
-                elements[current].end = len(blocks)
-                if elements[current].tag == "pre":
-                    walk.pre_depth -= 1
-                current = back
-            elif inline_kind == 1:
-                walk.link_depth -= 1
-            elif inline_kind == 2:
-                walk.bold_depth -= 1
-            elif inline_kind == 4 and walk.parts:
-                walk.parts.append("")
-        if count > MAX_NODES:
-            page.whole = False
-            break
-    walk.flush(current)
-    while current > 0:
-        elements[current].end = len(blocks)
-        current = elements[current].parent
-    elements[0].end = len(blocks)
+            return _Walk(root, frozenset(large)).run()
     return page
