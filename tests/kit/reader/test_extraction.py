@@ -88,3 +88,10 @@ def test_nothing_gives_nothing(html: str | bytes) -> None:
 @pytest.mark.parametrize("html", ["Only text, no tags.", "<b>Only text, no tags."])
 def test_a_few_words_are_kept(html: str) -> None:
     assert extract(html).text == "Only text, no tags."
+
+
+def test_a_page_that_needs_scripts_gives_at_least_its_description() -> None:
+    told = " ".join(SENTENCES[:3])
+    found = extract(f'<meta property="og:description" content="{told}"><div id=app></div>')
+    assert found.text == told
+    assert any("description" in warning for warning in found.warnings)

@@ -23,6 +23,7 @@ _FEW = 40
 _SHORT = 25
 """Words up to which a page is taken whole: nothing in it can be told apart."""
 _LOOKED_AT = 1 << 16
+_DESCRIPTIONS = ("og:description", "description", "twitter:description")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +95,8 @@ def extract(
     else:
         markup, text = _everything(document)
     if text.count(" ") < _FEW:
-        markup, text = _from_data(document, linked, markup, text, warnings)
+        told = max((metas.get(name, "") for name in _DESCRIPTIONS), key=len)
+        markup, text = _from_data(document, linked, told, markup, text, warnings)
     return _assembled(metadata, page_type, markup, text, warnings)
 
 
@@ -142,11 +144,16 @@ def _everything(document: Any) -> tuple[Markup, str]:
 
 
 def _from_data(
-    document: Any, linked: Any, markup: Markup, text: str, warnings: list[str]
+    document: Any, linked: Any, told: str, markup: Markup, text: str, warnings: list[str]
 ) -> tuple[Markup, str]:
     """The content as the page's scripts would show it, where that is much more."""
     least = 2 * len(text) + 200
-    for found, place in ((linked_text(linked), "JSON-LD"), (state_text(document), "script data")):
+    places = (
+        (linked_text(linked), "JSON-LD"),
+        (state_text(document), "script data"),
+        (told, "description"),
+    )
+    for found, place in places:
         if len(found) > least:
             warnings.append(f"The text comes from the page's {place}.")
             both = f"{text}\n\n{found}" if text and text not in found else found
