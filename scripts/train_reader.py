@@ -32,7 +32,6 @@ from reader_alignment import align, words_of
 from turbohtml import parse
 
 from toolcrib.kit.reader import choice, features, lexicon, scorer, second, signals
-from toolcrib.kit.reader.metadata import title_of
 from toolcrib.kit.reader.tree import read_tree
 
 PARTS = 5
@@ -62,7 +61,7 @@ def prepared(folder: pathlib.Path, row: dict[str, Any]) -> dict[str, Any]:
     url = row["url"] or ""
     linked = document.json_ld()
     found = signals.page_signals(signals.metas_of(document), linked, url)
-    title = title_of(document)
+    title = signals.title_of(document)
     page = read_tree(document.find("body") or document.root)
     for block in page.blocks:
         block.nodes = []

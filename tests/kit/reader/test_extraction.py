@@ -58,7 +58,7 @@ def test_content_in_json_ld_is_found_where_the_page_is_empty() -> None:
 def test_content_in_a_script_state_is_found_where_the_page_is_empty() -> None:
     state = {"props": {"body": [{"html": f"<p>{one}</p>"} for one in SENTENCES], "css": "a{}"}}
     html = (
-        "<body><div id=__next></div><script id=__NEXT_DATA__ type='application/json'>"
+        "<body><div id=__next>Loading</div><script id=__NEXT_DATA__ type='application/json'>"
         f"{json.dumps(state)}</script></body>"
     )
     found = extract(html)

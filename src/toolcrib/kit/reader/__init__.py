@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from toolcrib.kit.reader.extraction import Extraction, extract
-from toolcrib.kit.reader.markup import Heading, Link
+from toolcrib.kit.reader.markdown import Heading, Link
 
 __all__ = ["Extraction", "Heading", "Link", "extract"]

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from toolcrib.kit.content.encoding import detect
-from toolcrib.kit.reader.choice import best_set, drop_rest, once
+from toolcrib.kit.reader.choice import best_set, drop_rest, once, with_formulas
 from toolcrib.kit.reader.embedded import linked_text, state_text
-from toolcrib.kit.reader.markup import Heading, Link, Markup, write_markup
-from toolcrib.kit.reader.metadata import Metadata, read_metadata, title_of
+from toolcrib.kit.reader.markdown import Heading, Link, Written, write
+from toolcrib.kit.reader.meta import Meta, read_meta
 from toolcrib.kit.reader.scorer import Scorer
-from toolcrib.kit.reader.signals import PAGE_TYPES, metas_of, page_signals
+from toolcrib.kit.reader.signals import PAGE_TYPES, metas_of, page_signals, title_of
 from toolcrib.kit.reader.tree import Page, read_tree
 from toolcrib.kit.reader.wording import plain_text
 
 MAX_CHARS = 12_000_000
 """What is longer is cut before it is parsed."""
-MAX_TITLE_CHARS = 500
 _FEW = 40
 """Words under which a page's data for scripts is looked at too."""
 _SHORT = 25
@@ -33,11 +32,12 @@ class Extraction:
     Attributes:
         markdown: the main content as Markdown.
         text: the same as plain text, blocks apart by blank lines.
-        title, byline, site_name, language, excerpt: as the page gives them, or empty.
+        title, byline, site_name, language, excerpt: as reader modes give them, or empty;
+            the title without the site's name where that can be told apart.
         published, modified: dates as the page gives them, or empty.
         page_type: article, collection, documentation, forum, listing, product or service;
             empty where there was nothing to judge by.
-        outline: the headings of the content.
+        outline: the headings of the content, with their places in the Markdown.
         links, images: those in the content, each address once.
         warnings: what was left out, cut or found elsewhere than in the text.
     """
@@ -80,24 +80,33 @@ def extract(
         source = source[:MAX_CHARS]
     document = parse(source, positions=False)
     metas, linked = metas_of(document), _linked(document)
-    metadata = read_metadata(document, metas, linked)
+    meta = read_meta(document, url or "")
     root = document.find("body") or document.root
     page = read_tree(root) if root is not None else Page([], [], [])
-    page_type = ""
+    page_type, chosen = "", []
     if not page.whole:
         warnings.append("The page is too large to choose from: this is all its text.")
-        markup, text = _everything(document)
     elif page.blocks:
         signals = page_signals(metas, linked, url or "")
         chances, types = Scorer.shared().read(page, title_of(document), signals)
         page_type = max(zip(types, PAGE_TYPES, strict=True))[1]
-        markup, text = _chosen(page, root, chances, document.base_url(url or ""), warnings)
-    else:
-        markup, text = _everything(document)
+        chosen = _chosen(page, chances)
+        hidden = sum(len(node.text.split()) for node in page.hidden)
+        if hidden:
+            warnings.append(f"{hidden:,} words that the page hides are left out.")
+    text = plain_text(page, chosen) if chosen else _everything(document)
+    told, place = "", ""
     if text.count(" ") < _FEW:
-        told = max((metas.get(name, "") for name in _DESCRIPTIONS), key=len)
-        markup, text = _from_data(document, linked, told, markup, text, warnings)
-    return _assembled(metadata, page_type, markup, text, warnings)
+        told, place = _from_data(document, linked, metas, text)
+    written = Written(text, (), (), ())
+    if chosen and root is not None:
+        base = document.base_url(url or "")
+        drop_rest(page, with_formulas(page, chosen))
+        written = write(root, base, keep_hidden=True)
+    if told:
+        warnings.append(f"The text comes from the page's {place}.")
+        written, text = _joined(written, text, told)
+    return _assembled(meta, page_type, written, text, warnings)
 
 
 def decode(data: bytes, content_type: str) -> str:
@@ -116,22 +125,15 @@ def _linked(document: Any) -> Any:
         return []
 
 
-def _chosen(
-    page: Page, root: Any, chances: list[float], base: str, warnings: list[str]
-) -> tuple[Markup, str]:
+def _chosen(page: Page, chances: list[float]) -> list[bool]:
     words = [block.words for block in page.blocks]
     chosen = best_set(once(page, chances), words)
     if sum(words) <= _SHORT or not any(chosen):
-        chosen = [True] * len(words)
-    text = plain_text(page, chosen)
-    hidden = sum(len(node.text.split()) for node in page.hidden)
-    if hidden:
-        warnings.append(f"{hidden:,} words that the page hides are left out.")
-    drop_rest(page, chosen)
-    return write_markup(root, base), text
+        return [True] * len(words)
+    return chosen
 
 
-def _everything(document: Any) -> tuple[Markup, str]:
+def _everything(document: Any) -> str:
     """All visible text, for what cannot be chosen from."""
     text = str(document.to_text()).strip()
     if not text:
@@ -140,43 +142,44 @@ def _everything(document: Any) -> tuple[Markup, str]:
             from turbohtml import parse
 
             text = str(parse(frames.text, positions=False).to_text()).strip()
-    return Markup(text, (), (), ()), text
+    return text
 
 
-def _from_data(
-    document: Any, linked: Any, told: str, markup: Markup, text: str, warnings: list[str]
-) -> tuple[Markup, str]:
-    """The content as the page's scripts would show it, where that is much more."""
+def _from_data(document: Any, linked: Any, metas: dict[str, str], text: str) -> tuple[str, str]:
+    """The content as the page's scripts would show it, where that is much more, and its place."""
     least = 2 * len(text) + 200
     places = (
         (linked_text(linked), "JSON-LD"),
         (state_text(document), "script data"),
-        (told, "description"),
+        (max((metas.get(name, "") for name in _DESCRIPTIONS), key=len), "description"),
     )
-    for found, place in places:
-        if len(found) > least:
-            warnings.append(f"The text comes from the page's {place}.")
-            both = f"{text}\n\n{found}" if text and text not in found else found
-            return Markup(both, markup.outline, markup.links, markup.images), both
-    return markup, text
+    return next((one for one in places if len(one[0]) > least), ("", ""))
+
+
+def _joined(written: Written, text: str, told: str) -> tuple[Written, str]:
+    """What the page shows, followed by what its data tell, unless that holds it already."""
+    if not text or text in told:
+        return Written(told, (), written.links, written.images), told
+    both = replace(written, markdown=f"{written.markdown}\n\n{told}")
+    return both, f"{text}\n\n{told}"
 
 
 def _assembled(
-    metadata: Metadata, page_type: str, markup: Markup, text: str, warnings: list[str]
+    meta: Meta, page_type: str, written: Written, text: str, warnings: list[str]
 ) -> Extraction:
     return Extraction(
-        markdown=markup.markdown,
+        markdown=written.markdown,
         text=text,
-        title=metadata.title,
-        byline=metadata.byline,
-        site_name=metadata.site_name,
-        published=metadata.published,
-        modified=metadata.modified,
-        language=metadata.language,
-        excerpt=metadata.excerpt,
+        title=meta.title,
+        byline=meta.byline,
+        site_name=meta.site_name,
+        published=meta.published,
+        modified=meta.modified,
+        language=meta.language,
+        excerpt=meta.excerpt,
         page_type=page_type,
-        outline=markup.outline,
-        links=markup.links,
-        images=markup.images,
+        outline=written.outline,
+        links=written.links,
+        images=written.images,
         warnings=tuple(warnings),
     )

@@ -46,6 +46,7 @@ _HOST_WORDS = (
     ("blog", "blogs", "news"),
 )  # fmt: skip
 _WORD = re.compile(r"[a-z]+")
+MAX_TITLE = 500
 
 SIGNAL_NAMES = (
     *(f"ld{number}" for number in range(len(_LD_KINDS))),
@@ -126,3 +127,9 @@ def metas_of(document: Any) -> dict[str, str]:
         if name and content:
             found.setdefault(name.lower(), content)
     return found
+
+
+def title_of(document: Any) -> str:
+    """The text of the title element, on one line, as the scorer compares blocks with it."""
+    node = document.find("title")
+    return " ".join(node.text.split())[:MAX_TITLE] if node is not None else ""
