@@ -17,7 +17,9 @@ from toolcrib.core.errors import BadInput, ConfigError
 
 
 def test_the_face_is_small_and_complete() -> None:
-    assert set(toolcrib.__all__) == {"Config", "Result", "Toolbox", "ToolError", "tool"}
+    assert set(toolcrib.__all__) == {
+        "Config", "Extraction", "Result", "Toolbox", "ToolError", "extract", "tool",
+    }  # fmt: skip
     for name in toolcrib.__all__:
         assert getattr(toolcrib, name).__doc__
     with pytest.raises(AttributeError, match="nothing_here"):
@@ -30,6 +32,14 @@ def test_importing_is_light() -> None:
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     heavy = {"pydantic", "mcp", "starlette", "aiohttp", "wreq", "turbohtml", "sqlite3", "asyncio"}
     assert not heavy & set(run.stdout.split())
+
+
+def test_a_page_is_read_by_one_call() -> None:
+    page = "<title>Bridges</title><main><h1>Bridges</h1><p>Two are <a href=/c>closed</a>.</main>"
+    found = toolcrib.extract(page.encode(), "https://river.example/")
+    assert isinstance(found, toolcrib.Extraction)
+    assert found.title == "Bridges"
+    assert found.markdown == "# Bridges\n\nTwo are [closed](https://river.example/c)."
 
 
 async def test_a_call_and_its_result(tmp_path: Path) -> None:

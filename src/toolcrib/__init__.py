@@ -12,16 +12,20 @@ if TYPE_CHECKING:
     from toolcrib.core.config import Config as Config
     from toolcrib.core.errors import ToolError as ToolError
     from toolcrib.core.tool import tool as tool
+    from toolcrib.kit.reader import Extraction as Extraction
+    from toolcrib.kit.reader import extract as extract
     from toolcrib.toolbox import Toolbox as Toolbox
 
 __version__ = "0.1.0"
-__all__ = ["Config", "Result", "ToolError", "Toolbox", "tool"]
+__all__ = ["Config", "Extraction", "Result", "ToolError", "Toolbox", "extract", "tool"]
 
 _ROOMS = {
     "Config": "toolcrib.core.config",
+    "Extraction": "toolcrib.kit.reader",
     "Result": "toolcrib.core.call",
     "ToolError": "toolcrib.core.errors",
     "Toolbox": "toolcrib.toolbox",
+    "extract": "toolcrib.kit.reader",
     "tool": "toolcrib.core.tool",
 }
 

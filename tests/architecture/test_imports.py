@@ -22,7 +22,7 @@ MAY_IMPORT = {
     "chatflow": {"core", "kit"},
     "toolbox": {"core", "kit", "middleware"},
     "surfaces": {"core", "kit", "tools", "toolcalls", "agents", "chatflow", "toolbox", "__init__"},
-    "__init__": {"core", "toolbox"},
+    "__init__": {"core", "kit", "toolbox"},
     "__main__": {"surfaces"},
 }
 

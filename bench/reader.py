@@ -1,0 +1,128 @@
+"""How well and how fast the reader finds the main content, over the whole development set.
+
+    TOOLCRIB_WCXB=DATA python bench/reader.py [--pages N] [--write-baseline]
+
+Word F1 by page type; pages per CPU second, bytes to text and Markdown, as a ratio to
+trafilatura's Markdown in the same run where trafilatura is installed (on a sample). The
+shipped tables were trained on these pages, so that the F1 here is that of known pages: a
+guard against loss, not a measure. scripts/train_reader.py prints figures for unseen sites.
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import gzip
+import json
+import os
+import random
+import re
+import resource
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from toolcrib.kit.reader import extract
+
+BASELINE = Path(__file__).parents[1] / "tests" / "kit" / "reader" / "baseline.json"
+WORD = re.compile(r"\w+")
+SAMPLE = 240
+"""Pages of the gate."""
+COMPARED = 150
+"""Pages that the other reader gets too."""
+
+
+def pages(folder: Path) -> Iterator[dict[str, Any]]:
+    """Each page's row of the truth, with its bytes as `html`."""
+    with gzip.open(folder / "truth.jsonl.gz", "rt", encoding="utf-8") as lines:
+        for line in lines:
+            row = json.loads(line)
+            html = (folder / "html" / f"{row['id']}.html.gz").read_bytes()
+            yield row | {"html": gzip.decompress(html)}
+
+
+def sampled(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The pages of the gate in the tests."""
+    return random.Random(20).sample(sorted(rows, key=lambda row: row["id"]), SAMPLE)
+
+
+def means(rows: list[dict[str, Any]], answers: dict[str, str]) -> dict[str, float]:
+    """Mean word F1 by page type."""
+    scores: dict[str, list[float]] = collections.defaultdict(list)
+    for row in rows:
+        value = word_f1(answers[row["id"]], row["main_content"])
+        for key in ("all", row["page_type"]):
+            scores[key].append(value)
+    return {key: round(sum(some) / len(some), 4) for key, some in sorted(scores.items())}
+
+
+def word_f1(answer: str, truth: str) -> float:
+    got, want = WORD.findall(answer.lower()), WORD.findall(truth.lower())
+    shared = sum((collections.Counter(got) & collections.Counter(want)).values())
+    return 2 * shared / max(1, len(got) + len(want))
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options.add_argument("--pages", type=int, help="a seeded sample of so many")
+    options.add_argument("--write-baseline", action="store_true")
+    options.add_argument("--answers", type=Path, help="write the plain texts for score.py")
+    given = options.parse_args()
+    rows = list(pages(Path(os.environ["TOOLCRIB_WCXB"])))
+    if given.pages:
+        rows = random.Random(4).sample(rows, given.pages)
+    extract(rows[0]["html"])  # loads the tables
+    answers, right = {}, 0
+    started = time.process_time()
+    results = [extract(row["html"], row["url"]) for row in rows]
+    spent = time.process_time() - started
+    for row, result in zip(rows, results, strict=True):
+        answers[row["id"]] = result.text
+        right += result.page_type == row["page_type"]
+    figures = means(rows, answers)
+    for key, value in figures.items():
+        print(f"{key:14} {value:.4f}")
+    print(f"page type right {right / len(rows):.3f}")
+    print(f"{len(rows) / spent:.1f} pages per CPU second")
+    print(f"peak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB,")
+    print("  of which the pages themselves", sum(len(row["html"]) for row in rows) >> 20, "MB")
+    if given.answers:
+        given.answers.write_text(json.dumps(answers), encoding="utf-8")
+    if given.write_baseline:
+        both = {"development": figures, "sample": means(sampled(rows), answers)}
+        BASELINE.write_text(json.dumps(both, indent=1) + "\n", encoding="utf-8")
+    compare(random.Random(5).sample(rows, min(COMPARED, len(rows))))
+
+
+def compare(rows: list[dict[str, Any]]) -> None:
+    """The ratio of speeds to trafilatura's Markdown."""
+    try:
+        import trafilatura
+    except ImportError:
+        print("trafilatura is not installed: no ratio")
+        return
+
+    def other(row: dict[str, Any]) -> None:
+        trafilatura.extract(
+            row["html"], output_format="markdown", include_links=True, include_images=True
+        )
+
+    def ours(row: dict[str, Any]) -> None:
+        extract(row["html"], row["url"])
+
+    other(rows[0])
+    slow, fast = seconds(other, rows), seconds(ours, rows)
+    print(f"trafilatura: {len(rows) / slow:.1f} pages per CPU second, this reader")
+    print(f"  {len(rows) / fast:.1f} on the same {len(rows)}: {slow / fast:.1f} times")
+
+
+def seconds(read: Callable[[dict[str, Any]], None], rows: list[dict[str, Any]]) -> float:
+    started = time.process_time()
+    for row in rows:
+        read(row)
+    return time.process_time() - started
+
+
+if __name__ == "__main__":
+    main()

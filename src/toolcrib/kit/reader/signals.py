@@ -1,0 +1,135 @@
+"""What a page says of its own kind: its address, Open Graph and JSON-LD."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import urlsplit
+
+PAGE_TYPES = (
+    "article", "collection", "documentation", "forum", "listing", "product", "service",
+)  # fmt: skip
+
+_LD_KINDS = (
+    ("Article", "NewsArticle", "BlogPosting", "ReportageNewsArticle", "Report"),
+    ("Product", "ProductGroup", "IndividualProduct", "SoftwareApplication", "VideoGame", "Book"),
+    ("DiscussionForumPosting", "QAPage", "Comment"),
+    ("ItemList", "CollectionPage", "SearchResultsPage"),
+    ("TechArticle", "APIReference", "HowTo"),
+    ("FAQPage",),
+    ("Offer", "AggregateOffer"),
+    ("LocalBusiness", "Service", "ProfessionalService", "Corporation"),
+    ("Person",),
+    ("BreadcrumbList",),
+)
+_OG = ("article", "website", "product", "product.group")
+_PATH_WORDS = (
+    ("blog", "blogs", "news", "article", "articles", "story", "stories", "post", "posts"),
+    ("forum", "forums", "thread", "threads", "topic", "t", "d", "questions", "discussion",
+     "viewtopic", "comments", "discussions", "community", "showthread", "answers", "board"),
+    ("docs", "doc", "documentation", "reference", "manual", "api", "guide", "guides", "tutorial",
+     "learn", "wiki", "help", "library", "latest", "stable"),
+    ("product", "products", "p", "dp", "item", "itm", "pd", "pdp", "app", "ip"),
+    ("category", "categories", "collections", "collection", "c", "cat", "shop", "b", "store",
+     "sale"),
+    ("services", "service", "pricing", "features", "solutions", "about", "platform", "company"),
+    ("list", "lists", "search", "directory", "archive", "tag", "tags", "topics", "jobs", "events",
+     "browse", "best", "top", "rankings", "index"),
+    ("wiki",),
+)  # fmt: skip
+_HOST_WORDS = (
+    ("docs", "doc", "developer", "developers", "readthedocs", "learn", "dev"),
+    ("forum", "forums", "community", "discuss", "discussion", "answers", "stackexchange", "boards",
+     "stackoverflow", "reddit", "discourse"),
+    ("shop", "store"),
+    ("blog", "blogs", "news"),
+)  # fmt: skip
+_WORD = re.compile(r"[a-z]+")
+MAX_TITLE = 500
+
+SIGNAL_NAMES = (
+    *(f"ld{number}" for number in range(len(_LD_KINDS))),
+    *(f"og_{kind}" for kind in _OG), "og_other", "byline_meta", "date_meta", "product_meta",
+    *(f"path{number}" for number in range(len(_PATH_WORDS))),
+    *(f"host{number}" for number in range(len(_HOST_WORDS))),
+    "u_depth", "u_hyphens", "u_last", "u_digits", "u_query", "u_html", "u_known", "discourse",
+)  # fmt: skip
+
+
+def linked_types(values: Any) -> Iterator[str]:
+    """Every @type in JSON-LD."""
+    waiting = [values]
+    for _ in range(20_000):
+        if not waiting:
+            return
+        value = waiting.pop()
+        if isinstance(value, list):
+            waiting.extend(value)
+        elif isinstance(value, dict):
+            kind = value.get("@type")
+            yield from [kind] if isinstance(kind, str) else _strings(kind)
+            waiting.extend(value.values())
+
+
+def _strings(value: Any) -> list[str]:
+    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
+
+
+def page_signals(metas: dict[str, str], linked: Any, url: str) -> list[float]:
+    """A row of figures, named by SIGNAL_NAMES.
+
+    Args:
+        metas: the page's meta elements, name or property in lower case to content.
+        linked: its JSON-LD.
+        url: its address, or empty.
+    """
+    types = set(linked_types(linked))
+    row = [float(any(kind in types for kind in kinds)) for kinds in _LD_KINDS]
+    og = metas.get("og:type", "").lower()
+    row += [float(og == kind) for kind in _OG]
+    row.append(float(bool(og) and og not in _OG))
+    row.append(float("author" in metas or "article:author" in metas))
+    row.append(float("article:published_time" in metas))
+    row.append(float(any(name.startswith("product:") for name in metas)))
+    try:
+        parts = urlsplit(url.lower())
+        host, path = parts.hostname or "", parts.path
+    except ValueError:
+        parts, host, path = urlsplit(""), "", ""
+    segments = [segment for segment in path.split("/") if segment]
+    words = set(_WORD.findall(" ".join(segments[:-1])))
+    if segments and len(segments[-1]) < 20:
+        words.update(_WORD.findall(segments[-1]))
+    row += [float(not words.isdisjoint(group)) for group in _PATH_WORDS]
+    in_host = set(_WORD.findall(host))
+    row += [float(not in_host.isdisjoint(group)) for group in _HOST_WORDS]
+    last = segments[-1] if segments else ""
+    row += [
+        float(len(segments)),
+        float(last.count("-") + last.count("_")),
+        float(len(last)),
+        float(sum(char.isdigit() for char in last)),
+        float(bool(parts.query)),
+        float(last.endswith((".html", ".htm", ".php", ".aspx"))),
+        float(bool(url)),
+        float("discourse" in metas.get("generator", "").lower()),
+    ]
+    return row
+
+
+def metas_of(document: Any) -> dict[str, str]:
+    """Name or property, in lower case, to content; the first of each."""
+    found: dict[str, str] = {}
+    for node in document.find_all("meta", limit=300):
+        name = node.attr("property") or node.attr("name") or node.attr("itemprop")
+        content = node.attr("content")
+        if name and content:
+            found.setdefault(name.lower(), content)
+    return found
+
+
+def title_of(document: Any) -> str:
+    """The text of the title element, on one line, as the scorer compares blocks with it."""
+    node = document.find("title")
+    return " ".join(node.text.split())[:MAX_TITLE] if node is not None else ""
