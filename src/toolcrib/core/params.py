@@ -15,6 +15,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, fields, replace
+from functools import cache
 from typing import (
     Annotated,
     Any,
@@ -88,7 +89,7 @@ class Parameter:
     @property
     def item(self) -> Parameter:
         """The elements of a list parameter."""
-        inner, meta = unwrap(get_args(self.type)[0])
+        inner, meta = _element(self.type)
         return Parameter(self.name, inner, meta, required=True, default=None)
 
     @property
@@ -100,6 +101,11 @@ class Parameter:
     def kind(self) -> str:
         """`path`, `url`, `json` or nothing; a list has the kind of its elements."""
         return self.item.meta.kind if self.is_list else self.meta.kind
+
+
+@cache
+def _element(annotation: Any) -> tuple[Any, Param]:
+    return unwrap(get_args(annotation)[0])
 
 
 def unwrap(annotation: Any) -> tuple[Any, Param]:

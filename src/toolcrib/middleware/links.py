@@ -17,7 +17,8 @@ from toolcrib.core.errors import ToolError
 from toolcrib.core.tool import NET
 from toolcrib.kit.egress.url import complete_url, parse_url
 
-LINK = re.compile(r"(?:https?://|(?<![\w/.@])www\.)[^\s<>\"]+")
+# Looking back comes after the letters, so that a search can run to the next h or w.
+LINK = re.compile(r"(?:https?://|www\.(?<![\w/.@]www\.))[^\s<>\"]+")
 # Where a link may be over, though each of these can also be a part of it.
 LINK_ENDS = re.compile(
     "[\\]'`\\\\)}|*\u3001\u3002\uff0c\uff1b\uff1a\uff01\uff1f\uff09\u300d\u300f\u3011]"

@@ -46,7 +46,18 @@ EachUrl: TypeAlias = Annotated[str, Param("Several.", kind="url", check=expand_r
 @tool(
     group="web",
     rights=NET,
-    keywords=("read", "open", "page", "website", "download", "visit", "browse", "article", "link"),
+    keywords=(
+        "read",
+        "open",
+        "web",
+        "page",
+        "website",
+        "download",
+        "visit",
+        "browse",
+        "article",
+        "link",
+    ),
     aliases=(
         "visit_website",
         "fetch_web_content",
