@@ -9,7 +9,7 @@ from typing import Any
 
 from toolcrib.core.config import secret
 from toolcrib.core.context import Caller, Ctx
-from toolcrib.core.errors import ToolError
+from toolcrib.core.errors import Denied, ToolError
 from toolcrib.core.registry import Registry
 from toolcrib.core.services import Services
 from toolcrib.core.session import Session
@@ -185,5 +185,5 @@ def _bare(host: str) -> str:
     return host.partition("://")[2].partition("/")[0].rpartition("@")[2]
 
 
-async def _no_call(tool: str, arguments: Any) -> Any:
-    raise NotImplementedError(tool, arguments)
+async def _no_call(tool: str, arguments: Any) -> Any:  # noqa: ARG001 - the shape of `Invoke`
+    raise Denied("A check calls no tools.")

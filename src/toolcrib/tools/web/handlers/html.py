@@ -6,8 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from toolcrib.tools.web.anchors import anchors_of, one_word, pictures_of
-from toolcrib.tools.web.document import Document, Format, Raw, decode
-from toolcrib.tools.web.facts import facts_of
+from toolcrib.tools.web.document import Document, Facts, Format, Raw, decode
 from toolcrib.tools.web.navigation import menus_of, navigation_of
 
 if TYPE_CHECKING:
@@ -43,7 +42,7 @@ def convert(raw: Raw) -> Document:
     """
     source, encoding = decode(raw)
     tree = _tree(source)
-    facts = facts_of(tree)
+    facts = _facts(tree, raw.url)
     notes = _notes(tree, raw)
     hidden = _make_visible(tree, _HIDDEN)
     base = tree.base_url(raw.url)
@@ -76,6 +75,22 @@ def convert(raw: Raw) -> Document:
         pictures=pictures,
         facts=facts,
         navigation=navigation,
+    )
+
+
+def _facts(tree: Tree, url: str) -> Facts:
+    """What the page says of itself; scripts and head must still be in the tree."""
+    from toolcrib.kit.reader.meta import read_meta
+
+    meta = read_meta(tree, url)
+    return Facts(
+        published=meta.published,
+        modified=meta.modified,
+        type=meta.type,
+        description=meta.description,
+        site=meta.site_name,
+        author=meta.byline,
+        language=meta.language,
     )
 
 
