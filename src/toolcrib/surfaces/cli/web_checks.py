@@ -186,4 +186,4 @@ def _bare(host: str) -> str:
 
 
 async def _no_call(tool: str, arguments: Any) -> Any:  # noqa: ARG001 - the shape of `Invoke`
-    raise Denied("A check calls no tools.")
+    raise Denied("A check calls no tools.", hint="Call the tool itself: `toolcrib call NAME`.")
