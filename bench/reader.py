@@ -18,6 +18,7 @@ import os
 import random
 import re
 import resource
+import statistics
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -33,13 +34,20 @@ COMPARED = 150
 """Pages that the other reader gets too."""
 
 
+def truth(folder: Path) -> Iterator[dict[str, Any]]:
+    """Each page's row of the truth."""
+    with gzip.open(folder / "truth.jsonl.gz", "rt", encoding="utf-8") as lines:
+        yield from map(json.loads, lines)
+
+
+def page(folder: Path, name: str) -> bytes:
+    """The bytes of a page."""
+    return gzip.decompress((folder / "html" / f"{name}.html.gz").read_bytes())
+
+
 def pages(folder: Path) -> Iterator[dict[str, Any]]:
     """Each page's row of the truth, with its bytes as `html`."""
-    with gzip.open(folder / "truth.jsonl.gz", "rt", encoding="utf-8") as lines:
-        for line in lines:
-            row = json.loads(line)
-            html = (folder / "html" / f"{row['id']}.html.gz").read_bytes()
-            yield row | {"html": gzip.decompress(html)}
+    return (row | {"html": page(folder, row["id"])} for row in truth(folder))
 
 
 def sampled(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -66,37 +74,47 @@ def word_f1(answer: str, truth: str) -> float:
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("--pages", type=int, help="a seeded sample of so many")
+    options.add_argument("--rounds", type=int, default=3, help="of the comparison")
     options.add_argument("--write-baseline", action="store_true")
     options.add_argument("--answers", type=Path, help="write the plain texts for score.py")
     given = options.parse_args()
-    rows = list(pages(Path(os.environ["TOOLCRIB_WCXB"])))
+    folder = Path(os.environ["TOOLCRIB_WCXB"])
+    rows = list(truth(folder))
     if given.pages:
         rows = random.Random(4).sample(rows, given.pages)
-    extract(rows[0]["html"])  # loads the tables
-    answers, right = {}, 0
-    started = time.process_time()
-    results = [extract(row["html"], row["url"]) for row in rows]
-    spent = time.process_time() - started
-    for row, result in zip(rows, results, strict=True):
+    extract(page(folder, rows[0]["id"]))  # loads the tables
+    before = peak()
+    answers, right, spent = {}, 0, 0.0
+    for row in rows:
+        html = page(folder, row["id"])
+        started = time.process_time()
+        result = extract(html, row["url"])
+        spent += time.process_time() - started
         answers[row["id"]] = result.text
         right += result.page_type == row["page_type"]
+    print(f"peak memory {peak()} MB, of which before the first page {before} MB")
     figures = means(rows, answers)
     for key, value in figures.items():
         print(f"{key:14} {value:.4f}")
     print(f"page type right {right / len(rows):.3f}")
     print(f"{len(rows) / spent:.1f} pages per CPU second")
-    print(f"peak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB,")
-    print("  of which the pages themselves", sum(len(row["html"]) for row in rows) >> 20, "MB")
     if given.answers:
         given.answers.write_text(json.dumps(answers), encoding="utf-8")
     if given.write_baseline:
         both = {"development": figures, "sample": means(sampled(rows), answers)}
         BASELINE.write_text(json.dumps(both, indent=1) + "\n", encoding="utf-8")
-    compare(random.Random(5).sample(rows, min(COMPARED, len(rows))))
+    some = random.Random(5).sample(rows, min(COMPARED, len(rows)))
+    compare([row | {"html": page(folder, row["id"])} for row in some], given.rounds)
 
 
-def compare(rows: list[dict[str, Any]]) -> None:
-    """The ratio of speeds to trafilatura's Markdown."""
+def peak() -> int:
+    """The most memory that this process has had, in MB, with the truth of all pages."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
+
+
+def compare(rows: list[dict[str, Any]], rounds: int) -> None:
+    """The ratio of speeds to trafilatura's Markdown: page by page, so that both meet the same
+    load of the machine."""
     try:
         import trafilatura
     except ImportError:
@@ -112,15 +130,21 @@ def compare(rows: list[dict[str, Any]]) -> None:
         extract(row["html"], row["url"])
 
     other(rows[0])
-    slow, fast = seconds(other, rows), seconds(ours, rows)
-    print(f"trafilatura: {len(rows) / slow:.1f} pages per CPU second, this reader")
-    print(f"  {len(rows) / fast:.1f} on the same {len(rows)}: {slow / fast:.1f} times")
+    ratios = []
+    for number in range(rounds):
+        slow = fast = 0.0
+        for row in rows:
+            slow += seconds(other, row)
+            fast += seconds(ours, row)
+        ratios.append(slow / fast)
+        print(f"round {number + 1}: trafilatura {len(rows) / slow:.1f} pages per CPU second,")
+        print(f"  this reader {len(rows) / fast:.1f} on the same {len(rows)}")
+    print(f"median of the ratios: {statistics.median(ratios):.2f}")
 
 
-def seconds(read: Callable[[dict[str, Any]], None], rows: list[dict[str, Any]]) -> float:
+def seconds(read: Callable[[dict[str, Any]], None], row: dict[str, Any]) -> float:
     started = time.process_time()
-    for row in rows:
-        read(row)
+    read(row)
     return time.process_time() - started
 
 

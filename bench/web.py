@@ -2,7 +2,8 @@
 
     python bench/web.py --peers VENV [--rounds 7]
 
-VENV is an environment with the peers: `pip install mcp-server-fetch duckduckgo-mcp-server`.
+VENV is an environment with the peers: `pip install mcp-server-fetch duckduckgo-mcp-server`;
+one that is not there is left out.
 Without it only toolcrib is measured. All are spoken to over MCP stdio by the same client,
 with the flags that open loopback addresses and lift limits a minute. A round is 20 pages of
 50 KB of 20 hosts (127.0.1.1 to 127.0.1.20), all asked for at once and none of them before.
@@ -219,7 +220,7 @@ def commands(peers: Path | None) -> dict[str, tuple[list[str], str]]:
             ],
             "fetch_content",
         )
-    return found
+    return {name: peer for name, peer in found.items() if Path(peer[0][0]).exists()}
 
 
 def throughput(port: int, peers: Path | None, rounds: int) -> None:

@@ -20,7 +20,7 @@ from toolcrib.core.config import Config
 from toolcrib.core.registry import Registry
 from toolcrib.core.tool import Tool
 from toolcrib.toolbox import installed
-from toolcrib.tools.web.provider import Kind
+from toolcrib.tools.web.asking.provider import Kind
 from toolcrib.tools.web.providers import Providers
 
 ROOT = Path(__file__).parents[1]
@@ -184,7 +184,7 @@ def tests_by_row() -> dict[str, list[str]]:
         for node in ast.parse(path.read_text()).body:
             marks: list[ast.expr] = []
             name = where
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
                 marks, name = node.decorator_list, f"{where}::{node.name}"
             elif isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "pytestmark":
                 value = node.value

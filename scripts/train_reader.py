@@ -38,9 +38,12 @@ PARTS = 5
 ASIDE = 4
 """The part that was looked at least while the method was chosen."""
 TARGET = pathlib.Path(scorer.__file__).with_name(scorer.MODEL)
-FIRST = {"iterations": 250, "depth": 6, "learning_rate": 0.1, "border_count": 32, "rsm": 0.35}
-SECOND = {"iterations": 120, "depth": 6, "learning_rate": 0.09, "border_count": 24, "rsm": 0.4}
-TYPES = {"iterations": 60, "depth": 4, "learning_rate": 0.12, "border_count": 24, "rsm": 0.5}
+FIRST = {"iterations": 200, "depth": 6, "learning_rate": 0.11, "border_count": 32, "rsm": 0.35}
+SECOND = {"iterations": 100, "depth": 6, "learning_rate": 0.1, "border_count": 24, "rsm": 0.4}
+TYPES = {
+    "iterations": 80, "depth": 4, "learning_rate": 0.12, "border_count": 24, "rsm": 0.5,
+    "loss_function": "MultiClass",
+}  # fmt: skip
 
 
 def load(folder: pathlib.Path, cache: pathlib.Path | None) -> list[dict[str, Any]]:
@@ -103,14 +106,15 @@ def vocabulary(pages: list[dict[str, Any]]) -> lexicon.Lexicon:
     return lexicon.Lexicon(log_odds(*seen[0], base, 6), log_odds(*seen[1], short, 9))
 
 
-def log_odds(number: Any, share: Any, base: float, least: int) -> dict[str, float]:
+def log_odds(number: Any, share: Any, base: float, least: int) -> dict[str, int]:
+    """In tenths."""
     result = {}
     for word, count in number.items():
         if count >= least:
             odds = (share[word] + 3 * base) / (count - share[word] + 3 * (1 - base))
             value = math.log(odds) - math.log(base / (1 - base))
             if abs(value) >= 0.35:
-                result[word] = round(value, 1)
+                result[word] = round(10 * value)
     return result
 
 
@@ -146,7 +150,7 @@ def rates(item: dict[str, Any]) -> tuple[dict[str, float], dict[str, float], flo
 
 def fitted(settings: dict[str, Any], rows: Any, labels: Any, weights: Any = None) -> Any:
     model = CatBoostClassifier(
-        **settings, loss_function="CrossEntropy", l2_leaf_reg=4, thread_count=2, verbose=0,
+        **{"loss_function": "CrossEntropy"} | settings, l2_leaf_reg=4, thread_count=2, verbose=0,
         random_seed=1, allow_writing_files=False, bootstrap_type="Bernoulli", subsample=0.7,
         leaf_estimation_iterations=2,
     )  # fmt: skip
@@ -155,11 +159,12 @@ def fitted(settings: dict[str, Any], rows: Any, labels: Any, weights: Any = None
 
 
 def exported(model: Any) -> dict[str, Any]:
-    """A model as the tables that `kit.reader.trees.Trees` reads."""
+    """A model as the tables that `kit.reader.trees` reads."""
     with tempfile.NamedTemporaryFile(suffix=".json") as file:
         model.save_model(file.name, format="json")
         plain = json.loads(pathlib.Path(file.name).read_text(encoding="utf-8"))
-    factor, bias = plain["scale_and_bias"][0], plain["scale_and_bias"][1][0]
+    factor, bias = plain["scale_and_bias"]
+    kinds = len(bias)
     trees = plain["oblivious_trees"]
     used = sorted({ask["float_feature_index"] for tree in trees for ask in tree["splits"]})
     borders = [
@@ -167,20 +172,23 @@ def exported(model: Any) -> dict[str, Any]:
                 if ask["float_feature_index"] == column})
         for column in used
     ]  # fmt: skip
-    span = max(max(tree["leaf_values"]) - min(tree["leaf_values"]) for tree in trees)
+    values = [np.array(tree["leaf_values"]).reshape(-1, kinds) for tree in trees]
+    span = max((one.max(axis=0) - one.min(axis=0)).max() for one in values)
+    total = np.array(bias, dtype=float)
     rows = []
-    for tree in trees:
+    for tree, own in zip(trees, values, strict=True):
         asked = []
         for ask in tree["splits"]:
             column = used.index(ask["float_feature_index"])
             asked += [column, borders[column].index(ask["border"])]
-        least = min(tree["leaf_values"])
-        bias += factor * least
-        leaves = bytes(round((value - least) / span * 255) for value in tree["leaf_values"])
+        least = own.min(axis=0)
+        total += factor * least
+        leaves = np.rint((own - least) / span * 255).astype(np.uint8).tobytes()
         rows.append([asked, base64.b85encode(leaves).decode()])
     short = [[float(f"{border:.6g}") for border in some] for some in borders]
-    return {"columns": used, "borders": short, "scale": factor * span / 255, "bias": bias,
-            "trees": rows}  # fmt: skip
+    shift = [round(float(one), 6) for one in total]
+    return {"columns": used, "borders": short, "scale": factor * span / 255,
+            "bias": shift if kinds > 1 else shift[0], "trees": rows}  # fmt: skip
 
 
 class Training:
@@ -194,37 +202,35 @@ class Training:
         self.sheets = [
             features.Sheet(item["page"], item["title"], self.words[item["part"]]) for item in pages
         ]
-        counts = [len(sheet.open) for sheet in self.sheets]
+        counts = [len(item["labels"]) for item in pages]
         self.starts = np.concatenate([[0], np.cumsum(counts)])
         self.of = np.repeat(np.arange(len(pages)), counts)
-        both = list(zip(pages, self.sheets, strict=True))
-        labels = [item["labels"][number] for item, sheet in both for number in sheet.open]
-        sizes = [len(item["words"][number]) for item, sheet in both for number in sheet.open]
-        self.labels = np.array(labels, dtype=np.float32)
+        self.labels = np.array([one for item in pages for one in item["labels"]], dtype=np.float32)
+        sizes = [len(words) for item in pages for words in item["words"]]
         self.sizes = np.array(sizes, dtype=np.float32)
         wanted = np.array([len(item["truth"]) for item in pages])[self.of]
         self.weights = np.minimum(self.sizes, 150) / (wanted + 60) + 0.0005
         self.weights[np.array([item["recall"] for item in pages])[self.of] < 0.5] = 0
 
-    def page_models(self) -> tuple[Any, list[Any]]:
-        figures = np.array([sheet.page_row() for sheet in self.sheets], dtype=np.float32)
-        rows = np.concatenate(
-            [figures, np.array([item["signals"] for item in self.pages])], axis=1
-        ).astype(np.float32)
-        chances = np.zeros((len(rows), len(signals.PAGE_TYPES)))
-        models = []
-        for kind in range(len(signals.PAGE_TYPES)):
-            is_kind = (self.kinds == kind).astype(np.float32)
-            for part in range(PARTS):
-                model = fitted(TYPES, rows[self.part != part], is_kind[self.part != part])
-                chances[self.part == part, kind] = chance(model, rows[self.part == part])
-            models.append(fitted(TYPES, rows, is_kind))
-        chances /= chances.sum(axis=1, keepdims=True)
-        right = (chances.argmax(axis=1) == self.kinds).mean()
+    def page_models(self, *, last: bool) -> Any:
+        """Chances of the types from models without the own part, and a model of all if `last`."""
+        self.figures = np.array([sheet.page_row() for sheet in self.sheets], dtype=np.float32)
+        own = np.array([item["signals"] for item in self.pages], dtype=np.float32)
+        rows = np.concatenate([self.figures, own], axis=1)
+        self.types = np.zeros((len(rows), len(signals.PAGE_TYPES)), dtype=np.float32)
+        for part in range(PARTS):
+            model = fitted(TYPES, rows[self.part != part], self.kinds[self.part != part])
+            self.types[self.part == part] = model.predict_proba(rows[self.part == part])
+        right = (self.types.argmax(axis=1) == self.kinds).mean()
         print(f"page type: {right:.3f} of pages right")
-        self.chances = chances
-        self.known = np.concatenate([chances, figures], axis=1).astype(np.float32)[self.of]
-        return chances, models
+        return fitted(TYPES, rows, self.kinds) if last else None
+
+    def first_rows(self) -> Any:
+        rows = np.concatenate(
+            [as_rows(sheet.columns()) for sheet in self.sheets if sheet.page.blocks]
+        )
+        shared = np.concatenate([self.types, self.figures], axis=1)[self.of]
+        return np.concatenate([rows, shared], axis=1, dtype=np.float32)
 
     def cross(self, settings: dict[str, Any], rows: Any, *, last: bool) -> tuple[Any, Any]:
         """Chances from models without the own part, and a model of all if `last`."""
@@ -240,22 +246,20 @@ class Training:
         return result, fitted(settings, rows[good], self.labels[good], self.weights[good])
 
     def second_rows(self, first: Any) -> Any:
-        rows = []
+        rows, known = [], np.zeros((len(self.pages), len(second.SHARED_NAMES)), dtype=np.float32)
         for number, (item, sheet) in enumerate(zip(self.pages, self.sheets, strict=True)):
             own = first[self.starts[number] : self.starts[number + 1]].tolist()
             if own:
-                own = scorer.spread(sheet, own)
-                found = second.second_rows(item["page"], sheet.chains, own, sheet.open)
-                texts = [sheet.texts[one] for one in sheet.open]
-                rows += [row + text for row, text in zip(found, texts, strict=True)]
-        known = self.chances[self.of].astype(np.float32)
-        return np.concatenate([np.array(rows, dtype=np.float32), known], axis=1)
+                columns, known[number] = second.second_columns(item["page"], sheet.chains, own)
+                rows.append(as_rows(columns + sheet.texts))
+        shared = np.concatenate([known, self.types], axis=1)[self.of]
+        return np.concatenate([np.concatenate(rows), shared], axis=1, dtype=np.float32)
 
     def report(self, name: str, chances: Any) -> None:
         scores: dict[str, list[float]] = collections.defaultdict(list)
-        for number, (item, sheet) in enumerate(zip(self.pages, self.sheets, strict=True)):
+        for number, item in enumerate(self.pages):
             own = chances[self.starts[number] : self.starts[number + 1]].tolist()
-            own = choice.once(item["page"], scorer.spread(sheet, own))
+            own = choice.once(item["page"], own)
             chosen = choice.best_set(own, [block.words for block in item["page"].blocks])
             got = [w for words, ok in zip(item["words"], chosen, strict=True) if ok for w in words]
             value = f1(got, item["truth"])
@@ -263,6 +267,10 @@ class Training:
             for key in ("all", group, item["type"]):
                 scores[key].append(value)
         print(name, {key: round(sum(v) / len(v), 4) for key, v in sorted(scores.items())})
+
+
+def as_rows(columns: list[bytes]) -> Any:
+    return np.frombuffer(b"".join(columns), dtype=np.uint8).reshape(len(columns), -1).T
 
 
 def chance(model: Any, rows: Any) -> Any:
@@ -283,24 +291,20 @@ def main() -> None:
     pages = load(pathlib.Path(os.environ["TOOLCRIB_WCXB"]), given.cache)
     training = Training(pages)
     print(f"{len(pages)} pages, {len(training.labels)} blocks")
-    _, type_models = training.page_models()
-    rows = np.array([row for sheet in training.sheets for row in sheet.rows()], dtype=np.float32)
-    rows = np.concatenate([rows, training.known], axis=1)
-    first, first_model = training.cross(FIRST, rows, last=given.write)
+    type_model = training.page_models(last=given.write)
+    first, first_model = training.cross(FIRST, training.first_rows(), last=given.write)
     training.report("first look", first)
-    del rows
-    again = training.second_rows(first)
-    final, second_model = training.cross(SECOND, again, last=given.write)
+    final, second_model = training.cross(SECOND, training.second_rows(first), last=given.write)
     training.report("second look", final)
-    running = training.chances[training.of][:, list(scorer.RUNNING)].sum(axis=1) > 0.5
+    running = training.types[training.of][:, list(scorer.RUNNING)].sum(axis=1) > 0.5
     training.report("as shipped", np.where(running, final, first))
     if given.chances:
-        np.savez(given.chances, first=first, final=final, types=training.chances)
+        np.savez(given.chances, first=first, final=final, types=training.types)
     if given.write:
         everything = vocabulary(pages)
         table = {
             "names": everything.names, "texts": everything.texts,
-            "types": [exported(model) for model in type_models],
+            "types": exported(type_model),
             "first": exported(first_model), "second": exported(second_model),
         }  # fmt: skip
         plain = json.dumps(table, separators=(",", ":"), sort_keys=True, ensure_ascii=False)

@@ -26,6 +26,24 @@ MAY_IMPORT = {
     "__main__": {"surfaces"},
 }
 
+# The rooms of a group of tools, each may import those before it. The tools themselves come
+# last; `provider` and `document` are what packages of others import.
+ROOMS = {
+    "web": (
+        "converting",
+        "handlers",
+        "reading",
+        "asking",
+        "engines",
+        "providers",
+        "searching",
+        "showing",
+        "citing",
+    ),
+    "http": ("sending", "describing"),
+}
+FOR_OTHERS = {"provider", "document"}
+
 BANNED_NAMES = {"utils", "util", "helpers", "helper", "manager", "base", "common", "misc"}
 
 # Where the world outside is touched. Everywhere else it comes through these.
@@ -40,6 +58,7 @@ ROOMS_OF = {
         "kit/process",
         "kit/store",
         "kit/lifeline.py",
+        "kit/worker/child.py",  # what the system tells of its memory
         "surfaces/cli/",
     ),
 }
@@ -147,6 +166,30 @@ def test_arrows_run_one_way(path: Path) -> None:
             continue
         target = parts[1] if (SOURCE / parts[1]).is_dir() or parts[1] == "toolbox" else "__init__"
         assert target == room or target in MAY_IMPORT[room], f"{room} must not import {name}"
+
+
+@pytest.mark.parametrize("group", ROOMS)
+def test_rooms_of_a_group_have_one_order(group: str) -> None:
+    order = ROOMS[group]
+    for path in sorted((SOURCE / "tools" / group).rglob("*.py")):
+        own = path.relative_to(SOURCE / "tools" / group).parts[0]
+        known = order[: order.index(own) + 1] if own in order else order
+        for name in imports_of(path):
+            parts = name.split(".")
+            if parts[:2] != ["toolcrib", "tools"] or own == "__init__.py":
+                continue
+            assert parts[2] == group, f"{path.name} imports another group: {name}"
+            assert parts[3] in known, f"{own} must not import {name}"
+
+
+def test_beside_the_rooms_there_are_only_tools() -> None:
+    for group in ROOMS:
+        for path in sorted((SOURCE / "tools" / group).glob("*.py")):
+            if path.stem in {"__init__", *FOR_OTHERS}:
+                continue
+            tree = ast.parse(path.read_text())
+            functions = {n.name for n in tree.body if isinstance(n, ast.AsyncFunctionDef)}
+            assert path.stem in functions, f"{path.name} is no tool: it belongs in a room"
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(SOURCE)))

@@ -58,3 +58,25 @@ async def test_a_page_by_any_way(path: str, many: bool) -> None:
     assert result.error.code == "denied"
     assert fine.error is None
     assert hits.get("/page", 0) == 0
+
+
+@pytest.mark.parametrize("path", ["secret/b.txt", "alias/b.txt", "open/../secret/b.txt"])
+async def test_a_path_inside_a_record(workspace: Path, path: str) -> None:
+    rules = [{"action": "deny", "target": f"{workspace}/secret*"}]
+    files = [{"path": "fine.txt", "content": "x"}, {"path": path, "content": "x"}]
+    async with Toolbox({"policy": {"rules": rules}}, workspace=workspace) as box:
+        result = await box.call("write_file", {"files": files})
+    assert result.error is not None
+    assert result.error.code == "denied"
+    assert not (workspace / "secret" / "b.txt").exists()
+    assert not (workspace / "fine.txt").exists()
+
+
+@pytest.mark.parametrize("name", ["path", "paths"])
+async def test_a_path_among_several(workspace: Path, name: str) -> None:
+    rules = [{"action": "deny", "target": f"{workspace}/secret*"}]
+    paths = ["open.txt", "alias/a.txt"] if name == "paths" else "alias/a.txt"
+    async with Toolbox({"policy": {"rules": rules}}, workspace=workspace) as box:
+        result = await box.call("read_file", {name: paths})
+    assert result.error is not None
+    assert "TOP" not in result.render()

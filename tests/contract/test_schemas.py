@@ -24,7 +24,10 @@ KEYWORDS = {
 
 DEEPEST = 3
 LONGEST_DESCRIPTION = 110
-SAYS_IT_ALL = {"query", "queries"}
+SAYS_IT_ALL = {
+    *("query", "queries", "url", "path", "source", "id", "new", "new_name"),
+    *("limit", "page", "max_tokens"),
+}
 """Parameters whose name is description enough. A list of choices is, too."""
 SNAKE = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 every_tool = pytest.mark.parametrize("tool", installed(), ids=lambda tool: tool.name)

@@ -19,6 +19,7 @@ REGISTRY = Registry(installed())
 SNAKE = re.compile(r"(?<![\w.])[a-z]+(?:_[a-z]+)+(?![\w.])")
 FILES = sorted(Path(tools.__file__).parent.rglob("*.py"))
 SETTINGS = set(re.findall(r"\w+", str(Config.model_json_schema()))) | {"api_key_env", "base_url"}
+FOLDERS = {"node_modules"}
 PARAMETERS = {p.name for tool in REGISTRY for p in tool.parameters}
 
 
@@ -38,7 +39,7 @@ def texts(source: str) -> Iterator[str]:
 
 def unknown(source: str) -> list[str]:
     """The names in those texts that are no tool, parameter or setting."""
-    known = {tool.name for tool in REGISTRY} | PARAMETERS | SETTINGS
+    known = {tool.name for tool in REGISTRY} | PARAMETERS | SETTINGS | FOLDERS
     return [name for text in texts(source) for name in SNAKE.findall(text) if name not in known]
 
 

@@ -10,7 +10,7 @@ import pytest
 from toolcrib.core.call import Result
 from toolcrib.core.policy import decide
 from toolcrib.core.settings import PolicyConfig
-from toolcrib.core.tool import MACHINE, NET, READ, SEND, WRITE, Right, Tool, tool
+from toolcrib.core.tool import ERASE, MACHINE, NET, READ, SEND, WRITE, Right, Tool, tool
 
 
 @tool(group="files", rights=READ)
@@ -60,6 +60,30 @@ def test_the_default_holds_where_no_rule_matches() -> None:
     )
     assert decide(policy, read_file, []).action == "allow"
     assert decide(policy, replace(read_file, name="other"), []).action == "deny"
+
+
+@pytest.mark.parametrize(
+    ("rights", "action"),
+    [
+        (["write"], "ask"),
+        (["write", "erase"], "allow"),
+        (["ERASE"], "allow"),
+        (["read"], "ask"),
+        ([], "allow"),
+    ],
+)
+def test_allowing_a_right_does_not_allow_another_that_is_asked_about(
+    rights: list[str], action: str
+) -> None:
+    policy = PolicyConfig.model_validate({"rules": [{"action": "allow", "rights": rights}]})
+    assert decide(policy, having(READ | WRITE | ERASE), []).action == action
+    assert decide(policy, having(READ | WRITE | ERASE), [], READ | WRITE).action == "allow"
+
+
+def test_a_rule_that_forbids_needs_one_right_only() -> None:
+    for said in ("deny", "ask"):
+        policy = PolicyConfig.model_validate({"rules": [{"action": said, "rights": ["write"]}]})
+        assert decide(policy, having(WRITE | ERASE | SEND), []).action == said
 
 
 def test_one_allowed_target_speaks_for_itself_alone() -> None:

@@ -1,8 +1,9 @@
 """From what a model sent to what a tool takes: forgiving in form, strict in meaning.
 
-Accepted: declared aliases, other cases and dashes in names, "3" for 3, "true" for
-true, one value where a list is wanted, JSON inside a string, and null for an
-optional parameter. Refused, with the right names: anything unknown or out of range.
+Accepted: declared aliases, other cases and dashes in names, "3" and "3,000" for numbers,
+"true" for true, one value where a list is wanted, JSON inside a string, null for an
+optional parameter, a tool's `dialect`, unknown names without a value, and a model's
+remarks. Refused, with the right names: anything else unknown, and what is out of range.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import inspect
 import json
 import math
+import re
 from collections.abc import Mapping
 from typing import Any, Literal, get_args, get_origin, is_typeddict
 
@@ -23,6 +25,10 @@ from toolcrib.core.tool import Tool
 MOST_ITEMS = 1000
 LARGEST = 2**53
 """Beyond this, JSON numbers are not the same everywhere."""
+REMARKS = {"explanation", "instruction", "reason", "reasoning", "thought"}
+"""Why a model makes a call: hosts teach it to say so, and no tool needs it."""
+GROUPED = re.compile(r"-?[0-9]{1,3}(,[0-9]{3})+")
+"""A number as results show it."""
 TRUE = {"true", "yes", "on", "1"}
 FALSE = {"false", "no", "off", "0"}
 
@@ -69,17 +75,30 @@ def rename(tool: Tool, given: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         BadInput: a name that the tool does not know, or one given twice.
     """
-    names = {plain(p.name): p.name for p in tool.parameters}
-    names |= {plain(alias): name for alias, name in tool.argument_aliases.items()}
+    names = {plain(alias): name for alias, name in tool.argument_aliases.items()}
+    names |= {plain(p.name): p.name for p in tool.parameters}
+    spelt = {plain(name): name for name in given}
     named: dict[str, Any] = {}
-    for name, value in given.items():
-        known = names.get(plain(name))
+    for name, value in _understood(tool, given):
+        known = names.get(name)
         if known is None:
-            raise _unknown(tool, name)
+            if name in REMARKS or value is None or value in ("", [], {}):
+                continue
+            raise _unknown(tool, spelt.get(name, name))
         if known in named and named[known] != value:
             raise BadInput(f"{tool.name}: '{known}' was given twice with different values.")
         named[known] = value
     return named
+
+
+def _understood(tool: Tool, given: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """What was given under plain names, said as this tool says it."""
+    offered = [(plain(name), value) for name, value in given.items()]
+    if tool.dialect is None or len({name for name, _ in offered}) < len(offered):
+        return offered
+    said = dict(offered)
+    tool.dialect(said)
+    return list(said.items())
 
 
 def usage(tool: Tool) -> str:
@@ -95,7 +114,9 @@ def _unknown(tool: Tool, name: str) -> BadInput:
 
 
 def _missing(tool: Tool, parameter: Parameter) -> BadInput:
-    described = f" ({parameter.meta.description})" if parameter.meta.description else ""
+    choices = get_args(parameter.type) if get_origin(parameter.type) is Literal else ()
+    said = f"one of {', '.join(map(str, choices))}" if choices else parameter.meta.description
+    described = f" ({said})" if said else ""
     return BadInput(f"{tool.name} needs '{parameter.name}'{described}.", hint=usage(tool))
 
 
@@ -154,6 +175,8 @@ def _as_number(parameter: Parameter, value: Any) -> int | float:
     wanted = "a whole number" if parameter.type is int else "a number"
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise _wrong(parameter, wanted, value)
+    if isinstance(value, str) and GROUPED.fullmatch(value.strip()):
+        value = value.replace(",", "")
     try:
         number = value if isinstance(value, int) else float(value)
     except ValueError:
@@ -213,13 +236,16 @@ def _as_record(parameter: Parameter, value: Any) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise _wrong(parameter, "an object", value)
     known = {f.name: f for f in record_fields(parameter.type)}
+    names = {plain(a): f.name for f in known.values() for a in (*f.meta.aliases, f.name)}
     record = {}
-    for name, item in value.items():
-        if name not in known:
+    for given, item in value.items():
+        name = names.get(plain(given))
+        if name is None:
             raise BadInput(
-                f"'{parameter.name}' has no field '{name}'.", hint=f"Fields: {', '.join(known)}."
+                f"'{parameter.name}' has no field '{given}'.", hint=f"Fields: {', '.join(known)}."
             )
-        record[name] = _coerce(known[name], item)
+        if item is not None or known[name].required:
+            record[name] = _coerce(known[name], item)
     for name, field in known.items():
         if field.required and name not in record:
             raise BadInput(f"'{parameter.name}' needs the field '{name}'.")

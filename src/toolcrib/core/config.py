@@ -21,6 +21,8 @@ from pydantic import Field, PrivateAttr, ValidationError
 from toolcrib.core.errors import ConfigError, NotConfigured
 from toolcrib.core.layers import explain, merge, read_environment, read_toml
 from toolcrib.core.settings import (
+    BackupConfig,
+    DocumentsConfig,
     EgressConfig,
     HistoryConfig,
     HttpConfig,
@@ -30,6 +32,7 @@ from toolcrib.core.settings import (
     Section,
     StoreConfig,
     ToolsConfig,
+    UndoConfig,
     WorkspaceConfig,
 )
 from toolcrib.core.web_settings import WebConfig
@@ -46,10 +49,13 @@ class Config(Section):
     tools: ToolsConfig = ToolsConfig()
     egress: EgressConfig = EgressConfig()
     web: WebConfig = WebConfig()
+    documents: DocumentsConfig = DocumentsConfig()
     limits: LimitsConfig = LimitsConfig()
     results: ResultsConfig = ResultsConfig()
     history: HistoryConfig = HistoryConfig()
     store: StoreConfig = StoreConfig()
+    undo: UndoConfig = UndoConfig()
+    backup: BackupConfig = BackupConfig()
     http: HttpConfig = HttpConfig()
     _file: Path | None = PrivateAttr(None)
 

@@ -13,7 +13,7 @@ a request in hosts that turn schemas into grammars.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cache
 from typing import (
@@ -37,7 +37,8 @@ class Param:
     `kind` marks values that policy looks at as the target of a call; "json" is an
     object or JSON text that holds one, "any" is text or any JSON value as it came. `check`
     takes the value and the `Ctx` and returns what the tool is given.
-    `json_type` is the schema type where the Python type is not a JSON one.
+    `json_type` is the schema type where the Python type is not a JSON one. `aliases` are other
+    names of a field of a record; those of a parameter stand on the declaration of its tool.
     """
 
     description: str = ""
@@ -46,6 +47,7 @@ class Param:
     kind: Literal["", "path", "url", "json", "any"] = ""
     check: Check | None = None
     json_type: Literal["", "string"] = ""
+    aliases: tuple[str, ...] = ()
 
     @property
     def range(self) -> str:
@@ -60,7 +62,7 @@ class Param:
         stated = {
             f.name: value
             for f in fields(other)
-            if (value := getattr(other, f.name)) not in ("", None)
+            if (value := getattr(other, f.name)) not in ("", None, ())
         }
         return replace(self, **stated)
 
@@ -69,7 +71,7 @@ Count: TypeAlias = Annotated[int, Param("How many.", minimum=1)]
 Offset: TypeAlias = Annotated[int, Param("Where to start, from 0.", minimum=0)]
 Line: TypeAlias = Annotated[int, Param("Line number, from 1; negative counts from the end.")]
 Seconds: TypeAlias = Annotated[float, Param("Seconds.", minimum=0)]
-Tokens: TypeAlias = Annotated[int, Param("Token budget.", minimum=50)]
+Tokens: TypeAlias = Annotated[int, Param(minimum=50)]
 JsonObject: TypeAlias = Annotated[
     dict[str, Any], Param("JSON object.", kind="json", json_type="string")
 ]
@@ -101,6 +103,28 @@ class Parameter:
     def kind(self) -> str:
         """`path`, `url`, `json` or nothing; a list has the kind of its elements."""
         return self.item.meta.kind if self.is_list else self.meta.kind
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        """The kinds of all values in it, also of those in the fields of records."""
+        if self.is_list:
+            return self.item.kinds
+        if is_typeddict(self.type):
+            return frozenset().union(*(field.kinds for field in record_fields(self.type)))
+        return frozenset({self.meta.kind} - {""})
+
+    def of_kind(self, kind: str, value: Any) -> Iterator[Any]:
+        """The values of one kind in an argument for this parameter, wherever they stand in it."""
+        if value is None or value == "":
+            return
+        if self.is_list:
+            for item in value:
+                yield from self.item.of_kind(kind, item)
+        elif is_typeddict(self.type):
+            for field in record_fields(self.type):
+                yield from field.of_kind(kind, value.get(field.name))
+        elif self.meta.kind == kind:
+            yield value
 
 
 @cache

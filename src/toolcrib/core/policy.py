@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from toolcrib.core.settings import Action, PolicyConfig, Rule
-from toolcrib.core.tool import MACHINE, SEND, Right, Tool
+from toolcrib.core.tool import ERASE, MACHINE, SEND, Right, Tool
 
 STRICTNESS: dict[Action, int] = {"allow": 0, "ask": 1, "deny": 2}
-ASK_BY_DEFAULT = SEND | MACHINE
+ASK_BY_DEFAULT = SEND | MACHINE | ERASE
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ def _matches(rule: Rule, tool: Tool, target: str, rights: Right) -> bool:
     return (
         fits(rule.tool, tool.name)
         and fits(rule.group, tool.group)
-        and _any_right(rule.rights, rights)
+        and _speaks_of(rule, rights)
         and fits(rule.target, target)
     )
 
@@ -61,6 +61,14 @@ def fits(pattern: str, text: str) -> bool:
     return fnmatchcase(text.lower(), pattern.lower())
 
 
-def _any_right(names: Iterable[str], rights: Right) -> bool:
-    wanted = [name.lower() for name in names]
-    return not wanted or any(name in rights.names for name in wanted)
+def _speaks_of(rule: Rule, rights: Right) -> bool:
+    """Whether a rule means calls that use these rights.
+
+    One that allows has to name each of them that is asked about: whoever lets tools write
+    has not said that they may delete for good or send.
+    """
+    named = {name.lower() for name in rule.rights}
+    if not named:
+        return True
+    asked = (rights & ASK_BY_DEFAULT).names if rule.action == "allow" else []
+    return not named.isdisjoint(rights.names) and named.issuperset(asked)

@@ -39,6 +39,9 @@ class WorkspaceConfig(Section):
     unprotect: Annotated[
         Names, Field(description="Built-in protected globs to lift, written as listed.")
     ] = []
+    refuse_binary: Annotated[
+        bool, Field(description="Refuse to read files that are not text as if they were.")
+    ] = True
 
 
 class Rule(Section):
@@ -48,7 +51,11 @@ class Rule(Section):
     tool: Annotated[str, Field(description="Glob on the name of the tool.")] = "*"
     group: Annotated[str, Field(description="Glob on the group of the tool.")] = "*"
     rights: Annotated[
-        Names, Field(description="The rule speaks of tools with any of these rights.")
+        Names,
+        Field(
+            description="For calls with any of these rights; allow needs to name each of send, "
+            "machine and erase that is used."
+        ),
     ] = []
     target: Annotated[str, Field(description="Glob on the path or URL of the call.")] = "*"
 
@@ -147,6 +154,22 @@ class EgressConfig(Section):
     retry: RetryConfig = RetryConfig()
 
 
+class DocumentsConfig(Section):
+    """The reader of documents: PDF, office files, books, mail."""
+
+    ocr: Annotated[
+        Literal["off", "tesseract"],
+        Field(description="tesseract: read scanned pages and images by that program."),
+    ] = "off"
+    ocr_language: Annotated[
+        str, Field(description="Languages of tesseract, as `eng` or `deu+eng`.")
+    ] = "eng"
+    ocr_pages: Annotated[
+        int, Field(ge=1, le=1000, description="Scanned pages of a document that are read at most.")
+    ] = 20
+    max_bytes: Annotated[PositiveInt, Field(description="Bytes of a document.")] = 50_000_000
+
+
 class LimitsConfig(Section):
     """How much may run at once, and for how long."""
 
@@ -185,6 +208,32 @@ class HistoryConfig(Section):
     argument_chars: Annotated[
         PositiveInt, Field(description="Characters of each argument that are kept.")
     ] = 400
+
+
+class UndoConfig(Section):
+    """What is kept so that changes of files can be taken back."""
+
+    keep_bytes: Annotated[
+        PositiveInt, Field(description="Bytes of kept contents in all, compressed.")
+    ] = 1_000_000_000
+    keep_days: Annotated[PositiveFloat, Field(description="Days for which a step is kept.")] = 30.0
+    max_file_bytes: Annotated[
+        PositiveInt, Field(description="Bytes of the largest file that is kept.")
+    ] = 100_000_000
+    max_entries: Annotated[
+        PositiveInt, Field(description="Files and folders of a tree that is moved or deleted.")
+    ] = 100_000
+
+
+class BackupConfig(Section):
+    """Backups of whole trees."""
+
+    folder: Annotated[
+        str, Field(description="Where they are kept; empty: toolcrib's data folder.")
+    ] = ""
+    max_bytes: Annotated[
+        PositiveInt, Field(description="Bytes of the files of one backup, not compressed.")
+    ] = 5_000_000_000
 
 
 class StoreConfig(Section):

@@ -14,7 +14,7 @@ from toolcrib.core.params import Parameter, parameters_of, schema_of
 
 
 class Right(Flag):
-    """What a tool may do to the world."""
+    """What a tool may do to the world; `ERASE`: delete what then cannot be brought back."""
 
     NONE = 0
     READ = auto()
@@ -23,6 +23,7 @@ class Right(Flag):
     EXEC = auto()
     SEND = auto()
     MACHINE = auto()
+    ERASE = auto()
 
     @property
     def names(self) -> list[str]:
@@ -30,7 +31,7 @@ class Right(Flag):
         return [r.name.lower() for r in Right if r in self and r.name]
 
 
-NONE, READ, WRITE, NET, EXEC, SEND, MACHINE = (
+NONE, READ, WRITE, NET, EXEC, SEND, MACHINE, ERASE = (
     Right.NONE,
     Right.READ,
     Right.WRITE,
@@ -38,11 +39,20 @@ NONE, READ, WRITE, NET, EXEC, SEND, MACHINE = (
     Right.EXEC,
     Right.SEND,
     Right.MACHINE,
+    Right.ERASE,
 )
+
+CHANGING = WRITE | EXEC | SEND | MACHINE | ERASE
 
 Function = Callable[..., Awaitable[Result]]
 Narrowing = Callable[[Mapping[str, Any]], Right]
 """Which rights a call with these arguments can use."""
+Dialect = Callable[[dict[str, Any]], None]
+"""Turns unchecked arguments of like tools elsewhere into those of a tool, in place.
+
+The names come without case, dashes and underscores. What has no counterpart and changes
+nothing is taken out; what asks for something else raises BadInput with what to do instead.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +77,7 @@ class Tool:
     seconds: float | None
     concurrency: int | None
     narrowing: Narrowing | None = None
+    dialect: Dialect | None = None
 
     def rights_for(self, arguments: Mapping[str, Any]) -> Right:
         """What a call with these checked arguments may do: the rights, or fewer."""
@@ -99,7 +110,7 @@ class Tool:
     @property
     def read_only(self) -> bool:
         """Whether nothing changes anywhere."""
-        return not self.destructive and not self.rights & (WRITE | EXEC | SEND | MACHINE)
+        return not self.destructive and not self.rights & CHANGING
 
     @property
     def open_world(self) -> bool:
@@ -120,6 +131,7 @@ def tool(
     seconds: float | None = None,
     concurrency: int | None = None,
     narrowing: Narrowing | None = None,
+    dialect: Dialect | None = None,
 ) -> Callable[[Function], Tool]:
     """Declare an async function as a tool.
 
@@ -136,6 +148,7 @@ def tool(
         concurrency: how many calls of it may run at once; None is no limit of its own.
         narrowing: tells from checked arguments which of the rights a call can use, where
             that depends on them; policy then judges by those.
+        dialect: understands arguments that another name cannot, such as `view_range=[1, 9]`.
 
     Raises:
         TypeError: the function is not async or has no docstring.
@@ -156,10 +169,11 @@ def tool(
             argument_aliases=dict(argument_aliases or {}),
             profiles=tuple(profiles),
             destructive=destructive,
-            idempotent=idempotent or not rights & (WRITE | EXEC | SEND | MACHINE),
+            idempotent=idempotent or not rights & CHANGING,
             seconds=seconds,
             concurrency=concurrency,
             narrowing=narrowing,
+            dialect=dialect,
         )
 
     return declare

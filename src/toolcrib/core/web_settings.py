@@ -98,6 +98,9 @@ class FetchConfig(Section):
     links: Annotated[
         int, Field(ge=0, le=200, description="Links listed of a page, where they are asked for.")
     ] = 40
+    whole: Annotated[
+        bool, Field(description="Read whole pages, where it would be their main content.")
+    ] = False
     disarm: Annotated[
         bool,
         Field(description="Show links and images of pages without what could carry data out."),

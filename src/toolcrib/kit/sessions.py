@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Self
 
+from toolcrib.core.call import well_formed
 from toolcrib.core.errors import ConfigError, StorageFailure
 from toolcrib.core.services import Services
 from toolcrib.core.session import MAX_REMEMBERED, Session
@@ -166,7 +167,8 @@ class Sessions:
 
 
 def _maps_of(session: Session) -> Maps:
-    reads = {("read", path): mark for path, mark in session.reads.items()}
+    # A name that is no text cannot be stored, and no call can spell it either.
+    reads = {("read", p): mark for p, mark in session.reads.items() if well_formed(p) == p}
     return reads | {("link", key): "" for key in session.links}
 
 

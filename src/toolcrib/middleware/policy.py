@@ -25,12 +25,13 @@ from toolcrib.core.errors import (
 )
 from toolcrib.core.pipeline import Proceed
 from toolcrib.core.policy import Decision, decide
-from toolcrib.core.tool import NET, READ, SEND, Right
+from toolcrib.core.tool import NET, READ, SEND, WRITE, Right
 from toolcrib.kit.approvals import Approvals, fingerprint
 from toolcrib.kit.paths import Workspace
 from toolcrib.kit.redaction import redact
 from toolcrib.middleware.links import canonical
 
+FILES = READ | WRITE
 SUMMARY_CHARS = 200
 SLASHES = re.compile("/{2,}")
 OUR_OWN = (
@@ -74,12 +75,12 @@ async def policy(call: Call, proceed: Proceed) -> Result:
         result = await proceed(call)
     except ToolError as error:
         # What a server answered may stand in the failure as well.
-        if call.tool.rights & NET and not isinstance(error, OUR_OWN):
+        if rights & NET and not isinstance(error, OUR_OWN):
             call.ctx.session.taint(untrusted=True)
         # Sending the same address once more would tell nobody anything new.
         _remember(call, _values(call, "url"))
         raise
-    _note(call, result)
+    _note(call, result, rights)
     return result
 
 
@@ -126,10 +127,12 @@ def _reasons(call: Call, rights: Right) -> set[str]:
 def targets_of(call: Call) -> list[str]:
     """The paths and URLs that a call is about, in every spelling that a rule may use.
 
-    A tool that takes a path and is given none works in the current directory.
+    A tool that takes a path and is given none works in the current directory, unless its
+    arguments say that it is not about files.
     """
     paths = [name for path in _values(call, "path") for name in path.spellings()]
-    if not paths and any(p.kind == "path" for p in call.tool.parameters):
+    about_files = call.tool.narrowing is None or call.tool.rights_for(call.arguments) & FILES
+    if not paths and about_files and any("path" in p.kinds for p in call.tool.parameters):
         paths = [str(call.ctx.use(Workspace).start(call.ctx.session.directory))]
     return paths + [name for url in _values(call, "url") for name in _spellings(url)]
 
@@ -137,9 +140,7 @@ def targets_of(call: Call) -> list[str]:
 def _values(call: Call, kind: str) -> list[Any]:
     found: list[Any] = []
     for parameter in call.tool.parameters:
-        value = call.arguments.get(parameter.name)
-        if parameter.kind == kind and value:
-            found += value if isinstance(value, list) else [value]
+        found += parameter.of_kind(kind, call.arguments.get(parameter.name))
     return found
 
 
@@ -166,8 +167,8 @@ def _taint(call: Call, rights: Right) -> Decision | None:
     return None
 
 
-def _note(call: Call, result: Result) -> None:
-    session, rights = call.ctx.session, call.tool.rights
+def _note(call: Call, result: Result, rights: Right) -> None:
+    session = call.ctx.session
     if rights & NET or result.source:
         session.taint(untrusted=True)
         _remember(call, _values(call, "url"))

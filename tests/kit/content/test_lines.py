@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import time
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -183,3 +184,37 @@ def test_wide_text_is_bounded() -> None:
     data = b"\xff\xfe" + b"a\0" * (module.WIDE_LIMIT // 2 + 1)
     with pytest.raises(TooLarge, match="utf-16-le"):
         opened(data)
+
+
+def test_each_line_one_by_one(tmp_path: Path) -> None:
+    for data, lines in {
+        b"a\nb\n": ["a", "b"],
+        b"a\r\nb": ["a", "b"],
+        b"a\rb\r": ["a", "b"],
+        b"": [],
+        b"\n\n": ["", ""],
+        "zwö\nx".encode("utf-16"): ["zwö", "x"],
+        b"\xef\xbb\xbfa\n": ["a"],
+    }.items():
+        (tmp_path / "f").write_bytes(data)
+        with (tmp_path / "f").open("rb") as file:
+            text = TextFile(file, "f", lambda: None)
+            assert list(text.each_line(1_000_000)) == lines
+            assert text.ended == data.endswith((b"\n", b"\r"))
+
+
+def test_each_line_stops_at_its_limit(tmp_path: Path) -> None:
+    (tmp_path / "f").write_bytes(b"0123456789\n" * 1000)
+    with (tmp_path / "f").open("rb") as file:
+        assert len(list(TextFile(file, "f", lambda: None).each_line(110))) == 10
+
+
+def test_what_is_too_far_inside_a_file_is_said(tmp_path: Path) -> None:
+    with (tmp_path / "f").open("w+b") as file:
+        file.write(b"start\n")
+        file.truncate(1 << 43)
+        text = TextFile(file, "f", lambda: None)
+        with pytest.raises(TooLarge, match="further in"):
+            text._refuse_far((1 << 30) + 1)
+        with pytest.raises(TooLarge, match="last 5 lines"):
+            text.page(-5, 5, 0, 1000, len)

@@ -36,7 +36,7 @@ def box_for(tree: Tree, **workspace: object) -> Toolbox:
 
 def test_the_schema_says_string() -> None:
     properties = look.schema["properties"]
-    assert properties["path"] == {"type": "string", "description": "Path in the workspace."}
+    assert properties["path"] == {"type": "string"}
     assert properties["others"]["items"] == {"type": "string"}
     assert [p.kind for p in look.parameters] == ["path", "path"]
 

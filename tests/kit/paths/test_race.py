@@ -72,6 +72,49 @@ def test_no_leak(
     assert seen["refused"] > 0
 
 
+SWING = """
+import os, sys
+inside, outside = sys.argv[1:]
+print("go", flush=True)
+while True:
+    os.rename(inside, outside)
+    os.rename(outside, inside)
+"""
+
+
+@pytest.mark.rows("X12")
+def test_no_leak_while_a_parent_moves_out(workspace: Workspace, tree: Tree) -> None:
+    """A link leads through a folder and back; where that is moved out, back is outside."""
+    (tree.root / "a" / "swing").mkdir(parents=True)
+    (tree.root / "a" / "secret.txt").write_bytes(b"hello\n")
+    (tree.root / "swinging").symlink_to("a/swing/../secret.txt")
+    inside, outside = str(tree.root / "a" / "swing"), str(tree.outside / "swing")
+    argv = [sys.executable, "-S", "-c", SWING, inside, outside]
+    safe = workspace.resolve("swinging")
+    with subprocess.Popen(argv, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        try:
+            seen = count(lambda: safe.read_bytes(1000), READS)
+        finally:
+            process.kill()
+    assert seen["leaked"] == 0
+    assert seen["inside"] > 0
+    assert seen["refused"] > 0
+
+
+@pytest.mark.rows("X12")
+def test_listings_do_not_leak_either(workspace: Workspace, tree: Tree) -> None:
+    safe = workspace.resolve("flip")
+    with flipping(tree.root / "flip", "src", "../ws_evil"):
+        for _ in range(READS // 5):
+            try:
+                names = {entry.name for entry in safe.list()}
+            except (PathDenied, NotFound):
+                continue
+            assert names == {"main.py", "deep", "climb"}
+
+
 def test_the_race_is_real(tree: Tree) -> None:
     """Checking a name and opening it afterwards does leak here."""
 

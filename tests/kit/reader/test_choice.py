@@ -58,3 +58,8 @@ def test_a_text_counts_once_unless_it_is_a_cell_or_code() -> None:
     html += "<table><tr><td>one two three four</table>"
     page = read_tree(parse(html, positions=False).find("body"))
     assert once(page, [0.5] * 5) == [0.5, 0.0, 0.5, 0.5, 0.5]
+
+
+def test_code_is_as_likely_as_the_paragraphs_that_it_stands_between() -> None:
+    page = read_tree(parse("<p>a</p><pre>x</pre><p>b</p><div><pre>y</pre></div>").find("body"))
+    assert once(page, [0.9, 0.1, 0.7, 0.2]) == [0.9, 0.7, 0.7, 0.2]

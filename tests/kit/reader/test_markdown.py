@@ -10,7 +10,16 @@ from turbohtml import parse
 from tests.kit.reader.markdown_cases import BLOCKS, CODE, TABLES, Case
 from tests.kit.reader.markdown_more_cases import FORMULAS, LINKS, NOTES, PHRASES, PICTURES, PLAIN
 from tests.kit.reader.markdown_page import BASE, convert, rendered
+from tests.kit.reader.markdown_site_cases import (
+    MORE_BLOCKS,
+    MORE_MATH,
+    MORE_NOTES,
+    MORE_TABLES,
+    SITES,
+)
 from toolcrib.kit.reader.markdown import Heading, Link, to_markdown, to_text, write
+
+pytestmark = pytest.mark.rows("A18", "A20", "D26")
 
 GROUPS = {
     "blocks": BLOCKS,
@@ -22,6 +31,11 @@ GROUPS = {
     "pictures": PICTURES,
     "formulas": FORMULAS,
     "notes": NOTES,
+    "sites": SITES,
+    "more tables": MORE_TABLES,
+    "more blocks": MORE_BLOCKS,
+    "more formulas": MORE_MATH,
+    "more notes": MORE_NOTES,
 }
 CASES = [
     pytest.param(case, id=f"{group}-{case[0]}") for group, cases in GROUPS.items() for case in cases

@@ -24,17 +24,15 @@ def test_the_byline_comes_from_the_first_of_nine_places(first):
     words = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
     expected = words[first]
     parts = BYLINES[first:]
-    # What is shown gives way to data that name someone else.
-    if expected == "seven":
-        parts = [part for part in parts if "eight" not in part]
     for order in (parts, parts[::-1]):
         assert meta("".join(order)).byline == expected
 
 
-def test_what_is_shown_stays_if_it_holds_the_name():
+def test_what_is_shown_comes_before_data_that_reader_modes_do_not_believe():
     data = linked({"@type": "Article", "author": "Ann Doe"})
     assert meta('<p class="byline">By ann doe, Paris</p>' + data).byline == "By ann doe, Paris"
-    assert meta('<p class="byline">Bob</p>' + data).byline == "Ann Doe"
+    assert meta('<p class="byline">Bob</p>' + data).byline == "Bob"
+    assert meta("<p>Bob</p>" + data).byline == "Ann Doe"
 
 
 def test_several_authors_and_strange_ones():

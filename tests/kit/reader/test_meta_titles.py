@@ -50,7 +50,7 @@ def test_a_colon_stays_where_a_heading_has_it():
     whole = "Fathom: a framework for web pages"
     assert meta(f"<title>{whole}</title>").title == "a framework for web pages"
     for tag in ("h1", "h2"):
-        page = f"<title>{whole}</title><{tag}>Fathom:\n a <i>framework</i> for web pages</{tag}>"
+        page = f"<title>{whole}</title><{tag}>\nFathom: a <i>framework</i> for web pages </{tag}>"
         assert meta(page).title == whole
 
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from turbohtml import parse
 
+from toolcrib.kit.reader.choice import drop_rest
 from toolcrib.kit.reader.tree import MAX_NODES, Page, read_tree
 
 
@@ -72,3 +73,30 @@ def test_elements_know_their_blocks() -> None:
 
 def test_a_huge_page_is_given_up() -> None:
     assert not page_of("<i>x</i>" * MAX_NODES).whole
+
+
+_PROSE = "<p>" + "some words of a text that goes on " * 30 + "</p>"
+_MENU = "<nav><ul><li><a href=/a>Shop</a><li><a href=/b>About</a></ul></nav>"
+
+
+def test_a_menu_is_passed_over_where_the_page_has_enough_without_it() -> None:
+    texts = blocks_of(_MENU + _PROSE + "<footer><div>Imprint</div></footer>")
+    assert len(texts) == 1
+    assert texts[0].startswith("some words")
+
+
+def test_a_menu_is_read_where_it_may_be_what_the_page_is_about() -> None:
+    assert blocks_of(_MENU + "<p>few words</p>") == ["Shop", "About", "few words"]
+    large = "<nav>" + "<div>an entry of a long list</div>" * 400 + "</nav>"
+    assert len(blocks_of(large + _PROSE)) == 401
+
+
+def test_what_looks_like_content_is_read_inside_of_a_menu_too() -> None:
+    assert len(blocks_of(f"<nav><div>x</div>{_PROSE}</nav><footer><p>y</p></footer>")) == 3
+
+
+def test_a_menu_that_was_passed_over_does_not_stay_between_chosen_blocks() -> None:
+    root = parse(_PROSE + _MENU + _PROSE, positions=False).find("body")
+    page = read_tree(root)
+    drop_rest(page, [True, True])
+    assert "Shop" not in root.text

@@ -58,7 +58,7 @@ def test_a_schema_comes_with_json(program: Program) -> None:
 def test_an_unknown_profile_is_usage(program: Program) -> None:
     done = program("tools", "--profile", "nope")
     assert done.code == 2
-    assert "Profiles: all, default" in done.err
+    assert "Profiles: all, backup, code, default" in done.err
 
 
 def test_the_manual_of_a_tool(program: Program) -> None:

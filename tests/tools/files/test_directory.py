@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 
 from toolcrib.core.call import Result
+from toolcrib.kit.content.sizes import size_of
 from toolcrib.kit.tokens import estimate
 from toolcrib.toolbox import Toolbox
-from toolcrib.tools.files.directory import size_of
+
+pytestmark = pytest.mark.rows("C001", "E02")
 
 
 @pytest.fixture
@@ -54,10 +56,12 @@ async def test_one_level(box: Toolbox) -> None:
         "readme.md  1.2 KB",
     ]
     assert result.data["total"] == 12
-    assert {"path": "a.py", "kind": "file", "size": 1} in result.data["entries"]
-    assert {"path": "out", "kind": "link", "target": "/etc", "leads": "outside"} in result.data[
-        "entries"
-    ]
+    entries = {entry["path"]: entry for entry in result.data["entries"]}
+    assert entries["a.py"].items() >= {"name": "a.py", "kind": "file", "size": 1}.items()
+    assert entries["out"].items() >= {"target": "/etc", "leads": "outside"}.items()
+    assert entries["src"]["kind"] == "folder"
+    assert entries[".git"]["ignored"]
+    assert entries["a.py"]["modified"].startswith("20")
     assert not result.truncated
 
 
@@ -82,6 +86,7 @@ async def test_several_levels_without_links_or_secrets(box: Toolbox) -> None:
     [
         ({"glob": "*.py"}, ["a.py"]),
         ({"glob": "*.PY", "depth": 4}, ["src/deep/deeper/leaf.py", "src/main.py", "a.py"]),
+        ({"glob": "**/*.py", "depth": 4}, ["src/deep/deeper/leaf.py", "src/main.py", "a.py"]),
         ({"glob": "src/*.py", "depth": 4}, ["src/deep/deeper/leaf.py", "src/main.py"]),
         ({"path": "src", "depth": 2}, ["deep", "deep/deeper", "main.py"]),
         ({"path": "link"}, ["deep", "main.py"]),
@@ -90,6 +95,42 @@ async def test_several_levels_without_links_or_secrets(box: Toolbox) -> None:
 async def test_choosing(box: Toolbox, arguments: dict[str, object], paths: list[str]) -> None:
     result = await listed(box, **arguments)
     assert [entry["path"] for entry in result.data["entries"]] == paths
+
+
+async def test_sorted_by_size_and_by_time(box: Toolbox, ws: Path) -> None:
+    (ws / "folder").mkdir()
+    for number, name in enumerate(("b", "a", "c")):
+        (ws / name).write_bytes(bytes([10, 30, 20][number]))
+        os.utime(ws / name, (1_000_000 * number, 1_000_000 * number))
+    os.utime(ws / "folder", (5, 5))
+    by_size = await listed(box, sort="size")
+    assert [entry["path"] for entry in by_size.data["entries"]] == ["folder", "a", "c", "b"]
+    by_time = await listed(box, sort="modified")
+    assert [entry["path"] for entry in by_time.data["entries"]] == ["c", "a", "folder", "b"]
+    assert by_time.text.split("\n")[1] == "c  20 bytes  1970-01-24 03:33"
+
+
+async def test_what_programs_made_is_named_and_not_opened(box: Toolbox, ws: Path) -> None:
+    for name in ("node_modules/left", "src/__pycache__", ".git/objects"):
+        (ws / name).mkdir(parents=True)
+    (ws / "src" / "a.py").touch()
+    deep = await listed(box, depth=5)
+    paths = [entry["path"] for entry in deep.data["entries"]]
+    assert paths == [".git", "node_modules", "src", "src/__pycache__", "src/a.py"]
+    assert "node_modules/ (not opened)" in deep.text
+    assert [e["path"] for e in (await listed(box, path="node_modules")).data["entries"]] == ["left"]
+    assert "not opened" not in (await listed(box)).text
+
+
+async def test_paging_keeps_the_order_asked_for(box: Toolbox, ws: Path) -> None:
+    for number in range(800):
+        (ws / f"a file with quite a long name, number {number:04}.txt").write_bytes(bytes(number))
+    first = await listed(box, sort="size")
+    assert first.next is not None
+    assert first.next.arguments["sort"] == "size"
+    second = await box.call(first.next.tool, first.next.arguments)
+    sizes = [e["size"] for e in first.data["entries"] + second.data["entries"]]
+    assert sizes == sorted(sizes, reverse=True)
 
 
 async def test_nothing_there(box: Toolbox, ws: Path) -> None:

@@ -14,7 +14,7 @@ from toolcrib.kit.paths import fingerprint
 from toolcrib.kit.sessions import Sessions
 from toolcrib.kit.tokens import estimate
 from toolcrib.toolbox import Toolbox
-from toolcrib.tools.files.read import MAX_IMAGE_BYTES
+from toolcrib.tools.files.reading.contents import MAX_IMAGE_BYTES
 
 BUDGET = 4000
 
@@ -39,6 +39,7 @@ async def test_a_small_file_is_exact(box: Toolbox, ws: Path) -> None:
         "start": 1,
         "lines": 3,
         "total_lines": 3,
+        "tokens": 6,
     }
 
 
@@ -137,11 +138,11 @@ async def test_an_image_that_is_too_large(box: Toolbox, ws: Path) -> None:
 
 
 async def test_a_binary_file_is_named(box: Toolbox, ws: Path) -> None:
-    (ws / "a.pdf").write_bytes(b"%PDF-1.7\n...")
-    result = await read(box, "a.pdf")
+    (ws / "a.txt").write_bytes(b"\x7fELF\x02\x01....")
+    result = await read(box, "a.txt")
     assert result.error is not None
     assert result.error.code == "unsupported_content"
-    assert "PDF document, 12 bytes" in result.error.message
+    assert "a.txt: ELF program, 10 bytes" in result.error.message
 
 
 async def test_a_folder_and_a_missing_file(box: Toolbox, ws: Path) -> None:

@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from tests.servers.scripted import Answer
-from toolcrib.tools.web.provider import Ask, Found, Page, Provider, Reach, records
+from toolcrib.tools.web.asking.provider import Ask, Found, Page, Provider, records
+from toolcrib.tools.web.asking.reach import Reach
 
 NAMES = ("alpha", "beta", "gamma")
 

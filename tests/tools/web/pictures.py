@@ -6,7 +6,8 @@ import struct
 import zlib
 
 from toolcrib.kit.text import one_line
-from toolcrib.tools.web.provider import Ask, Found, Page, Provider, Reach, records
+from toolcrib.tools.web.asking.provider import Ask, Found, Page, Provider, records
+from toolcrib.tools.web.asking.reach import Reach
 
 
 def png(width: int = 3, height: int = 2, extra: bytes = b"") -> bytes:

@@ -4,16 +4,38 @@ from __future__ import annotations
 
 import re
 
-from toolcrib.kit.content.encoding import Encoding, detect
+from toolcrib.kit.content.encoding import Encoding, decodes, detect
 
+MAX_TELLING = 250_000
+"""How many bytes of a longer page tell its charset."""
 SNIFFED = 4096
 """How many first bytes are searched for the zeros of UTF-16."""
 _DECLARED = re.compile(rb"charset|encoding", re.IGNORECASE)
 _NOT_ASCII = bytes(range(128, 256))
 _ASCII = bytes(range(128))
+# The escapes of ISO-2022-JP are ASCII.
+_PLAIN = _ASCII.replace(b"\x1b", b"")
 _UTF8 = Encoding("utf-8", label="utf-8")
+_UTF8_NAMES = frozenset({"", "utf-8", "utf8"})
+"""What is declared of nearly all pages."""
 _SURE = 6
 """So many characters of valid UTF-8 are no accident of another charset."""
+
+
+def decoded(body: bytes, declared: str = "") -> str:
+    """The text of a whole page, in the encoding that `charset_of` finds.
+
+    What is plainly UTF-8 is read once, rather than looked at and then read.
+    """
+    if _may_be_plain(body, declared):
+        try:
+            text = body.decode("utf-8")
+        except UnicodeDecodeError:
+            pass
+        else:
+            if "\ufffd" not in text:
+                return text
+    return charset_of(body, declared).decode(body)
 
 
 def charset_of(body: bytes, declared: str = "") -> Encoding:
@@ -27,7 +49,10 @@ def charset_of(body: bytes, declared: str = "") -> Encoding:
         body: all of it, or as much as arrived.
         declared: the charset that the headers name, in lower case; empty for none.
     """
-    found = detect(body, complete=True, declared=declared, lenient=True)
+    body = _telling(body)
+    if _may_be_plain(body, declared) and _is_plain(body):
+        return _UTF8
+    found = detect(body, complete=len(body) < MAX_TELLING, declared=declared, lenient=True)
     if found.mark:
         return found
     wide = _wide(body[:SNIFFED])
@@ -40,8 +65,36 @@ def charset_of(body: bytes, declared: str = "") -> Encoding:
         return _UTF8
     candidates = [found]
     if _share_broken(found, body) > 0.05:
-        candidates += [detect(body, complete=True, lenient=True), _by_look(body)]
+        complete = len(body) < MAX_TELLING
+        candidates += [detect(body, complete=complete, lenient=True), _by_look(body)]
     return min(candidates, key=lambda encoding: _share_broken(encoding, body))
+
+
+def _may_be_plain(body: bytes, declared: str) -> bool:
+    """Whether valid UTF-8 would settle it: no mark, no wide characters, no escapes."""
+    return (
+        declared in _UTF8_NAMES
+        and b"\x1b" not in body
+        and b"\0" not in body[:SNIFFED]
+        and not body.startswith(b"\xef\xbb\xbf")
+    )
+
+
+def _is_plain(body: bytes) -> bool:
+    """Whether the start of a page is UTF-8 without a replacement character, from any tool."""
+    if body.isascii():
+        return True
+    return b"\xef\xbf\xbd" not in body and decodes(body, "utf-8", complete=len(body) < MAX_TELLING)
+
+
+def _telling(body: bytes) -> bytes:
+    """The start of a long page, and what follows on the first byte that is not ASCII."""
+    if len(body) <= MAX_TELLING:
+        return body
+    strange = len(body) - len(body.lstrip(_PLAIN))
+    if strange < MAX_TELLING - SNIFFED:
+        return body[:MAX_TELLING]
+    return body[:SNIFFED] + body[strange : strange + MAX_TELLING - SNIFFED]
 
 
 def _wide(head: bytes) -> str:
@@ -71,5 +124,5 @@ def _share_broken(encoding: Encoding, body: bytes) -> float:
 def _by_look(body: bytes) -> Encoding:
     """The encoding by the bytes alone, whatever the page says of itself."""
     head = _DECLARED.sub(b"xxxxxxx", body[:1024])
-    found = detect(head + body[1024:], complete=True, lenient=True)
+    found = detect(head + body[1024:], complete=len(body) < MAX_TELLING, lenient=True)
     return Encoding(found.name, guessed=True, label=found.label)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import re
 from dataclasses import dataclass
 from typing import Literal
 
@@ -32,6 +33,17 @@ _WIDER = {
     "iso-8859-8-i": "iso-8859-8",
     "utf-8-sig": "utf-8",
 }
+
+
+# Labels of browsers whose signs Python's lookup of codecs mixes up.
+_SPELLINGS = {
+    "ks_c_5601-1987": "euc-kr",
+    "ks_c_5601-1989": "euc-kr",
+    "gb_2312-80": "gbk",
+    "ansi_x3.4-1968": "windows-1252",
+}
+_YEAR = re.compile(r":(?:19)\d\d$")
+_MAX_LABEL = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +88,7 @@ def detect(head: bytes, *, complete: bool, declared: str = "", lenient: bool = F
     for mark, name in MARKS:
         if head.startswith(mark):
             return Encoding(name, mark, label=name.replace("utf-16-", "utf-16"))
-    declared = declared.lower()
+    declared = _label(declared)
     if _browsers_codec(declared) and not _is_contradicted(declared, head, complete=complete):
         return Encoding(_python_name(declared) or "utf-8", label=declared)
     # Text in ISO-2022-JP is ASCII with escapes, so valid UTF-8 as well.
@@ -122,6 +134,12 @@ def _python_name(label: str) -> str:
         return ""
 
 
+def _label(declared: str) -> str:
+    """What was declared, in the spelling by which the codec of browsers is found."""
+    label = declared[:_MAX_LABEL].strip().lower()
+    return _SPELLINGS.get(label) or (_YEAR.sub("", label) if ":" in label else label)
+
+
 def _browsers_codec(label: str) -> str:
     """The codec that reads a label as browsers do; empty where there is none."""
     if not label:
@@ -130,7 +148,7 @@ def _browsers_codec(label: str) -> str:
 
     try:
         return codecs.lookup(f"whatwg-{label}").name
-    except LookupError:
+    except (LookupError, ValueError):
         return ""
 
 

@@ -76,6 +76,7 @@ _INSIDE_ZIP = (
     (b"META-INF/MANIFEST.MF", Kind("Java archive")),
 )
 
+_OPEN_XML = "application/vnd.openxmlformats-officedocument"
 _MARKS = tuple(mark for mark, _ in MARKS)
 _TEXT_CONTROLS = frozenset(b"\t\n\r\f\b\x1b")
 
@@ -96,6 +97,90 @@ def kind_of(head: bytes) -> Kind | None:
         if head[offset : offset + len(magic)] == magic:
             return kind
     return Kind("binary file")
+
+
+_MEDIA_TYPES = {
+    "PDF document": "application/pdf",
+    "ZIP archive": "application/zip",
+    "gzip archive": "application/gzip",
+    "xz archive": "application/x-xz",
+    "Zstandard archive": "application/zstd",
+    "7z archive": "application/x-7z-compressed",
+    "RAR archive": "application/vnd.rar",
+    "SQLite database": "application/vnd.sqlite3",
+    "ELF program": "application/x-elf",
+    "old Office document": "application/x-ole-storage",
+    "bzip2 archive": "application/x-bzip2",
+    "tar archive": "application/x-tar",
+    "Windows program": "application/vnd.microsoft.portable-executable",
+    "Mach-O program": "application/x-mach-binary",
+    "WebAssembly module": "application/wasm",
+    "BMP image": "image/bmp",
+    "TIFF image": "image/tiff",
+    "icon": "image/x-icon",
+    "WAV sound": "audio/wav",
+    "AVI video": "video/x-msvideo",
+    "MP4 or QuickTime media": "video/mp4",
+    "Matroska or WebM video": "video/x-matroska",
+    "Ogg media": "application/ogg",
+    "FLAC sound": "audio/flac",
+    "MP3 sound": "audio/mpeg",
+    "HDF5 data": "application/x-hdf5",
+    "Parquet table": "application/vnd.apache.parquet",
+    "Word document": f"{_OPEN_XML}.wordprocessingml.document",
+    "Excel workbook": f"{_OPEN_XML}.spreadsheetml.sheet",
+    "PowerPoint presentation": f"{_OPEN_XML}.presentationml.presentation",
+    "EPUB book": "application/epub+zip",
+    "Java archive": "application/java-archive",
+}
+_TEXTS = {
+    "md": "text/markdown",
+    "markdown": "text/markdown",
+    "json": "application/json",
+    "jsonl": "application/x-ndjson",
+    "ipynb": "application/x-ipynb+json",
+    "xml": "application/xml",
+    "svg": "image/svg+xml",
+    "html": "text/html",
+    "htm": "text/html",
+    "css": "text/css",
+    "csv": "text/csv",
+    "tsv": "text/tab-separated-values",
+    "js": "text/javascript",
+    "mjs": "text/javascript",
+    "ts": "text/x-typescript",
+    "py": "text/x-python",
+    "sh": "text/x-shellscript",
+    "c": "text/x-c",
+    "h": "text/x-c",
+    "rs": "text/x-rust",
+    "go": "text/x-go",
+    "java": "text/x-java",
+    "yaml": "application/yaml",
+    "yml": "application/yaml",
+    "toml": "application/toml",
+    "sql": "application/sql",
+    "rtf": "application/rtf",
+    "eml": "message/rfc822",
+    "patch": "text/x-diff",
+    "diff": "text/x-diff",
+}
+
+
+def media_type_of(head: bytes, name: str) -> str:
+    """The media type of a file: by its first bytes, and of a text by its name."""
+    kind = kind_of(head)
+    if kind is not None:
+        return kind.image or _MEDIA_TYPES.get(kind.name, "application/octet-stream")
+    if not head:
+        return "application/x-empty"
+    ending = name.rpartition(".")[2].lower() if "." in name else ""
+    start = head[:200].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
+    if start.startswith((b"<!doctype html", b"<html")):
+        return "text/html"
+    if start.startswith(b"{\\rtf"):
+        return "application/rtf"
+    return _TEXTS.get(ending, "text/plain")
 
 
 def _fits(head: bytes, kind: Kind) -> bool:

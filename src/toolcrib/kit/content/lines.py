@@ -20,6 +20,13 @@ COUNTED = 64 * BLOCK
 WIDE_LIMIT = 64 * BLOCK
 """UTF-16 and UTF-32 files are converted in memory, up to this size."""
 
+PASSED_OVER = 512 * BLOCK
+"""Bytes that are read at most to get to a line or column far inside a file."""
+TAIL = 64 * BLOCK
+"""Bytes at the end of a file among which its last lines are looked for."""
+LONGEST = 4 * BLOCK
+"""Characters of a line that `each_line` gives at most."""
+
 Check = Callable[[], None]
 Fits = Callable[[str], int]
 
@@ -66,7 +73,7 @@ class TextFile:
     def __init__(self, file: BinaryIO, name: str, check: Check) -> None:
         self._name = name
         self._check = check
-        file.seek(0)
+        file = _sized(file)
         head = file.read(LOOKED_AT)
         self.encoding: Encoding = detect(head, complete=len(head) < LOOKED_AT)
         if self.encoding.wide:
@@ -100,7 +107,7 @@ class TextFile:
         Raises:
             BadInput: the file has fewer lines, or the line fewer characters.
         """
-        total = self.count() if self._size() <= COUNTED else None
+        total = self.count() if self.size <= COUNTED else None
         first = self._number(start, total)
         offset = self._tail(-start) if first is None else self._offset(first)
         text, more, partial = self._read(offset, column, lines, max_chars)
@@ -128,6 +135,42 @@ class TextFile:
             f"{self._name} has {total:,} lines.", hint="A negative start counts from the end."
         )
 
+    def each_line(self, max_bytes: int) -> Iterator[str]:
+        """The lines from the first on, without their ends, while a file has so many bytes."""
+        decoder = codecs.getincrementaldecoder(self._codec)("replace")
+        newline = self._newline.decode()
+        self._file.seek(self._base)
+        begun: list[str] = []
+        length, left = 0, max_bytes
+        while block := self._file.read(min(BLOCK, left)):
+            self._check()
+            left -= len(block)
+            first, *others = decoder.decode(block).split(newline)
+            if length < LONGEST:
+                begun.append(first)
+                length += len(first)
+            if others:
+                yield "".join(begun)[:LONGEST].removesuffix("\r")
+                *whole, rest = others
+                for line in whole:
+                    yield line.removesuffix("\r")
+                begun, length = [rest], len(rest)
+        if length:
+            yield "".join(begun)[:LONGEST].removesuffix("\r")
+
+    @property
+    def size(self) -> int:
+        """Bytes that there are now, of UTF-16 and UTF-32 as UTF-8."""
+        return self._file.seek(0, os.SEEK_END)
+
+    @property
+    def ended(self) -> bool:
+        """Whether the last line has an end."""
+        if self.size <= self._base:
+            return False
+        self._file.seek(-1, os.SEEK_END)
+        return self._file.read(1) == self._newline
+
     def count(self) -> int:
         """How many lines there are; what follows the last line end is one too."""
         self._file.seek(self._base)
@@ -142,9 +185,6 @@ class TextFile:
             self._check()
             yield block
 
-    def _size(self) -> int:
-        return self._file.seek(0, os.SEEK_END)
-
     def _offset(self, line: int) -> int:
         """Where a line starts, in bytes."""
         needed, offset, seen = line - 1, self._base, 0
@@ -157,6 +197,7 @@ class TextFile:
                 needed -= found
                 seen += found
                 offset += len(block)
+                self._refuse_far(offset)
                 continue
             at = -1
             for _ in range(needed):
@@ -166,10 +207,14 @@ class TextFile:
 
     def _tail(self, lines: int) -> int:
         """Where the last lines start, in bytes, read from the end."""
-        end = self._size()
+        end = self.size
         needed, at = lines, end
         while at > self._base:
             self._check()
+            if end - at >= TAIL:
+                raise TooLarge(
+                    f"The last {lines:,} lines of {self._name} have more than {TAIL:,} bytes."
+                )
             start = max(self._base, at - BLOCK)
             self._file.seek(start)
             block = self._file.read(at - start)
@@ -190,19 +235,28 @@ class TextFile:
         decoder = codecs.getincrementaldecoder(self._codec)("replace")
         newline = self._newline.decode()
         self._file.seek(offset)
-        text, to_skip, ended = "", column, False
+        text, to_skip, ended, passed = "", column, False, 0
         while not ended and len(text) <= max_chars and text.count(newline) < lines:
             self._check()
             block = self._file.read(LOOKED_AT)
             ended = not block
             part = decoder.decode(block, final=ended)
             if to_skip:
+                passed += len(block)
+                self._refuse_far(passed)
                 part, to_skip = self._skip(part, to_skip, newline)
             text += part
         end = _end_of_lines(text, lines, newline)
         kept = text[: min(end, max_chars)]
         more = len(kept) < len(text) or (not ended and bool(self._file.read(1)))
         return kept, more, len(kept) < end and not kept.endswith(newline)
+
+    def _refuse_far(self, passed: int) -> None:
+        if passed > PASSED_OVER:
+            raise TooLarge(
+                f"That place of {self._name} is further in than {PASSED_OVER:,} bytes.",
+                hint="A negative start reads from the end.",
+            )
 
     def _skip(self, part: str, count: int, newline: str) -> tuple[str, int]:
         end = part.find(newline)
@@ -232,3 +286,15 @@ def _end_of_lines(text: str, lines: int, newline: str) -> int:
         if at < 0:
             return len(text)
     return at + 1
+
+
+def _sized(file: BinaryIO) -> BinaryIO:
+    """The file at its start; what the system makes up while it is read, copied to memory."""
+    try:
+        size = file.seek(0, os.SEEK_END)
+    except OSError:
+        size = 0
+    file.seek(0)
+    if size:
+        return file
+    return io.BytesIO(file.read(WIDE_LIMIT))

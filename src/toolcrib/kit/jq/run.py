@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
-import sys
-from functools import cache
-from pathlib import Path
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
-from toolcrib.core.context import Ctx
-from toolcrib.core.errors import BadInput, TimedOut, TooLarge, Unavailable
-from toolcrib.kit.process import Processes
+from toolcrib.core.errors import BadInput, Unavailable
+from toolcrib.kit.worker import Task, Workers
 
-SECONDS = 5.0
-MEGABYTES = 384
+if TYPE_CHECKING:
+    from toolcrib.core.context import Ctx
+
 MAX_RESULTS = 1000
 MAX_CHARS = 10_000
-MAX_BYTES = 4_000_000
-WORKER = str(Path(__file__).with_name("worker.py"))
+FILTER = Task(
+    "toolcrib.kit.jq.worker:run",
+    "The filter",
+    seconds=5.0,
+    megabytes=384,
+    most=4_000_000,
+    hint="Use a simpler filter, or one that gives less.",
+)
 
 # Imports must stand first in a program, so here they are a syntax error; the definitions
 # hide what could tell of this machine. The line break ends a comment.
@@ -42,40 +46,21 @@ async def run_program(program: str, text: str, ctx: Ctx) -> list[str]:
         raise BadInput("The filter is empty.", hint="A filter looks like: .items[] | {id, name}")
     if len(program) > MAX_CHARS:
         raise BadInput(f"The filter has more than {MAX_CHARS:,} characters.")
-    whole = PROGRAM.format(most=MAX_RESULTS + 1, program=program.replace("\0", " "))
-    asked = json.dumps({"program": whole, "text": text}).encode()
-    done = await ctx.use(Processes).run(
-        [sys.executable, "-I", "-S", "-B", WORKER, _module(), str(MEGABYTES)],
-        cwd="/",
-        stdin=asked,
-        timeout=ctx.remaining(SECONDS),
-        max_output=2 * MAX_BYTES,
-        passed_on=(),
-    )
-    if done.timed_out:
-        raise TimedOut(f"The filter was stopped after {SECONDS:g} s.", hint="Use a simpler filter.")
-    if done.stdout.size > MAX_BYTES:
-        raise TooLarge(f"The filter gives more than {MAX_BYTES:,} bytes.", hint="Select less.")
-    return _results(bytes(done.stdout), done.exit_code)
-
-
-def _results(output: bytes, exit_code: int) -> list[str]:
-    try:
-        answer = json.loads(output)
-    except ValueError:
-        raise TooLarge(
-            "The filter needs too much memory.",
-            hint="Use a filter that gives less.",
-            exit_code=exit_code,
-        ) from None
-    if "error" in answer:
-        said = _told(answer["error"])
-        raise BadInput(
-            f"The filter failed: {said}",
-            hint="Mend the jq expression, or leave 'filter' out to see the whole answer.",
+    if find_spec("jq") is None:
+        raise Unavailable(
+            "Filters need the package jq, which is not installed here.",
+            hint="Leave 'filter' out, or install it with: pip install jq",
         )
-    text: str = answer["text"]
-    lines = text.split("\n") if text else []
+    whole = PROGRAM.format(most=MAX_RESULTS + 1, program=program.replace("\0", " "))
+    asked = {"program": whole}
+    try:
+        _, output = await ctx.use(Workers).run(FILTER, asked, text.encode(), ctx.deadline)
+    except BadInput as error:
+        raise BadInput(
+            f"The filter failed: {_told(error.message)}",
+            hint="Mend the jq expression, or leave 'filter' out to see the whole answer.",
+        ) from None
+    lines = output.decode().split("\n") if output else []
     return [json.dumps(json.loads(line), ensure_ascii=False) for line in lines]
 
 
@@ -83,15 +68,3 @@ def _told(error: str) -> str:
     """The first line of what jq says, without where it stands in our own wrapping."""
     line = error.strip().split("\n", 1)[0].removeprefix("jq: error: ")
     return line.partition(" at <top-level>")[0][:300].rstrip(".") + "."
-
-
-@cache
-def _module() -> str:
-    """The file of the extension module, found without loading it."""
-    spec = importlib.util.find_spec("jq")
-    if not sys.executable or spec is None or not spec.origin:
-        raise Unavailable(
-            "Filters need the package jq, which is not installed here.",
-            hint="Leave 'filter' out, or install it with: pip install jq",
-        )
-    return spec.origin

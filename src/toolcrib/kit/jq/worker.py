@@ -1,55 +1,29 @@
-"""The process in which a jq program runs: it can use time and memory, and nothing else.
+"""The part of a filter that runs in a child: jq itself."""
 
-    python -I -S -B worker.py MODULE MEGABYTES < {"program": …, "text": …}
+from __future__ import annotations
 
-It writes `{"text": …}`, one result a line, or `{"error": …}`. Once jq is loaded, no
-file can be opened any more.
-"""
-
-import importlib.machinery
-import importlib.util
-import json
-import sys
-from contextlib import suppress
 from typing import Any
 
+import jq  # type: ignore[import-not-found]
 
-def main() -> None:
-    """Load, confine, run, answer."""
-    jq = _loaded(sys.argv[1])
-    asked = json.load(sys.stdin)
-    _confine(int(sys.argv[2]))
+from toolcrib.core.errors import BadInput
+
+
+def prepare() -> None:
+    """Run jq once, so that all of it is loaded."""
+    run({"program": "."}, b"0")
+
+
+def run(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]:
+    """The results of `program` over a JSON text, one a line.
+
+    Raises:
+        BadInput: it is no program, or it failed on this input.
+    """
     try:
-        text = jq.compile(asked["program"]).input_text(asked["text"]).text()
-        answer = json.dumps({"text": text})
+        text: str = jq.compile(request["program"]).input_text(data.decode()).text()
     except ValueError as error:
-        answer = json.dumps({"error": str(error)[:2000]})
-    except (MemoryError, RecursionError):
-        answer = json.dumps({"error": "too much memory is needed"})
-    sys.stdout.write(answer)
-
-
-def _loaded(file: str) -> Any:
-    loader = importlib.machinery.ExtensionFileLoader("jq", file)
-    spec = importlib.util.spec_from_loader("jq", loader)
-    assert spec is not None
-    module = importlib.util.module_from_spec(spec)
-    loader.exec_module(module)
-    return module
-
-
-def _confine(megabytes: int) -> None:
-    import resource
-
-    def limit(which: int, most: int) -> None:
-        with suppress(OSError, ValueError):
-            resource.setrlimit(which, (most, most))
-
-    limit(resource.RLIMIT_AS, megabytes << 20)
-    limit(resource.RLIMIT_CORE, 0)
-    limit(resource.RLIMIT_FSIZE, 0)
-    limit(resource.RLIMIT_NOFILE, 0)
-
-
-if __name__ == "__main__":
-    main()
+        raise BadInput(str(error)[:2000]) from None
+    except RecursionError:
+        raise MemoryError from None
+    return {}, text.encode()

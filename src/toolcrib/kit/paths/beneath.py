@@ -189,6 +189,7 @@ class Openat2:
     """The kernel resolves, and refuses what leaves the folder. Linux 5.6 and later."""
 
     RESOLVE_NO_MAGICLINKS = 0x02
+    RESOLVE_NO_SYMLINKS = 0x04
     RESOLVE_BENEATH = 0x08
 
     def __init__(self) -> None:
@@ -213,6 +214,22 @@ class Openat2:
             os.close(fd)
             raise
         return Found(fd, status, names, pinned=True)
+
+    def unlinked(self, folder: int, path: str, flags: int) -> int:
+        """Open what a path beneath a folder names, where no link of any kind is on the way.
+
+        So what it names and where it is are the same. It never waits on a pipe or device.
+
+        Raises:
+            OSError: ELOOP for a link, otherwise what the system says.
+        """
+        how = self.RESOLVE_BENEATH | self.RESOLVE_NO_SYMLINKS | self.RESOLVE_NO_MAGICLINKS
+        return openat2(folder, path, flags | os.O_CLOEXEC, how)
+
+    def folder(self, real: str) -> int:
+        """Hold a folder by its absolute path, on which no link may be. Raises as `unlinked`."""
+        how = self.RESOLVE_NO_SYMLINKS | self.RESOLVE_NO_MAGICLINKS
+        return openat2(-100, real, O_PATH | os.O_DIRECTORY | os.O_CLOEXEC, how)
 
 
 def _real_parts(fd: int, root: int) -> tuple[str, ...]:

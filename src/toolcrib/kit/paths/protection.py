@@ -84,19 +84,33 @@ READ = (
     # The machine's own, where a root is as wide as that.
     "/etc/shadow*",
     "/etc/gshadow*",
+    "/etc/ssh/ssh_host_*_key",
+    "/run/secrets",
+    "/var/run/secrets",
     "/proc/*/environ",
     "/proc/*/mem",
+    "/proc/*/task/*/environ",
+    "/proc/*/task/*/mem",
     "/proc/kcore",
 )
+
+OWN = "toolcrib's own settings and state"
 
 EXCEPTIONS = (".env.example", ".env.sample", ".env.template", ".env.dist", "id_*.pub")
 
 WRITE = (
     # What git runs.
     ".git/hooks",
+    "*.git/hooks",
     ".git/config",
+    "*.git/config",
     ".git/config.worktree",
+    ".git/commondir",
+    "*.git/commondir",
     ".git/info/attributes",
+    ".git/rebase-merge",
+    ".git/rebase-apply",
+    ".git/sequencer",
     ".git/modules",
     ".git/worktrees",
     ".gitmodules",
@@ -207,6 +221,7 @@ class Protection:
         unprotect: patterns that lift built-in ones: one as listed, or something narrower
             (`.env.test`, `.vscode/settings.json`). They do not lift the user's own.
         own: absolute paths of toolcrib's own configuration and state, never written.
+        hidden: those that are never read either: contents kept for undo, and backups.
     """
 
     def __init__(
@@ -215,6 +230,7 @@ class Protection:
         protect_write: Iterable[str] = (),
         unprotect: Iterable[str] = (),
         own: Iterable[str] = (),
+        hidden: Iterable[str] = (),
     ) -> None:
         unprotect = tuple(unprotect)
         lifted = {Pattern.of(text).names for text in unprotect}
@@ -224,7 +240,25 @@ class Protection:
         self._exceptions = PatternSet((*EXCEPTIONS, *unprotect))
         own_read, own_write = list(protect_read), [*protect_read, *protect_write]
         self._added = {"read": PatternSet(own_read), "write": PatternSet(own_write)}
+        self._hidden = [[fold(name) for name in path.split("/") if name] for path in hidden]
         self._own = [[fold(name) for name in path.split("/") if name] for path in own]
+        self._own += self._hidden
+
+    def patterns(self, use: Use) -> tuple[Pattern, ...]:
+        """All patterns that forbid a use, whatever exceptions say."""
+        return (*self._built_in[use].patterns, *self._added[use].patterns)
+
+    def add(self, patterns: Iterable[str]) -> None:
+        """Protect more names from reading and writing, for as long as this object lives."""
+        more = [p.text for p in map(Pattern.of, patterns) if p.names]
+        for use, known in self._added.items():
+            texts = [p.text for p in known.patterns]
+            self._added[use] = PatternSet(dict.fromkeys([*texts, *more]))
+
+    @property
+    def exceptions(self) -> tuple[Pattern, ...]:
+        """What is lifted from the built-in patterns."""
+        return self._exceptions.patterns
 
     def match(self, parts: Sequence[str], inside: int, use: Use) -> str:
         """The pattern that forbids a path, as written; "" where none does.
@@ -238,11 +272,14 @@ class Protection:
         names = [fold(part) for part in parts]
         for end in range(max(len(names) - inside, 0) + 1, len(names) + 1):
             found = self._added[use].find(names, end)
-            if not found and not self._is_lifted(names, end):
+            if not found:
                 found = self._built_in[use].find(names, end)
+                found = found if found and not self._is_lifted(names, end) else []
             if found:
                 return found[0].text
-        return self._never_written(names, inside) if use == "write" else ""
+        if use == "read":
+            return OWN if _leads_into(names, self._hidden) else ""
+        return self._never_written(names, inside)
 
     def _is_lifted(self, names: list[str], index: int) -> bool:
         """Whether an exception speaks of the name before `index`, alone or with what follows."""
@@ -255,6 +292,8 @@ class Protection:
     def _never_written(self, names: list[str], inside: int) -> str:
         if inside and names[-1] == ".git":
             return ".git"
-        if any(names[: len(own)] == own for own in self._own if own):
-            return "toolcrib's own settings and state"
-        return ""
+        return OWN if _leads_into(names, self._own) else ""
+
+
+def _leads_into(names: list[str], places: Iterable[list[str]]) -> bool:
+    return any(names[: len(place)] == place for place in places if place)

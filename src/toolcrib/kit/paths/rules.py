@@ -2,16 +2,17 @@
 
 Two kinds of rule. Some spellings never mean a file of the workspace and are refused
 everywhere: control characters, Windows network and device paths, drive letters, bare
-device names. Others are ordinary names on Linux and macOS and traps on Windows (a
-colon opens a stream, a trailing dot is dropped, `GIT~1` is another name of `.git`);
-they are refused when `windows` is true. The Windows and macOS rules are unit-tested
-here and have not been run on those systems.
+device names, the forks of a file on macOS. Others are ordinary names on Linux and macOS
+and traps on Windows (a colon opens a stream, a trailing dot is dropped, `GIT~1` is
+another name of `.git`); they are refused when `windows` is true. The Windows and macOS
+rules are unit-tested here and have not been run on those systems.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from urllib.parse import unquote
 
 DEVICES = frozenset(
     ["con", "prn", "aux", "nul", "conin$", "conout$", "clock$"]
@@ -77,7 +78,7 @@ def _bad_name(name: str, *, windows: bool) -> str:
     bare = name.rstrip(" .").lower()
     if bare in DEVICES:
         return f"'{name}' is a Windows device name"
-    if _STREAM.search(name):
+    if _STREAM.search(name) or bare == "..namedfork":
         return f"'{name}' names a stream of a file"
     if not windows or name in ("", ".", ".."):
         return ""
@@ -92,6 +93,18 @@ def _bad_name(name: str, *, windows: bool) -> str:
     if set(name) & set('<>"|?*'):
         return f"'{name}' has a character that Windows does not allow"
     return ""
+
+
+def tidied(text: str) -> str:
+    """A path as it was probably meant: without quotation marks, `file://` or backslashes."""
+    plain = text.strip()
+    for quote in ('"', "'", "`"):
+        if len(plain) > 2 and plain.startswith(quote) and plain.endswith(quote):
+            plain = plain[1:-1]
+    found = re.match(r"file://(localhost)?(?=/)", plain, re.IGNORECASE)
+    if found:
+        return unquote(plain[found.end() :])
+    return plain.replace("\\", "/")
 
 
 def fold(name: str) -> str:

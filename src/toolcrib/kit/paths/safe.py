@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
 from typing import Annotated, TypeAlias
 
 from toolcrib.core.context import Ctx
-from toolcrib.core.errors import BadInput, TooLarge
+from toolcrib.core.errors import BadInput, NotFound, PathDenied, TooLarge, ToolError
 from toolcrib.core.params import Param
-from toolcrib.kit.paths.gate import Gate, Root
+from toolcrib.kit.paths.gate import Gate
 from toolcrib.kit.paths.handle import Entry, Handle, Place
+from toolcrib.kit.paths.roots import Root
+from toolcrib.kit.paths.rules import parts_beneath, tidied
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,54 +95,137 @@ class SafePath:
             raise BadInput(f"{self.display} is a folder, not a file.")
         return handle
 
-    def read_bytes(self, max_bytes: int) -> bytes:
+    def read_bytes(self, max_bytes: int, within: Handle | None = None) -> bytes:
         """The whole file.
+
+        Args:
+            max_bytes: at most so many.
+            within: a folder that holds it somewhere, open, where many are read.
 
         Raises:
             TooLarge: it has more than `max_bytes`.
             BadInput, PathDenied, NotFound: as `open_read`.
         """
-        with self.open_read() as handle:
+        with (within and self._in(within)) or self.open_read() as handle:
             data = handle.file.read(max_bytes + 1)
             if len(data) > max_bytes:
                 size = max(handle.size, len(data))
                 raise TooLarge(f"{self.display} has {size:,} bytes, more than {max_bytes:,}.")
             return data
 
+    def _in(self, folder: Handle) -> Handle | None:
+        way = parts_beneath(self.root.real_path(self.parts), folder.absolute)
+        return self.gate.open_in(folder, "/".join(way), self) if way else None
+
     def stat(self) -> os.stat_result:
         """What the system says about it, links followed; see `Gate.status`."""
         return self.gate.status(self)
+
+    def link(self) -> str:
+        """The target of a link, as written; "" for what is none. See `Gate.link`."""
+        return self.gate.link(self)
+
+    def count(self) -> int:
+        """How many names the folder holds; see `Gate.count`."""
+        return self.gate.count(self)
 
     def list(self) -> list[Entry]:
         """What the folder holds, in no order; see `Gate.entries`."""
         return self.gate.entries(self)
 
-    def place(self) -> AbstractContextManager[Place]:
+    def place(self, *, whole: bool = False) -> AbstractContextManager[Place]:
         """Where to write it, see `Gate.place`."""
-        return self.gate.place(self)
+        return self.gate.place(self, whole=whole)
+
+    def settled(self) -> SafePath:
+        """The same place with each link on the way to it followed, itself not.
+
+        What does not exist yet is taken as it is spelt.
+
+        Raises:
+            PathDenied: the way leads outside, or through something that is no folder.
+        """
+        for depth in range(len(self.parts) - 1, -1, -1):
+            with suppress(NotFound), self.ancestor(depth).open() as handle:
+                if handle.kind != "folder":
+                    raise PathDenied(
+                        f"Access denied: {handle.display} is not a folder.",
+                        hint="Use another folder.",
+                    )
+                real = parts_beneath(handle.absolute, self.root.real) or []
+                return SafePath(self.root, (*real, *self.parts[depth:]), self.gate, -1)
+        return self
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedPath:
+    """What stands in a list of paths for one that is refused: nothing can be done with it."""
+
+    display: str
+    error: ToolError
+
+    def spellings(self) -> list[str]:
+        """No target: it is never opened."""
+        return []
+
+    def __str__(self) -> str:
+        return self.display
 
 
 def _resolve(value: str, ctx: Ctx) -> SafePath:
     from toolcrib.kit.paths.workspace import Workspace
 
-    path = ctx.use(Workspace).resolve(value, ctx.session.directory)
+    workspace = ctx.use(Workspace)
+    path = workspace.resolve(value, ctx.session.directory)
+    meant = tidied(value)
+    if meant != value and meant and not _stands(path):
+        path = workspace.resolve(meant, ctx.session.directory)
     path.gate.check(path, "read")
     return path
 
 
-def _resolve_writable(value: str, ctx: Ctx) -> SafePath:
+def _stands(path: SafePath) -> bool:
+    """Whether there is something of just this name, however odd."""
+    try:
+        path.stat()
+    except NotFound:
+        return False
+    except ToolError:
+        return True
+    return True
+
+
+def _resolve_each(value: str, ctx: Ctx) -> SafePath | RefusedPath:
+    try:
+        return _resolve(value, ctx)
+    except (PathDenied, BadInput) as error:
+        return RefusedPath(value[:200], error)
+
+
+def resolve_writable(value: str, ctx: Ctx) -> SafePath:
+    """The check of `WritablePath`, for paths that stand inside of another argument.
+
+    Raises:
+        BadInput, PathDenied, NotConfigured: as for an argument that is a path.
+    """
     path = _resolve(value, ctx)
     path.gate.check(path, "write")
     return path
 
 
 WorkspacePath: TypeAlias = Annotated[
-    SafePath, Param("Path in the workspace.", kind="path", check=_resolve, json_type="string")
+    SafePath, Param(kind="path", check=_resolve, json_type="string")
 ]
 """A path to read: inside the roots, and not protected from reading. It need not exist."""
 
 WritablePath: TypeAlias = Annotated[
     SafePath,
-    Param("Path in the workspace.", kind="path", check=_resolve_writable, json_type="string"),
+    Param(kind="path", check=resolve_writable, json_type="string"),
 ]
 """A path to write: what is protected from reading or writing is refused."""
+
+EachPath: TypeAlias = Annotated[
+    SafePath | RefusedPath,
+    Param(kind="path", check=_resolve_each, json_type="string"),
+]
+"""For a list of paths to read of which one that is refused does not keep the others."""

@@ -11,8 +11,9 @@ from toolcrib.core.config import Config, data_folder, store_file, user_config_fi
 from toolcrib.core.errors import BadInput, NotConfigured, PathDenied
 from toolcrib.core.services import Services
 from toolcrib.kit.paths.beneath import Opener, best_opener
-from toolcrib.kit.paths.gate import ROOTS_HINT, Gate, Root
+from toolcrib.kit.paths.gate import Gate
 from toolcrib.kit.paths.protection import Protection
+from toolcrib.kit.paths.roots import ROOTS_HINT, Root
 from toolcrib.kit.paths.rules import MAX_CHARS, normal_parts, parts_beneath, refusal
 from toolcrib.kit.paths.safe import SafePath
 
@@ -48,7 +49,11 @@ class Workspace:
         config = services.config.workspace
         own = _own_places(services.config)
         protection = Protection(
-            config.protect_read, config.protect_write, config.unprotect, own=own
+            config.protect_read,
+            config.protect_write,
+            config.unprotect,
+            own=own,
+            hidden=_hidden_places(services.config),
         )
         roots = [_plain(Path(root).expanduser()) for root in config.roots]
         return cls(roots or _current_directory(own), protection)
@@ -89,12 +94,29 @@ class Workspace:
         if found is None:
             raise PathDenied(
                 f"Access denied: {text} is outside the workspace.",
-                hint=f"The workspace is {', '.join(r.name for r in self.roots)}. {ROOTS_HINT}",
+                hint='Use a path relative to the current directory, like "src/main.py". '
+                f"The workspace is {', '.join(r.name for r in self.roots)}. {ROOTS_HINT}",
                 rule="outside",
             )
         root, parts = found
         beneath = root == start.root and parts[: len(start.parts)] == start.parts
         return SafePath(root, parts, self.gate, len(start.parts) if beneath else -1)
+
+    def at(self, root: str, parts: Sequence[str]) -> SafePath:
+        """A place that was written down, in the user's spelling where a root leads to it.
+
+        Args:
+            root: the real path of the root that it lay beneath, now perhaps another's.
+            parts: the way from there, without links.
+        """
+        found = self._locate(Root(root, root).real_path(parts))
+        if found is None:
+            return SafePath(Root(root, root), tuple(parts), self.gate, -1)
+        return SafePath(found[0], found[1], self.gate, -1)
+
+    def holds(self, absolute: str) -> bool:
+        """Whether a path lies inside one of the roots."""
+        return self._locate(absolute) is not None
 
     def _need_roots(self, wanted: str) -> None:
         if not self.roots:
@@ -163,6 +185,15 @@ def _own_places(config: Config) -> list[str]:
         places += [store.with_name(store.name + end) for end in STORE_ENDINGS]
     if file.parent.name == "toolcrib":
         places.append(file.parent)
+    absolute = [_plain(path) for path in places]
+    return list(dict.fromkeys([*absolute, *map(os.path.realpath, absolute)]))
+
+
+def _hidden_places(config: Config) -> list[str]:
+    """What was kept of files: nobody reads it past the rules that held for them."""
+    places = [data_folder() / "undo", data_folder() / "backups"]
+    if config.backup.folder:
+        places.append(Path(config.backup.folder).expanduser())
     absolute = [_plain(path) for path in places]
     return list(dict.fromkeys([*absolute, *map(os.path.realpath, absolute)]))
 

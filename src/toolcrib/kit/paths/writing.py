@@ -46,7 +46,7 @@ def make_folder(folder: SafePath) -> None:
             except FileExistsError:
                 continue  # another process was quicker
             except OSError as error:
-                raise _explained(error, step) from None
+                raise explained(error, step) from None
 
 
 def write_new(path: SafePath, data: bytes, check: Check | None = None) -> None:
@@ -74,7 +74,7 @@ def write_new(path: SafePath, data: bytes, check: Check | None = None) -> None:
         except FileExistsError:
             raise _taken(path) from None
         except OSError as error:
-            raise _explained(error, path) from None
+            raise explained(error, path) from None
 
 
 def _written_nameless(place: Place, data: bytes, check: Check | None) -> bool:
@@ -125,7 +125,8 @@ def _taken(path: SafePath) -> Conflict:
     return Conflict(f"{path.display} exists already.", hint="Use another name.")
 
 
-def _explained(error: OSError, path: SafePath) -> ToolError:
+def explained(error: OSError, path: SafePath) -> ToolError:
+    """The failure of a write in words."""
     if error.errno in (errno.EACCES, errno.EROFS, errno.EPERM):
         return PathDenied(
             f"Access denied: the operating system does not let toolcrib write {path.display}.",

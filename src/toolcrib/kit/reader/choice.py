@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from toolcrib.kit.reader import tags
 from toolcrib.kit.reader.tree import Element, Page
 
 _PHRASE = 4
 """Words from which a text is not there twice by chance."""
 _SHOWN = "img, iframe, video, audio, math, input"
 """They are seen though they have no text."""
-_REPEATING = ("td", "th", "pre")
+_REPEATING = ("td", "th")
 _FORMULA = frozenset({
     "annotation", "annotation-xml", "maction", "menclose", "merror", "mfenced", "mfrac", "mi",
     "mmultiscripts", "mn", "mo", "mover", "mpadded", "mphantom", "mroot", "mrow", "ms", "mspace",
@@ -51,16 +52,30 @@ def once(page: Page, chances: list[float]) -> list[float]:
     """The same chances, but none for a text that the page has had before.
 
     What stands twice is there for two widths of screen, or for a slide show that goes round.
-    Cells and code repeat themselves for good reasons.
+    Cells and code repeat themselves for good reasons. Code is as likely as the paragraphs that
+    it stands between: its words say little.
     """
     seen: set[str] = set()
     result = chances.copy()
+    elements = page.elements
     for number, block in enumerate(page.blocks):
-        if block.words >= _PHRASE and page.elements[block.element].tag not in _REPEATING:
+        tag = elements[block.element].tag
+        if tag == "pre":
+            result[number] = max(chances[number], _between(page, chances, number))
+        elif block.words >= _PHRASE and tag not in _REPEATING:
             if block.text in seen:
                 result[number] = 0.0
             seen.add(block.text)
     return result
+
+
+def _between(page: Page, chances: list[float], number: int) -> float:
+    """The lesser chance of the two blocks around one, where all three are siblings."""
+    if not 0 < number < len(chances) - 1:
+        return 0.0
+    around = (number - 1, number, number + 1)
+    parents = {page.elements[page.blocks[one].element].parent for one in around}
+    return min(chances[number - 1], chances[number + 1]) if len(parents) == 1 else 0.0
 
 
 def with_formulas(page: Page, chosen: list[bool]) -> list[bool]:
@@ -69,7 +84,10 @@ def with_formulas(page: Page, chosen: list[bool]) -> list[bool]:
     A formula is many small blocks, none of which says anything alone: it is kept with its
     paragraph, or with what stands on both sides of it.
     """
-    inside = [_is_formula(page.elements[block.element].tag) for block in page.blocks]
+    formulas = {tag for tag in {element.tag for element in page.elements} if _is_formula(tag)}
+    if not formulas:
+        return chosen
+    inside = [page.elements[block.element].tag in formulas for block in page.blocks]
     result = chosen.copy()
     start = 0
     while start < len(inside):
@@ -109,7 +127,7 @@ def drop_rest(page: Page, chosen: list[bool]) -> None:
         elif not index or before[element.end] > before[element.start]:
             if element.tag in _OPENED:
                 element.node.tag = "div"
-        elif not _stays(element, chosen):
+        elif element.flags & tags.FOLDED or not _stays(element, chosen):
             gone.add(index)
             element.node.extract()
     for node in page.hidden:

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from typing import Any
 
 _BODIES = ("articleBody", "text", "description", "reviewBody")
-_PROSE = re.compile(r"\w[^\s<>{}]*(?:\s+[^\s{}]+){9,}")
+# From the start of a word only, and never back: a word may be megabytes long.
+_PROSE = re.compile(r"(?:(?<=[\s<>{}])|^)[^\s<>{}]++(?:\s++[^\s{}]++){9,}")
 _MARKUP = re.compile(r"</?[a-z][^>]*>", re.IGNORECASE)
 _CODE = re.compile(r"[{};]\s|function\s*\(|=>|https?://\S+\s*,|\bvar\(--|@media")
 MAX_STATE = 3_000_000
@@ -19,20 +20,19 @@ _MAX_VALUES = 200_000
 def linked_text(linked: Any) -> str:
     """The text of the main thing that JSON-LD describes: its body, or else its description."""
     best = ""
-    for value in _values(linked):
-        if not isinstance(value, dict):
-            continue
-        for name in _BODIES:
-            text = value.get(name)
-            if isinstance(text, str) and len(text) > len(best):
-                best = text
+    for value in _values(linked, of=(dict, list)):
+        if isinstance(value, dict):
+            for name in _BODIES:
+                text = value.get(name)
+                if isinstance(text, str) and len(text) > len(best):
+                    best = text
     return _plain(best)
 
 
 def state_text(document: Any) -> str:
     """The prose in the JSON that a page's scripts start from, each piece once."""
     pieces: dict[str, None] = {}
-    for script in document.find_all("script", limit=400):
+    for script in document.find_all("script")[:400]:
         kind = script.attr("type") or ""
         if "json" not in kind or "ld+json" in kind or "importmap" in kind:
             continue
@@ -49,8 +49,8 @@ def state_text(document: Any) -> str:
     return "\n\n".join(piece for piece in pieces if piece)
 
 
-def _values(root: Any) -> Iterator[Any]:
-    """A JSON value and all inside it, in order."""
+def _values(root: Any, *, of: tuple[type, ...] = (object,)) -> Iterator[Any]:
+    """A JSON value and all of these kinds inside it, in order."""
     waiting = [root]
     for _ in range(_MAX_VALUES):
         if not waiting:
@@ -58,9 +58,9 @@ def _values(root: Any) -> Iterator[Any]:
         value = waiting.pop()
         yield value
         if isinstance(value, dict):
-            waiting.extend(reversed(value.values()))
+            waiting += [part for part in reversed(value.values()) if isinstance(part, of)]
         elif isinstance(value, list):
-            waiting.extend(reversed(value))
+            waiting += [part for part in reversed(value) if isinstance(part, of)]
 
 
 def _plain(text: str) -> str:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any
 
-from toolcrib.kit.content.encoding import detect
+from toolcrib.kit.content.charset import decoded
+from toolcrib.kit.reader.bulk import MAX_BLOCKS, MAX_ELEMENTS, is_bulk, write_bulk
 from toolcrib.kit.reader.choice import best_set, drop_rest, once, with_formulas
+from toolcrib.kit.reader.comments import without_comments
 from toolcrib.kit.reader.embedded import linked_text, state_text
 from toolcrib.kit.reader.markdown import Heading, Link, Written, write
 from toolcrib.kit.reader.meta import Meta, read_meta
+from toolcrib.kit.reader.pieces import MIN_CHARS, MIN_MARKS, Pieces
+from toolcrib.kit.reader.repairs import opened, repaired
 from toolcrib.kit.reader.scorer import Scorer
 from toolcrib.kit.reader.signals import PAGE_TYPES, metas_of, page_signals, title_of
 from toolcrib.kit.reader.tree import Page, read_tree
@@ -17,11 +22,20 @@ from toolcrib.kit.reader.wording import plain_text
 
 MAX_CHARS = 12_000_000
 """What is longer is cut before it is parsed."""
+MAX_KEPT = 4_000_000
+"""Characters of a page too large to choose from that are kept, to be read again in need."""
+MAX_TOLD = 500_000
+"""Characters of such a page that are searched for what it says of itself."""
 _FEW = 40
 """Words under which a page's data for scripts is looked at too."""
+_MANY = 20_000
+"""Characters of a text that are likely to have as many."""
 _SHORT = 25
 """Words up to which a page is taken whole: nothing in it can be told apart."""
-_LOOKED_AT = 1 << 16
+_LARGE = "The page is too large to choose from: this is all its text."
+_MANY_BLOCKS, _FEW_TEXTS = 100, 8
+_COMMENTED = ("article", "service")
+"""Where comments are no content. A page taken for a service is often an article after all."""
 _DESCRIPTIONS = ("og:description", "description", "twitter:description")
 
 
@@ -71,51 +85,166 @@ def extract(
         url: where it came from: helps to judge, and makes links absolute.
         content_type: the Content-Type header, for its charset.
     """
-    from turbohtml import parse
+    reading = read(html if isinstance(html, str) else decode(html, content_type or ""), url or "")
+    written = reading.write()
+    return _assembled(reading, written)
 
+
+@dataclass(slots=True)
+class Reading:
+    """A page whose main content is chosen, and not yet taken out of its tree.
+
+    Attributes:
+        document: the tree, with all that is on the page.
+        page: its blocks; empty where it has no text.
+        chosen: for each block whether it is main content; empty where there was no choice.
+        meta: what the page says of itself.
+        page_type: see `Extraction`.
+        url: where it came from, or empty.
+        text: the content as plain text, without what the page's data tell.
+        data, place: what its scripts or its head tell of its content where the text has
+            little, and where that stood; else empty.
+        warnings: see `Extraction`.
+        bulk: all of a page that was too large to choose from.
+        narrowed: whether the tree holds the content alone.
+    """
+
+    document: Any
+    page: Page
+    chosen: list[bool]
+    meta: Meta
+    page_type: str
+    url: str
+    text: str
+    data: str
+    place: str
+    warnings: list[str]
+    bulk: Written | None = None
+    narrowed: bool = False
+
+    @property
+    def told(self) -> str:
+        """The text, with what the page's data tell."""
+        return _with_data(self.text, self)
+
+    def choose(self, chosen: list[bool]) -> None:
+        """Take other blocks as the content, before anything is written."""
+        if chosen != self.chosen:
+            self.chosen = chosen
+            self.text = plain_text(self.page, chosen)
+
+    def narrow(self) -> None:
+        """Take out of the tree what was not chosen; `write` begins with it."""
+        if self.chosen and not self.narrowed:
+            drop_rest(self.page, with_formulas(self.page, self.chosen))
+        self.narrowed = True
+
+    def write(self, *, pictures: bool = True) -> Written:
+        """The content as Markdown; the tree holds nothing else after.
+
+        Args:
+            pictures: with their addresses; else only their alternative texts.
+        """
+        written = self.bulk or Written(self.text, (), (), ())
+        if self.chosen:
+            base = self.document.base_url(self.url)
+            self.narrow()
+            root = self.page.elements[0].node
+            written = write(root, base, keep_hidden=True, pictures=pictures)
+        markdown = _with_data(written.markdown, self)
+        kept = markdown.startswith(written.markdown)
+        return replace(written, markdown=markdown, outline=written.outline if kept else ())
+
+
+def read(source: str, url: str = "") -> Reading:
+    """A page parsed and its main content chosen, for callers that also want the rest.
+
+    Args:
+        source: the page.
+        url: where it came from; empty where that is not known.
+    """
     warnings: list[str] = []
-    source = html if isinstance(html, str) else decode(html, content_type or "")
     if len(source) > MAX_CHARS:
         warnings.append(f"The page is cut after {MAX_CHARS:,} characters.")
         source = source[:MAX_CHARS]
+    marks = source.count("<")
+    source = repaired(source, marks)
+    if len(source) > MIN_CHARS and marks > MIN_MARKS:
+        reading = _read_pieces(source, url, warnings)
+        if reading is not None:
+            return reading
+    return _read_whole(source, url, warnings, marks)
+
+
+def _read_whole(source: str, url: str, warnings: list[str], marks: int) -> Reading:
+    """A page as one tree."""
+    from turbohtml import parse
+
     document = parse(source, positions=False)
-    metas, linked = metas_of(document), _linked(document)
-    meta = read_meta(document, url or "")
     root = document.find("body") or document.root
-    page = read_tree(root) if root is not None else Page([], [], [])
-    page_type, chosen = "", []
-    if not page.whole:
-        warnings.append("The page is too large to choose from: this is all its text.")
+    large = is_bulk(source, document, marks)
+    early = source[:MAX_TOLD] if large and len(source) > MAX_TOLD else ""
+    meta, metas, linked = _said(parse(early, positions=False) if early else document, url)
+    page = _no_page() if root is None or large else read_tree(root)
+    page_type, chosen, text, hidden, bulk = "", [], "", 0, None
+    if root is not None and (not page.whole or len(page.blocks) > MAX_BLOCKS):
+        source = "" if len(source) > MAX_KEPT else source  # its memory is needed
+        bulk, text, hidden = write_bulk([("", document)], document.base_url(url))
+        warnings.append(_LARGE)
+        page = _no_page()
     elif page.blocks:
-        signals = page_signals(metas, linked, url or "")
+        signals = page_signals(metas, linked, url)
         chances, types = Scorer.shared().read(page, title_of(document), signals)
         page_type = max(zip(types, PAGE_TYPES, strict=True))[1]
         chosen = _chosen(page, chances)
+        if page_type in _COMMENTED:
+            chosen = without_comments(page, chosen)
         hidden = sum(len(node.text.split()) for node in page.hidden)
-        if hidden:
-            warnings.append(f"{hidden:,} words that the page hides are left out.")
-    text = plain_text(page, chosen) if chosen else _everything(document)
-    told, place = "", ""
-    if text.count(" ") < _FEW:
-        told, place = _from_data(document, linked, metas, text)
-    written = Written(text, (), (), ())
-    if chosen and root is not None:
-        base = document.base_url(url or "")
-        drop_rest(page, with_formulas(page, chosen))
-        written = write(root, base, keep_hidden=True)
+        text = plain_text(page, chosen)
+    if hidden:
+        warnings.append(_hidden(hidden))
+    if not text.strip():
+        # Nothing of the tree may be left, if all stood in what is no text.
+        whole = parse(source, positions=False) if bulk and source else document
+        text, bulk = _everything(whole, source), None
+    told, place = _told(document, linked, metas, text)
     if told:
         warnings.append(f"The text comes from the page's {place}.")
-        written, text = _joined(written, text, told)
-    return _assembled(meta, page_type, written, text, warnings)
+    return Reading(document, page, chosen, meta, page_type, url, text, told, place, warnings, bulk)
+
+
+def _read_pieces(source: str, url: str, warnings: list[str]) -> Reading | None:
+    """A very long page piece by piece; nothing where it has few elements or words in the end."""
+    pieces = Pieces(source)
+    parts = iter(pieces)
+    document = next(parts)[1]
+    meta, base = read_meta(document, url), document.base_url(url)
+    bulk, text, hidden = write_bulk(chain([("", document)], parts), base, near=False)
+    if pieces.elements <= MAX_ELEMENTS or len(text[:_MANY].split()) < _FEW:
+        return None
+    warnings += [_LARGE, *([_hidden(hidden)] if hidden else [])]
+    return Reading(document, _no_page(), [], meta, "", url, text, "", "", warnings, bulk)
+
+
+def _hidden(words: int) -> str:
+    return f"{words:,} words that the page hides are left out."
 
 
 def decode(data: bytes, content_type: str) -> str:
     """The text of a page; the charset of the header counts unless the bytes contradict it."""
     _, _, charset = content_type.lower().partition("charset=")
     charset = charset.partition(";")[0].strip(" \"'")
-    head = data[:_LOOKED_AT]
-    complete = len(head) == len(data)
-    return detect(head, complete=complete, declared=charset, lenient=True).decode(data)
+    return decoded(data, charset)
+
+
+def _no_page() -> Page:
+    """The tables of a page that is not chosen from."""
+    return Page([], [], [], whole=False)
+
+
+def _said(document: Any, url: str) -> tuple[Meta, dict[str, str], Any]:
+    """What a page says of itself: read, and as its `meta` elements and JSON-LD have it."""
+    return read_meta(document, url), metas_of(document), _linked(document)
 
 
 def _linked(document: Any) -> Any:
@@ -128,21 +257,35 @@ def _linked(document: Any) -> Any:
 def _chosen(page: Page, chances: list[float]) -> list[bool]:
     words = [block.words for block in page.blocks]
     chosen = best_set(once(page, chances), words)
-    if sum(words) <= _SHORT or not any(chosen):
+    if sum(words) <= _SHORT or not any(chosen) or _is_monotonous(page):
         return [True] * len(words)
     return chosen
 
 
-def _everything(document: Any) -> str:
-    """All visible text, for what cannot be chosen from."""
-    text = str(document.to_text()).strip()
-    if not text:
-        frames = document.find("noframes")
-        if frames is not None:
-            from turbohtml import parse
+def _is_monotonous(page: Page) -> bool:
+    """Whether a page says the same few things again and again, so that no part stands out."""
+    blocks = page.blocks
+    return len(blocks) > _MANY_BLOCKS and len({block.text for block in blocks}) <= _FEW_TEXTS
 
-            text = str(parse(frames.text, positions=False).to_text()).strip()
+
+def _everything(document: Any, source: str) -> str:
+    """All text that can be found, for what cannot be chosen from."""
+    from turbohtml import parse
+
+    text = str(document.to_text()).strip()
+    frames = None if text else document.find("noframes")
+    if frames is not None:
+        text = str(parse(frames.text, positions=False).to_text()).strip()
+    if not text and (rest := opened(source)):
+        text = str(parse(rest, positions=False).to_text()).strip()
     return text
+
+
+def _told(document: Any, linked: Any, metas: dict[str, str], text: str) -> tuple[str, str]:
+    """What `_from_data` gives, where the page itself has few words."""
+    # Most texts have enough of them early.
+    few = text.count(" ", 0, _MANY) < _FEW and text.count(" ") < _FEW
+    return _from_data(document, linked, metas, text) if few else ("", "")
 
 
 def _from_data(document: Any, linked: Any, metas: dict[str, str], text: str) -> tuple[str, str]:
@@ -156,20 +299,18 @@ def _from_data(document: Any, linked: Any, metas: dict[str, str], text: str) -> 
     return next((one for one in places if len(one[0]) > least), ("", ""))
 
 
-def _joined(written: Written, text: str, told: str) -> tuple[Written, str]:
+def _with_data(text: str, reading: Reading) -> str:
     """What the page shows, followed by what its data tell, unless that holds it already."""
-    if not text or text in told:
-        return Written(told, (), written.links, written.images), told
-    both = replace(written, markdown=f"{written.markdown}\n\n{told}")
-    return both, f"{text}\n\n{told}"
+    if not reading.data or not reading.text or reading.text in reading.data:
+        return reading.data or text
+    return f"{text}\n\n{reading.data}"
 
 
-def _assembled(
-    meta: Meta, page_type: str, written: Written, text: str, warnings: list[str]
-) -> Extraction:
+def _assembled(reading: Reading, written: Written) -> Extraction:
+    meta = reading.meta
     return Extraction(
         markdown=written.markdown,
-        text=text,
+        text=reading.told,
         title=meta.title,
         byline=meta.byline,
         site_name=meta.site_name,
@@ -177,9 +318,9 @@ def _assembled(
         modified=meta.modified,
         language=meta.language,
         excerpt=meta.excerpt,
-        page_type=page_type,
+        page_type=reading.page_type,
         outline=written.outline,
         links=written.links,
         images=written.images,
-        warnings=tuple(warnings),
+        warnings=tuple(reading.warnings),
     )

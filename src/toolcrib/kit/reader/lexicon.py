@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
 _CAMEL = re.compile(r"([a-z])([A-Z])")
@@ -13,11 +14,18 @@ SHORT = 30
 _FEW = 5
 """Texts up to this many words come again on other pages."""
 MAX_CACHED = 20_000
+MOST = 127
+"""The greatest sum, in tenths."""
+Summary = tuple[int, int, int]
+_NONE: frozenset[str] = frozenset()
 
 
 def name_words(name: str) -> frozenset[str]:
     """The words of class names and ids: `relatedPosts` has `related` and `posts`."""
-    return frozenset(_NAME.findall(_CAMEL.sub(r"\1 \2", name).lower()))
+    lowered = name.lower()
+    if lowered != name:
+        lowered = _CAMEL.sub(r"\1 \2", name).lower()
+    return frozenset(_NAME.findall(lowered))
 
 
 def text_words(text: str, words: int) -> frozenset[str]:
@@ -31,44 +39,59 @@ def text_words(text: str, words: int) -> frozenset[str]:
 
 @dataclass(slots=True)
 class Lexicon:
-    """Log-odds of main content by word, of names and of texts."""
+    """Log-odds of main content by word, of names and of texts, in tenths."""
 
-    names: dict[str, float]
-    texts: dict[str, float]
-    _seen: dict[str, tuple[float, float, float]] = field(default_factory=dict)
-    _read: dict[str, tuple[float, float, float]] = field(default_factory=dict)
+    names: dict[str, int]
+    texts: dict[str, int]
+    _seen: dict[str, Summary] = field(default_factory=dict)
+    _read: dict[str, tuple[int, int]] = field(default_factory=dict)
+    _singles: dict[str, AbstractSet[str]] = field(default_factory=dict)
 
-    def name(self, name: str) -> tuple[float, float, float]:
+    def name(self, name: str) -> Summary:
         """Sum, least and greatest of the words of a class name."""
-        if not name:
-            return 0.0, 0.0, 0.0
         known = self._seen.get(name)
         if known is None:
-            known = _summary(self.names, name_words(name))
+            known = _summary(self.names, self._known_words(name))
             if len(self._seen) < MAX_CACHED:
                 self._seen[name] = known
         return known
 
-    def text(self, text: str, words: int) -> tuple[float, float, float]:
-        """Mean, least and greatest of the words of a text; zeros where it is long."""
+    def _known_words(self, name: str) -> AbstractSet[str]:
+        """Those of its words that say something; classes come again in other names."""
+        words: AbstractSet[str] = _NONE
+        for single in name.split():
+            known = self._singles.get(single)
+            if known is None:
+                known = self.names.keys() & name_words(single)
+                if len(self._singles) < MAX_CACHED:
+                    self._singles[single] = known
+            if known:
+                words = words | known if words else known
+        return words
+
+    def text(self, text: str, words: int) -> tuple[int, int]:
+        """Mean, finer by three, and least of the words of a text; zeros where it is long."""
         if words > SHORT:
-            return 0.0, 0.0, 0.0
+            return 0, 0
         known = self._read.get(text)
         if known is None:
-            total, least, most = _summary(self.texts, text_words(text, words))
-            known = (total / (words + 1), least, most)
+            total, least, _ = _summary(self.texts, text_words(text, words))
+            known = (max(-MOST, min(MOST, 3 * total // (words + 1))), least)
             if words <= _FEW and len(self._read) < MAX_CACHED:
                 self._read[text] = known
         return known
 
 
-def _summary(table: dict[str, float], words: frozenset[str]) -> tuple[float, float, float]:
-    total = least = most = 0.0
-    for word in words:
-        value = table.get(word, 0.0)
-        total += value
-        if value < least:
-            least = value
-        elif value > most:
-            most = value
-    return total, least, most
+def _summary(table: dict[str, int], words: AbstractSet[str]) -> Summary:
+    values = [table[word] for word in words if word in table] if words else ()
+    if not values:
+        return 0, 0, 0
+    if len(values) == 1:
+        value = max(-MOST, min(MOST, values[0]))
+        return (value, value, 0) if value < 0 else (value, 0, value)
+    total, least, most = sum(values), min(values), max(values)
+    return (
+        max(-MOST, min(MOST, total)),
+        max(-MOST, least) if least < 0 else 0,
+        min(MOST, most) if most > 0 else 0,
+    )

@@ -2,110 +2,107 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import accumulate
 from math import log
+from operator import mul
 
 from toolcrib.kit.reader.chains import Chains
+from toolcrib.kit.reader.codes import ROOTS, SHARE
+from toolcrib.kit.reader.features import around, strided
 from toolcrib.kit.reader.tree import Page
 
 NAMES = (
-    "chance", "m3", "m2", "m1", "q1", "q2", "q3", "w2", "w5", "w15", "a0", "a1", "a2", "a3",
-    "b0", "b1", "b2", "b3", "group", "page", "most", "expected", "before", "after", "rank",
-    "top", "mean", "up_best", "kin",
+    "chance", "m3", "m2", "m1", "q1", "q2", "q3", "rank", "w2", "w5", "w15", "before", "after",
+    "a0", "a1", "a2", "a3", "b0", "b1", "b2", "b3", "up_best", "group", "kin",
 )  # fmt: skip
+"""The columns."""
+SHARED_NAMES = ("page", "most", "expected", "top", "mean")
 
 
-def second_rows(
-    page: Page, chains: Chains, chances: list[float], numbers: list[int]
-) -> list[list[float]]:
-    """A row for each of some blocks, named by NAMES.
+def second_columns(
+    page: Page, chains: Chains, chances: list[float]
+) -> tuple[list[bytes], list[float]]:
+    """Columns named by NAMES, and what all blocks share, named by SHARED_NAMES.
 
     Args:
         page: the page.
         chains: its elements.
         chances: of all blocks.
-        numbers: the blocks that rows are wanted of.
     """
-    blocks, elements, words = page.blocks, page.elements, chains.sums.words
-    count = len(blocks)
-    hits, plain = [0.0], [0.0]
-    groups: dict[str, list[float]] = {}
-    parents: dict[int, list[float]] = {}
-    for chance, block in zip(chances, blocks, strict=True):
-        hits.append(hits[-1] + chance * block.words)
-        plain.append(plain[-1] + chance)
-        _add(groups.setdefault(chains.keys[block.element], [0.0, 0.0]), chance, block.words)
-        _add(parents.setdefault(elements[block.element].parent, [0.0, 0.0]), chance, block.words)
-    total, expected = max(1, words[-1]), hits[-1]
-    ranks = [0.0] * count
+    words = chains.sums.words
+    sizes = [block.words for block in page.blocks]
+    weights = list(map(mul, chances, sizes))
+    hits = list(accumulate(weights, initial=0.0))
+    rows = b"".join(_beyond(chains, hits))
+    top = page.elements[chains.top]
+    shared = [
+        hits[-1] / max(1, words[-1]),
+        max(chances),
+        log(1 + hits[-1]),
+        _mean(hits, words, top.start, top.end),
+        sum(chances) / len(chances),
+    ]
+    columns = _near(chances, hits, words) + strided(rows, 9)
+    alike = [_ratios(keys, weights, sizes) for keys in (chains.keys, chains.above)]
+    return columns + alike, shared
+
+
+def _near(chances: list[float], hits: list[float], words: list[int]) -> list[bytes]:
+    """What was thought of a block and of those before and after it."""
+    count = len(chances)
+    own = bytes([ROOTS[int(1000 * chance)] for chance in chances])
+    ranks = bytearray(count)
     for place, number in enumerate(sorted(range(count), key=chances.__getitem__)):
-        ranks[number] = place / count
-    most = max(chances)
-    top = elements[chains.top]
-    in_top = _mean(hits, words, top.start, top.end)
-    around = _Around(page, chains, hits)
-    padded = [-0.1] * 3 + chances + [-0.1] * 3
-    share = max(expected, 1e-6)
-    fixed = [expected / total, most, log(1 + expected)]
-    rows = []
-    for number in numbers:
-        block = blocks[number]
-        above = around.row(block.element)
-        group = groups[chains.keys[block.element]]
-        kin = parents[elements[block.element].parent]
-        row = [chances[number], *padded[number : number + 3], *padded[number + 4 : number + 7]]
-        for reach in (2, 5, 15):
-            low, high = max(0, number - reach), min(count, number + reach + 1)
-            row.append((hits[high] - hits[low]) / max(1, words[high] - words[low]))
-        row += above[:8]
-        row.append(group[0] / group[1])
-        row += fixed
-        row += (
-            hits[number] / share,
-            (expected - hits[number + 1]) / share,
-            ranks[number],
-            in_top,
-            plain[-1] / count,
-            above[8],
-            kin[0] / kin[1],
-        )
-        rows.append(row)
-    return rows
+        ranks[number] = place * SHARE // count
+    windows = [
+        bytes([
+            ROOTS[int(1000 * hit / size)]
+            for hit, size in zip(around(hits, reach), around(words, reach), strict=True)
+        ])
+        for reach in (2, 5, 15)
+    ]  # fmt: skip
+    share = SHARE / max(hits[-1], 1e-6)
+    before = bytes([int(one * share) for one in hits])
+    back = [(b"\x00" * step + own)[:count] for step in (3, 2, 1)]
+    on = [(own + b"\x00" * step)[step:] for step in (1, 2, 3)]
+    return [own, *back, *on, bytes(ranks), *windows, before[:-1], before[1:]]
 
 
-class _Around:
-    """What was thought of the next four wider and wider elements, and the best of them."""
-
-    def __init__(self, page: Page, chains: Chains, hits: list[float]) -> None:
-        self._elements = page.elements
-        self._wider = chains.wider
-        self._words = chains.sums.words
-        self._hits = hits
-        self._rows: dict[int, list[float]] = {}
-
-    def row(self, index: int) -> list[float]:
-        """Four means, four shares of all that is expected, and the greatest product."""
-        element = self._elements[index]
-        if element.end - element.start < 2:
-            index = self._wider[index]
-        known = self._rows.get(index)
-        if known is not None:
-            return known
-        start, hits = index, self._hits
-        expected = max(hits[-1], 1e-6)
-        means, shares = [], []
+def _beyond(chains: Chains, hits: list[float]) -> list[bytes]:
+    """By block, of the next four wider and wider elements: means, shares, the best product."""
+    wider, words = chains.wider, chains.sums.words
+    expected = max(hits[-1], 1e-6)
+    first = chains.first_wider()
+    known: dict[int, bytes] = {}
+    figures: dict[int, tuple[float, float]] = {}
+    for start in dict.fromkeys(first):
+        index, found = start, []
         for _ in range(4):
-            element = self._elements[index]
-            means.append(_mean(hits, self._words, element.start, element.end))
-            shares.append((hits[element.end] - hits[element.start]) / expected)
-            index = self._wider[index]
-        best = max(0.0, *(mean * share for mean, share in zip(means, shares, strict=True)))
-        row = self._rows[start] = [*means, *shares, best]
-        return row
+            figure = figures.get(index)
+            if figure is None:
+                low, high = chains.starts[index], chains.ends[index]
+                share = (hits[high] - hits[low]) / expected
+                figure = figures[index] = (_mean(hits, words, low, high), share)
+            found.append(figure)
+            index = wider[index]
+        best = max([mean * share for mean, share in found])
+        (a, b), (c, d), (e, f), (g, h) = found
+        known[start] = bytes([
+            ROOTS[int(1000 * min(max(one, 0.0), 1.0))] for one in (a, c, e, g, b, d, f, h, best)
+        ])  # fmt: skip
+    return [known[index] for index in first]
 
 
-def _add(entry: list[float], chance: float, words: int) -> None:
-    entry[0] += chance * words
-    entry[1] += words
+def _ratios(keys: Sequence[int], weights: list[float], sizes: list[int]) -> bytes:
+    """By block, what was thought of all blocks with its key."""
+    hits: dict[int, float] = {}
+    words: dict[int, int] = {}
+    for key, weight, size in zip(keys, weights, sizes, strict=True):
+        hits[key] = hits.get(key, 0.0) + weight
+        words[key] = words.get(key, 0) + size
+    coded = {key: ROOTS[int(1000 * total / words[key])] for key, total in hits.items()}
+    return bytes([coded[key] for key in keys])
 
 
 def _mean(hits: list[float], words: list[int], low: int, high: int) -> float:

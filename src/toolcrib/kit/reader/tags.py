@@ -37,6 +37,8 @@ NAV, HEADER, FOOTER, ASIDE, MAIN, ARTICLE, FORM, TABLE, LIST, DIALOG, BUTTON, FI
     1 << bit for bit in range(14)
 )
 HIDDEN, NOSCRIPT = 1 << 14, 1 << 15
+FOLDED = 1 << 16
+"""Its text was not looked at."""
 
 TAG_FLAGS = {
     "nav": NAV, "header": HEADER, "footer": FOOTER, "aside": ASIDE, "main": MAIN,

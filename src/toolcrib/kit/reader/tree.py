@@ -7,7 +7,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from toolcrib.kit.reader.hidden import Visibility, visibility
-from toolcrib.kit.reader.tags import HIDDEN, INLINE, ROLE_FLAGS, SKIPPED, TAG_FLAGS, VOID
+from toolcrib.kit.reader.tags import (
+    FOLDED,
+    FOOTER,
+    HIDDEN,
+    INLINE,
+    NAV,
+    ROLE_FLAGS,
+    SKIPPED,
+    TAG_FLAGS,
+    VOID,
+)
 
 MAX_NODES = 60_000
 """Pages with more nodes are read as plain text, without choosing."""
@@ -70,17 +80,27 @@ class Page:
 
 _BLOCK, _PLAIN, _LINK, _BOLD = range(4)
 """What ends with an element: a block-level one, an inline one, a link, bold text."""
-_BOLD_TAGS = ("b", "strong")
+_VOID = 4
+_KINDS = {
+    **dict.fromkeys(INLINE, _PLAIN), "a": _LINK, "b": _BOLD, "strong": _BOLD,
+    **dict.fromkeys(SKIPPED | VOID, _VOID),
+}  # fmt: skip
+"""What a tag is; any other is a block-level one."""
+_MENUS = NAV | FOOTER
+_CONTENT = "p, h1, main, article, pre, blockquote, table"
+_FEW_WORDS = 150
+"""Words under which a page is read with its menus."""
 
 
 class _Walk:
     """One pass over the tree, without recursion."""
 
-    def __init__(self, root: Any, shown: frozenset[Any]) -> None:
+    def __init__(self, root: Any, shown: frozenset[Any], *, folding: bool) -> None:
+        self.folding = folding
         self.page = Page([Element("body", "", -1, 0, 0, 0, root)], [], [])
+        self.root = root
         self.shown = shown
         self.current = 0
-        self.stack: list[tuple[Iterator[Any], int]] = [(iter(root), _BLOCK)]
         self.link_depth = 0
         self.bold_depth = 0
         self.pre_depth = 0
@@ -98,10 +118,10 @@ class _Walk:
         from turbohtml import Element as Node
         from turbohtml import Text
 
-        count = 0
-        stack = self.stack
-        while stack:
-            children, kind = stack[-1]
+        count, kind, kinds = 0, _BLOCK, _KINDS.get
+        children = iter(self.root)
+        stack: list[tuple[Iterator[Any], int]] = []
+        while True:
             for node in children:
                 count += 1
                 found = type(node)
@@ -109,36 +129,52 @@ class _Walk:
                     data = node.data
                     if self.parts or self.pre_depth or not data.isspace():
                         self._text(node, data)
-                elif found is Node and self._enter(node):
-                    break
+                elif found is Node:
+                    tag = node.tag
+                    entered = kinds(tag, _BLOCK)
+                    if self._enter(node, tag, entered):
+                        stack.append((children, kind))
+                        children, kind = iter(node), entered
+                        break
             else:
-                stack.pop()
-                self._leave(kind)
+                if kind != _PLAIN:
+                    self._leave(kind)
+                if not stack:
+                    return self.page
+                children, kind = stack.pop()
             if count > MAX_NODES:
-                self.page.whole = False
-                break
-        while stack:
-            self._leave(stack.pop()[1])
-        return self.page
+                self._give_up([outer for _, outer in stack] + [kind])
+                return self.page
 
-    def _enter(self, node: Any) -> bool:
+    def _give_up(self, kinds: list[int]) -> None:
+        """End all elements that are open, the innermost last in the list."""
+        self.page.whole = False
+        while kinds:
+            self._leave(kinds.pop())
+
+    def _enter(self, node: Any, tag: str, kind: int) -> bool:
         """Whether the children of an element come next."""
-        tag = node.tag
-        if tag in SKIPPED or tag in VOID:
+        if kind == _VOID:
             self._void(tag)
             return False
-        style = node.attr("style")
+        attrs = node.attrs
         seen: Visibility = "shown"
-        if style or node.attr("hidden") is not None:
+        if "style" in attrs or "hidden" in attrs:
             seen = visibility(node)
             if seen == "hidden" and node not in self.shown:
                 self.page.hidden.append(node)
                 return False
-        if tag in INLINE:
-            self.stack.append((iter(node), self._inline(node, tag)))
-        else:
-            self._block(node, tag, seen)
-            self.stack.append((iter(node), _BLOCK))
+        if kind == _BLOCK:
+            return self._block(node, tag, attrs, seen)
+        if not self.inline:
+            self.inline = tag
+            if "class" in attrs:
+                self.inline_name = (node.attr("class") or "")[:MAX_NAME]
+        if kind == _LINK:
+            self.link_depth += 1
+            self.links += 1
+        elif kind == _BOLD:
+            self.bold_depth += 1
         return True
 
     def _void(self, tag: str) -> None:
@@ -158,58 +194,55 @@ class _Walk:
         elif tag == "input":
             self.page.elements[self.current].inputs += 1
 
-    def _inline(self, node: Any, tag: str) -> int:
-        if not self.inline:
-            self.inline = tag
-            self.inline_name = (node.attr("class") or "")[:MAX_NAME]
-        if tag == "a":
-            self.link_depth += 1
-            self.links += 1
-            return _LINK
-        if tag in _BOLD_TAGS:
-            self.bold_depth += 1
-            return _BOLD
-        return _PLAIN
-
-    def _block(self, node: Any, tag: str, seen: Visibility) -> None:
-        self.flush()
+    def _block(self, node: Any, tag: str, attrs: Any, seen: Visibility) -> bool:
+        """A new block-level element, and whether its children come next."""
+        if self.parts:
+            self.flush()
         elements = self.page.elements
         parent = elements[self.current]
-        name = node.attr("class") or ""
-        ident = node.attr("id")
-        if ident:
-            name = f"{name} {ident}"
         flags = parent.flags | TAG_FLAGS.get(tag, 0)
-        role = node.attr("role")
-        if role:
-            flags |= ROLE_FLAGS.get(role, 0)
-        if seen != "shown":
-            flags |= HIDDEN
-        new = Element(
-            tag,
-            name[:MAX_NAME],
-            self.current,
-            parent.depth + 1,
-            flags,
-            len(self.page.blocks),
-            node,
-        )
+        name = ""
+        if attrs:
+            if "class" in attrs:
+                name = node.attr("class") or ""
+            if "id" in attrs:
+                name = f"{name} {node.attr('id')}"
+            if "role" in attrs:
+                flags |= ROLE_FLAGS.get(node.attr("role") or "", 0)
+            if seen != "shown":
+                flags |= HIDDEN
+            if len(name) > MAX_NAME:
+                name = name[:MAX_NAME]
+        start = len(self.page.blocks)
+        new = Element(tag, name, self.current, parent.depth + 1, flags, start, node)
         parent.children += 1
-        self.pre_depth += tag == "pre"
-        self.current = len(elements)
         elements.append(new)
+        if flags & _MENUS and not parent.flags & _MENUS and self._folds(node):
+            new.flags |= FOLDED
+            new.end = start
+            return False
+        if tag == "pre":
+            self.pre_depth += 1
+        self.current = len(elements) - 1
+        return True
+
+    def _folds(self, node: Any) -> bool:
+        """Whether an element is a menu or a foot with nothing in it that looks like content."""
+        return self.folding and node.select_one(_CONTENT) is None
 
     def _leave(self, kind: int) -> None:
-        if kind == _LINK:
+        if kind == _BLOCK:
+            if self.parts:
+                self.flush()
+            element = self.page.elements[self.current]
+            element.end = len(self.page.blocks)
+            if element.tag == "pre":
+                self.pre_depth -= 1
+            self.current = element.parent
+        elif kind == _LINK:
             self.link_depth -= 1
         elif kind == _BOLD:
             self.bold_depth -= 1
-        elif kind == _BLOCK:
-            self.flush()
-            element = self.page.elements[self.current]
-            element.end = len(self.page.blocks)
-            self.pre_depth -= element.tag == "pre"
-            self.current = max(element.parent, 0)
 
     def flush(self) -> None:
         """End the run of text."""
@@ -256,12 +289,25 @@ def read_tree(root: Any) -> Page:
     """The elements and blocks below a node of turbohtml's tree.
 
     What is marked as hidden is left out, unless it is most of the page: then the mark is
-    one that a script takes away when everything has loaded.
+    one that a script takes away when everything has loaded. Menus and feet are passed over
+    where nothing in them looks like content and the page has enough without them.
     """
-    page = _Walk(root, frozenset()).run()
-    if page.hidden and page.whole:
-        words = sum(block.words for block in page.blocks)
-        large = [node for node in page.hidden if len(node.text.split()) > max(40, words * 0.67)]
-        if large:
-            return _Walk(root, frozenset(large)).run()
+    page = _Walk(root, frozenset(), folding=True).run()
+    if not page.whole:
+        return page
+    words = sum([block.words for block in page.blocks])
+    folding = not _hold_much(page, words)
+    large = [node for node in page.hidden if len(node.text.split()) > max(40, words * 0.67)]
+    if large or not folding:
+        return _Walk(root, frozenset(large), folding=folding).run()
     return page
+
+
+def _hold_much(page: Page, words: int) -> bool:
+    """Whether the menus that were passed over may be what the page is about."""
+    if words >= 2 * _FEW_WORDS:
+        return False
+    folded = [element.node for element in page.elements if element.flags & FOLDED]
+    if words < _FEW_WORDS:
+        return bool(folded)
+    return any(len(node.text.split()) > 2 * words for node in folded)

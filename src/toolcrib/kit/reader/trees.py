@@ -1,8 +1,8 @@
 """A sum of symmetric decision trees, for all rows of a page at once, without numpy.
 
 In a symmetric tree all nodes of a level ask the same question, so the answers are the bits of
-the number of the leaf. One Python integer holds an answer of every row, sixteen bits a row:
-a shift and an addition go on to the next level of a tree for the whole page, and
+the number of the leaf. A column is a byte a row, and so is a part of a big integer: an addition
+answers a question for the whole page, a shift and an OR go on to the next level of a tree, and
 `bytes.translate` looks all the leaves up.
 """
 
@@ -14,116 +14,145 @@ from math import exp
 from struct import unpack
 from typing import Any
 
-_AT_A_TIME = 250
+DEPTH = 6
+"""Questions of a tree."""
+_AT_A_TIME = 257
 """Trees whose leaves, a byte each, add up to sixteen bits at most."""
-_ABOVE = [bytes(int(code > border + 1) for code in range(256)) for border in range(255)]
-"""By border: whether a number of borders passed, plus one, is above it."""
+_TOP = 128
+"""The bit of a byte that holds an answer."""
+
+Tree = tuple[int, int, int, int, int, int, bytes]
 
 
 class Trees:
-    """Decision trees over some columns.
+    """Decision trees over columns of bytes, and over some figures that all rows share.
 
     Args:
         table: `columns`, `borders` of each of them, `scale`, `bias`, and `trees`, each of them
             [questions, leaves]: [column, border] flattened, and a byte a leaf in base 85.
+        width: how many columns there are; those after them are the shared figures.
+    """
+
+    def __init__(self, table: dict[str, Any], width: int) -> None:
+        self._scale: float = table["scale"]
+        self._bias: float = table["bias"]
+        self._own: list[tuple[int, bytes, int]] = []
+        self._shared: list[tuple[int, list[float]]] = []
+        first: list[int] = []
+        asked = 1
+        both = list(zip(table["columns"], table["borders"], strict=True))
+        assert table["columns"] == sorted(table["columns"])
+        for column, borders in both:
+            first.append(asked)
+            asked += len(borders)
+            if column < width:
+                self._own.append((column, _codes(borders), len(borders)))
+            else:
+                self._shared.append((column - width, borders))
+        self._most = max((count for _, _, count in self._own), default=0)
+        self._trees = [_tree(asked, leaves, first) for asked, leaves in table["trees"]]
+
+    def chances(self, columns: list[bytes], shared: list[float]) -> list[float]:
+        """The logistic of the sum, for each row."""
+        scale, bias = self._scale, self._bias
+        return [
+            1 / (1 + exp(-min(max(bias + scale * one, -30), 30)))
+            for one in self._sums(columns, shared)
+        ]
+
+    def _sums(self, columns: list[bytes], shared: list[float]) -> list[int]:
+        count = len(columns[0])
+        if not count:
+            return []
+        answers = self._answers(columns, shared, count)
+        width = count + 1 & ~1
+        low = int.from_bytes(b"\xff\x00" * (width // 2), "little")
+        sums = [0] * count
+        for start in range(0, len(self._trees), _AT_A_TIME):
+            even = odd = 0
+            for a, b, c, d, e, f, leaves in self._trees[start : start + _AT_A_TIME]:
+                place = (
+                    answers[a] >> 7 | answers[b] >> 6 | answers[c] >> 5
+                    | answers[d] >> 4 | answers[e] >> 3 | answers[f] >> 2
+                )  # fmt: skip
+                found = int.from_bytes(place.to_bytes(width, "little").translate(leaves), "little")
+                even += found & low
+                odd += found >> 8 & low
+            for first, total in enumerate((even, odd)):
+                packed = unpack(f"<{width // 2}H", total.to_bytes(width, "little"))
+                more = packed[: len(sums[first::2])]
+                sums[first::2] = map(int.__add__, sums[first::2], more)
+        return sums
+
+    def _answers(self, columns: list[bytes], shared: list[float], count: int) -> list[int]:
+        """By question, the top bit of each row's byte: whether its value is above the border."""
+        ones = int.from_bytes(b"\x01" * count, "little")
+        top = ones * _TOP
+        reach = [ones * (_TOP - border) for border in range(1, self._most + 1)]
+        answers = [0]
+        for column, codes, number in self._own:
+            coded = int.from_bytes(columns[column].translate(codes), "little")
+            answers += [coded + more & top for more in reach[:number]]
+        for place, borders in self._shared:
+            value = shared[place]
+            answers += [top if value > border else 0 for border in borders]
+        return answers
+
+
+class Kinds:
+    """Trees over one row that say of which of some kinds it is.
+
+    Args:
+        table: as for `Trees`, but a tree is [[column, border, ...], leaves], and leaves
+            has a byte for each leaf and kind; `bias` is one for each kind.
     """
 
     def __init__(self, table: dict[str, Any]) -> None:
-        self.columns: list[int] = table["columns"]
-        self._borders: list[list[float]] = table["borders"]
         self._scale: float = table["scale"]
-        self._bias: float = table["bias"]
-        self._trees = [(_pairs(asked), _leaves(leaves)) for asked, leaves in table["trees"]]
+        self._bias: list[float] = table["bias"]
+        self._lanes = f"<{len(self._bias)}H"
+        self._trees = [_kind_tree(table, tree, len(self._bias)) for tree in table["trees"]]
 
-    def chances(self, rows: list[list[float]], known: list[float]) -> list[float]:
-        """The logistic of the sum, for each row.
-
-        Args:
-            rows: the first columns.
-            known: the columns after those, the same for all rows.
-        """
-        scale, bias = self._scale, self._bias
-        return [
-            1 / (1 + exp(-min(max(bias + scale * one, -30), 30))) for one in self._sums(rows, known)
-        ]
-
-    def chance(self, row: list[float]) -> float:
-        """The same for a single row of all columns."""
-        values = [row[column] for column in self.columns]
+    def chances(self, row: list[float]) -> list[float]:
+        """One chance for each kind; they add up to one."""
         total = 0
         for asked, leaves in self._trees:
-            place, bit = 64, 1
+            place, bit = 0, 1
             for column, border in asked:
-                if values[column] > self._borders[column][border]:
+                if row[column] > border:
                     place += bit
                 bit += bit
             total += leaves[place]
-        return 1 / (1 + exp(-min(max(self._bias + self._scale * total, -30), 30)))
-
-    def _sums(self, rows: list[list[float]], known: list[float]) -> list[int]:
-        count = len(rows)
-        if not count:
-            return []
-        answers = _Answers(rows, known, self.columns, self._borders)
-        width = 2 * count
-        base = int.from_bytes(b"\x40\x00" * count, "little")
-        sums = [0] * count
-        for start in range(0, len(self._trees), _AT_A_TIME):
-            total = 0
-            for asked, leaves in self._trees[start : start + _AT_A_TIME]:
-                place = base
-                for level, question in enumerate(asked):
-                    place += answers[question] << level
-                found = place.to_bytes(width, "little").translate(leaves)
-                total += int.from_bytes(found, "little")
-            packed = unpack(f"<{count}H", total.to_bytes(width, "little"))
-            sums = [one + more for one, more in zip(sums, packed, strict=True)]
-        return sums
+        packed = unpack(self._lanes, total.to_bytes(2 * len(self._bias), "little"))
+        sums = [bias + self._scale * one for bias, one in zip(self._bias, packed, strict=True)]
+        most = max(sums)
+        powers = [exp(one - most) for one in sums]
+        return [one / sum(powers) for one in powers]
 
 
-class _Answers(dict[tuple[int, int], int]):
-    """The answers of all rows to a question, made when first asked for."""
-
-    def __init__(
-        self,
-        rows: list[list[float]],
-        known: list[float],
-        columns: list[int],
-        borders: list[list[float]],
-    ) -> None:
-        super().__init__()
-        self._values = list(zip(*rows, strict=True))
-        self._known = known
-        self._width = len(rows[0])
-        self._count = len(rows)
-        self._all = int.from_bytes(b"\x01\x00" * len(rows), "little")
-        self._columns = columns
-        self._borders = borders
-        self._passed: dict[int, bytes] = {}
-
-    def __missing__(self, question: tuple[int, int]) -> int:
-        column, border = question
-        if self._columns[column] >= self._width:
-            value = self._known[self._columns[column] - self._width]
-            answer = self[question] = self._all if value > self._borders[column][border] else 0
-            return answer
-        passed = self._passed.get(column)
-        if passed is None:
-            borders, values = self._borders[column], self._values[self._columns[column]]
-            # Most columns have few values: one search for each of them is enough.
-            codes = {value: bisect_left(borders, value) + 1 for value in set(values)}
-            lanes = bytearray(2 * self._count)
-            lanes[::2] = bytes(map(codes.__getitem__, values))
-            passed = self._passed[column] = bytes(lanes)
-        answer = self[question] = int.from_bytes(passed.translate(_ABOVE[border]), "little")
-        return answer
+def _codes(borders: list[float]) -> bytes:
+    """By value of a byte, how many borders it is above."""
+    return bytes(bisect_left(borders, value) for value in range(256))
 
 
-def _pairs(flat: list[int]) -> list[tuple[int, int]]:
-    return list(zip(flat[::2], flat[1::2], strict=True))
+def _tree(asked: list[int], leaves: str, first: list[int]) -> Tree:
+    questions = [
+        first[column] + border for column, border in zip(asked[::2], asked[1::2], strict=True)
+    ]
+    a, b, c, d, e, f = questions + [0] * (DEPTH - len(questions))
+    values = b85decode(leaves)
+    return a, b, c, d, e, f, values + bytes(256 - len(values))
 
 
-def _leaves(text: str) -> bytes:
-    """A table for `translate`: leaf numbers start at 64, other bytes mean nothing."""
-    values = b85decode(text)
-    return bytes(64) + values + bytes(192 - len(values))
+def _kind_tree(
+    table: dict[str, Any], tree: tuple[list[int], str], kinds: int
+) -> tuple[list[tuple[int, float]], list[int]]:
+    asked, leaves = tree
+    questions = [
+        (table["columns"][column], table["borders"][column][border])
+        for column, border in zip(asked[::2], asked[1::2], strict=True)
+    ]
+    values = b85decode(leaves)
+    lanes = [b"".join(bytes((one, 0)) for one in values[at : at + kinds])
+             for at in range(0, len(values), kinds)]  # fmt: skip
+    return questions, [int.from_bytes(lane, "little") for lane in lanes]

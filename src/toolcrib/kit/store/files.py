@@ -5,11 +5,11 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-from toolcrib.core.errors import StorageFailure
+from toolcrib.core.errors import StorageFailure, ToolError
 
 Identity = tuple[int, int]
 LOCK_SECONDS = 5.0
@@ -43,28 +43,54 @@ def locked(path: Path) -> Iterator[None]:
     Raises:
         StorageFailure: another process held the lock for `LOCK_SECONDS`.
     """
+    late = StorageFailure(
+        f"Another process has been opening the store {path} for too long.",
+        hint="Look for a toolcrib process that hangs, and end it.",
+    )
+    with held(Path(f"{path}.lock"), LOCK_SECONDS, late):
+        yield
+
+
+@contextlib.contextmanager
+def held(
+    path: Path, seconds: float, late: ToolError, check: Callable[[], None] = lambda: None
+) -> Iterator[None]:
+    """Hold a lock that other processes take by the same path; it ends with the process.
+
+    Args:
+        path: an empty file, made if it is missing.
+        seconds: how long another process is waited for.
+        late: what is raised then.
+        check: called while waiting, to stop by raising.
+    """
     try:
         import fcntl
     except ImportError:  # Windows: renaming an open file fails there, which protects as well
         yield
         return
-    handle = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT, 0o600)
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
-        deadline = time.monotonic() + LOCK_SECONDS
+        until, wait = time.monotonic() + seconds, 0.001
         while True:
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 break
             except BlockingIOError:
-                if time.monotonic() > deadline:
-                    raise StorageFailure(
-                        f"Another process has been opening the store {path} for too long.",
-                        hint="Look for a toolcrib process that hangs, and end it.",
-                    ) from None
-                time.sleep(0.01)
+                check()
+                if time.monotonic() > until:
+                    raise late from None
+                time.sleep(wait)
+                wait = min(wait * 2, 0.05)
         yield
     finally:
         os.close(handle)
+
+
+def make_private(folder: Path) -> None:
+    """Make a folder, and those above it that are missing, for this user alone."""
+    if not folder.is_dir():
+        make_private(folder.parent)
+        folder.mkdir(mode=0o700, exist_ok=True)
 
 
 def set_aside(path: Path) -> Path:

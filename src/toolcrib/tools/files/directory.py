@@ -2,34 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from datetime import UTC, datetime
 from fnmatch import fnmatchcase
-from typing import Annotated, Any
+from typing import Annotated
 
 from toolcrib.core.call import Next, Result
 from toolcrib.core.context import Ctx, room_in
-from toolcrib.core.errors import BadInput, ToolError
+from toolcrib.core.errors import BadInput
 from toolcrib.core.params import Count, Offset, Param
 from toolcrib.core.tool import READ, tool
-from toolcrib.kit.paths import Entry, SafePath, Workspace, WorkspacePath
+from toolcrib.kit.content.sizes import printable
+from toolcrib.kit.paths import SafePath, Workspace, WorkspacePath
 from toolcrib.kit.threads import Checkpoint, in_thread
 from toolcrib.kit.tokens import estimate
+from toolcrib.tools.files.dialects.looking import listing
+from toolcrib.tools.files.listing.walk import (
+    MAX_ENTRIES,
+    Listed,
+    Sort,
+    as_json,
+    need_folder,
+    shown,
+    totals,
+    walk,
+)
 
 MAX_DEPTH = 10
 MAX_GLOB = 500
-MAX_ENTRIES = 20_000
-"""Entries looked at; a tree with more is listed up to there."""
-UNITS = ("bytes", "KB", "MB", "GB", "TB")
-
-
-@dataclass(frozen=True, slots=True)
-class Listed:
-    """An entry and where it was found: its path from the folder that is listed."""
-
-    path: str
-    entry: Entry
-    note: str = ""
 
 
 @tool(
@@ -45,6 +44,11 @@ class Listed:
         "list_directory_with_sizes",
         "read_directory",
         "fs_list",
+        "list",
+        "list_contents",
+        "ls_dir",
+        "view_directory",
+        "list_folder_contents",
     ),
     argument_aliases={
         "directory": "path",
@@ -59,30 +63,34 @@ class Listed:
         "pattern": "glob",
         "filter": "glob",
         "offset": "start",
+        "sort_by": "sort",
+        "order_by": "sort",
     },
     profiles=("default",),
+    dialect=listing,
 )
 async def list_directory(
-    path: Annotated[WorkspacePath | None, Param("Folder; by default the current one.")] = None,
-    depth: Annotated[Count, Param("Levels of folders.", maximum=MAX_DEPTH)] = 1,
-    glob: Annotated[str, Param("Only names like this: *.py")] = "",
-    start: Annotated[Offset, Param("Entries to skip.")] = 0,
+    path: WorkspacePath | None = None,
+    depth: Annotated[Count, Param("Levels.", maximum=MAX_DEPTH)] = 1,
+    glob: Annotated[str, Param("Names like *.py")] = "",
+    sort: Sort = "name",
+    start: Annotated[Offset, Param("Skip so many.")] = 0,
     *,
     ctx: Ctx,
 ) -> Result:
     """List what a folder of the workspace holds, with sizes.
 
-    Hidden and ignored files are shown too. Links are named with their target and not
-    followed.
+    Hidden files are shown too. Links are named with their target and not followed. At more
+    than one level, folders such as node_modules are named and not opened.
     """
     if len(glob) > MAX_GLOB:
         raise BadInput(f"'glob' has at most {MAX_GLOB} characters, not {len(glob):,}.")
     folder = path or ctx.use(Workspace).start(ctx.session.directory)
 
     def work(check: Checkpoint) -> list[Listed]:
-        _need_folder(folder)
+        need_folder(folder)
         found: list[Listed] = []
-        for listed in _walk(folder, "", depth, check):
+        for listed in walk(folder, "", depth, check, sort):
             if len(found) == MAX_ENTRIES:
                 ctx.warn(f"Only the first {MAX_ENTRIES:,} entries were looked at.")
                 break
@@ -90,12 +98,14 @@ async def list_directory(
         return [listed for listed in found if _wanted(listed, glob)]
 
     entries = await in_thread(work, ctx.deadline)
-    page = _page(entries[start:], room_in(ctx.budget(list_directory.name)))
+    page = _page(entries[start:], room_in(ctx.budget(list_directory.name)), sort)
     end = start + len(page)
     more = end < len(entries)
     arguments = {"path": folder.display, "depth": depth, "glob": glob, "start": end}
+    if sort != "name":
+        arguments["sort"] = sort
     return Result(
-        text=_text(folder, entries, page, start, glob),
+        text=_text(folder, entries, page, start, glob, sort),
         data={
             "path": folder.display,
             "entries": [_as_json(listed) for listed in page],
@@ -106,114 +116,48 @@ async def list_directory(
     )
 
 
-def _need_folder(path: SafePath) -> None:
-    with path.open() as handle:
-        if handle.kind == "file":
-            raise BadInput(f"{path.display} is a file.", hint="read_file reads it.")
-
-
-def _walk(folder: SafePath, above: str, depth: int, check: Checkpoint) -> Iterator[Listed]:
-    """The entries in order: folders first, each followed by what it holds."""
-    for entry in sorted(folder.list(), key=_order):
-        check()
-        path = above + entry.name
-        deeper = depth > 1 and entry.kind == "folder" and not entry.protected
-        if not deeper:
-            yield Listed(path, entry)
-            continue
-        below: list[Listed] | Iterator[Listed]
-        try:
-            below = _walk(folder.child(entry.name), f"{path}/", depth - 1, check)
-            first = next(below, None)
-        except ToolError as error:
-            yield Listed(path, entry, note=error.message)
-            continue
-        yield Listed(path, entry)
-        if first is not None:
-            yield first
-            yield from below
-
-
-def _order(entry: Entry) -> tuple[bool, str, str]:
-    return (entry.kind != "folder", entry.name.casefold(), entry.name)
-
-
 def _wanted(listed: Listed, glob: str) -> bool:
+    glob = glob.removeprefix("**/")
     name = listed.path if "/" in glob else listed.entry.name
     return not glob or fnmatchcase(name.casefold(), glob.casefold())
 
 
-def _page(entries: list[Listed], budget: int) -> list[Listed]:
+def _page(entries: list[Listed], budget: int, sort: Sort) -> list[Listed]:
     """The entries that fit, and at least one."""
     spent, count = 0, 0
     for count, listed in enumerate(entries, 1):
-        spent += estimate(_line(listed) + "\n")
+        spent += estimate(_line(listed, sort) + "\n")
         if spent > budget:
             return entries[: max(count - 1, 1)]
     return entries[:count]
 
 
 def _text(
-    folder: SafePath, entries: list[Listed], page: list[Listed], start: int, glob: str
+    folder: SafePath, entries: list[Listed], page: list[Listed], start: int, glob: str, sort: Sort
 ) -> str:
     if not entries:
         like = f" like {glob}" if glob else ""
         return f"({folder.display} holds nothing{like})"
-    folders = sum(listed.entry.kind == "folder" for listed in entries)
-    head = (
-        f"{folder.display}: {_count(folders, 'folder')}, {_count(len(entries) - folders, 'file')}"
-    )
+    head = f"{folder.display}: {totals(entries)}"
     if len(page) < len(entries):
         head += f"; entries {start + 1:,}-{start + len(page):,} of {len(entries):,}"
-    return "\n".join((head, *map(_line, page)))
+    return "\n".join((head, *(_line(listed, sort) for listed in page)))
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+def _line(listed: Listed, sort: Sort) -> str:
+    line = shown(printable(listed.path), listed)
+    if sort != "modified":
+        return line
+    return f"{line}  {_moment(listed.entry.modified):%Y-%m-%d %H:%M}"
 
 
-def _line(listed: Listed) -> str:
-    entry, name = listed.entry, printable(listed.path)
-    notes = [listed.note] if listed.note else []
-    if entry.protected:
-        notes.append("protected")
-    if not entry.name.isprintable():
-        notes.append("its name cannot be written in a path")
-    if entry.kind == "folder":
-        name += "/"
-    elif entry.kind == "link":
-        name += f" -> {printable(entry.target)}"
-        if entry.leads not in ("file", "folder"):
-            notes.append(entry.leads)
-    elif entry.kind == "other":
-        notes.append("not a plain file")
-    else:
-        name += f"  {size_of(entry.size)}"
-    return f"{name} ({', '.join(notes)})" if notes else name
+def _moment(seconds: float) -> datetime:
+    try:
+        return datetime.fromtimestamp(seconds, UTC)
+    except (OverflowError, ValueError, OSError):
+        return datetime.fromtimestamp(0, UTC)
 
 
-def _as_json(listed: Listed) -> dict[str, Any]:
-    entry = listed.entry
-    found: dict[str, Any] = {"path": printable(listed.path), "kind": entry.kind}
-    if entry.kind == "file":
-        found["size"] = entry.size
-    if entry.kind == "link":
-        found |= {"target": printable(entry.target), "leads": entry.leads}
-    if entry.protected:
-        found["protected"] = entry.protected
-    return found
-
-
-def printable(name: str) -> str:
-    """A name as it can be shown: what is not text in it is written as an escape."""
-    if name.isprintable():
-        return name
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in name)
-
-
-def size_of(count: int) -> str:
-    """Bytes for a reader: `812 bytes`, `1.2 KB`."""
-    size, unit = float(count), 0
-    while size >= 1000 and unit < len(UNITS) - 1:
-        size, unit = size / 1000, unit + 1
-    return _count(count, "byte") if not unit else f"{size:.1f} {UNITS[unit]}"
+def _as_json(listed: Listed) -> dict[str, object]:
+    modified = _moment(listed.entry.modified).isoformat(timespec="seconds")
+    return as_json(listed) | {"name": printable(listed.entry.name), "modified": modified}

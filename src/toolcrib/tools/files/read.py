@@ -1,38 +1,55 @@
-"""`read_file`: text in pages, pictures as pictures."""
+"""`read_file`: text in pages, what is about some words, pictures, documents."""
 
 from __future__ import annotations
 
 from functools import partial
 from typing import Annotated
 
-from toolcrib.core.call import Image, Next, Result
+from toolcrib.core.call import Next, Result
 from toolcrib.core.context import Ctx, room_in
-from toolcrib.core.errors import BadInput, TooLarge, UnsupportedContent
+from toolcrib.core.errors import BadInput, ToolError, UnsupportedContent
 from toolcrib.core.params import Count, Line, Offset, Param
 from toolcrib.core.tool import READ, tool
-from toolcrib.kit.content.kinds import SNIFFED, Kind, kind_of
-from toolcrib.kit.content.lines import Page, TextFile
-from toolcrib.kit.paths import Handle, SafePath, WorkspacePath
+from toolcrib.kit.documents import Documents
+from toolcrib.kit.paths import EachPath, SafePath, WorkspacePath
 from toolcrib.kit.threads import Checkpoint, in_thread
-from toolcrib.kit.tokens import longest_head
+from toolcrib.tools.files.dialects.looking import reading
+from toolcrib.tools.files.reading.contents import converted_part, read_part
+from toolcrib.tools.files.reading.request import MAX_LINES, Part, Request
+from toolcrib.tools.files.reading.several import read_all
 
-MAX_LINES = 2000
-MAX_IMAGE_BYTES = 5_000_000
-CHARS_A_TOKEN = 10
-"""No page has more characters than its tokens times this, whatever the estimate says."""
-EOL_NAMES = {"crlf": "CRLF line ends", "cr": "CR line ends", "mixed": "mixed line ends"}
+MAX_FILES = 100
 
 
 @tool(
     group="files",
     rights=READ,
-    keywords=("open", "cat", "view", "show", "head", "tail", "content", "image", "picture"),
+    keywords=(
+        "open",
+        "cat",
+        "view",
+        "show",
+        "head",
+        "tail",
+        "content",
+        "image",
+        "picture",
+        "pdf",
+        "docx",
+        "several files",
+        "many files",
+    ),
     aliases=(
         "read_text_file",
+        "read_multiple_files",
+        "read_many_files",
+        "read_files",
         "read_file_chunked",
         "read_file_range",
         "read_file_content",
+        "read_file_lines",
         "read_media_file",
+        "get_file_contents",
         "open_file",
         "view_file",
         "show_file",
@@ -41,132 +58,133 @@ EOL_NAMES = {"crlf": "CRLF line ends", "cr": "CR line ends", "mixed": "mixed lin
         "fs_read",
         "cat",
         "cat_file",
+        "head_file",
+        "tail_file",
+        "read",
+        "view",
+        "view_image",
+        "read_image",
+        "readfile_lines",
+        "file_view",
     ),
     argument_aliases={
         "file_path": "path",
         "file_name": "path",
+        "filename": "path",
+        "filepath": "path",
         "file": "path",
         "absolute_path": "path",
         "target_file": "path",
+        "files": "paths",
+        "file_paths": "paths",
+        "file_names": "paths",
         "offset": "start",
         "start_line": "start",
         "line_number": "start",
+        "line": "start",
         "from_line": "start",
+        "start_line_one_indexed": "start",
+        "end_line": "end",
+        "to_line": "end",
+        "last_line": "end",
+        "end_line_one_indexed": "end",
         "limit": "lines",
         "max_lines": "lines",
         "line_count": "lines",
         "num_lines": "lines",
+        "query": "focus",
+        "find": "focus",
+        "keywords": "focus",
+        "line_numbers": "numbers",
+        "show_line_numbers": "numbers",
+        "with_line_numbers": "numbers",
     },
     profiles=("default",),
+    dialect=reading,
 )
 async def read_file(
-    path: WorkspacePath,
-    start: Annotated[Line, Param("First line; negative counts from the end.")] = 1,
-    lines: Annotated[Count, Param("Most lines.", maximum=MAX_LINES)] = MAX_LINES,
-    column: Annotated[Offset, Param("Characters of the first line to skip.")] = 0,
+    path: WorkspacePath | None = None,
+    paths: Annotated[list[EachPath] | None, Param("Several files.")] = None,
+    start: Annotated[Line | None, Param("First line; -50: the last 50.")] = None,
+    end: Annotated[Line | None, Param("Last line.")] = None,
+    lines: Annotated[Count | None, Param("Most lines.", maximum=MAX_LINES)] = None,
+    column: Annotated[Offset, Param("Skip characters of that line.")] = 0,
+    focus: Annotated[str, Param("Only what is about these words.")] = "",
+    numbers: Annotated[bool, Param("Number the lines.")] = False,
     *,
     ctx: Ctx,
 ) -> Result:
-    """Read a text file or an image from the workspace.
+    """Read files of the workspace: text, images, documents.
 
-    A long file comes in pages, and the answer names the call for the next one.
-    `start=-50` reads the last 50 lines. Binary files are refused.
+    A long file comes in pages, and the answer names the call for the next one; the first
+    page of a long source or text also outlines the rest by line numbers. `focus` finds
+    the regions of a big file that matter. Binary files are refused.
     """
+    chosen = ([path] if path else []) + (paths or [])
+    if not chosen:
+        raise BadInput("read_file needs 'path' or 'paths'.", hint='For example {"path": "a.txt"}.')
+    if len(chosen) > MAX_FILES:
+        raise BadInput(f"read_file takes {MAX_FILES} files at once, not {len(chosen):,}.")
+    request = Request(start, end, lines, column, focus.strip(), numbers)
     room = room_in(ctx.budget(read_file.name))
-
-    def work(check: Checkpoint) -> tuple[Result, Handle]:
-        with _open(path) as handle:
-            head = handle.file.read(SNIFFED)
-            kind = kind_of(head)
-            if kind is not None:
-                return _not_text(path, handle, kind), handle
-            text = TextFile(handle.file, path.display, check)
-            fits = partial(longest_head, max_tokens=room)
-            page = text.page(start, lines, column, room * CHARS_A_TOKEN, fits)
-            return _as_result(path, handle, text, page, lines), handle
-
-    result, handle = await in_thread(work, ctx.deadline)
-    ctx.session.remember_read(handle.absolute, handle.fingerprint)
+    read = partial(_read, request=request, ctx=ctx)
+    if len(chosen) == 1 and isinstance(chosen[0], SafePath):
+        part = await read(chosen[0], room)
+        parts, result = [part], _result(part)
+    else:
+        sizes = await in_thread(lambda _: [_size(p) for p in chosen], ctx.deadline)
+        again = {k: v for k, v in _asked(request).items() if v}
+        result, parts = await read_all(read_file.name, chosen, sizes, read, room, again)
+    for part in parts:
+        if part.seen:
+            ctx.session.remember_read(*part.seen)
     return result
 
 
-def _open(path: SafePath) -> Handle:
-    handle = path.open()
-    if handle.kind == "file":
-        return handle
-    handle.close()
-    raise BadInput(f"{path.display} is a folder.", hint="list_directory shows what it holds.")
+async def _read(path: SafePath, room: int, request: Request, ctx: Ctx) -> Part:
+    refuse = ctx.config.workspace.refuse_binary
 
+    def work(check: Checkpoint) -> Part:
+        return read_part(path, request, room, check, refuse_binary=refuse)
 
-def _not_text(path: SafePath, handle: Handle, kind: Kind) -> Result:
-    described = f"{path.display}: {kind.name}, {handle.size:,} bytes"
-    if not kind.image:
-        raise UnsupportedContent(
-            f"{described}; it is not text.",
-            hint="read_file reads text and PNG, JPEG, GIF and WebP images.",
-            kind=kind.name,
-            size=handle.size,
-        )
-    handle.file.seek(0)
-    data = handle.file.read(MAX_IMAGE_BYTES + 1)
-    if len(data) > MAX_IMAGE_BYTES:
-        raise TooLarge(f"{described}; images are read up to {MAX_IMAGE_BYTES:,} bytes.")
-    return Result(
-        text=described,
-        data={"path": path.display, "kind": kind.name, "size": len(data)},
-        images=(Image(data, kind.image),),
+    part = await in_thread(work, ctx.deadline)
+    if part.document is None:
+        return part
+    documents, deadline = ctx.use(Documents), ctx.deadline
+    try:
+        found = await documents.read(part.document, name=path.name, deadline=deadline)
+    except UnsupportedContent as error:
+        raise UnsupportedContent(f"{path.display}: {error.message}", hint=error.hint) from None
+    markdown = found.markdown
+    return await in_thread(
+        lambda check: converted_part(part, markdown, request, room, check), deadline
     )
 
 
-def _as_result(path: SafePath, handle: Handle, text: TextFile, page: Page, lines: int) -> Result:
-    data = {
-        "path": path.display,
-        "size": handle.size,
-        "encoding": text.encoding.name,
-        "bom": bool(text.encoding.mark),
-        "eol": text.eol,
-        "start": page.first,
-        "lines": page.lines,
-        "total_lines": page.total,
+def _size(path: object) -> int:
+    try:
+        return path.stat().st_size if isinstance(path, SafePath) else 0
+    except ToolError:
+        return 0
+
+
+def _asked(request: Request) -> dict[str, object]:
+    return {
+        "start": request.start,
+        "end": request.end,
+        "lines": request.lines,
+        "column": request.column,
+        "focus": request.focus,
+        "numbers": request.numbers,
     }
-    if not page.text and page.whole:
-        return Result(text=f"({path.display} is empty)", data=data)
-    footer = _footer(text, page, handle.size)
-    separator = "" if page.text.endswith("\n") or not footer else "\n"
+
+
+def _result(part: Part) -> Result:
     return Result(
-        text=f"{page.text}{separator}{footer}",
-        data=data,
-        truncated=page.more,
-        next=_next(path, page, lines) if page.more else None,
+        text=part.text,
+        data=part.data,
+        images=(part.image,) if part.image else (),
+        truncated=part.next is not None,
+        next=Next(read_file.name, part.next) if part.next else None,
+        source=part.source,
     )
-
-
-def _footer(text: TextFile, page: Page, size: int) -> str:
-    """What a reader cannot see: where the page stands, the encoding, the line ends."""
-    notes = [] if page.whole else [_where(page, size)]
-    if text.encoding.name != "utf-8":
-        notes.append(f"{text.encoding.name}{' (guessed)' if text.encoding.guessed else ''}")
-    if text.encoding.mark:
-        notes.append("byte order mark")
-    if text.eol in EOL_NAMES:
-        notes.append(EOL_NAMES[text.eol])
-    return f"[{', '.join(notes)}]" if notes else ""
-
-
-def _where(page: Page, size: int) -> str:
-    total = f" of {page.total:,}" if page.total is not None else f", file of {size:,} bytes"
-    if page.first is None:
-        return f"lines {page.start} to {page.start + page.lines - 1} from the end{total}"
-    last = page.first + page.lines - 1
-    where = f"line {last:,}" if last == page.first else f"lines {page.first:,}-{last:,}"
-    return f"{where}{total}" + (f", cut after {page.column:,} characters" if page.column else "")
-
-
-def _next(path: SafePath, page: Page, lines: int) -> Next:
-    start, column = page.next_start()
-    arguments: dict[str, str | int] = {"path": path.display, "start": start}
-    if lines != MAX_LINES:
-        arguments["lines"] = lines
-    if column:
-        arguments["column"] = column
-    return Next(read_file.name, arguments)

@@ -15,10 +15,10 @@ from toolcrib.kit.egress.policy import EgressPolicy
 from toolcrib.kit.egress.public_url import check_public_url
 from toolcrib.kit.egress.url import parse_url
 from toolcrib.kit.threads import in_thread
-from toolcrib.tools.http.descriptions import load_description
-from toolcrib.tools.http.exchange import exchange
-from toolcrib.tools.http.operations import operation_named
-from toolcrib.tools.http.placing import placed
+from toolcrib.tools.http.describing.descriptions import load_description
+from toolcrib.tools.http.describing.operations import operation_named
+from toolcrib.tools.http.describing.placing import placed
+from toolcrib.tools.http.sending.exchange import exchange
 
 
 @tool(

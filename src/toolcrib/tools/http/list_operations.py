@@ -13,9 +13,14 @@ from toolcrib.core.params import Param
 from toolcrib.core.tool import NET, tool
 from toolcrib.kit.egress import PublicUrl
 from toolcrib.kit.threads import Checkpoint, in_thread
-from toolcrib.tools.http.checks import Schemas
-from toolcrib.tools.http.descriptions import Description, as_list, load_description, text_of
-from toolcrib.tools.http.operations import Input, Operation, operations_of
+from toolcrib.tools.http.describing.checks import Schemas
+from toolcrib.tools.http.describing.descriptions import (
+    Description,
+    as_list,
+    load_description,
+    text_of,
+)
+from toolcrib.tools.http.describing.operations import Input, Operation, operations_of
 
 SUMMARY = 120
 DETAILED = 3

@@ -27,11 +27,11 @@ For = Literal["exit", "text", "idle", "none"]
     argument_aliases={"job_id": "id", "job": "id", "timeout_seconds": "timeout"},
 )
 async def read_job(
-    id: Annotated[str, Param("Job.")],  # noqa: A002 - the name that models use
-    wait: Annotated[For, Param("What to wait for.")] = "exit",
+    id: str,  # noqa: A002 - the name that models use
+    wait: For = "exit",
     text: Annotated[str, Param("Output to wait for.")] = "",
     timeout: Annotated[Seconds, Param(maximum=40)] = 30,  # noqa: ASYNC109 - bounds the wait
-    offset: Annotated[int, Param("First byte of output; negative counts from the end.")] = 0,
+    offset: Annotated[int, Param("First byte; negative: from the end.")] = 0,
     *,
     ctx: Ctx,
 ) -> Result:

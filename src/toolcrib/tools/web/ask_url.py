@@ -17,9 +17,9 @@ from toolcrib.kit.relevance import Ranking, choose, rank
 from toolcrib.kit.text import cut, one_line
 from toolcrib.kit.threads import in_thread
 from toolcrib.kit.tokens import estimate
-from toolcrib.tools.web.citations import Source, date_of, following, joined, record, shown
-from toolcrib.tools.web.outline import headings_of
-from toolcrib.tools.web.pages import PageText, read_page
+from toolcrib.tools.web.citing.citations import Source, date_of, following, joined, record, shown
+from toolcrib.tools.web.reading.pages import PageText, read_page, read_whole
+from toolcrib.tools.web.showing.outline import headings_of
 
 SHORT = 400
 """Tokens up to which a page is given whole: choosing would only lose something."""
@@ -74,10 +74,25 @@ async def ask_url(
     if not asked:
         raise BadInput("Question must be a non-empty string.")
     await ctx.progress(f"Fetching {url[:200]}")
-    page = await read_page(url, ctx.config.web.fetch.format, ctx)
+    page = await _page(url, asked, ctx)
     budget = ctx.budget(ask_url.name, 0, ctx.config.web.research.max_tokens)
     answer = _Answer(url, asked, page, budget)
     return await in_thread(answer.result, ctx.deadline)
+
+
+async def _page(url: str, asked: str, ctx: Ctx) -> PageText:
+    """The main content of a page, or all of it where only that answers."""
+    form = ctx.config.web.fetch.format
+    page = await read_page(url, form, ctx)
+    if not page.left or await in_thread(lambda check: _speaks(page, asked, check), ctx.deadline):
+        return page
+    whole = await read_whole(url, page, form, ctx)
+    better = await in_thread(lambda check: _speaks(whole, asked, check), ctx.deadline)
+    return whole if better else page
+
+
+def _speaks(page: PageText, asked: str, check: Callable[[], None]) -> bool:
+    return rank(asked, [(page.title, page.text)], check).fits
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +113,7 @@ class _Answer:
             final_url=page.url,
             cached=page.cached,
             stale=page.stale,
+            whole=page.whole,
         )
 
     def result(self, check: Callable[[], None]) -> Result:
@@ -118,7 +134,8 @@ class _Answer:
         if whole:
             # The notes of a page without text say why it has none.
             empty = "" if self.page.notes else "The page has no text."
-            told = "The whole page:" if passages else empty
+            what = "The main content of the page:" if self.page.left else "The whole page:"
+            told = what if passages else empty
             body = [passage.text for passage in passages]
         else:
             told = (

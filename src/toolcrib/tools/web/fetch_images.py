@@ -17,11 +17,8 @@ from toolcrib.kit.egress import PublicUrl, References
 from toolcrib.kit.egress.public_url import expand_reference
 from toolcrib.kit.paths import SafePath, Workspace
 from toolcrib.kit.text import one_line
-from toolcrib.tools.web.chain import Window
-from toolcrib.tools.web.headers import failed_data
-from toolcrib.tools.web.image_search import find_images
-from toolcrib.tools.web.pages import read_page
-from toolcrib.tools.web.saving import (
+from toolcrib.tools.web.reading.pages import read_page
+from toolcrib.tools.web.reading.saving import (
     PAGE,
     Saved,
     Wanted,
@@ -31,7 +28,10 @@ from toolcrib.tools.web.saving import (
     shown_error,
     unique,
 )
-from toolcrib.tools.web.verdicts import most_telling
+from toolcrib.tools.web.searching.chain import Window
+from toolcrib.tools.web.searching.images import find_images
+from toolcrib.tools.web.searching.verdicts import most_telling
+from toolcrib.tools.web.showing.headers import failed_data
 
 MOST = 200
 SHOWN_IMAGES = 4

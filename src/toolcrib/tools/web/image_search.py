@@ -6,14 +6,13 @@ from typing import Annotated, Any
 
 from toolcrib.core.call import Next, Result
 from toolcrib.core.context import Ctx
-from toolcrib.core.errors import BadInput, NotConfigured
+from toolcrib.core.errors import BadInput
 from toolcrib.core.params import Param
 from toolcrib.core.tool import NET, tool
 from toolcrib.kit.text import one_line
-from toolcrib.tools.web.chain import Outcome, Window, search
-from toolcrib.tools.web.provider import Ask, Found
-from toolcrib.tools.web.providers import IMAGES, Providers
-from toolcrib.tools.web.regions import usual_region
+from toolcrib.tools.web.asking.provider import Found
+from toolcrib.tools.web.searching.chain import Window
+from toolcrib.tools.web.searching.images import find_images
 
 MAX_TITLE = 200
 
@@ -83,31 +82,6 @@ async def image_search(
         next=following,
         source=outcome.provider,
     )
-
-
-async def find_images(query: str, window: Window, ctx: Ctx) -> Outcome:
-    """Images for a query, from the providers of `web.images`.
-
-    Raises:
-        NotConfigured: no provider of images is configured.
-        ToolError: see `chain.search`.
-    """
-    names = ctx.config.web.images.providers
-    fit = sorted(ctx.use(Providers).of_kind("images"))
-    wrong = [name for name in names if name.strip().lower() not in fit]
-    if wrong or not names:
-        found = f"'{wrong[0][:60]}' finds no images." if wrong else "No provider is configured."
-        raise NotConfigured(found, hint=f"The user lists some of these in {IMAGES}: {_said(fit)}.")
-    settings = ctx.config.web.search
-    ask = Ask(query, safe_search=settings.safe_search, region=usual_region(ctx.config))
-    await ctx.progress(f"Searching for images of '{query[:80]}'")
-    outcome = await search(ask, window, names, ctx, setting=IMAGES)
-    await ctx.progress(f"Found {len(outcome.results)} images with {outcome.provider}")
-    return outcome
-
-
-def _said(names: list[str]) -> str:
-    return ", ".join(names) or "none is installed"
 
 
 def _record(rank: int, found: Found) -> dict[str, Any]:

@@ -10,7 +10,8 @@ from tests.servers.scripted import Script
 from tests.tools.web.engines.forms import ENGINES, PATHS
 from toolcrib.core.config import Config
 from toolcrib.kit.egress import Egress
-from toolcrib.tools.web.provider import Ask, Page, Reach
+from toolcrib.tools.web.asking.provider import Ask, Page
+from toolcrib.tools.web.asking.reach import Reach
 
 Look = Callable[..., Awaitable[Page]]
 

@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from toolcrib.tools.web.document import Facts, Raw
+from toolcrib.tools.web.converting.document import Facts, Raw
 from toolcrib.tools.web.handlers import Handlers
 
 

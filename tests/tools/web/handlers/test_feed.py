@@ -8,7 +8,7 @@ import json
 
 import pytest
 
-from toolcrib.tools.web.document import Document, Link, Raw
+from toolcrib.tools.web.converting.document import Document, Link, Raw
 from toolcrib.tools.web.handlers import Handlers
 
 URL = "https://site.example/feeds/all.xml"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from toolcrib.tools.web.document import Document, Link, Picture, Raw
+from toolcrib.tools.web.converting.document import Document, Link, Picture, Raw
+from toolcrib.tools.web.converting.navigation import MAX_BYTES
 from toolcrib.tools.web.handlers import Handlers
-from toolcrib.tools.web.navigation import MAX_BYTES
 
 URL = "https://site.example/a/page?x=1"
 BASE = "https://site.example"
@@ -49,9 +49,18 @@ def test_links_are_absolute_in_order_and_each_once():
 def test_links_of_menus_are_marked():
     page = read("<nav><a href=/home>Home</a><a href=/x>X</a></nav><p>See <a href=/x>x</a>, bye.")
     assert page.links == [
-        Link("Home", f"{BASE}/home", navigation=True),
         Link("X", f"{BASE}/x", navigation=False),
+        Link("Home", f"{BASE}/home", navigation=True),
     ]
+
+
+@pytest.mark.rows("D26")
+def test_a_page_too_large_to_choose_from_has_no_links_to_no_page():
+    odd = '<a href="javascript:go(1)">js</a> <a href="mailto:a@b.example">mail</a>'
+    page = read(f"<p>{odd} <a href=/more>more</a></p>" + "<p>words</p>" * 30_000)
+    assert page.choice.reason == "it is too large to choose from"
+    assert page.text.startswith(f"js mail [more]({BASE}/more)")
+    assert [link.url for link in page.links] == [f"{BASE}/more"]
 
 
 def test_links_are_bounded():

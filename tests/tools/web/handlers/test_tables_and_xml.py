@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from toolcrib.tools.web.document import Document, Raw
+from toolcrib.tools.web.converting.document import Document, Raw
 from toolcrib.tools.web.handlers import Handlers
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ _WITH_BLOCKS = "a:has(" + _BLOCKS + ")"
 _NOWHERE = re.compile(r"\s*(?:javascript:|data:|vbscript:|about:|blob:|#\s*\Z|\Z)", re.IGNORECASE)
 _SPACE = re.compile(r"[\t\n\r]+\s*")
 _PERMALINKS = frozenset({"", "#", "¶", "§", "🔗", "link", "permalink", "anchor", "\uf0c1"})
+_EDITS = ".mw-editsection, .section-edit-link"
 _PERMANENT = re.compile(r"headerlink|heading-?link|permalink|anchor", re.IGNORECASE)
 
 
@@ -29,6 +31,12 @@ def write_anchors(root: Element, tags: dict[str, list[Element]]) -> None:
     if "a" in tags:
         for link in root.select(_WITH_BLOCKS):
             _move_in(link)
+
+
+def make_absolute(root: Element, base_url: str) -> None:
+    """Make every address absolute; all stay as they are where the base is none."""
+    with suppress(ValueError):
+        root.resolve_links(base_url)
 
 
 def _clean_address(link: Any) -> None:
@@ -45,10 +53,15 @@ def _clean_address(link: Any) -> None:
 
 
 def _clean_heading(heading: Any) -> None:
-    """Drop the link of a heading to itself."""
+    """Drop the link of a heading to itself, and those to change it."""
+    heading.remove(_EDITS)
+    whole = heading.text.strip()
     for link in heading.find_all("a", limit=8):
         href = link.attr("href") or ""
         words = link.text.strip().lower()
+        if href.startswith("#") and words and words == whole.lower():
+            link.unwrap()
+            continue
         if "#" in href and (
             words in _PERMALINKS or (len(words) < 3 and _PERMANENT.search(link.attr("class") or ""))
         ):

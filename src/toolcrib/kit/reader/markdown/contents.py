@@ -12,12 +12,16 @@ if TYPE_CHECKING:
 MAX_LISTED = 2000
 """Headings, links and pictures that are listed."""
 
+MAX_HEADING = 2000
+"""Characters of a line that may be a heading."""
 _HEADING = re.compile(r"(?:[ >]|[-*+] |\d{1,9}[.)] )*(#{1,6}) +(.*)")
 _FENCED = re.compile(r"^[ >]*(`{3,})[^`\n]*\n(?:.*\n)*?[ >]*\1[ ]*$", re.MULTILINE)
 _TARGET = re.compile(
     r"(!?)\[((?:[^\[\]\\]|\\.)*)\]\((?:<[^>]*>|[^()\s]*(?:\([^()\s]*\)[^()\s]*)*)(?: \"[^\"]*\")?\)"
 )
 _MARKS = re.compile(r"(?<!\\)(?:\*+|`+|~~|</?\w+>)|\\(?=[^\w\s])")
+
+_SIGNS = frozenset("*`~<\\")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +56,11 @@ def headings_of(markdown: str) -> tuple[Heading, ...]:
         end = markdown.find("\n", place)
         end = end if end >= 0 else len(markdown)
         inside = at < len(code) and code[at][0] <= start
-        match = None if inside else _HEADING.fullmatch(markdown, start, end)
+        match = (
+            None
+            if inside or end - start > MAX_HEADING
+            else _HEADING.fullmatch(markdown, start, end)
+        )
         if match and (text := _plain(match[2])):
             found.append(Heading(len(match[1]), text, match.start(1)))
             if len(found) == MAX_LISTED:
@@ -91,4 +99,6 @@ def _plain(markup: str) -> str:
     if "](" in text:
         text = _TARGET.sub(lambda match: "" if match[1] else match[2], text)
         text = _TARGET.sub(lambda match: "" if match[1] else match[2], text)
-    return " ".join(_MARKS.sub("", text).split())
+    if not _SIGNS.isdisjoint(text):
+        text = _MARKS.sub("", text)
+    return " ".join(text.split())

@@ -21,6 +21,13 @@ _BREAKS = re.compile(r"(?:\\\n([ >]*))(?:(?:&#160;)?\\\n[ >]*)+")
 _LONE = re.compile(
     r"^([ >]*)([-*+]|\d{1,9}[.)])[ ]*\n(?:[ >]*\n)+(?:([ >]+)(?=[^ >\n])|\Z)", re.MULTILINE
 )
+_LONE_LINE = re.compile(r"\n[ >]*(?:[-*+]|\d{1,9}[.)])[ ]*\n")
+"""A line of a sign alone; it starts with a plain sign, which makes the search fast."""
+# With letters at both ends the signs open and close, whatever stands around them.
+_TAGGED = re.compile(
+    r"(?P<code>(?P<ticks>`+)(?!`).+?(?<!`)(?P=ticks)(?!`))"
+    r"|(?<![*\\])<(?P<tag>strong|em)>(?P<said>[^\W_](?:[^<>*`\\\n]{0,300}[^\W_])?)</(?P=tag)>(?!\*)"
+)
 _TICK = frozenset({"", " ", "x", "X"})
 
 
@@ -45,7 +52,8 @@ def _bare(code: str) -> str:
 
 
 def _prose(text: str) -> str:
-    text = _LONE.sub(_begun, text)
+    if _LONE_LINE.search(f"\n{text}"):
+        text = _LONE.sub(_begun, text)
     if "\\\n" in text:
         text = _BREAKS.sub(r"\n\1\n\1", text)
     if "\\" in text:
@@ -53,7 +61,19 @@ def _prose(text: str) -> str:
             _relaxed(block) if "\\" in block and len(block) < MAX_BLOCK else block
             for block in text.split("\n\n")
         )
+    if "<strong>" in text or "<em>" in text:
+        text = _TAGGED.sub(_signed, text)
+    if "[](" not in text:
+        text = "\n".join([line.rstrip() for line in text.split("\n")])
+        if "\n\n\n" not in text and ">\n" not in text:
+            return text
     return "\n".join(_lines(text.split("\n")))
+
+
+def _signed(match: re.Match[str]) -> str:
+    """Emphasis by tags as emphasis by signs."""
+    sign = {"strong": "**", "em": "*"}.get(match["tag"], "")
+    return f"{sign}{match['said']}{sign}" if sign else match[0]
 
 
 def _begun(match: re.Match[str]) -> str:

@@ -11,6 +11,8 @@ from toolcrib.kit.reader.markdown.slots import Slots
 if TYPE_CHECKING:
     from turbohtml import Element
 
+MAX_FORMULAS = 5_000
+"""Formulas of one text that are marked."""
 HINTS = frozenset({"math", "mjx-container", "annotation", "script"})
 """Tags without which a page has no formulas of a formatter."""
 
@@ -77,7 +79,7 @@ def formulas_in(text: str, slots: Slots) -> str:
         tex = match[1] or match[2] or match[3]
         return slots.put(_dollars(_clean(tex), display=not inline))
 
-    return _IN_TEXT.sub(replaced, text)
+    return _IN_TEXT.sub(replaced, text, count=MAX_FORMULAS)
 
 
 def _from_script(script: Element, slots: Slots) -> None:

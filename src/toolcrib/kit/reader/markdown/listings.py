@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 MAX_NAME = 300
 _PREFIXED = re.compile(
     r"(?:^|\s)(?:highlight-source|highlight-text|language|lang|highlight|brush|sourceCode-|code"
-    r"|syntax|prettyprint-)(?:-|:\s*|=)([\w+#.-]+)",
+    r"|syntax|src|prettyprint-)(?:-|:\s*|=)([\w+#.-]+)",
     re.IGNORECASE,
 )
 _WORD = re.compile(r"[\w+#-]+")
@@ -20,7 +20,7 @@ _NONE = frozenset({
     "none", "default", "auto", "plaintext", "nohighlight", "undefined", "block", "wrapper",
     "text-html", "inline", "snippet", "area", "container", "box", "example", "toolbar",
     "highlight", "code", "body", "header", "copy", "content", "line", "lines", "group", "view",
-    "editor", "basic",
+    "editor", "basic", "wrap",
 })  # fmt: skip
 _BARE = frozenset({
     "bash", "c", "cpp", "c++", "csharp", "clojure", "cmake", "console", "css", "cuda", "dart",
@@ -37,9 +37,11 @@ _BARE = frozenset({
 _MARKED = frozenset({
     "highlight", "hljs", "sourcecode", "prettyprint", "codehilite", "prism-code", "chroma", "code",
     "shiki", "rouge", "syntax", "listing", "programlisting", "src", "codeblock", "code-block",
+    "syntaxhighlighter",
 })  # fmt: skip
 """Classes of code blocks beside which a bare name of a language counts."""
 _DATA = ("data-lang", "data-language", "data-code-language", "data-codetype", "syntax")
+_PARAMETERS = ("data-syntaxhighlighter-params", "data-params")
 _GUTTER = (
     ".lineno, .linenos, .linenodiv, .line-numbers-rows, .gutter, .rouge-gutter, .hljs-ln-numbers,"
     " .blob-num, .ln, .lnt, .line-number, .linenumber, .lineNumber, .CodeMirror-linenumber,"
@@ -47,7 +49,8 @@ _GUTTER = (
 )
 _CODE_TABLES = (
     "table:has(pre):has(td.gutter, td.linenos, td.lntd, td.rouge-gutter, td.line-numbers),"
-    " table:has(td.blob-num), table:has(td.hljs-ln-numbers), table:has(td.gutter div.line)"
+    " table:has(td.blob-num), table:has(td.hljs-ln-numbers), table:has(td.gutter div.line),"
+    " table:has(td.crayon-nums)"
 )
 _OWN_LINE = frozenset({"div", "p", "li", "tr", "ol", "ul", "table", "section"})
 _LINE = re.compile(
@@ -84,10 +87,21 @@ def language_of(block: Element) -> str:
             value = (node.attr(name) or "").strip().lower()
             if value and _WORD.fullmatch(value):
                 return "" if value in _NONE else value
-        found = _named((node.attr("class") or "")[:MAX_NAME])
+        found = _named((node.attr("class") or "")[:MAX_NAME], alone=node.tag == "pre")
+        if found is None:
+            found = _told(node)
         if found is not None:
             return found
     return ""
+
+
+def _told(node: Element) -> str | None:
+    """The language in what an element is told of its highlighter, or in its own `lang`."""
+    for name in _PARAMETERS:
+        if value := node.attr(name):
+            return _named(value[:MAX_NAME])
+    told = (node.attr("lang") or "").lower()
+    return told if told in _BARE else None
 
 
 def text_of(block: Any) -> str:
@@ -196,6 +210,9 @@ def _rewrite(block: Element) -> None:
     language = language_of(block)
     block.remove(_GUTTER)
     text = text_of(block)
+    if not text.strip():
+        block.extract()
+        return
     block.clear()
     attrs: dict[str, str | list[str] | None] = {}
     if language:
@@ -252,8 +269,11 @@ def _around(block: Element) -> Iterator[Element]:
         node = node.parent
 
 
-def _named(name: str) -> str | None:
-    """The language that a class attribute names; empty where it says there is none."""
+def _named(name: str, *, alone: bool = False) -> str | None:
+    """The language that a class attribute names; empty where it says there is none.
+
+    With `alone` its first word needs no mark beside it.
+    """
     if not name:
         return None
     for match in _PREFIXED.finditer(name):
@@ -264,6 +284,8 @@ def _named(name: str) -> str | None:
     words = name.lower().replace(";", " ").split()
     if "nohighlight" in words or "language-none" in words or "language-plaintext" in words:
         return ""
+    if alone and words and words[0] in _BARE:
+        return words[0]
     if len(words) == 1 or _MARKED.intersection(words):
         for word in words:
             if word in _BARE:

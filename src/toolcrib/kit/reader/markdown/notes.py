@@ -20,9 +20,12 @@ _BACK = re.compile(
     r"fnref|ftnref|ednref|cite_ref|backref|back-?link|noteref|footnote-?ref|ref-?back",
     re.IGNORECASE,
 )
+# Names by number alone, which only the class of the reference tells from others.
+_NUMBERED = re.compile(r"(?:foot|end)note-ref", re.IGNORECASE)
 _ROLE = re.compile(r"footnote|noteref|reference|fnref|fn-?ref|citation|bibr|endnote", re.IGNORECASE)
 _LABEL = re.compile(r"[\[(]?\s*([\w*†‡§-]{1,6})\s*[\])]?\.?\Z")
 _BACK_SIGNS = frozenset({"↩", "↩\ufe0e", "↑", "^", "⏎", "↵", "back", "jump up", "⇑", "↥"})
+_LABELS = "span.label, td.label, .footnote-label, .footnote-number"
 _CARRIERS = frozenset({"li", "p", "div", "aside", "dd", "section", "td"})
 
 
@@ -36,14 +39,15 @@ def write_notes(links: list[Element], root: Element, slots: Slots) -> None:
         return
     wanted = {name for _, name in found}
     notes: dict[str, Any] = {}
-    for node in root.select("[id]"):
-        name = node.attr("id") or ""
-        if name in wanted and name not in notes:
-            notes[name] = node
+    for node in root.select("[id], a[name]"):
+        for name in (node.attr("id") or "", node.attr("name") or ""):
+            if name in wanted and name not in notes:
+                notes[name] = node
+    notes = {name: _carrier(node) for name, node in notes.items()}
     labels: dict[str, str] = {}
     taken: set[str] = set()
     for link, name in found:
-        note = _carrier(notes.get(name))
+        note = notes.get(name)
         sign = _sign(link, len(labels) + 1)
         if note is None:
             _place(link, slots.put(f"[{sign}]"))
@@ -53,7 +57,7 @@ def write_notes(links: list[Element], root: Element, slots: Slots) -> None:
             taken.add(labels[name])
         _place(link, slots.put(f"[^{labels[name]}]"))
     for name, label in labels.items():
-        note = _carrier(notes[name])
+        note = notes[name]
         if note is not None:
             _define(note, slots.put(f"[^{label}]: "))
 
@@ -62,7 +66,9 @@ def _reference(link: Element) -> str:
     """The name of the note that a link refers to, or empty."""
     href = link.attr("href") or ""
     _, mark, name = href.partition("#")
-    if not mark or not name or len(name) > 200 or _BACK.search(name) or not _NOTE.match(name):
+    if not mark or not name or len(name) > 200 or _BACK.search(name):
+        return ""
+    if not _NOTE.match(name) and not _NUMBERED.search(link.attr("class") or ""):
         return ""
     if not _LABEL.match(link.text.strip()):
         return ""
@@ -105,6 +111,10 @@ def _place(link: Element, mark: str) -> None:
 
 def _carrier(node: Any) -> Any | None:
     """The block that holds a note, from the element that bears its name."""
+    if getattr(node, "tag", "") == "dt":
+        node = _meaning(node)
+    elif getattr(node, "tag", "") == "table":
+        return _only_row(node)
     for _ in range(4):
         tag = getattr(node, "tag", "")
         if not tag or tag == "body":
@@ -115,23 +125,40 @@ def _carrier(node: Any) -> Any | None:
     return None
 
 
-def _define(note: Any, mark: str) -> None:
-    from turbohtml import Element, Text
+def _only_row(table: Any) -> Any | None:
+    """A table of one note, beside its sign, as a block."""
+    cells = table.find_all("td", limit=3)
+    if len(cells) != 2 or not _LABEL.match(cells[0].text.strip()):
+        return None
+    from turbohtml import Element
 
-    for link in note.find_all("a", limit=40):
-        if _is_back(link):
-            _drop(link, note)
+    block = Element("div")
+    for node in list(cells[1]):
+        block.append(node.extract())
+    table.replace_with(block)
+    return block
+
+
+def _meaning(term: Any) -> Any | None:
+    """What the next `dd` says, for a note whose sign is a `dt`."""
+    near = term.next_sibling
+    while near is not None and not hasattr(near, "tag"):
+        near = near.next_sibling
+    return near if getattr(near, "tag", "") == "dd" else None
+
+
+def _define(note: Any, mark: str) -> None:
+    from turbohtml import Text
+
+    dropped = [link for link in note.find_all("a", limit=40) if _is_back(link)]
+    for link in dropped:
+        _drop(link, note)
+    _drop_sign(note)
     words = note.text.split(None, 2)
     if len(words) < 2 or words[1][:1] in "\"'(":
         # A single word after the mark would be read as the address of a reference.
         note.append(Text(" ↩"))
-    if note.tag == "li":
-        outer = note.parent
-        note.tag = "div"
-        if getattr(outer, "tag", "") in ("ol", "ul"):
-            _open_list(outer)
-    elif note.tag in ("dd", "td"):
-        note.wrap_children(Element("div"))
+    _open(note)
     target = note
     while True:
         first = next((one for one in target if one.text.strip()), None)
@@ -140,7 +167,38 @@ def _define(note: Any, mark: str) -> None:
         target = first
     target.insert(0, Text(mark))
     if first is not None and hasattr(first, "data"):
-        first.data = first.data.lstrip()
+        first.data = first.data.lstrip(" \t\n\r.)]:" if dropped else None)
+
+
+def _drop_sign(note: Any) -> None:
+    """Take out the sign of a note where it stands before its text."""
+    for label in note.select(_LABELS)[:2]:
+        if _LABEL.match(label.text.strip()):
+            label.extract()
+    before: Any = note.previous_sibling if note.tag == "dd" else None
+    while before is not None and not hasattr(before, "tag"):
+        before = before.previous_sibling
+    if before is not None and before.tag == "dt" and _LABEL.match(before.text.strip()):
+        before.extract()
+
+
+def _open(note: Any) -> None:
+    """Make a block of an entry of a list or of a cell."""
+    from turbohtml import Element
+
+    if note.tag == "li":
+        outer = note.parent
+        note.tag = "div"
+        if getattr(outer, "tag", "") in ("ol", "ul"):
+            _open_list(outer)
+    elif note.tag == "dd" and _is_of_notes(note.parent):
+        note.tag = note.parent.tag = "div"
+    elif note.tag in ("dd", "td"):
+        note.wrap_children(Element("div"))
+
+
+def _is_of_notes(outer: Any) -> bool:
+    return getattr(outer, "tag", "") == "dl" and "footnote" in (outer.attr("class") or "")
 
 
 def _open_list(outer: Any) -> None:

@@ -76,6 +76,9 @@ def write_phrases(root: Element, tags: dict[str, list[Element]], slots: Slots) -
     ticked: set[Element] = set()
     for box in tags.get("input", ()):
         _tick(box, slots, ticked)
+    for quote in tags.get("blockquote", ()):
+        if not quote.text.strip() and quote.select_one(_HEAVY) is None:
+            quote.extract()
     for summary in tags.get("summary", ()):
         if summary.select_one(_HEAVY) is None:
             _embolden(summary)

@@ -14,6 +14,8 @@ _LAZY = (
     "data-img-src", "data-image", "data-url", "data-hi-res-src", "data-full-src", "data-echo",
     "data-orig-file", "data-src-large", "data-runner-src", "data-image-src", "nitro-lazy-src",
 )  # fmt: skip
+MAX_SET = 20_000
+"""Characters of a `srcset` that are looked at."""
 _SOURCES = 40
 """Children of a `picture` that are looked at."""
 _LAZY_NAMES = frozenset(_LAZY)
@@ -59,6 +61,8 @@ def _load(image: Element, sets: dict[Any, str], *, words: bool) -> None:
     found = _first(given) or (_of_sets(image, sets) if _PLACEHOLDER.search(source) else "")
     if found:
         image.attrs["src"] = source = found
+    if len(image.attr("srcset") or "") > MAX_SET:
+        del image.attrs["srcset"]  # to make each of its addresses absolute takes long
     if not source or source.startswith("data:") or _counts(image):
         named = words and not _counts(image) and image.closest("a") is not None
         _give_up(image, keep_words=named)
@@ -105,7 +109,7 @@ def _of_sources(parent: Any) -> str:
 def _largest(value: str) -> str:
     """The address of a `srcset` with the highest width or density."""
     best, most = "", -1.0
-    for part in re.split(r",\s+|(?<=[wx]),", value[:20_000].strip()):
+    for part in re.split(r",\s+|(?<=[wx]),", value[:MAX_SET].strip()):
         address, _, size = part.strip().partition(" ")
         number = size.strip().rstrip("wxh") or "1"
         rank = float(number) if re.fullmatch(r"\d{1,9}(?:\.\d{1,6})?", number) else 0.0

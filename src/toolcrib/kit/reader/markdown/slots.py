@@ -26,6 +26,8 @@ class Slots:
         """The text with every mark replaced by what it stands for."""
         if OPEN not in text:
             return text
+        if not self._pieces:
+            return _SLOT.sub("", text).replace(OPEN, "").replace(CLOSE, "")
         return _SLOT.sub(self._piece, text).replace(OPEN, "").replace(CLOSE, "")
 
     def _piece(self, match: re.Match[str]) -> str:

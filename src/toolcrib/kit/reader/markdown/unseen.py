@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from turbohtml import Element
+    from turbohtml import Document, Element
 
 MAX_DEPTH = 300
 """Elements inside each other; deeper trees lose the elements that nest."""
@@ -13,10 +14,13 @@ MAX_ELEMENTS = 60_000
 """Larger trees are written without being prepared."""
 
 _UNSEEN = (
-    "script, style, template, noscript, head, title, meta, link, base, svg, canvas, iframe,"
-    " object, embed, applet, audio, video, select, datalist, textarea, map, progress, meter,"
-    " input, noembed, noframes, dialog:not([open]), rp, rt, colgroup, math"
-)
+    "script", "style", "template", "noscript", "head", "title", "meta", "link", "base", "svg",
+    "canvas", "iframe", "object", "embed", "applet", "audio", "video", "select", "datalist",
+    "textarea", "map", "progress", "meter", "input", "noembed", "noframes", "dialog", "rp", "rt",
+    "colgroup", "math",
+)  # fmt: skip
+_SHOWN = {"dialog": "dialog:not([open])"}
+"""What of a tag is not seen, where that is not all."""
 _HIDDEN = (
     '[hidden]:not([hidden="until-found"]), [aria-hidden=true], [style*="display:none" i],'
     ' [style*="display: none" i], [style*="visibility:hidden" i], [style*="visibility: hidden" i]'
@@ -33,24 +37,39 @@ _NESTING = (
 )
 
 
-def drop_hidden(root: Element) -> None:
-    """Remove what is marked as hidden, unless that is most of the text."""
+def drop_hidden(root: Element) -> int:
+    """Remove what is marked as hidden, unless that is most of the text; gives its words."""
     hidden = root.select(_HIDDEN)
     if not hidden:
-        return
-    length = sum(len(node.text) for node in hidden[:1000])
-    if length <= max(_LONG, _MOST_HIDDEN * len(root.text)):
-        root.remove(_HIDDEN)
+        return 0
+    texts = [node.text for node in hidden[:1000]]
+    if sum(map(len, texts)) > max(_LONG, _MOST_HIDDEN * len(root.text)):
+        return 0
+    root.remove(_HIDDEN)
+    return sum(len(text.split()) for text in texts)
 
 
-def drop_scripts(root: Element) -> None:
-    """Remove what is never text, before texts are looked at."""
-    root.remove("script, style, template")
+def drop_scripts(root: Element, tags: Container[str]) -> None:
+    """Remove what is never text, before texts are looked at; `tags` are those of the tree."""
+    _drop(root, [tag for tag in ("script", "style", "template") if tag in tags])
 
 
-def drop_unseen(root: Element) -> None:
-    """Remove scripts, forms' fields, frames and the like."""
-    root.remove(_UNSEEN)
+def drop_unseen(root: Element, tags: Container[str]) -> None:
+    """Remove scripts, forms' fields, frames and the like; `tags` are those of the tree."""
+    _drop(root, [_SHOWN.get(tag, tag) for tag in _UNSEEN if tag in tags])
+
+
+def unseen_tags(document: Document) -> frozenset[str]:
+    """Those tags of a whole document that are not seen; takes hardly any time.
+
+    The document has a list for each tag, which is not looked at where there is a limit.
+    """
+    return frozenset(tag for tag in _UNSEEN if document.find_all(tag))
+
+
+def _drop(root: Element, selectors: list[str]) -> None:
+    if selectors:
+        root.remove(f":is({', '.join(selectors)})")
 
 
 def flattened(root: Element) -> list[Element]:

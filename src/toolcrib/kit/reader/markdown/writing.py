@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from toolcrib.kit.reader.markdown.anchors import write_anchors
+from toolcrib.kit.reader.markdown.anchors import make_absolute, write_anchors
 from toolcrib.kit.reader.markdown.contents import Heading, Link, headings_of, images_of, links_of
 from toolcrib.kit.reader.markdown.finish import finish
 from toolcrib.kit.reader.markdown.formulas import HINTS, write_formulas, write_pictured
@@ -50,7 +50,11 @@ class Written:
 
 
 def write(
-    subtree: Element | Sequence[Element], base_url: str = "", *, keep_hidden: bool = False
+    subtree: Element | Sequence[Element],
+    base_url: str = "",
+    *,
+    keep_hidden: bool = False,
+    pictures: bool = True,
 ) -> Written:
     """A part of a page as Markdown, with what it holds.
 
@@ -60,10 +64,11 @@ def write(
         subtree: an element of turbohtml's tree, or elements in document order.
         base_url: what relative addresses are relative to; empty leaves them.
         keep_hidden: whether what is marked as hidden stays, for a caller that chose already.
+        pictures: whether they are shown by their addresses, or by their words alone.
     """
     slots = Slots()
     root = _prepared(subtree, base_url, slots, keep_hidden=keep_hidden)
-    markdown = slots.fill(finish(root.to_markdown(_markdown_options())))
+    markdown = slots.fill(finish(root.to_markdown(_markdown_options(pictures=pictures))))
     return Written(markdown, headings_of(markdown), links_of(root), images_of(root))
 
 
@@ -98,10 +103,11 @@ def _narrowed(text: str) -> str:
     return text
 
 
-def _markdown_options() -> Any:
+def _markdown_options(*, pictures: bool = True) -> Any:
     from turbohtml import Markdown
 
     return Markdown(
+        images=Markdown.Images(mode="markdown" if pictures else "alt"),
         links=Markdown.Links(autolink=False),
         document=Markdown.Document(line_break="backslash"),
     )
@@ -116,10 +122,10 @@ def _prepared(
     if len(elements) <= MAX_ELEMENTS:
         _prepare(root, _by_tag(elements), slots, keep_hidden=keep_hidden)
     else:
-        drop_unseen(root)
+        drop_unseen(root, {node.tag for node in elements})
         thin_breaks(root.find_all("br"))
     if base_url and len(elements) <= MAX_RESOLVED:
-        root.resolve_links(base_url)
+        make_absolute(root, base_url)
     return root
 
 
@@ -128,7 +134,7 @@ def _prepare(
 ) -> None:
     if not HINTS.isdisjoint(tags):
         write_formulas(root, slots)
-    drop_scripts(root)
+    drop_scripts(root, tags)
     clean_texts(root, slots)
     if "img" in tags or "noscript" in tags:
         if "img" in tags:
@@ -139,7 +145,7 @@ def _prepare(
         drop_hidden(root)
     write_notes(tags.get("a", []), root, slots)
     write_phrases(root, tags, slots)
-    drop_unseen(root)
+    drop_unseen(root, tags)
     if not _CODE.isdisjoint(tags):
         write_listings(root, tags)
     write_anchors(root, tags)

@@ -80,7 +80,7 @@ class Dates:
 
     def _time(self, *, updated: bool) -> str:
         """The first `time` of the page's own text that stands for a change, or for none."""
-        for element in self._tree.find_all("time", limit=_MAX_TIMES):
+        for element in self._tree.find_all("time")[:_MAX_TIMES]:
             value = element.attr("datetime") or ""
             says = bool(_UPDATED.search(name_of(element)))
             if says is updated and _DATED.search(value) and self._places.is_own(element):

@@ -16,7 +16,7 @@ _SUBJECTS = "author|creator|description|title|site_name"
 # A property may hold more than the name: "og:title twitter:title", "og:title:en".
 _PROPERTY = re.compile(rf"(article|dc|dcterm|og|twitter)\s*:\s*({_SUBJECTS}|published_time)")
 _NAME = re.compile(
-    r"(?:(dc|dcterm|og|twitter|parsely|weibo:article|weibo:webpage)\s*[-.:]\s*)?"
+    r"(?:(dc|dcterm|og|twitter|parsely|weibo:article|weibo:webpage)\s*([-.:])\s*)?"
     rf"({_SUBJECTS}|pub-date)"
 )
 
@@ -27,8 +27,8 @@ class Metas:
 
     Attributes:
         first: the first content by property, name, http-equiv or itemprop, in lower case.
-        known: the last content by a name that reader modes know, as "vendor:subject" or
-            "subject"; reader modes let later elements replace earlier ones.
+        known: the last content by a name that reader modes know, as "vendor:subject",
+            "vendor-subject" or "subject"; reader modes let later elements replace earlier ones.
     """
 
     first: dict[str, str] = field(default_factory=dict)
@@ -46,7 +46,7 @@ class Metas:
 def read_metas(tree: Tree) -> Metas:
     """The meta elements of a page, the first few thousand of them."""
     metas = Metas()
-    for element in tree.find_all("meta", limit=MAX_METAS):
+    for element in tree.find_all("meta")[:MAX_METAS]:
         content = (element.attr("content") or "").strip()
         if not content:
             continue
@@ -72,5 +72,6 @@ def _known_name(name: str) -> str:
     found = _NAME.fullmatch(name.strip().lower())
     if not found:
         return ""
-    vendor, subject = found.groups()
-    return f"{vendor}:{subject}" if vendor else str(subject)
+    vendor, sign, subject = found.groups()
+    # A dot is as good as a colon; a dash is not.
+    return f"{vendor}{'-' if sign == '-' else ':'}{subject}" if vendor else str(subject)

@@ -50,7 +50,7 @@ def language_of(tree: Tree, metas: Metas) -> str:
 def _guessed(tree: Tree) -> str:
     parts: list[str] = []
     size = 0
-    for element in tree.find_all("p", limit=_PARAGRAPHS):
+    for element in tree.find_all("p")[:_PARAGRAPHS]:
         parts.append(text_of(element, _ENOUGH))
         size += len(parts[-1])
         if size > _ENOUGH:

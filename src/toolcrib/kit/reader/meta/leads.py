@@ -68,7 +68,7 @@ class _Paragraph:
 def _paragraphs(tree: Tree, is_seen: Callable[[Element], bool]) -> list[_Paragraph]:
     found: list[_Paragraph] = []
     left = _MAX_CHARS
-    for element in tree.find_all("p", limit=_MAX_PARAGRAPHS):
+    for element in tree.find_all("p")[:_MAX_PARAGRAPHS]:
         text = element.text
         left -= len(text)
         size = len(text.strip())

@@ -11,6 +11,7 @@ from toolcrib.kit.reader.meta.bylines import (
     author_name,
     candidates,
     likely_byline,
+    names_in,
     shown_byline,
     user_byline,
 )
@@ -32,7 +33,7 @@ MAX_ADDRESS = 2_000
 _ALIKE = 0.75
 _MAX_LINKS = 500
 _WEB = ("https://", "http://")
-_WORD = re.compile(r"\w+")
+_WORD = re.compile(r"\w+", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +103,7 @@ def _title(tree: Tree, metas: Metas, linked: Linked) -> str:
         "weibo:webpage:title",
         "title",
         "twitter:title",
-        "parsely:title",
+        "parsely-title",
     )
     return phrase(told, MAX_TITLE) or document_title(tree, whole)
 
@@ -137,22 +138,21 @@ def _byline(tree: Tree, metas: Metas, linked: Linked, places: Places) -> str:
         metas.told("dc:creator"),
         metas.told("dcterm:creator"),
         metas.told("author"),
-        metas.told("parsely:author"),
+        metas.told("parsely-author"),
         metas.told("article:author"),
     ]
     name = next(filter(None, map(author_name, named)), "")
     if name:
         return name
-    marked = candidates(tree)
-    shown, told = shown_byline(marked, places), author_name(linked.names("author"))
-    # What is shown may be of another post; with the name in it, it says it as readers see it.
-    if shown and (not told or told.casefold() in shown.casefold()):
+    classes = names_in(tree, "class")
+    marked = candidates(tree, classes)
+    if shown := shown_byline(marked, places):
         return shown
     return (
-        told
+        author_name(linked.names("author"))
         or author_name(metas.get("author", "citation_author", "sailthru.author"))
         or likely_byline(marked, places)
-        or user_byline(tree, places)
+        or user_byline(tree, places, classes)
     )
 
 
@@ -161,7 +161,10 @@ def _authors(linked: Linked) -> str:
     author = linked.article.get("author")
     if isinstance(author, dict):
         author = [author]
-    if not isinstance(author, list):
+    # Of a list whose first entry has no name they take none.
+    if not (isinstance(author, list) and author and isinstance(author[0], dict)):
+        return ""
+    if not isinstance(author[0].get("name"), str):
         return ""
     named = (one.get("name") for one in author[:20] if isinstance(one, dict))
     return ", ".join(name.strip() for name in named if isinstance(name, str))
@@ -216,7 +219,7 @@ def _image(metas: Metas, linked: Linked) -> str:
 
 
 def _canonical(tree: Tree, metas: Metas) -> str:
-    for element in tree.find_all("link", limit=_MAX_LINKS):
+    for element in tree.find_all("link")[:_MAX_LINKS]:
         if "canonical" in (element.attr("rel") or "").lower().split():
             return element.attr("href") or ""
     return metas.get("og:url")

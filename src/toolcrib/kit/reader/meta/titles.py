@@ -32,7 +32,7 @@ def whole_title(tree: Tree) -> str:
     """The text of the page's title element, on one line."""
     from turbohtml import Namespace
 
-    for element in tree.find_all("title", limit=20):
+    for element in tree.find_all("title")[:20]:
         if element.namespace is Namespace.HTML:
             return line(element.text, MAX_TITLE)
     return ""
@@ -81,13 +81,14 @@ def _after_colon(whole: str) -> str:
 def _has_heading(tree: Tree, title: str) -> bool:
     """Whether a main heading says just this, colon and all."""
     for tag in ("h1", "h2"):
-        for heading in tree.find_all(tag, limit=_MAX_HEADINGS):
-            if line(text_of(heading, 2 * MAX_TITLE), MAX_TITLE) == title:
+        for heading in tree.find_all(tag)[:_MAX_HEADINGS]:
+            # White space inside it counts: reader modes compare the texts as they stand.
+            if text_of(heading, 2 * MAX_TITLE).strip() == title:
                 return True
     return False
 
 
 def _only_heading(tree: Tree) -> str:
     """The main heading of a page that has one."""
-    headings = tree.find_all("h1", limit=2)
+    headings = tree.find_all("h1")[:2]
     return line(text_of(headings[0], 2 * MAX_TITLE), MAX_TITLE) if len(headings) == 1 else ""

@@ -13,12 +13,12 @@ from typing import Any, Self
 
 from toolcrib.core.errors import Internal, ToolError, UnsupportedContent
 from toolcrib.core.services import Services
-from toolcrib.tools.web.document import Document, Handler, Raw
-from toolcrib.tools.web.handlers import csv, feed, html, image, json, text, xml
-from toolcrib.tools.web.sniffing import kind_name, media_type_of
+from toolcrib.tools.web.converting.document import Document, Handler, Raw
+from toolcrib.tools.web.converting.sniffing import kind_name, media_type_of
+from toolcrib.tools.web.handlers import csv, documents, feed, html, image, json, text, xml
 
 GROUP = "toolcrib.handlers"
-READABLE = "HTML, XML, JSON, feeds, CSV, images and any plain text"
+READABLE = "HTML, PDF, office files, XML, JSON, feeds, CSV, images and any plain text"
 HANDLERS: Mapping[str, Handler] = {
     "text/html": html.convert,
     "application/xhtml+xml": html.convert,
@@ -118,6 +118,14 @@ class Handlers:
             return added
         return _match(HANDLERS, media_type)
 
+    def is_page(self, raw: Raw) -> bool:
+        """Whether an answer is read by our own handler of HTML."""
+        return self.find(media_type_of(raw)) is html.convert
+
+    def is_document(self, raw: Raw) -> bool:
+        """Whether an answer is for the reader of documents, and no handler was added for it."""
+        return documents.is_document(raw) and _match(self._added, media_type_of(raw)) is None
+
     def convert(self, raw: Raw) -> Document:
         """The document in an answer. It may take long: call it in a thread.
 
@@ -161,7 +169,7 @@ def _refusal(raw: Raw, media_type: str) -> UnsupportedContent:
         what = f"a {name}," if name else "a binary file,"
     if media_type.startswith(_DOCUMENTS):
         return UnsupportedContent(
-            f"The page is {what} which the documents reader reads; that is not installed.",
+            f"The page is {what} which the documents reader reads, and no handler.",
             hint="Look for the same content as HTML or plain text.",
             content_type=raw.kind,
         )

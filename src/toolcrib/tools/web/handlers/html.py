@@ -1,88 +1,210 @@
-"""HTML to Markdown: what a reader of the page would see, with absolute links."""
+"""HTML: the main content of a page, or all of it, with absolute links."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from toolcrib.tools.web.anchors import anchors_of, one_word, pictures_of
-from toolcrib.tools.web.document import Document, Facts, Format, Raw, decode
-from toolcrib.tools.web.navigation import menus_of, navigation_of
+from toolcrib.kit.markup.addresses import one_word, web_url
+from toolcrib.kit.markup.visible import (
+    UNSEEN,
+    make_visible,
+    rendered,
+    resolve,
+    tidy,
+    tree_of,
+)
+from toolcrib.kit.text import clean, one_line
+from toolcrib.tools.web.converting.anchors import MAX_TEXT, Anchors, pictures_of
+from toolcrib.tools.web.converting.choosing import (
+    LARGE,
+    NOTHING,
+    choice_of,
+    hide_from_all,
+    is_disguised,
+)
+from toolcrib.tools.web.converting.document import (
+    Choice,
+    Document,
+    Facts,
+    Link,
+    Picture,
+    Raw,
+    decode,
+)
+from toolcrib.tools.web.converting.navigation import menus_of, navigation_of
 
 if TYPE_CHECKING:
     from turbohtml import Document as Tree
     from turbohtml import Element
 
-_UNSEEN = (
-    "script, style, template, svg, iframe, object, embed, canvas, audio, video, "
-    "datalist, select, dialog:not([open])"
-)
-_HIDDEN = (
-    '[hidden]:not([hidden="until-found"]), [aria-hidden=true], '
-    '[style*="display:none" i], [style*="display: none" i], '
-    '[style*="visibility:hidden" i], [style*="visibility: hidden" i], '
-    '[style*="opacity:0" i]:not([style*="opacity:0." i]), '
-    '[style*="opacity: 0" i]:not([style*="opacity: 0." i]), '
-    '[style*="font-size:0" i]:not([style*="font-size:0." i])'
-)
-_NAVIGATION = "nav, [role=navigation], [role=search], [role=contentinfo], body > footer"
-_NO_SCRIPTS = "noscript"
+    from toolcrib.kit.reader.extraction import Reading
+    from toolcrib.kit.reader.markdown import Written
+    from toolcrib.kit.reader.meta import Meta
 
-_WEB = re.compile(r"https?://", re.IGNORECASE)
-_EMPTY_LINK = re.compile(r"(?<!!)\[\]\([^()\s]*\)")
-_BLANKS = re.compile(r"\n{3,}")
+_NAVIGATION = "nav, [role=navigation], [role=search], [role=contentinfo], body > footer"
+_NO_PAGE = re.compile(
+    r"\[([^\[\]\n]*)\]\(<?(?!https?:|[/#?.])[a-z][a-z0-9+.-]{0,20}:[^()\n]*(?:\([^()\n]*\)[^()\n]*)*\)",
+    re.IGNORECASE,
+)
 FORWARD_SECONDS = 10
+ONLY_HIDDEN = "Only hidden or navigation text was found."
+NO_TEXT = "The page has no text without a browser that runs its scripts."
 
 
 def convert(raw: Raw) -> Document:
-    """The visible text of a page, as Markdown or plain, and what else it holds.
+    """The main content of a page, as Markdown or plain, and what else the page holds.
 
-    Scripts, hidden parts and navigation are left out of the text. Where nothing is left,
-    hidden parts and navigation come back rather than an empty document.
+    Where that cannot be told apart, or the whole page is asked for, it is all that a reader
+    of the page would see, without menus.
     """
+    from toolcrib.kit.reader.bulk import is_bulk
+    from toolcrib.kit.reader.extraction import read
+
     source, encoding = decode(raw)
-    tree = _tree(source)
-    facts = _facts(tree, raw.url)
-    notes = _notes(tree, raw)
-    hidden = _make_visible(tree, _HIDDEN)
+    if raw.whole and not is_bulk(source, tree_of(source)):
+        return _whole(source, raw, encoding)
+    reading = read(source, raw.url)
+    if reading.bulk is not None:
+        return _bulk(reading, reading.bulk, raw, encoding)
+    everything = all(reading.chosen)
+    hidden = _drop_hidden(reading)
+    menus = menus_of(reading.document)
+    choice = choice_of(reading, menus, everything=everything)
+    if choice.method == "whole":
+        return _whole(source, raw, encoding, choice.reason)
+    return replace(_main(reading, menus, raw), encoding=encoding, hidden=hidden, choice=choice)
+
+
+def _main(reading: Reading, menus: list[Element], raw: Raw) -> Document:
+    """The main content, and what stands in and around it."""
+    tree = reading.document
     base = tree.base_url(raw.url)
     pictures = pictures_of(tree, base)
-    anchors = _resolved(tree, base)
-    menus = menus_of(tree)
-    navigation = navigation_of(menus, lambda menu: _rendered(menu, raw.format))
-    for menu in menus:
-        menu.extract()
-    tree.remove(_NAVIGATION)
-    links = anchors_of(anchors, set(tree.select("a[href]")), raw.url)
-    text = _rendered(tree, raw.format)
-    if not text:
-        tree = _tree(source)
-        _make_visible(tree, "")
-        _resolved(tree, base)
-        text = _rendered(tree, raw.format)
-        if text:
-            notes.append("Only hidden or navigation text was found.")
-        else:
-            notes.append("The page has no text without a browser that runs its scripts.")
+    anchors = Anchors(tree, base, raw.url)
+    navigation = navigation_of(menus, lambda menu: _menu(menu, base, raw))
+    notes = _notes(tree, raw)
+    if reading.place:
+        notes.append(f"The text comes from the page's {reading.place}.")
+    if is_disguised(reading):
+        notes.append(ONLY_HIDDEN)
+    reading.narrow()
+    content = set(tree.select("a[href]"))
+    links = anchors.listed(content, menus)
+    if raw.format == "text":
+        text, removed = tidy(reading.told), {}
+    else:
+        # The reader's Markdown has none of them left.
+        removed = {} if reading.text.isascii() else clean(reading.text).removed
+        anchors.settle(content)
+        _tame(tree)
+        text = reading.write(pictures=False).markdown
     return Document(
         text,
         "html",
-        _title(tree),
+        reading.meta.title or _title(tree),
+        notes=notes,
+        links=links,
+        pictures=pictures,
+        facts=_facts(reading.meta),
+        navigation=navigation,
+        removed=removed,
+    )
+
+
+def _bulk(reading: Reading, all_of_it: Written, raw: Raw, encoding: str) -> Document:
+    """A page of a million elements: nothing here may look at each of them."""
+    notes = _notes(reading.document, raw)
+    if not raw.whole:
+        notes.append(f"This is the whole page: {LARGE}.")
+    written = reading.write().markdown
+    links = ((link.text, web_url(link.url)) for link in all_of_it.links)
+    images = ((image.text, web_url(image.url)) for image in all_of_it.images)
+    return Document(
+        tidy(reading.told) if raw.format == "text" else _NO_PAGE.sub(r"\1", written),
+        "html",
+        reading.meta.title or _title(reading.document),
+        encoding,
+        notes,
+        links=[Link(one_line(text, MAX_TEXT), url) for text, url in links if url],
+        pictures=[Picture(url, one_line(text, MAX_TEXT)) for text, url in images if url],
+        facts=_facts(reading.meta),
+        choice=Choice(reason=LARGE),
+    )
+
+
+def _drop_hidden(reading: Reading) -> int:
+    """Remove what the page hides, and count the parts of it that have text."""
+    aside = hide_from_all(reading)
+    count = sum(1 for node in reading.page.hidden if next(iter(node.stripped_strings), ""))
+    for node in reading.page.hidden:
+        node.extract()
+    return aside + count
+
+
+def _tame(tree: Tree) -> None:
+    """Let no address of an embedded video end before it ends."""
+    for frame in tree.select("iframe[src], video[src], audio[src], embed[src], source[src]"):
+        frame.attrs["src"] = one_word(frame.attr("src") or "")
+
+
+def _menu(menu: Element, base: str, raw: Raw) -> str:
+    menu.remove(UNSEEN)
+    resolve(menu, base)
+    return rendered(menu, raw.format)
+
+
+def _whole(source: str, raw: Raw, encoding: str, reason: str = "") -> Document:
+    """All that is visible, without menus; where nothing is left, menus and hidden parts too."""
+    from toolcrib.kit.reader.meta import read_meta
+
+    tree = tree_of(source)
+    meta = read_meta(tree, raw.url)
+    notes = _notes(tree, raw)
+    hidden = make_visible(tree)
+    base = tree.base_url(raw.url)
+    pictures = pictures_of(tree, base)
+    anchors = Anchors(tree, base, raw.url)
+    resolve(tree, base)
+    menus = menus_of(tree)
+    navigation = navigation_of(menus, lambda menu: rendered(menu, raw.format))
+    for menu in menus:
+        menu.extract()
+    if not raw.whole:
+        tree.remove(_NAVIGATION)
+    links = anchors.listed(set(tree.select("a[href]")), menus)
+    text = rendered(tree, raw.format)
+    if text and reason:
+        notes.append(f"This is the whole page: {reason}.")
+    if not text:
+        text = _last_words(source, base, raw)
+        notes.append(ONLY_HIDDEN if text else NO_TEXT)
+        reason = reason or NOTHING
+    return Document(
+        text,
+        "html",
+        meta.title or _title(tree),
         encoding,
         notes,
         hidden,
         links=links,
         pictures=pictures,
-        facts=facts,
+        facts=_facts(meta),
         navigation=navigation,
+        choice=Choice(reason=reason),
     )
 
 
-def _facts(tree: Tree, url: str) -> Facts:
-    """What the page says of itself; scripts and head must still be in the tree."""
-    from toolcrib.kit.reader.meta import read_meta
+def _last_words(source: str, base: str, raw: Raw) -> str:
+    """The text with menus and hidden parts."""
+    tree = tree_of(source)
+    tree.remove(UNSEEN)
+    resolve(tree, base)
+    return rendered(tree, raw.format)
 
-    meta = read_meta(tree, url)
+
+def _facts(meta: Meta) -> Facts:
     return Facts(
         published=meta.published,
         modified=meta.modified,
@@ -92,74 +214,6 @@ def _facts(tree: Tree, url: str) -> Facts:
         author=meta.byline,
         language=meta.language,
     )
-
-
-def fragment(markup: str, base: str, form: Format) -> str:
-    """A piece of HTML as Markdown or plain text, its headings below those around it."""
-    tree = _tree(markup)
-    _make_visible(tree, _HIDDEN)
-    _resolved(tree, base)
-    for heading in tree.select("h1, h2, h3"):
-        heading.tag = "h4"
-    return _rendered(tree, form)
-
-
-def _tree(source: str) -> Tree:
-    from turbohtml import parse
-
-    return parse(source, positions=False)
-
-
-def _make_visible(tree: Tree, hidden: str) -> int:
-    """Remove what is not shown, and count the hidden parts that have text."""
-    tree.remove(f"{_UNSEEN}, {_NO_SCRIPTS}")
-    if not hidden:
-        return 0
-    count = sum(1 for part in tree.select(hidden) if next(iter(part.stripped_strings), ""))
-    tree.remove(hidden)
-    return count
-
-
-def _resolved(tree: Tree, base: str) -> list[Element]:
-    """Make links absolute; the anchors that lead to the web keep theirs and are given."""
-    tree.resolve_links(base)
-    anchors = []
-    for link in tree.select("a[href]"):
-        href = (link.attr("href") or "").strip()
-        if _WEB.match(href):
-            link.attrs["href"] = one_word(href)
-            anchors.append(link)
-        else:
-            del link.attrs["href"]
-    return anchors
-
-
-def _rendered(part: Tree | Element, form: Format) -> str:
-    from turbohtml import Markdown, PlainText
-
-    if form == "text":
-        text = part.to_text(PlainText(bullet="- ", table_cell_separator=" | "))
-        return _tidy(text).strip()
-    text = part.to_markdown(
-        Markdown(
-            images=Markdown.Images(mode="alt"),
-            tables=Markdown.Tables(cell_blocks="text"),
-            escaping=Markdown.Escaping(mode="none", asterisks=False, underscores=False),
-        )
-    )
-    return _normal(_EMPTY_LINK.sub("", text))
-
-
-def _normal(text: str) -> str:
-    """No space at line ends and no more than one blank line, except inside code."""
-    parts = re.split(r"(^```.*?^```)", text, flags=re.MULTILINE | re.DOTALL)
-    for index in range(0, len(parts), 2):
-        parts[index] = _tidy(parts[index])
-    return "".join(parts).strip()
-
-
-def _tidy(text: str) -> str:
-    return _BLANKS.sub("\n\n", "\n".join(line.rstrip() for line in text.split("\n")))
 
 
 def _title(tree: Tree) -> str:

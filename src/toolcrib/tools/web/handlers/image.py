@@ -6,7 +6,7 @@ from toolcrib.core.errors import UnsupportedContent
 from toolcrib.kit.content.kinds import kind_of
 from toolcrib.kit.content.pictures import SHOWN, PictureHead, picture_of
 from toolcrib.kit.text import one_line
-from toolcrib.tools.web.document import Document, Raw, decode
+from toolcrib.tools.web.converting.document import Document, Raw, decode
 
 MAX_WORDS = 20_000
 """Characters that are kept of the texts of a drawing."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from toolcrib.tools.web.document import Document, Raw, decode
+from toolcrib.tools.web.converting.document import Document, Raw, decode
 
 
 def convert(raw: Raw) -> Document:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from html import escape
 
-from toolcrib.tools.web.document import MAX_TEXT, Document, Raw, decode
-from toolcrib.tools.web.xmltree import Node, Tree, read_tree
+from toolcrib.kit.markup.xmltree import Node, Tree, read_tree
+from toolcrib.tools.web.converting.document import MAX_TEXT, Document, Raw, decode
 
 LONG_LINE = 500
 """Characters of the average line above which XML is laid out anew."""

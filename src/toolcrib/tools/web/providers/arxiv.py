@@ -6,11 +6,12 @@ import re
 
 from toolcrib.core.errors import RateLimited
 from toolcrib.kit.egress import Response
+from toolcrib.kit.markup.xmltree import Node, read_tree
 from toolcrib.kit.text import one_line
-from toolcrib.tools.web.provider import Ask, Found, Page, Provider, Reach
-from toolcrib.tools.web.readings import covers, found, page_of, start_of
-from toolcrib.tools.web.service import slow_hint, wait_of
-from toolcrib.tools.web.xmltree import Node, read_tree
+from toolcrib.tools.web.asking.provider import Ask, Found, Page, Provider
+from toolcrib.tools.web.asking.reach import Reach
+from toolcrib.tools.web.asking.readings import covers, found, page_of, start_of
+from toolcrib.tools.web.asking.service import slow_hint, wait_of
 
 COUNT = 20
 # A query in arXiv's own language is passed on as it is.

@@ -6,8 +6,9 @@ import time
 from typing import TYPE_CHECKING
 
 from toolcrib.kit.egress import Response
-from toolcrib.tools.web.engines import Engine
-from toolcrib.tools.web.provider import Ask, Found, Reach
+from toolcrib.tools.web.asking.provider import Ask, Found
+from toolcrib.tools.web.asking.reach import Reach
+from toolcrib.tools.web.engines.engine import Engine
 
 if TYPE_CHECKING:
     from turbohtml import Document, Element

@@ -9,8 +9,9 @@ from urllib.parse import urlsplit
 
 from toolcrib.kit.egress import Response
 from toolcrib.kit.text import one_line
-from toolcrib.tools.web.engines import Engine, unique
-from toolcrib.tools.web.provider import Ask, Found, Reach, is_web
+from toolcrib.tools.web.asking.provider import Ask, Found, is_web
+from toolcrib.tools.web.asking.reach import Reach
+from toolcrib.tools.web.engines.engine import Engine, unique
 
 if TYPE_CHECKING:
     from turbohtml import Document, Element

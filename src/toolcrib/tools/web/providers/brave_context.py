@@ -6,9 +6,10 @@ import re
 from typing import Any
 
 from toolcrib.kit.text import one_line
-from toolcrib.tools.web.provider import Ask, Found, Page, Reach
+from toolcrib.tools.web.asking.provider import Ask, Found, Page
+from toolcrib.tools.web.asking.reach import Reach
+from toolcrib.tools.web.asking.readings import at, content_of, found, page_of
 from toolcrib.tools.web.providers.brave import BraveApi
-from toolcrib.tools.web.readings import at, content_of, found, page_of
 
 COUNT = 20
 TOKENS = 16_384

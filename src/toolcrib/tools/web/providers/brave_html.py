@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from toolcrib.kit.egress import Response
-from toolcrib.tools.web.engines import Engine
-from toolcrib.tools.web.provider import Ask, Reach
+from toolcrib.tools.web.asking.provider import Ask
+from toolcrib.tools.web.asking.reach import Reach
+from toolcrib.tools.web.engines.engine import Engine
 
 _PERIODS = {"": "", "day": "pd", "week": "pw", "month": "pm", "year": "py"}
 LAST_OFFSET = 9

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from toolcrib.kit.text import one_line
-from toolcrib.tools.web.provider import Ask, Found, Page, Reach, is_web
+from toolcrib.tools.web.asking.provider import Ask, Found, Page, is_web
+from toolcrib.tools.web.asking.reach import Reach
+from toolcrib.tools.web.asking.readings import at, found, number, page_of, unmarked
 from toolcrib.tools.web.providers.brave import BraveApi
-from toolcrib.tools.web.readings import at, found, number, page_of, unmarked
 
 COUNT = 100
 

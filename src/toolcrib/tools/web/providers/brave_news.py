@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from toolcrib.kit.text import one_line
-from toolcrib.tools.web.provider import Ask, Found, Page, Reach
+from toolcrib.tools.web.asking.provider import Ask, Found, Page
+from toolcrib.tools.web.asking.reach import Reach
+from toolcrib.tools.web.asking.readings import at, found, page_of, texts, unmarked
 from toolcrib.tools.web.providers.brave import LAST_PAGE, BraveApi
-from toolcrib.tools.web.readings import at, found, page_of, texts, unmarked
 
 COUNT = 20
 

@@ -29,10 +29,11 @@ from toolcrib.core.errors import (
 )
 from toolcrib.kit.text import one_line
 from toolcrib.kit.threads import Checkpoint, in_thread
-from toolcrib.tools.web.provider import Ask, Found, Page, Provider, Reach, joined
-from toolcrib.tools.web.readings import found, page_of
-from toolcrib.tools.web.service import slow_hint
-from toolcrib.tools.web.wrappers import unwrap
+from toolcrib.tools.web.asking.provider import Ask, Found, Page, Provider, joined
+from toolcrib.tools.web.asking.reach import Reach
+from toolcrib.tools.web.asking.readings import found, page_of
+from toolcrib.tools.web.asking.service import slow_hint
+from toolcrib.tools.web.engines.wrappers import unwrap
 
 ENGINES = ("duckduckgo", "brave", "mojeek", "startpage", "yahoo")
 """Those that give pages of the web, the first to be asked first."""

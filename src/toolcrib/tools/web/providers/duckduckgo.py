@@ -7,11 +7,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from toolcrib.kit.egress import Response
-from toolcrib.tools.web.duck import SAFE, cookies, fields, limited
-from toolcrib.tools.web.engines import Engine
-from toolcrib.tools.web.markup import shown
-from toolcrib.tools.web.provider import Ask, Page, Reach
-from toolcrib.tools.web.refusals import marked
+from toolcrib.tools.web.asking.provider import Ask, Page
+from toolcrib.tools.web.asking.reach import Reach
+from toolcrib.tools.web.engines.duck import SAFE, cookies, fields, limited
+from toolcrib.tools.web.engines.engine import Engine
+from toolcrib.tools.web.engines.markup import shown
+from toolcrib.tools.web.engines.refusals import marked
 
 if TYPE_CHECKING:
     from turbohtml import Document, Element

@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 from urllib.parse import urlsplit
 
+from toolcrib.kit.bodies.answers import check
 from toolcrib.kit.egress import Response
 from toolcrib.kit.text import one_line
-from toolcrib.tools.web.answers import check
-from toolcrib.tools.web.duck import LONGEST, limited, region, words
-from toolcrib.tools.web.engines import Engine, unique
-from toolcrib.tools.web.markup import page_text, parse_page
-from toolcrib.tools.web.provider import Ask, Found, Page, Reach, is_web, records
-from toolcrib.tools.web.refusals import marked, refused, worded
+from toolcrib.tools.web.asking.provider import Ask, Found, Page, is_web, records
+from toolcrib.tools.web.asking.reach import Reach
+from toolcrib.tools.web.engines.duck import LONGEST, limited, region, words
+from toolcrib.tools.web.engines.engine import Engine, unique
+from toolcrib.tools.web.engines.markup import page_text, parse_page
+from toolcrib.tools.web.engines.refusals import marked, refused, worded
 
 SIZE = 100
 _TOKEN = re.compile(rb"""vqd(?:=|["']?\s*:\s*)["']?(\d+-[\d-]+)""")

@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from toolcrib.kit.egress import Response
-from toolcrib.tools.web.duck import SAFE, cookies, fields, limited
-from toolcrib.tools.web.engines import Engine, unique
-from toolcrib.tools.web.markup import shown
-from toolcrib.tools.web.provider import Ask, Found, Page, Reach
+from toolcrib.tools.web.asking.provider import Ask, Found, Page
+from toolcrib.tools.web.asking.reach import Reach
+from toolcrib.tools.web.engines.duck import SAFE, cookies, fields, limited
+from toolcrib.tools.web.engines.engine import Engine, unique
+from toolcrib.tools.web.engines.markup import shown
 
 if TYPE_CHECKING:
     from turbohtml import Document, Element

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from toolcrib.kit.text import one_line
-from toolcrib.tools.web.provider import Ask, Found, Page, Provider, Reach
-from toolcrib.tools.web.readings import content_of, found, number, page_of, start_of, texts
+from toolcrib.tools.web.asking.provider import Ask, Found, Page, Provider
+from toolcrib.tools.web.asking.reach import Reach
+from toolcrib.tools.web.asking.readings import content_of, found, number, page_of, start_of, texts
 
 MOST = 20
 TEXT_CHARS = 10_000

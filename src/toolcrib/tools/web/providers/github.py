@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from toolcrib.kit.text import one_line
-from toolcrib.tools.web.provider import Ask, Found, Page, Provider, Reach
-from toolcrib.tools.web.readings import at, covers, day_of, found, number, page_of, texts
+from toolcrib.tools.web.asking.provider import Ask, Found, Page, Provider
+from toolcrib.tools.web.asking.reach import Reach
+from toolcrib.tools.web.asking.readings import at, covers, day_of, found, number, page_of, texts
 
 COUNT = 20
 REACHABLE = 1000

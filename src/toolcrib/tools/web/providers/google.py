@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from toolcrib.kit.egress import Response
-from toolcrib.tools.web.engines import LETTER_OF, Engine, unique
-from toolcrib.tools.web.markup import above, shown
-from toolcrib.tools.web.provider import Ask, Found, Reach
+from toolcrib.tools.web.asking.provider import Ask, Found
+from toolcrib.tools.web.asking.reach import Reach
+from toolcrib.tools.web.engines.engine import LETTER_OF, Engine, unique
+from toolcrib.tools.web.engines.markup import above, shown
 
 if TYPE_CHECKING:
     from turbohtml import Document, Element

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from toolcrib.kit.text import one_line
-from toolcrib.tools.web.provider import Ask, Found, Page, Provider, Reach, is_web
-from toolcrib.tools.web.readings import found, number, page_of, start_of, unmarked
+from toolcrib.tools.web.asking.provider import Ask, Found, Page, Provider, is_web
+from toolcrib.tools.web.asking.reach import Reach
+from toolcrib.tools.web.asking.readings import found, number, page_of, start_of, unmarked
 
 COUNT = 20
 ITEM = "https://news.ycombinator.com/item?id="

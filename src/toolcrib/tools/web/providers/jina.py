@@ -6,8 +6,9 @@ from typing import Any
 
 from toolcrib.core.errors import HttpStatus
 from toolcrib.kit.text import one_line
-from toolcrib.tools.web.provider import Ask, Found, Page, Provider, Reach
-from toolcrib.tools.web.readings import content_of, found, page_of
+from toolcrib.tools.web.asking.provider import Ask, Found, Page, Provider
+from toolcrib.tools.web.asking.reach import Reach
+from toolcrib.tools.web.asking.readings import content_of, found, page_of
 
 COUNT = 10
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from toolcrib.kit.egress import Response
-from toolcrib.tools.web.engines import Engine
-from toolcrib.tools.web.provider import Ask, Reach
+from toolcrib.tools.web.asking.provider import Ask
+from toolcrib.tools.web.asking.reach import Reach
+from toolcrib.tools.web.engines.engine import Engine
 
 SIZE = 10
 _DAYS = {"day": 1, "week": 7, "month": 31, "year": 366}

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from toolcrib.core.errors import NotConfigured, Unavailable
+from toolcrib.kit.bodies.answers import check
 from toolcrib.kit.text import one_line
-from toolcrib.tools.web.answers import check
-from toolcrib.tools.web.provider import Ask, Found, Page, Provider, Reach
-from toolcrib.tools.web.readings import found, number, page_of
+from toolcrib.tools.web.asking.provider import Ask, Found, Page, Provider
+from toolcrib.tools.web.asking.reach import Reach
+from toolcrib.tools.web.asking.readings import found, number, page_of
 
 _SAFE = {"strict": "2", "moderate": "1", "off": "0"}
 MOST_ENGINES = 8

@@ -6,9 +6,10 @@ import re
 from typing import Any
 
 from toolcrib.kit.text import one_line
-from toolcrib.tools.web.provider import Ask, Found, Page, Provider, Reach, joined
+from toolcrib.tools.web.asking.provider import Ask, Found, Page, Provider, joined
+from toolcrib.tools.web.asking.reach import Reach
+from toolcrib.tools.web.asking.readings import found, page_of
 from toolcrib.tools.web.providers.searxng import engines_of, gathered
-from toolcrib.tools.web.readings import found, page_of
 
 _SIZE = re.compile(r"(\d{1,5})\s*[x\u00d7]\s*(\d{1,5})", re.IGNORECASE)
 

@@ -8,8 +8,9 @@ from typing import Any
 
 from toolcrib.core.errors import RateLimited
 from toolcrib.kit.text import one_line
-from toolcrib.tools.web.provider import Ask, Found, Page, Provider, Reach
-from toolcrib.tools.web.readings import (
+from toolcrib.tools.web.asking.provider import Ask, Found, Page, Provider
+from toolcrib.tools.web.asking.reach import Reach
+from toolcrib.tools.web.asking.readings import (
     at,
     covers,
     found,
@@ -19,7 +20,7 @@ from toolcrib.tools.web.readings import (
     texts,
     unmarked,
 )
-from toolcrib.tools.web.service import refusal, slow_hint
+from toolcrib.tools.web.asking.service import refusal, slow_hint
 
 COUNT = 20
 SITES = (

@@ -8,10 +8,11 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from toolcrib.kit.egress import Response
-from toolcrib.tools.web.engines import LETTER_OF, Engine, unique
-from toolcrib.tools.web.markup import parse_page, shown
-from toolcrib.tools.web.provider import Ask, Found, Reach, is_web, records
-from toolcrib.tools.web.wrappers import is_ad, is_own, unwrap
+from toolcrib.tools.web.asking.provider import Ask, Found, is_web, records
+from toolcrib.tools.web.asking.reach import Reach
+from toolcrib.tools.web.engines.engine import LETTER_OF, Engine, unique
+from toolcrib.tools.web.engines.markup import parse_page, shown
+from toolcrib.tools.web.engines.wrappers import is_ad, is_own, unwrap
 
 if TYPE_CHECKING:
     from turbohtml import Document

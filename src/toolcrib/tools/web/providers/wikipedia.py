@@ -8,9 +8,10 @@ from urllib.parse import quote
 
 from toolcrib.core.errors import RateLimited
 from toolcrib.kit.text import one_line
-from toolcrib.tools.web.provider import Ask, Found, Page, Provider, Reach
-from toolcrib.tools.web.readings import at, covers, found, page_of, unmarked
-from toolcrib.tools.web.service import slow_hint
+from toolcrib.tools.web.asking.provider import Ask, Found, Page, Provider
+from toolcrib.tools.web.asking.reach import Reach
+from toolcrib.tools.web.asking.readings import at, covers, found, page_of, unmarked
+from toolcrib.tools.web.asking.service import slow_hint
 
 COUNT = 20
 API = "/w/api.php"

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 from toolcrib.core.errors import ToolError
 from toolcrib.kit.egress import Response
-from toolcrib.tools.web.engines import Engine
-from toolcrib.tools.web.markup import page_text, shown
-from toolcrib.tools.web.provider import Ask, Reach
-from toolcrib.tools.web.refusals import marked, slowed, worded
+from toolcrib.tools.web.asking.provider import Ask
+from toolcrib.tools.web.asking.reach import Reach
+from toolcrib.tools.web.engines.engine import Engine
+from toolcrib.tools.web.engines.markup import page_text, shown
+from toolcrib.tools.web.engines.refusals import marked, slowed, worded
 
 if TYPE_CHECKING:
     from turbohtml import Document, Element

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from toolcrib.kit.text import one_line
-from toolcrib.tools.web.provider import Ask, Found, Page, Provider, Reach
+from toolcrib.tools.web.asking.provider import Ask, Found, Page, Provider
+from toolcrib.tools.web.asking.reach import Reach
+from toolcrib.tools.web.asking.readings import found, page_of, texts, unmarked
 from toolcrib.tools.web.providers.brave import language
-from toolcrib.tools.web.readings import found, page_of, texts, unmarked
 
 COUNT = 20
 LAST_PAGE = 10

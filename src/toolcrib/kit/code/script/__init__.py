@@ -1,0 +1,5 @@
+"""References of JavaScript and TypeScript, by scopes and modules; see `kit.code.places`."""
+
+from toolcrib.kit.code.script.references import examined, references
+
+__all__ = ["examined", "references"]

@@ -1,0 +1,179 @@
+"""What is searched for: one meaning for RE2, which decides, and for ripgrep, which helps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from toolcrib.core.errors import BadInput
+
+MAX_CHARS = 1000
+# Within a line, and the same characters for both engines.
+_CLASSES = {
+    "w": "\\pL\\pM\\pN_",
+    "d": "\\p{Nd}",
+    "s": " \\t\\r\\f\\x{0b}\\x{85}\\x{a0}\\x{1680}\\x{2000}-\\x{200a}\\x{202f}\\x{205f}\\x{3000}",
+}
+_SIGNS = "\\.+*?()|[]{}^$"
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """A pattern that is ready.
+
+    Attributes:
+        text: as it was given.
+        literal: whether it is taken as plain text.
+        reason: why, where an expression was asked for; "" otherwise.
+        ignore_case: whether the case of letters does not matter.
+        engine: the compiled RE2 expression over bytes.
+        rust: the same for ripgrep; None where that has no words for it.
+        bare: the bytes to look for, where that says it all.
+    """
+
+    text: str
+    literal: bool
+    reason: str
+    ignore_case: bool
+    engine: Any
+    rust: str | None
+    bare: bytes | None
+
+
+def pattern_of(text: str, *, literal: bool, case_sensitive: bool) -> Pattern:
+    """Make a pattern; what is no expression of the linear-time engine is taken as plain text.
+
+    Raises:
+        BadInput: it is empty, too long, or goes over lines.
+    """
+    import re2  # type: ignore[import-untyped]
+
+    if not text:
+        raise BadInput("The pattern is empty.")
+    if len(text) > MAX_CHARS:
+        raise BadInput(f"'pattern' has at most {MAX_CHARS:,} characters, not {len(text):,}.")
+    if "\n" in text or "\r" in text:
+        raise BadInput(
+            "The pattern goes over several lines.", hint="Search for one line of it, then read."
+        )
+    reason = ""
+    if not literal:
+        try:
+            plain, rust = _translated(text)
+            ignore = not case_sensitive and not _has_capital(text)
+            engine = _line_engine(plain, ignore)
+        except (re2.error, ValueError) as error:
+            reason = _said(error)
+        else:
+            simple = not ignore and not set(_SIGNS) & set(text)
+            return Pattern(text, False, "", ignore, engine, rust, text.encode() if simple else None)
+    ignore = not case_sensitive and text == text.lower()
+    quoted = "".join(f"\\{c}" if c in _SIGNS else c for c in text)
+    engine = _line_engine(quoted, ignore)
+    bare = None if ignore else text.encode()
+    return Pattern(text, True, reason, ignore, engine, quoted, bare)
+
+
+def _said(error: Exception) -> str:
+    raw = error.args[0] if error.args else error
+    text = raw.decode("utf-8", "replace") if isinstance(raw, bytes) else str(raw)
+    return " ".join(text.split())[:120]
+
+
+def _line_engine(expression: str, ignore_case: bool) -> Any:
+    import re2
+
+    options = re2.Options()
+    options.log_errors = False
+    options.never_capture = True
+    options.never_nl = True
+    options.case_sensitive = not ignore_case
+    return re2.compile(f"(?m){expression}", options)
+
+
+def _has_capital(text: str) -> bool:
+    """Whether a letter that stands for itself is a capital."""
+    at = 0
+    while at < len(text):
+        if text[at] == "\\":
+            at += 2
+            if text[at - 1 : at] in ("p", "P", "x") and text[at : at + 1] == "{":
+                at = text.find("}", at) + 1 or len(text)
+            continue
+        if text[at] == "(" and text[at : at + 3] in ("(?P", "(?<"):
+            at = text.find(">", at) + 1 or len(text)
+            continue
+        if text[at].isupper():
+            return True
+        at += 1
+    return False
+
+
+def _translated(text: str) -> tuple[str, str]:
+    """The expression for RE2 and for Rust, with classes and anchors written out.
+
+    Raises:
+        ValueError: it names what cannot be within a line.
+    """
+    plain: list[str] = []
+    rust: list[str] = []
+    at, inside = 0, False
+    while at < len(text):
+        char = text[at]
+        if char == "\\":
+            ours, theirs, at = _escape(text, at, inside=inside)
+            plain.append(ours)
+            rust.append(theirs)
+            continue
+        at += 1
+        ours = theirs = char
+        if inside:
+            if char == "[" and text[at : at + 1] == ":" and ":]" in text[at:]:
+                end = text.index(":]", at) + 2
+                ours = theirs = text[at - 1 : end]
+                at = end
+            elif char == "]":
+                inside = False
+            elif char in "[&~":
+                theirs = f"\\{char}"
+        elif char == "[":
+            inside = True
+            start = at
+            at += text[at : at + 1] == "^"
+            if text[at : at + 1] == "]":
+                at += 1
+                ours = theirs = f"[{text[start : at - 1]}\\]"
+            else:
+                ours = theirs = text[start - 1 : at]
+        elif char == "$":
+            ours = theirs = "(?:\\r?$)"
+        plain.append(ours)
+        rust.append(theirs)
+    return "".join(plain), "".join(rust)
+
+
+def _escape(text: str, at: int, *, inside: bool) -> tuple[str, str, int]:
+    """One escape in both dialects, and where it ends."""
+    sign = text[at + 1 : at + 2]
+    end = at + 2
+    if sign in ("w", "d", "s"):
+        written = _CLASSES[sign] if inside else f"[{_CLASSES[sign]}]"
+        return written, written, end
+    if sign in ("W", "D", "S"):
+        if inside:
+            raise ValueError(f"\\{sign} within brackets")
+        written = f"[^{_CLASSES[sign.lower()]}\\n]"
+        return written, written, end
+    if not inside and sign in ("b", "B"):
+        return f"\\{sign}", f"(?-u:\\{sign})", end
+    if not inside and sign in ("A", "z", "Z"):
+        written = "^" if sign == "A" else "(?:\\r?$)"
+        return written, written, end
+    if sign in ("<", ">") and not inside:
+        return "\\b", "(?-u:\\b)", end
+    if sign in ("n", "C", "Q", "E", ""):
+        raise ValueError(f"\\{sign} is not to be had within a line")
+    if sign and not sign.isalnum():
+        # Both know these; older ones of ripgrep refuse what need not be escaped.
+        return f"\\{sign}", f"\\{sign}" if sign in f"{_SIGNS}-#&~" else sign, end
+    return f"\\{sign}", f"\\{sign}", end

@@ -1,0 +1,1 @@
+"""Tools for backups of the workspace."""

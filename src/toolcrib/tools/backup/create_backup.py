@@ -1,0 +1,59 @@
+"""`create_backup`: a copy of files and folders to come back to."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from toolcrib.core.call import Result
+from toolcrib.core.context import Ctx
+from toolcrib.core.params import Param
+from toolcrib.core.tool import READ, WRITE, tool
+from toolcrib.kit.archives.backups import Backups, Gathered, default_name
+from toolcrib.kit.content.sizes import counted, some
+from toolcrib.kit.paths import Workspace, WorkspacePath
+from toolcrib.kit.threads import Checkpoint, in_thread
+
+SHOWN = 5
+
+
+@tool(
+    group="backup",
+    rights=READ | WRITE,
+    keywords=("save", "snapshot", "zip", "copy"),
+    aliases=("backup", "make_backup", "backup_files", "backup_workspace"),
+    argument_aliases={"path": "paths", "files": "paths", "destination": "name", "label": "name"},
+)
+async def create_backup(
+    paths: Annotated[list[WorkspacePath] | None, Param("By default the workspace.")] = None,
+    name: Annotated[str, Param("By default the time.")] = "",
+    confirm: Annotated[bool, Param("False only shows what it would hold.")] = True,
+    *,
+    ctx: Ctx,
+) -> Result:
+    """Make a backup of files and folders, outside the workspace.
+
+    Protected files, .git and links are left out. Single edits need none: undo_changes.
+    """
+    backups = ctx.use(Backups)
+    chosen = paths or [ctx.use(Workspace).start()]
+    name = name.strip() or default_name()
+
+    def work(check: Checkpoint) -> tuple[Gathered, int]:
+        gathered = backups.gather(chosen, check)
+        return gathered, backups.make(name, gathered, check).size if confirm else 0
+
+    gathered, size = await in_thread(work, ctx.deadline)
+    count = f"{counted(gathered.files, 'file')}, {counted(gathered.size, 'byte')}"
+    text = f"Backup {name}: {count}, {size:,} packed" if confirm else f"Would back up {count}"
+    if gathered.left_out:
+        text += f"\nLeft out: {some(gathered.left_out, SHOWN)}"
+    return Result(
+        text=text,
+        data={
+            "name": name if confirm else "",
+            "files": gathered.files,
+            "bytes": gathered.size,
+            "left_out": len(gathered.left_out),
+            "made": confirm,
+        },
+    )

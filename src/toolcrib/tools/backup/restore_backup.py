@@ -1,0 +1,69 @@
+"""`restore_backup`: files as they were in a backup."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from toolcrib.core.call import Result
+from toolcrib.core.context import Ctx
+from toolcrib.core.params import Param
+from toolcrib.core.tool import READ, WRITE, tool
+from toolcrib.kit.archives.backups import Backups, Returning
+from toolcrib.kit.changes import Changes
+from toolcrib.kit.threads import Checkpoint, in_thread
+
+SHOWN = 15
+
+
+@tool(
+    group="backup",
+    rights=READ | WRITE,
+    keywords=("recover", "rollback", "back", "unzip"),
+    aliases=("recover_backup", "load_backup"),
+    argument_aliases={"backupFile": "name", "backup_file": "name", "backup": "name"},
+    destructive=True,
+)
+async def restore_backup(
+    name: Annotated[str, Param("As list_backups says.")],
+    confirm: Annotated[bool, Param("False only shows what would change.")] = False,
+    *,
+    ctx: Ctx,
+) -> Result:
+    """Put the files of a backup back.
+
+    Files made since then stay. undo_changes takes the restoring back.
+    """
+    backups = ctx.use(Backups)
+    file = await in_thread(lambda _: backups.vault.read(name), ctx.deadline)
+
+    def work(check: Checkpoint) -> Returning:
+        return backups.returning(name, restore_backup.name, file, check)
+
+    try:
+        found = await in_thread(work, ctx.deadline)
+        step = 0
+        if confirm:
+            step = (await ctx.use(Changes).apply(found.plan, ctx)).step
+    finally:
+        file.close()
+    verb = "Restored" if confirm else "Would restore"
+    text = (
+        f"{verb} {name}: {len(found.new):,} missing, {len(found.changed):,} changed, "
+        f"{found.same:,} the same"
+    )
+    if not found.new and not found.changed:
+        text = f"Nothing to restore: all files are as in {name}"
+    names = [f"+ {n}" for n in found.new] + [f"~ {n}" for n in found.changed]
+    more = [f"and {len(names) - SHOWN:,} more"] if len(names) > SHOWN else []
+    tail = [] if confirm or not names else ["confirm=true does it."]
+    return Result(
+        text="\n".join([text, *names[:SHOWN], *more, *tail]),
+        data={
+            "name": name,
+            "new": len(found.new),
+            "changed": len(found.changed),
+            "same": found.same,
+            "step": step,
+            "restored": confirm,
+        },
+    )

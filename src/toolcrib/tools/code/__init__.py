@@ -1,0 +1,1 @@
+"""Tools that understand the structure of source code."""

@@ -1,0 +1,181 @@
+"""`code_outline`: what source files define."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from toolcrib.core.call import Next, Result
+from toolcrib.core.context import Ctx, room_in
+from toolcrib.core.errors import MissingExtra, NoResults, ToolError
+from toolcrib.core.params import Offset, Param
+from toolcrib.core.tool import READ, tool
+from toolcrib.kit.code.languages import language_of
+from toolcrib.kit.code.outline import in_outline, symbols
+from toolcrib.kit.code.project import MAX_BYTES, Project
+from toolcrib.kit.content.faithful import FaithfulText
+from toolcrib.kit.content.kinds import SNIFFED, kind_of
+from toolcrib.kit.content.outline import outline
+from toolcrib.kit.paths import SafePath, Workspace, WorkspacePath
+from toolcrib.kit.threads import Checkpoint, in_thread
+from toolcrib.kit.tokens import estimate
+
+MISSING = 'Found by patterns only; for exact outlines: pip install "toolcrib[code]"'
+Row = dict[str, Any]
+
+
+@tool(
+    group="code",
+    rights=READ,
+    keywords=("symbols", "structure", "functions", "classes", "signatures", "overview", "ast"),
+    aliases=(
+        "get_symbols_overview",
+        "list_symbols",
+        "document_symbols",
+        "file_outline",
+        "get_outline",
+        "outline",
+        "list_code_definition_names",
+        "code_structure",
+        "analyze_code",
+    ),
+    argument_aliases={
+        "file_path": "path",
+        "file": "path",
+        "filename": "path",
+        "relative_path": "path",
+        "directory": "path",
+        "folder": "path",
+        "offset": "start",
+        "skip": "start",
+    },
+)
+async def code_outline(
+    path: Annotated[WorkspacePath | None, Param("Source file or folder.")] = None,
+    start: Annotated[Offset, Param("Entries to skip.")] = 0,
+    *,
+    ctx: Ctx,
+) -> Result:
+    """List functions, classes and types of source files, with lines and signatures.
+
+    For one symbol use find_symbol; read_file shows the code.
+    """
+    place = path or ctx.use(Workspace).start(ctx.session.directory)
+    room = room_in(ctx.budget(code_outline.name))
+
+    kind = await in_thread(lambda _: _kind(place), ctx.deadline)
+    if kind == "file":
+        rows, note = await in_thread(lambda _: _of_file(place), ctx.deadline)
+        head = f"{place.display}: {_count(len(rows), 'definition')}"
+        if not rows:
+            raise NoResults(
+                f"{place.display} defines nothing that is known.", hint="read_file shows it."
+            )
+        files = [(place.display, rows)]
+    else:
+        project = await Project.open(ctx, place)
+        files, note = await in_thread(lambda check: _of_folder(project, check), ctx.deadline)
+        total = sum(len(rows) for _, rows in files)
+        head = f"{place.display}: {_count(total, 'definition')} in {_count(len(files), 'file')}"
+        if not files:
+            raise NoResults(
+                f"{place.display} has no source files with definitions.",
+                hint="Hidden, ignored and vendored files are left out.",
+            )
+    return _result(place, head, files, note, start, room)
+
+
+def _kind(place: SafePath) -> str:
+    with place.open() as handle:
+        return handle.kind
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number:,} {word}{'' if number == 1 else 's'}"
+
+
+def _of_file(place: SafePath) -> tuple[list[Row], str]:
+    data = place.read_bytes(MAX_BYTES)
+    if kind_of(data[:SNIFFED]) is not None:
+        raise NoResults(f"{place.display} is not text.", hint="file_info tells what it is.")
+    return _rows(FaithfulText.of(data, place.display).text, place.name)
+
+
+def _rows(text: str, name: str) -> tuple[list[Row], str]:
+    language, note = language_of(name), ""
+    if language:
+        try:
+            return [
+                {
+                    "line": s.line,
+                    "end": s.end,
+                    "level": s.level,
+                    "kind": s.kind,
+                    "text": s.head,
+                    "name": s.name,
+                }
+                for s in symbols(text, language)
+                if in_outline(s)
+            ], ""
+        except MissingExtra:
+            note = MISSING
+    entries = outline(text.split("\n"), name)
+    levels = sorted({entry.level for entry in entries})
+    return [
+        {"line": e.line, "level": levels.index(e.level), "kind": "", "text": e.text}
+        for e in entries
+    ], note
+
+
+def _of_folder(project: Project, check: Checkpoint) -> tuple[list[tuple[str, list[Row]]], str]:
+    files: list[tuple[str, list[Row]]] = []
+    note = ""
+    for path in project.paths:
+        check()
+        if not language_of(path):
+            continue
+        try:
+            rows, said = _rows(project.text(path), path)
+        except ToolError:
+            continue
+        note = note or said
+        if rows:
+            files.append((project.display(path), rows))
+    return files, note
+
+
+def _result(
+    place: SafePath,
+    head: str,
+    files: list[tuple[str, list[Row]]],
+    note: str,
+    start: int,
+    room: int,
+) -> Result:
+    lines = [head, *([note] if note else [])]
+    single = len(files) == 1 and files[0][0] == place.display
+    told: list[Row] = []
+    spent, passed, total = estimate(head) + 30, 0, sum(len(rows) for _, rows in files)
+    for path, rows in files:
+        skip, passed = max(start - passed, 0), passed + len(rows)
+        kept: list[Row] = []
+        for row in rows[skip:]:
+            line = f"{row['line']}: {'  ' * row['level']}{row['text']}"
+            cost = estimate(line) + 1 + (0 if kept or single else estimate(path) + 2)
+            if spent + cost > room and told:
+                break
+            if not kept and not single:
+                lines.append(path)
+            spent += cost
+            lines.append(line)
+            kept.append(row)
+            told.append(row | {"path": path})
+        if len(kept) < len(rows[skip:]):
+            break
+    end = start + len(told)
+    more = end < total
+    if more:
+        lines.append(f"[{total - end:,} more]")
+    following = Next(code_outline.name, {"path": place.display, "start": end}) if more else None
+    return Result(
+        "\n".join(lines), {"definitions": told, "total": total}, truncated=more, next=following
+    )

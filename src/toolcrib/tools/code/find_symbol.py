@@ -1,0 +1,117 @@
+"""`find_symbol`: where a name is defined."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from toolcrib.core.call import Next, Result
+from toolcrib.core.context import Ctx, room_in
+from toolcrib.core.errors import BadInput, NoResults
+from toolcrib.core.params import Offset, Param
+from toolcrib.core.tool import READ, tool
+from toolcrib.kit.code.lookup import find_definitions
+from toolcrib.kit.code.project import Project
+from toolcrib.kit.paths import SafePath, Workspace, WorkspacePath
+from toolcrib.kit.threads import in_thread
+from toolcrib.kit.tokens import estimate
+
+HOW = ("", "in another case", "in other spelling", "as a part of the name", "as parts of the name")
+Kind = Literal["", "function", "method", "class", "type", "variable", "module"]
+
+
+@tool(
+    group="code",
+    rights=READ,
+    keywords=("definition", "where", "function", "class", "declared", "goto", "ast"),
+    aliases=(
+        "find_definition",
+        "goto_definition",
+        "go_to_definition",
+        "find_declaration",
+        "search_symbols",
+        "workspace_symbols",
+        "code_symbols",
+        "find_function",
+        "find_class",
+    ),
+    argument_aliases={
+        "symbol": "name",
+        "symbol_name": "name",
+        "query": "name",
+        "name_path": "name",
+        "type": "kind",
+        "symbol_type": "kind",
+        "directory": "path",
+        "file": "path",
+        "relative_path": "path",
+        "offset": "start",
+    },
+)
+async def find_symbol(
+    name: Annotated[str, Param("Like parse or Reader.parse.")],
+    kind: Kind = "",
+    path: Annotated[WorkspacePath | None, Param("Only in this file or folder.")] = None,
+    start: Annotated[Offset, Param("Results to skip.")] = 0,
+    *,
+    ctx: Ctx,
+) -> Result:
+    """Find where a function, class, type or variable is defined.
+
+    Takes the exact name first, else any case, else parts of names. find_usages lists uses.
+    """
+    wanted = name.strip().removesuffix("()").replace("::", ".").replace("/", ".").strip(".")
+    if not wanted:
+        raise BadInput("'name' is empty.", hint="Give the name of a function, class or variable.")
+    project, under = await opened(path, ctx)
+    found = await in_thread(lambda _: find_definitions(project, wanted, kind, under), ctx.deadline)
+    if not found:
+        where = path.display if path else project.scope.folder.display
+        raise NoResults(
+            f"Nothing called {wanted} is defined in {where}.",
+            hint="search_files finds any text; ignored and vendored files are left out.",
+        )
+    room = room_in(ctx.budget(find_symbol.name))
+    how = HOW[found[0].rank]
+    lines = [f"{len(found):,} found{f' ({how})' if how else ''}"]
+    rows: list[dict[str, Any]] = []
+    spent = 20
+    for each in found[start:]:
+        symbol, shown = each.symbol, project.display(each.path)
+        inside = f"  (in {symbol.holder})" if symbol.holder else ""
+        line = f"{shown}:{symbol.line}  {symbol.kind}  {symbol.head}{inside}"
+        spent += estimate(line) + 1
+        if spent > room and rows:
+            break
+        lines.append(line)
+        rows.append(
+            {
+                "path": shown,
+                "line": symbol.line,
+                "end": symbol.end,
+                "kind": symbol.kind,
+                "name": symbol.name,
+                "holder": symbol.holder,
+                "text": symbol.head,
+            }
+        )
+    end = start + len(rows)
+    more = end < len(found) and bool(rows)
+    again = {"name": name, "kind": kind, "path": path.display if path else "", "start": end}
+    following = Next(find_symbol.name, {k: v for k, v in again.items() if v}) if more else None
+    data = {"symbols": rows, "total": len(found), "exact": found[0].rank == 0}
+    return Result("\n".join(lines), data, truncated=more, next=following)
+
+
+async def opened(path: SafePath | None, ctx: Ctx) -> tuple[Project, str]:
+    """The project of a path, and how the paths in it start that are wanted."""
+    place = path or ctx.use(Workspace).start(ctx.session.directory)
+    kind = await in_thread(lambda _: _kind(place), ctx.deadline)
+    if kind == "file":
+        project = await Project.open(ctx, place.parent)
+        return project, project.name_of(place)
+    return await Project.open(ctx, place), ""
+
+
+def _kind(place: SafePath) -> str:
+    with place.open() as handle:
+        return handle.kind

@@ -1,0 +1,108 @@
+"""`rename_symbol`: a new name for a symbol, everywhere."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from toolcrib.core.call import Result
+from toolcrib.core.context import Ctx
+from toolcrib.core.errors import BadInput, Conflict
+from toolcrib.core.params import Offset, Param
+from toolcrib.core.tool import WRITE, tool
+from toolcrib.kit.code.languages import SCRIPTS, language_of
+from toolcrib.kit.code.project import Project
+from toolcrib.kit.code.rewrite import Rewrite
+from toolcrib.kit.code.usages import find_renamed
+from toolcrib.kit.paths import WorkspacePath
+from toolcrib.kit.threads import in_thread
+from toolcrib.tools.code.choosing import choose
+
+SHOWN = 12
+
+
+@tool(
+    group="code",
+    rights=WRITE,
+    keywords=("refactor", "identifier", "function", "variable", "class", "everywhere", "ast"),
+    aliases=("rename_identifier", "rename_function", "rename_variable", "rename_class"),
+    argument_aliases={
+        "symbol": "name",
+        "old": "name",
+        "old_name": "name",
+        "symbol_name": "name",
+        "new": "new_name",
+        "to": "new_name",
+        "definition_file": "path",
+        "file": "path",
+        "file_path": "path",
+        "relative_path": "path",
+        "line_number": "line",
+        "definition_line": "line",
+        "preview": "dry_run",
+    },
+    destructive=True,
+)
+async def rename_symbol(
+    name: Annotated[str, Param("The symbol.")],
+    new_name: str,
+    path: Annotated[WorkspacePath | None, Param("A file that defines or uses it.")] = None,
+    line: Annotated[Offset, Param("The line there; needed if several have the name.")] = 0,
+    dry_run: Annotated[bool, Param("Only show the change.")] = False,
+    *,
+    ctx: Ctx,
+) -> Result:
+    """Rename a symbol of Python, JavaScript or TypeScript in all files, or refuse.
+
+    Changes every reference and nothing else; what cannot be proven is refused with the lines
+    that stand in the way. Comments and strings stay.
+    """
+    wanted, new = name.strip().removesuffix("()"), new_name.strip()
+    ctx.session.taint(private=True)
+    project, file, at = await choose(wanted.rpartition(".")[2] if path else wanted, path, line, ctx)
+    last = wanted.rpartition(".")[2]
+    _need_name(project, file, last, new)
+    if last.startswith("#"):
+        new = f"#{new.removeprefix('#')}"
+    found, conflicts = await find_renamed(project, file, at, last, new)
+    reasons = [*found.obstacles, *conflicts]
+    if reasons:
+        more = f"\n[{len(reasons) - SHOWN:,} more]" if len(reasons) > SHOWN else ""
+        raise Conflict(
+            f"{last} was not renamed to {new}; what stands in the way:\n"
+            + "\n".join(reasons[:SHOWN])
+            + more,
+            hint="Nothing was changed. Resolve these lines first, or change text by edit_file.",
+            obstacles=reasons,
+        )
+    if not found.certain:
+        raise BadInput(f"No {last} was found.", hint="Give path and line.")
+    rewrite = Rewrite(project, rename_symbol)
+    await in_thread(lambda _: rewrite.rename(found.certain, new), ctx.deadline)
+    files = len(rewrite.splices)
+    head = (
+        f"rename {found.what or 'symbol'} {last} to {new}: "
+        f"{len(found.certain):,} {'place' if len(found.certain) == 1 else 'places'} in "
+        f"{files:,} {'file' if files == 1 else 'files'}"
+    )
+    notes = []
+    if found.possible:
+        places = ", ".join(f"{project.display(p.path)}:{p.line}" for p in found.possible[:SHOWN])
+        notes.append(f"Left as they are (comments, strings): {places}")
+    data = {"name": last, "new_name": new, "kind": found.what, "places": len(found.certain)}
+    return await rewrite.carry_out(head, data, ctx, dry_run=dry_run, notes=notes)
+
+
+def _need_name(project: Project, file: str, old: str, new: str) -> None:
+    if old == new:
+        raise BadInput("The new name is the old one.", hint="Give another new_name.")
+    if language_of(file) in SCRIPTS:
+        from toolcrib.kit.code.script.capture import bad_name
+
+        why = bad_name(new, private=old.startswith("#"))
+        if why:
+            raise BadInput(f"{why[0].upper()}{why[1:]}.", hint="Give another new_name.")
+    elif not new.isidentifier():
+        raise BadInput(
+            f"{new!r} is not a name of {language_of(file) or project.display(file)}.",
+            hint="Give another new_name.",
+        )

@@ -1,0 +1,1 @@
+"""Documents: PDF, office files, books, mail, tables."""

@@ -1,0 +1,1 @@
+"""How a document is shown: which part of it, under which header."""

@@ -1,0 +1,69 @@
+"""`append_file`: text at the end of a file."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from toolcrib.core.call import Result
+from toolcrib.core.context import Ctx
+from toolcrib.core.errors import BadInput
+from toolcrib.core.params import Param
+from toolcrib.core.tool import WRITE, tool
+from toolcrib.kit.changes import Plan
+from toolcrib.kit.content.faithful import Splice
+from toolcrib.kit.content.sizes import counted
+from toolcrib.kit.paths import WritablePath
+from toolcrib.kit.threads import Checkpoint, in_thread
+from toolcrib.tools.files.editing.loading import load_or_new, need_size
+from toolcrib.tools.files.editing.replying import Told, carry_out, shown
+
+
+@tool(
+    group="files",
+    rights=WRITE,
+    keywords=("add", "end", "log", "extend"),
+    aliases=("append_to_file", "append_text", "add_to_file", "fs_append"),
+    argument_aliases={
+        "file_path": "path",
+        "file_name": "path",
+        "filename": "path",
+        "file": "path",
+        "text": "content",
+        "data": "content",
+    },
+)
+async def append_file(
+    path: WritablePath,
+    content: Annotated[str, Param("Text to add as it stands.")],
+    *,
+    ctx: Ctx,
+) -> Result:
+    """Add text to the end of a file, which is made if missing.
+
+    Nothing is put between the last line and the text: begin it with a line end where the
+    file may lack its last one.
+    """
+    if not content:
+        raise BadInput("There is nothing to add.", hint="Send the text as content.")
+    ctx.session.taint(private=True)
+
+    def work(_: Checkpoint) -> tuple[Plan, Told, str]:
+        loaded = load_or_new(path)
+        before = loaded.text
+        text = content.replace("\r\n", "\n")
+        splice = Splice(len(before), len(before), text)
+        data = need_size(path, loaded.faithful.spliced([splice]))
+        plan = Plan(append_file.name)
+        plan.write(path, data, expected=loaded.fingerprint)
+        lines = text.count("\n") + (not text.endswith("\n"))
+        added = "1 line" if lines == 1 else f"{lines:,} lines"
+        line = f"{path.display}: {added} added, {counted(len(data), 'byte')} now"
+        joined = bool(before) and not before.endswith("\n") and not text.startswith("\n")
+        notes = ["Note: the last line had no line end, so the text goes on in it."]
+        info = {"created": not loaded.exists, "size": len(data)}
+        after = before + text
+        told = Told(path.display, line, before, after, notes if joined else [], info)
+        return plan, told, shown([told], 12)
+
+    plan, told, text = await in_thread(work, ctx.deadline)
+    return await carry_out(plan, [told], text, ctx)

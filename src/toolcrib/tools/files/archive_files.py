@@ -1,0 +1,210 @@
+"""`archive_files`: packing, unpacking and listing archives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from toolcrib.core.call import Result
+from toolcrib.core.context import Ctx, room_in
+from toolcrib.core.errors import BadInput, PathDenied
+from toolcrib.core.params import Param
+from toolcrib.core.tool import READ, WRITE, Right, tool
+from toolcrib.kit.archives import Archive, Limits, Member, format_of, gather, open_archive, pack
+from toolcrib.kit.archives.writing import Format, Packed
+from toolcrib.kit.changes import ANYTHING, Changes, Plan
+from toolcrib.kit.content.sizes import counted, some
+from toolcrib.kit.paths import SafePath, Workspace, WorkspacePath
+from toolcrib.kit.paths.rules import fold
+from toolcrib.kit.threads import Checkpoint, in_thread
+from toolcrib.kit.tokens import estimate
+from toolcrib.tools.files.dialects.changing import packing
+
+SHOWN = 5
+
+
+def _narrowed(arguments: Mapping[str, Any]) -> Right:
+    return READ if arguments.get("action") == "list" else READ | WRITE
+
+
+@tool(
+    group="files",
+    rights=READ | WRITE,
+    keywords=("zip", "tar", "gz", "tgz", "compress", "extract", "unzip", "decompress"),
+    aliases=(
+        "zip",
+        "unzip",
+        "tar",
+        "zip_files",
+        "unzip_file",
+        "create_archive",
+        "extract_archive",
+        "compress_files",
+        "list_archive",
+        "fs_archive",
+        "compress",
+        "decompress",
+        "extract",
+        "zip_folder",
+        "unpack",
+        "untar",
+    ),
+    argument_aliases={
+        "operation": "action",
+        "mode": "action",
+        "archive_path": "archive",
+        "zip_path": "archive",
+        "output": "archive",
+        "path": "paths",
+        "files": "paths",
+        "destination": "folder",
+        "target": "folder",
+        "dest": "folder",
+    },
+    destructive=True,
+    narrowing=_narrowed,
+    dialect=packing,
+)
+async def archive_files(
+    action: Literal["pack", "unpack", "list"],
+    archive: Annotated[WorkspacePath, Param("zip, tar, tar.gz, tar.bz2 or tar.xz file.")],
+    paths: Annotated[list[WorkspacePath] | None, Param("What to pack.")] = None,
+    folder: Annotated[WorkspacePath | None, Param("Where to unpack.")] = None,
+    overwrite: Annotated[bool, Param("Replace files there.")] = False,
+    *,
+    ctx: Ctx,
+) -> Result:
+    """Pack files into an archive, unpack one, or list it.
+
+    All or nothing. Protected files are left out; unsafe archives are refused.
+    """
+    if action == "pack":
+        return await _pack(archive, paths or [], overwrite, ctx)
+    if action == "list":
+        return await _list(archive, ctx)
+    here = folder or ctx.use(Workspace).start(ctx.session.directory)
+    return await _unpack(archive, here, overwrite, ctx)
+
+
+@dataclass(frozen=True, slots=True)
+class _Packing:
+    form: Format
+    members: list[Packed]
+    check: Checkpoint
+
+    def chunks(self) -> Iterator[bytes]:
+        return pack(self.form, self.members, self.check)
+
+
+@dataclass(frozen=True, slots=True)
+class _Unpacking:
+    archive: Archive
+    member: Member
+
+    def chunks(self) -> Iterator[bytes]:
+        return self.archive.content(self.member)
+
+
+async def _pack(archive: SafePath, paths: list[SafePath], overwrite: bool, ctx: Ctx) -> Result:
+    if not paths:
+        raise BadInput("paths is missing.", hint="Send the files and folders to pack.")
+    archive.gate.check(archive, "write")
+    form = format_of(archive.name)
+    names = [path.name if path.parts and path.display != "." else "" for path in paths]
+    twice = {name for name in names if names.count(name) > 1}
+    if twice:
+        names = ["/".join(path.parts) for path in paths]
+
+    def gathered(check: Checkpoint) -> tuple[list[Packed], list[str]]:
+        return gather(paths, names, check)
+
+    members, left_out = await in_thread(gathered, ctx.deadline)
+    members = [member for member in members if str(member.path) != str(archive)]
+    plan = Plan(archive_files.name)
+    source = _Packing(form, members, Checkpoint(ctx.deadline))
+    plan.write(archive, source, expected=ANYTHING if overwrite else "")
+    applied = await ctx.use(Changes).apply(plan, ctx)
+    files = sum(member.kind == "file" for member in members)
+    text = f"Packed {counted(files, 'file')} into {archive.display}"
+    if left_out:
+        text += f"\nLeft out, protected or links: {some(left_out, SHOWN)}"
+    return Result(
+        text=text,
+        data={
+            "archive": archive.display,
+            "files": files,
+            "left_out": left_out,
+            "step": applied.step,
+        },
+    )
+
+
+async def _list(archive: SafePath, ctx: Ctx) -> Result:
+    def work(check: Checkpoint) -> tuple[Member, ...]:
+        with archive.open_read() as handle:
+            return open_archive(handle.file, handle.size, Limits(), check).members
+
+    members = await in_thread(work, ctx.deadline)
+    room = room_in(ctx.budget(archive_files.name))
+    total = sum(member.size for member in members)
+    lines = [f"{archive.display}: {_entries(len(members))}, {counted(total, 'byte')}"]
+    spent = estimate(lines[0])
+    for number, member in enumerate(members):
+        line = f"{member.name}/" if member.kind == "folder" else f"{member.name}  {member.size:,}"
+        spent += estimate(line + "\n")
+        if spent > room:
+            lines.append(f"and {len(members) - number:,} more")
+            break
+        lines.append(line)
+    entries = [{"name": m.name, "kind": m.kind, "size": m.size} for m in members[: len(lines)]]
+    return Result(
+        text="\n".join(lines),
+        data={"archive": archive.display, "entries": entries, "total": len(members)},
+    )
+
+
+async def _unpack(archive: SafePath, folder: SafePath, overwrite: bool, ctx: Ctx) -> Result:
+    plan = Plan(archive_files.name)
+
+    def opened(check: Checkpoint) -> Archive:
+        return open_archive(handle.file, handle.size, Limits(), check)
+
+    handle = await in_thread(lambda _: archive.open_read(), ctx.deadline)
+    try:
+        found = await in_thread(opened, ctx.deadline)
+        if folder.parts:
+            plan.make_folder(folder)
+        for member in found.members:
+            target = _target(folder, member)
+            if member.kind == "folder":
+                plan.make_folder(target)
+                continue
+            mtime = int(member.mtime * 1e9) if member.mtime > 0 else None
+            mode = member.mode if member.mode is None else member.mode | 0o600
+            expected = ANYTHING if overwrite else ""
+            plan.write(target, _Unpacking(found, member), expected=expected, mode=mode, mtime=mtime)
+        applied = await ctx.use(Changes).apply(plan, ctx)
+    finally:
+        handle.close()
+    files = sum(member.kind == "file" for member in found.members)
+    text = f"Unpacked {counted(files, 'file')} into {folder.display}"
+    if applied.note:
+        text += f"\n{applied.note}"
+    return Result(text=text, data={"folder": folder.display, "files": files, "step": applied.step})
+
+
+def _entries(count: int) -> str:
+    return "1 entry" if count == 1 else f"{count:,} entries"
+
+
+def _target(folder: SafePath, member: Member) -> SafePath:
+    if any(fold(part) == ".git" for part in member.parts):
+        raise PathDenied(
+            f"Access denied: the archive holds {member.name}, and .git is never written.",
+            hint="Nothing was unpacked. Such an archive is not unpacked by this tool.",
+            rule=".git",
+        )
+    target = SafePath(folder.root, (*folder.parts, *member.parts), folder.gate, folder.base)
+    target.gate.check(target, "write")
+    return target

@@ -1,0 +1,1 @@
+"""What `diff_files` makes of two files or two folders."""

@@ -1,0 +1,103 @@
+"""`copy_path`: a second copy of a file or folder."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from toolcrib.core.call import Result
+from toolcrib.core.context import Ctx
+from toolcrib.core.errors import BadInput, Conflict, NotFound
+from toolcrib.core.params import Param
+from toolcrib.core.tool import READ, WRITE, tool
+from toolcrib.kit.changes import Changes, Plan
+from toolcrib.kit.changes.copies import Copying
+from toolcrib.kit.content.sizes import counted, some
+from toolcrib.kit.paths import SafePath, WorkspacePath, WritablePath
+from toolcrib.kit.threads import Checkpoint, in_thread
+from toolcrib.tools.files.dialects.changing import recursing
+
+SHOWN = 5
+
+
+@tool(
+    group="files",
+    rights=READ | WRITE,
+    keywords=("cp", "duplicate", "clone"),
+    aliases=("cp", "copy", "copy_file", "duplicate_file", "copy_directory", "fs_copy"),
+    argument_aliases={
+        "src": "source",
+        "from": "source",
+        "from_path": "source",
+        "source_path": "source",
+        "path": "source",
+        "dst": "destination",
+        "dest": "destination",
+        "to": "destination",
+        "to_path": "destination",
+        "target": "destination",
+        "new_path": "destination",
+        "destination_path": "destination",
+        "force": "overwrite",
+        "replace": "overwrite",
+    },
+    destructive=True,
+    dialect=recursing,
+)
+async def copy_path(
+    source: WorkspacePath,
+    destination: Annotated[WritablePath, Param("The new path, name included.")],
+    overwrite: Annotated[bool, Param("Replace a file there.")] = False,
+    *,
+    ctx: Ctx,
+) -> Result:
+    """Copy a file, or a folder with all that it holds.
+
+    Missing folders above the destination are made. Protected files are left out.
+    """
+
+    def work(check: Checkpoint) -> Copying:
+        copying = Copying(Plan(copy_path.name), check)
+        with source.open() as handle:
+            kind, real = handle.kind, handle.absolute
+        if kind == "file":
+            copying.file(source, destination, replace=overwrite)
+            return copying
+        _need_apart(source, destination, real)
+        copying.tree(source, destination)
+        return copying
+
+    copying = await in_thread(work, ctx.deadline)
+    applied = await ctx.use(Changes).apply(copying.plan, ctx)
+    count = f", {counted(copying.files, 'file')}" if len(copying.plan.changes) > 1 else ""
+    text = f"Copied {source.display} to {destination.display}{count}"
+    if copying.left_out:
+        text += f"\nLeft out, protected or special: {some(copying.left_out, SHOWN)}"
+    if applied.note:
+        text += f"\n{applied.note}"
+    return Result(
+        text=text,
+        data={
+            "source": source.display,
+            "destination": destination.display,
+            "files": copying.files,
+            "left_out": copying.left_out,
+            "step": applied.step,
+        },
+    )
+
+
+def _need_apart(source: SafePath, target: SafePath, real: str) -> None:
+    there = target.settled()
+    way = there.root.real_path(there.parts)
+    if way == real or way.startswith(f"{real}/"):
+        raise BadInput(
+            f"{target.display} is inside {source.display}.", hint="Use a destination outside of it."
+        )
+    try:
+        target.stat()
+    except NotFound:
+        return
+    raise Conflict(
+        f"{target.display} exists already.",
+        hint=f'To put it inside: destination="{target.display}/{source.name}".',
+    )

@@ -1,0 +1,193 @@
+"""`delete_path`: removing files and folders, so that they can come back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Annotated, Any
+
+from toolcrib.core.call import Result
+from toolcrib.core.context import Ctx
+from toolcrib.core.errors import BadInput, Conflict, NoResults, PathDenied
+from toolcrib.core.params import Param
+from toolcrib.core.tool import ERASE, READ, WRITE, Right, tool
+from toolcrib.kit.changes import Changes, Plan
+from toolcrib.kit.changes.copies import walk
+from toolcrib.kit.finding.globs import compiled, translate
+from toolcrib.kit.paths import Entry, SafePath, Workspace, WritablePath
+from toolcrib.kit.threads import Checkpoint, in_thread
+from toolcrib.tools.files.dialects.changing import recursing
+
+FEW = 20
+"""Matches of a pattern that are deleted without being confirmed."""
+MOST = 1000
+MAX_PATTERN = 200
+SHOWN = 30
+
+
+def _narrowed(arguments: Mapping[str, Any]) -> Right:
+    return READ | WRITE | ERASE if arguments.get("permanent") else READ | WRITE
+
+
+@tool(
+    group="files",
+    rights=READ | WRITE | ERASE,
+    keywords=("rm", "remove", "unlink", "trash", "erase", "clean"),
+    aliases=(
+        "rm",
+        "delete",
+        "delete_file",
+        "remove_file",
+        "delete_folder",
+        "delete_directory",
+        "remove_directory",
+        "rmdir",
+        "remove_path",
+        "delete_files_by_pattern",
+        "delete_matching",
+        "fs_delete",
+    ),
+    argument_aliases={
+        "file_path": "path",
+        "file": "path",
+        "folder": "path",
+        "directory": "path",
+        "target_file": "path",
+        "glob": "pattern",
+        "regex": "pattern",
+        "force": "permanent",
+        "confirmed": "confirm",
+    },
+    destructive=True,
+    narrowing=_narrowed,
+    dialect=recursing,
+)
+async def delete_path(
+    path: Annotated[WritablePath | None, Param("What, or the folder of a pattern.")] = None,
+    pattern: Annotated[str, Param("Files in it: *.tmp, **/*.tmp, or /regex/")] = "",
+    permanent: Annotated[bool, Param("Without undo; asks the user.")] = False,
+    confirm: Annotated[bool, Param("Delete many matches.")] = False,
+    *,
+    ctx: Ctx,
+) -> Result:
+    """Delete a file or folder, or the files that fit a pattern.
+
+    undo_changes brings it back, unless permanent. Never the workspace itself or .git.
+    """
+    if path is None and not pattern:
+        raise BadInput("There is nothing to delete.", hint="Send path, or pattern.")
+    plan = Plan(delete_path.name)
+    if pattern:
+        folder = path or ctx.use(Workspace).start(ctx.session.directory)
+        found = await _matches(folder, pattern, ctx)
+        _need_confirmed(found, pattern, confirm=confirm)
+    else:
+        assert path is not None
+        _need_free(path, ctx)
+        found = [path]
+    for each in found:
+        plan.delete(each, trash=not permanent, permanent=permanent)
+    applied = await ctx.use(Changes).apply(plan, ctx)
+    names = [each.display for each in found]
+    way = (
+        "for good"
+        if permanent
+        else "undo_changes brings it back"
+        if len(found) == 1
+        else "undo_changes brings them back"
+    )
+    what = names[0] if len(names) == 1 else f"{len(names):,} files"
+    text = f"Deleted {what} ({way})"
+    if len(names) > 1:
+        text = f"{text}\n{_listed(names)}"
+    if applied.note and not permanent:
+        text += f"\n{applied.note}"
+    return Result(text=text, data={"deleted": names, "step": applied.step, "permanent": permanent})
+
+
+def _need_free(path: SafePath, ctx: Ctx) -> None:
+    """Refuse what holds a workspace folder, or where the conversation is."""
+    workspace = ctx.use(Workspace)
+    real = path.settled()
+    top = real.root.real_path(real.parts)
+    for root in workspace.roots:
+        if root.real == top or root.real.startswith(f"{top}/"):
+            raise PathDenied(
+                f"Access denied: {path.display} holds the workspace {root.name}.",
+                hint="Name a file or a folder inside it.",
+            )
+    here = workspace.start(ctx.session.directory).settled()
+    way = here.root.real_path(here.parts)
+    if here.parts and (way == top or way.startswith(f"{top}/")):
+        raise Conflict(
+            f"The current directory is in {path.display}.",
+            hint="Go elsewhere first: change_directory.",
+        )
+
+
+async def _matches(folder: SafePath, pattern: str, ctx: Ctx) -> list[SafePath]:
+    fits = _matcher(pattern)
+    deep = not _is_regex(pattern) and "/" in pattern
+
+    def work(check: Checkpoint) -> list[SafePath]:
+        pairs: Iterable[tuple[str, SafePath, Entry]] = (
+            (("/".join(f.way), f.path, f.entry) for f in walk(folder, check))
+            if deep
+            else ((e.name, folder.child(e.name), e) for e in folder.list())
+        )
+        return [
+            path
+            for name, path, entry in pairs
+            if entry.kind in ("file", "link")
+            and fits(name)
+            and not entry.protected
+            and not path.gate.pattern(path, "write")
+        ]
+
+    found = await in_thread(work, ctx.deadline)
+    if not found:
+        raise NoResults(
+            f"No file in {folder.display} fits {pattern}.",
+            hint="list_directory shows what is there.",
+        )
+    return sorted(found, key=lambda path: path.absolute)
+
+
+def _need_confirmed(found: list[SafePath], pattern: str, *, confirm: bool) -> None:
+    listed = _listed([path.display for path in found])
+    if len(found) > MOST:
+        raise BadInput(
+            f"{pattern} fits {len(found):,} files, more than {MOST:,}.", hint="Narrow it down."
+        )
+    if len(found) > FEW and not confirm:
+        raise BadInput(
+            f"{pattern} fits {len(found):,} files; nothing was deleted.\n{listed}",
+            hint="confirm=true deletes them.",
+        )
+
+
+def _listed(names: list[str]) -> str:
+    more = [f"and {len(names) - SHOWN:,} more"] if len(names) > SHOWN else []
+    return "\n".join([*names[:SHOWN], *more])
+
+
+def _is_regex(pattern: str) -> bool:
+    return len(pattern) > 2 and pattern.startswith("/") and pattern.endswith("/")
+
+
+def _matcher(pattern: str) -> Callable[[str], bool]:
+    """Whether a name fits, in time linear to it, whatever the pattern is."""
+    if len(pattern) > MAX_PATTERN:
+        raise BadInput(f"'pattern' has at most {MAX_PATTERN} characters, not {len(pattern):,}.")
+    import re2  # type: ignore[import-untyped]
+
+    glob = f"^{translate(pattern.removeprefix('./'))}$"
+    try:
+        found = compiled(pattern[1:-1] if _is_regex(pattern) else glob)
+    except re2.error as error:
+        reason = error.args[0] if error.args else error
+        text = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
+        raise BadInput(
+            f"The pattern is not understood: {text}.",
+            hint="Lookaround and back references are not supported.",
+        ) from None
+    return lambda name: found.search(name.encode("utf-8", "surrogateescape")) is not None

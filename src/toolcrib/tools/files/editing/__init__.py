@@ -1,0 +1,1 @@
+"""What the tools share that change the text of files."""

@@ -1,0 +1,113 @@
+"""The files of a folder that one pattern would change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from toolcrib.core.context import Ctx
+from toolcrib.core.errors import PathDenied, TooLarge, ToolError, UnsupportedContent
+from toolcrib.core.policy import decide
+from toolcrib.core.tool import Tool
+from toolcrib.kit.content.faithful import Splice
+from toolcrib.kit.editing.replacing import Replacing
+from toolcrib.kit.finding.scope import Scope, scope_of, walk
+from toolcrib.kit.paths import SafePath
+from toolcrib.kit.threads import Checkpoint
+from toolcrib.tools.files.editing.loading import Loaded, load
+
+MOST_FILES = 1_000
+NARROWER = "Narrow it with path and glob, or change them in several calls."
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What changes in one file."""
+
+    display: str
+    loaded: Loaded
+    splices: list[Splice]
+
+
+@dataclass(slots=True)
+class Gathered:
+    """The files that change, and how many were left out, by reason."""
+
+    changes: list[Change] = field(default_factory=list)
+    left_out: dict[str, int] = field(default_factory=dict)
+
+    def leave_out(self, reason: str) -> None:
+        """Count a file that is not looked at or not changed."""
+        self.left_out[reason] = self.left_out.get(reason, 0) + 1
+
+
+def gather(
+    folder: SafePath, globs: list[str], pattern: Replacing, tool: Tool, ctx: Ctx, check: Checkpoint
+) -> Gathered:
+    """Look through a file, or the files of a folder. It blocks.
+
+    Files that are binary, too large, protected, links, or ruled out by the policy are left
+    out; hidden and ignored ones are not looked at.
+
+    Raises:
+        TooLarge: more than MOST_FILES would change.
+        NotFound, PathDenied: there is no such folder, or it cannot be read.
+    """
+    gathered = Gathered()
+    for display, path in _files(folder, globs, check):
+        change = _change(display, path, pattern, gathered)
+        if change is None:
+            continue
+        reason = _barred(path, tool, ctx)
+        if reason:
+            gathered.leave_out(reason)
+            continue
+        gathered.changes.append(change)
+        if len(gathered.changes) > MOST_FILES:
+            raise TooLarge(f"More than {MOST_FILES:,} files would change.", hint=NARROWER)
+    return gathered
+
+
+def _files(folder: SafePath, globs: list[str], check: Checkpoint) -> Iterator[tuple[str, SafePath]]:
+    with folder.open() as handle:
+        if handle.kind == "file":
+            yield folder.display, folder
+            return
+    scope = scope_of(folder, globs)
+    with scope.real.open() as top:
+        for level in walk(scope, top, check):
+            for name in level.files:
+                yield from _wanted(scope, f"{level.prefix}{name}")
+                check()
+
+
+def _wanted(scope: Scope, path: str) -> Iterator[tuple[str, SafePath]]:
+    if not scope.globs or scope.globs.fits(path):
+        yield scope.display(path), scope.file(path)
+
+
+def _change(display: str, path: SafePath, pattern: Replacing, gathered: Gathered) -> Change | None:
+    try:
+        loaded = load(path)
+        splices = pattern.splices(loaded.text)
+    except UnsupportedContent:
+        gathered.leave_out("not text")
+    except TooLarge:
+        gathered.leave_out("too large")
+    except ToolError:
+        gathered.leave_out("not readable")
+    else:
+        return Change(display, loaded, splices) if splices else None
+    return None
+
+
+def _barred(path: SafePath, tool: Tool, ctx: Ctx) -> str:
+    """Why a file may not be written; "" where it may."""
+    decision = decide(ctx.config.policy, tool, path.spellings())
+    if decision.action != "allow":
+        return "not allowed by policy"
+    try:
+        with path.place():
+            return ""
+    except PathDenied:
+        return "protected, a link, or with several names"

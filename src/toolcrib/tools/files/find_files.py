@@ -1,0 +1,178 @@
+"""`find_files`: files and folders by name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
+
+from toolcrib.core.call import Next, Result
+from toolcrib.core.context import Ctx, room_in
+from toolcrib.core.errors import BadInput
+from toolcrib.core.params import Offset, Param
+from toolcrib.core.tool import READ, tool
+from toolcrib.kit.content.sizes import printable
+from toolcrib.kit.finding.catalog import Catalog, Catalogs
+from toolcrib.kit.finding.globs import has_signs
+from toolcrib.kit.finding.names import MAX_QUERY, by_glob, by_likeness, by_part, names_in
+from toolcrib.kit.finding.scope import SKIPPED_WORDS, Scope, scope_of
+from toolcrib.kit.paths import Workspace, WorkspacePath
+from toolcrib.kit.paths.levels import newest_first
+from toolcrib.kit.threads import Checkpoint, in_thread
+from toolcrib.kit.tokens import estimate
+from toolcrib.tools.files.dialects.looking import finding
+
+MAX_LIMIT = 500
+DATED = 5000
+"""More than so many paths that fit a glob are not put in the order of their change."""
+NEAREST = 5
+FUZZY = 60
+Mode = Literal["auto", "glob", "substring", "fuzzy"]
+
+
+@tool(
+    group="files",
+    rights=READ,
+    keywords=("glob", "name", "locate", "fuzzy", "filename", "where", "path"),
+    aliases=(
+        "glob",
+        "find",
+        "find_file",
+        "find_path",
+        "fuzzy_find_local_files",
+        "fuzzy_find_files",
+        "file_search",
+        "search_file_names",
+        "search_filenames",
+        "glob_files",
+        "glob_search",
+        "locate_file",
+        "fs_find",
+        "find_by_name",
+        "file_glob_search",
+        "find_file_by_name",
+        "search_files_by_name",
+        "locate",
+        "fd",
+    ),
+    argument_aliases={
+        "pattern": "query",
+        "name": "query",
+        "filename": "query",
+        "file_name": "query",
+        "glob": "query",
+        "glob_pattern": "query",
+        "search": "query",
+        "directory": "path",
+        "dir": "path",
+        "root": "path",
+        "folder": "path",
+        "max_results": "limit",
+        "offset": "start",
+    },
+    profiles=("default",),
+    dialect=finding,
+)
+async def find_files(
+    query: Annotated[str, Param("Glob (src/**/*.py) or part of a name; typos are fine.")],
+    path: WorkspacePath | None = None,
+    mode: Mode = "auto",
+    limit: Annotated[int, Param(minimum=1, maximum=MAX_LIMIT)] = 100,
+    start: Annotated[Offset, Param("Skip so many.")] = 0,
+    *,
+    ctx: Ctx,
+) -> Result:
+    """Find files and folders by name.
+
+    Use search_files for what is in them. Hidden and generated folders are left out unless
+    they are named, and so is what .gitignore names. Globs give the newest first.
+    """
+    text = query.strip().removeprefix("./")
+    if not text.strip("/"):
+        raise BadInput("The query is empty.", hint='"*" finds all files.')
+    if len(text) > MAX_QUERY:
+        raise BadInput(f"'query' has at most {MAX_QUERY} characters, not {len(text):,}.")
+    folder = path or ctx.use(Workspace).start(ctx.session.directory)
+    catalogs = ctx.use(Catalogs)
+
+    def work(check: Checkpoint) -> tuple[Scope, Catalog, str, list[str]]:
+        scope = scope_of(folder, named=names_in(text))
+        for anew in (False, True):
+            catalog = catalogs.of(scope, check, anew=anew)
+            used, found = _found(scope, catalog, text, mode)
+            if found:
+                break
+        return scope, catalog, used, found
+
+    scope, catalog, used, found = await in_thread(work, ctx.deadline)
+    if not catalog.complete:
+        ctx.warn("The folder has too many files; only a part of them was looked at.")
+    if not found:
+        return _nothing(scope, catalog, text, used)
+    given = {"query": query, "path": "" if folder.display == "." else folder.display}
+    given |= {"mode": "" if mode == "auto" else mode}
+    room = room_in(ctx.budget(find_files.name))
+    rest: dict[str, Any] = {k: v for k, v in given.items() if v}
+    rest |= {"limit": limit} if limit != 100 else {}
+    return _as_result(scope, catalog, used, found, (start, limit, room), rest)
+
+
+def _found(scope: Scope, catalog: Catalog, text: str, mode: Mode) -> tuple[str, list[str]]:
+    """What fits, and by which mode."""
+    if mode == "glob" or (mode == "auto" and has_signs(text)):
+        found = by_glob(catalog, text)
+        if len(found) <= DATED:
+            with scope.real.open() as top:
+                found = newest_first(top, found)
+        return "glob", found
+    if mode in ("substring", "auto"):
+        found = by_part(catalog, text)
+        if found or mode == "substring":
+            return "substring", found
+    return "fuzzy", by_likeness(catalog, text, FUZZY)
+
+
+def _nothing(scope: Scope, catalog: Catalog, text: str, used: str) -> Result:
+    near = [] if used == "fuzzy" else by_likeness(catalog, text.strip("*?"), NEAREST)
+    lines = [f"Nothing in {printable(scope.folder.display)} fits; left out: {SKIPPED_WORDS}."]
+    if near:
+        lines.append("Nearest names:")
+        lines += [_line(scope, catalog, path) for path in near]
+    data = {"mode": used, "total": 0, "paths": [], "nearest": [scope.display(p) for p in near]}
+    return Result("\n".join(lines), data)
+
+
+def _as_result(
+    scope: Scope,
+    catalog: Catalog,
+    used: str,
+    found: Sequence[str],
+    part: tuple[int, int, int],
+    given: dict[str, Any],
+) -> Result:
+    start, limit, room = part
+    lines: list[str] = []
+    spent = 0
+    for path in found[start : start + limit]:
+        line = _line(scope, catalog, path)
+        spent += estimate(line) + 1
+        if lines and spent > room:
+            break
+        lines.append(line)
+    end = start + len(lines)
+    more = end < len(found) and bool(lines)
+    head = f"{len(found):,} {'path' if len(found) == 1 else 'paths'} ({used})"
+    if start or more:
+        head += f"; {start + 1:,}-{end:,} shown"
+    data = {
+        "mode": used,
+        "total": len(found),
+        "start": start,
+        "paths": [scope.display(path) for path in found[start:end]],
+    }
+    following = Next(find_files.name, given | {"start": end}) if more else None
+    return Result("\n".join((head, *lines)), data, truncated=more, next=following)
+
+
+def _line(scope: Scope, catalog: Catalog, path: str) -> str:
+    shown = printable(scope.display(path))
+    return f"{shown} (protected)" if path in catalog.protected else shown

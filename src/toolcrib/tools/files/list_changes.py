@@ -1,0 +1,65 @@
+"""`list_changes`: what was changed, by whatever made it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated
+
+from toolcrib.core.call import Result
+from toolcrib.core.context import Ctx
+from toolcrib.core.params import Count, Param
+from toolcrib.core.tool import READ, tool
+from toolcrib.kit.changes import Changes, Step
+from toolcrib.kit.content.sizes import some
+from toolcrib.kit.paths import Workspace, WorkspacePath
+
+SHOWN = 3
+
+
+@tool(
+    group="files",
+    rights=READ,
+    keywords=("undo", "history", "log", "steps", "recent", "edits"),
+    aliases=("change_history", "list_edits", "recent_changes", "undo_history", "recent_files"),
+    argument_aliases={"file_path": "path", "file": "path", "count": "limit", "steps": "limit"},
+)
+async def list_changes(
+    path: WorkspacePath | None = None,
+    limit: Annotated[Count, Param("Most steps.", maximum=200)] = 20,
+    *,
+    ctx: Ctx,
+) -> Result:
+    """List the last changes of files in the workspace, newest first.
+
+    Each is a step that undo_changes can take back.
+    """
+    steps = await ctx.use(Changes).steps(path, limit)
+    workspace = ctx.use(Workspace)
+    start = workspace.start(ctx.session.directory).absolute
+    shown = [_line(n, step, start) for n, step in enumerate(steps, 1)]
+    if shown:
+        shown.insert(0, "undo_changes with steps=N takes back 1 to N:")
+    where = f" of {path.display}" if path else ""
+    return Result(
+        text="\n".join(shown) if shown else f"(no changes{where})",
+        data={
+            "steps": [
+                {
+                    "step": step.id,
+                    "time": int(step.time),
+                    "tool": step.tool,
+                    "paths": list(step.paths),
+                    "undoable": step.undoable,
+                    "undoes": list(step.undoes),
+                }
+                for step in steps
+            ]
+        },
+    )
+
+
+def _line(number: int, step: Step, start: str) -> str:
+    when = datetime.fromtimestamp(step.time).astimezone().strftime("%Y-%m-%d %H:%M:%S")
+    paths = [path.removeprefix(f"{start}/") for path in step.paths]
+    lost = "" if step.undoable else " [cannot be undone]"
+    return f"{number}  {when}  {step.tool}: {some(paths, SHOWN)}{lost}"

@@ -1,0 +1,1 @@
+"""What folders hold, as the tools of files show it."""

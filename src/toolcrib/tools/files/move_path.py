@@ -1,0 +1,73 @@
+"""`move_path`: another name or place for a file or folder."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from toolcrib.core.call import Result
+from toolcrib.core.context import Ctx
+from toolcrib.core.params import Param
+from toolcrib.core.tool import WRITE, tool
+from toolcrib.kit.changes import Changes, Plan
+from toolcrib.kit.paths import WritablePath
+
+TWO_PATHS = {
+    "src": "source",
+    "from": "source",
+    "from_path": "source",
+    "old_path": "source",
+    "source_path": "source",
+    "path": "source",
+    "dst": "destination",
+    "dest": "destination",
+    "to": "destination",
+    "to_path": "destination",
+    "target": "destination",
+    "new_path": "destination",
+    "destination_path": "destination",
+    "new_name": "destination",
+    "force": "overwrite",
+    "replace": "overwrite",
+}
+
+
+@tool(
+    group="files",
+    rights=WRITE,
+    keywords=("mv", "rename", "relocate"),
+    aliases=(
+        "mv",
+        "move",
+        "move_file",
+        "rename",
+        "rename_file",
+        "rename_path",
+        "move_directory",
+        "fs_move",
+    ),
+    argument_aliases=TWO_PATHS,
+    destructive=True,
+)
+async def move_path(
+    source: WritablePath,
+    destination: Annotated[WritablePath, Param("The new path, name included.")],
+    overwrite: Annotated[bool, Param("Replace a file there.")] = False,
+    *,
+    ctx: Ctx,
+) -> Result:
+    """Move or rename a file or folder.
+
+    Missing folders above the destination are made. undo_changes takes it back.
+    """
+    plan = Plan(move_path.name)
+    plan.move(source, destination, replace=overwrite)
+    applied = await ctx.use(Changes).apply(plan, ctx)
+    note = f" ({applied.note})" if applied.note else ""
+    return Result(
+        text=f"Moved {source.display} to {destination.display}{note}",
+        data={
+            "source": source.display,
+            "destination": destination.display,
+            "step": applied.step,
+        },
+    )

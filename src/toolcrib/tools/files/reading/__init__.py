@@ -1,0 +1,1 @@
+"""What `read_file` makes of a file."""

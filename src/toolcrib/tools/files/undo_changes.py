@@ -1,0 +1,61 @@
+"""`undo_changes`: taking changes of files back."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from toolcrib.core.call import Result
+from toolcrib.core.context import Ctx
+from toolcrib.core.params import Count, Param
+from toolcrib.core.tool import WRITE, tool
+from toolcrib.kit.changes import Changes, Step
+from toolcrib.kit.content.sizes import some
+from toolcrib.kit.paths import Workspace, WritablePath
+
+SHOWN = 10
+
+
+@tool(
+    group="files",
+    rights=WRITE,
+    keywords=("revert", "restore", "rollback", "back", "redo", "bak"),
+    aliases=("undo", "undo_edit", "undo_change", "undo_last", "revert_changes", "restore_file"),
+    argument_aliases={"file_path": "path", "file": "path", "count": "steps", "n": "steps"},
+    destructive=True,
+)
+async def undo_changes(
+    steps: Annotated[Count, Param("How many.", maximum=100)] = 1,
+    path: Annotated[WritablePath | None, Param("Only what was done to this.")] = None,
+    *,
+    ctx: Ctx,
+) -> Result:
+    """Take back the last changes of files, all or none.
+
+    The undo is a step too: undoing it makes the changes again. Refused where a file was
+    changed since.
+    """
+    applied, undone = await ctx.use(Changes).undo(ctx, steps, path, tool=undo_changes.name)
+    start = ctx.use(Workspace).start(ctx.session.directory).absolute
+    lines = [_line(step, start) for step in undone[:SHOWN]]
+    if len(undone) > SHOWN:
+        lines.append(f"and {len(undone) - SHOWN} more")
+    lines.append(
+        f"steps={len(undone) + 2} goes back one step further; steps=1 makes this undone."
+        if applied.step
+        else "Nothing had to be changed."
+    )
+    if applied.note:
+        lines.append(applied.note)
+    return Result(
+        text="\n".join(lines),
+        data={
+            "step": applied.step,
+            "undone": [step.id for step in undone],
+            "paths": list(applied.paths),
+        },
+    )
+
+
+def _line(step: Step, start: str) -> str:
+    names = [path.removeprefix(f"{start}/") for path in step.paths]
+    return f"Undone: {step.tool}: {some(names)}"

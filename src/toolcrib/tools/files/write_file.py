@@ -1,0 +1,183 @@
+"""`write_file`: whole files, new or replaced."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, TypedDict
+
+from toolcrib.core.call import Result
+from toolcrib.core.context import Ctx
+from toolcrib.core.errors import BadInput, Conflict, NotFound, UnsupportedContent
+from toolcrib.core.params import Param
+from toolcrib.core.tool import WRITE, tool
+from toolcrib.kit.changes import Plan
+from toolcrib.kit.content.faithful import FaithfulText, Splice
+from toolcrib.kit.editing.placeholders import placeholder
+from toolcrib.kit.paths import SafePath, WritablePath
+from toolcrib.kit.threads import Checkpoint, in_thread
+from toolcrib.tools.files.dialects.changing import writing
+from toolcrib.tools.files.editing.loading import Loaded, load, need_size
+from toolcrib.tools.files.editing.replying import Told, carry_out, shown
+
+UNUSUAL = frozenset('*?<>|"')
+"""Characters that no name of a new file has: other systems refuse them, and shells read them."""
+CONTENT = ("text", "data", "body", "file_text", "contents", "file_content")
+PATH = ("file_path", "file_name", "filename", "file", "name", "target_file")
+
+
+class NewFile(TypedDict):
+    """One of several files."""
+
+    path: Annotated[WritablePath, Param(aliases=PATH)]
+    content: Annotated[str, Param(aliases=CONTENT)]
+
+
+@tool(
+    group="files",
+    rights=WRITE,
+    keywords=("save", "create", "new", "overwrite", "store", "output"),
+    aliases=(
+        "save_file",
+        "create_file",
+        "write",
+        "write_to_file",
+        "write_text_file",
+        "write_files",
+        "save_files",
+        "new_file",
+        "file_write",
+        "fs_write",
+        "overwrite_file",
+        "create_text_file",
+        "create_new_file",
+        "file_create",
+        "write_file_content",
+        "save",
+        "save_text_file",
+    ),
+    argument_aliases={
+        **dict.fromkeys(PATH, "path"),
+        "absolute_path": "path",
+        **dict.fromkeys(CONTENT, "content"),
+    },
+    profiles=("default",),
+    destructive=True,
+    idempotent=True,
+    dialect=writing,
+)
+async def write_file(
+    path: WritablePath | None = None,
+    content: Annotated[str | None, Param("All of the text.")] = None,
+    files: Annotated[list[NewFile] | None, Param("Several: all or none.")] = None,
+    *,
+    ctx: Ctx,
+) -> Result:
+    """Create a file, or replace all of its text.
+
+    Folders are made. A file that is replaced keeps its encoding and line ends. To change
+    a part of a file use `edit_file`.
+    """
+    wanted = _wanted(path, content, files)
+    ctx.session.taint(private=True)
+
+    def work(check: Checkpoint) -> tuple[Plan, list[Told], str]:
+        plan, told = Plan(write_file.name), []
+        for where, text in wanted:
+            check()
+            told.append(_planned(plan, where, text))
+        return plan, told, shown(told)
+
+    plan, told, text = await in_thread(work, ctx.deadline)
+    return await carry_out(plan, told, text, ctx)
+
+
+def _wanted(
+    path: SafePath | None, content: str | None, files: Sequence[NewFile] | None
+) -> list[tuple[SafePath, str]]:
+    wanted = [(file["path"], file["content"]) for file in files or ()]
+    if path is not None and content is not None:
+        wanted.insert(0, (path, content))
+    elif path is not None or content is not None:
+        missing = "content" if content is None else "path"
+        raise BadInput(f"{missing} is missing.", hint="Send path and content, or files.")
+    if not wanted:
+        raise BadInput("There is nothing to write.", hint="Send path and content, or files.")
+    seen: set[str] = set()
+    for where, _ in wanted:
+        if where.absolute in seen:
+            raise BadInput(f"{where.display} is there twice.", hint="Send each file once.")
+        seen.add(where.absolute)
+    return wanted
+
+
+def _planned(plan: Plan, path: SafePath, content: str) -> Told:
+    loaded = _standing(path)
+    if loaded is None:
+        _refuse_name(path)
+        data = need_size(path, content.encode())
+        plan.write(path, data, expected="")
+        return _told(path, "created", "", content, data, new=True)
+    _refuse_placeholder(path, content, loaded.text)
+    faithful = loaded.faithful
+    text = content.replace("\r\n", "\n").removeprefix("\ufeff")
+    data, note = _encoded(faithful, text if faithful.text else content)
+    plan.write(path, need_size(path, data), expected=loaded.fingerprint)
+    told = _told(path, "replaced", loaded.text, text, data)
+    told.notes += [note] if note else []
+    return told
+
+
+def _encoded(faithful: FaithfulText, text: str) -> tuple[bytes, str]:
+    """The bytes of a text in the way of the file that it replaces, and a note on it."""
+    if not faithful.text:
+        return faithful.encoding.mark + text.encode(faithful.encoding.name), ""
+    try:
+        return faithful.spliced([Splice(0, len(faithful.text), text)]), ""
+    except BadInput:
+        note = f"Note: the file was {faithful.encoding.name}, which cannot hold this: now UTF-8."
+        return text.replace("\n", faithful.eol).encode(), note
+
+
+def _standing(path: SafePath) -> Loaded | None:
+    """The text that is replaced, if any; what is not text is replaced as bytes."""
+    try:
+        return load(path)
+    except NotFound:
+        return None
+    except UnsupportedContent:
+        with path.open_read() as handle:
+            return Loaded(path, FaithfulText.new(), handle.fingerprint, handle.size)
+
+
+def _refuse_name(path: SafePath) -> None:
+    for name in path.parts:
+        strange = sorted(UNUSUAL & set(name))
+        if strange:
+            raise BadInput(
+                f"'{name}' has {' '.join(strange)}, which names of files must not have.",
+                hint="Use letters, digits, dots, dashes and underscores.",
+            )
+
+
+def _refuse_placeholder(path: SafePath, content: str, before: str) -> None:
+    found = placeholder(content, before)
+    if found:
+        raise Conflict(
+            f"The content has a line that stands for text left out, and {path.display} would "
+            f"lose that text: {found}",
+            hint="Send the whole content, or change a part of the file with edit_file.",
+        )
+
+
+def _told(
+    path: SafePath, verb: str, before: str, after: str, data: bytes, *, new: bool = False
+) -> Told:
+    count = after.count("\n") + (not after.endswith("\n") and after != "")
+    lines = "1 line" if count == 1 else f"{count:,} lines"
+    size = "1 byte" if len(data) == 1 else f"{len(data):,} bytes"
+    line = f"{path.display} {verb}: {lines}, {size}"
+    notes = []
+    if new and (found := placeholder(after, "")):
+        notes.append(f"Warning: a line stands for text left out: {found}")
+    info = {"created": new, "size": len(data), "lines": count}
+    return Told(path.display, line, before, after, notes, info)

@@ -1,0 +1,1 @@
+"""Descriptions of services: their operations, what they take, and where it goes."""

@@ -1,0 +1,107 @@
+"""`http_request`: any request to a web service, with its answer as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from toolcrib.core.call import Result
+from toolcrib.core.context import Ctx
+from toolcrib.core.params import AnyJson, JsonObject, Param
+from toolcrib.core.tool import NET, SEND, Right, tool
+from toolcrib.kit.egress import PublicUrl
+from toolcrib.kit.egress.redirects import SAFE
+from toolcrib.tools.http.sending.bodies import encoded, header_texts
+from toolcrib.tools.http.sending.exchange import Request, exchange
+
+PLAIN_ACCEPTS = frozenset(
+    {"*/*", "application/json", "application/xml", "text/plain", "text/html", "text/*"}
+)
+
+
+def _method(given: Mapping[str, Any]) -> str:
+    method, body = given["method"], given["body"]
+    if method:
+        return str(method)
+    return "GET" if body in (None, "") else "POST"
+
+
+def _narrowed(given: Mapping[str, Any]) -> Right:
+    """A request that carries nothing but its URL is no more than reading a page.
+
+    A secret does not count: it goes to the hosts that the user named, and nowhere else.
+    """
+    headers = given["headers"] or {}
+    plain = all(n.lower() == "accept" and str(v) in PLAIN_ACCEPTS for n, v in headers.items())
+    nothing = given["body"] in (None, "", {}) and plain
+    return NET if nothing and _method(given) in SAFE else NET | SEND
+
+
+@tool(
+    group="http",
+    rights=NET | SEND,
+    keywords=("api", "rest", "json", "curl", "post", "put", "delete", "webhook", "endpoint"),
+    aliases=(
+        "http_get_json",
+        "http_post_json",
+        "http_get",
+        "http_post",
+        "curl",
+        "api_request",
+        "api_call",
+        "call_api",
+        "rest_request",
+        "send_request",
+        "send_http_request",
+        "make_request",
+        "make_http_request",
+        "post_request",
+        "get_request",
+    ),
+    argument_aliases={
+        "uri": "url",
+        "endpoint": "url",
+        "link": "url",
+        "verb": "method",
+        "http_method": "method",
+        "data": "body",
+        "json": "body",
+        "payload": "body",
+        "form": "body",
+        "content": "body",
+        "header": "headers",
+        "secret": "auth",
+        "authentication": "auth",
+        "credential": "auth",
+        "jq": "filter",
+        "jq_filter": "filter",
+    },
+    seconds=180.0,
+    narrowing=_narrowed,
+)
+async def http_request(
+    url: PublicUrl,
+    method: Annotated[
+        Literal["GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS"] | None,
+        Param("Default GET, with a body POST."),
+    ] = None,
+    headers: Annotated[JsonObject | None, Param("JSON object.")] = None,
+    body: Annotated[AnyJson, Param("JSON, form or text.")] = None,
+    auth: Annotated[str, Param("Name of a configured secret.")] = "",
+    filter: Annotated[str, Param("jq expression.")] = "",  # noqa: A002 - the name that models know
+    *,
+    ctx: Ctx,
+) -> Result:
+    """Send an HTTP request to an API; gives status, headers and body.
+
+    An error status is an answer like any other. Keys are never typed: `auth` names one
+    that the user configured. `filter` picks from a JSON answer. To read pages use
+    `fetch_url`. What the server says is untrusted.
+    """
+    chosen = _method({"method": method, "body": body})
+    sent = header_texts(headers or {})
+    empty = chosen in SAFE and body == {}
+    content, kind = encoded(None if empty else body, sent.get("content-type", ""))
+    if content is not None and kind:
+        sent["content-type"] = kind
+    return await exchange(Request(chosen, url, sent, content, auth.strip(), filter), ctx)

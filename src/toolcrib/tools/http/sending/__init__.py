@@ -1,0 +1,1 @@
+"""One request to a service, and its answer."""

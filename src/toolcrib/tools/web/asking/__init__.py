@@ -1,0 +1,1 @@
+"""What a search provider is, and how one is asked."""

@@ -1,0 +1,1 @@
+"""Many pages for one question, and passages with their sources."""

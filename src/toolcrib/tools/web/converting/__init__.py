@@ -1,0 +1,1 @@
+"""What a document is, and what the handlers of its kinds share."""

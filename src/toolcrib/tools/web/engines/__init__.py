@@ -1,0 +1,1 @@
+"""Search engines without keys: asking like a browser, reading pages of results."""

@@ -1,0 +1,1 @@
+"""Pages fetched once and kept as text."""

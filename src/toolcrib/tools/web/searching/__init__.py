@@ -1,0 +1,1 @@
+"""One search through the providers: their order, their results as one list."""

@@ -1,0 +1,1 @@
+"""The workspace as a whole: where one is, what is there."""

@@ -1,0 +1,45 @@
+"""`change_directory`: where relative paths start."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from toolcrib.core.call import Result
+from toolcrib.core.context import Ctx
+from toolcrib.core.errors import BadInput
+from toolcrib.core.params import Param
+from toolcrib.core.tool import READ, tool
+from toolcrib.kit.paths import SafePath, Workspace, WorkspacePath
+from toolcrib.kit.threads import in_thread
+
+
+@tool(
+    group="workspace",
+    rights=READ,
+    keywords=("cd", "folder", "working", "chdir", "go"),
+    aliases=("cd", "chdir", "set_working_directory", "change_working_directory", "set_cwd"),
+    argument_aliases={"directory": "path", "dir": "path", "folder": "path", "cwd": "path"},
+)
+async def change_directory(
+    path: Annotated[WorkspacePath, Param("Folder in the workspace.")], *, ctx: Ctx
+) -> Result:
+    """Change the folder in which relative paths start.
+
+    It holds for this conversation. It never widens what tools may use.
+    """
+    before = ctx.use(Workspace).start(ctx.session.directory)
+    absolute = await in_thread(lambda _: _folder(path), ctx.deadline)
+    now = ctx.use(Workspace).start(absolute)
+    if ctx.session.directory != now.absolute:
+        ctx.session.directory = now.absolute
+        ctx.session.changed = True
+    data = {"previous": before.absolute, "current": now.absolute}
+    return Result(f"Current directory: {now.absolute} (before: {before.absolute})", data)
+
+
+def _folder(path: SafePath) -> str:
+    """The absolute path of a folder that can be opened."""
+    with path.open() as handle:
+        if handle.kind != "folder":
+            raise BadInput(f"{path.display} is a file.", hint="Name a folder.")
+    return path.absolute

@@ -1,0 +1,151 @@
+"""`code_outline`, `find_symbol` and `find_usages` over real projects."""
+
+# ruff: noqa: E501 - programs of one line each
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.tools.code.programs import fill
+from toolcrib.toolbox import Toolbox
+
+PROJECT = {
+    "app/reader.py": (
+        "LIMIT = 3\n\n\nclass Reader:\n    def __init__(self, path: str) -> None:\n        self.path = path\n\n"
+        "    async def read(\n        self, size: int = 1\n    ) -> bytes:\n        return b''\n\n\n"
+        "def parse_http_header(line):\n    limit = LIMIT\n    return limit\n"
+    ),
+    "web/view.ts": (
+        "export interface Reader { read(): void }\n"
+        "export const parseHttpHeader = async (line: string): Promise<number> => 1;\n"
+        "export class View<T> extends Object { #x = 1; render(): T { return null as T } }\n"
+    ),
+    "src/lib.rs": "pub struct Reader;\nimpl Reader {\n    pub fn read(&self) -> u8 { 1 }\n}\n",
+    "node_modules/x/i.js": "function Reader() {}\n",
+    "notes.md": "# Reader\n\n## Use\n",
+}
+
+
+@pytest.mark.rows("E39")
+async def test_outline_of_a_file(ws: Path, box: Toolbox) -> None:
+    fill(ws, PROJECT)
+    result = await box.call("code_outline", {"path": "app/reader.py"})
+    assert result.text.split("\n") == [
+        "app/reader.py: 4 definitions",
+        "4: class Reader",
+        "5:   def __init__(self, path: str) -> None",
+        "8:   async def read( self, size: int = 1 ) -> bytes",
+        "14: def parse_http_header(line)",
+    ]
+    result = await box.call("code_outline", {"path": "notes.md"})
+    assert "3:   ## Use" in result.text
+
+
+async def test_outline_of_a_folder_goes_on_where_it_stopped(ws: Path, box: Toolbox) -> None:
+    many = "".join(f"def function_{n}(argument_one, argument_two):\n    pass\n" for n in range(900))
+    fill(ws, {**PROJECT, "z/many.py": many})
+    seen, call = [], {"path": "."}
+    for _ in range(30):
+        result = await box.call("code_outline", call)
+        assert result.error is None, result.error
+        seen += [row["name"] for row in result.data["definitions"]]
+        if result.next is None:
+            break
+        call = result.next.arguments
+    assert len(seen) == len(set(zip(seen, range(len(seen)), strict=True)))
+    assert [name for name in seen if name.startswith("function_")] == [
+        f"function_{n}" for n in range(900)
+    ]
+    assert seen.count("Reader") == 4
+    assert len(seen) == result.data["total"]
+
+
+@pytest.mark.rows("E39")
+async def test_find_symbol_exactly_then_loosely(ws: Path, box: Toolbox) -> None:
+    fill(ws, PROJECT)
+    result = await box.call("find_symbol", {"name": "Reader"})
+    assert {(s["path"], s["line"], s["kind"]) for s in result.data["symbols"]} == {
+        ("app/reader.py", 4, "class"),
+        ("src/lib.rs", 1, "struct"),
+        ("src/lib.rs", 2, "impl"),
+        ("web/view.ts", 1, "interface"),
+    }
+    result = await box.call("find_symbol", {"name": "Reader.read", "path": "app"})
+    assert [(s["line"], s["kind"], s["end"]) for s in result.data["symbols"]] == [(8, "method", 11)]
+    result = await box.call("find_symbol", {"name": "PARSE_HTTP_HEADER"})
+    assert not result.data["exact"]
+    assert [s["name"] for s in result.data["symbols"]] == ["parse_http_header", "parseHttpHeader"]
+    result = await box.call("find_symbol", {"name": "header", "kind": "function"})
+    assert {s["name"] for s in result.data["symbols"]} == {"parseHttpHeader", "parse_http_header"}
+    result = await box.call("find_symbol", {"name": "LIMIT", "kind": "variable"})
+    assert [(s["path"], s["line"]) for s in result.data["symbols"]] == [("app/reader.py", 1)]
+    result = await box.call("find_symbol", {"name": "nothing_like_it"})
+    assert result.error is not None
+    assert result.error.code == "no_results"
+
+
+@pytest.mark.rows("E40")
+async def test_find_usages_keeps_certain_and_possible_apart(ws: Path, box: Toolbox) -> None:
+    fill(
+        ws,
+        {
+            "a.ts": "export function go(n: number) { return n; }\n// go is text\nconst s = 'go';\n",
+            "b.ts": "import { go as run } from './a';\nimport * as a from './a';\nrun(1); a.go(2); ({ go: 1 }).go;\n",
+            "c.ts": "function go() {}\ngo();\n",
+            "d.go": "package d\nfunc Run() {}\nfunc main() { Run() }\n",
+        },
+    )
+    result = await box.call("find_usages", {"name": "go", "definition_file": "a.ts"})
+    assert result.error is None, result.error
+    certain = {(p["path"], p["line"], p["column"]) for p in result.data["certain"]}
+    assert certain == {("a.ts", 1, 17), ("b.ts", 1, 10), ("b.ts", 3, 11)}
+    assert {(p["path"], p["line"]) for p in result.data["possible"]} == {("a.ts", 2), ("a.ts", 3)}
+    result = await box.call("find_usages", {"name": "go"})
+    assert result.error is not None
+    assert "a.ts:1, c.ts:1" in result.error.message
+    result = await box.call("find_usages", {"name": "Run", "path": "d.go"})
+    assert [(p["line"], p["column"]) for p in result.data["possible"]] == [(2, 6), (3, 15)]
+    result = await box.call("find_usages", {"name": "go", "path": "../x.ts"})
+    assert result.error is not None
+
+
+async def test_broken_and_odd_files(ws: Path, box: Toolbox) -> None:
+    fill(
+        ws,
+        {"a.py": "def f(:\n  class\n" * 50, "deep.js": "(" * 20_000 + ")" * 20_000, "empty.ts": ""},
+    )
+    (ws / "b.js").write_bytes(b"\xff\xfefunction f() {}")
+    (ws / "c.js").write_bytes(
+        "const \U0001f600 = 1; function g\u00e9() {} \udcff".encode("utf-8", "surrogatepass")
+    )
+    (ws / "d.js").write_bytes(b"\0\1\2function f() {}")
+    for name in ("a.py", "deep.js", "empty.ts", "b.js", "c.js", "d.js", "."):
+        result = await box.call("code_outline", {"path": name})
+        assert result.error is None or result.error.code != "internal", (name, result.error)
+    result = await box.call("rename_symbol", {"name": "f", "new_name": "g", "path": "deep.js"})
+    assert result.error is not None
+    assert result.error.code != "internal"
+
+
+def test_without_the_extra_the_error_names_it(ws: Path) -> None:
+    fill(ws, PROJECT)
+    program = (
+        "import sys, asyncio\nsys.modules['ast_grep_py'] = None\n"
+        "from toolcrib.toolbox import Toolbox\n"
+        "async def main():\n"
+        "    async with Toolbox(workspace=sys.argv[1]) as box:\n"
+        "        one = await box.call('find_symbol', {'name': 'Reader'})\n"
+        "        two = await box.call('code_outline', {'path': 'app/reader.py'})\n"
+        "        print(one.error.code, one.error.hint, two.text)\n"
+        "asyncio.run(main())\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(ws)], capture_output=True, text=True, timeout=60
+    )
+    assert 'missing_extra Install it with: pip install "toolcrib[code]"' in done.stdout, done.stderr
+    assert "4: class Reader" in done.stdout
+    assert 'pip install "toolcrib[code]"' in done.stdout.split("4: class Reader")[0]

@@ -1,0 +1,132 @@
+"""`read_file` with `focus`: the regions that matter, with their line numbers."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from toolcrib.core.call import Result
+from toolcrib.kit.tokens import estimate
+from toolcrib.toolbox import Toolbox
+
+
+async def focused(box: Toolbox, words: str, path: str = "a.txt") -> Result:
+    return await box.call("read_file", {"path": path, "focus": words})
+
+
+def planted(ws: Path, places: dict[int, str], count: int = 5000) -> list[str]:
+    lines = [places.get(n, f"filler line {n}") for n in range(1, count + 1)]
+    (ws / "a.txt").write_text("\n".join(lines) + "\n")
+    return lines
+
+
+async def test_the_regions_around_the_words(box: Toolbox, ws: Path) -> None:
+    planted(ws, {700: "the needle", 3000: "a needle too"})
+    result = await focused(box, "needle")
+    assert result.text.split("\n") == [
+        "[lines 1-696 left out]",
+        *(f"{n}|filler line {n}" for n in (697, 698, 699)),
+        "700|the needle",
+        *(f"{n}|filler line {n}" for n in (701, 702, 703)),
+        "[lines 704-2,996 left out]",
+        *(f"{n}|filler line {n}" for n in (2997, 2998, 2999)),
+        "3000|a needle too",
+        *(f"{n}|filler line {n}" for n in (3001, 3002, 3003)),
+        "[lines 3,004-5,000 left out]",
+        "[2 of 2 places shown, file of 5,000 lines]",
+    ]
+    assert result.data["regions"] == [{"start": 697, "end": 703}, {"start": 2997, "end": 3003}]
+    assert not result.truncated
+
+
+async def test_numbers_are_those_of_the_file(box: Toolbox, ws: Path) -> None:
+    lines = planted(ws, {n: f"needle {n}" for n in range(50, 5000, 97)})
+    result = await focused(box, "needle")
+    assert estimate(result.text) <= 4000
+    shown = re.findall(r"^(\d+)\|(.*)$", result.text, re.MULTILINE)
+    assert len(shown) > 50
+    assert all(lines[int(number) - 1] == text for number, text in shown)
+    numbers = [int(number) for number, _ in shown]
+    assert numbers == sorted(set(numbers))
+
+
+async def test_the_best_regions_are_shown_and_the_others_named(ws: Path) -> None:
+    places = dict.fromkeys(range(100, 5000, 100), "some needle here")
+    places[2450] = "needle in a haystack"
+    planted(ws, places)
+    async with Toolbox({"results": {"max_tokens": 500}}, workspace=ws) as box:
+        result = await focused(box, "needle haystack")
+        assert estimate(result.text) <= 500
+        assert "2450|needle in a haystack" in result.text
+        assert "also at 100, 200" in result.text
+        assert result.next is not None
+        again = await box.call(result.next.tool, result.next.arguments)
+        assert "some needle here" in again.text
+
+
+async def test_where_a_region_stands(box: Toolbox, ws: Path) -> None:
+    body = "".join(f"    value_{n} = {n}\n" for n in range(100))
+    (ws / "a.py").write_text(f"class First:\n{body}\nclass Second:\n{body}    needle = 1\n")
+    result = await focused(box, "needle", "a.py")
+    assert "left out; below line 103: class Second:]" in result.text
+
+
+async def test_words_that_are_nowhere(box: Toolbox, ws: Path) -> None:
+    planted(ws, {10: "needle"})
+    some = await focused(box, "needle zebra")
+    assert "no line has 'zebra'" in some.text
+    none = await focused(box, "zebra")
+    assert none.error is not None
+    assert none.error.code == "no_results"
+    assert "zebra" in none.error.message
+    empty = await focused(box, "?!")
+    assert empty.error is not None
+    assert empty.error.code == "bad_input"
+
+
+async def test_one_endless_line(box: Toolbox, ws: Path) -> None:
+    words = ["lorem"] * 100_000
+    for at in (20_000, 50_000, 90_000):
+        words[at] = "needle"
+    (ws / "a.txt").write_text(" ".join(words))
+    result = await focused(box, "needle")
+    assert result.text.count("needle") == 3
+    assert estimate(result.text) < 1000
+
+
+async def test_other_encodings_and_line_ends(box: Toolbox, ws: Path) -> None:
+    text = "".join(f"Zeile {n}\r\n" for n in range(500)) + "größe\r\n"
+    for encoding in ("utf-16", "cp1252", "utf-8-sig"):
+        (ws / "a.txt").write_bytes(text.encode(encoding))
+        assert "501|größe\n" in (await focused(box, "Größe")).text
+
+
+async def test_in_several_files(box: Toolbox, ws: Path) -> None:
+    planted(ws, {70: "needle"})
+    (ws / "b.txt").write_text("nothing\n")
+    result = await box.call("read_file", {"paths": ["a.txt", "b.txt"], "focus": "needle"})
+    assert "70|needle" in result.text
+    assert "Error (no_results)" in result.text
+    assert result.error is None
+
+
+@settings(max_examples=40)
+@given(
+    st.lists(st.text(max_size=200), max_size=60).map("\n".join),
+    st.text(min_size=1, max_size=20),
+    st.integers(1, 30),
+)
+async def test_whatever_is_looked_for_the_answer_fits(
+    tmp_path_factory: pytest.TempPathFactory, text: str, words: str, times: int
+) -> None:
+    folder = tmp_path_factory.mktemp("focus")
+    (folder / "a.txt").write_bytes((text * times + words).encode())
+    async with Toolbox({"results": {"max_tokens": 300}}, workspace=folder) as box:
+        result = await focused(box, words)
+        assert estimate(result.text) <= 300
+        if result.next:
+            assert (await box.call(result.next.tool, result.next.arguments)).error is None

@@ -1,0 +1,141 @@
+"""`search_files` through the whole pipeline."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+
+from toolcrib.kit.tokens import estimate
+from toolcrib.toolbox import Toolbox
+
+pytestmark = pytest.mark.rows("C023", "C024", "C025", "E16")
+
+
+@pytest.fixture
+def tree(ws: Path) -> Path:
+    (ws / "src").mkdir()
+    (ws / "src" / "a.py").write_text("one\ndef needle():\n\tpass\nfour\nfive\nneedle()\n")
+    (ws / "b.md").write_text("a needle in a haystack\n")
+    (ws / ".env").write_text("needle=secret\n")
+    return ws
+
+
+@pytest.mark.usefixtures("tree")
+async def test_lines_by_file(box: Toolbox) -> None:
+    result = await box.call("search_files", {"pattern": "needle"})
+    assert result.text.split("\n") == [
+        "3 lines in 2 files",
+        "b.md",
+        "  1: a needle in a haystack",
+        "src/a.py",
+        "  2: def needle():",
+        "  6: needle()",
+    ]
+    assert result.data["pattern_mode"] == "regex"
+    assert result.data["aborted"] is False
+    assert not result.truncated
+
+
+@pytest.mark.usefixtures("tree")
+async def test_context(box: Toolbox) -> None:
+    result = await box.call("search_files", {"pattern": "needle", "glob": "*.py", "context": 1})
+    assert result.text.split("\n")[1:] == [
+        "src/a.py",
+        "  1- one",
+        "  2: def needle():",
+        "  3- \tpass",
+        "--",
+        "  5- five",
+        "  6: needle()",
+    ]
+
+
+@pytest.mark.rows("E17")
+@pytest.mark.usefixtures("tree")
+async def test_one_file(box: Toolbox) -> None:
+    result = await box.call("search_in_file", {"query": "needle", "file_path": "src/a.py"})
+    assert result.data["total_lines"] == 2
+    assert result.data["files"][0]["path"] == "src/a.py"
+    refused = await box.call("search_files", {"pattern": "needle", "path": ".env"})
+    assert refused.error is not None
+    assert refused.error.code == "path_denied"
+
+
+@pytest.mark.usefixtures("tree")
+async def test_files_and_count(box: Toolbox) -> None:
+    files = await box.call("search_files", {"pattern": "needle", "show": "files"})
+    assert files.text == "3 lines in 2 files\nb.md  1\nsrc/a.py  2"
+    count = await box.call("search_files", {"pattern": "needle", "show": "count"})
+    assert count.text == "3 lines in 2 files"
+
+
+async def test_pages_give_each_line_once(ws: Path, box: Toolbox) -> None:
+    for number in range(30):
+        (ws / f"f{number:02}.txt").write_text(f"needle {number} {'x' * 200}\n" * 10)
+    seen: list[tuple[str, int]] = []
+    arguments: dict[str, object] = {"pattern": "needle", "limit": 120, "literal": True}
+    for _ in range(40):
+        result = await box.call("search_files", arguments)
+        assert estimate(result.text) <= 4000
+        files = result.data["files"]
+        seen += [(f["path"], line["line"]) for f in files for line in f["lines"]]
+        if result.next is None:
+            break
+        arguments = dict(result.next.arguments)
+    assert len(seen) == 300
+    assert len(set(seen)) == 300
+
+
+async def test_a_long_line_is_cut_around_the_place(ws: Path, box: Toolbox) -> None:
+    (ws / "long.txt").write_text("x" * 250_000 + "needle" + "y" * 250_000)
+    result = await box.call("search_files", {"pattern": "needle"})
+    assert "needle" in result.text
+    assert len(result.text) < 500
+
+
+@pytest.mark.usefixtures("tree")
+async def test_no_expression_is_told(box: Toolbox) -> None:
+    result = await box.call("search_files", {"pattern": "needle("})
+    assert result.data["pattern_mode"] == "literal"
+    assert result.data["total_lines"] == 2
+    assert "plain text" in result.text
+
+
+@pytest.mark.usefixtures("tree")
+async def test_nothing_found_says_what_was_left_out(box: Toolbox) -> None:
+    result = await box.call("search_files", {"pattern": "absent"})
+    assert result.error is None
+    assert "left out" in result.text
+
+
+async def test_a_folder_that_flips_to_a_link_leaks_nothing(
+    ws: Path, box: Toolbox, tmp_path: Path
+) -> None:
+    outside = tmp_path / "outside"
+    for folder, text in ((ws / "sub", "public\n"), (outside, "public TOPSECRET\n")):
+        folder.mkdir()
+        (folder / "a.txt").write_text(text)
+    done = threading.Event()
+
+    def flip() -> None:
+        while not done.is_set():
+            (ws / "sub").rename(ws / "real")
+            (ws / "sub").symlink_to(outside)
+            done.wait(0.0005)
+            (ws / "sub").unlink()
+            (ws / "real").rename(ws / "sub")
+            done.wait(0.0005)
+
+    flipping = threading.Thread(target=flip)
+    flipping.start()
+    try:
+        shown = [
+            (await box.call("search_files", {"pattern": "public"})).render() for _ in range(150)
+        ]
+    finally:
+        done.set()
+        flipping.join()
+    assert any("public" in text for text in shown)
+    assert not any("TOPSECRET" in text for text in shown)

@@ -1,0 +1,256 @@
+"""The tools that move, copy, make and delete, and the two of the log."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from toolcrib.core.call import Result
+from toolcrib.toolbox import Toolbox
+
+
+async def ok(box: Toolbox, tool: str, **arguments: object) -> Result:
+    result = await box.call(tool, arguments)
+    assert result.error is None, result.render()
+    return result
+
+
+async def refused(box: Toolbox, tool: str, code: str, **arguments: object) -> Result:
+    result = await box.call(tool, arguments)
+    assert result.error is not None, result.render()
+    assert result.error.code == code, result.render()
+    assert result.error.hint
+    return result
+
+
+def tree(root: Path) -> None:
+    (root / "src/deep").mkdir(parents=True)
+    (root / "src/a.py").write_bytes(b"one")
+    (root / "src/a.py").chmod(0o755)
+    (root / "src/deep/b.txt").write_bytes(b"two")
+    (root / "src/link").symlink_to("a.py")
+
+
+@pytest.mark.rows("C010", "E15")
+async def test_make_directory(box: Toolbox, ws: Path) -> None:
+    await ok(box, "make_directory", path="a/b/c")
+    result = await ok(box, "mkdir", directory_name="a/b/c")
+    assert "exists already" in result.text
+    assert (ws / "a/b/c").is_dir()
+    (ws / "file").write_bytes(b"x")
+    await refused(box, "make_directory", "conflict", path="file")
+    await refused(box, "make_directory", "conflict", path="file/below")
+    await refused(box, "make_directory", "path_denied", path=".git/hooks/x")
+    await ok(box, "undo_changes")
+    assert not (ws / "a").exists()
+
+
+@pytest.mark.rows("C011", "E13")
+async def test_move_path(box: Toolbox, ws: Path) -> None:
+    tree(ws)
+    await ok(box, "move_path", source="src", destination="lib/python")
+    assert (ws / "lib/python/a.py").stat().st_mode & 0o777 == 0o755
+    assert os.readlink(ws / "lib/python/link") == "a.py"
+    await refused(box, "move_path", "bad_input", source="lib", destination="lib/python/x")
+    await refused(box, "move_path", "bad_input", source="lib", destination="lib")
+    await refused(box, "move_path", "not_found", source="nowhere", destination="x")
+    (ws / "file").write_bytes(b"x")
+    await refused(box, "move_path", "conflict", source="file", destination="lib/python/a.py")
+    await refused(box, "move_path", "conflict", source="file", destination="lib", overwrite=True)
+    await ok(box, "mv", src="file", dst="lib/python/a.py", force=True)
+    assert (ws / "lib/python/a.py").read_bytes() == b"x"
+    await ok(box, "undo_changes", steps=2)
+    assert (ws / "src/a.py").read_bytes() == b"one"
+    assert (ws / "file").read_bytes() == b"x"
+
+
+@pytest.mark.rows("C011")
+async def test_moving_to_another_file_system(tmp_path: Path, ws: Path) -> None:
+    other = Path("/dev/shm")
+    if not os.access(other, os.W_OK) or other.stat().st_dev == tmp_path.stat().st_dev:
+        pytest.skip("no second file system that can be written")
+    there = other / f"toolcrib-{os.getpid()}-{os.urandom(4).hex()}"
+    there.mkdir()
+    try:
+        tree(ws)
+        config = {"workspace": {"roots": [str(ws), str(there)]}}
+        async with Toolbox(config) as box:
+            await ok(box, "move_path", source="src", destination=f"{there}/moved")
+            assert not (ws / "src").exists()
+            assert (there / "moved/a.py").stat().st_mode & 0o777 == 0o755
+            assert os.readlink(there / "moved/link") == "a.py"
+            await ok(box, "undo_changes")
+            assert (ws / "src/deep/b.txt").read_bytes() == b"two"
+            assert not (there / "moved").exists()
+    finally:
+        subprocess.run(["rm", "-rf", str(there)], check=True)
+
+
+@pytest.mark.rows("C012", "E14")
+async def test_copy_path(box: Toolbox, ws: Path) -> None:
+    tree(ws)
+    (ws / "src/.env").write_bytes(b"SECRET=1")
+    (ws / "src/.git").mkdir()
+    (ws / "src/.git/HEAD").write_bytes(b"ref")
+    result = await ok(box, "copy_path", source="src", destination="new/copy")
+    assert ".env" in result.text
+    assert sorted(os.listdir(ws / "new/copy")) == ["a.py", "deep", "link"]
+    assert (ws / "new/copy/a.py").stat().st_mode & 0o777 == 0o755
+    assert (ws / "src/a.py").read_bytes() == b"one"
+    await refused(box, "copy_path", "bad_input", source="src", destination="src/deep/x")
+    await refused(box, "copy_path", "conflict", source="src", destination="new")
+    await refused(box, "copy_path", "conflict", source="src/a.py", destination="new/copy/a.py")
+    await refused(box, "copy_path", "path_denied", source="src/a.py", destination=".env")
+    await ok(box, "copy_path", source="src/deep/b.txt", destination="new/copy/a.py", overwrite=True)
+    assert (ws / "new/copy/a.py").read_bytes() == b"two"
+    await ok(box, "undo_changes", steps=2)
+    assert not (ws / "new").exists()
+
+
+@pytest.mark.rows("C013", "E11")
+async def test_delete_path(box: Toolbox, ws: Path) -> None:
+    tree(ws)
+    result = await ok(box, "delete_path", path="src")
+    assert "undo_changes" in result.text
+    assert os.listdir(ws) == []
+    await ok(box, "undo_changes")
+    assert (ws / "src/link").is_symlink()
+    await refused(box, "delete_path", "not_found", path="sr")
+    await refused(box, "delete_path", "path_denied", path=".")
+    await refused(box, "delete_path", "path_denied", path=".git")
+    await refused(box, "delete_path", "bad_input")
+    os.link(ws / "src/a.py", ws / "twin")
+    await ok(box, "delete_path", path="src/link")  # the link and not what it leads to
+    await ok(box, "delete_path", path="twin")
+    assert (ws / "src/a.py").read_bytes() == b"one"
+
+
+@pytest.mark.rows("C013")
+async def test_deleting_for_good_asks(ws: Path) -> None:
+    (ws / "f").write_bytes(b"one")
+    async with Toolbox(workspace=ws) as box:
+        await refused(box, "delete_path", "needs_approval", path="f", permanent=True)
+        assert (ws / "f").exists()
+        await ok(box, "delete_path", path="f")
+        await ok(box, "undo_changes")
+    rules = {"policy": {"rules": [{"action": "allow", "rights": ["erase"]}]}}
+    async with Toolbox(rules, workspace=ws) as box:
+        await ok(box, "delete_path", path="f", permanent=True)
+        await refused(box, "undo_changes", "unavailable")
+    assert not (ws / "f").exists()
+
+
+@pytest.mark.rows("C014", "E12", "C122")
+async def test_deleting_by_pattern(box: Toolbox, ws: Path) -> None:
+    (ws / "sub").mkdir()
+    for number in range(25):
+        (ws / f"{number}.tmp").write_bytes(b"x")
+        (ws / f"sub/{number}.bak").write_bytes(b"x")
+    for name in ("keep.txt", ".env.tmp", "sub/x.tmp"):
+        (ws / name).write_bytes(b"x")
+    result = await refused(box, "delete_path", "bad_input", pattern="*.tmp")
+    assert "25 files" in result.render()
+    assert (ws / "0.tmp").exists()
+    assert "Deleted 11 files" in (await ok(box, "delete_path", pattern="/^1[0-9]?[.]tmp$/")).text
+    await ok(box, "delete_path", pattern="*.tmp")
+    assert sorted(p.name for p in ws.iterdir()) == [".env.tmp", "keep.txt", "sub"]
+    await refused(box, "delete_path", "bad_input", pattern="**/*.bak")
+    await ok(box, "delete_path", pattern="**/*.bak", confirm=True)
+    assert os.listdir(ws / "sub") == ["x.tmp"]
+    await ok(box, "undo_changes", steps=3)
+    assert len(os.listdir(ws)) == 28
+    await refused(box, "delete_path", "no_results", pattern="*.none")
+    await refused(box, "delete_path", "bad_input", pattern="/(a/")
+
+
+@pytest.mark.rows("C182", "C014")
+@pytest.mark.parametrize("pattern", ["/(a+)+$/", "/(a|a)*b/", "/(.*)*x{99}/", "/(?=a)b/"])
+async def test_patterns_that_explode(box: Toolbox, ws: Path, pattern: str) -> None:
+    (ws / ("a" * 200)).write_bytes(b"x")
+    result = await box.call("delete_path", {"path": ".", "pattern": pattern})
+    assert result.error is None or result.error.code in ("no_results", "bad_input", "path_denied")
+
+
+@pytest.mark.rows("C182")
+async def test_a_pattern_has_a_length(box: Toolbox) -> None:
+    await refused(box, "delete_path", "bad_input", pattern="a" * 501)
+
+
+async def test_where_the_conversation_is_stays(tmp_path: Path) -> None:
+    (tmp_path / "ws/inner").mkdir(parents=True)
+    config = {"workspace": {"roots": [str(tmp_path / "ws/inner"), str(tmp_path / "ws")]}}
+    async with Toolbox(config) as box:
+        await refused(box, "delete_path", "path_denied", path=str(tmp_path / "ws/inner"))
+    assert (tmp_path / "ws/inner").is_dir()
+
+
+@pytest.mark.rows("C027")
+async def test_the_log(box: Toolbox, ws: Path) -> None:
+    assert "no changes" in (await ok(box, "list_changes")).text
+    (ws / "f").write_bytes(b"one")
+    await ok(box, "copy_path", source="f", destination="g")
+    await ok(box, "delete_path", path="f")
+    result = await ok(box, "list_changes")
+    assert [step["step"] for step in result.data["steps"]] == [2, 1]
+    assert "delete_path: f" in result.text
+    result = await ok(box, "list_changes", path="g")
+    assert [step["step"] for step in result.data["steps"]] == [1]
+    undone = await ok(box, "undo_changes")
+    assert "steps=3" in undone.text
+    await ok(box, "undo_changes", steps=3)
+    assert os.listdir(ws) == ["f"]
+    await refused(box, "undo_changes", "no_results", steps=99)
+    (ws / "g").write_bytes(b"by hand")
+    await refused(box, "undo_changes", "conflict")
+
+
+@pytest.mark.rows("X12")
+async def test_nothing_kept_can_be_read(tmp_path: Path, ws: Path) -> None:
+    """The state lies in the workspace here: no tool reaches what is kept in it."""
+    (ws / "f").write_bytes(b"SECRET")
+    async with Toolbox(workspace=tmp_path) as box:
+        await ok(box, "delete_path", path="ws/f")
+        await ok(box, "create_backup")
+        kept = [p for p in (tmp_path / "state").rglob("*") if p.is_file()]
+        inner = [p for p in kept if "undo" in p.parts or "backups" in p.parts]
+        assert len(inner) >= 2
+        for path in inner:
+            await refused(box, "read_file", "path_denied", path=str(path))
+            await refused(box, "copy_path", "path_denied", source=str(path), destination="x")
+            await refused(box, "move_path", "path_denied", source=str(path), destination="x")
+            await refused(box, "delete_path", "path_denied", path=str(path))
+        await refused(box, "copy_path", "path_denied", source="state/undo", destination="x")
+
+
+def test_the_trash_of_the_desktop(tmp_path: Path) -> None:
+    """A person finds there what was deleted, and undo works all the same."""
+    for name in ("Trash/files", "Trash/info", "ws/doc", "home"):
+        (tmp_path / name).mkdir(parents=True)
+    (tmp_path / "ws/doc/a b.txt").write_bytes(b"one")
+    program = """
+import asyncio, sys
+from toolcrib import Toolbox
+async def main():
+    async with Toolbox(workspace=sys.argv[1]) as box:
+        for _ in range(2):
+            print((await box.call("delete_path", {"path": "doc"})).render())
+            print((await box.call("undo_changes", {})).render())
+asyncio.run(main())
+"""
+    environment = {**os.environ, "XDG_DATA_HOME": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(tmp_path / "ws")],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert sorted(os.listdir(tmp_path / "Trash/files")) == ["doc", "doc.2"], done.stderr
+    record = (tmp_path / "Trash/info/doc.trashinfo").read_text()
+    assert f"Path={tmp_path}/ws/doc\n" in record
+    assert (tmp_path / "Trash/files/doc/a b.txt").read_bytes() == b"one"
+    assert (tmp_path / "ws/doc/a b.txt").read_bytes() == b"one"

@@ -1,0 +1,78 @@
+"""One provider at a time, without the chain around it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.servers.scripted import Answer, Request, Scripted
+from toolcrib.core.call import Result
+from toolcrib.core.config import Config
+from toolcrib.core.context import Caller, Ctx
+from toolcrib.core.errors import ToolError
+from toolcrib.core.services import Services
+from toolcrib.core.session import Session
+from toolcrib.core.web_settings import ProviderConfig
+from toolcrib.tools.web.asking.provider import Ask, Found, Page
+from toolcrib.tools.web.asking.reach import Reach
+from toolcrib.tools.web.providers import Providers
+
+KEY = "sesame/open+123"
+
+
+def answer(value: Any, status: int = 200, **headers: str) -> Answer:
+    named = {name.replace("_", "-"): text for name, text in headers.items()}
+    return Answer(json.dumps(value), status, "application/json", named)
+
+
+class Bench:
+    """One provider at a time, asked over the scripted server."""
+
+    def __init__(self, server: Scripted, config: dict[str, Any]) -> None:
+        self.server = server
+        self.services = Services(Config.load(config))
+        self.ctx = Ctx(
+            call_id="1",
+            caller=Caller("test"),
+            session=Session("s"),
+            services=self.services,
+            registry=None,  # type: ignore[arg-type]
+            invoke=_never,
+        )
+
+    async def page(self, name: str, query: str = "q", **ask: Any) -> Page:
+        """What the provider gives."""
+        provider = self.services.use(Providers).named(name)
+        settings = self.services.config.web.providers.get(name, ProviderConfig())
+        reach = Reach(provider, settings, self.ctx)
+        return await provider.search(Ask(query, **ask), reach)
+
+    async def results(self, name: str, query: str = "q", **ask: Any) -> tuple[Found, ...]:
+        return (await self.page(name, query, **ask)).results
+
+    async def error(self, name: str, query: str = "q", **ask: Any) -> ToolError:
+        """What the provider raises."""
+        with pytest.raises(ToolError) as caught:
+            await self.page(name, query, **ask)
+        return caught.value
+
+    @property
+    def sent(self) -> Request:
+        return self.server.asked[-1]
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.sent.body)
+
+
+async def _never(*_: Any) -> Result:
+    raise AssertionError
+
+
+KEYED = (
+    *("brave", "tavily", "exa", "serper", "ollama", "perplexity", "jina", "kagi", "linkup"),
+    "youcom",
+)
+OPEN = ("wikipedia", "arxiv", "stackexchange", "github", "hackernews", "openalex", "searxng")
