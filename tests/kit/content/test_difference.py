@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.conftest import absent
 from toolcrib.kit.content.difference import Block, differences, unified
 
 LINES = st.lists(st.sampled_from(["a", "b", "c", "x", "", "def f():", "}"]), max_size=40)
@@ -44,9 +45,10 @@ def test_no_worse_than_removing_and_adding_all(a: list[str], b: list[str]) -> No
     assert sum(block.b2 - block.b1 for block in blocks) <= len(b)
 
 
-@pytest.mark.skipif(shutil.which("patch") is None, reason="patch is not installed")
 @pytest.mark.parametrize("seed", range(12))
 def test_the_form_is_what_patch_takes(tmp_path: Path, seed: int) -> None:
+    if shutil.which("patch") is None:
+        absent("patch is not installed")
     chance = random.Random(seed)
     a = [f"line {chance.randrange(30)}" for _ in range(chance.randrange(1, 60))]
     b = [line for line in a if chance.random() > 0.2]
