@@ -102,7 +102,7 @@ class Project:
             if parts[:depth] == real.parts and name in self._known:
                 return name
         raise NotFound(
-            f"{file.display} is not among the source files of {self.scope.folder.display}.",
+            f"{file.display} is not one of the source files here.",
             hint="Ignored, hidden, vendored and protected files are left out.",
         )
 
