@@ -15,12 +15,11 @@ from uuid import uuid4
 
 from toolcrib.core.call import Call, Result, well_formed
 from toolcrib.core.config import Config
-from toolcrib.core.context import Caller, Ctx
+from toolcrib.core.context import Caller, Ctx, Invoke, Scope
 from toolcrib.core.errors import ToolDisabled, ToolError
 from toolcrib.core.pipeline import fold
 from toolcrib.core.registry import Registry, discover
 from toolcrib.core.services import Service, Services
-from toolcrib.core.session import Session
 from toolcrib.core.tool import Tool
 from toolcrib.core.tool import tool as declare
 from toolcrib.kit.sessions import Sessions
@@ -158,7 +157,7 @@ class Toolbox:
         state = await sessions.load(session)
         state.single = caller.single
         try:
-            return await self._send(name, arguments, state, caller, nested=False)
+            return await self._send(name, arguments, Scope(self.registry, state, caller))
         finally:
             if state.changed:
                 await asyncio.shield(sessions.save(state))
@@ -185,24 +184,30 @@ class Toolbox:
         return self._thread.run(self.call(name, arguments, session=session))
 
     async def _send(
-        self, name: str, arguments: Any, session: Session, caller: Caller, *, nested: bool
+        self, name: str, arguments: Any, scope: Scope, *, nested: bool = False
     ) -> Result:
-        async def invoke(name: str, arguments: Any) -> Result:
-            return await self._send(name, arguments, session, caller, nested=True)
+        def within(scope: Scope) -> Invoke:
+            async def invoke(name: str, arguments: Any) -> Result:
+                return await self._send(name, arguments, scope, nested=True)
+
+            return invoke
 
         # Handing over to a job is the outermost call's business alone.
-        within = None if nested else caller.answer_within
+        seconds = None if nested else scope.caller.answer_within
         ctx = Ctx(
             call_id=uuid4().hex,
-            caller=caller,
-            session=session,
+            caller=scope.caller,
+            session=scope.session,
             services=self._services,
-            registry=self.registry,
-            invoke=invoke,
-            answer_by=None if within is None else time.monotonic() + within,
+            registry=scope.registry,
+            invoke=within(scope),
+            deadline=scope.deadline,
+            answer_by=None if seconds is None else time.monotonic() + seconds,
+            within=within,
+            offered=self._offered(scope),
         )
         try:
-            found = self.registry.resolve(name, None if nested else self.shown)
+            found = scope.registry.resolve(name, None if nested else self.shown)
             if not nested and found.name not in self._shown:
                 raise ToolDisabled(
                     f"{found.name} is not in the profile '{self.profile}'.",
@@ -210,7 +215,15 @@ class Toolbox:
                 )
         except ToolError as error:
             return await _refuse(name, arguments, ctx, error)
+        if scope.budget is not None:
+            ctx = replace(ctx, most_tokens=scope.budget(found))
         return await self._handler(Call(found, arguments, ctx))
+
+    def _offered(self, scope: Scope) -> tuple[Tool, ...]:
+        """What a caller can reach: the tools of the profile; with call_tool among them, all."""
+        if scope.registry is self.registry and "call_tool" not in self._shown:
+            return tuple(self._shown.values())
+        return tuple(scope.registry)
 
 
 @cache

@@ -18,8 +18,10 @@ from typing import Annotated, Any, Self
 import platformdirs
 from pydantic import Field, PrivateAttr, ValidationError
 
+from toolcrib.core.agent_settings import AgentConfig
 from toolcrib.core.errors import ConfigError, NotConfigured
 from toolcrib.core.layers import explain, merge, read_environment, read_toml
+from toolcrib.core.run_settings import RunConfig
 from toolcrib.core.settings import (
     BackupConfig,
     DocumentsConfig,
@@ -50,6 +52,8 @@ class Config(Section):
     egress: EgressConfig = EgressConfig()
     web: WebConfig = WebConfig()
     documents: DocumentsConfig = DocumentsConfig()
+    run: RunConfig = RunConfig()
+    agent: AgentConfig = AgentConfig()
     limits: LimitsConfig = LimitsConfig()
     results: ResultsConfig = ResultsConfig()
     history: HistoryConfig = HistoryConfig()

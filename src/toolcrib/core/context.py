@@ -15,6 +15,7 @@ from toolcrib.core.session import Session
 if TYPE_CHECKING:
     from toolcrib.core.call import Result
     from toolcrib.core.registry import Registry
+    from toolcrib.core.tool import Tool
 
 S = TypeVar("S", bound=Service)
 
@@ -64,9 +65,11 @@ class Caller:
 
     `ask` returns True, False, or None where nobody can be asked. `answer_within`
     is the time in seconds, asking included, after which a running call is handed over
-    to a job; None waits for the end. `typed_by_user` says that a person wrote the
-    arguments, so a URL in them is the user's own; `single` that the conversation is this
-    one call.
+    to a job; None waits for the end. `asks_midway` says that an answer comes while the call
+    waits; else the call ends, and is sent again with the answer. `unattended` callers have
+    nobody to ask, and no approval is opened for them: what would ask is denied.
+    `typed_by_user` says that a person wrote the arguments, so a URL in them is the user's
+    own; `single` that the conversation is this one call.
     """
 
     surface: str
@@ -76,6 +79,24 @@ class Caller:
     answer_within: float | None = None
     typed_by_user: bool = False
     single: bool = False
+    asks_midway: bool = True
+    unattended: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What the calls made for another call may use, at most.
+
+    `registry` holds the tools that there are for them, `deadline` is when the last of them
+    must end, as `time.monotonic()`; `budget` gives the tokens that the answer of a tool may
+    have. Calls that such a call makes in turn have the same scope.
+    """
+
+    registry: Registry
+    session: Session
+    caller: Caller
+    deadline: float | None = None
+    budget: Callable[[Tool], int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +104,8 @@ class Ctx:
     """One call's view of the toolbox.
 
     `invoke` sends another call through the whole pipeline, as the same caller in
-    the same session. `deadline`, when the work must end, and `answer_by`, when the
+    the same session; `within` gives the like for a narrower scope, and `offered` are the tools
+    that this caller may call itself. `deadline`, when the work must end, and `answer_by`, when the
     caller must have an answer, are `time.monotonic()` values or None. Cancellation
     arrives as `asyncio.CancelledError`: a tool cleans up in `finally` and lets it pass.
     `judge` raises `Denied` for a URL that the policy does not let this call go on to.
@@ -98,6 +120,9 @@ class Ctx:
     deadline: float | None = None
     answer_by: float | None = None
     judge: Judge | None = None
+    within: Callable[[Scope], Invoke] | None = None
+    offered: tuple[Tool, ...] = ()
+    most_tokens: int = 0
     warnings: list[str] = field(default_factory=list)
 
     @property
@@ -119,7 +144,7 @@ class Ctx:
         """
         limits = self.config.results
         budget = wanted or limits.per_tool.get(tool) or usual or limits.max_tokens
-        return min(budget, limits.ceiling)
+        return min(budget, limits.ceiling, self.most_tokens or budget)
 
     async def progress(
         self, message: str, done: float | None = None, total: float | None = None

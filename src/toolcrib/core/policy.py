@@ -35,6 +35,21 @@ def decide(
     return max(decisions, key=lambda d: (STRICTNESS[d.action], not d.explicit))
 
 
+def joined(policy: PolicyConfig, general: Decision, own: Decision | None) -> Decision:
+    """The decision by rights and targets, and that of a tool's own rules, as one.
+
+    What a rule of the user's says goes before what no rule says; of two that rules say, and
+    of two that none says, the stricter holds. `policy.default` replaces what no rule says.
+    """
+    if own is None:
+        return general
+    if own.explicit != general.explicit:
+        return own if own.explicit else general
+    if not own.explicit and policy.default is not None:
+        return general
+    return max(own, general, key=lambda d: STRICTNESS[d.action])
+
+
 def _decide_one(policy: PolicyConfig, tool: Tool, target: str, rights: Right) -> Decision:
     for number, rule in enumerate(policy.rules, 1):
         if _matches(rule, tool, target, rights):

@@ -39,6 +39,7 @@ class Registry:
     def __init__(self, tools: Iterable[Tool], disabled: Iterable[str] = ()) -> None:
         self._disabled = tuple(disabled)
         self._tools: list[Tool] = sorted(tools, key=_rank)
+        self._enabled = tuple(tool for tool in self._tools if not self.is_disabled(tool))
         self._names: dict[str, Tool] = {}
         for tool in self._tools:
             for name in (tool.name, *tool.aliases):
@@ -50,10 +51,10 @@ class Registry:
                     )
 
     def __iter__(self) -> Iterator[Tool]:
-        return (tool for tool in self._tools if not self.is_disabled(tool))
+        return iter(self._enabled)
 
     def __len__(self) -> int:
-        return sum(1 for _ in self)
+        return len(self._enabled)
 
     def is_disabled(self, tool: Tool) -> bool:
         """Whether the user switched the tool or its group off."""

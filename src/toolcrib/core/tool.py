@@ -7,10 +7,14 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Flag, auto
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from toolcrib.core.call import Result
 from toolcrib.core.params import Parameter, parameters_of, schema_of
+
+if TYPE_CHECKING:
+    from toolcrib.core.context import Ctx
+    from toolcrib.core.policy import Decision
 
 
 class Right(Flag):
@@ -47,6 +51,8 @@ CHANGING = WRITE | EXEC | SEND | MACHINE | ERASE
 Function = Callable[..., Awaitable[Result]]
 Narrowing = Callable[[Mapping[str, Any]], Right]
 """Which rights a call with these arguments can use."""
+Verdict = Callable[[Mapping[str, Any], "Ctx"], Awaitable["Decision | None"]]
+"""What a tool's own rules say of a call with these checked arguments; None is nothing."""
 Dialect = Callable[[dict[str, Any]], None]
 """Turns unchecked arguments of like tools elsewhere into those of a tool, in place.
 
@@ -77,6 +83,7 @@ class Tool:
     seconds: float | None
     concurrency: int | None
     narrowing: Narrowing | None = None
+    verdict: Verdict | None = None
     dialect: Dialect | None = None
 
     def rights_for(self, arguments: Mapping[str, Any]) -> Right:
@@ -131,6 +138,7 @@ def tool(
     seconds: float | None = None,
     concurrency: int | None = None,
     narrowing: Narrowing | None = None,
+    verdict: Verdict | None = None,
     dialect: Dialect | None = None,
 ) -> Callable[[Function], Tool]:
     """Declare an async function as a tool.
@@ -146,8 +154,8 @@ def tool(
         idempotent: whether a second equal call changes nothing more.
         seconds: the longest the work may take; None is the configured limit of a job.
         concurrency: how many calls of it may run at once; None is no limit of its own.
-        narrowing: tells from checked arguments which of the rights a call can use, where
-            that depends on them; policy then judges by those.
+        narrowing: tells from checked arguments which of the rights a call uses.
+        verdict: judges a call where rights do not tell; policy takes it beside its own.
         dialect: understands arguments that another name cannot, such as `view_range=[1, 9]`.
 
     Raises:
@@ -155,10 +163,8 @@ def tool(
     """
 
     def declare(function: Function) -> Tool:
-        if not inspect.iscoroutinefunction(function):
-            raise TypeError(f"{function.__name__}: a tool is an async function")
-        if not function.__doc__:
-            raise TypeError(f"{function.__name__}: a tool has a docstring")
+        if not inspect.iscoroutinefunction(function) or not function.__doc__:
+            raise TypeError(f"{function.__name__}: a tool is an async function with a docstring")
         return Tool(
             function=function,
             name=function.__name__,
@@ -173,6 +179,7 @@ def tool(
             seconds=seconds,
             concurrency=concurrency,
             narrowing=narrowing,
+            verdict=verdict,
             dialect=dialect,
         )
 

@@ -60,7 +60,8 @@ class _Known:
     version: int = 0
     used: float = 0.0
     directory: str = ""
-    maps: Maps = field(default_factory=dict)
+    reads: dict[str, str] = field(default_factory=dict)
+    links: set[str] = field(default_factory=set)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,10 +132,10 @@ class Sessions:
         session.changed = False
         flags = session.untrusted, session.private
         directory = session.directory if session.directory != known.directory else None
-        entries = _maps_of(session)
-        changed = {k: v for k, v in entries.items() if known.maps.get(k) != v}
+        reads, links = dict(session.reads), set(session.links)
+        changed = _changed(known)
         sweep = now - self._swept > TOUCH_SECONDS
-        full = len(entries) >= MAX_REMEMBERED
+        full = len(reads) + len(links) >= MAX_REMEMBERED
 
         def write(connection: sqlite3.Connection) -> int:
             if sweep:
@@ -154,7 +155,7 @@ class Sessions:
             return
         self.warning = ""
         self._swept = now if sweep else self._swept
-        known.used, known.maps = now, entries
+        known.used, known.reads, known.links = now, reads, links
         known.directory = directory if directory is not None else known.directory
         if version == known.version + 1:  # else another process wrote: the next load merges
             known.version = version
@@ -166,10 +167,13 @@ class Sessions:
             self._known.popitem(last=False)
 
 
-def _maps_of(session: Session) -> Maps:
+def _changed(known: _Known) -> Maps:
+    """What the store is not known to hold. A session has thousands of entries, of which few do."""
+    session = known.session
+    found = {("read", p): m for p, m in session.reads.items() if known.reads.get(p) != m}
     # A name that is no text cannot be stored, and no call can spell it either.
-    reads = {("read", p): mark for p, mark in session.reads.items() if well_formed(p) == p}
-    return reads | {("link", key): "" for key in session.links}
+    changed = {key: mark for key, mark in found.items() if well_formed(key[1]) == key[1]}
+    return changed | {("link", key): "" for key in session.links if key not in known.links}
 
 
 def _merge(known: _Known, row: _Row) -> None:
@@ -184,9 +188,11 @@ def _merge(known: _Known, row: _Row) -> None:
         mine = session.reads if kind == "read" else session.links
         if kind == "link":
             session.links[key] = None
-        elif session.reads.get(key) == known.maps.get((kind, key)):
-            session.reads[key] = value
-        known.maps[kind, key] = value
+            known.links.add(key)
+        else:
+            if session.reads.get(key) == known.reads.get(key):
+                session.reads[key] = value
+            known.reads[key] = value
         while len(mine) > MAX_REMEMBERED:
             del mine[next(iter(mine))]
     known.version, known.used = row.version, row.used

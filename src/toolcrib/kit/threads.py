@@ -6,11 +6,12 @@ import asyncio
 import threading
 import time
 from collections.abc import Callable
-from typing import TypeVar
+from typing import ParamSpec, TypeVar
 
-from toolcrib.core.errors import Cancelled, TimedOut
+from toolcrib.core.errors import Cancelled, TimedOut, ToolError
 
 T = TypeVar("T")
+P = ParamSpec("P")
 
 
 class Checkpoint:
@@ -49,6 +50,15 @@ async def in_thread(work: Callable[[Checkpoint], T], deadline: float | None = No
     """
     check = Checkpoint(deadline)
     try:
-        return await asyncio.to_thread(work, check)
+        return await asyncio.to_thread(explained, work, check)
     finally:
         check.stop()
+
+
+def explained(work: Callable[P, T], *args: P.args, **named: P.kwargs) -> T:
+    """Do work in a thread; what its failure says is worked out there too."""
+    try:
+        return work(*args, **named)
+    except ToolError as error:
+        _ = error.hint
+        raise

@@ -114,7 +114,7 @@ _WESTERN = "".join(_SHAPES[code] for code in range(256)).encode("latin-1")
 def estimate(text: str) -> int:
     """About how many tokens a text takes; 0 only for the empty text."""
     blocks = range(0, len(text), BLOCK)
-    return -(-sum(_units(_shape(text[start : start + BLOCK])) for start in blocks) // TOKEN)
+    return -(-sum(_priced(text[start : start + BLOCK])[1] for start in blocks) // TOKEN)
 
 
 def longest_head(text: str, max_tokens: int) -> int:
@@ -128,13 +128,15 @@ def heads(text: str, *budgets: int) -> list[int]:
     wanted = [budget * TOKEN for budget in budgets]
     start = spent = 0
     while start < len(text) and wanted:
-        pieces = _PIECE.findall(_shape(text[start : start + BLOCK]))
-        totals = list(accumulate(map(_PRICES.__getitem__, pieces), initial=spent))
-        while wanted and totals[-1] > wanted[0]:
+        pieces, price = _priced(text[start : start + BLOCK])
+        before, spent = spent, spent + price
+        # Most blocks hold no end, and need no running totals.
+        if spent > wanted[0]:
+            totals = list(accumulate(map(_PRICES.__getitem__, pieces), initial=before))
+        while wanted and spent > wanted[0]:
             at = bisect_right(totals, wanted[0]) - 1
             rest = _part(pieces[at], wanted.pop(0) - totals[at])
             ends.append(start + sum(map(len, pieces[:at])) + rest)
-        spent = totals[-1]
         start += BLOCK
     return [*ends, *([len(text)] * len(wanted))]
 
@@ -160,6 +162,13 @@ def _shape(text: str) -> str:
 
 def _western(text: str) -> str:
     return text.encode("latin-1").translate(_WESTERN).decode("latin-1")
+
+
+@lru_cache(maxsize=32)
+def _priced(block: str) -> tuple[list[str], int]:
+    """The pieces of a block and their price. One text is often measured several times."""
+    pieces = _PIECE.findall(_shape(block))
+    return pieces, sum(map(_PRICES.__getitem__, pieces))
 
 
 def _units(shape: str) -> int:

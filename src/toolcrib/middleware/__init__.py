@@ -12,9 +12,10 @@ from toolcrib.middleware.errors import errors
 from toolcrib.middleware.history import history
 from toolcrib.middleware.limits import limits
 from toolcrib.middleware.policy import policy
+from toolcrib.middleware.recovery import recovery
 from toolcrib.middleware.shape import shape
 from toolcrib.middleware.validate import validate
 
-PIPELINE: tuple[Middleware, ...] = (errors, history, validate, policy, limits, shape)
+PIPELINE: tuple[Middleware, ...] = (errors, history, recovery, validate, policy, limits, shape)
 UNRESOLVED: tuple[Middleware, ...] = (errors, history)
 """For a call whose tool is not known: there is nothing to check, but it is recorded."""

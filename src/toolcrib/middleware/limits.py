@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
+from collections import deque
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field, replace
 from typing import Self
@@ -19,6 +20,8 @@ from toolcrib.kit.jobs import Jobs
 
 HEARTBEAT = 10.0
 """Seconds without a word after which the caller is told that the work goes on."""
+KEPT_CHARS = 64_000
+"""Characters of what was told that a job begins with."""
 
 
 @dataclass(slots=True)
@@ -63,12 +66,27 @@ class Places:
 
 @dataclass(slots=True)
 class _Relay:
-    """Carries progress to the caller, and to the job once the caller has gone."""
+    """Carries progress to the caller, and to the job once the caller has gone.
+
+    Attributes:
+        told: the last messages so far, for a job that they become the beginning of.
+    """
 
     notify: Notify | None
     last: float = field(default_factory=time.monotonic)
+    told: deque[str] = field(default_factory=deque)
+    _kept: int = 0
 
     async def __call__(self, progress: Progress) -> None:
+        """Tell what a tool says."""
+        self.told.append(progress.message)
+        self._kept += len(progress.message)
+        while self._kept > KEPT_CHARS and len(self.told) > 1:
+            self._kept -= len(self.told.popleft())
+        await self.tell(progress)
+
+    async def tell(self, progress: Progress) -> None:
+        """Tell it, but do not keep it."""
         self.last = time.monotonic()
         if self.notify is not None:
             await self.notify(progress)
@@ -83,6 +101,8 @@ async def limits(call: Call, proceed: Proceed) -> Result:
     """
     relay = _Relay(call.ctx.caller.notify)
     seconds = call.tool.seconds or call.ctx.config.limits.job_seconds
+    if call.ctx.deadline is not None:
+        seconds = max(min(seconds, call.ctx.deadline - time.monotonic()), 0.0)
     caller: Caller = replace(call.ctx.caller, notify=relay)
     ctx = replace(call.ctx, caller=caller, deadline=time.monotonic() + seconds)
     work = asyncio.create_task(_work(replace(call, ctx=ctx), proceed, seconds))
@@ -124,7 +144,7 @@ async def _wait(work: asyncio.Task[Result], relay: _Relay, until: float | None) 
         if done:
             return True
         if time.monotonic() - relay.last >= HEARTBEAT:
-            await relay(Progress(f"working, {time.monotonic() - began:.0f} s"))
+            await relay.tell(Progress(f"working, {time.monotonic() - began:.0f} s"))
 
 
 async def _hand_over(call: Call, work: asyncio.Task[Result], relay: _Relay) -> Result:
@@ -140,6 +160,8 @@ async def _hand_over(call: Call, work: asyncio.Task[Result], relay: _Relay) -> R
     async def to_job(progress: Progress) -> None:
         job.write(f"{progress.message}\n")
 
+    job.write("".join(f"{message}\n" for message in relay.told))
+    relay.told.clear()
     relay.notify = to_job
     return Result(
         text=f"{call.tool.name} is still running and goes on as job {job.id}.",

@@ -91,6 +91,9 @@ def links_of(text: str) -> Iterable[str]:
 
 def _balanced(link: str) -> int:
     """Where a bracket closes that the link did not open, as in Markdown."""
+    first = link.find(")")
+    if first < 0 or link.find("(", 0, first) < 0:
+        return first if first >= 0 else len(link)
     depth = 0
     for at, char in enumerate(link):
         depth += (char == "(") - (char == ")")

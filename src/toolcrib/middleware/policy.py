@@ -24,8 +24,8 @@ from toolcrib.core.errors import (
     Unavailable,
 )
 from toolcrib.core.pipeline import Proceed
-from toolcrib.core.policy import Decision, decide
-from toolcrib.core.tool import NET, READ, SEND, WRITE, Right
+from toolcrib.core.policy import Decision, decide, joined
+from toolcrib.core.tool import EXEC, NET, READ, SEND, WRITE, Right
 from toolcrib.kit.approvals import Approvals, fingerprint
 from toolcrib.kit.paths import Workspace
 from toolcrib.kit.redaction import redact
@@ -33,6 +33,8 @@ from toolcrib.middleware.links import canonical
 
 FILES = READ | WRITE
 SUMMARY_CHARS = 200
+CODE_CHARS = 3000
+"""Of an argument of a tool that runs code: whoever allows it has to see what it is."""
 SLASHES = re.compile("/{2,}")
 OUR_OWN = (
     BadInput,
@@ -48,6 +50,7 @@ OUR_OWN = (
 """Failures in which no server had a word."""
 REFUSED = "The user refused this call of {tool}."
 DO_NOT_REPEAT = "Do not send it again; ask what to do."
+NOBODY_HERE = "Nobody can be asked from here. Do without it, and say so in your answer."
 ONLY_BY_RULE = "Only the user can allow it, with a rule for that URL in policy.rules."
 ONLY_THE_USER = "Only the user can change the policy in the configuration of toolcrib."
 
@@ -60,7 +63,10 @@ async def policy(call: Call, proceed: Proceed) -> Result:
         NeedsApproval: somebody has to be asked, and nobody can be from here.
     """
     rights = call.tool.rights_for(call.arguments)
-    decision = decide(call.ctx.config.policy, call.tool, targets_of(call), rights)
+    rules = call.ctx.config.policy
+    decision = decide(rules, call.tool, targets_of(call), rights)
+    if call.tool.verdict is not None and decision.action != "deny":
+        decision = joined(rules, decision, await call.tool.verdict(call.arguments, call.ctx))
     if decision.action == "allow" and not decision.explicit:
         decision = _taint(call, rights) or decision
     if decision.action == "deny":
@@ -191,9 +197,13 @@ async def _ask(call: Call, reason: str) -> None:
     targets = targets_of(call)
     if await approvals.is_granted(mark, tool.name, ctx.session.id, targets):
         return
+    alone = Denied(f"{tool.name} needs the approval of a person: {reason}.", hint=NOBODY_HERE)
+    if ctx.caller.unattended and ctx.caller.ask is None:
+        raise alone
     if ctx.caller.ask is None and await approvals.was_refused(mark, ctx.session.id):
         raise Denied(REFUSED.format(tool=tool.name), hint=DO_NOT_REPEAT)
-    summary = ", ".join(f"{k}={v}" for k, v in redact(shown, SUMMARY_CHARS).items())
+    limit = CODE_CHARS if tool.rights & EXEC else SUMMARY_CHARS
+    summary = ", ".join(f"{k}={v}" for k, v in redact(shown, limit).items())
     request = await approvals.request(mark, tool.name, summary, asking, reason, targets)
     if ctx.caller.ask is not None:
         answer = await ctx.caller.ask(Question(request, tool.name, reason, summary))
@@ -204,6 +214,8 @@ async def _ask(call: Call, reason: str) -> None:
                 return
             await approvals.refuse(request)
             raise Denied(REFUSED.format(tool=tool.name), hint=DO_NOT_REPEAT)
+    if ctx.caller.unattended:
+        raise alone
     raise NeedsApproval(
         f"{tool.name} needs the approval of a person: {reason}.",
         hint=f"Ask the user to run `toolcrib approve {request}`, then send the same call again.",

@@ -133,3 +133,16 @@ def test_large_hostile_text_is_cleaned_in_one_go():
 )
 def test_one_line(value, limit, wanted):
     assert one_line(value, limit) == wanted
+
+
+@pytest.mark.parametrize(
+    "around", ["plain words, ", "Größe und naïve ", "人人生而自由，", "می\u200cخواهم "]
+)
+@pytest.mark.parametrize(
+    "odd", ["\x00", "\x1b[31m", "\u202e", "\ud800", "\U000e0041", "\u200b", "x"]
+)
+def test_a_long_text_is_cleaned_like_a_short_one(around: str, odd: str) -> None:
+    short = clean(f"{around}{odd}a")
+    long = clean(f"{around * 100}{odd}a")
+    assert long.removed == short.removed
+    assert long.text == around * 99 + short.text

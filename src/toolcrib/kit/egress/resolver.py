@@ -148,7 +148,11 @@ class Resolver:
 
 # A policy is pure and compared by identity: what it once let through, it lets through
 # again. Refusals are raised, so they are never kept.
-_check = lru_cache(maxsize=1024)(EgressPolicy.check)
+@lru_cache(maxsize=1024)
+def _check(policy: EgressPolicy, target: Target) -> None:
+    policy.check(target)  # that of a narrower policy, where it is one
+
+
 _check_answers = lru_cache(maxsize=1024)(EgressPolicy.check_answers)
 
 

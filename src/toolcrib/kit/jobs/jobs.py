@@ -48,6 +48,7 @@ class Jobs:
         self._seconds = seconds
         self._owner = str(Owner.current())
         self._running: dict[str, Running] = {}
+        self._followers: dict[asyncio.Task[Any], Callable[[str], None]] = {}
         self._pump: asyncio.Task[None] | None = None
         self._nudged = asyncio.Event()
         self._syncing = asyncio.Lock()
@@ -100,8 +101,21 @@ class Jobs:
     ) -> JobHandle:
         """Let a task that runs already, and returns a `Result`, go on as a job."""
         job = self._new(kind, title, session, tool, rights)
+        told = self._followers.pop(task, None)
+        if told is not None:
+            told(job.id)
         await self._begin(job, task)
         return job.handle
+
+    def follow(self, task: asyncio.Task[Any] | None, told: Callable[[str], None]) -> None:
+        """Be told the id of the job when a task is adopted; `forget` ends it."""
+        if task is not None:
+            self._followers[task] = told
+
+    def forget(self, task: asyncio.Task[Any] | None) -> None:
+        """Follow a task no longer."""
+        if task is not None:
+            self._followers.pop(task, None)
 
     async def read(
         self,

@@ -2,6 +2,6 @@
 
 from toolcrib.kit.process.child import Chunk, Process
 from toolcrib.kit.process.output import Output
-from toolcrib.kit.process.processes import Finished, Processes
+from toolcrib.kit.process.processes import Finished, Mark, Processes
 
-__all__ = ["Chunk", "Finished", "Output", "Process", "Processes"]
+__all__ = ["Chunk", "Finished", "Mark", "Output", "Process", "Processes"]

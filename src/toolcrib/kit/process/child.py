@@ -202,6 +202,13 @@ class Process:
             os.killpg(self.pid, number)
         return bool(tree) or not self._exited.is_set()
 
+    def ask_what_it_started(self) -> None:
+        """Ask all but this process itself to end, which may be only a shell around them."""
+        for seen in find(self._mark, self.group, self._since):
+            if seen.pid != self.pid:
+                send(seen, signal.SIGTERM)
+                send(seen, signal.SIGCONT)  # a stopped process cannot end
+
     def has_more(self) -> bool:
         """Whether anything of the tree runs, also after the exit."""
         return bool(find(self._mark, self.group, self._since))

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Literal, NamedTuple, Self
 from uuid import uuid4
 
 from toolcrib.core.config import environment
@@ -64,6 +64,13 @@ class Finished:
     def truncated(self) -> bool:
         """Whether some output was not kept."""
         return bool(self.stdout.dropped or self.stderr.dropped)
+
+
+class Mark(NamedTuple):
+    """The variable by which the processes of one run are found again."""
+
+    name: str
+    value: str
 
 
 class Processes:
@@ -163,16 +170,32 @@ class Processes:
 
         `stdin="pipe"` leaves it open for `Process.write`.
         """
+        variables = {"PATH": DEFAULT_PATH, **environment(passed_on), **(env or {})}
+
+        def start(mark: Mark) -> subprocess.Popen[bytes]:
+            with _folder(cwd) as folder, _input(stdin) as source:
+                marked = {**variables, mark.name: mark.value}
+                return _start(argv, folder, marked, source, merge=merge)
+
+        return await self.adopt(start)
+
+    async def adopt(self, start: Callable[[Mark], subprocess.Popen[bytes]]) -> Process:
+        """Look after a process that somebody else starts, as after one of `spawn`.
+
+        Args:
+            start: starts it, as the leader of a session of its own, with the mark in its
+                environment or in that of all that it starts.
+
+        Raises:
+            Unavailable: this is closing. What `start` raises is passed on.
+        """
         self._refuse_when_closed()
         self._start_janitor()
         self._count += 1
-        variables = {"PATH": DEFAULT_PATH, **environment(passed_on), **(env or {})}
-        variables[self._name] = str(self._count)
+        mark = Mark(self._name, str(self._count))
         since = ticks() - 1
-        with _folder(cwd) as folder, _input(stdin) as source:
-            popen = _start(argv, folder, variables, source, merge=merge)
-        mark = f"{self._name}={self._count}\0"
-        process = Process(popen, mark, since, self._forget)
+        popen = start(mark)
+        process = Process(popen, f"{mark.name}={mark.value}\0", since, self._forget)
         self._running[id(process)] = process
         try:
             self._refuse_when_closed()  # another thread may have closed it meanwhile

@@ -70,10 +70,12 @@ def _disarmed(text: str) -> str:
 
 def _openings(text: str) -> Iterator[tuple[int, int]]:
     """Where a bracket stands before the word, however either is written."""
-    # One character for one, so places stay the same.
-    folded = text if text.isascii() else text.translate(_folding())
+    # One character for one, so places stay the same. A search for one case is far faster.
+    ascii_only = text.isascii()
+    folded = text.lower() if ascii_only else text.translate(_folding())
+    word = _word(re.NOFLAG) if ascii_only else _word(re.IGNORECASE)
     last = 0
-    for match in _word().finditer(folded):
+    for match in word.finditer(folded):
         at = match.start()
         while at > last:
             if _GAP_CHAR.match(folded, at - 1):
@@ -91,8 +93,8 @@ def _openings(text: str) -> Iterator[tuple[int, int]]:
 
 
 @cache
-def _word() -> re.Pattern[str]:
-    return re.compile(_GAP.join(map(_letter, WORD)), re.IGNORECASE)
+def _word(case: re.RegexFlag) -> re.Pattern[str]:
+    return re.compile(_GAP.join(map(_letter, WORD)), case)
 
 
 def _letter(char: str) -> str:

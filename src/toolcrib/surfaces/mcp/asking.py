@@ -48,6 +48,11 @@ class PersonBehind:
             self._modern or self._ctx.session.can_send_request
         )
 
+    @property
+    def waits(self) -> bool:
+        """Whether the call can wait for an answer; else it is sent again with it."""
+        return not self._modern
+
     async def ask(self, question: Question) -> bool | None:
         """True, False, or None where no answer came in time or can come only later."""
         message = f"Allow {question.tool}? {question.summary}\nAsked because: {question.reason}."

@@ -59,6 +59,7 @@ def create_server(toolbox: Toolbox) -> Server[Any]:
             ask=person.ask if person.reachable and not stateless else None,
             notify=_notifier(ctx),
             answer_within=toolbox.config.limits.answer_within,
+            asks_midway=person.waits,
         )
         result = await _uncancelled_by_halves(
             toolbox.call(params.name, params.arguments, session=session_of(ctx), caller=caller)
