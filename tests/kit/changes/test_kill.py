@@ -14,6 +14,7 @@ import pytest
 
 from tests.kit.changes.conftest import Bench, picture
 from tests.kit.changes.writer import content
+from toolcrib.toolbox import Toolbox
 
 HERE = Path(__file__).parents[3]
 pytestmark = pytest.mark.rows("C028", "E05")
@@ -82,6 +83,19 @@ async def test_plans(root: Path, seed: int) -> None:
         await bench.undo(made)
     assert picture(root) == before
     await bench.services.close()
+
+
+async def test_the_first_call_that_reads_puts_it_right(root: Path) -> None:
+    """After a restart nobody sees a half-made step, even where nothing is changed."""
+    (root / "round0").mkdir()
+    (root / "tree").mkdir()
+    for _ in range(3):
+        run_and_kill(root, ["plan", "40"], 0.3)
+        async with Toolbox(workspace=root) as box:
+            await box.call("list_directory", {})
+        assert not [name for name in picture(root) if ".toolcrib-" in name]
+        for folder in root.glob("round*"):
+            folder.rename(root / "round0")
 
 
 async def test_what_was_changed_after_the_kill_is_left(root: Path) -> None:

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from tests.kit.finding.conftest import engines
 from toolcrib.core.errors import BadInput
+from toolcrib.kit.finding import ripgrep
 from toolcrib.kit.finding.lines import spans, text_of
 from toolcrib.kit.finding.pattern import pattern_of
 from toolcrib.kit.finding.scope import scope_of
@@ -233,3 +234,39 @@ def test_ripgrep_finds_the_same(
     assert ran.returncode in (0, 1), ran.stderr
     theirs = dict(line.removeprefix("./").rsplit(":", 1) for line in ran.stdout.splitlines())
     assert {name: int(n) for name, n in theirs.items()} == ours
+
+
+async def test_large_files_are_not_shown(
+    ws: Path, workspace: Workspace, processes: Processes
+) -> None:
+    (ws / "small.txt").write_text("needle\n")
+    (ws / "lines.txt").write_bytes(b"needle\n" * 1_500_000)
+    (ws / "one-line.txt").write_bytes(b"x" * 30_000_000 + b"needle")
+    for engine in engines():
+        found = await count(workspace, processes, engine, "needle")
+        assert dict(found.files) == {"small.txt": 1}
+        assert found.engine == engine
+        assert not found.aborted
+
+
+@pytest.mark.parametrize("sized", [False, True])
+async def test_an_attempt_that_reads_files_of_any_size(
+    ws: Path, workspace: Workspace, processes: Processes, sized: bool
+) -> None:
+    """The short attempt ends at its bounds and says so; the other one leaves the file alone."""
+    with (ws / "one-line.txt").open("wb") as file:
+        for _ in range(40):
+            file.write(b"x" * 16_000_000)
+    (ws / "small.txt").write_text("needle\n")
+    program = await ripgrep.find_program(workspace, processes)
+    if not program:
+        pytest.skip("no ripgrep")
+    pattern = pattern_of("needle", literal=False, case_sensitive=False)
+    scope = scope_of(workspace.start())
+    found = await ripgrep.names(program, scope, pattern, processes, 25, sized=sized)
+    if sized:
+        assert found is not None
+        assert found.files == [("small.txt", 1)]
+        assert found.ended
+    else:
+        assert found is None or not found.ended

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
+import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -105,3 +108,26 @@ async def test_another_workspace(ws: Path, tmp_path: Path) -> None:
 async def test_too_much(ws: Path) -> None:
     async with Toolbox({"backup": {"max_bytes": 100}}, workspace=ws) as box:
         await refused(box, "create_backup", "too_large")
+
+
+async def test_what_a_killed_process_left_is_swept(box: Toolbox, ws: Path, tmp_path: Path) -> None:
+    """A backup that was cut off is no backup; the next one removes what is left of it."""
+    await ok(box, "create_backup", name="first")
+    folder = next((tmp_path / "state").rglob("first.zip")).parent
+    for number in range(60):
+        (ws / f"src/more{number}").write_bytes(os.urandom(50_000))
+    program = (
+        "import asyncio, sys\nfrom toolcrib.toolbox import Toolbox\n"
+        "async def main():\n"
+        "    async with Toolbox(workspace=sys.argv[1]) as box:\n"
+        "        for n in range(500): await box.call('create_backup', {'name': f'n{n}'})\n"
+        "asyncio.run(main())\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", program, str(ws)]) as process:
+        while not list(folder.glob(".*.part")) and process.poll() is None:
+            time.sleep(0.001)
+        process.kill()
+    for backup in (await ok(box, "list_backups")).data["backups"]:
+        await ok(box, "restore_backup", name=backup["name"])  # each one is whole
+    await ok(box, "create_backup", name="last")
+    assert not list(folder.glob(".*.part"))

@@ -227,3 +227,30 @@ async def test_a_zip_that_lies_about_how_many_it_holds(box: Toolbox, ws: Path) -
     (ws / "lies.zip").write_bytes(raw)
     with pytest.raises(BadInput), (ws / "lies.zip").open("rb") as file:
         open_archive(file, len(raw), Limits(entries=1), lambda: None)
+
+
+@pytest.mark.parametrize("form", ["zip", "tar"])
+@pytest.mark.parametrize("name", [".git/hooks/x", ".git/config", ".husky/pre-commit", "a/.husky/x"])
+async def test_nothing_is_unpacked_beside_a_hook(
+    box: Toolbox, ws: Path, form: str, name: str
+) -> None:
+    """Also where the folder to unpack into is the protected one, and also with overwriting."""
+    if form == "zip":
+        (ws / "a.bin").write_bytes(zipped(("good", b"x"), (name, b"#!/bin/sh")))
+    else:
+        (ws / "a.bin").write_bytes(tarred(name=name))
+    (ws / ".git/hooks").mkdir(parents=True)
+    before = picture(ws)
+    for more in ({}, {"folder": "new"}, {"overwrite": True}):
+        arguments = {"action": "unpack", "archive": "a.bin", **more}
+        denied = await refused(box, "archive_files", "path_denied", **arguments)
+        assert denied.error is not None
+        assert name.rpartition("/")[2] in denied.error.message or ".git" in denied.error.message
+        assert picture(ws) == before
+    (ws / "a.bin").write_bytes(zipped(("pre-commit", b"x")))
+    before = picture(ws)
+    for folder in (".git/hooks", ".husky"):
+        await refused(
+            box, "archive_files", "path_denied", action="unpack", archive="a.bin", folder=folder
+        )
+    assert picture(ws) == before

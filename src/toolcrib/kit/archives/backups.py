@@ -17,6 +17,7 @@ from toolcrib.core.services import Services
 from toolcrib.kit.archives.reading import Archive, Limits, Member, open_archive
 from toolcrib.kit.archives.writing import Packed, gather, pack
 from toolcrib.kit.changes import Plan
+from toolcrib.kit.changes.copies import writable
 from toolcrib.kit.ids import content_id
 from toolcrib.kit.paths import SafePath, Workspace
 from toolcrib.kit.paths.images import PIECE
@@ -127,7 +128,8 @@ class Backups:
         for member in archive.members:
             target = self._workspace.at(root, member.parts)
             if member.kind == "folder":
-                found.plan.make_folder(target, mode=member.mode)
+                mode = None if member.mode is None else writable(member.mode)
+                found.plan.make_folder(target, mode=mode)
                 continue
             state = _compare(archive, member, target, check)
             same += state == "same"

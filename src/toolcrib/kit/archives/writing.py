@@ -87,7 +87,8 @@ def gather(
         if name:
             found.append(_packed(name, path))
         skipped: set[tuple[str, ...]] = set()
-        for inner in walk(path, check, most):
+        closed: list[str] = []
+        for inner in walk(path, check, most, closed):
             if inner.way[:-1] in skipped:
                 skipped.add(inner.way)
                 continue
@@ -103,6 +104,8 @@ def gather(
             except PathDenied:  # another name of a protected file, or the system says no
                 left_out.append(way)
                 skipped.add(inner.way)
+        below = (f"{name}/{way}" if name else way for way in closed)
+        left_out += [way for way in below if way not in left_out]
     return found, left_out
 
 

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+import sqlite3
 import time
-from collections.abc import Awaitable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Self, TypeVar
+from typing import Self
 
+from toolcrib.core.call import well_formed
 from toolcrib.core.config import Config, data_folder
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import Conflict, NoResults, StorageFailure, ToolError
 from toolcrib.core.services import Services
 from toolcrib.core.session import Session
 from toolcrib.kit.changes import reversal, steps
+from toolcrib.kit.changes.ending import remember, to_the_end
 from toolcrib.kit.changes.groups import groups
 from toolcrib.kit.changes.making import Making
 from toolcrib.kit.changes.plan import Applied, Change, Plan
@@ -29,9 +32,8 @@ from toolcrib.kit.paths.staging import staged_prefix
 from toolcrib.kit.paths.trash import Trash
 from toolcrib.kit.store import Owner, Store
 from toolcrib.kit.store.blobs import Blobs
-from toolcrib.kit.threads import Checkpoint
+from toolcrib.kit.threads import Checkpoint, explained
 
-T = TypeVar("T")
 PRUNE_EVERY = 50
 SILENT_SECONDS = 600.0
 """After so long a step of a process that cannot be looked up counts as abandoned."""
@@ -53,6 +55,7 @@ class Changes:
         self._blobs = Blobs(undo_folder(store.path))
         self._owner = str(Owner.current())
         self._made = 0
+        self._undropped: set[str] = set()
         self.warnings: list[str] = []
 
     @classmethod
@@ -81,7 +84,78 @@ class Changes:
             BadInput, TimedOut: as they say.
         """
         check = Checkpoint(ctx.deadline)
-        return await _to_the_end(self._apply(plan, ctx.session, check), check)
+        return await to_the_end(self._apply(plan, ctx.session, check), check)
+
+    async def record(
+        self, tool: str, session: Session, pieces: Sequence[Piece], note: str = "", size: int = 0
+    ) -> int:
+        """Log what was changed already, by a program that worked on the files themselves.
+
+        Args:
+            tool: what ran it.
+            session: the conversation.
+            pieces: what was found, in an order in which it could have been done. What undo
+                needs of it is kept under `blobs`.
+            note: what undo cannot bring back, and why.
+            size: bytes that were newly kept for it.
+
+        Returns:
+            The number of the step; 0 without pieces.
+
+        Raises:
+            StorageFailure: it could not be written.
+        """
+        if not pieces:
+            return 0
+        step = Step(
+            id=0,
+            token=random_id(12),
+            time=time.time(),
+            tool=tool,
+            session=session.id,
+            owner=self._owner,
+            state="done",
+            undoable=all(piece.kept for piece in pieces),
+            note=note,
+            undoes=(),
+            paths=tuple(dict.fromkeys(p for piece in pieces for p in piece.places)),
+            size=size,
+            record=steps.pack(piece.to_json() for piece in pieces),
+        )
+        number = await self._save(step)
+        await self._prune()
+        return number
+
+    @property
+    def blobs(self) -> Blobs:
+        """Where the contents for undo are kept."""
+        return self._blobs
+
+    def pieces(self, step: Step) -> list[Piece]:
+        """What was done in a step."""
+        return [Piece.from_json(found, self._workspace) for found in steps.unpack(step.record)]
+
+    async def forget(self, *numbers: int) -> None:
+        """Drop finished steps from the log: what they did was taken back, or never counted."""
+        await self._log.write(lambda c: steps.forget(c, numbers))
+
+    async def undo_step(self, number: int, ctx: Ctx, tool: str) -> Applied:
+        """Take back one step, whatever came after it.
+
+        Raises:
+            NoResults: it is not in the log any more.
+            Conflict, Unavailable, …: as `undo`.
+        """
+        step = await self._log.read(lambda c: steps.find(c, number))
+        if step is None:
+            raise NoResults(f"Step {number} is not in the log any more.", hint="Run it again.")
+        plan = reversal.reversal([step], self._workspace, self._blobs, tool, None)
+        plan.unseen = True
+        return await self.apply(plan, ctx)
+
+    async def since(self, moment: float) -> list[Step]:
+        """The steps that were made after a moment, the last first."""
+        return [step for step in await self.steps(limit=500) if step.time >= moment]
 
     async def undo(
         self, ctx: Ctx, count: int = 1, path: SafePath | None = None, *, tool: str = "undo_changes"
@@ -101,9 +175,11 @@ class Changes:
 
         Raises:
             NoResults: there are not so many.
-            Conflict: a file was changed since by somebody else; nothing was undone.
+            Conflict: a file was changed since by somebody else, or another process takes
+                back the same; nothing was undone.
             Unavailable: something was not kept.
         """
+        seen = await self._log.read(steps.last)
         found = await self.steps(path, count)
         if len(found) < count:
             where = f" of {path.display}" if path else ""
@@ -112,7 +188,9 @@ class Changes:
                 hint="list_changes shows them.",
             )
         only = path.settled() if path is not None and path.parts else None
-        plan = reversal.reversal(found, self._workspace, self._blobs, tool, only)
+        start = self._workspace.start(ctx.session.directory)
+        plan = reversal.reversal(found, self._workspace, self._blobs, tool, only, start)
+        plan.chosen = seen
         try:
             return await self.apply(plan, ctx), found
         except Conflict as error:
@@ -125,7 +203,7 @@ class Changes:
             path: only those that touched it or what it holds.
             limit: how many at most.
         """
-        await self._recover(Checkpoint(None))
+        await self.recover()
         wanted = str(path.settled()) if path is not None and path.parts else ""
         found: list[Step] = []
         before = 0
@@ -147,6 +225,11 @@ class Changes:
             p == wanted or p.startswith(inside) or wanted.startswith(f"{p}/") for p in step.paths
         )
 
+    async def recover(self) -> None:
+        """Finish or take back what processes left in the middle that died."""
+        if not self._in_memory:
+            await self._recover(Checkpoint(None))
+
     def close(self) -> None:
         """Drop what a store in memory would not find again."""
         if self._in_memory:
@@ -165,17 +248,22 @@ class Changes:
             await self._take_back(work, error)
             raise
         await asyncio.to_thread(work.making.clean, work.pieces)
-        note = "; ".join([*work.preparation.notes, *work.making.notes])
+        note = well_formed("; ".join([*work.preparation.notes, *work.making.notes]))
         with suppress(StorageFailure):  # it is made; what is left on disk is found later
             await self._log.write(lambda c: steps.finish(c, work.token, note), quick=True)
-        _remember(session, work.pieces)
+        if not plan.unseen:
+            remember(session, work.pieces)
         await self._prune()
         paths = tuple(dict.fromkeys(p.shown for p in work.pieces))
         return Applied(step, paths, all(p.kept for p in work.pieces), note)
 
-    async def _save(self, step: Step) -> int:
-        quick = len(step.record) < QUICK_BYTES
-        return await self._log.write(lambda c: steps.save(c, step), quick=quick)
+    async def _save(self, step: Step, chosen: int | None = None) -> int:
+        def write(connection: sqlite3.Connection) -> int:
+            if chosen is not None:
+                steps.refuse_rivals(connection, step, chosen, self._undropped)
+            return steps.save(connection, step)
+
+        return await self._log.write(write, quick=len(step.record) < QUICK_BYTES)
 
     async def _take_back(self, work: _Work, error: BaseException) -> None:
         if not work.pieces:
@@ -183,11 +271,16 @@ class Changes:
         problems = await asyncio.to_thread(work.making.take_back, work.pieces)
         if problems and isinstance(error, ToolError):
             error.message += " " + " ".join(problems)
+        self._undropped.add(work.token)  # until the store has forgotten it
         with suppress(StorageFailure):
             await self._log.write(lambda c: steps.drop(c, work.token))
+            self._undropped.discard(work.token)
 
     async def _recover(self, check: Checkpoint) -> None:
-        """Finish or take back what dead processes left in the middle."""
+        for token in tuple(self._undropped):
+            with suppress(StorageFailure):
+                await self._log.write(partial(steps.drop, token=token))
+                self._undropped.discard(token)
         found = await self._log.read(steps.unfinished, quick=True)
         for step in found:
             if step.owner == self._owner or not _is_abandoned(step):
@@ -209,6 +302,7 @@ class Changes:
         problems = await asyncio.to_thread(work)
         self.warnings += [f"After a process died: {problem}" for problem in problems]
         if step.state == "open":
+            self.warnings.append(f"{step.tool} was cut off by the end of its process: taken back.")
             await self._log.write(lambda c: steps.drop(c, step.token))
         else:
             await self._log.write(lambda c: steps.finish(c, step.token, step.note))
@@ -243,7 +337,7 @@ class _Work:
         config, blobs = changes._config, changes._blobs  # noqa: SLF001 - two parts of one thing
         self.preparation = Preparation(
             blobs,
-            None if plan.undoes else session,
+            None if plan.undoes or plan.unseen else session,
             config.undo,
             config.workspace,
             check,
@@ -256,11 +350,11 @@ class _Work:
 
     async def make(self, group: Sequence[Change]) -> None:
         """Make one group ready, log it, and do it."""
-        fresh = await asyncio.to_thread(self.preparation.prepare, group)
+        fresh = await asyncio.to_thread(explained, self.preparation.prepare, group)
         if not fresh:
             return
         self.pieces += fresh
-        await self._changes._save(self.step("open"))  # noqa: SLF001
+        await self._changes._save(self.step("open"), self._plan.chosen)  # noqa: SLF001
         if any(piece.do in ("put", "plant") for piece in fresh):
             await asyncio.to_thread(self.making.stage, fresh)
             await self._changes._save(self.step("open"))  # noqa: SLF001
@@ -298,33 +392,3 @@ def undo_folder(store: Path | None) -> Path:
 def _is_abandoned(step: Step) -> bool:
     alive = Owner.parse(step.owner).is_alive()
     return time.time() - step.time > SILENT_SECONDS if alive is None else not alive
-
-
-def _remember(session: Session, pieces: Sequence[Piece]) -> None:
-    """Tell a conversation how the files look that it changed."""
-    for piece in pieces:
-        path = piece.path.root.real_path(piece.path.parts)
-        if piece.do == "put" and piece.after is not None:
-            session.remember_read(path, piece.after.mark)
-        elif piece.do in ("remove", "rename", "plant"):
-            for known in [k for k in session.reads if k == path or k.startswith(f"{path}/")]:
-                mark = session.reads.pop(known)
-                session.changed = True
-                if piece.do == "rename" and piece.target is not None:
-                    there = piece.target.root.real_path(piece.target.parts)
-                    session.remember_read(there + known[len(path) :], mark)
-
-
-async def _to_the_end(work: Awaitable[T], check: Checkpoint) -> T:
-    """Wait for work that must not be left in the middle: told to stop, it takes itself back."""
-    task = asyncio.ensure_future(work)
-    try:
-        return await asyncio.shield(task)
-    except asyncio.CancelledError:
-        check.stop()
-        while not task.done():
-            with suppress(asyncio.CancelledError):
-                await asyncio.wait([task])
-        if not task.cancelled():
-            task.exception()
-        raise

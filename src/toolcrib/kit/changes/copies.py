@@ -47,19 +47,38 @@ class Found:
     entry: Entry
 
 
-def walk(folder: SafePath, check: Callable[[], None], most: int = MOST_ENTRIES) -> Iterator[Found]:
+def walk(
+    folder: SafePath,
+    check: Callable[[], None],
+    most: int = MOST_ENTRIES,
+    left_out: list[str] | None = None,
+) -> Iterator[Found]:
     """What a folder holds at every depth, each folder before its content; links not followed.
 
     What is protected from reading is named and not entered.
 
+    Args:
+        folder: the top.
+        check: called between two steps.
+        most: how many entries there may be.
+        left_out: takes the ways to folders below the top that the system does not let us
+            read; without it they are an error.
+
     Raises:
         TooLarge: more than `most` entries, or too deep.
+        PathDenied: a folder cannot be read.
     """
     seen = 0
     todo: list[tuple[tuple[str, ...], SafePath]] = [((), folder)]
     while todo:
         way, here = todo.pop()
-        entries = sorted(here.list(), key=lambda entry: entry.name)
+        try:
+            entries = sorted(here.list(), key=lambda entry: entry.name)
+        except PathDenied:
+            if left_out is None or not way:
+                raise
+            left_out.append("/".join(way))
+            continue
         for entry in entries:
             check()
             seen += 1
@@ -99,9 +118,9 @@ class Copying:
 
     def tree(self, source: SafePath, target: SafePath) -> None:
         """Copy a folder to where nothing stands."""
-        self.plan.make_folder(target, mode=stat.S_IMODE(source.stat().st_mode) & 0o777)
+        self.plan.make_folder(target, mode=writable(source.stat().st_mode))
         skipped: set[tuple[str, ...]] = set()
-        for found in walk(source, self.check):
+        for found in walk(source, self.check, left_out=self.left_out):
             if found.way[:-1] in skipped:
                 skipped.add(found.way)
                 continue
@@ -111,8 +130,7 @@ class Copying:
                 self.left_out.append("/".join(found.way))
                 skipped.add(found.way)
             elif kind == "folder":
-                mode = stat.S_IMODE(found.path.stat().st_mode) & 0o777
-                self.plan.make_folder(there, mode=mode)
+                self.plan.make_folder(there, mode=writable(found.path.stat().st_mode))
             elif kind == "link":
                 self.plan.plant(there, _link(found.entry))
                 self.files += 1
@@ -124,6 +142,11 @@ class Copying:
 
     def _protected(self, found: Found, there: SafePath) -> bool:
         return bool(found.entry.protected or there.gate.pattern(there, "write"))
+
+
+def writable(mode: int) -> int:
+    """The permission bits of a folder in a copy: its owner may fill it, and undo empty it."""
+    return stat.S_IMODE(mode) & 0o777 | 0o700
 
 
 def _link(entry: Entry) -> Image:

@@ -15,7 +15,8 @@ class _Touched:
 
     def meets(self, change: Change) -> bool:
         """Whether a change would find something else than what stands there now."""
-        whole = _is_whole(change)
+        # Whether a folder is empty by then is looked at when it is taken away.
+        whole = _is_whole(change) and change.kind != "unmake"
         for path in _paths(change):
             known = self.exact.get(path)
             if known is not None and not (known == change.kind == "folder"):

@@ -124,11 +124,9 @@ def refuse_into_itself(source: SafePath, target: SafePath, real: SafePath, there
         )
 
 
-def changed(path: SafePath) -> Conflict:
+def changed(shown: str) -> Conflict:
     """The file is not what it should be."""
-    return Conflict(
-        f"{path.display} has changed meanwhile.", hint="Look at it again before changing it."
-    )
+    return Conflict(f"{shown} has changed meanwhile.", hint="Look at it again before changing it.")
 
 
 def read_only(path: SafePath) -> PathDenied:

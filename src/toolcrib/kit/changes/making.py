@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 
@@ -23,11 +23,13 @@ from toolcrib.kit.paths.staging import (
     build_tree,
     drop_name,
     flush_folder,
+    flush_system,
     holds_only,
     make_one,
     remove_tree,
     rename,
     rename_new,
+    set_mode,
     staged_prefix,
     status_of,
     unmake_one,
@@ -39,6 +41,9 @@ from toolcrib.kit.paths.staging import (
 from toolcrib.kit.paths.trash import Trash
 from toolcrib.kit.paths.writing import explained
 from toolcrib.kit.store.blobs import digest_of
+
+MOST_FLUSHES = 32
+"""Files or folders that are seen onto the disk one by one; more of them all at once."""
 
 
 @dataclass(slots=True)
@@ -60,11 +65,14 @@ class Making:
 
     def stage(self, pieces: Sequence[Piece]) -> None:
         """Write all that is new under names of our own; nothing else changes."""
+        many = _are_many(pieces)
         for piece in pieces:
             self.check()
             if piece.do in ("put", "plant"):
                 with _worded(piece), piece.stand.open() as stand:
-                    self._stage(piece, stand.fd)
+                    self._stage(piece, stand.fd, flush=not many)
+        if many:
+            _flush_systems(piece.stand for piece in pieces)
 
     def commit(self, pieces: Sequence[Piece]) -> None:
         """Put everything in place."""
@@ -107,10 +115,10 @@ class Making:
             except (OSError, ToolError) as error:
                 self.notes.append(f"{piece.names(self.token)[1]} could not be removed: {error}")
 
-    def _stage(self, piece: Piece, stand: int) -> None:
+    def _stage(self, piece: Piece, stand: int, *, flush: bool) -> None:
         new, _ = piece.names(self.token)
         if piece.do == "plant":
-            status = build_tree(stand, new, piece.tree, self.fetch, self.check)
+            status = build_tree(stand, new, piece.tree, self.fetch, self.check, flush=flush)
             piece.after = Image.of(status, target=piece.tree[0].target)
             return
         before, seen = piece.before, digest_of()
@@ -130,6 +138,7 @@ class Making:
             mtime=piece.mtime,
             owner=before.owner if before else None,
             like=piece.path.name if before else "",
+            flush=flush,
         )
         piece.data = b""
         piece.after = Image.of(status, digest=seen.hexdigest())
@@ -155,6 +164,10 @@ class Making:
                     piece.after = Image.of(made)
             case "unmake":
                 self._commit_unmake(piece, place)
+            case "mode":
+                _need(piece, place.status)
+                assert piece.mode is not None
+                piece.after = Image.of(set_mode(place.folder, place.name, piece.mode))
 
     def _commit_new(self, piece: Piece, place: Place) -> None:
         new, old = piece.names(self.token)
@@ -178,7 +191,7 @@ class Making:
         """Look at a tree that was just taken away: is it what was kept for undo?"""
         now = self._look(folder, name, piece)
         if [_looks(image) for image in now] != [_looks(image) for image in piece.tree]:
-            raise changed(piece.path)
+            raise changed(piece.shown)
 
     def _look(self, folder: int, name: str, piece: Piece) -> tuple[Image, ...]:
         most = 2 * len(piece.tree) + 1000
@@ -193,6 +206,8 @@ class Making:
                     self._take_away(piece, place)
                 elif piece.do == "rename":
                     _move_back(piece, place)
+                elif piece.do == "mode":
+                    _mode_back(piece, place)
                 elif piece.do == "folder" and (
                     piece.after is None or piece.after.is_at(place.status)
                 ):
@@ -266,14 +281,32 @@ class Making:
             for path in (piece.path, piece.target):
                 if path is not None:
                     folders.setdefault(path.parent.absolute, path.parent)
+        if len(folders) > MOST_FLUSHES:
+            _flush_systems(folders.values())
+            return
         for folder in folders.values():
             with suppress(ToolError), folder.open() as handle:
                 flush_folder(handle.fd)
 
 
+def _are_many(pieces: Sequence[Piece]) -> bool:
+    """Whether it is quicker to flush the file system once than each file."""
+    return sum(max(len(p.tree), 1) for p in pieces if p.do in ("put", "plant")) > MOST_FLUSHES
+
+
+def _flush_systems(folders: Iterable[SafePath]) -> None:
+    """See all that was written onto the disk, each file system once."""
+    seen: set[int] = set()
+    for folder in {path.absolute: path for path in folders}.values():
+        with suppress(ToolError), folder.open() as handle:
+            if handle.status.st_dev not in seen:
+                seen.add(handle.status.st_dev)
+                flush_system(handle.fd)
+
+
 def _need(piece: Piece, status: os.stat_result | None) -> None:
     if piece.before is None or not piece.before.is_at(status):
-        raise changed(piece.path)
+        raise changed(piece.shown)
 
 
 def _looks(image: Image) -> Image:
@@ -299,6 +332,11 @@ def _moved(path: SafePath, move: Piece) -> SafePath:
     return SafePath(move.target.root, parts, path.gate, -1)
 
 
+def _mode_back(piece: Piece, place: Place) -> None:
+    if piece.before is not None and piece.before.is_at(place.status):
+        set_mode(place.folder, place.name, piece.before.mode)
+
+
 def _move_back(piece: Piece, place: Place) -> None:
     assert piece.target is not None
     assert piece.before is not None
@@ -322,5 +360,5 @@ def _worded(piece: Piece) -> Iterator[None]:
         ) from None
     except OSError as error:
         if error.errno == errno.ENOENT:
-            raise changed(piece.path) from None
-        raise explained(error, piece.path) from None
+            raise changed(piece.shown) from None
+        raise explained(error, piece.shown) from None

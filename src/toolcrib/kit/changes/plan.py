@@ -11,7 +11,7 @@ from toolcrib.kit.paths import Image, SafePath
 ANYTHING: Final = "*"
 """For `expected`: whatever stands there now may be replaced."""
 
-Kind = Literal["write", "delete", "move", "folder", "plant", "unmake"]
+Kind = Literal["write", "delete", "move", "folder", "plant", "unmake", "mode"]
 
 
 class Source(Protocol):
@@ -39,7 +39,7 @@ class Change:
         permanent: whether what is deleted is not kept for undo.
         mtime: the time of change that a file is given, in nanoseconds; None for now.
         tree: what a "plant" puts at `path`, the path itself first; for a delete, what must
-            stand there.
+            stand there; for a "mode", what stands there and the mode that it has.
         digest: what the file may hold instead of having the fingerprint `expected`.
     """
 
@@ -63,11 +63,16 @@ class Plan:
     Args:
         tool: who asks, for the log.
         undoes: the steps that it takes back; only `Changes.undo` sets it.
+        unseen: whether the conversation does not know what is changed: what it has read is
+            not compared, and it is not taken to know how the files look then.
+        chosen: the last step of the log when those to take back were chosen.
     """
 
     tool: str
     undoes: tuple[int, ...] = ()
     changes: list[Change] = field(default_factory=list)
+    unseen: bool = False
+    chosen: int | None = None
 
     def write(
         self,
@@ -105,6 +110,10 @@ class Plan:
     def make_folder(self, path: SafePath, *, mode: int | None = None) -> None:
         """Make a folder and those above it; no harm where it exists."""
         self.changes.append(Change("folder", path, mode=mode))
+
+    def set_mode(self, path: SafePath, mode: int, before: Image) -> None:
+        """Give a file or folder other permission bits; `before` is how it is now."""
+        self.changes.append(Change("mode", path, mode=mode, tree=(before,)))
 
     def plant(self, path: SafePath, *tree: Image) -> None:
         """Make a tree where nothing stands; contents of its files are such as undo keeps."""

@@ -83,6 +83,8 @@ class Preparation:
                     self._plant(change)
                 case "unmake":
                     self._unmake(change)
+                case "mode":
+                    self._mode(change)
         return self._pieces
 
     def _write(self, change: Change) -> None:
@@ -101,7 +103,7 @@ class Preparation:
                     raise read_only(change.path)
                 (piece.before,) = self._camera(self._keep).take(place, change.path.display)
                 if not piece.before.is_at(status):  # another one than was compared
-                    raise changed(change.path)
+                    raise changed(change.path.display)
                 if not piece.before.digest:
                     piece.kept = False
                     self._say_lost(change.path, status.st_size)
@@ -121,7 +123,7 @@ class Preparation:
             piece.tree = camera.take(place, change.path.display)
             same = piece.tree[0].is_at(place.status)
             if not same or (change.tree and not same_tree(change.tree, piece.tree)):
-                raise changed(change.path)
+                raise changed(change.path.display)
             self._need_kept(change, piece.tree)
             piece.before, piece.trash = piece.tree[0], change.trash and not inside.found
             piece.kept = not change.permanent
@@ -174,7 +176,7 @@ class Preparation:
             keep = self._keep_all if away else hash_only if single else ignore
             tree = self._camera(keep, inside.may_move).take(place, source.display)
             if change.tree and not same_tree(change.tree, tree[:1]):
-                raise changed(source)
+                raise changed(source.display)
             if away:
                 self._need_kept(Change("delete", source), tree)
                 plant = self._piece("plant", target, there, below)
@@ -229,6 +231,18 @@ class Preparation:
                 piece = self._piece("unmake", change.path, real, stand)
                 piece.before = Image.of(place.status)
                 self._pieces.append(piece)
+
+    def _mode(self, change: Change) -> None:
+        real, stand = self._settle(change.path)
+        with self._place(change.path, real, stand, whole=True) as place:
+            if place is None or place.status is None:
+                raise changed(change.path.display)
+            piece = self._piece("mode", change.path, real, stand)
+            piece.mode, piece.before = change.mode, Image.of(place.status)
+            (known,) = change.tree
+            if (known.kind, known.mode) != (piece.before.kind, piece.before.mode):
+                raise changed(change.path.display)
+        self._pieces.append(piece)
 
     def _settle(self, path: SafePath) -> tuple[SafePath, SafePath]:
         """A path without links on the way, and the deepest folder above it that exists.
@@ -297,7 +311,7 @@ class Preparation:
                 hint=_instead(change.path, "file", kind_of(status.st_mode)),
             )
         if change.expected not in ("", ANYTHING, mark) and not self._holds(change, place):
-            raise changed(change.path)
+            raise changed(change.path.display)
         if self.session is None or moving or status is None:
             return
         seen = self.session.reads.get(real.root.real_path(real.parts))

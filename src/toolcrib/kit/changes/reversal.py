@@ -26,7 +26,12 @@ class Kept:
 
 
 def reversal(
-    steps: Iterable[Step], workspace: Workspace, blobs: Blobs, tool: str, only: SafePath | None
+    steps: Iterable[Step],
+    workspace: Workspace,
+    blobs: Blobs,
+    tool: str,
+    only: SafePath | None,
+    start: SafePath | None = None,
 ) -> Plan:
     """Take steps back, the last first.
 
@@ -36,6 +41,7 @@ def reversal(
         blobs: what was kept.
         tool: who asks.
         only: take back only what was done to this path.
+        start: the current directory, from which files are named.
 
     Raises:
         Unavailable: something of it was not kept.
@@ -46,6 +52,9 @@ def reversal(
         pieces = [Piece.from_json(found, workspace) for found in unpack(step.record)]
         for piece in reversed(pieces):
             if only is None or _concerns(piece, only):
+                if start is not None:
+                    piece.path = piece.path.seen_from(start)
+                    piece.target = piece.target and piece.target.seen_from(start)
                 plan.changes += _back(piece, step, blobs)
     return plan
 
@@ -91,6 +100,14 @@ def _back(piece: Piece, step: Step, blobs: Blobs) -> Iterator[Change]:
         yield Change("plant", path, tree=piece.tree)
     elif piece.do == "plant":
         yield Change("delete", path, expected=ANYTHING, tree=piece.tree)
+    else:
+        yield from _renamed_or_set(piece)
+
+
+def _renamed_or_set(piece: Piece) -> Iterator[Change]:
+    path, before, after = piece.path, piece.before, piece.after
+    if piece.do == "mode" and before is not None and after is not None:
+        yield Change("mode", path, mode=before.mode, tree=(after,))
     elif piece.do == "rename" and piece.target is not None and before is not None:
         yield Change("move", piece.target, target=path, expected="", tree=(before,))
 

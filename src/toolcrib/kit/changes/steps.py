@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import sqlite3
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from toolcrib.core.call import well_formed
+from toolcrib.core.errors import Conflict
 from toolcrib.kit.store import Schema
 
 SCHEMA = Schema(
@@ -90,7 +92,8 @@ class Step:
         """All columns but the number."""
         undoes, paths = json.dumps(self.undoes), json.dumps(self.paths)
         head = (self.token, self.time, self.tool, self.session, self.owner, self.state)
-        return (*head, int(self.undoable), self.note, undoes, paths, self.size, self.record)
+        note = well_formed(self.note)  # a name in it need not be text
+        return (*head, int(self.undoable), note, undoes, paths, self.size, self.record)
 
 
 def pack(pieces: Iterable[dict[str, Any]]) -> bytes:
@@ -123,6 +126,53 @@ def save(connection: sqlite3.Connection, step: Step) -> int:
     return int(made.lastrowid or 0)
 
 
+def last(connection: sqlite3.Connection) -> int:
+    """The highest number of a step, made or being made; 0 for none."""
+    return int(connection.execute("SELECT coalesce(max(id), 0) FROM step").fetchone()[0])
+
+
+def refuse_rivals(
+    connection: sqlite3.Connection, step: Step, chosen: int, gone: Container[str]
+) -> None:
+    """Refuse to take back what another process takes back, or has changed since.
+
+    Args:
+        connection: in a transaction that writes, so that only one of two comes through.
+        step: the undo that is about to begin.
+        chosen: the last step when it was decided what to take back.
+        gone: tokens of steps that were given up and are still in the log.
+
+    Raises:
+        Conflict: there is such a step.
+    """
+    rows = connection.execute(
+        "SELECT token, tool, undoes, paths FROM step "
+        "WHERE (id > ?1 OR state = 'open') AND token <> ?2",
+        (chosen, step.token),
+    )
+    for token, tool, undoes, paths in rows:
+        again = not set(json.loads(undoes)).isdisjoint(step.undoes)
+        if token not in gone and (again or _meet(step.paths, json.loads(paths))):
+            raise Conflict(
+                f"{tool} changes the same files at this moment.",
+                hint="list_changes shows what is left to undo.",
+            )
+
+
+def _meet(some: Iterable[str], others: Iterable[str]) -> bool:
+    """Whether a path of one is a path of the other, or lies in one."""
+    one, other = set(some), set(others)
+    return any(_lies_in(path, b) for a, b in ((one, other), (other, one)) for path in a)
+
+
+def _lies_in(path: str, folders: Container[str]) -> bool:
+    while path:
+        if path in folders:
+            return True
+        path = path.rpartition("/")[0]
+    return False
+
+
 def drop(connection: sqlite3.Connection, token: str) -> None:
     """Forget a step that was taken back at once."""
     connection.execute("DELETE FROM step WHERE token = ?", (token,))
@@ -131,6 +181,22 @@ def drop(connection: sqlite3.Connection, token: str) -> None:
 def finish(connection: sqlite3.Connection, token: str, note: str) -> None:
     """Nothing of what is old is left on disk."""
     connection.execute("UPDATE step SET state = 'done', note = ? WHERE token = ?", (note, token))
+
+
+def forget(connection: sqlite3.Connection, numbers: Iterable[int]) -> None:
+    """Drop finished steps."""
+    connection.executemany(
+        "DELETE FROM step WHERE id = ? AND state = 'done'", [(number,) for number in numbers]
+    )
+
+
+def find(connection: sqlite3.Connection, number: int) -> Step | None:
+    """One step that was made."""
+    rows = connection.execute(
+        f"SELECT {COLUMNS} FROM step WHERE id = ? AND state <> 'open'",  # noqa: S608
+        (number,),
+    )
+    return next(map(Step.of_row, rows), None)
 
 
 def unfinished(connection: sqlite3.Connection) -> list[Step]:

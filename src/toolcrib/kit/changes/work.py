@@ -10,7 +10,7 @@ from toolcrib.kit.changes.plan import Source
 from toolcrib.kit.paths import Image, SafePath, Workspace
 from toolcrib.kit.paths.staging import staged_names
 
-Do = Literal["put", "folder", "remove", "rename", "plant", "unmake"]
+Do = Literal["put", "folder", "remove", "rename", "plant", "unmake", "mode"]
 
 
 @dataclass(slots=True)
@@ -19,14 +19,15 @@ class Piece:
 
     Attributes:
         do: "put" a file, make a "folder", "remove" a tree, "rename" something, "plant" a
-            tree, "unmake" an empty folder.
+            tree, "unmake" an empty folder, give other permission bits ("mode").
         path: where, each link on the way followed.
         shown: the same as a call would name it.
         number: its place in the step; the names that it uses meanwhile come from it.
         stand: the folder in which new things stand until they are put in place.
         target: where a rename leads.
         data: the content that is put.
-        mode, mtime: what a new file is given; None for the usual.
+        mode, mtime: what a new file, or one whose mode is changed, is given; None for the
+            usual.
         before: what was there; for a rename, what is renamed.
         after: what is there then.
         tree: what is removed or planted, its top first.

@@ -11,20 +11,24 @@ they wrote; all are done or none.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from toolcrib.core.errors import BadInput, NotFound, TooLarge, ToolError
 from toolcrib.kit.content.faithful import Splice
 from toolcrib.kit.editing.anchors import anchored
-from toolcrib.kit.editing.exact import apart, places_of, refuse_part_of_number, replacement
-from toolcrib.kit.editing.haystack import Haystack
+from toolcrib.kit.editing.exact import apart, refuse_part_of_number, replacement
+from toolcrib.kit.editing.haystack import Haystack, places_of
 from toolcrib.kit.editing.nearest import cause, region
 from toolcrib.kit.editing.numbering import is_numbered, stripped
+from toolcrib.kit.editing.progress import Progress, Ranges
 from toolcrib.kit.editing.rewriting import rewritten
 from toolcrib.kit.editing.spans import NAMES, Candidate, candidates, significant
 from toolcrib.kit.editing.spelling import fold_each, kept_spelling, respelt
 
-Range = tuple[int, int]
+EXACT = "exact"
+MANY = 16
+"""Edits from which on it pays to look the words of the text up."""
 SHOWN_LINES = 8
 NAMED = 100
 MOST_PLACES = 20_000
@@ -81,24 +85,22 @@ def edited(
             what an edit before it wrote.
     """
     outcome = Outcome()
-    written: list[Range] = []
-    for number, edit in enumerate(edits, 1):
+    progress = Progress(text, many=len(edits) >= MANY)
+    for number, each in enumerate(edits, 1):
         if check is not None:
             check()
         try:
-            found = _found(text, _plain(edit, cr=cr), written)
+            found = _next(progress, _plain(each, cr=cr))
         except ToolError as error:
             if len(edits) > 1:
                 error.message = f"Edit {number} of {len(edits)}: {error.message}"
                 error.args = (error.message,)
                 error.hint += " Nothing was changed."
             raise
-        outcome.splices += [_original(splice, outcome.splices) for splice in found.splices]
-        outcome.splices.sort(key=lambda splice: (splice.start, splice.end))
-        text, written = _applied(text, found.splices, written)
         outcome.ways.append(found.way)
         outcome.counts.append(len(found.splices))
         outcome.notes += [note for note in found.notes if note not in outcome.notes]
+    outcome.splices = progress.splices
     return outcome
 
 
@@ -109,44 +111,38 @@ def _plain(edit: Edit, *, cr: bool) -> Edit:
     return Edit(old, new, edit.all)
 
 
-def _original(splice: Splice, before: Sequence[Splice]) -> Splice:
-    """A change of the text as changed so far as one of the first text."""
-    moved = 0
-    for other in before:
-        if other.start + moved >= splice.end:
-            break
-        moved += len(other.new) - (other.end - other.start)
-    return Splice(splice.start - moved, splice.end - moved, splice.new)
+def _next(progress: Progress, edit: Edit) -> _Found:
+    """Find one edit, in the text before all edits where that leads to the same."""
+    _check(edit)
+    if edit.old:
+        with suppress(ToolError):
+            found = _in_hay(progress.hay, edit, progress.taken)
+            if found is not None and progress.holds(
+                found.splices, edit.old, exact=found.way == EXACT
+            ):
+                progress.add(found.splices)
+                return found
+    found = _found(progress.text, edit, progress.written)
+    progress.add_now(found.splices)
+    return found
 
 
-def _applied(
-    text: str, splices: Sequence[Splice], written: Sequence[Range]
-) -> tuple[str, list[Range]]:
-    """The text after changes, and where in it everything stands that was ever written."""
-    parts, done, moved = [], 0, 0
-    ranges: list[Range] = []
-    old = sorted(written)
-    for splice in splices:
-        while old and old[0][1] <= splice.start:
-            start, end = old.pop(0)
-            ranges.append((start + moved, end + moved))
-        parts += [text[done : splice.start], splice.new]
-        ranges.append((splice.start + moved, splice.start + moved + len(splice.new)))
-        moved += len(splice.new) - (splice.end - splice.start)
-        done = splice.end
-    ranges += [(start + moved, end + moved) for start, end in old]
-    return "".join([*parts, text[done:]]), ranges
-
-
-def _meets(start: int, end: int, written: Sequence[Range]) -> bool:
-    return any((start < b and end > a) or (a == b and start < a < end) for a, b in written)
-
-
-def _found(text: str, edit: Edit, written: Sequence[Range]) -> _Found:
-    _check(text, edit)
+def _found(text: str, edit: Edit, written: Ranges) -> _Found:
+    if not edit.old and text:
+        raise BadInput(
+            "old is empty, and the file is not.",
+            hint="Name the lines to replace in old; write_file replaces the whole file.",
+        )
     if not edit.old:
         return _Found([Splice(0, 0, edit.new)], "new text")
     hay = Haystack(text)
+    found = _in_hay(hay, edit, written)
+    if found is None:
+        raise _absent(hay, edit.old)
+    return found
+
+
+def _in_hay(hay: Haystack, edit: Edit, written: Ranges) -> _Found | None:
     for way in (
         _exactly,
         _at_end,
@@ -159,29 +155,24 @@ def _found(text: str, edit: Edit, written: Sequence[Range]) -> _Found:
         found = way(hay, edit, written)
         if found is not None:
             return found
-    raise _absent(hay, edit.old)
+    return None
 
 
-def _check(text: str, edit: Edit) -> None:
+def _check(edit: Edit) -> None:
     if edit.old == edit.new:
         raise BadInput("old and new are the same.", hint="Send a new that differs from old.")
-    if not edit.old and text:
-        raise BadInput(
-            "old is empty, and the file is not.",
-            hint="Name the lines to replace in old; write_file replaces the whole file.",
-        )
     if edit.old and not edit.old.strip():
         raise BadInput(
             "old holds nothing but white space.", hint="Include a line before or after it."
         )
 
 
-def _exactly(hay: Haystack, edit: Edit, written: Sequence[Range]) -> _Found | None:
-    places = places_of(hay.text, edit.old)
+def _exactly(hay: Haystack, edit: Edit, written: Ranges) -> _Found | None:
+    places = hay.places_of(edit.old)
     if not places:
         return None
     size = len(edit.old)
-    free = [at for at in places if not _meets(at, at + size, written)] if written else places
+    free = [at for at in places if not written.meet(at, at + size)]
     if not free:
         raise _overlap()
     if len(free) > 1 and not edit.all:
@@ -195,7 +186,7 @@ def _exactly(hay: Haystack, edit: Edit, written: Sequence[Range]) -> _Found | No
         refuse_part_of_number(hay, free[0], edit.old)
         _refuse_rival(hay, free[0], edit)
     done = [replacement(hay, at, edit.old, edit.new) for at in apart(free, size)]
-    return _Found([splice for splice, _ in done], "exact", [note for _, note in done if note])
+    return _Found([splice for splice, _ in done], EXACT, [note for _, note in done if note])
 
 
 def _refuse_rival(hay: Haystack, at: int, edit: Edit) -> None:
@@ -210,35 +201,35 @@ def _refuse_rival(hay: Haystack, at: int, edit: Edit) -> None:
         raise _several(sorted([index, *rivals]))
 
 
-def _at_end(hay: Haystack, edit: Edit, written: Sequence[Range]) -> _Found | None:
+def _at_end(hay: Haystack, edit: Edit, written: Ranges) -> _Found | None:
     """The last lines of a file that lacks the last line end, which the quote has."""
     old = edit.old.removesuffix("\n")
     at = len(hay.text) - len(old)
     if old == edit.old or not hay.text.endswith(old) or (at and hay.text[at - 1] != "\n"):
         return None
-    if _meets(at, len(hay.text), written):
+    if written.meet(at, len(hay.text)):
         raise _overlap()
     return _Found([Splice(at, len(hay.text), edit.new.removesuffix("\n"))], "last line end")
 
 
-def _at_anchor(hay: Haystack, edit: Edit, written: Sequence[Range]) -> _Found | None:
+def _at_anchor(hay: Haystack, edit: Edit, written: Ranges) -> _Found | None:
     lines = anchored(hay.lines, edit.old)
     if lines is None:
         return None
     start, end = hay.starts[lines[0]], hay.end_of(lines[1])
-    if _meets(start, end, written):
+    if written.meet(start, end):
         raise _overlap()
     if not edit.new:
         end = min(end + 1, len(hay.text))
     return _Found([Splice(start, end, edit.new.removesuffix("\n"))], "anchor")
 
 
-def _by_lines(hay: Haystack, edit: Edit, written: Sequence[Range]) -> _Found | None:
+def _by_lines(hay: Haystack, edit: Edit, written: Ranges) -> _Found | None:
     if not significant(edit.old):
         return None
     old, new = _lines(edit.old), _new_lines(edit)
     found = candidates(hay, old, new)
-    free = [c for c in found if not _meets(hay.starts[c.first], hay.end_of(c.last), written)]
+    free = [c for c in found if not written.meet(hay.starts[c.first], hay.end_of(c.last))]
     if found and not free:
         raise _overlap()
     if not free:
@@ -276,7 +267,7 @@ def _new_lines(edit: Edit) -> list[str]:
     return (edit.new[:-1] if whole else edit.new).split("\n")
 
 
-def _without_numbers(hay: Haystack, edit: Edit, written: Sequence[Range]) -> _Found | None:
+def _without_numbers(hay: Haystack, edit: Edit, written: Ranges) -> _Found | None:
     best: _Found | None = None
     refusal: ToolError | None = None
     for plain in stripped(_lines(edit.old), _new_lines(edit)):
@@ -308,7 +299,7 @@ def _is_there(hay: Haystack, found: _Found, number: int) -> bool:
     return first == number or not is_numbered(hay.lines)
 
 
-def _without_margins(hay: Haystack, edit: Edit, written: Sequence[Range]) -> _Found | None:
+def _without_margins(hay: Haystack, edit: Edit, written: Ranges) -> _Found | None:
     """Blank lines that old and new both begin or end with are left out of both."""
     old, new = edit.old.split("\n"), edit.new.split("\n")
     for end in (0, -1):
@@ -321,13 +312,13 @@ def _without_margins(hay: Haystack, edit: Edit, written: Sequence[Range]) -> _Fo
     return found and _Found(found.splices, f"blank lines around + {found.way}", found.notes)
 
 
-def _folded(hay: Haystack, edit: Edit, written: Sequence[Range]) -> _Found | None:
+def _folded(hay: Haystack, edit: Edit, written: Ranges) -> _Found | None:
     """A part of a line, but for characters that look alike."""
     if (edit.old.isascii() and hay.text.isascii()) or not significant(edit.old):
         return None
     folded, size = fold_each(edit.old), len(edit.old)
-    places = places_of(fold_each(hay.text), folded)
-    free = [at for at in places if not _meets(at, at + size, written)]
+    places = places_of(hay.folded, folded)
+    free = [at for at in places if not written.meet(at, at + size)]
     if places and not free:
         raise _overlap()
     if len(free) > 1 and not edit.all:

@@ -13,16 +13,6 @@ WHOLE_LINES = "Send whole lines in old and new, each with the indentation that i
 _OPENERS = (":", "{", "(", "[")
 
 
-def places_of(text: str, old: str) -> list[int]:
-    """Where a quote stands, overlapping ones included."""
-    found: list[int] = []
-    at = text.find(old)
-    while at >= 0:
-        found.append(at)
-        at = text.find(old, at + 1)
-    return found
-
-
 def apart(places: Iterable[int], length: int) -> list[int]:
     """Those of the places that do not overlap, from the left."""
     kept: list[int] = []

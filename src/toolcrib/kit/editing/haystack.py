@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections import defaultdict
 from functools import cached_property
 from itertools import accumulate
 
 from toolcrib.kit.editing.indentation import lead_of, step_of
-from toolcrib.kit.editing.spelling import fold
+from toolcrib.kit.editing.spelling import fold, fold_each
+
+_WORD = re.compile(r"\w+")
+MOST_LOOKED_AT = 2000
+"""Places of a word that are looked at; for one that is there more often the text is searched."""
 
 
 class Haystack:
@@ -16,10 +21,40 @@ class Haystack:
 
     Attributes:
         text: all of it, each line end a line feed.
+        many: whether it is searched so often that its words are worth an index.
     """
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, *, many: bool = False) -> None:
         self.text = text
+        self.many = many
+
+    def places_of(self, old: str) -> list[int]:
+        """Where a quote stands, overlapping ones included."""
+        if not self.many:
+            return places_of(self.text, old)
+        # A word at the end of the quote may be a part of one of the text.
+        inner = [m for m in _WORD.finditer(old) if m.start() and m.end() < len(old)]
+        rarest = min(inner, key=lambda m: len(self.words.get(m[0], ())), default=None)
+        if rarest is None:
+            return places_of(self.text, old)
+        known = self.words.get(rarest[0], ())
+        if len(known) > MOST_LOOKED_AT:
+            return places_of(self.text, old)
+        starts = (at - rarest.start() for at in known)
+        return [at for at in starts if at >= 0 and self.text.startswith(old, at)]
+
+    @cached_property
+    def words(self) -> dict[str, list[int]]:
+        """Where each word of the text begins."""
+        found: dict[str, list[int]] = defaultdict(list)
+        for match in _WORD.finditer(self.text):
+            found[match[0]].append(match.start())
+        return found
+
+    @cached_property
+    def folded(self) -> str:
+        """The text with plain characters for look-alikes, of the same length."""
+        return fold_each(self.text)
 
     @cached_property
     def lines(self) -> list[str]:
@@ -66,6 +101,16 @@ class Haystack:
     def end_of(self, index: int) -> int:
         """Where a line ends, its line end left out."""
         return self.starts[index] + len(self.lines[index])
+
+
+def places_of(text: str, old: str) -> list[int]:
+    """Where a quote stands, overlapping ones included."""
+    found: list[int] = []
+    at = text.find(old)
+    while at >= 0:
+        found.append(at)
+        at = text.find(old, at + 1)
+    return found
 
 
 def loose(line: str) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 from toolcrib.core.errors import BadInput, TooLarge
 from toolcrib.kit.content.faithful import Splice
+from toolcrib.kit.finding.pattern import reason_of
 
 MAX_CHARS = 1000
 MOST = 20_000
@@ -46,6 +47,15 @@ class Replacing:
         self._engine = _compiled(plain, literal=literal, ignore_case=ignore_case)
         self._groups = 0 if literal else self._engine.groups
         self._names = frozenset(self._engine.groupindex) if self._groups else frozenset()
+
+    def may_fit(self, raw: bytes | None) -> bool:
+        """Whether a file needs a closer look, from its bytes; None is one that was not read.
+
+        False is said only of plain ASCII text, which is searched as it stands.
+        """
+        if raw is None or not raw.isascii() or b"\r" in raw or b"\0" in raw:
+            return True
+        return self._engine.search(raw) is not None
 
     def splices(self, text: str) -> list[Splice]:
         """The changes of a text, in order; places where nothing would change are left out.
@@ -94,10 +104,8 @@ def _compiled(pattern: str, *, literal: bool, ignore_case: bool) -> Any:
     try:
         return re2.compile(text if literal else f"(?m){text}", options)
     except re2.error as error:
-        said = error.args[0] if error.args else error
-        shown = said.decode("utf-8", "replace") if isinstance(said, bytes) else str(said)
         raise BadInput(
-            f"The pattern is no expression: {' '.join(shown.split())[:150]}.",
+            f"The pattern is no expression: {reason_of(error)}.",
             hint="It is an RE2 expression, without look-around and back-references. "
             "literal=true takes it as plain text.",
         ) from None

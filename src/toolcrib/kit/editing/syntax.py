@@ -19,13 +19,15 @@ def broken_by(name: str, before: str, after: str) -> str:
 
     Args:
         name: the file name; its ending tells the language.
-        before: the text before, which must have parsed.
+        before: the text before, which must have parsed; "" for a new file.
         after: the text after.
     """
     parse = _PARSERS.get(name.rpartition(".")[2].lower()) if "." in name else None
     if parse is None or max(len(before), len(after)) > LARGEST:
         return ""
-    found = parse(after)
+    found = parse(after) if after.strip() else ""
+    if not before:
+        return found.replace("no longer", "not")
     return found if found and not parse(before) else ""
 
 

@@ -77,9 +77,12 @@ class Catalogs:
         made = _made(scope, check)
         self._kept[key] = made
         self._kept.move_to_end(key)
-        while len(self._kept) > KEPT:
+        while len(self._kept) > KEPT or (len(self._kept) > 1 and self._size() > MAX_PATHS):
             self._kept.popitem(last=False)
         return made
+
+    def _size(self) -> int:
+        return sum(len(kept.paths) for kept in self._kept.values())
 
 
 def _changed(kept: Catalog, scope: Scope, check: Checkpoint) -> bool:

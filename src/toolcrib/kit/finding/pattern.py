@@ -63,7 +63,7 @@ def pattern_of(text: str, *, literal: bool, case_sensitive: bool) -> Pattern:
             ignore = not case_sensitive and not _has_capital(text)
             engine = _line_engine(plain, ignore)
         except (re2.error, ValueError) as error:
-            reason = _said(error)
+            reason = reason_of(error)
         else:
             simple = not ignore and not set(_SIGNS) & set(text)
             return Pattern(text, False, "", ignore, engine, rust, text.encode() if simple else None)
@@ -74,7 +74,8 @@ def pattern_of(text: str, *, literal: bool, case_sensitive: bool) -> Pattern:
     return Pattern(text, True, reason, ignore, engine, quoted, bare)
 
 
-def _said(error: Exception) -> str:
+def reason_of(error: Exception) -> str:
+    """Why RE2 refuses an expression, in one line."""
     raw = error.args[0] if error.args else error
     text = raw.decode("utf-8", "replace") if isinstance(raw, bytes) else str(raw)
     return " ".join(text.split())[:120]

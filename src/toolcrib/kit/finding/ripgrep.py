@@ -1,6 +1,8 @@
 """ripgrep as a helper: it names files and counts lines; nothing that it read is ever shown.
 
-It runs without any configuration of its own, with memory and time bounded. Names and counts
+It runs without any configuration of its own, with memory and time bounded. Asking for the
+size of each file costs a quarter of a search, so the first attempt does not ask: it is bounded
+more tightly, and `search` takes large files out of what it names. Names and counts
 of what is protected are taken away from what it says: by `search`, which looks at each name
 again, through checked paths. The usual protected names are not even opened.
 """
@@ -33,6 +35,9 @@ THREADS = 8
 SHELL = "/bin/sh"
 _RECORD = re.compile(rb"([^\0]+)\0(\d+)\n")
 _LIMITED = f'ulimit -v {MEMORY_KB} 2>/dev/null; exec "$@"'
+FIRST_KB, FIRST_SECONDS = 1 << 20, 3
+"""Memory, and seconds of a processor, for an attempt that reads files of any size."""
+_FIRST = f'ulimit -v {FIRST_KB} 2>/dev/null; ulimit -t {FIRST_SECONDS}; exec "$@"'
 _SETTINGS = (
     "--no-config",
     "--color=never",
@@ -44,7 +49,6 @@ _SETTINGS = (
     "--no-ignore-parent",
     "--no-require-git",
     "--no-mmap",
-    f"--max-filesize={MAX_BYTES}",
     "--count",
     "--with-filename",
     "--null",
@@ -79,11 +83,14 @@ def _places(workspace: Workspace) -> list[str]:
     found = []
     folders = environment(("PATH",)).get("PATH", "").split(os.pathsep)
     for folder in (*folders, str(Path(sys.executable).parent)):
-        place = Path(folder) / "rg"
-        if not place.is_absolute() or not place.is_file() or not os.access(place, os.X_OK):
+        place = f"{folder}/rg"
+        # A folder on PATH may be closed to this user: `is_file` of a Path raises there.
+        if not place.startswith("/") or not os.path.isfile(place):  # noqa: PTH113
             continue
-        if not any(workspace.holds(str(way)) for way in (place, place.resolve())):
-            found.append(str(place))
+        if not os.access(place, os.X_OK):
+            continue
+        if not any(workspace.holds(way) for way in (place, os.path.realpath(place))):
+            found.append(place)
     return list(dict.fromkeys(found))
 
 
@@ -93,17 +100,32 @@ def can_serve(scope: Scope, pattern: Pattern) -> bool:
 
 
 async def names(
-    program: str, scope: Scope, pattern: Pattern, processes: Processes, seconds: float
+    program: str,
+    scope: Scope,
+    pattern: Pattern,
+    processes: Processes,
+    seconds: float,
+    *,
+    sized: bool,
 ) -> Named | None:
     """The files beneath a folder with lines that fit; None where it failed.
 
     The names may be some more than are wanted; see the module.
+
+    Args:
+        program: where it is.
+        scope: where to search.
+        pattern: what for.
+        processes: starts it.
+        seconds: its time.
+        sized: leave large files unread. Without it, memory and time are short.
     """
     shut = await in_thread(lambda _: [*_shut(scope), *([".*/"] if _has_others(scope) else [])])
     assert pattern.rust is not None
     above = "\n".join(map(str, scope.above)).encode("utf-8", "replace")
     argv = [
-        *(SHELL, "-c", _LIMITED, "rg", program, *_SETTINGS),
+        *(SHELL, "-c", _LIMITED if sized else _FIRST, "rg", program, *_SETTINGS),
+        *((f"--max-filesize={MAX_BYTES}",) if sized else ()),
         f"--threads={min(THREADS, os.cpu_count() or 1)}",
         *(f"--glob=!{glob}" for glob in shut),
         *_types(scope),

@@ -12,15 +12,18 @@ from toolcrib.core.services import Services
 from toolcrib.kit.finding import ripgrep
 from toolcrib.kit.finding.lines import MAX_BYTES, Hit, hits, spans, text_of
 from toolcrib.kit.finding.pattern import Pattern
+from toolcrib.kit.finding.ripgrep import Named
 from toolcrib.kit.finding.scope import Scope, suspects, walk
 from toolcrib.kit.paths import Handle, SafePath, Workspace
-from toolcrib.kit.paths.levels import with_second_names
+from toolcrib.kit.paths.levels import set_apart
 from toolcrib.kit.process import Processes
 from toolcrib.kit.threads import Checkpoint, in_thread
 
 _MARKS = (b"\xff", b"\xfe", b"\xef")
 """How files begin that may have to be decoded first."""
 Engine = Literal["auto", "rg", "python"]
+FIRST_SHARE = 1 / 3
+"""How much of the time the first attempt may take."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +56,7 @@ class Search:
         self._workspace = workspace
         self._processes = processes
         self._program: str | None = "" if engine == "python" else None
+        self._heavy: set[str] = set()
 
     @classmethod
     def open(cls, services: Services) -> Self:
@@ -62,14 +66,32 @@ class Search:
     async def count(self, scope: Scope, pattern: Pattern, seconds: float) -> Counted:
         """Count the lines of each file that fit, for some seconds at most."""
         until = time.monotonic() + seconds
-        program = await self._found() if ripgrep.can_serve(scope, pattern) else ""
-        if program:
-            found = await ripgrep.names(program, scope, pattern, self._processes, seconds)
+        if ripgrep.can_serve(scope, pattern):
+            found = await self._named(scope, pattern, until)
             if found is not None:
                 files = await in_thread(lambda check: _looked_at(scope, found.files, check))
                 return Counted(files, not found.ended, "rg")
         files, ended = await in_thread(lambda check: _counted(scope, pattern, until, check))
         return Counted(files, not ended, "python")
+
+    async def _named(self, scope: Scope, pattern: Pattern, until: float) -> Named | None:
+        """What ripgrep says; the size of each file is asked for only where that is needed."""
+        program = await self._found()
+        if not program:
+            return None
+        folder = str(scope.real)
+        for sized in (False, True):
+            if not sized and folder in self._heavy:
+                continue
+            left = max(0.0, until - time.monotonic())
+            seconds = left if sized else left * FIRST_SHARE
+            work = ripgrep.names(program, scope, pattern, self._processes, seconds, sized=sized)
+            found = await work
+            if found is not None and (sized or found.ended):
+                if sized:
+                    self._heavy.add(folder)
+                return found
+        return None
 
     async def _found(self) -> str:
         if self._program is None:
@@ -95,15 +117,15 @@ def _looked_at(
     wanted = sorted(item for item in files if item[1] and (fits is None or fits(item[0])))
     barred = suspects(scope, [path for path, _ in wanted])
     check()
-    twice = _second_names(scope, [path for path, _ in wanted])
-    return tuple((p, n) for p, n in wanted if p not in barred and p not in twice)
+    apart = _apart(scope, [path for path, _ in wanted])
+    return tuple((p, n) for p, n in wanted if p not in barred and p not in apart)
 
 
-def _second_names(scope: Scope, paths: list[str]) -> set[str]:
-    """Files with several names, of which one may be protected, that may not be read."""
+def _apart(scope: Scope, paths: list[str]) -> set[str]:
+    """Files that are too large, or have several names of which one may not be read."""
     with scope.real.open() as top:
-        several = with_second_names(top, paths)
-    return {path for path in several if not _may_be_read(scope.file(path))}
+        several, large = set_apart(top, paths, MAX_BYTES)
+    return {path for path in several if not _may_be_read(scope.file(path))} | large
 
 
 def _may_be_read(path: SafePath) -> bool:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from heapq import nsmallest
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from toolcrib.core.errors import (
     BadInput,
@@ -18,6 +19,7 @@ from toolcrib.core.errors import (
 )
 from toolcrib.kit.paths.beneath import READABLE, Found, Openat2, Opener
 from toolcrib.kit.paths.handle import Entry, Handle, Leads, Place, kind_of, special_name
+from toolcrib.kit.paths.missing import Missing
 from toolcrib.kit.paths.protection import Protection, Use
 from toolcrib.kit.paths.roots import ROOTS_HINT, open_root
 from toolcrib.kit.paths.suggestions import Listed, guesses
@@ -32,6 +34,12 @@ LISTS_HINT = (
 )
 NAMES_SEARCHED = 5000
 _NOWHERE: Leads = ""
+Order = Callable[[Entry], Any]
+
+
+def by_name(entry: os.DirEntry[str]) -> tuple[bool, str, str]:
+    """The order of a listing: folders first, then without regard to case."""
+    return not entry.is_dir(follow_symlinks=False), entry.name.casefold(), entry.name
 
 
 class Gate:
@@ -115,8 +123,14 @@ class Gate:
             self._refuse_protected(path, found.parts, "read")
             return found.status
 
-    def entries(self, path: SafePath) -> list[Entry]:
+    def entries(self, path: SafePath, order: Order | None = None, most: int = 0) -> list[Entry]:
         """What a folder holds, in no order.
+
+        Args:
+            path: the folder.
+            order: what is sorted by where only the first are wanted; None is by name,
+                folders before files.
+            most: how many; 0 is all. Memory is taken for so many alone.
 
         Raises:
             BadInput: it is not a folder.
@@ -125,10 +139,14 @@ class Gate:
         with self.open(path) as handle:
             if handle.kind != "folder":
                 raise BadInput(f"{path.display} is a file, not a folder.")
+            real = [part for part in handle.absolute.split("/") if part]
+            barring = self._protection.of_folder(real, "read")
             try:
                 with os.scandir(handle.fd) as scan:
-                    found = list(scan)
-                return [e for item in found if (e := self._entry(path, handle, item))]
+                    items = nsmallest(most, scan, by_name) if most and order is None else scan
+                    found = (self._entry(path, handle, item, barring) for item in items)
+                    there = (entry for entry in found if entry is not None)
+                    return nsmallest(most, there, order) if most and order else list(there)
             except OSError as error:
                 raise self._explain(error, path) from None
 
@@ -195,7 +213,13 @@ class Gate:
                 rule="hard_link",
             )
 
-    def _entry(self, path: SafePath, handle: Handle, item: os.DirEntry[str]) -> Entry | None:
+    def _entry(
+        self,
+        path: SafePath,
+        handle: Handle,
+        item: os.DirEntry[str],
+        barring: Callable[[str], str],
+    ) -> Entry | None:
         try:
             status = item.stat(follow_symlinks=False)
         except OSError:
@@ -204,8 +228,6 @@ class Gate:
         target, leads = "", _NOWHERE
         if kind == "link":
             target, leads = self._target(path.child(item.name), handle.fd)
-        inside = len(path.parts) + 1
-        real = [part for part in handle.absolute.split("/") if part]
         return Entry(
             name=item.name,
             kind=kind,
@@ -213,7 +235,7 @@ class Gate:
             modified=status.st_mtime,
             target=target,
             leads=leads,
-            protected=self._protection.match([*real, item.name], inside, "read"),
+            protected=barring(item.name),
         )
 
     def _target(self, path: SafePath, folder: int) -> tuple[str, Leads]:
@@ -311,12 +333,16 @@ class Gate:
 
     def _missing(self, path: SafePath) -> NotFound:
         """Not found, with the nearest names that exist."""
-        near = [guess.display for guess in guesses(path, self._look_into)]
-        exists = any(self._look_into(path.ancestor(d)) is not None for d in range(len(path.parts)))
-        hint = "list_directory shows what there is." if exists else ROOTS_HINT
-        if near:
-            hint = f"Did you mean {' or '.join(near)}?"
-        return NotFound(f"{path.display} does not exist.", hint=hint, near=near)
+
+        def look() -> tuple[str, list[str]]:
+            near = [guess.display for guess in guesses(path, self._look_into)]
+            if near:
+                return f"Did you mean {' or '.join(near)}?", near
+            above = (path.ancestor(depth) for depth in range(len(path.parts)))
+            exists = any(self._look_into(folder) is not None for folder in above)
+            return "list_directory shows what there is." if exists else ROOTS_HINT, near
+
+        return Missing(f"{path.display} does not exist.", look)
 
     def _look_into(self, folder: SafePath) -> list[Listed] | None:
         """What a folder holds, for guesses; None where it does not exist."""

@@ -118,14 +118,23 @@ def modified_at(top: Handle, path: str) -> int | None:
         return None
 
 
-def with_second_names(top: Handle, paths: Iterable[str]) -> list[str]:
-    """Those of some files beneath an open folder that have other names too (hard links)."""
-    found = []
+def set_apart(top: Handle, paths: Iterable[str], max_bytes: int) -> tuple[set[str], set[str]]:
+    """Those of some files beneath an open folder with other names too (hard links), and large ones.
+
+    Args:
+        top: the folder.
+        paths: from it.
+        max_bytes: larger files are large.
+    """
+    several, large = set(), set()
     for path in paths:
         with suppress(OSError):
-            if os.stat(path, dir_fd=top.fd, follow_symlinks=False).st_nlink > 1:
-                found.append(path)
-    return found
+            status = os.stat(path, dir_fd=top.fd, follow_symlinks=False)
+            if status.st_nlink > 1:
+                several.add(path)
+            if status.st_size > max_bytes:
+                large.add(path)
+    return several, large
 
 
 def newest_first(top: Handle, paths: Iterable[str]) -> list[str]:

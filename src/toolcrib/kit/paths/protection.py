@@ -8,7 +8,7 @@ depth. A pattern that starts with `/` counts from the top of the file system.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fnmatch import translate
 from functools import lru_cache
@@ -113,6 +113,8 @@ WRITE = (
     ".git/sequencer",
     ".git/modules",
     ".git/worktrees",
+    ".githooks",
+    ".husky",
     ".gitmodules",
     ".gitconfig",
     ".config/git",
@@ -205,9 +207,13 @@ class PatternSet:
         lasts = "|".join(f"(?:{translate(p.names[-1])})" for p in self.patterns)
         self._any = re.compile(lasts or r"(?!)")
 
+    def may_match(self, name: str) -> bool:
+        """Whether some pattern ends with a name like this, folded."""
+        return self._any.match(name) is not None
+
     def find(self, names: Sequence[str], end: int) -> list[Pattern]:
         """The patterns that match the names just before the index `end`."""
-        if not self._any.match(names[end - 1]):
+        if not self.may_match(names[end - 1]):
             return []
         return [p for p in self.patterns if p.ends_at(names, end)]
 
@@ -280,6 +286,28 @@ class Protection:
         if use == "read":
             return OWN if _leads_into(names, self._hidden) else ""
         return self._never_written(names, inside)
+
+    def of_folder(self, parts: Sequence[str], use: Use) -> Callable[[str], str]:
+        """Tells of each name in a folder the pattern that forbids it, as `match` would.
+
+        Args:
+            parts: the names of the folder's absolute path, which nothing forbids.
+            use: what is about to happen.
+        """
+        above = [fold(part) for part in parts]
+        places = self._hidden if use == "read" else self._own
+        closed = _leads_into(above, places)
+        lasts = {place[-1] for place in places if place and place[:-1] == above}
+        sets = (self._added[use], self._built_in[use])
+
+        def pattern(name: str) -> str:
+            folded = fold(name)
+            plain = not (closed or folded in lasts or folded == ".git")
+            if plain and not any(known.may_match(folded) for known in sets):
+                return ""
+            return self.match([*parts, name], 1, use)
+
+        return pattern
 
     def _is_lifted(self, names: list[str], index: int) -> bool:
         """Whether an exception speaks of the name before `index`, alone or with what follows."""

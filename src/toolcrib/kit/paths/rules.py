@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 from urllib.parse import unquote
 
 DEVICES = frozenset(
@@ -107,6 +108,7 @@ def tidied(text: str) -> str:
     return plain.replace("\\", "/")
 
 
+@lru_cache(maxsize=8192)
 def fold(name: str) -> str:
     """A name as it is compared: case and spelling of the same characters do not matter.
 

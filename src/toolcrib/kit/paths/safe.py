@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from contextlib import AbstractContextManager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, TypeAlias
 
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, NotFound, PathDenied, TooLarge, ToolError
 from toolcrib.core.params import Param
-from toolcrib.kit.paths.gate import Gate
+from toolcrib.kit.paths.gate import Gate, Order
 from toolcrib.kit.paths.handle import Entry, Handle, Place
 from toolcrib.kit.paths.roots import Root
 from toolcrib.kit.paths.rules import parts_beneath, tidied
@@ -72,6 +72,12 @@ class SafePath:
         base = self.base if self.base <= depth else -1
         return SafePath(self.root, self.parts[:depth], self.gate, base)
 
+    def seen_from(self, folder: SafePath) -> SafePath:
+        """The same place, to be named as from that folder where it lies beneath it."""
+        depth = len(folder.parts)
+        beneath = self.root == folder.root and self.parts[:depth] == folder.parts
+        return replace(self, base=depth if beneath else -1)
+
     def child(self, name: str) -> SafePath:
         """What a folder's listing names `name`."""
         if "/" in name or "\0" in name or name in ("", ".", ".."):
@@ -129,9 +135,9 @@ class SafePath:
         """How many names the folder holds; see `Gate.count`."""
         return self.gate.count(self)
 
-    def list(self) -> list[Entry]:
+    def list(self, order: Order | None = None, most: int = 0) -> list[Entry]:
         """What the folder holds, in no order; see `Gate.entries`."""
-        return self.gate.entries(self)
+        return self.gate.entries(self, order, most)
 
     def place(self, *, whole: bool = False) -> AbstractContextManager[Place]:
         """Where to write it, see `Gate.place`."""

@@ -11,7 +11,7 @@ from contextlib import suppress
 from functools import lru_cache
 from typing import Any, Protocol
 
-from toolcrib.kit.paths.beneath import READABLE
+from toolcrib.kit.paths.beneath import DESCRIPTORS, O_PATH, READABLE
 from toolcrib.kit.paths.images import Image
 
 NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0)
@@ -53,6 +53,7 @@ def write_file(
     mtime: int | None = None,
     owner: tuple[int, int] | None = None,
     like: str = "",
+    flush: bool = True,
 ) -> os.stat_result:
     """Write a whole new file and see it onto the disk.
 
@@ -65,6 +66,7 @@ def write_file(
         mtime: nanoseconds; None for now.
         owner: user and group, kept as far as the system lets us.
         like: the name of a file in the folder whose extended attributes it gets.
+        flush: whether to wait for the disk; else the caller does so for many at once.
     """
     fd = os.open(name, NEW, 0o666 if mode is None else 0o600, dir_fd=folder)
     try:
@@ -83,7 +85,8 @@ def write_file(
         # again at once, so that two versions could have one fingerprint.
         now = time.time_ns() if mtime is None else mtime
         os.utime(fd, ns=(now, now))
-        os.fsync(fd)
+        if flush:
+            os.fsync(fd)
         return os.fstat(fd)
     finally:
         os.close(fd)
@@ -112,7 +115,13 @@ def copy_attributes(folder: int, name: str, fd: int) -> None:
 
 
 def build_tree(
-    folder: int, name: str, tree: Sequence[Image], fetch: Fetch, check: Callable[[], None]
+    folder: int,
+    name: str,
+    tree: Sequence[Image],
+    fetch: Fetch,
+    check: Callable[[], None],
+    *,
+    flush: bool = True,
 ) -> os.stat_result:
     """Make a whole tree again, the first image under `name`; a folder stands before its content."""
     open_folders: list[tuple[Image, int]] = []
@@ -124,7 +133,7 @@ def build_tree(
                 _finish_folder(*open_folders.pop())
             inside = open_folders[-1][1] if open_folders else folder
             last = image.path.rpartition("/")[2] or name
-            _build(inside, last, image, fetch, check)
+            _build(inside, last, image, fetch, check, flush=flush)
             if image.kind == "folder":
                 flags = READABLE | os.O_DIRECTORY | os.O_NOFOLLOW
                 open_folders.append((image, os.open(last, flags, dir_fd=inside)))
@@ -136,7 +145,15 @@ def build_tree(
     return os.stat(name, dir_fd=folder, follow_symlinks=False)
 
 
-def _build(folder: int, name: str, image: Image, fetch: Fetch, check: Callable[[], None]) -> None:
+def _build(
+    folder: int,
+    name: str,
+    image: Image,
+    fetch: Fetch,
+    check: Callable[[], None],
+    *,
+    flush: bool,
+) -> None:
     if image.kind == "folder":
         os.mkdir(name, 0o700, dir_fd=folder)
     elif image.kind == "link":
@@ -155,6 +172,7 @@ def _build(folder: int, name: str, image: Image, fetch: Fetch, check: Callable[[
             mode=image.mode,
             mtime=image.mtime,
             owner=image.owner,
+            flush=flush,
         )
 
 
@@ -273,6 +291,22 @@ def make_one(folder: int, name: str, mode: int | None = None) -> os.stat_result:
     return os.stat(name, dir_fd=folder, follow_symlinks=False)
 
 
+def set_mode(folder: int, name: str, mode: int) -> os.stat_result:
+    """Give a file or folder other permission bits; a link is refused.
+
+    Raises:
+        OSError: ELOOP for a link.
+    """
+    held = os.open(name, (O_PATH or READABLE) | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+    try:
+        if stat.S_ISLNK(os.fstat(held).st_mode):
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), name)
+        os.chmod(f"{DESCRIPTORS}/{held}" if O_PATH else held, mode)  # noqa: PTH101 - or a number
+        return os.fstat(held)
+    finally:
+        os.close(held)
+
+
 def unmake_one(folder: int, name: str) -> bool:
     """Remove a folder if it is empty; whether it was."""
     try:
@@ -298,6 +332,18 @@ def status_of(folder: int, name: str) -> os.stat_result | None:
         return os.stat(name, dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:
         return None
+
+
+def flush_system(fd: int) -> None:
+    """See all that was written to a file system onto the disk."""
+    import ctypes
+
+    try:
+        if ctypes.CDLL(None, use_errno=True).syncfs(fd) == 0:
+            return
+    except (AttributeError, OSError, TypeError):
+        pass
+    os.sync()
 
 
 def flush_folder(folder: int) -> None:

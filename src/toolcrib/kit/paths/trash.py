@@ -33,7 +33,8 @@ class Trash:
     def of_desktop(cls) -> Self | None:
         """The user's; None where no desktop has made one."""
         folder = Path(platformdirs.user_data_dir()) / "Trash"
-        has = all((folder / name).is_dir() for name in ("files", "info"))
+        # Not `is_dir` of a Path, which raises where the folder above is closed to us.
+        has = all(os.path.isdir(folder / name) for name in ("files", "info"))  # noqa: PTH112
         return cls(folder) if os.name == "posix" and has else None
 
     def take(self, source: int, name: str, shown: str, path: str) -> bool:

@@ -47,7 +47,7 @@ class Workspace:
         that, or one of our own; then there is no workspace and every path is refused.
         """
         config = services.config.workspace
-        own = _own_places(services.config)
+        own = own_places(services.config)
         protection = Protection(
             config.protect_read,
             config.protect_write,
@@ -174,7 +174,7 @@ def _misspelt(text: str, reason: str) -> BadInput | PathDenied:
     )
 
 
-def _own_places(config: Config) -> list[str]:
+def own_places(config: Config) -> list[str]:
     """Our settings and state: the files, their folder where it is ours alone, the data."""
     file = user_config_file()
     places = [file, data_folder()]

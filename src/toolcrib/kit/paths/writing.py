@@ -46,7 +46,7 @@ def make_folder(folder: SafePath) -> None:
             except FileExistsError:
                 continue  # another process was quicker
             except OSError as error:
-                raise explained(error, step) from None
+                raise explained(error, step.display) from None
 
 
 def write_new(path: SafePath, data: bytes, check: Check | None = None) -> None:
@@ -74,7 +74,7 @@ def write_new(path: SafePath, data: bytes, check: Check | None = None) -> None:
         except FileExistsError:
             raise _taken(path) from None
         except OSError as error:
-            raise explained(error, path) from None
+            raise explained(error, path.display) from None
 
 
 def _written_nameless(place: Place, data: bytes, check: Check | None) -> bool:
@@ -125,17 +125,17 @@ def _taken(path: SafePath) -> Conflict:
     return Conflict(f"{path.display} exists already.", hint="Use another name.")
 
 
-def explained(error: OSError, path: SafePath) -> ToolError:
+def explained(error: OSError, shown: str) -> ToolError:
     """The failure of a write in words."""
     if error.errno in (errno.EACCES, errno.EROFS, errno.EPERM):
         return PathDenied(
-            f"Access denied: the operating system does not let toolcrib write {path.display}.",
+            f"Access denied: the operating system does not let toolcrib write {shown}.",
             hint="Use another folder, or ask the user for the permission.",
             rule="permissions",
         )
     full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
     why = "the disk is full" if full else error.strerror or str(error)
     return StorageFailure(
-        f"{path.display} cannot be written: {why}.",
+        f"{shown} cannot be written: {why}.",
         hint="Free some space, or use another folder." if full else "",
     )

@@ -76,6 +76,26 @@ class Blobs:
         """Whether it is kept."""
         return self._path(digest).exists()
 
+    def adopt(self, other: Blobs, digest: str) -> int:
+        """Keep a content that another folder keeps too; how many bytes that newly takes.
+
+        Raises:
+            StorageFailure: it is gone there, or the system refuses.
+        """
+        path = self._path(digest)
+        try:
+            if path.exists():
+                os.utime(path)
+                return 0
+            make_private(path.parent)
+            with contextlib.suppress(FileExistsError):
+                os.link(other._path(digest), path)
+            os.utime(path)
+            return path.stat().st_size
+        except OSError:
+            digest, size = self.add(other.read(digest))
+            return size
+
     def sweep(self, wanted: Callable[[str], bool]) -> int:
         """Remove what nobody wants any more; how many bytes that frees."""
         freed, old = 0, time.time() - YOUNG_SECONDS

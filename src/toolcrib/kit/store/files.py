@@ -86,6 +86,17 @@ def held(
         os.close(handle)
 
 
+def is_ours(handle: int) -> bool:
+    """Take a file that no living process has taken; it is let go when it is closed."""
+    try:
+        import fcntl
+
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (ImportError, OSError):
+        return False
+    return True
+
+
 def make_private(folder: Path) -> None:
     """Make a folder, and those above it that are missing, for this user alone."""
     if not folder.is_dir():

@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import BinaryIO
 
 from toolcrib.core.errors import BadInput, Conflict, NotFound, StorageFailure
-from toolcrib.kit.store.files import make_private
+from toolcrib.kit.store.files import is_ours, make_private
 
 ENDING = ".zip"
+UNFINISHED = ".part"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
@@ -45,12 +46,14 @@ class Vault:
             StorageFailure: the disk is full, or the system refuses.
         """
         path = self._path(name)
-        part = self.folder / f".{secrets.token_hex(8)}.part"
+        part = self.folder / f".{secrets.token_hex(8)}{UNFINISHED}"
         try:
             make_private(self.folder)
+            self._sweep()
             fd = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
             try:
                 with os.fdopen(fd, "wb") as file:
+                    is_ours(file.fileno())
                     for chunk in chunks:
                         file.write(chunk)
                     file.flush()
@@ -100,6 +103,13 @@ class Vault:
         """Remove a backup for good."""
         self.find(name)
         self._path(name).unlink(missing_ok=True)
+
+    def _sweep(self) -> None:
+        """Remove what processes left that died while they made a backup."""
+        for path in self.folder.glob(f".*{UNFINISHED}"):
+            with contextlib.suppress(OSError), path.open("rb") as file:
+                if is_ours(file.fileno()):
+                    path.unlink()
 
     def _path(self, name: str) -> Path:
         plain = name.removesuffix(ENDING)

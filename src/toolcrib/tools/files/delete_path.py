@@ -12,7 +12,9 @@ from toolcrib.core.params import Param
 from toolcrib.core.tool import ERASE, READ, WRITE, Right, tool
 from toolcrib.kit.changes import Changes, Plan
 from toolcrib.kit.changes.copies import walk
+from toolcrib.kit.content.sizes import some
 from toolcrib.kit.finding.globs import compiled, translate
+from toolcrib.kit.finding.pattern import reason_of
 from toolcrib.kit.paths import Entry, SafePath, Workspace, WritablePath
 from toolcrib.kit.threads import Checkpoint, in_thread
 from toolcrib.tools.files.dialects.changing import recursing
@@ -76,9 +78,10 @@ async def delete_path(
     if path is None and not pattern:
         raise BadInput("There is nothing to delete.", hint="Send path, or pattern.")
     plan = Plan(delete_path.name)
+    closed: list[str] = []
     if pattern:
         folder = path or ctx.use(Workspace).start(ctx.session.directory)
-        found = await _matches(folder, pattern, ctx)
+        found = await _matches(folder, pattern, closed, ctx)
         _need_confirmed(found, pattern, confirm=confirm)
     else:
         assert path is not None
@@ -101,6 +104,8 @@ async def delete_path(
         text = f"{text}\n{_listed(names)}"
     if applied.note and not permanent:
         text += f"\n{applied.note}"
+    if closed:
+        text += f"\nNot looked into, since the system does not allow it: {some(closed)}"
     return Result(text=text, data={"deleted": names, "step": applied.step, "permanent": permanent})
 
 
@@ -124,13 +129,13 @@ def _need_free(path: SafePath, ctx: Ctx) -> None:
         )
 
 
-async def _matches(folder: SafePath, pattern: str, ctx: Ctx) -> list[SafePath]:
+async def _matches(folder: SafePath, pattern: str, closed: list[str], ctx: Ctx) -> list[SafePath]:
     fits = _matcher(pattern)
     deep = not _is_regex(pattern) and "/" in pattern
 
     def work(check: Checkpoint) -> list[SafePath]:
         pairs: Iterable[tuple[str, SafePath, Entry]] = (
-            (("/".join(f.way), f.path, f.entry) for f in walk(folder, check))
+            (("/".join(f.way), f.path, f.entry) for f in walk(folder, check, left_out=closed))
             if deep
             else ((e.name, folder.child(e.name), e) for e in folder.list())
         )
@@ -184,10 +189,8 @@ def _matcher(pattern: str) -> Callable[[str], bool]:
     try:
         found = compiled(pattern[1:-1] if _is_regex(pattern) else glob)
     except re2.error as error:
-        reason = error.args[0] if error.args else error
-        text = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
         raise BadInput(
-            f"The pattern is not understood: {text}.",
+            f"The pattern is not understood: {reason_of(error)}.",
             hint="Lookaround and back references are not supported.",
         ) from None
     return lambda name: found.search(name.encode("utf-8", "surrogateescape")) is not None

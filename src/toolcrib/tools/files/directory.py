@@ -78,7 +78,7 @@ async def list_directory(
     *,
     ctx: Ctx,
 ) -> Result:
-    """List what a folder of the workspace holds, with sizes.
+    """List what a folder holds, with sizes.
 
     Hidden files are shown too. Links are named with their target and not followed. At more
     than one level, folders such as node_modules are named and not opened.

@@ -95,14 +95,14 @@ class Replacement(Pair, total=False):
 )
 async def edit_file(
     path: WritablePath,
-    old: Annotated[str, Param("Text to replace, unique in the file.")] = "",
+    old: Annotated[str, Param("Text to replace, once in the file.")] = "",
     new: str | None = None,
     all: Annotated[bool, Param("Replace every match.")] = False,  # noqa: A002
     edits: Annotated[list[Replacement] | None, Param("Several: all or none.")] = None,
     *,
     ctx: Ctx,
 ) -> Result:
-    """Replace text in a file; shows the difference.
+    """Replace text in a file; shows a diff.
 
     Indentation, trailing space and quotation marks of `old` may differ from the file's;
     anything else must be the same, and there must be one such place. Several edits are done

@@ -98,6 +98,8 @@ MAX_FILES = 100
         "line_numbers": "numbers",
         "show_line_numbers": "numbers",
         "with_line_numbers": "numbers",
+        "hashes": "anchors",
+        "with_anchors": "anchors",
     },
     profiles=("default",),
     dialect=reading,
@@ -111,6 +113,7 @@ async def read_file(
     column: Annotated[Offset, Param("Skip characters of that line.")] = 0,
     focus: Annotated[str, Param("Only what is about these words.")] = "",
     numbers: Annotated[bool, Param("Number the lines.")] = False,
+    anchors: Annotated[bool, Param("For edits: LINE:HASH.")] = False,
     *,
     ctx: Ctx,
 ) -> Result:
@@ -125,7 +128,7 @@ async def read_file(
         raise BadInput("read_file needs 'path' or 'paths'.", hint='For example {"path": "a.txt"}.')
     if len(chosen) > MAX_FILES:
         raise BadInput(f"read_file takes {MAX_FILES} files at once, not {len(chosen):,}.")
-    request = Request(start, end, lines, column, focus.strip(), numbers)
+    request = Request(start, end, lines, column, focus.strip(), numbers, anchors)
     room = room_in(ctx.budget(read_file.name))
     read = partial(_read, request=request, ctx=ctx)
     if len(chosen) == 1 and isinstance(chosen[0], SafePath):
@@ -176,6 +179,7 @@ def _asked(request: Request) -> dict[str, object]:
         "column": request.column,
         "focus": request.focus,
         "numbers": request.numbers,
+        "anchors": request.anchors,
     }
 
 

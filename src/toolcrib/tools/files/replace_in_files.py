@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Annotated
 
 from toolcrib.core.call import Result
@@ -13,10 +14,11 @@ from toolcrib.kit.changes import Plan
 from toolcrib.kit.editing.replacing import Replacing
 from toolcrib.kit.paths import Workspace, WritablePath
 from toolcrib.kit.threads import Checkpoint, in_thread
-from toolcrib.tools.files.editing.gathering import Change, Gathered, gather
+from toolcrib.tools.files.editing.gathering import SECONDS, Change, Gathered, gather
 from toolcrib.tools.files.editing.loading import need_size
 from toolcrib.tools.files.editing.replying import Told, carry_out, shown
 
+PARTLY = "the time of a dry run was up; path and glob narrow it"
 LINES = 60
 FILES_SHOWN = 40
 
@@ -72,13 +74,15 @@ async def replace_in_files(
     engine = Replacing(pattern, replacement, literal=literal, ignore_case=ignore_case)
     folder = path or ctx.use(Workspace).start(ctx.session.directory)
     ctx.session.taint(private=True)
+    globs, until = _globs(glob), time.monotonic() + SECONDS if dry_run else None
     found = await in_thread(
-        lambda check: gather(folder, _globs(glob), engine, replace_in_files, ctx, check),
+        lambda check: gather(folder, globs, engine, replace_in_files, ctx, check, until=until),
         ctx.deadline,
     )
     if not found.changes:
+        so_far = f" so far: {PARTLY}" if found.partly else ""
         raise NoResults(
-            f"Nothing to replace in {folder.display}{_left_out(found)}.",
+            f"Nothing to replace in {folder.display}{_left_out(found)}{so_far}.",
             hint="search_files shows what there is. Case matters unless ignore_case=true.",
         )
     plan = Plan(replace_in_files.name)
@@ -89,7 +93,11 @@ async def replace_in_files(
 
     told, text = await in_thread(work, ctx.deadline)
     if dry_run:
-        data = {"dry_run": True, "files": [{"path": t.path, **t.data} for t in told]}
+        data = {
+            "dry_run": True,
+            "partly": found.partly,
+            "files": [{"path": t.path, **t.data} for t in told],
+        }
         return Result(text=text, data=data, private=True)
     return await carry_out(plan, told, text, ctx)
 
@@ -122,6 +130,8 @@ def _summary(found: Gathered, told: list[Told], *, dry_run: bool) -> str:
         lines.append(shown([one], each) if index < LINES // each else one.line)
     if len(told) > FILES_SHOWN:
         lines.append(f"[{len(told) - FILES_SHOWN:,} more files]")
+    if found.partly:
+        lines.append(f"More may fit: {PARTLY}.")
     if dry_run:
         lines.append("Nothing is changed yet: dry_run=false does it.")
     return "\n".join(lines)

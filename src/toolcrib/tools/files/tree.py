@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any
 
 from toolcrib.core.call import Next, Result
@@ -121,6 +121,9 @@ def _grown(folder: SafePath, depth: int, check: Checkpoint) -> Tree:
     todo: deque[tuple[SafePath, str, int, Branch | None]] = deque([(folder, "", 1, None)])
     while todo:
         here, above, level, parent = todo.popleft()
+        if tree.partly and parent is not None:
+            parent.listed = replace(parent.listed, closed=True)
+            continue
         found: list[Branch] = []
         try:
             for listed in walk(here, above, 1, check):
@@ -138,10 +141,10 @@ def _grown(folder: SafePath, depth: int, check: Checkpoint) -> Tree:
             tree.branches = found
         else:
             parent.children = found
-        for branch in found:
-            if _is_open(branch) and level < depth:
+        for branch in filter(_is_open, found):
+            if level < depth:
                 todo.append((branch.path, f"{branch.listed.path}/", level + 1, branch))
-            elif _is_open(branch):
+            else:
                 branch.hidden = branch.path.count()
     return tree
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -11,12 +12,16 @@ from toolcrib.core.policy import decide
 from toolcrib.core.tool import Tool
 from toolcrib.kit.content.faithful import Splice
 from toolcrib.kit.editing.replacing import Replacing
-from toolcrib.kit.finding.scope import Scope, scope_of, walk
+from toolcrib.kit.finding.scope import scope_of, walk
 from toolcrib.kit.paths import SafePath
 from toolcrib.kit.threads import Checkpoint
-from toolcrib.tools.files.editing.loading import Loaded, load
+from toolcrib.tools.files.editing.loading import MAX_BYTES, Loaded, load
 
 MOST_FILES = 1_000
+MOST_BYTES = 200_000_000
+"""Bytes of all files that are changed at once: they are held in memory."""
+SECONDS = 15.0
+"""After so long a dry run shows what it found, and says that there may be more."""
 NARROWER = "Narrow it with path and glob, or change them in several calls."
 
 
@@ -31,10 +36,14 @@ class Change:
 
 @dataclass(slots=True)
 class Gathered:
-    """The files that change, and how many were left out, by reason."""
+    """The files that change, and how many were left out, by reason.
+
+    `partly`: the time of a dry run was up before all files were looked at.
+    """
 
     changes: list[Change] = field(default_factory=list)
     left_out: dict[str, int] = field(default_factory=dict)
+    partly: bool = False
 
     def leave_out(self, reason: str) -> None:
         """Count a file that is not looked at or not changed."""
@@ -42,33 +51,59 @@ class Gathered:
 
 
 def gather(
-    folder: SafePath, globs: list[str], pattern: Replacing, tool: Tool, ctx: Ctx, check: Checkpoint
+    folder: SafePath,
+    globs: list[str],
+    pattern: Replacing,
+    tool: Tool,
+    ctx: Ctx,
+    check: Checkpoint,
+    *,
+    until: float | None = None,
 ) -> Gathered:
     """Look through a file, or the files of a folder. It blocks.
 
     Files that are binary, too large, protected, links, or ruled out by the policy are left
     out; hidden and ignored ones are not looked at.
 
+    Args:
+        folder: the file or folder.
+        globs: which files.
+        pattern: what is replaced.
+        tool: the tool whose policy holds for each file.
+        ctx: the call.
+        check: called between two files.
+        until: a `time.monotonic()` value after which it stops with what it found.
+
     Raises:
-        TooLarge: more than MOST_FILES would change.
+        TooLarge: more than MOST_FILES would change, or more than MOST_BYTES.
         NotFound, PathDenied: there is no such folder, or it cannot be read.
     """
     gathered = Gathered()
-    for display, path in _files(folder, globs, check):
-        change = _change(display, path, pattern, gathered)
-        if change is None:
+    size = 0
+    for display, path in _files(folder, globs, pattern, check):
+        if until is not None and time.monotonic() > until:
+            gathered.partly = True
+            break
+        change = None if path is None else _change(display, path, pattern, gathered)
+        if path is None or change is None:
             continue
         reason = _barred(path, tool, ctx)
         if reason:
             gathered.leave_out(reason)
             continue
         gathered.changes.append(change)
+        size += change.loaded.size
         if len(gathered.changes) > MOST_FILES:
             raise TooLarge(f"More than {MOST_FILES:,} files would change.", hint=NARROWER)
+        if size > MOST_BYTES:
+            raise TooLarge(f"Files of more than {MOST_BYTES:,} bytes would change.", hint=NARROWER)
     return gathered
 
 
-def _files(folder: SafePath, globs: list[str], check: Checkpoint) -> Iterator[tuple[str, SafePath]]:
+def _files(
+    folder: SafePath, globs: list[str], pattern: Replacing, check: Checkpoint
+) -> Iterator[tuple[str, SafePath | None]]:
+    """The files to look at closely, each as a call would name it; None after each folder."""
     with folder.open() as handle:
         if handle.kind == "file":
             yield folder.display, folder
@@ -76,14 +111,16 @@ def _files(folder: SafePath, globs: list[str], check: Checkpoint) -> Iterator[tu
     scope = scope_of(folder, globs)
     with scope.real.open() as top:
         for level in walk(scope, top, check):
-            for name in level.files:
-                yield from _wanted(scope, f"{level.prefix}{name}")
-                check()
-
-
-def _wanted(scope: Scope, path: str) -> Iterator[tuple[str, SafePath]]:
-    if not scope.globs or scope.globs.fits(path):
-        yield scope.display(path), scope.file(path)
+            yield level.prefix, None
+            for number, name in enumerate(level.files):
+                path = f"{level.prefix}{name}"
+                if scope.globs and not scope.globs.fits(path):
+                    continue
+                if not number % 100:
+                    check()
+                    yield path, None
+                if pattern.may_fit(level.read(name, MAX_BYTES)):
+                    yield scope.display(path), scope.file(path)
 
 
 def _change(display: str, path: SafePath, pattern: Replacing, gathered: Gathered) -> Change | None:

@@ -49,7 +49,9 @@ def walk(
 
     Folders of what programs made are named and not opened, but for the first one.
     """
-    for entry in sorted(folder.list(), key=_KEYS[sort]):
+    # One more than is ever shown, so that it can be told that there are more.
+    order = None if sort == "name" else _KEYS[sort]
+    for entry in sorted(folder.list(order, MAX_ENTRIES + 1), key=_KEYS[sort]):
         check()
         path = above + entry.name
         deeper = depth > 1 and entry.kind == "folder" and not entry.protected

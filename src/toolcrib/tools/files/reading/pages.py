@@ -7,6 +7,7 @@ from typing import Any
 
 from toolcrib.kit.content.lines import Fits, Page, TextFile
 from toolcrib.kit.content.outline import Entry, most_telling, outline
+from toolcrib.kit.editing.anchors import anchor
 from toolcrib.kit.tokens import estimate, longest_head
 from toolcrib.tools.files.reading.request import Part, Request
 
@@ -49,18 +50,19 @@ def page_of(text: TextFile, display: str, size: int, request: Request, room: int
 
 def _page(text: TextFile, start: int, lines: int, request: Request, room: int) -> Page:
     fits: Fits = partial(longest_head, max_tokens=room)
-    if request.numbers:
-        fits = partial(_numbered_head, first=start if start > 0 else 100_000, max_tokens=room)
+    if request.numbers or request.anchors:
+        first = start if start > 0 else 100_000
+        fits = partial(_numbered_head, first=first, max_tokens=room, anchors=request.anchors)
     return text.page(start, lines, request.column, room * CHARS_A_TOKEN, fits)
 
 
-def _numbered_head(text: str, first: int, max_tokens: int) -> int:
+def _numbered_head(text: str, first: int, max_tokens: int, *, anchors: bool) -> int:
     """How many first characters of a text there is room for when its lines are numbered."""
     lines = text.splitlines(keepends=True)
     low, high = 0, len(lines)
     while low < high:
         middle = (low + high + 1) // 2
-        if estimate(numbered("".join(lines[:middle]), first)) <= max_tokens:
+        if estimate(numbered("".join(lines[:middle]), first, anchors=anchors)) <= max_tokens:
             low = middle
         else:
             high = middle - 1
@@ -69,11 +71,25 @@ def _numbered_head(text: str, first: int, max_tokens: int) -> int:
     return longest_head(text, max(max_tokens - 4, 1))
 
 
-def numbered(text: str, first: int) -> str:
-    """The text with the number of each line before it, as in `12|text`."""
+def numbered(text: str, first: int, *, anchors: bool = False, cut: tuple[int, int] = (0, 0)) -> str:
+    """The text with the number of each line before it, as in `12|text`.
+
+    Args:
+        text: whole lines, but for what `cut` says.
+        first: the number of the first.
+        anchors: put the anchor of each line there, as in `12:a3f9|text`.
+        cut: how many characters the first line lacks, and after how many the last one ends;
+            0 for none. Such lines have no anchor.
+    """
     ended = text.endswith("\n")
     lines = text.removesuffix("\n").split("\n")
-    return "\n".join(f"{n}|{line}" for n, line in enumerate(lines, first)) + ("\n" if ended else "")
+    marks = [anchor(n, line) if anchors else str(n) for n, line in enumerate(lines, first)]
+    if cut[0]:
+        marks[0] = str(first)
+    if cut[1]:
+        marks[-1] = str(first + len(lines) - 1)
+    shown = (f"{mark}|{line}" for mark, line in zip(marks, lines, strict=True))
+    return "\n".join(shown) + ("\n" if ended else "")
 
 
 def _part(text: TextFile, page: Page, display: str, size: int, request: Request) -> Part:
@@ -87,8 +103,9 @@ def _part(text: TextFile, page: Page, display: str, size: int, request: Request)
         return Part(f"({display} is empty)", data)
     footer = _footer(text, page, size)
     body = page.text
-    if request.numbers and page.first is not None:
-        body = numbered(body, page.first)
+    if (request.numbers or request.anchors) and page.first is not None:
+        cut = request.column, page.column
+        body = numbered(body, page.first, anchors=request.anchors, cut=cut)
     separator = "" if body.endswith("\n") or not footer else "\n"
     shown = f"{body}{separator}{footer}"
     data["tokens"] = estimate(shown)

@@ -22,6 +22,7 @@ class Request:
     column: int = 0
     focus: str = ""
     numbers: bool = False
+    anchors: bool = False
 
     @property
     def ranged(self) -> bool:
@@ -59,6 +60,8 @@ class Request:
             arguments["column"] = column
         if self.numbers:
             arguments["numbers"] = True
+        if self.anchors:
+            arguments["anchors"] = True
         return arguments
 
 
