@@ -149,3 +149,32 @@ def test_without_the_extra_the_error_names_it(ws: Path) -> None:
     assert 'missing_extra Install it with: pip install "toolcrib[code]"' in done.stdout, done.stderr
     assert "4: class Reader" in done.stdout
     assert 'pip install "toolcrib[code]"' in done.stdout.split("4: class Reader")[0]
+
+
+@pytest.mark.parametrize("limit", [0, 70, 1000])
+async def test_usages_in_pages(ws: Path, box: Toolbox, limit: int) -> None:
+    calls = "".join(f"print(wanted({n}), 'of the many calls')\n" for n in range(600))
+    fill(ws, {"a.py": "def wanted(n):\n    return n\n\n\n" + calls, "b.py": "# wanted here\n"})
+    given: dict[str, object] = {"name": "wanted", "path": "a.py"}
+    given |= {"limit": limit} if limit else {}
+    lines: list[int] = []
+    possible = 0
+    pages = 0
+    while True:
+        result = await box.call("find_usages", given)
+        assert result.error is None, result.render()
+        assert result.data["total"] == 602
+        assert len(result.data["certain"]) <= (limit or 100)
+        lines += [row["line"] for row in result.data["certain"]]
+        possible += len(result.data["possible"])
+        pages += 1
+        if result.next is None:
+            break
+        assert result.next.tool == "find_usages"
+        given = dict(result.next.arguments)
+    assert pages > 2
+    assert lines == [1, *range(5, 605)]
+    assert possible == 1
+    beyond = await box.call("find_usages", {**given, "start": 9999})
+    assert beyond.error is not None
+    assert beyond.error.code == "no_results"

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from toolcrib.core.errors import ToolError
+from toolcrib.core.errors import MissingExtra, ToolError
 from toolcrib.kit.code.languages import language_of
 from toolcrib.kit.code.outline import Symbol, symbols
 from toolcrib.kit.code.project import Project
@@ -70,7 +70,9 @@ def _files(project: Project, word: str, under: str) -> Iterator[tuple[str, str]]
             continue
         project.check()
         try:
-            text = project.text(path)
+            text = project.parsable(path)
+        except MissingExtra:
+            raise
         except ToolError:
             continue
         yield path, text

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import NotFound, TooLarge, ToolError, UnsupportedContent
 from toolcrib.kit.code.languages import LANGUAGES, MIXED, ending_of, language_of
+from toolcrib.kit.code.trials import Trial, Trials
 from toolcrib.kit.content.faithful import FaithfulText, Splice
 from toolcrib.kit.content.kinds import SNIFFED, kind_of
 from toolcrib.kit.finding.scope import Scope, scope_of, suspects, walk
@@ -49,11 +50,14 @@ class Project:
         check: called between two steps of blocking work; raises when it should stop.
     """
 
-    def __init__(self, ctx: Ctx, scope: Scope, paths: Iterable[str], check: Checkpoint) -> None:
+    def __init__(
+        self, ctx: Ctx, scope: Scope, paths: Iterable[str], check: Checkpoint, trial: Trial
+    ) -> None:
         self.ctx = ctx
         self.scope = scope
         self.paths = tuple(paths)
         self.check: Callable[[], None] = check
+        self._trial = trial
         self._known = frozenset(self.paths)
         self._raw: dict[str, tuple[bytes, str] | ToolError] = {}
         self._sources: dict[str, Source] = {}
@@ -67,10 +71,11 @@ class Project:
             NotFound, PathDenied: as opening the folder does.
         """
         check = Checkpoint(ctx.deadline)
-        return await in_thread(lambda _: cls._listed(ctx, folder, check), ctx.deadline)
+        trial = ctx.use(Trials).by_thread(ctx.deadline)
+        return await in_thread(lambda _: cls._listed(ctx, folder, check, trial), ctx.deadline)
 
     @classmethod
-    def _listed(cls, ctx: Ctx, folder: SafePath, check: Checkpoint) -> Project:
+    def _listed(cls, ctx: Ctx, folder: SafePath, check: Checkpoint, trial: Trial) -> Project:
         scope = scope_of(folder)
         paths: list[str] = []
         with scope.real.open() as top:
@@ -85,7 +90,7 @@ class Project:
                         hint=NARROWER,
                     )
         barred = suspects(scope, paths)
-        return cls(ctx, scope, sorted(path for path in paths if path not in barred), check)
+        return cls(ctx, scope, sorted(path for path in paths if path not in barred), check, trial)
 
     def __contains__(self, path: str) -> bool:
         return path in self._known
@@ -122,6 +127,21 @@ class Project:
             UnsupportedContent, TooLarge, NotFound, PathDenied: it cannot be read as text.
         """
         return self.source(path).text
+
+    def parsable(self, path: str, by: str = "") -> str:
+        """The text of a file, when it can be parsed soon. Only in a thread.
+
+        Args:
+            path: the file.
+            by: another parser than that of its language, see `toolcrib.kit.code.trial`.
+
+        Raises:
+            TooLarge: a parser takes too long for it. Else as `text` does.
+            MissingExtra: the parser is not installed.
+        """
+        text = self.text(path)
+        self._trial(text, by or language_of(path), self.display(path))
+        return text
 
     def source(self, path: str) -> Source:
         """A file with all that is needed to change it; raises as `text` does."""

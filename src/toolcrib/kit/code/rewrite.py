@@ -24,6 +24,15 @@ LINES = 120
 APPLY = "Nothing is changed yet: dry_run=false does it."
 
 
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What was planned: the beginning of the answer, values, and lines behind it."""
+
+    head: str
+    data: dict[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
 @dataclass(slots=True)
 class Rewrite:
     """New texts for files, collected first; paths are those of the project.

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Annotated, Any
 
 from toolcrib.core.call import Next, Result
 from toolcrib.core.context import Ctx, room_in
-from toolcrib.core.errors import MissingExtra, NoResults, ToolError
+from toolcrib.core.errors import MissingExtra, NoResults, TooLarge, ToolError
 from toolcrib.core.params import Offset, Param
 from toolcrib.core.tool import READ, tool
 from toolcrib.kit.code.languages import language_of
 from toolcrib.kit.code.outline import in_outline, symbols
 from toolcrib.kit.code.project import MAX_BYTES, Project
+from toolcrib.kit.code.trials import Trial, Trials
 from toolcrib.kit.content.faithful import FaithfulText
 from toolcrib.kit.content.kinds import SNIFFED, kind_of
 from toolcrib.kit.content.outline import outline
@@ -20,6 +23,7 @@ from toolcrib.kit.threads import Checkpoint, in_thread
 from toolcrib.kit.tokens import estimate
 
 MISSING = 'Found by patterns only; for exact outlines: pip install "toolcrib[code]"'
+SLOW = "Found by patterns only: a parser takes too long for this text."
 Row = dict[str, Any]
 
 
@@ -64,7 +68,8 @@ async def code_outline(
 
     kind = await in_thread(lambda _: _kind(place), ctx.deadline)
     if kind == "file":
-        rows, note = await in_thread(lambda _: _of_file(place), ctx.deadline)
+        trial = ctx.use(Trials).by_thread(ctx.deadline)
+        rows, note = await in_thread(lambda _: _of_file(place, trial), ctx.deadline)
         head = f"{place.display}: {_count(len(rows), 'definition')}"
         if not rows:
             raise NoResults(
@@ -93,17 +98,24 @@ def _count(number: int, word: str) -> str:
     return f"{number:,} {word}{'' if number == 1 else 's'}"
 
 
-def _of_file(place: SafePath) -> tuple[list[Row], str]:
+def _of_file(place: SafePath, trial: Trial) -> tuple[list[Row], str]:
     data = place.read_bytes(MAX_BYTES)
     if kind_of(data[:SNIFFED]) is not None:
         raise NoResults(f"{place.display} is not text.", hint="file_info tells what it is.")
-    return _rows(FaithfulText.of(data, place.display).text, place.name)
+    text = FaithfulText.of(data, place.display).text
+
+    def tried() -> str:
+        trial(text, language_of(place.name), place.display)
+        return text
+
+    return _rows(text, place.name, tried)
 
 
-def _rows(text: str, name: str) -> tuple[list[Row], str]:
+def _rows(text: str, name: str, tried: Callable[[], str]) -> tuple[list[Row], str]:
     language, note = language_of(name), ""
     if language:
         try:
+            text = tried()
             return [
                 {
                     "line": s.line,
@@ -118,6 +130,8 @@ def _rows(text: str, name: str) -> tuple[list[Row], str]:
             ], ""
         except MissingExtra:
             note = MISSING
+        except TooLarge:
+            note = SLOW
     entries = outline(text.split("\n"), name)
     levels = sorted({entry.level for entry in entries})
     return [
@@ -134,7 +148,7 @@ def _of_folder(project: Project, check: Checkpoint) -> tuple[list[tuple[str, lis
         if not language_of(path):
             continue
         try:
-            rows, said = _rows(project.text(path), path)
+            rows, said = _rows(project.text(path), path, partial(project.parsable, path))
         except ToolError:
             continue
         note = note or said

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from toolcrib.core.call import Result
+from toolcrib.core.call import Next, Result
 from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import NoResults
 from toolcrib.core.params import Offset, Param
@@ -18,6 +18,8 @@ from toolcrib.kit.tokens import estimate
 from toolcrib.tools.code.choosing import choose
 
 WIDTH = 120
+MAX_LIMIT = 1_000
+REASONS = 100
 
 
 @tool(
@@ -42,12 +44,17 @@ WIDTH = 120
         "relative_path": "path",
         "line_number": "line",
         "definition_line": "line",
+        "offset": "start",
+        "skip": "start",
+        "max_results": "limit",
     },
 )
 async def find_usages(
     name: Annotated[str, Param("The symbol.")],
     path: Annotated[WorkspacePath | None, Param("A file that defines or uses it.")] = None,
     line: Annotated[Offset, Param("The line there; needed if several have the name.")] = 0,
+    limit: Annotated[int, Param(minimum=1, maximum=MAX_LIMIT)] = 100,
+    start: Annotated[Offset, Param("Places to skip.")] = 0,
     *,
     ctx: Ctx,
 ) -> Result:
@@ -63,10 +70,27 @@ async def find_usages(
     if not found.certain and not found.possible:
         raise NoResults(f"{last} is used nowhere.", hint="search_files finds any text.")
     room = room_in(ctx.budget(find_usages.name))
-    return await in_thread(lambda _: _result(project, found, last, room), ctx.deadline)
+    again = {
+        "name": name,
+        "path": path.display if path else "",
+        "line": line,
+        "limit": limit if limit != 100 else 0,
+    }
+    kept = {key: value for key, value in again.items() if value}
+    return await in_thread(
+        lambda _: _result(project, found, last, room, (start, limit), kept), ctx.deadline
+    )
 
 
-def _result(project: Project, found: References, name: str, room: int) -> Result:
+def _result(
+    project: Project,
+    found: References,
+    name: str,
+    room: int,
+    page: tuple[int, int],
+    again: dict[str, Any],
+) -> Result:
+    start, limit = page
     definitions = [p for p in found.certain if p.kind == "definition"]
     others = [p for p in found.certain if p.kind != "definition"]
     files = len({p.path for p in found.certain})
@@ -75,35 +99,42 @@ def _result(project: Project, found: References, name: str, room: int) -> Result
         f"{'use' if len(others) == 1 else 'uses'} in {files:,} {'file' if files == 1 else 'files'}"
         f", {len(found.possible):,} possible"
     )
-    lines, left, truncated = [head], room - estimate(head) - 10, False
-    for title, places in (
-        ("Defined:", definitions),
-        ("Certain:", others),
-        ("Possible (text, or not provable):", found.possible),
-    ):
-        if not places:
-            continue
-        lines.append(title)
-        for number, place in enumerate(places):
-            line = f"{project.display(place.path)}:{place.line}  {_line(project, place)}"
-            left -= estimate(line) + 1
-            if left < 0 and len(lines) > 2:
-                lines.append(f"[{len(places) - number:,} more]")
-                truncated = True
-                break
-            lines.append(line)
+    ordered = [
+        *(("Defined:", p) for p in definitions),
+        *(("Certain:", p) for p in others),
+        *(("Possible (text, or not provable):", p) for p in found.possible),
+    ]
+    total = len(ordered)
+    if start >= total:
+        raise NoResults(f"{name} has {total:,} places.", hint="Take a smaller 'start'.")
+    lines, left, title, end = [head], room - estimate(head) - 40, "", start
+    for kind, place in ordered[start : start + limit]:
+        line = f"{project.display(place.path)}:{place.line}  {_line(project, place)}"
+        left -= estimate(line) + 1 + (0 if kind == title else estimate(kind) + 1)
+        if left < 0 and end > start:
+            break
+        if kind != title:
+            title = kind
+            lines.append(kind)
+        lines.append(line)
+        end += 1
+    if end < total:
+        lines.append(f"[{total - end:,} more]")
     if found.obstacles:
         lines.append(
             f"Not surely all: {len(found.obstacles):,} reasons, the first: {found.obstacles[0]}"
         )
+    shown = [place for _, place in ordered[start:end]]
     data = {
         "name": name,
         "kind": found.what,
-        "certain": [_row(project, p) for p in found.certain],
-        "possible": [_row(project, p) for p in found.possible],
-        "obstacles": found.obstacles,
+        "certain": [_row(project, p) for p in shown[: max(len(found.certain) - start, 0)]],
+        "possible": [_row(project, p) for p in shown[max(len(found.certain) - start, 0) :]],
+        "total": total,
+        "obstacles": found.obstacles[:REASONS],
     }
-    return Result("\n".join(lines), data, truncated=truncated)
+    following = Next(find_usages.name, {**again, "start": end}) if end < total else None
+    return Result("\n".join(lines), data, truncated=end < total, next=following)
 
 
 def _line(project: Project, place: Place) -> str:

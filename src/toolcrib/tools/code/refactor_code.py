@@ -12,11 +12,13 @@ from toolcrib.core.params import Param
 from toolcrib.core.tool import WRITE, tool
 from toolcrib.kit.code.languages import SCRIPTS, language_of
 from toolcrib.kit.code.project import Project
-from toolcrib.kit.code.python.extracting import extract
-from toolcrib.kit.code.python.moving import move
-from toolcrib.kit.code.python.refactoring import Done
-from toolcrib.kit.code.python.unused import clean
-from toolcrib.kit.code.rewrite import Rewrite
+from toolcrib.kit.code.python.extracting import extract as py_extract
+from toolcrib.kit.code.python.moving import move as py_move
+from toolcrib.kit.code.python.unused import clean as py_clean
+from toolcrib.kit.code.rewrite import Done, Rewrite
+from toolcrib.kit.code.script.extracting import extract as js_extract
+from toolcrib.kit.code.script.moving import move as js_move
+from toolcrib.kit.code.script.unused import clean as js_clean
 from toolcrib.kit.code.usages import find_renamed
 from toolcrib.kit.paths import SafePath, WritablePath
 from toolcrib.kit.threads import in_thread
@@ -77,8 +79,8 @@ async def refactor_code(
 ) -> Result:
     """Rename, move or extract a function, or remove unused imports, in all files.
 
-    For Python; in JavaScript and TypeScript it renames. What cannot be proven to keep the
-    program as it is, is refused with the lines that stand in the way.
+    For Python, JavaScript and TypeScript. What cannot be proven to keep the program as it
+    is, is refused with the lines that stand in the way.
     """
     ctx.session.taint(private=True)
     language = language_of(path.name)
@@ -112,25 +114,23 @@ async def _changed(
     language: str,
 ) -> Done:
     deadline = rewrite.project.ctx.deadline
-    if language != "python":
-        raise UnsupportedContent(
-            f"{operation} is not there for {language}.",
-            hint="rename_symbol renames in JavaScript and TypeScript.",
-        )
     if operation == "unused_import_cleanup":
+        clean = py_clean if language == "python" else js_clean
         done = await in_thread(lambda _: clean(rewrite, file), deadline)
         if done is None:
             raise NoResults(
                 f"{rewrite.project.display(file)} has no import that is plainly unused.",
-                hint="Imports that others may use, or that are marked `# noqa`, are kept.",
+                hint="Imports that others may use, or that are marked to stay, are kept.",
             )
         return done
     if operation == "extract_function":
         _need(new_name or name, "new_name")
+        extract = py_extract if language == "python" else js_extract
         return await in_thread(lambda _: extract(rewrite, file, lines, new_name or name), deadline)
     if target is None:
         raise BadInput("To move something, give `target`, the file to move to.")
     there = _path_of(rewrite.project, target)
+    move = py_move if language == "python" else js_move
     return await in_thread(lambda _: move(rewrite, file, _need(name, "name"), there), deadline)
 
 

@@ -8,11 +8,10 @@ import tokenize
 from toolcrib.core.errors import BadInput
 from toolcrib.kit.code.python.binding import File
 from toolcrib.kit.code.python.extraction import Extraction
-from toolcrib.kit.code.python.refactoring import Done
 from toolcrib.kit.code.python.references import state_of
 from toolcrib.kit.code.python.selection import part_of, top_of
 from toolcrib.kit.code.python.source import is_name
-from toolcrib.kit.code.rewrite import Rewrite
+from toolcrib.kit.code.rewrite import Done, Rewrite
 from toolcrib.kit.content.faithful import Splice
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef

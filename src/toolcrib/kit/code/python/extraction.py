@@ -175,6 +175,9 @@ class Extraction:
                 and (call in self.nodes or (self.function and within is self.scope))
             ):
                 found.append(f"{self._at(call)}{call.func.id}() sees the names of its function.")
+        for call in self.file.calls("_getframe", "currentframe"):
+            if call in self.nodes:
+                found.append(f"{self._at(call)}it looks at the function that runs.")  # noqa: PERF401 - reads best so
         if self.method is None:
             for call in self.file.calls("super"):
                 if call in self.nodes and not call.args and self.file.within[call].kind != "class":  # noqa: SIM102 - reads best so

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from toolcrib.core.errors import BadInput, Conflict, NotFound
 from toolcrib.kit.code.places import Place
 from toolcrib.kit.code.python.binding import File
+from toolcrib.kit.code.python.defining import changing, has_open_annotations
 from toolcrib.kit.code.python.imports import Definition, Imports, import_order, is_typing
 from toolcrib.kit.code.python.modules import Target
 from toolcrib.kit.code.python.names import GlobalNames
 from toolcrib.kit.code.python.program import Symbol
-from toolcrib.kit.code.python.refactoring import Done
 from toolcrib.kit.code.python.references import state_of
 from toolcrib.kit.code.python.scopes import Occurrence
-from toolcrib.kit.code.rewrite import Rewrite
+from toolcrib.kit.code.rewrite import Done, Rewrite
 from toolcrib.kit.content.faithful import Splice
 
 _OWN = ("__name__", "__file__", "__path__", "__package__", "__spec__", "__doc__")
@@ -122,6 +122,10 @@ class _Moving(Imports):
             if use.owner is None:
                 if name in _OWN:
                     self.against.append(f"{self._at(use)}{name} is that of its module.")
+                elif self.there is not None and self.there.module.bound.get(name):
+                    self.against.append(
+                        f"{self._at(use)}{name} is something else in {self.target}."
+                    )
                 continue
             if name == self.name or name in self.needed:
                 continue
@@ -133,6 +137,14 @@ class _Moving(Imports):
         if self.source.module.stars and any(u.owner is None for u in self._outer_uses()):
             star = self.source.module.stars[0]
             self.against.append(f"{self.source.at(star)}`import *` may give names that it needs.")
+
+        for use in changing(self.source, self.node, self._outer_uses()):
+            self.against.append(
+                f"{self._at(use)}{use.name} may have another value when the module is loaded whole."
+            )
+        bare = self.there is not None and FUTURE not in self.there.source.text
+        if future and bare and has_open_annotations(self.node):
+            self.against.append(f"{self.target}:1: it needs `{FUTURE}`.")
 
     def _outer_uses(self) -> Iterator[Occurrence]:
         for occurrence in self.source.module.all():

@@ -12,6 +12,7 @@ from toolcrib.kit.code.python.binding import File
 from toolcrib.kit.code.python.modules import ModuleMap, Target
 from toolcrib.kit.code.python.scopes import Occurrence, Scope
 from toolcrib.kit.code.python.source import PythonSource
+from toolcrib.kit.code.trial import OWN
 
 DEEP = 40
 """Imports of imports that are followed."""
@@ -67,7 +68,7 @@ class Program:
         if found is None:
             self.project.check()
             try:
-                found = File(PythonSource(path, self.project.text(path)))
+                found = File(PythonSource(path, self.project.parsable(path, OWN)))
             except ToolError as error:
                 found = error
             self._files[path] = found

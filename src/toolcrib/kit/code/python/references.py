@@ -14,7 +14,7 @@ from toolcrib.kit.code.python.binding import File
 from toolcrib.kit.code.python.classes import binders
 from toolcrib.kit.code.python.inference import Inference
 from toolcrib.kit.code.python.lookup import Member, Subject, subject
-from toolcrib.kit.code.python.members import Members
+from toolcrib.kit.code.python.members import Members, sorted_classes
 from toolcrib.kit.code.python.names import (
     Found,
     GlobalNames,
@@ -25,6 +25,7 @@ from toolcrib.kit.code.python.names import (
 from toolcrib.kit.code.python.parameters import Parameter, given_to
 from toolcrib.kit.code.python.program import Program, Symbol, exported
 from toolcrib.kit.code.python.scopes import Occurrence, Scope
+from toolcrib.kit.code.python.seen import invented, keywords, listed, texts_seen
 from toolcrib.kit.code.python.source import is_name
 from toolcrib.kit.threads import in_thread
 
@@ -127,10 +128,15 @@ def _conflicts(project: Project, found: References, new: str) -> list[str]:
         for why in _captures(program, file, mine, new):
             clashes[why] = None
     about = held[1] if held is not None else None
+    clashes.update(dict.fromkeys(texts_seen(program, found)))
     if isinstance(about, Member):
         members = Members(program, state.inference, about.of, about.name)
         members.search()
         clashes.update(dict.fromkeys(members.clashes(new)))
+        family = sorted_classes(members.related | set(members.family))
+        clashes.update(dict.fromkeys(invented(program, family, new)))
+        bound = [b for one in family for b in binders(one, about.name)]
+        clashes.update(dict.fromkeys(listed(program, bound)))
     elif isinstance(about, Symbol):
         clashes.update(dict.fromkeys(_of_symbol(program, state.inference, about, new)))
     return list(clashes)
@@ -141,17 +147,26 @@ def _of_symbol(program: Program, inference: Inference, about: Symbol, new: str) 
         yield f"{new} is a name that means something to Python."
     if any(b.role == "parameter" for b in about.binders):
         yield from given_to(program, inference, about, new)
+        yield from keywords(program, about)
+    yield from listed(program, about.binders)
     if not about.is_global:
         return
     target = program.modules.absolute(about.file.path, program.modules.name_of(about.file.path))
-    if program.modules.child(target, new) is not None and about.file.path.endswith("__init__.py"):
-        yield f"{about.file.path}:1: the package has a module {new}."
+    if about.file.path.endswith("__init__.py"):
+        children = {name: program.modules.child(target, name) for name in (new, about.name)}
+        for name in (n for n, child in children.items() if child is not None and child.path):
+            yield f"{about.file.path}:1: the package has a module {name}."
     if about.name.startswith("_") and not new.startswith("_") and exported(about.file) is None:
-        for file in program.mentioning("import *")[0]:
-            for scope in file.module.walk():
-                for node in scope.stars:
-                    if program.modules.imported(file.path, node).path == about.file.path:
-                        yield f"{file.at(node)}`import *` would bring {new} in."
+        yield from _by_stars(program, about, new)
+
+
+def _by_stars(program: Program, about: Symbol, new: str) -> Iterator[str]:
+    """Where a name that becomes public is brought in by `import *`."""
+    for file in program.mentioning("import *")[0]:
+        for scope in file.module.walk():
+            for node in scope.stars:
+                if program.modules.imported(file.path, node).path == about.file.path:
+                    yield f"{file.at(node)}`import *` would bring {new} in."
 
 
 def _captures(program: Program, file: File, mine: list[Occurrence], new: str) -> Iterator[str]:  # noqa: C901 - one list of cases

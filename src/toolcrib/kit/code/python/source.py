@@ -6,6 +6,7 @@ import ast
 import io
 import keyword
 import re
+import sys
 import tokenize
 import warnings
 from dataclasses import dataclass
@@ -140,6 +141,29 @@ def is_name(text: str) -> bool:
     return text.isidentifier() and not keyword.iskeyword(text)
 
 
+_NEWER = (
+    (re.compile(r"\s*type\s+\w+\s*(?:\[.*)?="), (3, 12), "a type statement needs"),
+    (re.compile(r"\s*type\s+\w+\s*\["), (3, 12), "a type statement needs"),
+    (re.compile(r"\s*(?:async\s+)?(?:def|class)\s+\w+\s*\["), (3, 12), "type parameters need"),
+    (re.compile(r".*(?<!\w)(?:[rR]?[tT]|[tT][rR])['\"]"), (3, 14), "a t-string needs"),
+)
+_FORMATTED = re.compile(r"(?<!\w)(?:[rR]?[fF]|[fF][rR])['\"]")
+
+
+def _newer(text: str, error: SyntaxError) -> str:
+    """The syntax of a newer Python that an error may come from; "" for none."""
+    number = error.lineno or 1
+    lines = text.split("\n")
+    line = lines[number - 1] if 0 < number <= len(lines) else ""
+    for pattern, version, what in _NEWER:
+        if sys.version_info < version and pattern.match(line):
+            return f"{what} Python {version[0]}.{version[1]}"
+    formatted = "f-string" in (error.msg or "") or _FORMATTED.search(line) is not None
+    if sys.version_info < (3, 12) and formatted:
+        return "not valid Python before 3.12: in an f-string, or near one"
+    return ""
+
+
 def _parsed(path: str, text: str) -> ast.Module:
     if "\r" in text or "\f" in text:
         raise UnsupportedContent(f"{path}: its lines end in an unusual way.", hint=_MEND)
@@ -148,6 +172,13 @@ def _parsed(path: str, text: str) -> ast.Module:
             warnings.simplefilter("ignore")
             return ast.parse(text, type_comments=False)
     except SyntaxError as error:
+        newer = _newer(text, error)
+        if newer:
+            running = f"{sys.version_info.major}.{sys.version_info.minor}"
+            raise UnsupportedContent(
+                f"{path}:{error.lineno or 1}: {newer}, and toolcrib runs on Python {running}.",
+                hint="Run toolcrib on that Python, or leave the file out.",
+            ) from None
         raise UnsupportedContent(
             f"{path}:{error.lineno or 1}: not valid Python: {error.msg}.", hint=_MEND
         ) from None

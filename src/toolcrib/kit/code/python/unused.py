@@ -9,10 +9,9 @@ from collections.abc import Iterator
 from toolcrib.kit.code.python.binding import File, last_name
 from toolcrib.kit.code.python.modules import Target
 from toolcrib.kit.code.python.program import Program, Symbol, exported
-from toolcrib.kit.code.python.refactoring import Done
 from toolcrib.kit.code.python.references import state_of
 from toolcrib.kit.code.python.scopes import Occurrence, Scope
-from toolcrib.kit.code.rewrite import Rewrite
+from toolcrib.kit.code.rewrite import Done, Rewrite
 from toolcrib.kit.content.faithful import Splice
 
 Import = ast.Import | ast.ImportFrom

@@ -2,68 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from toolcrib.kit.code.script.group import Group
+from toolcrib.kit.code.script.known import KNOWN, LISTING, LITERALS, OF_ERROR, SPECIAL
 from toolcrib.kit.code.script.model import Binding, Member, Module, Scope, Token
 from toolcrib.kit.code.script.names import named
 from toolcrib.kit.code.script.obstacles import mixed_obstacle
 from toolcrib.kit.code.script.program import Program
-
-SPECIAL = frozenset(
-    [
-        "constructor",
-        "toString",
-        "valueOf",
-        "toJSON",
-        "then",
-        "next",
-        "return",
-        "throw",
-        "name",
-        "length",
-        "prototype",
-        "call",
-        "apply",
-        "bind",
-        "connectedCallback",
-        "disconnectedCallback",
-        "attributeChangedCallback",
-        "render",
-    ]
-)
-"""Members that the language or a usual framework calls."""
-OF_ERROR = frozenset(["message", "name", "stack", "cause", "toString"])
-_LISTING = re.compile(
-    r"\b(?:JSON\.stringify|Object\.(?:keys|values|entries|assign|getOwnPropertyNames)"
-    r"|structuredClone|Reflect\.\w+)\s*\(|\bfor\s*\([^;()]*\bin\b|\.\.\.this\b"
-)
-LITERALS = frozenset(
-    ["string", "template_string", "number", "array", "regex", "true", "false", "null", "object"]
-)
-KNOWN = frozenset(
-    [
-        "console",
-        "Math",
-        "JSON",
-        "Object",
-        "Array",
-        "Promise",
-        "Number",
-        "String",
-        "Symbol",
-        "Reflect",
-        "process",
-        "document",
-        "Date",
-        "Intl",
-        "Atomics",
-        "Buffer",
-        "URL",
-        "performance",
-    ]
-)
 
 
 def find_members(
@@ -197,6 +143,8 @@ class _Family:
                 if root in above:
                     kin.update((id(s), s) for s in above[: above.index(root)])
         group.kin = list(kin.values())
+        for scope in group.kin:
+            self._decorated(scope)
         taken: set[int] = set()
         for module in group.scripts:
             for number, member in enumerate(module.members):
@@ -207,6 +155,23 @@ class _Family:
             self._dynamic(module, kin)
         _list_others(program, group, taken, self._is_other)
         self._listed()
+
+    def _decorated(self, scope: Scope) -> None:
+        """A decorator sees the name of what it stands before."""
+        body = scope.node.field("body") if scope.node is not None else None
+        marks: list[Any] = []
+        for child in named(body) if body is not None else ():
+            if child.kind() == "decorator":
+                marks.append(child)
+                continue
+            name = child.field("name") or child.field("property")
+            marks += [c for c in child.children() if c.kind() == "decorator"]
+            if marks and name is not None and name.text() == self.group.name:
+                module = self.homes[id(scope)]
+                start = marks[0].range().start.index
+                self.group.says(self.program, module, start, "a decorator may use its name")
+            if child.kind() != "comment":
+                marks = []
 
     def _token(self, member: Member) -> Token:
         token = member.token
@@ -376,7 +341,7 @@ class _Family:
                     if program.is_script(path):
                         modules[path] = program.module(path)
         for module in modules.values():
-            match = _LISTING.search(module.text)
+            match = LISTING.search(module.text)
             if match is not None:
                 group.says(program, module, match.start(), "it lists the names of fields")
 

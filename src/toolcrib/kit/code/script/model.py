@@ -171,3 +171,5 @@ class Module:
     """The expression that `module.exports` is set to, where it is no object literal."""
     lines: list[int] = field(default_factory=list)
     """Where each line starts."""
+    root: Any = None
+    """The root of its syntax tree."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from toolcrib.kit.code.places import Kind
@@ -37,6 +38,19 @@ def literal(node: Any) -> Token | None:
 def named(node: Any) -> list[Any]:
     """The children that are not punctuation."""
     return [child for child in node.children() if child.is_named()]
+
+
+def descendants(node: Any, *kinds: str) -> Iterator[Any]:
+    """A node and all beneath it that are of some kinds, in the order of the text.
+
+    Unlike a search by rules it allows kinds that the language of the file does not know.
+    """
+    left = [node]
+    while left:
+        one = left.pop()
+        if one.kind() in kinds:
+            yield one
+        left += reversed(one.children())
 
 
 class Names:

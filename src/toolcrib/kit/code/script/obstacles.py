@@ -152,7 +152,7 @@ def _whole_uses(program: Program, group: Group, module: Module) -> None:
         meant = program.meant(module, node, scope)
         if meant is None or meant.binding is not None:
             continue
-        if program.slot(meant.path, group.name) in group.slots and not _is_plain(node):
+        if program.slot(meant.path, group.name) in group.slots and not is_plain(node):
             group.says(program, module, token.start, ESCAPES.format(group.name))
     for node, scope, said in module.calls:
         target = program.specifiers.resolve(module.path, said)
@@ -173,7 +173,7 @@ def _is_plain_call(node: Any) -> bool:
     around = _outer(node)
     if around is not None and around.kind() == "expression_statement":
         return True
-    return _is_plain(node)
+    return is_plain(node)
 
 
 def _outer(node: Any) -> Any:
@@ -183,7 +183,7 @@ def _outer(node: Any) -> Any:
     return parent
 
 
-def _is_plain(node: Any) -> bool:
+def is_plain(node: Any) -> bool:
     """Whether only one member of it, known by name, is used."""
     parent, child = node.parent(), node
     while parent is not None and parent.kind() in PASSED:

@@ -46,7 +46,7 @@ class Program:
         known = self._modules.get(path)
         if known is None:
             self.project.check()
-            known = self._modules[path] = read(path, self.project.text(path))
+            known = self._modules[path] = read(path, self.project.parsable(path))
         return known
 
     def is_script(self, path: str | None) -> bool:

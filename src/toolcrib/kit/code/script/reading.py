@@ -31,7 +31,7 @@ def read(path: str, text: str) -> Module:
     top = Scope("module", None)
     starts = list(accumulate((len(line) + 1 for line in text.split("\n")), initial=0))
     module = Module(path, text, top, lines=starts)
-    root = parse(text, language_of(path))
+    root = module.root = parse(text, language_of(path))
     walk = _FileWalk(module)
     walk.run(root)
     walk.finish()
