@@ -23,7 +23,7 @@ For = Literal["exit", "text", "idle", "none"]
     group="jobs",
     profiles=("default", "search", "*"),
     keywords=("wait", "poll", "status", "output", "background", "process", "result"),
-    aliases=("get_job", "job_status", "read_process_output"),
+    aliases=("get_job", "job_status", "read_process_output", "check_background_command"),
     argument_aliases={"job_id": "id", "job": "id", "timeout_seconds": "timeout"},
 )
 async def read_job(
@@ -35,7 +35,7 @@ async def read_job(
     *,
     ctx: Ctx,
 ) -> Result:
-    """Wait for a background job and read its new output or its result.
+    """Wait for a background job and read its output or result.
 
     One call waits; there is no need to ask again and again. `wait` is exit for the end,
     text for output that contains `text`, idle for output that then pauses, none for what

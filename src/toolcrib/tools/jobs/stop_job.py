@@ -15,7 +15,13 @@ from toolcrib.kit.jobs import Jobs
 @tool(
     group="jobs",
     keywords=("kill", "cancel", "terminate", "abort", "end", "process"),
-    aliases=("kill_job", "cancel_job", "terminate_job", "kill_process"),
+    aliases=(
+        "kill_job",
+        "cancel_job",
+        "terminate_job",
+        "kill_process",
+        "cancel_background_command",
+    ),
     argument_aliases={"job_id": "id", "job": "id"},
     destructive=True,
     idempotent=True,

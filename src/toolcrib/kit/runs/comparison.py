@@ -1,0 +1,208 @@
+"""What differs between two looks at the files, mended where it must not differ."""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from toolcrib.core.settings import WorkspaceConfig
+from toolcrib.kit.changes.copies import Copied
+from toolcrib.kit.changes.reversal import Kept
+from toolcrib.kit.changes.work import Do, Piece
+from toolcrib.kit.content.sizes import printable, some
+from toolcrib.kit.paths import Handle, Image, SafePath
+from toolcrib.kit.paths.roots import Root
+from toolcrib.kit.runs.deltas import Delta
+from toolcrib.kit.runs.disk.index import Index, compare, digest_now, walk
+from toolcrib.kit.runs.disk.restoring import disarm, put_back
+from toolcrib.kit.runs.judging import GIT, NO_GIT, must_stay, protecting
+from toolcrib.kit.runs.links import leads_out
+from toolcrib.kit.store.blobs import Blobs
+from toolcrib.kit.threads import Checkpoint
+
+HASHED = 500_000_000
+"""Bytes of a changed file up to which what it holds now is looked at."""
+ARMED = stat.S_ISUID | stat.S_ISGID
+
+
+@dataclass(slots=True)
+class Comparison:
+    """Collects what differs, root by root.
+
+    Attributes:
+        roots: of the workspace.
+        settings: the names that the user protects.
+        mends: whether what must not be changed is put back; else it is only told.
+        deltas: what differs and may.
+        notes: what may not, and what was done about it.
+    """
+
+    roots: Sequence[Root]
+    settings: WorkspaceConfig
+    mends: bool
+    deltas: list[Delta] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def add(
+        self,
+        top: SafePath,
+        start: tuple[str, ...],
+        before: Index,
+        blobs: Blobs,
+        skip: frozenset[tuple[int, int]],
+    ) -> None:
+        """Look at a root again.
+
+        Args:
+            top: the root.
+            start: see `Upper`.
+            before: how it looked.
+            blobs: what it held.
+            skip: see `walk`.
+        """
+        look = _Look(top, start, before, blobs)
+        with top.open() as handle:
+            after = walk(handle.fd, skip, Checkpoint())
+            deltas = look.deltas(handle, after)
+            if self._mend(handle, look, deltas) and self.mends:
+                after = walk(handle.fd, skip, Checkpoint())
+                deltas = look.deltas(handle, after)
+        self.deltas += [delta for delta in deltas if not _is_special(delta)]
+
+    def _mend(self, handle: Handle, look: _Look, deltas: Sequence[Delta]) -> bool:
+        """Put back what must not have been changed; whether there was something."""
+        wrong: dict[str, str] = {}
+        for delta in deltas:
+            way, why = self._wrong(delta)
+            if why:
+                wrong.setdefault(way, why)
+        done: dict[str, list[str]] = {}
+        for way, why in wrong.items():
+            if any(way.startswith(f"{other}/") for other in wrong):
+                continue
+            fate = "left as it is"
+            if self.mends:
+                fate = "put back" if look.mend(handle, way, why) else "could not be put back"
+            done.setdefault(f"{why}: {fate}", []).append(printable(look.shown(way)))
+        self.notes += [f"{some(paths, 5)}: {text}" for text, paths in done.items()]
+        if self.mends and any(why == f"protected ({GIT})" for why in wrong.values()):
+            self.notes.append(NO_GIT)
+        return bool(wrong)
+
+    def _wrong(self, delta: Delta) -> tuple[str, str]:
+        """The way to what must not be changed, and why; no why where it may."""
+        top, rule = protecting(delta.path)
+        if rule:
+            return "/".join(top.parts), f"protected ({rule})"
+        own = frozenset({*self.settings.protect_read, *self.settings.protect_write})
+        kept = must_stay(delta, own)
+        if kept is not None:
+            return "/".join(kept[0].parts), f"protected ({kept[1]})"
+        way, after = "/".join(delta.path.parts), delta.after
+        if after is None:
+            return way, ""
+        if after.kind == "link" and leads_out(delta.path, after.target, self.roots):
+            return way, "a link that leads out of the workspace"
+        if after.kind == "file" and after.mode & ARMED:
+            return way, "a setuid or setgid program"
+        return way, "a named pipe" if after.kind == "pipe" else ""
+
+
+@dataclass(slots=True)
+class _Look:
+    top: SafePath
+    start: tuple[str, ...]
+    before: Index
+    blobs: Blobs
+
+    def path(self, way: str) -> SafePath:
+        parts = tuple(way.split("/"))
+        base = len(self.start) if parts[: len(self.start)] == self.start else -1
+        return SafePath(self.top.root, parts, self.top.gate, base)
+
+    def shown(self, way: str) -> str:
+        return self.path(way).display
+
+    def deltas(self, handle: Handle, after: Index) -> list[Delta]:
+        gone, fresh = compare(self.before, after)
+        found = [self._removed(way, after) for way in gone]
+        for way in fresh:
+            delta = self._changed(handle, way, after)
+            if delta is not None:
+                found.append(delta)
+        return found
+
+    def _removed(self, way: str, after: Index) -> Delta:
+        del after
+        tree = self.before.tree(way)
+        old = self._kept(tree[0]) if tree[0].kind == "file" else None
+        return Delta(self.path(way), tree, old=old)
+
+    def _changed(self, handle: Handle, way: str, after: Index) -> Delta | None:
+        now = after.entries[way].image
+        was = self.before.entries.get(way)
+        before = was.image if was is not None and was.image.kind == now.kind else None
+        path, digest = self.path(way), ""
+        if now.kind == "file" and now.size <= HASHED:
+            digest = digest_now(handle.fd, way, now)
+        image = replace(now, path="", digest=digest)
+        if before is None:
+            new = Copied(path, now.mark) if now.kind == "file" else None
+            return Delta(path, (), image, new=new)
+        tree = (replace(before, path=""),)
+        if now.kind != "file":
+            return Delta(path, tree, image, same=now.kind == "folder")
+        same = bool(digest) and digest == before.digest
+        if same and (now.mode, now.mtime) == (before.mode, before.mtime):
+            return None
+        return Delta(path, tree, image, self._kept(before), Copied(path, now.mark), same)
+
+    def _kept(self, image: Image) -> Kept | None:
+        return Kept(self.blobs, image.digest) if image.digest else None
+
+    def mend(self, handle: Handle, way: str, why: str) -> bool:
+        if why.startswith("a setuid") and way not in self.before.entries:
+            return disarm(handle.fd, way)
+        return put_back(handle.fd, way, self.before.tree(way), self.blobs.read, Checkpoint())
+
+
+def _is_special(delta: Delta) -> bool:
+    """Whether it is something that the log cannot speak of."""
+    return delta.after is not None and delta.after.kind in ("pipe", "other")
+
+
+def pieces_of(deltas: Iterable[Delta]) -> list[Piece]:
+    """What the log says about changes that were made already."""
+    found: list[Piece] = []
+
+    def add(do: Do, delta: Delta) -> Piece:
+        piece = Piece(do, delta.path, delta.path.display, len(found) + 1, delta.path.parent)
+        found.append(piece)
+        return piece
+
+    for delta in deltas:
+        before, after = delta.before, delta.after
+        if before and (after is None or after.kind == "link"):
+            piece = add("remove", delta)
+            piece.tree, piece.before = before, before[0]
+            piece.kept = _is_kept(before)
+        if after is None:
+            continue
+        if after.kind == "link":
+            piece = add("plant", delta)
+            piece.tree, piece.after = (after,), after
+        elif after.kind == "folder":
+            piece = add("mode" if before else "folder", delta)
+            piece.before, piece.after = (before[0] if before else None), after
+        else:
+            piece = add("put", delta)
+            piece.before, piece.after = (before[0] if before else None), after
+            piece.kept = not before or bool(before[0].digest)
+    return found
+
+
+def _is_kept(tree: Sequence[Image]) -> bool:
+    return all(image.digest for image in tree if image.kind == "file") and not any(
+        image.kind == "other" for image in tree
+    )

@@ -1,0 +1,54 @@
+"""What a run changed, name by name, however that was found out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from toolcrib.kit.changes import Source
+from toolcrib.kit.paths import Image, SafePath
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """One name that is not as it was.
+
+    Attributes:
+        path: where.
+        before: what stood there, a folder before what it held; empty for nothing.
+        after: what stands there now; None for nothing. A folder's content has deltas of
+            its own.
+        old, new: the contents of a file before and after; None for what is no plain file.
+        same: whether a file holds what it held, so that only its mode or time changed.
+        whole: whether what stood there has to be taken away first, since it has other names
+            or may not be written to.
+    """
+
+    path: SafePath
+    before: tuple[Image, ...] = ()
+    after: Image | None = None
+    old: Source | None = None
+    new: Source | None = None
+    same: bool = False
+    whole: bool = False
+
+    @property
+    def replaces(self) -> bool:
+        """Whether a thing of another kind stood there."""
+        return bool(self.before and self.after and self.before[0].kind != self.after.kind)
+
+
+@dataclass(slots=True)
+class Reading:
+    """All that a run changed.
+
+    Attributes:
+        deltas: in the order of the walk, folders before what they hold.
+        left: what is not taken over, and why: the path as a call names it, and a reason.
+        conflicts: what was changed by others meanwhile.
+        size: bytes of all new contents.
+    """
+
+    deltas: list[Delta] = field(default_factory=list)
+    left: list[tuple[str, str]] = field(default_factory=list)
+    conflicts: list[str] = field(default_factory=list)
+    size: int = 0

@@ -1,0 +1,296 @@
+"""A run that works on the files themselves: how they looked before is kept, and compared after."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from toolcrib.core.config import data_folder
+from toolcrib.core.context import Ctx
+from toolcrib.core.errors import Conflict, StorageFailure, ToolError, Unavailable
+from toolcrib.core.services import Services
+from toolcrib.kit.changes import Changes
+from toolcrib.kit.changes.work import Piece
+from toolcrib.kit.content.sizes import counted, printable, some
+from toolcrib.kit.ids import random_id
+from toolcrib.kit.paths import Image, SafePath, Workspace
+from toolcrib.kit.paths.roots import Root
+from toolcrib.kit.runs import held as rows
+from toolcrib.kit.runs.comparison import Comparison, pieces_of
+from toolcrib.kit.runs.deltas import Delta
+from toolcrib.kit.runs.disk.index import Index, Memory, identities, walk
+from toolcrib.kit.runs.held import Held
+from toolcrib.kit.runs.outcome import Changed, Commit, Outcome
+from toolcrib.kit.runs.showing import Shown
+from toolcrib.kit.store import Area
+from toolcrib.kit.threads import Checkpoint
+
+if TYPE_CHECKING:
+    from toolcrib.kit.sandbox import View
+
+UNMASKED = "protected files inside the workspace could not be masked at this level"
+
+
+class Direct:
+    """What runs on the files themselves have in common.
+
+    Args:
+        folder: where contents are kept from one run to the next.
+        services: of the toolbox.
+        area: the rows of held runs.
+    """
+
+    def __init__(self, folder: Path, services: Services, area: Area) -> None:
+        self.workspace = services.use(Workspace)
+        self.changes = services.use(Changes)
+        self.config = services.config
+        self.area = area
+        self._memories = {root.real: Memory(folder, root.real) for root in self.workspace.roots}
+
+    def run(
+        self, tool: str, level: str, commit: Commit = "auto", *, background: bool = False
+    ) -> DirectRun:
+        """A new run."""
+        return DirectRun(self, tool, level, commit, background=background)
+
+    def memory(self, root: Root) -> Memory:
+        """What is known of the contents beneath a root."""
+        return self._memories[root.real]
+
+    async def apply(self, held: Held, ctx: Ctx) -> Outcome:
+        """Make the changes of a held run again."""
+        try:
+            applied = await self.changes.undo_step(held.step, ctx, held.tool)
+        except Conflict as error:
+            note = f"nothing was changed: {error.message} {error.hint}".strip()
+            return Outcome("held", held=held.id, notes=(note,))
+        await self.changes.forget(held.since, held.step)
+        files = tuple(Changed(printable(path), "changed") for path in applied.paths)
+        return Outcome("applied", step=applied.step, files=files)
+
+    async def discard(self, held: Held) -> None:
+        """Forget what was taken back."""
+        await self.changes.forget(held.since, held.step)
+
+
+@dataclass(slots=True)
+class DirectRun:
+    """One run on the files themselves; made by `Direct.run`.
+
+    Args:
+        direct: what such runs have in common.
+        tool: who asks.
+        level: the boundary that holds.
+        commit: what shall become of the changes.
+        background: whether others work on the files meanwhile, for long.
+    """
+
+    direct: Direct
+    tool: str
+    level: str
+    commit: Commit
+    background: bool = False
+    _before: dict[str, Index] = field(default_factory=dict)
+    _began: float = 0.0
+    _notes: list[str] = field(default_factory=list)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        return
+
+    async def prepare(self, ctx: Ctx) -> dict[str, View]:
+        """Look at the files and keep what they hold.
+
+        Raises:
+            Unavailable: not all could be kept, and the changes are to be taken back.
+        """
+        from toolcrib.kit.sandbox import Bind
+
+        check = Checkpoint(ctx.deadline)
+        self._began = time.time()
+        await asyncio.to_thread(self._look_before, check)
+        unkept = [way for index in self._before.values() for way in index.unkept]
+        cut = any(index.cut for index in self._before.values())
+        if self.commit != "auto" and (unkept or cut):
+            raise Unavailable(
+                f"With commit={self.commit} all files must be kept first, since no overlay works "
+                f"here, and {_amount(len(unkept), cut=cut)} of the workspace cannot be.",
+                hint="Use commit=auto, or a smaller workspace.",
+            )
+        if unkept or cut:
+            self._notes.append(
+                f"{_amount(len(unkept), cut=cut)} could not be kept before the run: changes of "
+                "those cannot be undone"
+            )
+        return {root.real: Bind() for root in self.direct.workspace.roots}
+
+    async def finish(self, ctx: Ctx, commit: Commit, cut: str) -> Outcome:
+        """Compare, log what was changed, and take it back where that was asked for."""
+        try:
+            return await self._finish(ctx, commit, cut)
+        except (ToolError, OSError) as error:
+            # What the program wrote is not lost with it.
+            why = f"what it changed is there, but could not be logged for undo: {error}"
+            return Outcome("applied", notes=(*self._notes, why))
+
+    async def _finish(self, ctx: Ctx, commit: Commit, cut: str) -> Outcome:
+        comparison = await asyncio.to_thread(self._compare, ctx)
+        theirs = await self._theirs()
+        deltas = [delta for delta in comparison.deltas if not _is_theirs(delta, theirs)]
+        check = Checkpoint(None)
+        shown = await asyncio.to_thread(Shown.of, deltas, check)
+        notes = [*self._notes, *comparison.notes]
+        if self.level == "kernel":
+            notes.append(UNMASKED)
+        if not deltas:
+            return Outcome(notes=tuple(notes))
+        pieces, size = await asyncio.to_thread(self._pieces, deltas)
+        lost = [printable(piece.shown) for piece in pieces if not piece.kept]
+        note = f"not kept: {some(lost)}" if lost else ""
+        step = await self.direct.changes.record(self.tool, ctx.session, pieces, note, size)
+        if cut:
+            notes.append(f"it was stopped before its end ({cut}); what it had changed is there")
+        if lost:
+            notes.append(f"undo cannot bring back {some(lost)}")
+        if self.background:
+            notes.append("what others changed meanwhile is in this step too")
+        state = Outcome("applied", step=step)
+        if commit != "auto":
+            state = await self._withdraw(ctx, commit, step, notes)
+        return Outcome(
+            state.state,
+            state.step,
+            state.held,
+            tuple(shown.files),
+            shown.more,
+            shown.diff,
+            (*notes, *shown.notes),
+        )
+
+    async def _withdraw(self, ctx: Ctx, commit: Commit, step: int, notes: list[str]) -> Outcome:
+        """Take the step back, for good or until it is applied."""
+        try:
+            back = await self.direct.changes.undo_step(step, ctx, self.tool)
+        except ToolError as error:
+            notes.append(f"the changes could not be taken back: {error.message}")
+            return Outcome("applied", step=step)
+        if commit == "never":
+            await self.direct.changes.forget(step, back.step)
+            notes.append("it worked on the files themselves, which were put back after it")
+            return Outcome("dropped")
+        held = Held(
+            id=random_id(8),
+            time=time.time(),
+            tool=self.tool,
+            session=ctx.session.id,
+            kind="step",
+            since=step,
+            roots=(),
+            step=back.step,
+        )
+        await self.direct.area.write(lambda c: rows.add(c, held))
+        notes.append("it worked on the files themselves, which were put back after it")
+        return Outcome("held", held=held.id)
+
+    def _look_before(self, check: Checkpoint) -> None:
+        for root in self.direct.workspace.roots:
+            with self._top(root).open() as handle:
+                index = walk(handle.fd, self._skip(root), check)
+                memory = self.direct.memory(root)
+                memory.keep(handle.fd, index, check)
+            self._before[root.real] = index
+            memory.forget_old()
+
+    def _compare(self, ctx: Ctx) -> Comparison:
+        start = self.direct.workspace.start(ctx.session.directory)
+        found = Comparison(
+            roots=self.direct.workspace.roots,
+            settings=self.direct.config.workspace,
+            mends=not self.background,
+        )
+        for root in self.direct.workspace.roots:
+            found.add(
+                self._top(root),
+                start.parts if start.root == root else ("/",),
+                self._before[root.real],
+                self.direct.memory(root).blobs,
+                self._skip(root),
+            )
+        return found
+
+    def _pieces(self, deltas: Sequence[Delta]) -> tuple[list[Piece], int]:
+        """The pieces for the log; the contents that they need are kept for it."""
+        size, blobs = 0, self.direct.changes.blobs
+        pieces = pieces_of(deltas)
+        for piece in pieces:
+            for digest in piece.digests:
+                memory = self.direct.memory(piece.path.root)
+                try:
+                    size += blobs.adopt(memory.blobs, digest)
+                except StorageFailure:
+                    piece.kept = False
+        return pieces, size
+
+    async def _theirs(self) -> dict[str, Image | None]:
+        """What other steps left since the run began: by path, None for what they removed."""
+        found: dict[str, Image | None] = {}
+        for step in reversed(await self.direct.changes.since(self._began)):
+            for piece in self.direct.changes.pieces(step):
+                found |= _left_by(piece)
+        return found
+
+    def _skip(self, root: Root) -> frozenset[tuple[int, int]]:
+        inner = [
+            other.real
+            for other in self.direct.workspace.roots
+            if other != root and other.real.startswith(f"{root.real.rstrip('/')}/")
+        ]
+        return identities([str(data_folder()), *inner])
+
+    def _top(self, root: Root) -> SafePath:
+        return SafePath(root, (), self.direct.workspace.gate, 0)
+
+
+def _amount(unkept: int, *, cut: bool) -> str:
+    more = " and what is beyond the limit of files" if cut else ""
+    return f"{counted(unkept, 'file')}{more}"
+
+
+def _left_by(piece: Piece) -> dict[str, Image | None]:
+    path = str(piece.path)
+    if piece.do == "remove":
+        return {f"{path}/{image.path}".rstrip("/"): None for image in piece.tree}
+    if piece.do == "unmake":
+        return {path: None}
+    if piece.do == "rename":
+        return {path: None, str(piece.target): piece.before}
+    if piece.do == "plant":
+        return {f"{path}/{image.path}".rstrip("/"): image for image in piece.tree} | {
+            path: piece.after
+        }
+    return {path: piece.after}
+
+
+def _is_theirs(delta: Delta, theirs: dict[str, Image | None]) -> bool:
+    """Whether a name is just as another step left it."""
+    path = str(delta.path)
+    if path not in theirs:
+        return False
+    known = theirs[path]
+    if delta.after is None or known is None:
+        return delta.after is known
+    return known.kind == delta.after.kind and (
+        known.kind != "file" or known.mark == delta.after.mark
+    )

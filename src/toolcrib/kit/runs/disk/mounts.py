@@ -1,0 +1,66 @@
+"""On what kind of file system a folder is."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+LOCAL = frozenset(
+    [
+        "ext2",
+        "ext3",
+        "ext4",
+        "xfs",
+        "btrfs",
+        "f2fs",
+        "tmpfs",
+        "zfs",
+        "bcachefs",
+        "jfs",
+        "nilfs2",
+        "overlay",
+        "squashfs",
+        "erofs",
+    ]
+)
+"""Those whose times of change are those of this machine's clock."""
+
+
+def system_of(folder: str) -> int:
+    """The number of the file system; 0 where there is no such folder."""
+    try:
+        return Path(folder).stat().st_dev
+    except OSError:
+        return 0
+
+
+def kind_of_system(folder: str) -> str:
+    """Its kind as the kernel names it; "" where that cannot be told."""
+    number = system_of(folder)
+    wanted = f"{os.major(number)}:{os.minor(number)}"
+    with suppress(OSError):
+        for line in Path("/proc/self/mountinfo").read_text("utf-8", "replace").splitlines():
+            fields = line.split()
+            if len(fields) > 6 and fields[2] == wanted and "-" in fields:
+                return fields[fields.index("-") + 1]
+    return _by_longest_path(folder)
+
+
+def _by_longest_path(folder: str) -> str:
+    """For file systems that give their parts numbers of their own, as btrfs does."""
+    best, kind = -1, ""
+    with suppress(OSError):
+        for line in Path("/proc/self/mountinfo").read_text("utf-8", "replace").splitlines():
+            fields = line.split()
+            if len(fields) < 7 or "-" not in fields:
+                continue
+            point = fields[4].encode().decode("unicode_escape", "replace").rstrip("/")
+            if (folder == point or folder.startswith(f"{point}/")) and len(point) >= best:
+                best, kind = len(point), fields[fields.index("-") + 1]
+    return kind
+
+
+def has_own_clock(folder: str) -> bool:
+    """Whether the times of changes there can be compared with this machine's clock."""
+    return kind_of_system(folder) in LOCAL

@@ -1,0 +1,277 @@
+"""The service that runs programs on the workspace so that what they change can be undone."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, Self
+
+from toolcrib.core.context import Ctx
+from toolcrib.core.errors import NotConfigured, NotFound, ToolError
+from toolcrib.core.services import Services
+from toolcrib.kit.changes import Changes
+from toolcrib.kit.paths import SafePath, Workspace
+from toolcrib.kit.process.child import to_the_end
+from toolcrib.kit.process.processes import OnOutput
+from toolcrib.kit.runs import held as rows
+from toolcrib.kit.runs.direct import Direct, DirectRun
+from toolcrib.kit.runs.disk.folders import Folders
+from toolcrib.kit.runs.fitness import Fitness
+from toolcrib.kit.runs.held import Held
+from toolcrib.kit.runs.layered import Layered
+from toolcrib.kit.runs.outcome import Commit, Outcome, Ran
+from toolcrib.kit.runs.running import Collected, Running, collect
+from toolcrib.kit.store import Store
+
+if TYPE_CHECKING:
+    from toolcrib.kit.sandbox import Limits, Pty, Sandbox
+
+Stdin = bytes | Literal["pipe"] | None
+
+
+class Runs:
+    """Runs programs behind the boundary. A service; see `Runs.open`.
+
+    At level strong a run sees the workspace through an overlay: its changes go to a folder
+    of our own, are looked at, and become one step of the undo log or none. Elsewhere, and
+    for what goes on in the background, it works on the files themselves, and what differs
+    from before becomes the step.
+    """
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._config = services.config
+        self._workspace = services.use(Workspace)
+        self._changes = services.use(Changes)
+        store = services.use(Store)
+        self._rows = store.area(rows.SCHEMA)
+        self._folders = Folders(store.path)
+        self._fitness = Fitness(self._folders, self._workspace)
+        self._direct = Direct(self._folders.base, services, self._rows)
+        self._swept = False
+
+    @classmethod
+    def open(cls, services: Services) -> Self:
+        """On the workspace, the store and the undo log of a toolbox."""
+        return cls(services)
+
+    @property
+    def _sandbox(self) -> Sandbox:
+        from toolcrib.kit.sandbox import Sandbox
+
+        return self._services.use(Sandbox)
+
+    async def run(  # noqa: D417 - those of the sandbox are told there
+        self,
+        argv: Sequence[str],
+        ctx: Ctx,
+        *,
+        tool: str,
+        cwd: SafePath,
+        commit: Commit | None = None,
+        seconds: float | None = None,
+        stdin: bytes | None = None,
+        env: Mapping[str, str] | None = None,
+        readable: Sequence[Path] = (),
+        network: Sequence[str] = (),
+        limits: Limits | None = None,
+        on_output: OnOutput | None = None,
+        merge: bool = False,
+    ) -> Ran:
+        """Run a program to its end, or to the end of its time; then nothing of it is left.
+
+        What was stopped before its end is held under "auto".
+
+        Args:
+            argv: the program and its arguments.
+            ctx: the call.
+            tool: who asks, for the undo log.
+            cwd: where it starts.
+            commit: "auto" makes the changes, "ask" holds them for `apply`, "never" shows
+                and drops them; None is the configured one.
+            seconds: how long it may take; None waits for the end.
+            stdin, env, readable, network, limits, merge: see `Sandbox.spawn`.
+            on_output: told of each chunk. The program waits while it takes its time.
+
+        Raises:
+            Unavailable: no boundary here, no such program, or nothing could be held back.
+            BadInput, NotFound, PathDenied: the folder or the arguments are wrong.
+            StorageFailure: no room for the run.
+        """
+        self._need_roots()
+        await self._sweep()
+        await self._changes.recover()  # half of a change is no place to start from
+        commit = commit or self._config.run.commit
+        way = await self._way(tool, commit)
+        async with way:
+            views = await way.prepare(ctx)
+            confined = await self._sandbox.spawn(
+                argv,
+                cwd=cwd,
+                views=views,
+                env=env,
+                stdin=stdin,
+                merge=merge,
+                readable=readable,
+                network=network,
+                limits=limits,
+            )
+            done = await collect(confined, seconds, on_output)
+            cut = done.stopped or ("time" if done.timed_out else "")
+            outcome = await to_the_end(way.finish(ctx, commit, cut))
+        await self._bound()
+        return _ran(done, confined.level, outcome)
+
+    async def _way(self, tool: str, commit: Commit) -> Layered | DirectRun:
+        """Through overlays where they work, else on the files themselves."""
+        report = await self._sandbox.report()
+        if report.level == "strong" and await self._fitness.good(self._sandbox):
+            return Layered(self._services, self._folders, self._rows, tool)
+        return self._direct.run(tool, report.level, commit)
+
+    async def start(
+        self,
+        argv: Sequence[str],
+        ctx: Ctx,
+        *,
+        tool: str,
+        cwd: SafePath,
+        stdin: Stdin = None,
+        env: Mapping[str, str] | None = None,
+        readable: Sequence[Path] = (),
+        network: Sequence[str] = (),
+        limits: Limits | None = None,
+        merge: bool = False,
+        pty: Pty | None = None,
+    ) -> Running:
+        """Start a program that goes on after the call; arguments and errors as `run`.
+
+        It works on the files themselves, since others must see at once what it writes.
+        `Running.finish` must be called at its end, whatever that was.
+        """
+        self._need_roots()
+        await self._sweep()
+        await self._changes.recover()  # half of a change is no place to start from
+        report = await self._sandbox.report()
+        way = self._direct.run(tool, report.level, background=True)
+        async with way:
+            views = await way.prepare(ctx)
+            confined = await self._sandbox.spawn(
+                argv,
+                cwd=cwd,
+                views=views,
+                env=env,
+                stdin=stdin,
+                merge=merge,
+                pty=pty,
+                readable=readable,
+                network=network,
+                limits=limits,
+            )
+            return Running(confined, lambda: way.finish(ctx, "auto", ""))
+
+    async def apply(self, held_id: str, ctx: Ctx) -> Outcome:
+        """Make the changes of a held run, as one step of the undo log.
+
+        Where others changed the same files since, nothing is made and it stays held.
+
+        Raises:
+            NotFound: there is no such run, or it has expired.
+            Busy: another call is at work on it.
+        """
+        held = await self._find(held_id)
+        if held.kind == "step":
+            outcome = await self._direct.apply(held, ctx)
+        else:
+            way = Layered(self._services, self._folders, self._rows, held.tool)
+            async with way.of_held(held):
+                outcome = await to_the_end(way.apply(ctx))
+        if outcome.state != "held":
+            await self._rows.write(lambda c: rows.drop(c, [held.id]))
+        return outcome
+
+    async def drop(self, held_id: str, ctx: Ctx) -> Outcome:
+        """Throw the changes of a held run away. Raises as `apply`."""
+        del ctx
+        held = await self._find(held_id)
+        await self._rows.write(lambda c: rows.drop(c, [held.id]))
+        await self._discard(held)
+        return Outcome("dropped")
+
+    async def close(self) -> None:
+        """Drop what a store in memory would not find again."""
+        await asyncio.to_thread(self._folders.close)
+
+    def _need_roots(self) -> None:
+        if not self._workspace.roots:
+            raise NotConfigured(
+                "Programs cannot be run: no workspace is configured.",
+                hint="The user chooses a folder with workspace.roots or --workspace PATH.",
+            )
+
+    async def _find(self, held_id: str) -> Held:
+        await self._sweep()
+        wanted = held_id.strip().lower()
+        found = await self._rows.read(lambda c: rows.find(c, wanted))
+        oldest = time.time() - self._config.run.held_hours * 3600
+        if found is None or found.time < oldest:
+            known = await self._rows.read(rows.every)
+            ids = ", ".join(held.id for held in known[:5] if held.time >= oldest)
+            raise NotFound(
+                f"There is no held run {held_id[:40]}.",
+                hint=f"Held now: {ids}." if ids else "Nothing is held. Run it again.",
+            )
+        return found
+
+    async def _discard(self, held: Held) -> None:
+        if held.kind == "step":
+            await self._direct.discard(held)
+            return
+        with suppress(ToolError):
+            folder = self._folders.find(held.id)
+            if folder is not None:
+                await asyncio.to_thread(folder.remove)
+
+    async def _bound(self) -> None:
+        """Drop held runs that have expired or for which there is no room."""
+        settings = self._config.run
+        oldest = time.time() - settings.held_hours * 3600
+        found = await self._rows.read(rows.every, quick=True)
+        gone = rows.too_many(found, oldest, settings.held_mb * 1_000_000)
+        if gone:
+            await self._rows.write(lambda c: rows.drop(c, [held.id for held in gone]))
+            for held in gone:
+                await self._discard(held)
+
+    async def _sweep(self) -> None:
+        """Once a process: remove the folders that dead processes left."""
+        if self._swept:
+            return
+        self._swept = True
+        await asyncio.to_thread(self._folders.sweep_others)
+        # Locked first and asked for then: a run that is being held keeps its lock until
+        # its row is there.
+        folders = await asyncio.to_thread(self._folders.abandoned)
+        known = {held.id for held in await self._rows.read(rows.every)}
+        for folder in folders:
+            if folder.id in known:
+                folder.release()
+            else:
+                await asyncio.to_thread(folder.remove)
+        await self._bound()
+
+
+def _ran(done: Collected, level: str, outcome: Outcome) -> Ran:
+    return Ran(
+        exit_code=done.exit_code,
+        stdout=done.stdout,
+        stderr=done.stderr,
+        timed_out=done.timed_out,
+        seconds=done.seconds,
+        stopped=done.stopped,
+        level=level,
+        outcome=outcome,
+    )

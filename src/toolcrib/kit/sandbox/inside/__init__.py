@@ -1,0 +1,1 @@
+"""What runs inside a boundary, before the program. Nothing else of toolcrib is there."""

@@ -1,0 +1,82 @@
+"""Landlock: what the kernel knows of it, and the rules of a run as numbers."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+
+EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
+REMOVE_DIR, REMOVE_FILE = 1 << 4, 1 << 5
+MAKE_CHAR, MAKE_DIR, MAKE_REG, MAKE_SOCK = 1 << 6, 1 << 7, 1 << 8, 1 << 9
+MAKE_FIFO, MAKE_BLOCK, MAKE_SYM = 1 << 10, 1 << 11, 1 << 12
+REFER, TRUNCATE, IOCTL_DEVICE = 1 << 13, 1 << 14, 1 << 15
+BIND_TCP, CONNECT_TCP = 1, 2
+ABSTRACT_SOCKETS, SIGNALS = 1, 2
+
+OF_FILES = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEVICE
+READ = EXECUTE | READ_FILE | READ_DIR
+DEVICE = READ_FILE | WRITE_FILE | TRUNCATE | IOCTL_DEVICE
+WRITE = (
+    READ
+    | WRITE_FILE
+    | REMOVE_DIR
+    | REMOVE_FILE
+    | MAKE_DIR
+    | MAKE_REG
+    | MAKE_SOCK
+    | MAKE_FIFO
+    | MAKE_SYM
+    | REFER
+    | TRUNCATE
+)
+
+NR_CREATE_RULESET = 444
+ASK_VERSION = 1
+
+
+@cache
+def version() -> int:
+    """Which Landlock this kernel has; 0 for none."""
+    import ctypes
+
+    library = ctypes.CDLL(None, use_errno=True)
+    found = library.syscall(NR_CREATE_RULESET, None, ctypes.c_size_t(0), ASK_VERSION)
+    return max(int(found), 0)
+
+
+def known(abi: int) -> int:
+    """The rights on files that a version knows."""
+    count = 13 + (abi >= 2) + (abi >= 3)
+    return (1 << count) - 1 | (IOCTL_DEVICE if abi >= 5 else 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What a run may do with files and ports.
+
+    Attributes:
+        paths: rights by path; a path that is a file must have rights of files alone.
+        ports: TCP ports that it may connect to; None leaves TCP to others.
+    """
+
+    paths: tuple[tuple[str, int], ...]
+    ports: tuple[int, ...] | None = None
+
+    def packed(self, abi: int) -> tuple[bytes, list[tuple[str, int]], list[tuple[int, int]]] | None:
+        """The arguments of the calls, as `launcher.landlock` takes them; None without it."""
+        if abi < 1:
+            return None
+        rights = known(abi)
+        network = BIND_TCP | CONNECT_TCP if abi >= 4 and self.ports is not None else 0
+        scope = ABSTRACT_SOCKETS | SIGNALS if abi >= 6 else 0
+        sizes = 3 if abi >= 6 else 2 if abi >= 4 else 1
+        attributes = struct.pack("<3Q", rights, network, scope)[: 8 * sizes]
+        ports = [(port, CONNECT_TCP) for port in self.ports or ()] if network else []
+        return attributes, [(p, access & rights) for p, access in self.paths], ports
+
+
+def rule(paths: Iterable[str], access: int) -> list[tuple[str, int]]:
+    """The same rights for several paths."""
+    return [(path, access) for path in paths]

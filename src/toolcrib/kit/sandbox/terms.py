@@ -1,0 +1,93 @@
+"""What is said about a confined run: how strong, how seen, how much."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, Self, TypeAlias
+
+from toolcrib.core.run_settings import RunLimits
+
+Level = Literal["strong", "kernel", "none"]
+"""strong: namespaces, Landlock and seccomp; kernel: without namespaces; none: bare."""
+
+MEGABYTE = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What the probe found out.
+
+    Attributes:
+        level: the boundary that runs get.
+        why: why it is not stronger, a line each; empty at "strong".
+        gaps: what this boundary does not stop here, a line each.
+        program: what makes the namespaces; "" below "strong".
+        fix: the one line by which the user gets a stronger one; "" where there is none.
+        overlay: whether folders can be seen by `Overlay`.
+    """
+
+    level: Level
+    why: tuple[str, ...] = ()
+    gaps: tuple[str, ...] = ()
+    program: str = ""
+    fix: str = ""
+    overlay: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Bind:
+    """The folder itself: what a run writes is there at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOnly:
+    """The folder, not to be written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Overlay:
+    """The folder as it is, with all changes going to `upper`. At level strong alone.
+
+    Both folders must be empty at first and on one file system; `work` is the kernel's own.
+    """
+
+    upper: Path
+    work: Path
+
+
+View: TypeAlias = Bind | ReadOnly | Overlay
+
+
+@dataclass(frozen=True, slots=True)
+class Pty:
+    """A terminal in place of the pipes, of this size."""
+
+    rows: int = 24
+    columns: int = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a run may use. Memory, processes, disk and output are those of all its processes."""
+
+    memory_bytes: int = 2_000 * MEGABYTE
+    cpu_seconds: float = 3_600.0
+    processes: int = 512
+    file_bytes: int = 1_000 * MEGABYTE
+    disk_bytes: int = 2_000 * MEGABYTE
+    output_bytes: int = 100 * MEGABYTE
+    open_files: int = 4_096
+
+    @classmethod
+    def of(cls, settings: RunLimits) -> Self:
+        """As the user configured them."""
+        return cls(
+            memory_bytes=settings.memory_mb * MEGABYTE,
+            cpu_seconds=settings.cpu_seconds,
+            processes=settings.processes,
+            file_bytes=settings.file_mb * MEGABYTE,
+            disk_bytes=settings.disk_mb * MEGABYTE,
+            output_bytes=settings.output_mb * MEGABYTE,
+            open_files=settings.open_files,
+        )

@@ -1,0 +1,219 @@
+"""What the processes of one run use together, as the kernel tells it."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from toolcrib.kit.process.sweep import look_around
+
+PAGE = os.sysconf("SC_PAGESIZE")
+INODE_BYTES = 4_096
+"""What a file without content counts on disk."""
+HAS_CHILDREN = os.path.exists(f"/proc/self/task/{os.getpid()}/children")  # noqa: PTH110
+CLOSE_LOOK = 0.5
+"""From this share of the limit, shared memory is told from memory of its own."""
+
+
+@dataclass(slots=True)
+class Usage:
+    """One look."""
+
+    memory: int = 0
+    processes: int = 0
+    disk: int = 0
+
+
+@dataclass(slots=True)
+class Gauge:
+    """Looks at a run, again and again. Blocking, and quick.
+
+    Attributes:
+        pid: the outermost process. It and what it needs for itself are not counted.
+        overhead: how many processes that are.
+        namespaces: whether its only child is the first process of a namespace.
+        counted: whether the system refuses processes above the limit; it does not to root.
+        in_memory: file systems in memory, as seen from inside; their content is memory.
+        folders: where it writes on disk.
+    """
+
+    pid: int
+    overhead: int
+    namespaces: bool = False
+    counted: bool = True
+    in_memory: Sequence[str] = ()
+    folders: Sequence[str] = ()
+    _free: dict[str, int] | None = None
+    _inner: int = 0
+    _shared_before: int = 0
+    _began: float = 0.0
+
+    def __post_init__(self) -> None:
+        self._shared_before = _shared_memory()
+        self._began = time.time()
+
+    def innermost(self) -> list[int]:
+        """What to kill so that all of it ends: the first process of its namespace, or all."""
+        if self.namespaces:
+            return [pid for pid in tree(self.pid, 1) if pid != self.pid]
+        return [pid for pid in tree(self.pid, 1) if pid != self.pid] or [self.pid]
+
+    def look(self, memory_limit: int, disk_limit: int) -> Usage:
+        """What is used now; memory above half of the limit is measured more exactly."""
+        members = tree(self.pid)
+        usage = Usage()
+        resident = 0
+        for pid, threads in members.items():
+            usage.processes += threads
+            resident += _resident(pid)
+            usage.disk += _written(pid)
+        usage.processes -= self.overhead
+        self._inner = max(members, default=self.pid)
+        files = self._files_in_memory()
+        if _shared_memory() - self._shared_before > memory_limit // 4:
+            files += held_in_memory(tuple(members))
+            if not self.namespaces:
+                files += made_in_memory(self._began)
+        usage.memory = resident + files
+        if usage.memory > memory_limit * CLOSE_LOOK:
+            exact = [_exactly(pid) for pid in members]
+            own, shared = (sum(column) for column in zip(*exact, strict=True)) if exact else (0, 0)
+            usage.memory = own + max(shared, files)
+        usage.disk += self._made_files(disk_limit)
+        return usage
+
+    def _files_in_memory(self) -> int:
+        used = 0
+        for path in self.in_memory:
+            with suppress(OSError):
+                status = os.statvfs(f"/proc/{self._inner}/root{path}")
+                used += (status.f_blocks - status.f_bfree) * status.f_frsize
+        return used
+
+    def _made_files(self, limit: int) -> int:
+        """Many files without content fill a disk too; only very many are looked for."""
+        free: dict[str, int] = {}
+        for folder in self.folders:
+            with suppress(OSError):
+                free[folder] = os.statvfs(folder).f_ffree
+        if self._free is None:
+            self._free = free
+        made = sum(max(self._free.get(folder, now) - now, 0) for folder, now in free.items())
+        return made * INODE_BYTES if made * INODE_BYTES > limit else 0
+
+
+def _shared_memory() -> int:
+    """All shared memory of the machine, which is quicker to learn than that of a run."""
+    for line in read("/proc/meminfo").splitlines():
+        if line.startswith(b"Shmem:"):
+            return int(line.split()[1]) * 1024
+    return 0
+
+
+def tree(top: int, deep: int = 1 << 30) -> dict[int, int]:
+    """A process and its descendants, down to some depth, each with its number of threads."""
+    found: dict[int, int] = {}
+    waiting = [(top, 0)]
+    while waiting:
+        pid, depth = waiting.pop()
+        if pid in found:
+            continue
+        try:
+            threads = os.listdir(f"/proc/{pid}/task")  # noqa: PTH208
+        except OSError:
+            continue
+        found[pid] = len(threads)
+        if depth < deep:
+            waiting += [(child, depth + 1) for child in _children(pid, threads)]
+    return found
+
+
+def _children(pid: int, threads: Sequence[str]) -> list[int]:
+    if not HAS_CHILDREN:
+        return [seen.pid for seen in look_around().values() if seen.parent == pid]
+    lists = (read(f"/proc/{pid}/task/{thread}/children") for thread in threads)
+    return [int(child) for listed in lists for child in listed.split()]
+
+
+def read(path: str) -> bytes:
+    """A small file of the kernel; empty where it cannot be read."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return b""
+    try:
+        return os.read(fd, 1 << 16)
+    except OSError:
+        return b""
+    finally:
+        os.close(fd)
+
+
+def _resident(pid: int) -> int:
+    fields = read(f"/proc/{pid}/statm").split()
+    return int(fields[1]) * PAGE if len(fields) > 1 else 0
+
+
+def _written(pid: int) -> int:
+    """Bytes it had to be written to disk, with those of children that ended."""
+    written = 0
+    for line in read(f"/proc/{pid}/io").splitlines():
+        if line.startswith(b"write_bytes:"):
+            written += int(line.split()[1])
+        elif line.startswith(b"cancelled_write_bytes:"):
+            written -= int(line.split()[1])
+    return max(written, 0)
+
+
+def _exactly(pid: int) -> tuple[int, int]:
+    """Its share of memory that is nobody's but its relatives', and of shared memory."""
+    own = shared = 0
+    for line in read(f"/proc/{pid}/smaps_rollup").splitlines():
+        if line.startswith((b"Pss_Anon:", b"SwapPss:")):
+            own += int(line.split()[1]) * 1024
+        elif line.startswith(b"Pss_Shmem:"):
+            shared += int(line.split()[1]) * 1024
+    return own, shared
+
+
+def held_in_memory(pids: Sequence[int]) -> int:
+    """Bytes in files without a place that some processes have open."""
+    sizes: dict[tuple[int, int], int] = {}
+    for pid in pids:
+        folder = f"/proc/{pid}/fd"
+        with suppress(OSError):
+            for name in os.listdir(folder):  # noqa: PTH208
+                with suppress(OSError):
+                    if os.readlink(f"{folder}/{name}").startswith("/memfd:"):  # noqa: PTH115
+                        status = os.stat(f"{folder}/{name}")  # noqa: PTH116
+                        sizes[status.st_dev, status.st_ino] = status.st_blocks * 512
+    return sum(sizes.values())
+
+
+def made_in_memory(since: float) -> int:
+    """Bytes in the machine's own files in memory that we made or wrote to since then.
+
+    Whoever else runs as the same user is counted too: nothing tells who wrote a file.
+    """
+    size = 0
+    with suppress(OSError), os.scandir("/dev/shm") as entries:  # noqa: S108
+        for entry in entries:
+            with suppress(OSError):
+                status = entry.stat(follow_symlinks=False)
+                if status.st_uid == os.getuid() and status.st_ctime >= since:
+                    size += status.st_blocks * 512
+    return size
+
+
+def threads_of(user: int) -> int:
+    """How many threads a user has on this machine."""
+    found = 0
+    for name in os.listdir("/proc"):  # noqa: PTH208
+        if name.isdigit():
+            with suppress(OSError):
+                if os.stat(f"/proc/{name}").st_uid == user:  # noqa: PTH116
+                    found += len(os.listdir(f"/proc/{name}/task"))  # noqa: PTH208
+    return found

@@ -1,0 +1,1 @@
+"""Tools that run code, commands, tests and checks behind a boundary."""

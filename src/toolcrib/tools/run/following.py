@@ -1,0 +1,62 @@
+"""Output while it comes: kept in its order, and told to whoever waits."""
+
+from __future__ import annotations
+
+import asyncio
+import codecs
+from collections.abc import Callable
+from typing import Self
+
+from toolcrib.core.context import Ctx
+from toolcrib.kit.process import Chunk
+from toolcrib.kit.ring import Ring
+from toolcrib.kit.text.output import printed
+
+TELL_SECONDS = 0.25
+MOST_TOLD = 4_000
+"""Characters of one message; of more, the end."""
+
+
+class Follower:
+    """Takes the chunks of a run.
+
+    Attributes:
+        ring: both streams in the order of arrival; the head and the tail of them.
+    """
+
+    def __init__(self, ctx: Ctx, seen: Callable[[str], None] | None = None) -> None:
+        self.ring = Ring()
+        self._ctx = ctx
+        self._seen = seen
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._waiting = ""
+        self._telling: asyncio.Task[None] | None = None
+
+    def __call__(self, chunk: Chunk) -> None:
+        """Keep a chunk; it is told soon after."""
+        self.ring.write(chunk.data)
+        text = self._decoder.decode(chunk.data)
+        if self._seen is not None:
+            self._seen(text)
+        self._waiting = (self._waiting + text)[-4 * MOST_TOLD :]
+
+    async def __aenter__(self) -> Self:
+        self._telling = asyncio.create_task(self._tell())
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._telling is not None:
+            self._telling.cancel()
+            await asyncio.gather(self._telling, return_exceptions=True)
+
+    async def _tell(self) -> None:
+        """Tell whole lines a few times a second."""
+        while True:
+            await asyncio.sleep(TELL_SECONDS)
+            lines, end, rest = self._waiting.rpartition("\n")
+            if not end and len(self._waiting) < MOST_TOLD:
+                continue
+            self._waiting = rest if end else ""
+            text = printed(lines if end else rest).strip("\n")
+            if text:
+                await self._ctx.progress(text[-MOST_TOLD:])

@@ -1,0 +1,104 @@
+"""`run_python`: Python code behind the boundary."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Literal
+
+from toolcrib.core.call import Result
+from toolcrib.core.context import Ctx
+from toolcrib.core.params import Param, Seconds
+from toolcrib.core.tool import EXEC, READ, WRITE, tool
+from toolcrib.kit.interpreters.python import Python, python_for, tidied
+from toolcrib.kit.paths import Workspace
+from toolcrib.kit.runs import Runs
+from toolcrib.kit.shell import code_verdict
+from toolcrib.kit.threads import in_thread
+from toolcrib.tools.run import dialects
+from toolcrib.tools.run.following import Follower
+from toolcrib.tools.run.hints import python_hints
+from toolcrib.tools.run.reporting import report
+
+SECONDS = 120.0
+LONGEST = 36_000
+MISSING = re.compile(r"^ModuleNotFoundError: No module named '([\w.]+)'", re.MULTILINE)
+
+Commit = Literal["auto", "ask", "never"]
+
+
+@tool(
+    group="run",
+    rights=READ | WRITE | EXEC,
+    profiles=("default",),
+    keywords=("execute", "script", "compute", "calculate", "numpy", "pandas", "code"),
+    aliases=(
+        *("execute_python", "python", "python_exec", "exec_python", "execute_python_code"),
+        *("run_python_code", "code_interpreter", "execute_code", "run_code", "python_repl"),
+        *("ipython", "python_interpreter", "run_python_script", "execute_python_script", "py"),
+    ),
+    argument_aliases={
+        **dict.fromkeys(
+            ("python", "script", "source", "python_code", "program", "snippet"), "code"
+        ),
+        **dict.fromkeys(("source_code", "query", "input", "command"), "code"),
+        **dict.fromkeys(("timeout_seconds", "timeout_sec", "seconds", "max_seconds"), "timeout"),
+        **dict.fromkeys(("changes", "commit_mode"), "commit"),
+    },
+    destructive=True,
+    seconds=LONGEST + 60,
+    verdict=code_verdict,
+    dialect=dialects.python,
+)
+async def run_python(
+    code: Annotated[str, Param("Python source.")],
+    timeout: Annotated[Seconds, Param(maximum=LONGEST)] = SECONDS,  # noqa: ASYNC109 - of the run
+    commit: Annotated[Commit | None, Param("Changed files: keep, hold, drop.")] = None,
+    *,
+    ctx: Ctx,
+) -> Result:
+    """Run Python code in a sandbox, without network.
+
+    Shows what it prints and the value of a last expression. Nothing is kept between calls
+    but files. Uses the workspace's .venv where there is one. For a shell use run_command.
+    """
+    source = tidied(code)
+    cwd = ctx.use(Workspace).start(ctx.session.directory)
+    python = await in_thread(lambda _: python_for(ctx, cwd), ctx.deadline)
+    limit = timeout or SECONDS
+    async with Follower(ctx) as follower:
+        ran = await ctx.use(Runs).run(
+            python.argv,
+            ctx,
+            tool=run_python.name,
+            cwd=cwd,
+            commit=commit,
+            seconds=limit,
+            stdin=source.encode(),
+            env={"PYTHONDONTWRITEBYTECODE": "1", "PIP_RETRIES": "0"},
+            readable=python.readable,
+            network=ctx.config.run.network,
+            on_output=follower,
+        )
+    return await report(
+        ctx,
+        run_python.name,
+        ran,
+        follower.ring,
+        limit=limit,
+        notes=[*_notes(python, str(ran.stderr)), *python_hints(source, ran)],
+        facts={"interpreter": {"path": python.program, "from": python.origin}},
+    )
+
+
+def _notes(python: Python, errors: str) -> list[str]:
+    """Which interpreter it was, where that is not the usual one or lacks a package."""
+    missing = MISSING.search(errors)
+    if missing and python.origin == "toolcrib":
+        place = f"{python.label} ({python.program})"
+        return [
+            (
+                f"[{missing[1]} is not installed in {place}; a .venv in the workspace or "
+                "run.python in the configuration gives another]"
+            )
+        ]
+    return [f"[{python.label}]"] if python.origin != "toolcrib" else []

@@ -1,0 +1,140 @@
+"""`run_tests`: the tests of a project, with what failed first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from toolcrib.core.call import Result
+from toolcrib.core.context import Ctx
+from toolcrib.core.params import Param, Seconds
+from toolcrib.core.policy import Decision
+from toolcrib.core.tool import EXEC, READ, WRITE, tool
+from toolcrib.kit.interpreters import toolchains
+from toolcrib.kit.paths import Workspace, WorkspacePath
+from toolcrib.kit.runs import Ran, Runs
+from toolcrib.kit.shell import code_verdict, command_verdict
+from toolcrib.kit.text.output import printed
+from toolcrib.kit.threads import in_thread
+from toolcrib.tools.run import dialects
+from toolcrib.tools.run.following import Follower
+from toolcrib.tools.run.reporting import report
+from toolcrib.tools.run.testing.runners import NAMES, Runner, runner_for, shown
+from toolcrib.tools.run.testing.totals import Totals
+
+SECONDS = 600.0
+LONGEST = 36_000
+MOST_FAILURES = 20
+MOST_MESSAGE = 1_500
+LEAST_MESSAGE = 150
+CI = {"CI": "true", "FORCE_COLOR": "0", "CARGO_TERM_COLOR": "never"}
+
+
+async def _verdict(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | None:
+    """A command in the place of a runner is judged as one."""
+    runner = str(arguments.get("runner") or "").strip()
+    if runner and runner.partition("::")[0].lower() not in NAMES:
+        return await command_verdict({"command": runner, "cwd": arguments.get("path")}, ctx)
+    return await code_verdict(arguments, ctx)
+
+
+@tool(
+    group="run",
+    rights=READ | WRITE | EXEC,
+    keywords=("pytest", "unittest", "jest", "vitest", "mocha", "go test", "cargo test", "ci"),
+    aliases=("run_test", "test", "run_test_command", "execute_tests", "run_unit_tests", "pytest"),
+    argument_aliases={
+        **dict.fromkeys(("file", "file_or_dir", "file_path", "directory", "dir", "folder"), "path"),
+        **dict.fromkeys(("cwd", "target", "test_path", "project"), "path"),
+        **dict.fromkeys(("framework", "test_runner"), "runner"),
+        **dict.fromkeys(("timeout_seconds", "timeout_sec", "seconds"), "timeout"),
+    },
+    destructive=True,
+    seconds=LONGEST + 60,
+    verdict=_verdict,
+    dialect=dialects.tests,
+)
+async def run_tests(
+    path: Annotated[WorkspacePath | None, Param("File or folder.")] = None,
+    runner: Annotated[
+        str, Param("pytest, jest, go, …, or a command; else told from the files.")
+    ] = "",
+    timeout: Annotated[Seconds, Param(maximum=LONGEST)] = SECONDS,  # noqa: ASYNC109 - of the run
+    *,
+    ctx: Ctx,
+) -> Result:
+    """Run the tests of the project and show what failed.
+
+    Knows pytest, unittest, jest, vitest, mocha, node, go and cargo. Changed files stay, as
+    one undoable step.
+    """
+    start = path or ctx.use(Workspace).start(ctx.session.directory)
+    chosen = await in_thread(lambda _: runner_for(ctx, start, runner), ctx.deadline)
+    tools = await in_thread(lambda _: toolchains(ctx), ctx.deadline)
+    limit = timeout or SECONDS
+    async with Follower(ctx) as follower:
+        ran = await ctx.use(Runs).run(
+            chosen.argv,
+            ctx,
+            tool=run_tests.name,
+            cwd=chosen.cwd,
+            seconds=limit,
+            env={**tools.environment, **CI, **chosen.environment},
+            readable=(*tools.readable, *chosen.readable),
+            network=ctx.config.run.network,
+            on_output=follower,
+        )
+    totals = _totals(chosen, ran)
+    passed = ran.exit_code == 0 and not totals.failed and not ran.timed_out and not ran.stopped
+    facts = {
+        **totals.to_json(),
+        "runner": chosen.name,
+        "command": list(chosen.argv),
+        "success": passed,
+    }
+    return await report(
+        ctx,
+        run_tests.name,
+        ran,
+        follower.ring,
+        limit=limit,
+        lead=_lead(chosen, totals, ran, room=2 * ctx.budget(run_tests.name), passed=passed),
+        facts=facts,
+        quiet=bool(totals.count) and chosen.name != "command",
+    )
+
+
+def _totals(runner: Runner, ran: Ran) -> Totals:
+    if runner.understood is None:
+        return _guessed(printed(f"{ran.stdout}\n{ran.stderr}"))
+    both = runner.name in ("unittest", "cargo")
+    text = f"{ran.stdout}\n{ran.stderr}" if both else str(ran.stdout)
+    return runner.understood(printed(text))
+
+
+def _guessed(text: str) -> Totals:
+    """Of a command that runs some runner: whichever understands most."""
+    from toolcrib.tools.run.testing import javascript
+    from toolcrib.tools.run.testing.runners import PARSERS
+
+    ways = dict.fromkeys([*PARSERS.values(), javascript.told])
+    return max((understood(text) for understood in ways), key=lambda t: t.count)
+
+
+def _lead(runner: Runner, totals: Totals, ran: Ran, *, room: int, passed: bool) -> str:
+    """The counts, and each failure with its message, in about `room` characters."""
+    counts = f"{totals.passed:,} passed, {totals.failed:,} failed, {totals.skipped:,} skipped"
+    verdict = "PASSED" if passed else "FAILED"
+    if not totals.count:
+        counts = "no counts in the output"
+    lines = [f"{verdict} ({runner.name}): {counts}, {ran.seconds:.1f} s", f"$ {shown(runner.argv)}"]
+    shown_ones = totals.failures[:MOST_FAILURES]
+    most = min(MOST_MESSAGE, max(room // max(len(shown_ones), 1), LEAST_MESSAGE))
+    for failure in shown_ones:
+        message = failure.message.strip()
+        if len(message) > most:
+            message = f"{message[: most // 3]}\n…\n{message[-most * 2 // 3 :]}"
+        lines += [f"--- {failure.name}", message] if message else [f"--- {failure.name}"]
+    if len(totals.failures) > MOST_FAILURES:
+        lines.append(f"... {len(totals.failures) - MOST_FAILURES:,} more failed")
+    return "\n".join(lines)

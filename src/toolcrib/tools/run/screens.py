@@ -1,0 +1,117 @@
+"""What the three terminal tools answer with: the screen, and how the program is."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from toolcrib.core.call import Next, Result
+from toolcrib.core.context import Ctx, room_in
+from toolcrib.core.errors import BadInput
+from toolcrib.kit.terminals import Terminal
+from toolcrib.kit.text import head_and_tail
+from toolcrib.tools.run.reporting import NETWORKED
+
+For = Literal["idle", "text", "exit", "none"]
+
+FIRST_SECONDS = 1.0
+"""After so long without any output a program is taken to say nothing."""
+
+
+async def waited(
+    ctx: Ctx, terminal: Terminal, wait: For, text: str, seconds: float, since: int, old: int
+) -> bool:
+    """Wait as a call asks for; whether it came.
+
+    Args:
+        ctx: the call.
+        terminal: which.
+        wait: what for; `text` where a text is given.
+        text: as it stands on the screen.
+        seconds: at most; less where the caller must have an answer before.
+        since: the line from which `text` counts.
+        old: bytes of output that were there before; negative where new output is not expected.
+    """
+    answer = ctx.caller.answer_within
+    if answer is not None:
+        seconds = min(seconds, max(answer - 5, answer / 2))
+    seconds = ctx.remaining(seconds)
+    if text:
+        return await terminal.wait("text", text, seconds, since)
+    if wait == "idle" and old >= 0:
+        return await terminal.settle(old, FIRST_SECONDS, seconds)
+    return await terminal.wait(wait, "", seconds, since)
+
+
+def shown(ctx: Ctx, terminal: Terminal, tool: str, *, came: bool = True, lines: int = 0) -> Result:
+    """The screen and what scrolled away since it was last shown.
+
+    Args:
+        ctx: the call.
+        terminal: which.
+        tool: who answers, for its budget.
+        came: whether what the call waited for happened.
+        lines: how many of the lines that scrolled away are wanted in any case.
+    """
+    grid = terminal.screen.grid
+    above = grid.history(min(terminal.read_to, grid.scrolled - lines))
+    terminal.read_to = grid.scrolled
+    screen = "\n".join(grid.lines()).rstrip()
+    body = "\n".join([*above, screen] if above and not grid.full_screen else [screen])
+    head, tail, (start, end) = head_and_tail(body, room_in(ctx.budget(tool)), head_share=0.1)
+    if start < end:
+        count = body.count("\n", start, end) + 1
+        body = f"{head.rstrip()}\n[{count:,} lines left out]\n{tail.lstrip()}"
+    text = "\n".join([_state(terminal, came=came), body, *_after(terminal)]).rstrip()
+    follow = Next("read_job", {"id": terminal.id, "wait": "none"}) if start < end else None
+    return Result(
+        text,
+        _facts(terminal, came=came),
+        truncated=start < end,
+        next=follow,
+        source=NETWORKED if ctx.config.run.network else "",
+    )
+
+
+def check_wait(wait: For, text: str) -> None:
+    """Refuse a wait for a text that is not given."""
+    if wait == "text" and not text:
+        raise BadInput("wait=text needs 'text': what the screen should show.")
+
+
+def _state(terminal: Terminal, *, came: bool) -> str:
+    name = f"Terminal {terminal.id} ({terminal.title})"
+    if terminal.outcome is not None:
+        why = f", stopped: {terminal.stopped}" if terminal.stopped else ""
+        return f"{name}: ended with exit code {terminal.exit_code}{why}."
+    row, column = terminal.screen.grid.row + 1, terminal.screen.grid.column + 1
+    waiting = "" if came else "; what was waited for has not come yet"
+    level = "" if terminal.level == "strong" else f" [sandbox: {terminal.level}]"
+    return f"{name}: running, cursor at {row}:{column}{waiting}.{level}"
+
+
+def _after(terminal: Terminal) -> list[str]:
+    """What became of the files, once the program is over."""
+    outcome = terminal.outcome
+    if outcome is None or outcome.state == "none":
+        return [] if outcome is None else list(outcome.notes)
+    count = len(outcome.files) + outcome.more
+    files = "1 file" if count == 1 else f"{count:,} files"
+    changed = f"[{files} changed, step {outcome.step} of the undo log]"
+    return [changed, *outcome.notes]
+
+
+def _facts(terminal: Terminal, *, came: bool) -> dict[str, object]:
+    grid = terminal.screen.grid
+    return {
+        "id": terminal.id,
+        "running": terminal.outcome is None,
+        "exit_code": terminal.exit_code,
+        "came": came,
+        "title": terminal.screen.title,
+        "full_screen": grid.full_screen,
+        "cursor": [grid.row + 1, grid.column + 1],
+        "screen": grid.lines(),
+        "scrolled": grid.scrolled,
+        "sandbox": {"level": terminal.level},
+        "changes": terminal.outcome.to_json() if terminal.outcome is not None else None,
+    }

@@ -1,0 +1,61 @@
+"""`start_terminal`: a program behind a screen, for what asks questions or fills the screen."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from toolcrib.core.call import Result
+from toolcrib.core.context import Ctx
+from toolcrib.core.params import Param
+from toolcrib.core.tool import EXEC, READ, WRITE, tool
+from toolcrib.kit.interpreters import shell_program, toolchains
+from toolcrib.kit.paths import Workspace, WorkspacePath
+from toolcrib.kit.sandbox import Pty
+from toolcrib.kit.shell import command_verdict
+from toolcrib.kit.terminals import Terminals
+from toolcrib.kit.threads import in_thread
+from toolcrib.tools.run.screens import shown
+
+TITLE_CHARS = 60
+START_SECONDS = 5.0
+"""What a program may take to show something."""
+
+
+@tool(
+    group="run",
+    rights=READ | WRITE | EXEC,
+    keywords=("tty", "pty", "interactive", "console", "repl", "session", "tmux", "screen"),
+    aliases=(
+        "run_in_terminal",
+        "open_terminal",
+        "create_terminal",
+        "start_process",
+        "new_terminal",
+    ),
+    argument_aliases={"cmd": "command", "path": "cwd", "cols": "columns", "width": "columns"},
+    destructive=True,
+    verdict=command_verdict,
+)
+async def start_terminal(
+    command: Annotated[str, Param("Program to run; empty: a shell.")] = "",
+    cwd: Annotated[WorkspacePath | None, Param("Folder to start in.")] = None,
+    rows: Annotated[int, Param("Rows.", minimum=2, maximum=200)] = 24,
+    columns: Annotated[int, Param("Columns.", minimum=10, maximum=500)] = 80,
+    *,
+    ctx: Ctx,
+) -> Result:
+    """Start a program in a terminal that keys can be sent to.
+
+    For what is interactive: a shell that keeps its state, a debugger, an installer, an
+    editor. For a plain command use run_command. Returns the id and the screen.
+    """
+    folder = cwd or ctx.use(Workspace).start(ctx.session.directory)
+    tools = await in_thread(lambda _: toolchains(ctx), ctx.deadline)
+    program = shell_program(ctx)
+    argv = [program, "-c", command] if command.strip() else [program, "-i"]
+    title = " ".join(command.split())[:TITLE_CHARS] or program.rpartition("/")[2]
+    terminal = await ctx.use(Terminals).start(
+        ctx, argv, title, folder, Pty(rows, columns), tools, start_terminal.name
+    )
+    await terminal.settle(0, ctx.remaining(START_SECONDS), ctx.remaining(2 * START_SECONDS))
+    return shown(ctx, terminal, start_terminal.name)

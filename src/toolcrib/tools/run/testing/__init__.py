@@ -1,0 +1,1 @@
+"""Runners of tests: how each is found, started and understood."""

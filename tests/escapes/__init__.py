@@ -1,0 +1,1 @@
+"""Attempts to get out of the sandbox, each judged from outside; see docs/security.md."""

@@ -1,0 +1,24 @@
+"""What is known to get out, by level: the data of the gate. A new name there fails the tests."""
+
+from __future__ import annotations
+
+INSIDE = "Landlock cannot take a name out of a folder that it allows"
+OWNER = "Landlock does not know of modes, times and attributes, and who runs it owns the file"
+MEMORY = "/dev/shm is needed by locks of multiprocessing, and has no namespace of its own"
+
+GAPS: dict[str, dict[str, str]] = {
+    "strong": {},
+    "kernel": {
+        "R31": INSIDE,
+        "R32": INSIDE,
+        "R33": INSIDE,
+        "R34": INSIDE,
+        "J18": INSIDE,
+        "W06": OWNER,
+        "W07": OWNER,
+        "W08": OWNER,
+        "L13": MEMORY,
+        "F04": MEMORY,
+    },
+}
+"""The attempt, and why it is not stopped there."""
