@@ -1,0 +1,226 @@
+"""Calls without a mark: only of offered tools, and only where nothing else can be meant."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from toolcrib.toolcalls.decoders import pythonic
+from toolcrib.toolcalls.decoders.gemma import gemma_item
+from toolcrib.toolcalls.decoders.items import LETTERS, LONGEST_NAME
+from toolcrib.toolcalls.decoders.reading import Answer, Cut, Item, Reading
+from toolcrib.toolcalls.families import AFTER_TAGS, ENDINGS
+from toolcrib.toolcalls.growing import Wait
+from toolcrib.toolcalls.jsontext import NotJson, decode
+from toolcrib.toolcalls.shapes import (
+    ARGUMENTS,
+    IDS,
+    LISTS,
+    NAMES,
+    Raw,
+    as_arguments,
+    calls_of,
+    is_plain_call,
+)
+
+KEY = re.compile(r"""\{\s*["']([^"'\\]{0,40})["']\s*:\s*""")
+TEXT = re.compile(r"""["']([^"'\\]{0,200})["']""")
+OPEN_KEY = re.compile(
+    r"""\{\s*(?:["'](?:[^"'\\]{0,40}(?:["']\s*(?::\s*(?:["'][^"'\\]{0,200})?)?)?)?)?"""
+)
+PROVISIONAL = {*ARGUMENTS, *IDS, *LISTS, "type", "function_call", "content"}
+REACT = re.compile(r"Action:[ \t]*([\w.\-:/]+)[ \t]*\r?\n[ \t]*Action Input:[ \t]*\n?")
+NEWLINE = re.compile(r"[ \t]*\r?\n\s*")
+BETWEEN = re.compile(r"[ \t\r\n;,]*")
+
+
+def bare_calls(reading: Reading, at: int, *, is_first: bool) -> Wait[Answer]:
+    """The calls that stand here without a mark.
+
+    Args:
+        reading: the text, and the tools that were offered.
+        at: the first character of a line, after white space.
+        is_first: whether nothing but reasoning and calls went before. Elsewhere the calls
+            must be all that follows.
+    """
+    first = reading.text.text[at : at + 1]
+    if not reading.offers or not first:
+        return None
+    if first == "{":
+        return (yield from _objects(reading, at, is_first=is_first))
+    if first == "[":
+        return (yield from _bracket(reading, at, is_first=is_first))
+    if first == "A" and (yield from reading.text.at(at, ("Action:",))):
+        return (yield from _react(reading, at))
+    if first == ">" and (yield from reading.text.at(at, (">>>",))):
+        return (yield from _named(reading, at + 3))
+    if is_first and (first.isalpha() or first == "_"):
+        return (yield from _named(reading, at))
+    return None
+
+
+def begins_call(reading: Reading, at: int) -> Wait[bool]:
+    """Whether the object that opens here begins like a call of an offered tool."""
+    text = reading.text
+    while True:
+        key = KEY.match(text.text, at)
+        if key is not None:
+            if key[1] in PROVISIONAL:
+                return True
+            if key[1] not in NAMES:
+                return False
+            if text.text[key.end() : key.end() + 1] == "{":
+                return key[1] == "function"
+            value = TEXT.match(text.text, key.end())
+            if value is not None:
+                return reading.offers.resolve(value[1]) is not None
+        partial = OPEN_KEY.match(text.text, at)
+        if text.ended or partial is None or partial.end() < len(text.text):
+            return False
+        yield
+
+
+def _objects(reading: Reading, at: int, *, is_first: bool) -> Wait[Answer]:
+    found: list[Raw | None] = []
+    here, end = at, at
+    while (yield from reading.text.room(here, 1)) == "{" and (
+        yield from begins_call(reading, here)
+    ):
+        read = yield from _plain(reading, here)
+        if not isinstance(read, Item):
+            if isinstance(read, Cut) and (found or is_first):
+                return Item(read.end, [*found, None]) if found else read
+            break
+        found += read.calls
+        end = read.end
+        here = yield from _between(reading, end)
+    if not found or not (yield from _is_all(reading, end, is_first=is_first)):
+        return None
+    return Item(end, found)
+
+
+def _between(reading: Reading, at: int) -> Wait[int]:
+    text = reading.text
+    while True:
+        found = BETWEEN.match(text.text, at)
+        end = found.end() if found else at
+        if end < len(text.text) or text.ended:
+            return end
+        yield
+
+
+def _plain(reading: Reading, at: int) -> Wait[Answer]:
+    text = reading.text
+    end = -1 if reading.is_tired else (yield from text.balanced(at))
+    if end < 0:
+        named = KEY.match(text.text, at)
+        is_named = named is not None and named[1] in NAMES
+        return Cut(len(text.text), closed=False, name=_name_at(reading, at)) if is_named else None
+    value = _decoded(text.text[at:end])
+    if not is_plain_call(value, reading.offers):
+        return None
+    return Item(end, calls_of(value, reading.offers))
+
+
+def _name_at(reading: Reading, at: int) -> str:
+    key = KEY.match(reading.text.text, at)
+    value = TEXT.match(reading.text.text, key.end()) if key else None
+    return value[1] if value else ""
+
+
+def _decoded(span: str) -> Any:
+    try:
+        return decode(span)
+    except NotJson:
+        return None
+
+
+def _is_all(reading: Reading, at: int, *, is_first: bool) -> Wait[bool]:
+    """Whether nothing follows, or, of what stands first, only what stands on another line."""
+    text = reading.text
+    line = yield from text.blank(at)
+    if line >= len(text.text) or (yield from text.at(line, (*ENDINGS, *AFTER_TAGS))):
+        return True
+    return is_first and ("\n" in text.text[at:line] or text.text[line] in ";<")
+
+
+def _bracket(reading: Reading, at: int, *, is_first: bool) -> Wait[Answer]:
+    text = reading.text
+    inner = yield from text.blank(at + 1)
+    first = text.text[inner : inner + 1]
+    if first == "{":
+        if not (yield from begins_call(reading, inner)):
+            return None
+        found = yield from _plain(reading, at)
+        if not isinstance(found, Item):
+            return found
+        return found if (yield from _is_all(reading, found.end, is_first=is_first)) else None
+    if not (first.isalpha() or first == "_"):
+        return None
+    name = yield from text.run(LETTERS, inner, LONGEST_NAME)
+    if reading.offers.resolve(name.removesuffix(".call")) is None:
+        return None
+    after = yield from text.room(inner + len(name), 1)
+    if after == "]" and inner == at + 1:
+        return (yield from _arguments(reading, inner + len(name) + 1, name, needs_line=True))
+    if after != "(":
+        return None
+    answer = yield from pythonic.list_item(reading, at, ())
+    if isinstance(answer, Item):
+        *whole, last = answer.calls
+        if last is not None or text.text[answer.end - 1] == "]":
+            whole.append(last)  # else the list was cut off in its last call
+        is_known = all(raw and reading.offers.resolve(raw.name) for raw in whole)
+        is_all = yield from _is_all(reading, answer.end, is_first=False)
+        return answer if is_all and is_known else None
+    return answer
+
+
+def _named(reading: Reading, at: int) -> Wait[Answer]:
+    """`NAME` and its arguments as JSON: on the next line, or after `[ARGS]`."""
+    text = reading.text
+    name = yield from text.run(LETTERS, at, LONGEST_NAME)
+    after = yield from text.at(at + len(name), ("[ARGS]",))
+    if not name or reading.offers.resolve(name) is None:
+        return None
+    if name.startswith("call:") and (yield from text.room(at + len(name), 1)) == "{":
+        return (yield from gemma_item(reading, at + len(name), name.removeprefix("call:")))
+    return (yield from _arguments(reading, at + len(name) + len(after), name, needs_line=not after))
+
+
+def _arguments(reading: Reading, at: int, name: str, *, needs_line: bool) -> Wait[Answer]:
+    text = reading.text
+    here = yield from text.blank(at)
+    if text.text[here : here + 1] != "{":
+        return None
+    if needs_line and here > at and not NEWLINE.fullmatch(text.text, at, here):
+        return None
+    end = -1 if reading.is_tired else (yield from text.balanced(here))
+    if end < 0:
+        return Cut(len(text.text), closed=False, name=name)
+    arguments = as_arguments(_decoded(text.text[here:end]) or ())
+    if arguments is None and text.text[here:end].strip("{} \t\r\n"):
+        return None
+    end = yield from _past(reading, end, name)
+    return Item(end, [Raw(name, arguments or {})])
+
+
+def _past(reading: Reading, at: int, name: str) -> Wait[int]:
+    here = yield from reading.text.blank(at)
+    marks = ("[END_TOOL_REQUEST]", "[/TOOL_REQUEST]", f"[/{name}]")
+    mark = yield from reading.text.at(here, marks)
+    return here + len(mark) if mark else at
+
+
+def _react(reading: Reading, at: int) -> Wait[Answer]:
+    text = reading.text
+    while (found := REACT.match(text.text, at)) is None or found.end() == len(text.text):
+        if text.ended or len(text.text) - at > 400:
+            break
+        yield
+    if found is None or reading.offers.resolve(found[1]) is None:
+        return None
+    here = yield from text.blank(found.end())
+    if text.text[here : here + 1] != "{":
+        return None
+    return (yield from _arguments(reading, here, found[1], needs_line=False))

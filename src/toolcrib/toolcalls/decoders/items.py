@@ -1,0 +1,156 @@
+"""Which decoder reads an item: seen from how it begins."""
+
+# ruff: noqa: RUF001 - the marks of some formats have such characters
+
+from __future__ import annotations
+
+import re
+
+from toolcrib.toolcalls.decoders import pythonic
+from toolcrib.toolcalls.decoders.gemma import gemma_item
+from toolcrib.toolcalls.decoders.pairs import KEYS, pairs_item
+from toolcrib.toolcalls.decoders.reading import Answer, Item, Reading, cut
+from toolcrib.toolcalls.decoders.tags import OPENS, tags_item
+from toolcrib.toolcalls.decoders.values import arguments_item, json_item
+from toolcrib.toolcalls.families import HEADINGS, NAME_ENDS
+from toolcrib.toolcalls.growing import Wait
+from toolcrib.toolcalls.offers import NAME
+from toolcrib.toolcalls.shapes import Raw
+
+LETTERS = re.compile(r"[\w.\-:/@$]+")
+LONGEST_NAME = 256
+CALL_ID, CALL_NAME, FENCE, PLUGIN = "[CALL_ID]", "<|tool_call:name|>", "```", "<|plugin|>"
+HEADS = tuple(dict.fromkeys((*HEADINGS, *NAME_ENDS, CALL_ID, CALL_NAME)))
+NAME_FIRST = (
+    "<｜tool▁sep｜>",
+    "<｜tool_sep｜>",
+    "<｜tool sep｜>",
+    "<|tool▁sep|>",
+    "<|tool_sep|>",
+)
+"""After these a name may still follow: `function<｜tool▁sep｜>NAME`."""
+
+
+def read_item(reading: Reading, at: int, closers: tuple[str, ...]) -> Wait[Answer]:
+    """The item that begins here (no white space before it)."""
+    text = reading.text
+    first = text.text[at : at + 1]
+    if first == "{":
+        return (yield from json_item(reading, at, closers))
+    if first == "[":
+        after = yield from text.blank(at + 1)
+        if text.text[after : after + 1].isalpha() or text.text[after : after + 1] == "_":
+            return (yield from pythonic.list_item(reading, at, closers))
+        if text.text[after : after + 1] in ("{", "[", "]", "", '"'):
+            return (yield from json_item(reading, at, closers))
+    if first == "`":
+        return (yield from _fenced(reading, at, closers))
+    mark = yield from text.at(at, (*OPENS, PLUGIN))
+    if mark == PLUGIN:
+        at = yield from text.blank(at + len(mark))
+        return (yield from read_item(reading, at, closers))
+    if mark:
+        return (yield from tags_item(reading, at, mark, closers))
+    if first.isalnum() or first in ("_", "$", "@"):
+        return (yield from _named(reading, at, closers))
+    return None
+
+
+def _fenced(reading: Reading, at: int, closers: tuple[str, ...]) -> Wait[Answer]:
+    """JSON in a fence within a block."""
+    inner = yield from fence_body(reading, at)
+    if inner < 0 or reading.text.text[inner : inner + 1] not in ("{", "["):
+        return None
+    found = yield from read_item(reading, inner, closers)
+    if not isinstance(found, Item):
+        return found
+    return Item((yield from after_fence(reading, found.end)), found.calls)
+
+
+def fence_body(reading: Reading, at: int) -> Wait[int]:
+    """The first character within a fence that opens here, or -1."""
+    text = reading.text
+    if (yield from text.room(at, 3)) != FENCE:
+        return -1
+    word = yield from text.run(LETTERS, at + 3, 32)
+    return (yield from text.blank(at + 3 + len(word)))
+
+
+def after_fence(reading: Reading, at: int) -> Wait[int]:
+    """The place after a closing fence, if one stands here."""
+    after = yield from reading.text.blank(at)
+    return after + 3 if (yield from reading.text.at(after, (FENCE,))) else at
+
+
+def _named(reading: Reading, at: int, closers: tuple[str, ...]) -> Wait[Answer]:
+    """A name, and what says which form this is."""
+    text = reading.text
+    name = yield from text.run(LETTERS, at, LONGEST_NAME)
+    start, at = at, at + len(name)
+    if name.startswith("call:") and (yield from text.room(at, 1)) == "{":
+        return (yield from gemma_item(reading, at, name.removeprefix("call:")))
+    if (yield from text.room(at, 1)) == "(":
+        return (yield from pythonic.call_item(reading, start, at, closers))
+    name, given, at, was_headed = yield from _heading(reading, name, at)
+    if not NAME.fullmatch(name):
+        return None
+    mark = yield from text.at(at, (*KEYS, *OPENS, *closers))
+    if mark in KEYS:
+        return (yield from pairs_item(reading, at, mark, name, closers))
+    if mark in OPENS:
+        return (yield from tags_item(reading, at, mark, closers)) if was_headed else None
+    if mark:
+        return _bare_name(reading, at, name, given, headed=was_headed)
+    if text.text[at : at + 1] == "`":
+        inner = yield from fence_body(reading, at)
+        at = inner if inner >= 0 else at
+    if text.text[at : at + 1] == "{" or (was_headed and text.text[at : at + 1] == '"'):
+        return (yield from _with_json(reading, at, closers, name, given))
+    if at >= len(text.text):
+        return (yield from cut(reading, at - 1, closers, name))
+    return (yield from cut(reading, at, closers, name)) if was_headed else None
+
+
+def _heading(reading: Reading, name: str, at: int) -> Wait[tuple[str, str, int, bool]]:
+    """What stands between the name and the arguments: the name, an id, the place after it."""
+    text, given, was_headed = reading.text, "", False
+    while True:
+        at = yield from text.blank(at)
+        mark = yield from text.at(at, HEADS)
+        if not mark:
+            return name, given or _own_id(name), at, was_headed
+        was_headed = True
+        at = yield from text.blank(at + len(mark))
+        if mark not in (CALL_ID, CALL_NAME, *NAME_FIRST):
+            continue
+        word = yield from text.run(LETTERS, at, LONGEST_NAME)
+        at += len(word)
+        if mark == CALL_ID:
+            given = word
+        elif word and not (mark in NAME_FIRST and text.text.startswith(FENCE, at - len(word))):
+            given, name = (name if mark == CALL_NAME else given), word
+
+
+def _own_id(name: str) -> str:
+    """Kimi's names are ids: `functions.NAME:0`."""
+    return name if re.search(r":\d+$", name) else ""
+
+
+def _bare_name(reading: Reading, at: int, name: str, given: str, *, headed: bool) -> Answer:
+    offers = reading.offers
+    if headed or not offers or offers.resolve(name) is not None:
+        return Item(at, [Raw(name, {}, given)])
+    return None
+
+
+def _with_json(
+    reading: Reading, at: int, closers: tuple[str, ...], name: str, given: str
+) -> Wait[Answer]:
+    found = yield from arguments_item(reading, at, closers, name, given)
+    if not isinstance(found, Item):
+        return found
+    calls = found.calls
+    if name.isdigit() and calls[0] is not None:  # Kimi's counter alone
+        meant = reading.offers.taking(calls[0].arguments)
+        calls = [Raw(meant, calls[0].arguments, given) if meant else None]
+    return Item((yield from after_fence(reading, found.end)), calls)

@@ -1,0 +1,119 @@
+"""Nothing that a model can write raises, and time grows with the text and no faster."""
+
+# ruff: noqa: RUF001, Q003 - texts as models write them
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.toolcalls.scenarios import TOOLS
+from toolcrib.toolcalls import ToolCallStream, parse_message, parse_tool_calls
+
+# Each is repeated. A reading whose time grew with the square would take minutes.
+UNITS = [
+    "<tool_call>", "<tool_call>{", '<tool_call>{"', "<tool_call>{'", "<tool_call>f(",
+    "<tool_call>[f(a=1),", "<tool_call>{}</tool_call>", "[[[[", '{"', "\\", '"\\', "`", "```\n",
+    '```json\n{"name": "get_weather", ', "~~~\n", "<|channel|>", "<|start|>assistant<|channel|>",
+    "<function=f><parameter=a>", '<invoke name="get_weather">', "</parameter>",
+    "<tool_call>f<arg_key>a</arg_key><arg_value>", "[TOOL_CALLS]", "[TOOL_CALLS]f[ARGS]{",
+    "<think>", "</think>", "<think><tool_call>", " ", "\n", '\n{"name": "get_weather", ',
+    "\n[get_weather(", "<|tool_call>call:f{a:", '<|tool_call>call:f{a:<|"|>', "<", ">>>",
+    "<｜tool▁call▁begin｜>", "<|python_tag|>", ']<]minimax[>[<invoke name="f">]<]minimax[>[<a>',
+    "functools[", "</s>\n", "\nAction: get_weather\nAction Input: {", "x", "é<",
+    '<|open|>call tool="f"<|sep|>', "<tool_call>\n<function=f>\n<parameter=a>\n1\n",
+]  # fmt: skip
+CEILING = 20.0
+"""Seconds for a text of 100,000 characters, far above what the slowest takes."""
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_time_is_bounded(unit: str) -> None:
+    text = (unit * (100_000 // len(unit) + 1))[:100_000]
+    started = time.perf_counter()
+    parse_tool_calls(text, TOOLS)
+    assert time.perf_counter() - started < CEILING
+
+
+LONG = [
+    "<function=f><parameter=a>", "<function=f><parameter=a>1</parameter>", ">>>", "[e~[", "\n[",
+    "functools[", "[TOOL_CALLS]f[ARGS]{", '<invoke name="get_weather">', "</think>", "```\n",
+    "<tool_call>{", "<tool_call>f<arg_key>a</arg_key><arg_value>",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("unit", LONG)
+def test_a_megabyte_of_marks(unit: str) -> None:
+    text = (unit * (1_000_000 // len(unit) + 1))[:1_000_000]
+    started = time.process_time()
+    parse_tool_calls(text, TOOLS)
+    # Each takes under a second on a machine that has nothing else to do.
+    assert time.process_time() - started < CEILING
+
+
+def test_what_follows_very_many_marks_is_text() -> None:
+    text = "</s>x" * 20_000 + "<tool_call>"
+    assert parse_tool_calls(text, TOOLS).content.endswith("</s>x<tool_call>")
+
+
+def test_a_large_call_in_small_pieces() -> None:
+    text = '<tool_call>{"name": "write_file", "arguments": {"path": "' + "ab c" * 50_000 + '"}}'
+    stream = ToolCallStream(TOOLS)
+    for start in range(0, len(text), 4):
+        stream.feed(text[start : start + 4])
+    (call,) = stream.close().calls
+    assert len(call.arguments["path"]) == 200_000
+
+
+@settings(max_examples=300)
+@given(
+    st.lists(st.sampled_from([*UNITS, *"{}[]\"'<>|:,()=\\", "name", "1e999", "NaN"]), max_size=20)
+)
+def test_never_raises(parts: list[str]) -> None:
+    parse_tool_calls("".join(parts), TOOLS)
+    parse_tool_calls("<tool_call>" + "".join(parts) + "</tool_call>", TOOLS)
+
+
+@pytest.mark.parametrize(
+    "inside",
+    ["[" * 100_000, "{\"a\":" * 100_000, "f(" * 50_000, "1" * 100_000, "-" * 100_000 + "1",
+     "f(a=" + "(" * 50_000, "call:f{a:" + "[" * 50_000, '{"name": "f", "arguments": 1e999}',
+     "call:f{a:" + "[" * 500 + "]" * 500 + "}", "f(a=" + "[" * 500 + "]" * 500 + ")",
+     "f(a=b'x')", "f(a=1e999)", "f(**{1: 2})", "f(a={[]: 1})", "f(a=" + "9" * 5000 + ")",
+     '{"name": "f", "arguments": {"a": ' + "9" * 5000 + "}}", "f(a={1, 2})", "f(a=1j)",
+     "call:f{a:1,\"b}", "call:f{\"a}", "call:f{a:1,}", "f(a=...)",
+     "f(a=x)", "f(a=(yield))", "f(a=lambda: 1)", "f(a=\x00)"],
+    ids=range(26),
+)  # fmt: skip
+def test_deep_long_and_odd_values(inside: str) -> None:
+    for before, after in (("<tool_call>", "</tool_call>"), ("<|tool_call>", "<tool_call|>")):
+        for call in parse_tool_calls(before + inside + after, []).calls:
+            assert isinstance(call.arguments, dict)
+
+
+@pytest.mark.parametrize(
+    "tools",
+    [None, [], [None], [{}], [{"name": 3}], ["get_weather"], [{"function": None, "name": "f"}],
+     [{"name": "f", "parameters": {"properties": [], "required": "x"}}],
+     [{"name": "f", "parameters": {"properties": {"a": {"$ref": "#/$defs/a"}},
+                                   "$defs": {"a": {"$ref": "#/$defs/a"}}}}],
+     [{"name": "f", "parameters": {"properties": {"a": {"anyOf": 3, "enum": [None, {}]}}}}]],
+    ids=range(10),
+)  # fmt: skip
+def test_odd_tools(tools: list | None) -> None:
+    text = "<tool_call><function=f><parameter=a>1</parameter></function></tool_call>"
+    assert [call.name for call in parse_tool_calls(text, tools).calls] == ["f"]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [{}, {"content": None}, {"content": 3, "tool_calls": "x"}, {"tool_calls": [None, 3, {}]},
+     {"content": [{"type": "text", "text": "hi"}, None]}, {"function_call": {"name": None}},
+     {"tool_calls": [{"function": {"name": "f", "arguments": "{"}}]}],
+    ids=range(7),
+)  # fmt: skip
+def test_odd_messages(message: dict) -> None:
+    assert parse_message(message, TOOLS).calls == []
