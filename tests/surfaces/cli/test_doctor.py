@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -31,7 +30,7 @@ def test_a_healthy_machine_is_0(program: Program, tmp_path: Path) -> None:
         assert found[name]["state"] == "ok", found[name]
         assert found[name]["essential"]
     assert found["workspace"]["detail"] == str(program.folder)
-    for name in ("openat2", "wreq", "aiohttp", "token", "rg", "git", "node", "bwrap"):
+    for name in ("openat2", "wreq", "aiohttp", "token", "rg", "git", "node", "sandbox"):
         check = found[name]
         assert check["state"] == "ok" or check["fix"], check
         assert "\n" not in check["fix"]
@@ -55,6 +54,22 @@ def test_programs_are_found_on_the_path(program: Program, tmp_path: Path) -> Non
     assert "It works, but for node" in done.out
 
 
+def test_ocr_is_checked_where_it_is_configured(program: Program, tmp_path: Path) -> None:
+    assert "tesseract" not in checks(program("doctor", "--json", "--offline"))
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    env = {"PATH": str(folder), "TOOLCRIB_DOCUMENTS__OCR": "tesseract"}
+    done = program("doctor", "--json", "--offline", env=env)
+    assert checks(done)["documents"]["state"] in ("ok", "missing")
+    assert checks(done)["tesseract"]["state"] == "broken"
+    assert "tesseract-ocr" in checks(done)["tesseract"]["fix"]
+    assert done.code == 1
+    (folder / "tesseract").write_text("#!/bin/sh\n")
+    (folder / "tesseract").chmod(0o755)
+    done = program("doctor", "--json", "--offline", env=env)
+    assert checks(done)["tesseract"]["state"] == "ok"
+
+
 def test_a_missing_program_names_the_line_that_installs_it(
     program: Program, tmp_path: Path
 ) -> None:
@@ -65,20 +80,14 @@ def test_a_missing_program_names_the_line_that_installs_it(
     done = program("doctor", "--offline", env={"PATH": str(folder)})
     assert "missing  rg" in done.out
     assert "-> sudo apt-get install -y ripgrep\n" in done.out
-    assert "-> sudo apt-get install -y bubblewrap\n" in done.out
 
 
-def test_bwrap_is_tried_and_not_believed(program: Program, tmp_path: Path) -> None:
-    folder = tmp_path / "bin"
-    folder.mkdir()
-    (folder / "bwrap").write_text(
-        '#!/bin/sh\n[ "$1" = --version ] && exit 0\necho "no namespaces" >&2\nexit 1\n'
-    )
-    (folder / "bwrap").chmod(0o755)
-    done = program("doctor", "--json", "--offline", env={"PATH": f"{folder}:/usr/bin:/bin"})
-    assert checks(done)["bwrap"]["state"] == "broken"
-    assert "no namespaces" in checks(done)["bwrap"]["detail"]
-    assert shutil.which("bwrap", path=str(folder))
+def test_the_sandbox_is_told_as_it_is(program: Program) -> None:
+    done = program("doctor", "--json", "--offline", env={"TOOLCRIB_RUN__LEVEL": "none"})
+    assert checks(done)["sandbox"]["state"] == "broken"
+    assert "nothing confines" in checks(done)["sandbox"]["detail"]
+    done = program("doctor", "--json", "--offline", env={"TOOLCRIB_RUN__LEVEL": "kernel"})
+    assert "level kernel" in checks(done)["sandbox"]["detail"]
 
 
 def test_a_store_that_cannot_be_written_is_1(program: Program, tmp_path: Path) -> None:
@@ -229,3 +238,18 @@ def test_names_are_looked_up_unless_a_proxy_does(program: Program) -> None:
     found = checks(program("doctor", "--json", "--set", "egress.proxy=http://127.0.0.1:9"))
     assert found["names"]["detail"] == "left to egress.proxy"
     assert "names" not in checks(program("doctor", "--json", "--offline"))
+
+
+def test_the_folder_of_backups_is_checked(program: Program, tmp_path: Path) -> None:
+    assert "backups" not in checks(program("doctor", "--json", "--offline"))
+    config = tmp_path / "backups.toml"
+    config.write_text(f'[backup]\nfolder = "{tmp_path}/not/yet"\n')
+    found = checks(program("doctor", "--json", "--offline", "--config", str(config)))
+    assert found["backups"]["state"] == "ok"
+    assert not (tmp_path / "not").exists(), "a check makes nothing"
+    (tmp_path / "file").write_text("x")
+    config.write_text(f'[backup]\nfolder = "{tmp_path}/file/below"\n')
+    done = program("doctor", "--json", "--offline", "--config", str(config))
+    assert checks(done)["backups"]["state"] == "broken"
+    assert checks(done)["backups"]["fix"]
+    assert done.code == 1

@@ -51,10 +51,10 @@ async def run_all(config: Config, *, offline: bool = False) -> list[Check]:
     services = Services(config)
     from toolcrib.surfaces.cli import web_checks
 
-    probes: list[Probe] = [python, store, workspace, opener, web]
+    probes: list[Probe] = [python, store, workspace, backups, opener, web]
     probes += [] if offline else [names]
     probes += [web_checks.offline if offline else web_checks.online]
-    probes += [token, programs, sandbox]
+    probes += [token, programs, documents, sandbox]
     found: list[Check] = []
     try:
         for probe in probes:
@@ -111,6 +111,26 @@ def _folder(root: str) -> Check:
         return Check("workspace", "broken", f"{root} cannot be read", fix, essential=True)
     writable = "" if os.access(root, os.W_OK) else " (read only)"
     return Check("workspace", "ok", f"{root}{writable}", essential=True)
+
+
+async def backups(services: Services) -> list[Check]:
+    """Whether backups can be written where the configuration wants them."""
+    folder = services.config.backup.folder
+    if not folder:
+        return []
+    place = _standing(folder)
+    if os.access(place, os.W_OK | os.X_OK):
+        return [Check("backups", "ok", folder, essential=True)]
+    fix = setting(services, "backup", 'folder = "/path/to/folder"')
+    return [Check("backups", "broken", f"{place} cannot be written", fix, essential=True)]
+
+
+def _standing(folder: str) -> Path:
+    """The folder, or the deepest one above it: it is made with the first backup."""
+    place = Path(folder).expanduser().absolute()
+    while not os.path.lexists(place):
+        place = place.parent
+    return place
 
 
 async def opener(services: Services) -> list[Check]:
@@ -182,7 +202,6 @@ async def token(services: Services) -> list[Check]:
     return [Check("token", "ok", f"{name} guards toolcrib serve")]
 
 
-KERNEL = Path("/proc/sys/kernel")
 PACKAGES = {
     "rg": ("for fast search in files", "ripgrep"),
     "git": ("for work with repositories", "git"),
@@ -213,28 +232,44 @@ async def programs(services: Services) -> list[Check]:
     return found
 
 
-async def sandbox(services: Services) -> list[Check]:
-    """Whether bubblewrap can really confine something here; its version says nothing."""
-    path = shutil.which("bwrap")
+async def documents(services: Services) -> list[Check]:
+    """Whether office files can be read, and the OCR that is configured."""
+    try:
+        import_module("xberg")
+        found = [Check("documents", "ok", f"xberg {version('xberg')}, for office files")]
+    except ImportError as error:
+        state: State = "missing" if isinstance(error, ModuleNotFoundError) else "broken"
+        fix = "pip install 'toolcrib[documents]'"
+        found = [Check("documents", state, "for DOCX, PPTX, XLSX and the like", fix)]
+    if services.config.documents.ocr == "off":
+        return found
+    path, package = shutil.which("tesseract"), _package("tesseract-ocr")
     if path is None:
-        return [Check("bwrap", "missing", "for confining what is run", _package("bubblewrap"))]
-    confined = [path, "--unshare-all", "--die-with-parent", "--ro-bind", "/", "/", "--proc"]
-    fault = await _run(services, [*confined, "/proc", "--dev", "/dev", "true"])
-    if fault:
-        return [Check("bwrap", "broken", f"{path}: {fault}", _namespaces(path))]
-    return [Check("bwrap", "ok", f"{path}, it confines what is run")]
+        fault, detail = "it is not installed", "documents.ocr needs it"
+    else:
+        fault = await _run(services, [path, "--version"])
+        detail = f"{path}: {fault}" if fault else f"{path}, for OCR"
+    result: State = "broken" if fault else "ok"
+    return [*found, Check("tesseract", result, detail, package if fault else "", essential=True)]
 
 
-def _namespaces(path: str) -> str:
-    """The line that lets bubblewrap make user namespaces, by what forbids it here."""
-    if (KERNEL / "apparmor_restrict_unprivileged_userns").exists():
-        profile = f"abi <abi/4.0>,\\nprofile bwrap {path} flags=(unconfined) {{ userns, }}\\n"
-        return (
-            f"printf '{profile}' | sudo tee /etc/apparmor.d/bwrap && sudo systemctl reload apparmor"
-        )
-    if (KERNEL / "unprivileged_userns_clone").exists():
-        return "sudo sysctl kernel.unprivileged_userns_clone=1"
-    return "allow user namespaces; in Docker: --security-opt seccomp=unconfined"
+async def sandbox(services: Services) -> list[Check]:
+    """The boundary that runs get here, by a real try; a version number says nothing."""
+    from toolcrib.kit.sandbox import Sandbox
+
+    report = await services.use(Sandbox).report()
+    said = {
+        "strong": f"level strong, by {report.program}",
+        "kernel": "level kernel: Landlock and seccomp, without namespaces",
+        "none": "nothing confines what is run, so nothing is run"
+        if services.config.run.level != "none"
+        else "level none: nothing confines what is run",
+    }
+    detail = "; ".join((said[report.level], *report.why, *report.gaps))
+    if report.level == "strong":
+        return [Check("sandbox", "ok", detail, report.fix)]
+    state: State = "missing" if report.level == "kernel" else "broken"
+    return [Check("sandbox", state, detail, report.fix)]
 
 
 def _package(name: str) -> str:

@@ -16,10 +16,13 @@ if TYPE_CHECKING:
 COMMANDS = {
     "mcp": "serve one MCP client over stdin and stdout",
     "serve": "serve MCP and OpenAPI over HTTP",
+    "chat": "talk with a model of yours that has these tools",
     "call": "call one tool",
     "tools": "list the tools",
     "help": "show how a tool or a command is used",
+    "parse-calls": "find the tool calls in a model's text",
     "history": "show recent calls",
+    "agent": "show what agents did, step by step",
     "approve": "list, approve or refuse calls that wait for a person",
     "config": "show the configuration and where each value comes from",
     "doctor": "check what works on this machine",
@@ -39,5 +42,5 @@ class Command:
 
 def load(name: str) -> Command:
     """The command of this name; its module has `arguments(parser)` and `run(options, flags)`."""
-    module = import_module(f"toolcrib.surfaces.cli.{name}")
+    module = import_module(f"toolcrib.surfaces.cli.{name.replace('-', '_')}")
     return Command(name, COMMANDS[name], module.arguments, cast("Run", module.run))

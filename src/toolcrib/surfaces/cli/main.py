@@ -71,7 +71,7 @@ def _guarded(command: Command, options: object, given: flags.Flags) -> int:
 
 def overview() -> ArgumentParser:
     """The parser of what stands before the command; its help lists the commands."""
-    listed = "\n".join(f"  {name:<10} {summary}" for name, summary in COMMANDS.items())
+    listed = "\n".join(f"  {name:<11} {summary}" for name, summary in COMMANDS.items())
     parser = ArgumentParser(
         prog="toolcrib",
         usage="toolcrib [options] COMMAND ...",

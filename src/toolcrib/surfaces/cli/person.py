@@ -37,14 +37,14 @@ async def confirm(question: str) -> bool:
     sys.stdout.flush()
     sys.stderr.write(f"{question} [y/N] ")
     sys.stderr.flush()
-    return (await _line()).strip().lower() in YES
+    return (await line()).strip().lower() in YES
 
 
 def _say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-async def _line() -> str:
+async def line() -> str:
     """One line from the terminal; unlike input() in a thread, it can be cancelled."""
     loop = asyncio.get_running_loop()
     ready = asyncio.Event()

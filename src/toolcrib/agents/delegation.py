@@ -1,0 +1,399 @@
+"""One task for an agent: from what a parent asks to what it gets back, whatever happens."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Coroutine
+from dataclasses import dataclass, replace
+from typing import Any
+
+from toolcrib.agents import briefing
+from toolcrib.agents.budget import Budget, Circles
+from toolcrib.agents.client import ModelClient
+from toolcrib.agents.connection import Connection
+from toolcrib.agents.conversation import Conversation
+from toolcrib.agents.endpoint import Endpoint, find_endpoint
+from toolcrib.agents.granting import child_scope, child_session, granted, listed
+from toolcrib.agents.leaving import GRACE, behind, leave
+from toolcrib.agents.loop import Loop, Manner
+from toolcrib.agents.outcome import Outcome, Reason, Status, result_of
+from toolcrib.agents.performing import Hands
+from toolcrib.agents.recording import Recorder
+from toolcrib.agents.roles import Role, find_role
+from toolcrib.agents.runs import Letter, Runs
+from toolcrib.agents.saving import save_blocks
+from toolcrib.core.call import Result
+from toolcrib.core.context import Ctx, Invoke
+from toolcrib.core.errors import BadInput, ToolError
+from toolcrib.core.tool import NONE, Right, Tool
+from toolcrib.kit.changes import Changes
+from toolcrib.kit.egress import Egress
+from toolcrib.kit.jobs import Jobs
+from toolcrib.kit.paths import Workspace
+from toolcrib.kit.sessions import Sessions
+
+SHORTEST = 1.0
+MOST_ROLES = 6
+NOTE_CHARS = 8_000
+PAST = 0.7
+"""Seconds after the deadline by which what is written down is no longer waited for."""
+AFTERWARDS = 2.0
+"""Seconds for what follows an answer: files saved, a line in the journal."""
+REVIEW = """\
+Check the answer below against the task and against what is really there. Change nothing. If it \
+is right, answer with the one word APPROVED. Else list what is wrong or missing, each with its \
+place.
+
+The task was:
+{task}
+
+The answer is:
+{answer}"""
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What a parent asks for. `roles` work one after another on the same task."""
+
+    task: str
+    context: str = ""
+    roles: tuple[str, ...] = ("",)
+    tools: tuple[str, ...] = ()
+    readonly: bool = False
+    seconds: float | None = None
+
+
+class Delegation:
+    """A run, or a chain of them under one deadline.
+
+    Args:
+        ctx: the call that asks for it.
+        order: what is asked for.
+        attended: whether the person behind the call can be asked while it runs.
+
+    Raises:
+        BadInput: an unknown role, or tools that the parent does not have.
+    """
+
+    def __init__(self, ctx: Ctx, order: Order, *, attended: bool) -> None:
+        if not order.task.strip():
+            raise BadInput("There is no task.", hint="Say in 'task' what the agent should do.")
+        if len(order.roles) > MOST_ROLES:
+            raise BadInput(f"A chain has at most {MOST_ROLES} roles.")
+        agent = ctx.config.agent
+        self._ctx = ctx
+        self._order = order
+        self._attended = attended
+        self._runs = ctx.use(Runs)
+        self.id = self._runs.new_id()
+        self.seconds = max(min(order.seconds or agent.seconds, 3600.0), SHORTEST)
+        if ctx.deadline is not None:
+            # Before the call itself is ended, so that there is a result.
+            left = ctx.deadline - time.monotonic() - PAST
+            self.seconds = max(min(self.seconds, left), min(SHORTEST, max(left, 0.1)))
+        self._roles = [find_role(name, agent.roles) for name in order.roles]
+        self._tools = {role.name: self._granted(role) for role in self._roles}
+        self._session = child_session(ctx.session, self.id)
+        self._deadline = 0.0
+        self._began = 0.0
+        self._job = ""
+        self._wall = time.time()
+        self._loop: Loop | None = None
+        self._so_far: Outcome | None = None
+        self.ended: Outcome | None = None
+        self._notes: dict[str, str] = {}
+        self.recorder = Recorder(self._runs, self.id, ctx.progress, self._read, self._pass_on_taint)
+
+    @property
+    def rights(self) -> Right:
+        """All that its tools may do."""
+        rights = NONE
+        for tool in (tool for tools in self._tools.values() for tool in tools):
+            rights |= tool.rights
+        return rights
+
+    async def run(self, job: str = "") -> Outcome:
+        """Work until the answer, a limit or a cancel; half a second after the deadline at most.
+
+        Raises:
+            CancelledError: the caller was cancelled. What was found is in the store.
+        """
+        self._began = time.monotonic()
+        self._deadline = self._began + self.seconds
+        self._job = job
+        self._follow()
+        await self._a_moment(
+            self._runs.begin(self.id, self._ctx.session.id, self._role_names, self._order.task, job)
+        )
+        polling = asyncio.create_task(self.recorder.poll())
+        work = asyncio.create_task(self._work())
+        try:
+            await asyncio.wait({work}, timeout=max(self._left, 0) + GRACE + 0.1)
+            if work.done() and not work.cancelled() and work.exception() is None:
+                outcome = work.result()
+            else:
+                outcome = self._interrupted(work)
+                await leave(work, 0.05)
+            return await self._ended(outcome)
+        except asyncio.CancelledError:
+            self.ended = self._now(Reason.CANCELLED)
+            await asyncio.shield(leave(work))
+            self.ended = await asyncio.shield(self._ended(self.ended))
+            raise
+        finally:
+            polling.cancel()
+            self._ctx.use(Jobs).forget(asyncio.current_task())
+
+    def _follow(self) -> None:
+        """Hear of the job as which a call in the foreground goes on."""
+
+        def adopted(job: str) -> None:
+            self._job = job
+            behind(self._runs.assign(self.id, job))
+
+        self._ctx.use(Jobs).follow(asyncio.current_task(), adopted)
+
+    async def _a_moment(self, writing: Coroutine[Any, Any, None]) -> None:
+        """Write something down; a slow store does not hold a run: it is written behind it."""
+        left = max(min(GRACE, self._left + PAST), 0.05)
+        await asyncio.wait({behind(writing)}, timeout=left)
+
+    def result(self, outcome: Outcome) -> Result:
+        """The outcome as the result of a call."""
+        return result_of(outcome, untrusted=self._session.untrusted, private=self._session.private)
+
+    @property
+    def _role_names(self) -> str:
+        return " > ".join(role.name for role in self._roles)
+
+    def _granted(self, role: Role) -> list[Tool]:
+        return granted(self._ctx.offered, role, self._order.tools, readonly=self._order.readonly)
+
+    def _read(self, letter: Letter) -> None:
+        self._session.taint(untrusted=letter.untrusted, private=letter.private)
+
+    async def _pass_on_taint(self) -> None:
+        """What a child has read, its parent may know: the flags go to the parent's session."""
+        parent = self._ctx.session
+        parent.taint(untrusted=self._session.untrusted, private=self._session.private)
+        if parent.changed:
+            await self._ctx.use(Sessions).save(parent)
+
+    def _now(self, reason: Reason) -> Outcome:
+        current = self._loop.outcome(reason) if self._loop else Outcome.ended(reason)
+        return self._so_far.and_then(current) if self._so_far else current
+
+    def _interrupted(self, work: asyncio.Task[Outcome]) -> Outcome:
+        if not work.done():
+            return self._now(Reason.TIME_LIMIT)
+        error = None if work.cancelled() else work.exception()
+        outcome = self._now(Reason.INTERNAL)
+        return replace(outcome, note=f"{type(error).__name__}: {error}"[:300])
+
+    async def _ended(self, outcome: Outcome) -> Outcome:
+        """Complete an outcome with what is known outside the loop, and write it down."""
+        log = tuple(self.recorder.log) if self._ctx.config.agent.show_log else ()
+        outcome = replace(
+            outcome,
+            trace_id=self.id,
+            role=self._role_names,
+            seconds=round(time.monotonic() - self._began, 1),
+            files_modified=await self._changed_files(),
+            log=log,
+        )
+        await self._a_moment(self._write(outcome))
+        return outcome
+
+    async def _write(self, outcome: Outcome) -> None:
+        with contextlib.suppress(ToolError):
+            await self._pass_on_taint()
+            await self.recorder.end(outcome)
+            await self._runs.update(
+                self.id,
+                outcome,
+                untrusted=self._session.untrusted,
+                private=self._session.private,
+                job=self._job,
+            )
+
+    async def _changed_files(self) -> tuple[str, ...]:
+        with contextlib.suppress(ToolError, TimeoutError):
+            async with asyncio.timeout(max(min(GRACE, self._left + PAST), 0.05)):
+                steps = await self._ctx.use(Changes).steps(limit=200)
+                mine = [s for s in reversed(steps) if s.session == self._session.id]
+                paths = dict.fromkeys(path for s in mine for path in s.paths)
+                # A folder that was made for a file is not told beside it.
+                above = {path[:at] for path in paths for at, c in enumerate(path) if c == "/"}
+                return tuple(path for path in paths if path not in above)
+        return ()
+
+    async def _work(self) -> Outcome:
+        try:
+            # A name in a role is enough where neither setting nor server names a model.
+            named = next((role.model for role in self._roles if role.model), "")
+            egress = self._ctx.use(Egress)
+            endpoint = await find_endpoint(self._ctx.config, egress, instead=named)
+        except ToolError as error:
+            await self.recorder.failed(error.message)
+            return Outcome.ended(Reason.BACKEND_ERROR, note=error.message, hint=error.hint)
+        self._notes = await self._project_notes()
+        for role in self._roles:
+            outcome = await self._one(role, endpoint)
+            if outcome.status is not Status.COMPLETED or self._left <= 0:
+                break
+        if outcome.status is Status.COMPLETED:
+            outcome = await self._reviewed(outcome, endpoint)
+            outcome = await self._saved(outcome)
+        await self._journal(outcome)
+        return outcome
+
+    @property
+    def _left(self) -> float:
+        return self._deadline - time.monotonic()
+
+    async def _one(self, role: Role, endpoint: Endpoint) -> Outcome:
+        """Let one role work, with what the role before it found."""
+        before = self._so_far
+        task = briefing.opening(
+            self._order.task,
+            self._order.context,
+            self._notes,
+            before.answer if before else "",
+            before.handoff if before else "",
+        )
+        outcome = await self._loops(role, self._tools[role.name], task, endpoint)
+        self._so_far = before.and_then(outcome) if before else outcome
+        self._loop = None
+        return self._so_far
+
+    async def _loops(
+        self, role: Role, tools: list[Tool], task: str, endpoint: Endpoint, steps: int = 0
+    ) -> Outcome:
+        agent = self._ctx.config.agent
+        invoke = self._invoke(tools)
+        connection = Connection(endpoint.base_url, self._ctx.config, self._ctx.use(Egress))
+        client = ModelClient(connection, stall=agent.stall_seconds, deadline=self._deadline)
+        steps = steps or agent.steps
+        used = self._so_far
+        budget = Budget(
+            steps,
+            self._deadline,
+            max(agent.most_calls - (used.tool_calls if used else 0), 0),
+            max(agent.most_tokens - (used.tokens if used else 0), 1),
+        )
+        system = briefing.system_prompt(role, self._place, steps, budget.calls)
+        hands = Hands(tools, listed(tools, agent.most_tools), invoke)
+        text = agent.tool_calls == "text"
+        manner = Manner(
+            model=endpoint.named(role.model),
+            native=not text,
+            may_change=agent.tool_calls == "auto",
+            temperature=agent.temperature,
+            answer_tokens=agent.answer_tokens,
+            extra=agent.extra,
+            text_head=lambda manual: briefing.head(system, task, manual),
+            fallback=lambda: briefing.first_looks(self._order.task, tools),
+        )
+        manual = hands.manual if text else ""
+        conversation = Conversation(briefing.head(system, task, manual), agent.kept_messages)
+        self.recorder.role = role.name
+        self._loop = Loop(
+            client,
+            conversation,
+            hands,
+            budget,
+            Circles(agent.repeats),
+            manner,
+            self.recorder,
+        )
+        try:
+            return replace(await self._loop.run(self.recorder.stopped), role=role.name)
+        finally:
+            with contextlib.suppress(Exception):
+                await client.close()
+
+    def _invoke(self, tools: list[Tool]) -> Invoke:
+        assert self._ctx.within is not None
+        name = f"agent {self.id}"
+        scope = child_scope(
+            self._ctx, tools, self._session, name, self._deadline, attended=self._attended
+        )
+        return self._ctx.within(scope)
+
+    @property
+    def _place(self) -> str:
+        with contextlib.suppress(ToolError):
+            return self._ctx.use(Workspace).start(self._session.directory).absolute
+        return ""
+
+    async def _reviewed(self, outcome: Outcome, endpoint: Endpoint) -> Outcome:
+        """Let a reviewer look at an answer, if that is wished for; it only reads."""
+        agent = self._ctx.config.agent
+        if not agent.review or self._left <= 0 or self._roles[-1].name == "reviewer":
+            return outcome
+        role = find_role("reviewer", agent.roles)
+        offered = granted(self._ctx.offered, role, self._order.tools, readonly=True)
+        task = REVIEW.format(task=self._order.task, answer=outcome.answer)
+        review = await self._loops(role, offered, task, endpoint, agent.review_steps)
+        both = outcome.and_then(review)
+        said = review.answer.strip()
+        answer = outcome.answer
+        if review.status is Status.COMPLETED and said and "APPROVED" not in said[:40].upper():
+            answer = f"{answer}\n\nReview:\n{said}"
+        return replace(
+            both,
+            answer=answer,
+            status=outcome.status,
+            reason=outcome.reason,
+            handoff=outcome.handoff,
+            note=outcome.note,
+        )
+
+    async def _saved(self, outcome: Outcome) -> Outcome:
+        """Save the code of an answer, if that is wished for, by the file tools alone."""
+        agent = self._ctx.config.agent
+        tools = self._tools[self._roles[-1].name]
+        if not agent.auto_save or not any(tool.name == "write_file" for tool in tools):
+            return outcome
+        answer, note = outcome.answer, ""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(max(self._left, AFTERWARDS)):
+                answer, note = await save_blocks(
+                    outcome.answer, self._order.task, self._invoke(tools), shown=agent.show_code
+                )
+        return replace(outcome, answer=answer, note=outcome.note or note)
+
+    async def _project_notes(self) -> dict[str, str]:
+        """Files of the workspace that are meant for agents, if this child may read them."""
+        agent = self._ctx.config.agent
+        found = {}
+        for name in filter(None, (agent.instructions, agent.journal)):
+            text = await self._file(name)
+            if text:
+                found[name] = text[-NOTE_CHARS:]
+        return found
+
+    async def _file(self, name: str) -> str:
+        tools = self._tools[self._roles[0].name]
+        if not any(tool.name == "read_file" for tool in tools):
+            return ""
+        with contextlib.suppress(ToolError, OSError):
+            self._ctx.use(Workspace).resolve(name, self._session.directory).stat()
+            result = await self._invoke(tools)("read_file", {"path": name})
+            return "" if result.error else result.text
+        return ""
+
+    async def _journal(self, outcome: Outcome) -> None:
+        """A line for the journal of the project, by the file tools alone."""
+        name = self._ctx.config.agent.journal
+        tools = self._tools[self._roles[-1].name]
+        if not name or not any(tool.name == "append_file" for tool in tools):
+            return
+        when = time.strftime("%Y-%m-%d %H:%M", time.gmtime(self._wall))
+        task = " ".join(self._order.task.split())[:120]
+        line = f"- {when} {self._role_names}: {task} [{outcome.status}, {self.id}]\n"
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(AFTERWARDS):
+                await self._invoke(tools)("append_file", {"path": name, "content": line})

@@ -1,0 +1,170 @@
+"""The words between a run and its model: what it is told, and what its answers mean."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from itertools import islice
+from typing import Any, Literal, get_args, get_origin, is_typeddict
+
+from toolcrib.core.names import nearest, plain
+from toolcrib.core.params import Parameter
+from toolcrib.core.tool import Tool
+
+REFUSALS = re.compile(
+    r"(?:\bI (?:do not|don['\u2019]t|cannot|can['\u2019]t|can not) "
+    r"(?:have (?:direct |the )?(?:access|ability|capability|tools)|directly access|"
+    r"access (?:the|your|any|local|files|external|real)|"
+    r"browse|open (?:files|urls|links|web)|read (?:files|your)|run (?:code|commands)|"
+    r"execute (?:code|commands)|search the (?:web|internet))"
+    r"|\bI(?:['\u2019]m| am) (?:unable|not able) to (?:access|browse|open|read|run|execute|search)"
+    r"|\bas an? (?:AI|language model|text-based)"
+    r"|\bI (?:only|just) (?:have|process) text"
+    r"|\bno (?:internet|file ?system) access"
+    r"|\bich habe keinen Zugriff|\bich kann nicht auf"
+    r"|\bno tengo acceso|\bno puedo acceder|\bje n['\u2019]ai pas acc\u00e8s"
+    r"|\u6211\u65e0\u6cd5\u8bbf\u95ee|\u6211\u7121\u6cd5\u8a2a\u554f|\u6211\u4e0d\u80fd\u8bbf\u95ee)",
+    re.IGNORECASE,
+)
+ANNOUNCES = re.compile(
+    r"(?:^|[\n.!?:]\s*)(?:(?:okay|ok|sure|first|next|now|then|great|alright)[,.!:]?\s+)*"
+    r"(?:let me(?! know\b)|let['\u2019]s|I['\u2019]ll|I will|I['\u2019]m going to|I am going to|"
+    r"I need to|I should|I['\u2019]m now going to|ich werde|lass mich|voy a|"
+    r"\u8ba9\u6211|\u6211\u6765|\u6211\u5c06)(?! be (?:glad|happy))"
+    r"(?:[^\n.!?]|[.!?](?=\S)){0,200}[.:!\u2026]*\s*$",
+    re.IGNORECASE,
+)
+SHORT = 600
+"""Characters up to which an answer may be a mere announcement; a longer one is an answer."""
+
+MOST_GIVEN = 40
+"""Arguments of a wrong call that are looked at for an example."""
+HAVE_TOOLS = "You have tools here, and they work: {names}. Call one."
+CALL_NOW = (
+    "That was no call. Make the call now, for example: {example}. If the task is done, answer."
+)
+NO_ANSWER = "Your answer was empty. Call a tool, for example: {example}; or write the answer."
+BAD_FORM = (
+    "A call in your answer could not be read ({why}), so nothing was run. Send it whole: {example}"
+)
+CUT_OFF = "Your answer was cut off in the middle of a call, so nothing was run. Send a shorter one."
+ANSWER_NOW = "Answer now from what you have. Call no more tools; say what is missing."
+NO_MORE = "Not run: no tool calls are left. Answer from what you have."
+AGAIN = (
+    "Reminder: you made this very call before. Use what it gave, or send something else; "
+    "once more ends the task."
+)
+SAME_ERROR = "Reminder: this error came before. Do it another way; once more ends the task."
+EQUAL = "Not run again: this very call stands above in the same answer; its result holds."
+NOT_RUN = "Not run: the same call was made too often."
+FETCHED = "For you, this was called: {call}\n{text}\nGo on from here."
+FINISH = "finish_task"
+FINISH_NAMES = frozenset({"finishtask", "finish", "taskdone", "submitanswer", "completetask"})
+FINISH_TOOL: dict[str, Any] = {
+    "type": "function",
+    "function": {
+        "name": FINISH,
+        "description": "End the task with your answer.",
+        "parameters": {
+            "type": "object",
+            "properties": {
+                "answer": {"type": "string"},
+                "status": {"type": "string", "enum": ["completed", "failed"]},
+                "handoff": {"type": "string", "description": "A word for whoever goes on."},
+            },
+            "required": ["answer"],
+        },
+    },
+}
+
+
+def is_refusal(text: str) -> bool:
+    """Whether a model says that it cannot do what it has tools for."""
+    return len(text) <= 3 * SHORT and REFUSALS.search(text) is not None
+
+
+def is_announcement(text: str) -> bool:
+    """Whether an answer only says what will be done, and does nothing."""
+    return len(text) <= SHORT and ANNOUNCES.search(text.strip()) is not None
+
+
+def declared(tool: Tool) -> dict[str, Any]:
+    """A tool in the form of the OpenAI chat API."""
+    return {
+        "type": "function",
+        "function": {
+            "name": tool.name,
+            "description": tool.description,
+            "parameters": tool.schema,
+        },
+    }
+
+
+def manual(tools: Sequence[Mapping[str, Any]]) -> str:
+    """Tools and the form of a call in words, for a server that takes no tools."""
+    if not tools:
+        return ""
+    lines = [json.dumps(tool["function"], ensure_ascii=False) for tool in tools]
+    return (
+        "Tools, as JSON:\n" + "\n".join(lines) + "\nTo call one, write exactly this and stop:\n"
+        '<tool_call>\n{"name": "...", "arguments": {...}}\n</tool_call>'
+    )
+
+
+def example_of(tool: Tool, given: Mapping[str, Any] | None = None) -> str:
+    """A call that a tool would take, as near to a given one as it can be."""
+    named: dict[str, Any] = {}
+    names = {plain(p.name): p.name for p in tool.parameters}
+    names |= {plain(a): n for a, n in tool.argument_aliases.items() if plain(a) not in names}
+    for name, value in islice((given or {}).items(), MOST_GIVEN):
+        known = names.get(plain(name))
+        if known is None:
+            near = nearest(name, [p.name for p in tool.parameters], count=1, least=0.6)
+            known = near[0] if near else None
+        if known is not None and known not in named:
+            named[known] = value
+    shown = {}
+    for parameter in tool.parameters:
+        value = named.get(parameter.name)
+        if value is not None and _fits(parameter, value):
+            shown[parameter.name] = _brief(value)
+        elif parameter.required or value is not None:
+            shown[parameter.name] = _sample(parameter)
+    return f"{tool.name} {json.dumps(shown, ensure_ascii=False)}"
+
+
+def _brief(value: Any) -> Any:
+    return f"{value[:80]}..." if isinstance(value, str) and len(value) > 80 else value
+
+
+def _fits(parameter: Parameter, value: Any) -> bool:
+    kind, meta = parameter.type, parameter.meta
+    if get_origin(kind) is Literal:
+        return value in get_args(kind)
+    if parameter.is_list:
+        return isinstance(value, list) and all(_fits(parameter.item, item) for item in value[:20])
+    if kind in (int, float):
+        low, high = meta.minimum, meta.maximum
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        return number and (low is None or value >= low) and (high is None or value <= high)
+    if kind is bool:
+        return isinstance(value, bool)
+    if is_typeddict(kind) or meta.kind == "json":
+        return isinstance(value, dict)
+    return isinstance(value, str)
+
+
+def _sample(parameter: Parameter) -> Any:
+    kind, meta = parameter.type, parameter.meta
+    if get_origin(kind) is Literal:
+        return get_args(kind)[0]
+    if parameter.is_list:
+        return [_sample(parameter.item)]
+    if kind in (int, float):
+        return int(meta.minimum) if meta.minimum is not None else 1
+    if kind is bool:
+        return True
+    if is_typeddict(kind) or meta.kind == "json":
+        return {}
+    return {"path": "notes.txt", "url": "https://example.org"}.get(meta.kind, "...")

@@ -1,0 +1,1 @@
+"""`toolcrib chat`: a conversation in the terminal, over the loop that agents use."""

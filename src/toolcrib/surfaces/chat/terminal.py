@@ -1,0 +1,272 @@
+"""The person's side of a chat: what is typed, shown and asked."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+import sys
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from toolcrib.agents.answer import Answer
+from toolcrib.agents.outcome import Outcome, Reason
+from toolcrib.agents.performing import Performed
+from toolcrib.agents.requests import Asked
+from toolcrib.agents.talk import Talk
+from toolcrib.agents.watching import Watch
+from toolcrib.core.context import Question
+from toolcrib.surfaces.cli import person
+from toolcrib.surfaces.cli.screen import one_line, visible, width
+from toolcrib.toolcalls.records import ContentDelta
+
+if TYPE_CHECKING:
+    from toolcrib.toolcalls import ToolCallStream
+
+HELP = "/tools lists the tools, /clear forgets what was said, /exit or Ctrl-D leaves."
+AGAIN = "Ctrl-C again, or Ctrl-D, leaves."
+
+
+def note(text: str) -> None:
+    """A line beside the answer, on stderr."""
+    sys.stdout.flush()
+    sys.stderr.write(f"{visible(text)}\n")
+    sys.stderr.flush()
+
+
+class Screen(Watch):
+    """Shows a turn as it goes: the answer on stdout, a line for each call on stderr.
+
+    Args:
+        tools: those on offer, so that a call in the text is not shown as text.
+        streaming: write the answer as it comes.
+        clean: keep control characters away from the terminal.
+    """
+
+    def __init__(self, tools: list[dict[str, Any]], *, streaming: bool, clean: bool) -> None:
+        self._tools = tools
+        self._streaming = streaming
+        self._clean = clean
+        self._stream = _stream(tools)
+        self._shown = ""
+        self._before = ""
+        self._new = ""
+        self._why = ""
+        self.wrote = False
+
+    async def step(self, number: int, most: int) -> None:
+        """Begin with a fresh stream: each answer is one."""
+        del number, most
+        self._stream = _stream(self._tools)
+        self._shown = self._before = self._new = ""
+
+    async def again(self, why: str) -> None:
+        """The answer starts anew: what it has in common with the first try is not shown twice.
+
+        Where the second try goes on just so, its rest follows on the same line; else the
+        line ends, and why is told.
+        """
+        self._why = why
+        if not self.wrote:
+            self._tell_why()
+        self._stream = _stream(self._tools)
+        self._before = max(self._before, self._shown, key=len)
+        self._shown = self._new = ""
+
+    async def said(self, content: str, reasoning: str) -> None:
+        """Show a piece of the answer."""
+        del reasoning
+        if self._streaming and content:
+            self._show(self._stream.feed(content))
+
+    async def answered(self, answer: Answer, asked: Asked) -> None:
+        """Show the rest, and end the line before the calls of the answer."""
+        del answer
+        if self._streaming:
+            self._show(self._stream.last())
+            if self._new and self._before.startswith(self._new) and self._new != self._before:
+                self._tell_why()
+                self._write(self._new)  # the whole answer is a part of what broke off
+            if self.wrote and asked.calls:
+                self.end_line()
+
+    async def calling(self, name: str, arguments: Mapping[str, Any]) -> None:
+        """A line for the call."""
+        self.end_line()
+        given = " ".join(
+            f"{k}={v if isinstance(v, str) else json.dumps(v, ensure_ascii=False)}"
+            for k, v in arguments.items()
+        )
+        note(one_line(f"> {name} {given}", width() - 1))
+
+    async def called(self, name: str, performed: Performed) -> None:
+        """A line for its failure."""
+        del name
+        if performed.error:
+            note(one_line(f"  {performed.error}", width() - 1))
+
+    def end_line(self) -> None:
+        """Begin a new line where text stands on this one."""
+        if self.wrote:
+            sys.stdout.write("\n")
+            sys.stdout.flush()
+            self.wrote = False
+
+    def _show(self, events: list[Any]) -> None:
+        text = "".join(event.text for event in events if isinstance(event, ContentDelta))
+        self._shown += text
+        if self._before:
+            self._new += text
+            if self._before.startswith(self._new):
+                return
+            if self._new.startswith(self._before):
+                text = self._new[len(self._before) :]
+            else:
+                text = self._new
+                self._tell_why()
+            self._before = self._new = ""
+        self._write(text)
+
+    def _tell_why(self) -> None:
+        self.end_line()
+        note(f"[{self._why}]")
+
+    def _write(self, text: str) -> None:
+        text = text if self.wrote else text.lstrip("\n")
+        if text:
+            text = text.encode("utf-8", "replace").decode()
+            sys.stdout.write(visible(text) if self._clean else text)
+            sys.stdout.flush()
+            self.wrote = True
+
+
+def _stream(tools: list[dict[str, Any]]) -> ToolCallStream:
+    from toolcrib.toolcalls import ToolCallStream
+
+    return ToolCallStream(tools)
+
+
+class Approver:
+    """Asks the person: yes, no, or always for a tool in this chat.
+
+    Always holds for the same reason alone: who lets a tool write has not let it send out
+    what came from a page.
+    """
+
+    def __init__(self) -> None:
+        self._always: set[tuple[str, str]] = set()
+
+    async def __call__(self, question: Question) -> bool | None:
+        """Whether the call may go on."""
+        key = (question.tool, question.reason)
+        if key in self._always:
+            return True
+        note(f"Allow {question.tool}? {question.summary}")
+        note(f"Asked because: {question.reason}.")
+        sys.stderr.write("[y]es, [n]o, [a]lways in this chat: ")
+        sys.stderr.flush()
+        answer = (await person.line()).strip().lower()
+        if answer in ("a", "always"):
+            self._always.add(key)
+        return answer in ("y", "yes", "a", "always")
+
+
+def close_with(outcome: Outcome) -> None:
+    """Say why a turn ended, where it is not an answer."""
+    if outcome.reason in (Reason.ANSWERED, Reason.FINISHED):
+        return
+    words = {
+        Reason.STEP_LIMIT: "stopped after its last step; say something to go on",
+        Reason.REPEATED_CALL: "stopped: it goes round in circles",
+        Reason.REPEATED_ERROR: "stopped: the same error came again and again",
+    }
+    said = words.get(outcome.reason, str(outcome.reason).replace("_", " "))
+    note(f"[{said}]" + (f" {outcome.note}" if outcome.note else ""))
+    if outcome.hint:
+        note(outcome.hint)
+
+
+async def once(talk: Talk, text: str, *, as_json: bool) -> Outcome:
+    """One turn, for a pipe: the answer on stdout."""
+    terminal = sys.stdout.isatty()
+    screen = Screen(talk.hands.specs, streaming=terminal and not as_json, clean=terminal)
+    outcome = await talk.turn(text, screen)
+    if as_json:
+        print(json.dumps(outcome.to_json() | {"session": talk.name}, ensure_ascii=False))  # noqa: T201
+    elif not screen.wrote and outcome.answer:
+        print(visible(outcome.answer) if terminal else outcome.answer)  # noqa: T201
+    screen.end_line()
+    if not as_json:
+        close_with(outcome)
+    return outcome
+
+
+class Chatting:
+    """The chat with a person at a terminal.
+
+    Ctrl-C ends the step that runs and keeps the chat; a second one without a word between
+    leaves, as Ctrl-D does.
+    """
+
+    def __init__(self, talk: Talk, *, as_json: bool) -> None:
+        self._talk = talk
+        self._json = as_json
+        self._armed = False
+        self._task: asyncio.Task[Any] | None = None
+        self._left = False
+
+    async def run(self) -> None:
+        """Talk until the person leaves."""
+        with suppress(NotImplementedError):  # Windows
+            asyncio.get_running_loop().add_signal_handler(signal.SIGINT, self._interrupted)
+        while not self._left:
+            sys.stderr.write("you> ")
+            sys.stderr.flush()
+            typed = await self._until_stopped(person.line())
+            if typed is None:
+                continue
+            if typed == "":
+                note("")
+                break
+            self._armed = False
+            text = typed.strip()
+            if text and not self._command(text):
+                await self._until_stopped(self._turn(text))
+
+    async def _turn(self, text: str) -> None:
+        outcome = await once(self._talk, text, as_json=self._json)
+        del outcome
+
+    async def _until_stopped(self, work: Any) -> Any:
+        """What the work gives; None where it was stopped."""
+        self._task = asyncio.ensure_future(work)
+        try:
+            return await self._task
+        except asyncio.CancelledError:
+            if not self._armed:
+                raise
+            note(f"\n[stopped] {AGAIN}")
+            return None
+        finally:
+            self._task = None
+
+    def _interrupted(self) -> None:
+        self._left = self._left or self._armed
+        self._armed = True
+        if self._task is not None:
+            self._task.cancel()
+
+    def _command(self, text: str) -> bool:
+        word = text.lower()
+        if word in ("/exit", "/quit", "/bye"):
+            self._left = True
+        elif word == "/tools":
+            note(", ".join(self._talk.hands.names) or "no tools")
+        elif word == "/clear":
+            self._talk.forget()
+        elif word in ("/help", "/?"):
+            note(HELP)
+        else:
+            return False
+        return True

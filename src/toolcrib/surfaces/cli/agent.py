@@ -1,0 +1,122 @@
+"""`toolcrib agent`: what agents did, step by step."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from argparse import ArgumentParser, Namespace
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from toolcrib.surfaces.cli.flags import Flags
+
+if TYPE_CHECKING:
+    from toolcrib.agents.runs import Event, Run
+    from toolcrib.core.config import Config
+
+SHOWN = 20
+
+
+def arguments(parser: ArgumentParser) -> None:
+    """Declare what the command takes."""
+    parser.add_argument("what", choices=("list", "show"), nargs="?", default="list")
+    parser.add_argument("id", nargs="?", default="", help="agent or job, for show; else the last")
+    parser.add_argument("--limit", type=int, default=SHOWN, metavar="N", help="how many to list")
+    parser.add_argument("--json", action="store_true", help="print JSON, one object a line")
+
+
+def run(options: Namespace, flags: Flags) -> int:
+    """Print the runs, or the trace of one."""
+    from toolcrib.core.errors import BadInput
+
+    if options.limit < 1:
+        raise BadInput("--limit must be at least 1.")
+    return asyncio.run(_print(options, flags.load()))
+
+
+async def _print(options: Namespace, config: Config) -> int:
+    from toolcrib.agents.runs import Runs
+    from toolcrib.core.errors import NotFound
+    from toolcrib.core.services import Services
+
+    services = Services(config)
+    try:
+        runs = services.use(Runs)
+        recent = await runs.recent(options.limit)
+        if options.what == "list":
+            _list(recent, as_json=options.json)
+            return 0
+        wanted = options.id or (recent[0].id if recent else "")
+        if not wanted:
+            raise NotFound("No agent has run yet.", hint="delegate_task starts one.")
+        found = await runs.find(wanted)
+        _show(found, await runs.events(found.id), as_json=options.json)
+        return 0
+    finally:
+        await services.close()
+
+
+def _list(runs: list[Run], *, as_json: bool) -> None:
+    from toolcrib.surfaces.cli.screen import table
+
+    if as_json:
+        for found in runs:
+            print(json.dumps(_facts(found), ensure_ascii=False))
+        return
+    rows = [("id", "time", "status", "steps", "calls", "role", "task")]
+    rows += [
+        (
+            r.id,
+            _local(r.started).strftime("%m-%d %H:%M"),
+            r.outcome.status.value,
+            str(r.outcome.steps),
+            str(r.outcome.tool_calls),
+            r.role,
+            " ".join(r.task.split()),
+        )
+        for r in runs
+    ]
+    print("\n".join(table(rows, right=(3, 4))) if runs else "No agents yet.")
+
+
+def _show(found: Run, events: list[Event], *, as_json: bool) -> None:
+    from toolcrib.surfaces.cli.screen import visible
+
+    if as_json:
+        print(json.dumps(_facts(found), ensure_ascii=False))
+        for event in events:
+            shown = {"time": event.time, "kind": event.kind, "text": event.text}
+            print(json.dumps(shown, ensure_ascii=False))
+        return
+    print(f"agent {found.id}: {found.outcome.status} {found.outcome.reason}".rstrip())
+    print(visible(f"role {found.role}, session {found.session}, job {found.job or '-'}"))
+    print(visible(f"task {found.task}"))
+    for event in events:
+        seconds = event.time - found.started
+        print(f"\n--- {seconds:.1f} s {event.kind}")
+        print(visible(_laid_out(event.text)))
+
+
+def _laid_out(text: str) -> str:
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return text
+    return json.dumps(value, ensure_ascii=False, indent=1) if isinstance(value, dict) else text
+
+
+def _facts(found: Run) -> dict[str, Any]:
+    return {
+        "id": found.id,
+        "session": found.session,
+        "job": found.job,
+        "role": found.role,
+        "task": found.task,
+        "started": found.started,
+        "ended": found.ended,
+        "outcome": found.outcome.to_json(),
+    }
+
+
+def _local(seconds: float) -> datetime:
+    return datetime.fromtimestamp(seconds).astimezone()

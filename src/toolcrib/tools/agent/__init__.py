@@ -1,0 +1,1 @@
+"""Tools that let a model of the user's work on a task."""
