@@ -10,7 +10,7 @@ import math
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, KeysView, Mapping
+from collections.abc import Iterable, Iterator, KeysView, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Generic, TypeVar
 
@@ -90,23 +90,28 @@ class Bm25(Generic[K]):
     """An index of documents by their weighted fields.
 
     Args:
-        documents: pairs of a key and the document, a text or texts by field.
+        documents: pairs of a key and the document, a text or texts by field. Terms that
+            are made already may stand for a text.
         weights: what a field counts; 1 for those not named.
+        held_back: how much long fields are held back, from 0 to 1.
     """
 
     def __init__(
         self,
-        documents: Iterable[tuple[K, str | Mapping[str, str]]],
+        documents: Iterable[tuple[K, str | Mapping[str, str | Sequence[str]]]],
         weights: Mapping[str, float] | None = None,
+        held_back: float = B,
     ) -> None:
         self._weights = dict(weights or {})
+        self._held_back = held_back
         self._keys: list[K] = []
         self._postings: defaultdict[str, list[tuple[int, float]]] = defaultdict(list)
+        self._scored: dict[str, Sequence[tuple[int, float]]] = {}
         counted: list[dict[str, Counter[str]]] = []
         for key, document in documents:
             fields = {"": document} if isinstance(document, str) else document
             self._keys.append(key)
-            counted.append({name: Counter(terms(text)) for name, text in fields.items()})
+            counted.append({name: _counted(text) for name, text in fields.items()})
         self._index(counted)
 
     def __len__(self) -> int:
@@ -124,12 +129,24 @@ class Bm25(Generic[K]):
         """As `search`, for terms of `terms` that each count as much as is said."""
         scores: defaultdict[int, float] = defaultdict(float)
         for term, weight in sorted(wanted.items()):
-            rarity = self.rarity(term)
-            for number, frequency in self._postings.get(term, ()):
-                share = frequency * (K1 + 1) / (frequency + K1)
-                scores[number] += rarity * share * weight
-        best = sorted(scores.items(), key=lambda item: (-item[1], item[0]))
-        return [(self._keys[number], score) for number, score in best[: max(0, limit)]]
+            for number, score in self._scores(term):
+                scores[number] += score * weight
+        return self._best(scores, limit)
+
+    def weigh_words(
+        self, words: Iterable[Mapping[str, float]], limit: int = 10
+    ) -> list[tuple[K, float]]:
+        """As `weigh`, for words that each have several terms: the best one met counts."""
+        scores: defaultdict[int, float] = defaultdict(float)
+        for alternatives in words:
+            best: dict[int, float] = {}
+            for term, weight in alternatives.items():
+                for number, score in self._scores(term):
+                    if score * weight > best.get(number, 0.0):
+                        best[number] = score * weight
+            for number, score in best.items():
+                scores[number] += score
+        return self._best(scores, limit)
 
     def rarity(self, term: str) -> float:
         """What a term counts: the fewer documents have it, the more."""
@@ -140,6 +157,19 @@ class Bm25(Generic[K]):
     def vocabulary(self) -> KeysView[str]:
         """Every term of the index."""
         return self._postings.keys()
+
+    def _scores(self, term: str) -> Sequence[tuple[int, float]]:
+        known = self._scored.get(term)
+        if known is None:
+            postings, rarity = self._postings.get(term, ()), self.rarity(term)
+            known = [(n, rarity * often * (K1 + 1) / (often + K1)) for n, often in postings]
+            if known:
+                self._scored[term] = known
+        return known
+
+    def _best(self, scores: Mapping[int, float], limit: int) -> list[tuple[K, float]]:
+        best = sorted(scores.items(), key=lambda item: (-item[1], item[0]))
+        return [(self._keys[number], score) for number, score in best[: max(0, limit)]]
 
     def _index(self, counted: list[dict[str, Counter[str]]]) -> None:
         lengths: defaultdict[str, int] = defaultdict(int)
@@ -162,7 +192,11 @@ class Bm25(Generic[K]):
         total: defaultdict[str, float] = defaultdict(float)
         for name, counts in fields.items():
             usual = lengths[name] / holders[name] or 1.0
-            held_back = 1 - B + B * counts.total() / usual
+            held_back = 1 - self._held_back + self._held_back * counts.total() / usual
             for term, count in counts.items():
                 total[term] += self._weights.get(name, 1.0) * count / held_back
         yield from total.items()
+
+
+def _counted(text: str | Sequence[str]) -> Counter[str]:
+    return Counter(terms(text) if isinstance(text, str) else text)

@@ -21,7 +21,7 @@ from toolcrib.kit.text import cut
     argument_aliases={"id": "handle", "start": "offset"},
 )
 async def read_more(
-    handle: Annotated[str, Param("From the result that was cut.")],
+    handle: Annotated[str, Param("From that result.")],
     offset: Annotated[Offset, Param("Character to start at.")] = 0,
     *,
     ctx: Ctx,

@@ -8,13 +8,11 @@ from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import NoResults
 from toolcrib.core.params import Count, Param
-from toolcrib.core.tool import Tool, tool
-from toolcrib.kit.rank import Bm25
+from toolcrib.core.tool import tool
+from toolcrib.tools.meta.finding.index import finder
 
 BEST = 10
 """Tools shown for a question that sets no limit."""
-LONGEST_QUERY = 500
-WEIGHTS = {"name": 3.0, "keywords": 2.0, "description": 2.0, "guidance": 1.0}
 
 
 @tool(
@@ -36,7 +34,8 @@ async def search_tools(
     and send it with call_tool.
     """
     tools = list(ctx.registry)
-    found = rank(tools, query, limit or BEST) if query.strip() else tools[:limit]
+    asked = bool(query.strip())
+    found = finder(ctx.registry).find(query, limit or BEST) if asked else tools[:limit]
     if not found:
         raise NoResults(
             f"No tool fits '{query[:80]}'.", hint="Try other words, or an empty query for all."
@@ -47,20 +46,3 @@ async def search_tools(
         text=f"{len(found)} of {len(tools)} tools\n" + "\n".join(lines),
         data={"tools": data, "total": len(tools)},
     )
-
-
-def rank(tools: list[Tool], query: str, limit: int) -> list[Tool]:
-    """The tools that fit a question, best first."""
-    by_name = {t.name: t for t in tools}
-    index = Bm25(((t.name, _fields(t)) for t in tools), WEIGHTS)
-    return [by_name[name] for name, _ in index.search(query[:LONGEST_QUERY], limit)]
-
-
-def _fields(tool: Tool) -> dict[str, str]:
-    parameters = " ".join(f"{p.name} {p.meta.description}" for p in tool.parameters)
-    return {
-        "name": f"{tool.name} {' '.join(tool.aliases)}",
-        "keywords": " ".join(tool.keywords),
-        "description": f"{tool.description} {tool.group}",
-        "guidance": f"{tool.guidance} {parameters}",
-    }

@@ -1,0 +1,1 @@
+"""Which tools fit a question in everyday words of several languages."""
