@@ -78,6 +78,17 @@ async def test_slides_come_as_they_are_shown_with_their_notes(documents):
     assert "Notes" not in found.pages[2].text
 
 
+async def test_a_table_stands_where_it_does_on_its_slide(documents):
+    table = office.slide_table([["Pier", "Depth"], ["North", "11 m"]])
+    other = office.slide_table([["Crane", "Load"], ["K1", "40 t"]])
+    shapes = shape("Title", "title") + shape("before it", "body") + table + shape("after it")
+    found = await documents.read(pptx([(shapes + other, ""), (other + shape("last"), "")]))
+    texts = [page.text for page in found.pages]
+    order = ["before it", "| North | 11 m |", "after it", "| K1 | 40 t |"]
+    assert [texts[0].index(one) for one in order] == sorted(texts[0].index(one) for one in order)
+    assert "| K1 | 40 t |" in texts[1]
+
+
 async def test_many_slides_keep_their_own_notes(documents):
     slides = [(shape(f"Title {n}", "title"), f"Note {n}\nand more") for n in range(1, 13)]
     found = await documents.read(pptx(slides, order=tuple(range(12, 0, -1))))

@@ -3,7 +3,7 @@ from __future__ import annotations
 from turbohtml import parse
 
 from toolcrib.kit.reader.choice import drop_rest
-from toolcrib.kit.reader.tree import MAX_NODES, Page, read_tree
+from toolcrib.kit.reader.tree import MAX_ELEMENTS, Page, read_tree
 
 
 def blocks_of(html: str) -> list[str]:
@@ -72,7 +72,7 @@ def test_elements_know_their_blocks() -> None:
 
 
 def test_a_huge_page_is_given_up() -> None:
-    assert not page_of("<i>x</i>" * MAX_NODES).whole
+    assert not page_of("<i>x</i>" * (MAX_ELEMENTS + 1)).whole
 
 
 _PROSE = "<p>" + "some words of a text that goes on " * 30 + "</p>"

@@ -148,7 +148,7 @@ def _slides(found: ExtractedDocument, deck: Deck) -> list[Page]:
     texts = {name: parts.get(n, "") for n, name in enumerate(deck.stored, 1)}
     pages = []
     for number, name in enumerate(deck.slides, 1):
-        page = _slide(number, texts[name])
+        page = _slide(number, deck.in_order(name, texts[name]))
         notes = deck.notes(name)
         text = f"{page.text}\n\n### Notes\n\n{notes}".strip() if notes else page.text
         pages.append(Page(number, text, page.name))

@@ -46,6 +46,23 @@ class Deck:
             return "\n".join(filter(None, lines))[:MAX_NOTES]
         return ""
 
+    def in_order(self, slide: str, text: str) -> str:
+        """The Markdown of a slide with each table after what stands before it there."""
+        blocks = text.strip().split("\n\n")
+        tables = [block for block in blocks if block.startswith("|")]
+        if not tables:
+            return text
+        root = _parsed(self._archive.read(slide))
+        before = [_last_before(root, table) for table in _named(root, "tbl")]
+        others = [block for block in blocks if not block.startswith("|")]
+        if len(before) != len(tables):
+            return text
+        first = 1 if others and others[0].startswith("#") else 0
+        for table, words in zip(reversed(tables), reversed(before), strict=True):
+            after = (n + 1 for n, block in enumerate(others) if words in _words(block))
+            others.insert(max(first, next(after, len(others)) if words else 0), table)
+        return "\n\n".join(others)
+
     def _related(self, part: str, kind: str) -> Iterator[tuple[str, str]]:
         """The parts of a kind that a part refers to, by the marks that it uses for them."""
         folder, _, file = part.rpartition("/")
@@ -81,6 +98,24 @@ def _is_frame(shape: ET.Element) -> bool:
     return any(
         node.get("type") in ("sldNum", "sldImg", "dt", "hdr", "ftr") for node in _named(shape, "ph")
     )
+
+
+def _last_before(root: ET.Element | None, table: ET.Element) -> str:
+    """The words of the last paragraph with any that stands before a table, outside of tables."""
+    last = ""
+    inside: set[ET.Element] = set()
+    for node in root.iter() if root is not None else ():
+        if node is table:
+            break
+        if node.tag.endswith("}tbl"):
+            inside.update(node.iter())
+        elif node.tag.endswith("}p") and node not in inside:
+            last = _text(node) or last
+    return last
+
+
+def _words(block: str) -> str:
+    return " ".join(block.split())
 
 
 def _text(paragraph: ET.Element) -> str:

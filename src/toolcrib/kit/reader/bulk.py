@@ -14,34 +14,35 @@ from toolcrib.kit.reader.markdown import Link, Written
 from toolcrib.kit.reader.markdown.anchors import make_absolute
 from toolcrib.kit.reader.markdown.contents import MAX_LISTED, headings_of, images_of, links_of
 from toolcrib.kit.reader.markdown.unseen import drop_hidden, drop_unseen, unseen_tags
+from toolcrib.kit.reader.pieces import CODE
+from toolcrib.kit.reader.tree import MAX_ELEMENTS
 
 if TYPE_CHECKING:
     from turbohtml import Document, Element
 
-MAX_ELEMENTS = 20_000
-"""Elements of a page that is chosen from; among 1,500 pages none had more than 9,000."""
 MAX_BLOCKS = 4_000
 """Blocks of such a page; none had more than 2,700."""
 MAX_TEXT = 1_500_000
 """Characters of its text, scripts not counted."""
+_LEAST = 3
+"""Characters of the shortest element."""
 _MAX_CELLS = 20_000
 """Cells over which text comes from the Markdown: laying them out takes much memory."""
 _MAX_LINKS = 20_000
 """Links up to which each address is made absolute by itself."""
 _BLANKS = re.compile(r"\n{3,}")
 _PADDED = re.compile(r" +\t")
-_RELATIVE = re.compile(r"(?<=[^\\]\]\()(?![a-z][a-z0-9+.-]*:|[<#/)])", re.IGNORECASE)
+# It begins with plain signs, which makes the search fast.
+_RELATIVE = re.compile(r"\]\((?<!\\\]\()(?![a-zA-Z][a-zA-Z0-9+.-]*:|[<#/)])")
 _EMPTY_LINK = re.compile(r"(?<![!\\])\[\]\((?:<[^<>\n]*>|[^()\s<>]*)\)")
 _TARGET = re.compile(r"(!?)\[([^\[\]\n]*)\]\([^()\n]*\)")
 _ESCAPE = re.compile(r"\\([^\w\s])")
 
 
-def is_bulk(source: str, document: Document, marks: int | None = None) -> bool:
-    """Whether a page is too large to choose from; `marks` is how many `<` it has, if known."""
-    if (source.count("<") if marks is None else marks) > MAX_ELEMENTS:
-        many = document.find_all(limit=MAX_ELEMENTS + 1)
-        if len(many) > MAX_ELEMENTS:
-            return True
+def is_bulk(source: str, document: Document) -> bool:
+    """Whether a page is too large to choose from."""
+    if len(source) > _LEAST * MAX_ELEMENTS and document.xpath("count(//*)") > MAX_ELEMENTS:  # type: ignore[operator]
+        return True
     if len(source) <= MAX_TEXT:
         return False
     scripts = document.find_all(["script", "style"], limit=1000)
@@ -51,14 +52,15 @@ def is_bulk(source: str, document: Document, marks: int | None = None) -> bool:
 
 
 def write_bulk(
-    parts: Iterable[tuple[str, Document]], base: str, *, near: bool = True
+    parts: Iterable[tuple[str, Document | None]], base: str, *, near: bool = True
 ) -> tuple[Written, str, int]:
     """All of a page as Markdown and as text, and how many hidden words were left out.
 
     The trees are changed.
 
     Args:
-        parts: its trees, each with what stands between it and the one before it.
+        parts: its trees, each with what stands between it and the one before it; nothing
+            instead of a tree that says the same as the one before it.
         base: what relative addresses are relative to; empty leaves them.
         near: whether each address may be looked at where there are not too many.
     """
@@ -67,24 +69,45 @@ def write_bulk(
     links: dict[str, Link] = {}
     images: dict[str, Link] = {}
     hidden = 0
-    for joint, document in parts:
-        root = document.find("body") or document.root
-        if root is not None:
+    part: _Part | None = None
+    for number, (joint, document) in enumerate(parts):
+        root = None
+        if document is not None:
+            root, part = document.find("body") or document.root, None
+        if document is not None and root is not None:
             drop_unseen(root, unseen_tags(document))
             tables = bool(document.find_all("table"))
             part = _Part(root, base, near=near and _are_few(document), tables=tables)
-            pieces += [joint if pieces and part.markdown else "", part.markdown]
-            texts += [joint if texts and part.text else "", part.text]
-            hidden += part.hidden
             for known, find in ((links, links_of), (images, images_of)):
-                if len(known) < MAX_LISTED:
+                # Where a whole tree adds hardly one, the rest says the same.
+                if len(known) < MAX_LISTED and (not known or len(known) > number):
                     found = find(root) if part.near else _absolute(find(root), base)
                     known.update((one.url, one) for one in found if one.url not in known)
-            del part
+        if part is not None:
+            _add(pieces, joint, part.markdown)
+            texts += [_joint_of_text(joint) if texts and part.text else "", part.text]
+            hidden += part.hidden
         del root, document
+    del part
     markdown, text = _joined(pieces), _joined(texts)
     listed = [tuple(known.values())[:MAX_LISTED] for known in (links, images)]
     return Written(markdown, headings_of(markdown), *listed), text, hidden
+
+
+def _add(pieces: list[str], joint: str, markdown: str) -> None:
+    """Put the Markdown of one more tree after what stands between it and the one before."""
+    if joint == CODE:
+        joint = "\n\n"
+        fence = markdown[: markdown.find("\n")]
+        if len(fence) >= len(CODE) and not fence.strip("`") and pieces[-1].endswith(f"\n{fence}"):
+            # One block of code goes on.
+            pieces[-1] = pieces[-1][: -len(fence) - 1]
+            joint, markdown = "", markdown[len(fence) :]
+    pieces += [joint if pieces and markdown else "", markdown]
+
+
+def _joint_of_text(joint: str) -> str:
+    return "\n" if joint == CODE else joint
 
 
 def _joined(pieces: list[str]) -> str:
@@ -144,6 +167,8 @@ def _plain(markdown: str) -> str:
 
 def _tidy(text: str) -> str:
     """Without space at the ends of lines and with one empty line at most."""
+    if "\n" not in text:
+        return text.rstrip()
     if not text.isascii() or " \n" in text or ("\t" in text and "\t\n" in text):
         text = "\n".join(map(str.rstrip, text.split("\n")))
     text = text.rstrip().lstrip("\n")
@@ -161,7 +186,8 @@ def _resolved(markdown: str, base: str) -> str:
     left = markdown.count("](")
     for start in ("](http", "](<", "](#", "](mailto:"):
         left -= markdown.count(start) if left else 0
-    return _RELATIVE.sub(urljoin(base, "."), markdown) if left else markdown
+    folder = f"]({urljoin(base, '.')}".replace("\\", "%5C")
+    return _RELATIVE.sub(folder, markdown) if left else markdown
 
 
 def _absolute(links: tuple[Link, ...], base: str) -> tuple[Link, ...]:

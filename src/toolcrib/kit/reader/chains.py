@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from toolcrib.kit.reader.tree import Page
 
 LONG = 12
 """Words from which a block counts as running text."""
-_NO_DIGITS = dict.fromkeys(map(ord, "0123456789"))
+_DIGITS = re.compile("[0-9]+")
 _NO_NAMES = (0, 0, 0)
 _KIND_BITS = 20
 _FARTHEST = 12
@@ -109,7 +110,7 @@ class Chains:
         pairs = list(zip(self.tags, names, strict=True))
         for both in dict.fromkeys(pairs):
             tag, name = both
-            plain = (tag, name.translate(_NO_DIGITS)[:60] if name else "")
+            plain = (tag, _DIGITS.sub("", name)[:60] if name else "")
             number = numbers.setdefault(plain, len(numbers) + 1)
             known[both] = (number, lexicon.name(name) if name else _NO_NAMES)
         found = [known[both] for both in pairs]

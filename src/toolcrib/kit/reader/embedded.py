@@ -15,13 +15,15 @@ _CODE = re.compile(r"[{};]\s|function\s*\(|=>|https?://\S+\s*,|\bvar\(--|@media"
 MAX_STATE = 3_000_000
 """Characters of a script that are parsed."""
 _MAX_VALUES = 200_000
+_MAX_LINKED = 50_000
+"""Objects and lists of JSON-LD that are looked at; real pages have hundreds."""
 
 
 def linked_text(linked: Any) -> str:
     """The text of the main thing that JSON-LD describes: its body, or else its description."""
     best = ""
-    for value in _values(linked, of=(dict, list)):
-        if isinstance(value, dict):
+    for value in _values(linked, of=(dict, list), most=_MAX_LINKED):
+        if isinstance(value, dict) and not value.keys().isdisjoint(_BODIES):
             for name in _BODIES:
                 text = value.get(name)
                 if isinstance(text, str) and len(text) > len(best):
@@ -49,17 +51,20 @@ def state_text(document: Any) -> str:
     return "\n\n".join(piece for piece in pieces if piece)
 
 
-def _values(root: Any, *, of: tuple[type, ...] = (object,)) -> Iterator[Any]:
+def _values(
+    root: Any, *, of: tuple[type, ...] = (object,), most: int = _MAX_VALUES
+) -> Iterator[Any]:
     """A JSON value and all of these kinds inside it, in order."""
     waiting = [root]
-    for _ in range(_MAX_VALUES):
+    for _ in range(most):
         if not waiting:
             return
         value = waiting.pop()
         yield value
         if isinstance(value, dict):
-            waiting += [part for part in reversed(value.values()) if isinstance(part, of)]
-        elif isinstance(value, list):
+            if value:
+                waiting += [part for part in reversed(value.values()) if isinstance(part, of)]
+        elif isinstance(value, list) and value:
             waiting += [part for part in reversed(value) if isinstance(part, of)]
 
 

@@ -7,17 +7,17 @@ from itertools import chain
 from typing import Any
 
 from toolcrib.kit.content.charset import decoded
-from toolcrib.kit.reader.bulk import MAX_BLOCKS, MAX_ELEMENTS, is_bulk, write_bulk
+from toolcrib.kit.reader.bulk import MAX_BLOCKS, MAX_TEXT, is_bulk, write_bulk
 from toolcrib.kit.reader.choice import best_set, drop_rest, once, with_formulas
 from toolcrib.kit.reader.comments import without_comments
 from toolcrib.kit.reader.embedded import linked_text, state_text
 from toolcrib.kit.reader.markdown import Heading, Link, Written, write
 from toolcrib.kit.reader.meta import Meta, read_meta
-from toolcrib.kit.reader.pieces import MIN_CHARS, MIN_MARKS, Pieces
+from toolcrib.kit.reader.pieces import Pieces, is_long
 from toolcrib.kit.reader.repairs import opened, repaired
 from toolcrib.kit.reader.scorer import Scorer
 from toolcrib.kit.reader.signals import PAGE_TYPES, metas_of, page_signals, title_of
-from toolcrib.kit.reader.tree import Page, read_tree
+from toolcrib.kit.reader.tree import MAX_ELEMENTS, Page, read_tree
 from toolcrib.kit.reader.wording import plain_text
 
 MAX_CHARS = 12_000_000
@@ -32,6 +32,8 @@ _MANY = 20_000
 """Characters of a text that are likely to have as many."""
 _SHORT = 25
 """Words up to which a page is taken whole: nothing in it can be told apart."""
+_FEW_MARKS = 300_000
+"""Characters of a page up to which it cannot hold so many tags that they need care."""
 _LARGE = "The page is too large to choose from: this is all its text."
 _MANY_BLOCKS, _FEW_TEXTS = 100, 8
 _COMMENTED = ("article", "service")
@@ -167,23 +169,28 @@ def read(source: str, url: str = "") -> Reading:
     if len(source) > MAX_CHARS:
         warnings.append(f"The page is cut after {MAX_CHARS:,} characters.")
         source = source[:MAX_CHARS]
-    marks = source.count("<")
+    marks = source.count("<") if len(source) > _FEW_MARKS else 0
     source = repaired(source, marks)
-    if len(source) > MIN_CHARS and marks > MIN_MARKS:
-        reading = _read_pieces(source, url, warnings)
+    if is_long(source, marks):
+        pieces = Pieces(source)
+        document = next(iter(pieces))[1]
+        if pieces.ended:
+            return _read_whole(source, url, warnings, document)
+        reading = _read_pieces(pieces, document, url, warnings)
         if reading is not None:
             return reading
-    return _read_whole(source, url, warnings, marks)
+    return _read_whole(source, url, warnings)
 
 
-def _read_whole(source: str, url: str, warnings: list[str], marks: int) -> Reading:
+def _read_whole(source: str, url: str, warnings: list[str], document: Any = None) -> Reading:
     """A page as one tree."""
     from turbohtml import parse
 
-    document = parse(source, positions=False)
+    document = document or parse(source, positions=False)
     root = document.find("body") or document.root
-    large = is_bulk(source, document, marks)
-    early = source[:MAX_TOLD] if large and len(source) > MAX_TOLD else ""
+    # The walk gives shorter ones up by itself, and what they say of themselves is soon read.
+    large = len(source) > MAX_TOLD and is_bulk(source, document)
+    early = source[:MAX_TOLD] if large else ""
     meta, metas, linked = _said(parse(early, positions=False) if early else document, url)
     page = _no_page() if root is None or large else read_tree(root)
     page_type, chosen, text, hidden, bulk = "", [], "", 0, None
@@ -213,17 +220,16 @@ def _read_whole(source: str, url: str, warnings: list[str], marks: int) -> Readi
     return Reading(document, page, chosen, meta, page_type, url, text, told, place, warnings, bulk)
 
 
-def _read_pieces(source: str, url: str, warnings: list[str]) -> Reading | None:
-    """A very long page piece by piece; nothing where it has few elements or words in the end."""
-    pieces = Pieces(source)
-    parts = iter(pieces)
-    document = next(parts)[1]
-    meta, base = read_meta(document, url), document.base_url(url)
-    bulk, text, hidden = write_bulk(chain([("", document)], parts), base, near=False)
-    if pieces.elements <= MAX_ELEMENTS or len(text[:_MANY].split()) < _FEW:
+def _read_pieces(pieces: Pieces, first: Any, url: str, warnings: list[str]) -> Reading | None:
+    """A very long page piece by piece; nothing where it is short in the end, or has few words."""
+    meta, base = read_meta(first, url), first.base_url(url)
+    bulk, text, hidden = write_bulk(chain([("", first)], pieces), base, near=False)
+    if pieces.elements <= MAX_ELEMENTS and len(text) <= MAX_TEXT:
+        return None
+    if len(text) <= _MANY and len(text.split()) < _FEW:
         return None
     warnings += [_LARGE, *([_hidden(hidden)] if hidden else [])]
-    return Reading(document, _no_page(), [], meta, "", url, text, "", "", warnings, bulk)
+    return Reading(first, _no_page(), [], meta, "", url, text, "", "", warnings, bulk)
 
 
 def _hidden(words: int) -> str:

@@ -137,7 +137,8 @@ class Sheet:
         """What the elements of the blocks are like, the first of PLACE_NAMES."""
         chains, elements = self.chains, self.page.elements
         at = chains.at
-        children = [*(element.children for element in elements), 0]
+        counted = Counter(chains.parents)
+        children = [counted[number] for number in range(len(elements))] + [0]
         names = [*(total for total, _, _ in chains.names), 0]
         above = picker(chains.above)
         return [
@@ -195,9 +196,10 @@ class Sheet:
         for number, (block, level) in enumerate(zip(blocks, self.levels, strict=True)):
             fit = 0
             if block.words <= _TITLE_WORDS and title:
-                own = set(block.text.lower().split())
-                shared = len(own & title)
-                if shared:
+                said = block.text.lower().split()
+                if not title.isdisjoint(said):
+                    own = set(said)
+                    shared = len(own & title)
                     fit = 195 * shared // (len(own) + len(title) - shared)
             if level == h1:
                 fit += 60
@@ -247,12 +249,10 @@ class Sheet:
         page, sums, levels = self.page, self.sums, self.levels
         count = max(1, len(page.blocks))
         words = max(1, sums.words[-1])
-        flags = articles = images = inputs = 0
+        flags = articles = 0
         for element in page.elements:
             flags |= element.flags
             articles += element.tag == "article"
-            images += element.images
-            inputs += element.inputs
         hidden = 0
         if flags & tags.HIDDEN:
             elements = page.elements
@@ -273,8 +273,8 @@ class Sheet:
             log(1 + articles),
             log(1 + self.chains.most_repeated[0]),
             log(1 + self.chains.most_repeated[1]),
-            log(1 + inputs),
-            log(1 + images),
+            log(1 + page.inputs),
+            log(1 + page.images),
             float(bool(flags & tags.MAIN)),
             hidden / words,
             self.texts[_MONEY].count(1) / count,

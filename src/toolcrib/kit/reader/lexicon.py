@@ -22,10 +22,14 @@ _NONE: frozenset[str] = frozenset()
 
 def name_words(name: str) -> frozenset[str]:
     """The words of class names and ids: `relatedPosts` has `related` and `posts`."""
+    return frozenset(_words_in(name))
+
+
+def _words_in(name: str) -> list[str]:
     lowered = name.lower()
     if lowered != name:
         lowered = _CAMEL.sub(r"\1 \2", name).lower()
-    return frozenset(_NAME.findall(lowered))
+    return _NAME.findall(lowered)
 
 
 def text_words(text: str, words: int) -> frozenset[str]:
@@ -59,10 +63,11 @@ class Lexicon:
     def _known_words(self, name: str) -> AbstractSet[str]:
         """Those of its words that say something; classes come again in other names."""
         words: AbstractSet[str] = _NONE
+        names = self.names
         for single in name.split():
             known = self._singles.get(single)
             if known is None:
-                known = self.names.keys() & name_words(single)
+                known = _NONE.union([word for word in _words_in(single) if word in names])
                 if len(self._singles) < MAX_CACHED:
                     self._singles[single] = known
             if known:
@@ -75,11 +80,17 @@ class Lexicon:
             return 0, 0
         known = self._read.get(text)
         if known is None:
-            total, least, _ = _summary(self.texts, text_words(text, words))
-            known = (max(-MOST, min(MOST, 3 * total // (words + 1))), least)
+            odds = self.texts
+            values = [odds[word] for word in text_words(text, words) if word in odds]
+            known = _mean_and_least(values, words) if values else (0, 0)
             if words <= _FEW and len(self._read) < MAX_CACHED:
                 self._read[text] = known
         return known
+
+
+def _mean_and_least(values: list[int], words: int) -> tuple[int, int]:
+    total, least = max(-MOST, min(MOST, sum(values))), min(values)
+    return max(-MOST, min(MOST, 3 * total // (words + 1))), max(-MOST, least) if least < 0 else 0
 
 
 def _summary(table: dict[str, int], words: AbstractSet[str]) -> Summary:

@@ -34,7 +34,7 @@ def repaired(source: str, marks: int) -> str:
 
     Args:
         source: the page.
-        marks: how many `<` it has.
+        marks: how many `<` it has, or 0 where they are few.
     """
     head = source[:_LOOKED_AT].lower()
     if ("xmlns" in head or "<?xml" in head) and _XML.match(source[:_LOOKED_AT]):

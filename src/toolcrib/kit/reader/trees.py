@@ -51,14 +51,12 @@ class Trees:
                 self._shared.append((column - width, borders))
         self._most = max((count for _, _, count in self._own), default=0)
         self._trees = [_tree(asked, leaves, first) for asked, leaves in table["trees"]]
+        self._logistics = _Logistics(self._scale, self._bias)
 
     def chances(self, columns: list[bytes], shared: list[float]) -> list[float]:
         """The logistic of the sum, for each row."""
-        scale, bias = self._scale, self._bias
-        return [
-            1 / (1 + exp(-min(max(bias + scale * one, -30), 30)))
-            for one in self._sums(columns, shared)
-        ]
+        known = self._logistics
+        return [known[one] for one in self._sums(columns, shared)]
 
     def _sums(self, columns: list[bytes], shared: list[float]) -> list[int]:
         count = len(columns[0])
@@ -69,7 +67,7 @@ class Trees:
         low = int.from_bytes(b"\xff\x00" * (width // 2), "little")
         sums = [0] * count
         for start in range(0, len(self._trees), _AT_A_TIME):
-            even = odd = 0
+            even = both = 0
             for a, b, c, d, e, f, leaves in self._trees[start : start + _AT_A_TIME]:
                 place = (
                     answers[a] >> 7 | answers[b] >> 6 | answers[c] >> 5
@@ -77,8 +75,8 @@ class Trees:
                 )  # fmt: skip
                 found = int.from_bytes(place.to_bytes(width, "little").translate(leaves), "little")
                 even += found & low
-                odd += found >> 8 & low
-            for first, total in enumerate((even, odd)):
+                both += found
+            for first, total in enumerate((even, both - even >> 8)):
                 packed = unpack(f"<{width // 2}H", total.to_bytes(width, "little"))
                 more = packed[: len(sums[first::2])]
                 sums[first::2] = map(int.__add__, sums[first::2], more)
@@ -97,6 +95,18 @@ class Trees:
             value = shared[place]
             answers += [top if value > border else 0 for border in borders]
         return answers
+
+
+class _Logistics(dict[int, float]):
+    """The chance for each sum of leaves, worked out once; there are some tens of thousands."""
+
+    def __init__(self, scale: float, bias: float) -> None:
+        self._scale = scale
+        self._bias = bias
+
+    def __missing__(self, total: int) -> float:
+        self[total] = chance = 1 / (1 + exp(-min(max(self._bias + self._scale * total, -30), 30)))
+        return chance
 
 
 class Kinds:

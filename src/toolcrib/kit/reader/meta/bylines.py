@@ -21,7 +21,10 @@ _MAX_READ = 1_200
 _MAX_CANDIDATES = 150
 _WORDS = ("byline", "author", "dateline", "writtenby")
 """In a class or an id ("p-author" too) they mark a byline."""
-_MARKED = ("[rel~=author]", "[itemprop*=author]")
+_MARKED = ",".join((
+    "[rel~=author]", "[itemprop*=author]",
+    *(f"[{name}*={word} i]" for name in ("class", "id") for word in _WORDS),
+))  # fmt: skip
 _ADDRESS = re.compile(r"\s*(?:https?:)?//|\s*www\.|\s*mailto:", re.IGNORECASE)
 _LABEL = re.compile(
     r"\W*(?:(?:written |posted )?by|(?:about |follow )?(?:the |topic |our )?authors?|full bio"
@@ -33,7 +36,6 @@ _NOBODY = re.compile(
 )
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 _USER = ".username,.bigusername,.PostUser-name"
-_USER_NAMES = ("username", "postuser-name")
 """Forums name their writers so."""
 
 
@@ -45,21 +47,9 @@ def author_name(text: str) -> str:
     return name
 
 
-def names_in(tree: Tree, attribute: str) -> str:
-    """All values of an attribute in lower case: to search them once is fast."""
-    values = [element.attr(attribute) or "" for element in tree.select(f"[{attribute}]")]
-    return "\n".join(values).lower()
-
-
-def candidates(tree: Tree, classes: str) -> list[Element]:
+def candidates(tree: Tree) -> list[Element]:
     """The elements that are marked as a byline, in the order of the page."""
-    marks = [
-        f"[{attribute}*={word} i]"
-        for attribute, names in (("class", classes), ("id", names_in(tree, "id")))
-        for word in _WORDS
-        if word in names
-    ]
-    return tree.select(",".join((*_MARKED, *marks)))[:_MAX_CANDIDATES]
+    return tree.select(_MARKED)[:_MAX_CANDIDATES]
 
 
 def shown_byline(marked: list[Element], places: Places) -> str:
@@ -86,10 +76,8 @@ def likely_byline(marked: list[Element], places: Places) -> str:
     return ""
 
 
-def user_byline(tree: Tree, places: Places, classes: str) -> str:
+def user_byline(tree: Tree, places: Places) -> str:
     """The name of the first user that is shown, as forums mark them."""
-    if not any(name in classes for name in _USER_NAMES):
-        return ""
     users = (user for user in tree.select(_USER)[:_MAX_CANDIDATES] if places.is_own(user))
     return next(filter(None, (author_name(text_of(user, _MAX_TEXT)) for user in users)), "")
 

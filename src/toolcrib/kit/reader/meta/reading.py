@@ -11,7 +11,6 @@ from toolcrib.kit.reader.meta.bylines import (
     author_name,
     candidates,
     likely_byline,
-    names_in,
     shown_byline,
     user_byline,
 )
@@ -144,15 +143,14 @@ def _byline(tree: Tree, metas: Metas, linked: Linked, places: Places) -> str:
     name = next(filter(None, map(author_name, named)), "")
     if name:
         return name
-    classes = names_in(tree, "class")
-    marked = candidates(tree, classes)
+    marked = candidates(tree)
     if shown := shown_byline(marked, places):
         return shown
     return (
         author_name(linked.names("author"))
         or author_name(metas.get("author", "citation_author", "sailthru.author"))
         or likely_byline(marked, places)
-        or user_byline(tree, places, classes)
+        or user_byline(tree, places)
     )
 
 
