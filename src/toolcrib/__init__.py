@@ -15,17 +15,37 @@ if TYPE_CHECKING:
     from toolcrib.kit.reader import Extraction as Extraction
     from toolcrib.kit.reader import extract as extract
     from toolcrib.toolbox import Toolbox as Toolbox
+    from toolcrib.toolcalls import ParsedText as ParsedText
+    from toolcrib.toolcalls import ToolCall as ToolCall
+    from toolcrib.toolcalls import ToolCallStream as ToolCallStream
+    from toolcrib.toolcalls import parse_tool_calls as parse_tool_calls
 
 __version__ = "0.1.0"
-__all__ = ["Config", "Extraction", "Result", "ToolError", "Toolbox", "extract", "tool"]
+__all__ = [
+    "Config",
+    "Extraction",
+    "ParsedText",
+    "Result",
+    "ToolCall",
+    "ToolCallStream",
+    "ToolError",
+    "Toolbox",
+    "extract",
+    "parse_tool_calls",
+    "tool",
+]
 
 _ROOMS = {
     "Config": "toolcrib.core.config",
     "Extraction": "toolcrib.kit.reader",
+    "ParsedText": "toolcrib.toolcalls",
     "Result": "toolcrib.core.call",
+    "ToolCall": "toolcrib.toolcalls",
+    "ToolCallStream": "toolcrib.toolcalls",
     "ToolError": "toolcrib.core.errors",
     "Toolbox": "toolcrib.toolbox",
     "extract": "toolcrib.kit.reader",
+    "parse_tool_calls": "toolcrib.toolcalls",
     "tool": "toolcrib.core.tool",
 }
 

@@ -96,7 +96,7 @@ async def web_research(
     *,
     ctx: Ctx,
 ) -> Result:
-    """Search the web and give the passages of several pages that answer a question.
+    """Search the web and give passages of several pages for a question.
 
     One call in place of `web_search` and several of `fetch_url`; each passage has its
     source, date and place, for citing as [1]. For one known page use `ask_url`. What the
