@@ -18,7 +18,8 @@ from toolcrib.core.errors import BadInput, ConfigError
 
 def test_the_face_is_small_and_complete() -> None:
     assert set(toolcrib.__all__) == {
-        "Config", "Extraction", "Result", "Toolbox", "ToolError", "extract", "tool",
+        "Config", "Extraction", "ParsedText", "Result", "ToolCall", "ToolCallStream", "ToolError",
+        "Toolbox", "extract", "parse_tool_calls", "tool",
     }  # fmt: skip
     for name in toolcrib.__all__:
         assert getattr(toolcrib, name).__doc__

@@ -18,6 +18,7 @@ from toolcrib.core.config import Config
 from toolcrib.core.context import Caller, Ctx, Invoke, Scope
 from toolcrib.core.errors import ToolDisabled, ToolError
 from toolcrib.core.pipeline import fold
+from toolcrib.core.policy import decide
 from toolcrib.core.registry import Registry, discover
 from toolcrib.core.services import Service, Services
 from toolcrib.core.tool import Tool
@@ -220,8 +221,10 @@ class Toolbox:
         return await self._handler(Call(found, arguments, ctx))
 
     def _offered(self, scope: Scope) -> tuple[Tool, ...]:
-        """What a caller can reach: the tools of the profile; with call_tool among them, all."""
-        if scope.registry is self.registry and "call_tool" not in self._shown:
+        """What a caller can reach: the tools of the profile, and all where call_tool is allowed."""
+        way = self._shown.get("call_tool")
+        open_way = way is not None and decide(self.config.policy, way, ()).action == "allow"
+        if scope.registry is self.registry and not open_way:
             return tuple(self._shown.values())
         return tuple(scope.registry)
 

@@ -127,9 +127,11 @@ def _declared(tool: Any) -> tuple[str, Schema]:
     name = tool.get("name")
     if not isinstance(name, str):
         return "", {}
-    found = (tool.get(key) for key in ("parameters", "inputSchema", "input_schema"))
-    empty: Schema = {}
-    return name, next((schema for schema in found if is_mapping(schema)), empty)
+    for key in ("parameters", "inputSchema", "input_schema"):
+        schema = tool.get(key)
+        if is_mapping(schema):
+            return name, schema
+    return name, {}
 
 
 def is_mapping(value: Any) -> TypeGuard[Mapping[str, Any]]:

@@ -37,10 +37,10 @@ def test_the_list_follows_the_configured_profile(program: Program) -> None:
 
 
 def test_what_is_switched_off_is_named(program: Program) -> None:
-    done = program("tools", "--set", "tools.disabled=send_*", "--profile", "samples")
+    done = program("tools", "--set", "tools.disabled=send_n*", "--profile", "samples")
     assert "  send_note" not in done.out
     assert "Switched off by tools.disabled: send_note." in done.out
-    done = program("tools", "--set", "tools.disabled=send_*", "--profile", "all", "--json")
+    done = program("tools", "--set", "tools.disabled=send_n*", "--profile", "all", "--json")
     assert done.json["disabled"] == ["send_note"]
 
 
@@ -58,7 +58,7 @@ def test_a_schema_comes_with_json(program: Program) -> None:
 def test_an_unknown_profile_is_usage(program: Program) -> None:
     done = program("tools", "--profile", "nope")
     assert done.code == 2
-    assert "Profiles: all, backup, code, default" in done.err
+    assert "Profiles: agent, all, backup, code, default" in done.err
 
 
 def test_the_manual_of_a_tool(program: Program) -> None:

@@ -52,7 +52,11 @@ def is_bulk(source: str, document: Document) -> bool:
 
 
 def write_bulk(
-    parts: Iterable[tuple[str, Document | None]], base: str, *, near: bool = True
+    parts: Iterable[tuple[str, Document | None]],
+    base: str,
+    *,
+    near: bool = True,
+    hides: bool = True,
 ) -> tuple[Written, str, int]:
     """All of a page as Markdown and as text, and how many hidden words were left out.
 
@@ -63,6 +67,7 @@ def write_bulk(
             instead of a tree that says the same as the one before it.
         base: what relative addresses are relative to; empty leaves them.
         near: whether each address may be looked at where there are not too many.
+        hides: whether some of it may be hidden.
     """
     pieces: list[str] = []
     texts: list[str] = []
@@ -77,7 +82,8 @@ def write_bulk(
         if document is not None and root is not None:
             drop_unseen(root, unseen_tags(document))
             tables = bool(document.find_all("table"))
-            part = _Part(root, base, near=near and _are_few(document), tables=tables)
+            near_ones = near and _are_few(document)
+            part = _Part(root, base, near=near_ones, tables=tables, hides=hides)
             for known, find in ((links, links_of), (images, images_of)):
                 # Where a whole tree adds hardly one, the rest says the same.
                 if len(known) < MAX_LISTED and (not known or len(known) > number):
@@ -120,11 +126,11 @@ def _joined(pieces: list[str]) -> str:
 class _Part:
     """One tree of a page, written."""
 
-    def __init__(self, root: Element, base: str, *, near: bool, tables: bool) -> None:
+    def __init__(self, root: Element, base: str, *, near: bool, tables: bool, hides: bool) -> None:
         from turbohtml import Markdown
 
         self.near = near or not base
-        self.hidden = drop_hidden(root)
+        self.hidden = drop_hidden(root) if hides else 0
         if base and near:
             make_absolute(root, base)
         markdown = root.to_markdown(

@@ -12,6 +12,7 @@ from toolcrib.kit.reader.choice import best_set, drop_rest, once, with_formulas
 from toolcrib.kit.reader.comments import without_comments
 from toolcrib.kit.reader.embedded import linked_text, state_text
 from toolcrib.kit.reader.markdown import Heading, Link, Written, write
+from toolcrib.kit.reader.markdown.unseen import may_hide
 from toolcrib.kit.reader.meta import Meta, read_meta
 from toolcrib.kit.reader.pieces import Pieces, is_long
 from toolcrib.kit.reader.repairs import opened, repaired
@@ -195,8 +196,9 @@ def _read_whole(source: str, url: str, warnings: list[str], document: Any = None
     page = _no_page() if root is None or large else read_tree(root)
     page_type, chosen, text, hidden, bulk = "", [], "", 0, None
     if root is not None and (not page.whole or len(page.blocks) > MAX_BLOCKS):
+        hides = may_hide(source)
         source = "" if len(source) > MAX_KEPT else source  # its memory is needed
-        bulk, text, hidden = write_bulk([("", document)], document.base_url(url))
+        bulk, text, hidden = write_bulk([("", document)], document.base_url(url), hides=hides)
         warnings.append(_LARGE)
         page = _no_page()
     elif page.blocks:
@@ -223,7 +225,8 @@ def _read_whole(source: str, url: str, warnings: list[str], document: Any = None
 def _read_pieces(pieces: Pieces, first: Any, url: str, warnings: list[str]) -> Reading | None:
     """A very long page piece by piece; nothing where it is short in the end, or has few words."""
     meta, base = read_meta(first, url), first.base_url(url)
-    bulk, text, hidden = write_bulk(chain([("", first)], pieces), base, near=False)
+    parts = chain([("", first)], pieces)
+    bulk, text, hidden = write_bulk(parts, base, near=False, hides=pieces.may_hide)
     if pieces.elements <= MAX_ELEMENTS and len(text) <= MAX_TEXT:
         return None
     if len(text) <= _MANY and len(text.split()) < _FEW:

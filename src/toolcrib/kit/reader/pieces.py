@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from toolcrib.kit.reader.markdown.unseen import may_hide
+
 if TYPE_CHECKING:
     from turbohtml import Document
 
@@ -76,6 +78,11 @@ class Pieces:
     def elements(self) -> int:
         """How many elements the trees so far had, or more than `ENOUGH`."""
         return self._counted
+
+    @property
+    def may_hide(self) -> bool:
+        """Whether some of the page may be hidden."""
+        return may_hide(self._source)
 
     @property
     def ended(self) -> bool:

@@ -82,7 +82,7 @@ def tests(said: dict[str, Any]) -> None:
             said.setdefault("runner", said.pop(name))
     for name in ("path", "file", "target", "testpath", "filepath"):
         path, marks, rest = str(said.get(name) or "").partition("::")
-        if marks:  # one test in a file, as pytest names it
+        if marks and rest[:1].isidentifier():  # one test in a file, as pytest names it
             said[name] = path
             said.setdefault("runner", f"pytest::{rest}")
     for name in ("runner", "framework"):
