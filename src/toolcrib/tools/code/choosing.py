@@ -31,7 +31,7 @@ async def choose(name: str, path: SafePath | None, line: int, ctx: Ctx) -> tuple
     if not exact:
         near = ", ".join(dict.fromkeys(each.symbol.name for each in found[:5]))
         raise NotFound(
-            f"No {name} is defined in {start.display}.",
+            f"No {name} is defined in the workspace.",
             hint=f"There is {near}." if near else "Give path and line of a place where it stands.",
         )
     places = list(dict.fromkeys((each.path, each.symbol.line) for each in exact))

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, Conflict, NoResults, NotFound, UnsupportedContent
+from toolcrib.core.names import plain
 from toolcrib.core.params import Param
 from toolcrib.core.tool import WRITE, tool
 from toolcrib.kit.code.languages import SCRIPTS, language_of
@@ -27,6 +28,25 @@ Operation = Literal[
     "rename_identifier", "move_function", "extract_function", "unused_import_cleanup"
 ]
 SHOWN = 30
+WORDS: dict[str, Operation] = {
+    "unused": "unused_import_cleanup",
+    "import": "unused_import_cleanup",
+    "extract": "extract_function",
+    "move": "move_function",
+    "rename": "rename_identifier",
+}
+"""What an operation is called elsewhere: by a word that its name begins with, or has."""
+
+
+def _spoken(said: dict[str, Any]) -> None:
+    """Other names of the operations: `move`, `extract_method`, `remove_unused_imports`."""
+    name = next((n for n in ("operation", "action", "refactoring") if said.get(n)), "")
+    wanted = plain(said.get(name))
+    for word, operation in WORDS.items():
+        # "remove" is no "move".
+        if wanted.startswith(word) or (operation == "unused_import_cleanup" and word in wanted):
+            said[name] = operation
+            return
 
 
 @tool(
@@ -64,6 +84,7 @@ SHOWN = 30
         "preview": "dry_run",
     },
     destructive=True,
+    dialect=_spoken,
 )
 async def refactor_code(
     path: Annotated[WritablePath, Param("Source file.")],

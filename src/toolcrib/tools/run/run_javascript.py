@@ -100,6 +100,8 @@ async def run_javascript(
             on_output=follower,
         )
     notes = []
+    if not (ran.exit_code or ran.stdout.size or ran.stderr.size):
+        notes.append("[only what is logged is shown: console.log(value)]")
     if engine.name == "node":
         notes.append("[Node.js]")
         if ran.exit_code and "SyntaxError" in str(ran.stderr) and TYPED.search(source):
