@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import platform
 import socket
 import stat
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.kit.sandbox.conftest import Box, Open
-from toolcrib.core.config import data_folder
+from toolcrib.core.config import Config, data_folder
 from toolcrib.core.errors import BadInput, NotFound, Unavailable
-from toolcrib.kit.sandbox import Bind, Overlay, Pty, ReadOnly
+from toolcrib.core.services import Services
+from toolcrib.kit.egress import Egress, GuardProxy
+from toolcrib.kit.process import Processes
+from toolcrib.kit.sandbox import Bind, Overlay, Pty, ReadOnly, launcher
+from toolcrib.kit.sandbox.network import Doors
+from toolcrib.kit.sandbox.start import Request, Starter
 
 pytestmark = pytest.mark.rows("X3", "X19", "E31", "C073")
 
@@ -238,7 +245,33 @@ async def test_what_cannot_be_run(box: Box) -> None:
             await box.run(*argv)
     (box.root / "data").write_bytes(bytes(range(256)) * 10)
     (box.root / "data").chmod(0o755)
-    assert (await box.run(f"{box.root}/data")).code == 126
+    with pytest.raises(Unavailable, match=r"cannot be run: .*/data: Exec format error"):
+        await box.run(f"{box.root}/data")
+
+
+async def test_where_machine_code_is_refused_an_interpreter_starts_the_program(
+    strong: Box, tmp_path: Path
+) -> None:
+    report = await strong.sandbox.report()
+    assert report.quick == launcher.knows(platform.machine())
+    services = Services(Config.load({"workspace": {"roots": [str(strong.root)]}}))
+    doors = Doors(lambda: services.use(GuardProxy), lambda: services.use(Egress))
+    starter = Starter(strong.workspace, services.config, services.use(Processes), doors)
+    (tmp_path / "secret").write_text("canary")
+    (strong.root / "plain").write_text("benign")
+    script = 'cat plain "$1"; grep -E "NoNewPrivs|Seccomp:" /proc/self/status'
+    request = Request(
+        argv=("sh", "-c", script, "sh", str(tmp_path / "secret")),
+        cwd=str(strong.root),
+        views={str(strong.root): Bind()},
+    )
+    async with await starter.start(request, replace(report, quick=False)) as run:
+        said = b"".join([chunk.data async for chunk in run.output()]).decode()
+        assert await run.wait() == 0
+    await services.close()
+    assert "benign" in said
+    assert "canary" not in said
+    assert said.split()[-4:] == ["NoNewPrivs:", "1", "Seccomp:", "2"]
 
 
 async def test_exit_codes(box: Box) -> None:

@@ -182,8 +182,11 @@ class Process:
             raise
         finally:
             self._collect_orphans()
-            # Whoever reads has a moment for the rest, then the end, whoever holds the pipe.
-            self._loop.call_later(LINGER, self.close)
+            self.let_go()
+
+    def let_go(self) -> None:
+        """Close the pipes of a tree that is gone: after a moment, for whoever reads the rest."""
+        self._loop.call_later(LINGER, self.close)
 
     async def _until_gone(self, within: float, number: signal.Signals) -> None:
         """Keep sending a signal until nothing is left or the time is over."""

@@ -15,6 +15,7 @@ from typing import Literal, Self
 
 from toolcrib.kit.process import Chunk, Process
 from toolcrib.kit.process.child import BLOCK, GRACE, QUEUED, Stream, to_the_end
+from toolcrib.kit.sandbox.namespace import First
 from toolcrib.kit.sandbox.terms import Level
 
 Stopped = Literal["", "memory", "disk", "output", "processes", "time"]
@@ -58,7 +59,12 @@ class Confined:
         self._reader: asyncio.StreamReader | None = None
         self._transports: list[asyncio.BaseTransport] = []
         self._ending: asyncio.Task[None] | None = None
+        self._first: First | None = None
         self.is_over = False
+
+    def in_namespace(self) -> None:
+        """Find the first process of the namespace that it now has."""
+        self._first = First.of(self.pid)
 
     async def connect(self) -> None:
         """Attach the terminal to the event loop."""
@@ -199,11 +205,22 @@ class Confined:
                     self._close_lifeline()
                     await self._until_exit(STAGE_SECONDS)
                 grace = 0
-            await self._process.kill(grace)
+            if not await self._namespace_ended():
+                await self._process.kill(grace)
         finally:
             self.is_over = True
             self._close_lifeline()
             self._at_end()
+
+    async def _namespace_ended(self) -> bool:
+        """End all in the namespace and see all gone, which takes no look at every process."""
+        if self._first is None or not await self._first.end():
+            return False
+        await self._until_exit(STAGE_SECONDS)
+        if self._process.exit_code is None:
+            return False
+        self._process.let_go()
+        return True
 
     async def _until_exit(self, seconds: float) -> None:
         with suppress(TimeoutError):
@@ -218,6 +235,8 @@ class Confined:
     def close(self) -> None:
         """Let go of the pipes of a program that was killed."""
         self._process.close()
+        if self._first is not None:
+            self._first.close()
         for transport in self._transports:
             transport.close()
         if self._terminal >= 0:

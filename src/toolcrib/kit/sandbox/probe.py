@@ -9,10 +9,11 @@ import shutil
 import sys
 import tempfile
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 from toolcrib.core.errors import ToolError
-from toolcrib.kit.sandbox import landlock
+from toolcrib.kit.sandbox import landlock, launcher
 from toolcrib.kit.sandbox.filtering import machine_known
 from toolcrib.kit.sandbox.programs import candidates
 from toolcrib.kit.sandbox.remedies import GET_BUBBLEWRAP, fix
@@ -101,16 +102,33 @@ class Prober:
         if not programs:
             why.append("there is no bubblewrap")
         for program in programs:
-            fault = await self._fault(Report("strong", program=program), overlay=True)
-            if not fault:
-                passed = (f"{second.program} makes no overlays",) if second else ()
-                return Report("strong", passed, gaps, program, "", overlay=True)
-            if not await self._fault(Report("strong", program=program), overlay=False):
-                lasting = f"{fault}; {GET_BUBBLEWRAP}"
-                second = second or Report("strong", (), (*gaps, GAP_OVERLAY), program, lasting)
-            else:
+            found, fault = await self._with(program, gaps)
+            if found is None:
                 why.append(f"{program}: {fault}")
+            elif not found.overlay:
+                second = second or found
+            elif second:
+                return replace(found, why=(f"{second.program} makes no overlays",))
+            else:
+                return found
         return second
+
+    async def _with(self, program: str, gaps: tuple[str, ...]) -> tuple[Report | None, str]:
+        """What works with one bubblewrap, and what was wrong with more than that."""
+        fault = ""
+        # Closing all descriptors at once came before Landlock.
+        quick = launcher.knows(platform.machine()) and landlock.version() > 0
+        for overlay in (True, False):
+            for start in (True, False) if quick else (False,):
+                tried = Report("strong", program=program, overlay=overlay, quick=start)
+                wrong = await self._fault(tried, overlay=overlay)
+                if not wrong and overlay:
+                    return replace(tried, gaps=gaps), ""
+                if not wrong:
+                    lasting = f"{fault}; {GET_BUBBLEWRAP}"
+                    return replace(tried, gaps=(*gaps, GAP_OVERLAY), fix=lasting), fault
+                fault = fault or wrong
+        return None, fault
 
     async def _kernel(self, why: list[str], remedy: str) -> Report:
         abi = landlock.version()

@@ -18,7 +18,7 @@ from toolcrib.core.errors import NotFound, Unavailable
 from toolcrib.kit.paths import Workspace
 from toolcrib.kit.paths.workspace import own_places
 from toolcrib.kit.process import Mark, Processes
-from toolcrib.kit.sandbox import environment, landlock, plan
+from toolcrib.kit.sandbox import environment, landlock, launcher, plan
 from toolcrib.kit.sandbox.confined import Confined, Stopped, last_words, set_size
 from toolcrib.kit.sandbox.filtering import Sockets, program
 from toolcrib.kit.sandbox.interpreters import folders_of, own_folders
@@ -243,8 +243,8 @@ class Starter:
         confined.notes = tuple(prepared.notes)
         try:
             await confined.connect()
-            told = await _first_line(heard)
-            if not told.startswith("R"):
+            told = await _told(heard)
+            if told != b"R":
                 await self._raise(confined, told, request)
         except BaseException:
             try:
@@ -254,6 +254,8 @@ class Starter:
             raise
         finally:
             os.close(heard)
+        if report.level == "strong":
+            confined.in_namespace()
         self._watch(confined, request, prepared, report)
         return confined
 
@@ -305,8 +307,12 @@ class Starter:
                 made.env[mark.name] = mark.value
                 if made.stage:
                     variables = {}  # whoever looks for the mark must not end the stage first
-            code = held("launcher", plan.launcher_code())
-            argv = [*outer, *plan.command(held("plan", made.packed()), code)]
+            if report.quick and made.relay is None:
+                start = held("start", launcher.image(made, MACHINE))
+                argv = [*outer, f"/proc/self/fd/{start}"]
+            else:
+                code = held("launcher", plan.launcher_code())
+                argv = [*outer, *plan.command(held("plan", made.packed()), code)]
             source: int
             if slave >= 0:
                 source = slave
@@ -331,22 +337,35 @@ class Starter:
             except OSError as error:
                 raise BoundaryFailed(f"{argv[0]}: {error.strerror}") from None
 
-    async def _raise(self, confined: Confined, told: str, request: Request) -> None:
+    async def _raise(self, confined: Confined, told: bytes, request: Request) -> None:
         """Say why the program was not reached."""
-        kind, text = told[:1], told[1:].strip()
-        if kind == "M":
-            raise Unavailable(
-                f"The program {request.argv[0]} is not there.",
-                hint="Install it, name another, or make its folder readable with run.readable.",
-            )
-        if kind == "D":
-            raise NotFound(
-                f"The folder {request.cwd} cannot be used: {text}.",
-                hint="Name a folder of the workspace that exists.",
-            )
-        if kind != "F":
-            text = await last_words(confined)
-        raise BoundaryFailed(text or "it ended before the program was reached")
+        told = told.removeprefix(b"R")
+        what, _, error = told[1:].partition(b"\0")
+        words = [what.decode("utf-8", "replace")] if what else []
+        words += [os.strerror(int.from_bytes(error, "little"))] if error else []
+        text = ": ".join(words)
+        match told[:1]:
+            case b"M":
+                raise Unavailable(
+                    f"The program {request.argv[0]} is not there.",
+                    hint="Install it, name another, or make its folder readable with run.readable.",
+                )
+            case b"X":
+                raise Unavailable(
+                    f"The program cannot be run: {text}.",
+                    hint="It must be a program of this machine, or a script whose first line"
+                    " names one, and have the right to be executed.",
+                )
+            case b"D":
+                raise NotFound(
+                    f"The folder {request.cwd} cannot be used: {text}.",
+                    hint="Name a folder of the workspace that exists.",
+                )
+            case b"F":
+                raise BoundaryFailed(text)
+            case _:
+                text = await last_words(confined)
+                raise BoundaryFailed(text or "it ended before the program was reached")
 
     def _clean(self, prepared: Prepared) -> None:
         if prepared.door is not None:
@@ -373,20 +392,26 @@ def _lead_out(prepared: Prepared, door: Door) -> None:
     made.landlock = (attributes, paths, [(door.lease.port, landlock.CONNECT_TCP)])
 
 
-async def _first_line(fd: int) -> str:
-    """What the launcher tells first; "" where it ended without a word."""
+async def _told(fd: int) -> bytes:
+    """What the launcher tells: R and no more where the program took over, or why not."""
     loop = asyncio.get_running_loop()
-    told: asyncio.Future[bytes] = loop.create_future()
+    heard = asyncio.Event()
+    told = b""
 
-    def heard() -> None:
-        if not told.done():
-            told.set_result(os.read(fd, 4096))
+    def hear() -> None:
+        nonlocal told
+        data = os.read(fd, 4096)
+        told += data
+        if not data:
+            loop.remove_reader(fd)
+            heard.set()
 
-    loop.add_reader(fd, heard)
+    loop.add_reader(fd, hear)
     try:
         async with asyncio.timeout(START_SECONDS):
-            return (await told).decode("utf-8", "replace")
+            await heard.wait()
     except TimeoutError:
-        return ""
+        pass
     finally:
         loop.remove_reader(fd)
+    return told

@@ -25,6 +25,8 @@ class Report:
         program: what makes the namespaces; "" below "strong".
         fix: the one line by which the user gets a stronger one; "" where there is none.
         overlay: whether folders can be seen by `Overlay`.
+        quick: whether the last step before the program is machine code of our own, which
+            starts sooner than an interpreter.
     """
 
     level: Level
@@ -33,6 +35,7 @@ class Report:
     program: str = ""
     fix: str = ""
     overlay: bool = False
+    quick: bool = False
 
 
 @dataclass(frozen=True, slots=True)

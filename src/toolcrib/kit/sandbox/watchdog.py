@@ -34,7 +34,6 @@ class Watched:
     gauge: Gauge = field(compare=False)
     limits: Limits = field(compare=False)
     tell: Callable[[Stopped], None] = field(compare=False)
-    pause: float = field(default=SOONEST, compare=False)
 
 
 class Watchdog:
@@ -61,7 +60,7 @@ class Watchdog:
             tell: called in the thread with what it used too much of, after it was killed.
         """
         with self._changed:
-            when = time.monotonic() + SOONEST
+            when = time.monotonic() + patience(Usage(), limits)
             heapq.heappush(self._runs, Watched(when, confined, gauge, limits, tell))
             if self._thread is None:
                 self._thread = threading.Thread(target=self._look, name="watchdog", daemon=True)
@@ -77,8 +76,7 @@ class Watchdog:
             if reason:
                 _end(run, reason)
                 continue
-            run.pause = min(run.pause * 1.3, patience(usage, run.limits))
-            run.when = time.monotonic() + run.pause
+            run.when = time.monotonic() + patience(usage, run.limits)
             with self._changed:
                 heapq.heappush(self._runs, run)
 

@@ -83,10 +83,11 @@ def buffer(size: int) -> Any:
     return Buffer()
 
 
-def tell(fd: int, kind: str, text: str = "") -> None:
-    """Say how far this got: R is ready, the others say why not."""
+def tell(fd: int, kind: str, text: str = "", error: int = 0) -> None:
+    """Say how far this got: R is ready, the others say why not, some with an error number."""
+    number = b"\0" + error.to_bytes(4, "little") if error else b""
     try:  # noqa: SIM105
-        posix.write(fd, (kind + text + "\n").encode("utf-8", "replace"))
+        posix.write(fd, (kind + text).encode("utf-8", "replace") + number)
     except OSError:
         pass
 

@@ -47,7 +47,7 @@ def run(plan: Plan, status: int) -> None:  # noqa: C901, PLR0912
     try:
         posix.chdir(plan["cwd"])
     except OSError as error:
-        tell(status, "D", error.strerror or "")
+        tell(status, "D", error=error.errno or 0)
         posix._exit(126)  # noqa: SLF001
     program = found(plan)
     if not program:
@@ -80,7 +80,7 @@ def run(plan: Plan, status: int) -> None:  # noqa: C901, PLR0912
     try:
         posix.execve(program, plan["argv"], plan["env"])
     except OSError as error:
-        posix.write(2, f"{program} cannot be run: {error.strerror}\n".encode("utf-8", "replace"))
+        tell(status, "X", program, error.errno or 0)
         posix._exit(126)  # noqa: SLF001
 
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import posix
 
-from toolcrib.kit.sandbox.inside.calling import (
-    Plan,
-)
+from toolcrib.kit.sandbox.inside.calling import Plan, keep_only
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,12 +23,8 @@ def relay(plan: Plan) -> None:
     if posix.fork():
         listener.close()
         return
-    for fd in range(64):
-        if fd != listener.fileno():
-            try:  # noqa: SIM105
-                posix.close(fd)
-            except OSError:
-                pass
+    posix.closerange(0, 3)
+    keep_only(listener.fileno())
     try:
         carry(_socket, listener, path)
     finally:
