@@ -19,6 +19,7 @@ from toolcrib.kit.paths import Workspace
 from toolcrib.kit.paths.workspace import own_places
 from toolcrib.kit.process import Mark, Processes
 from toolcrib.kit.sandbox import environment, landlock, launcher, plan
+from toolcrib.kit.sandbox.answer import reason, told
 from toolcrib.kit.sandbox.confined import Confined, Stopped, last_words, set_size
 from toolcrib.kit.sandbox.filtering import Sockets, program
 from toolcrib.kit.sandbox.interpreters import folders_of, own_folders
@@ -32,7 +33,6 @@ from toolcrib.kit.sandbox.usage import Gauge, threads_of
 from toolcrib.kit.sandbox.watchdog import Watchdog
 
 Stdin: TypeAlias = bytes | Literal["pipe"] | None
-START_SECONDS = 20.0
 NICE = 5
 """Runs stand back a little behind the server, which has to keep an eye on them."""
 MACHINE = platform.machine()
@@ -243,9 +243,9 @@ class Starter:
         confined.notes = tuple(prepared.notes)
         try:
             await confined.connect()
-            told = await _told(heard)
-            if told != b"R":
-                await self._raise(confined, told, request)
+            said = await told(heard)
+            if said != b"R":
+                raise _fault(said, request, await last_words(confined))
         except BaseException:
             try:
                 await confined.kill(0)
@@ -337,36 +337,6 @@ class Starter:
             except OSError as error:
                 raise BoundaryFailed(f"{argv[0]}: {error.strerror}") from None
 
-    async def _raise(self, confined: Confined, told: bytes, request: Request) -> None:
-        """Say why the program was not reached."""
-        told = told.removeprefix(b"R")
-        what, _, error = told[1:].partition(b"\0")
-        words = [what.decode("utf-8", "replace")] if what else []
-        words += [os.strerror(int.from_bytes(error, "little"))] if error else []
-        text = ": ".join(words)
-        match told[:1]:
-            case b"M":
-                raise Unavailable(
-                    f"The program {request.argv[0]} is not there.",
-                    hint="Install it, name another, or make its folder readable with run.readable.",
-                )
-            case b"X":
-                raise Unavailable(
-                    f"The program cannot be run: {text}.",
-                    hint="It must be a program of this machine, or a script whose first line"
-                    " names one, and have the right to be executed.",
-                )
-            case b"D":
-                raise NotFound(
-                    f"The folder {request.cwd} cannot be used: {text}.",
-                    hint="Name a folder of the workspace that exists.",
-                )
-            case b"F":
-                raise BoundaryFailed(text)
-            case _:
-                text = await last_words(confined)
-                raise BoundaryFailed(text or "it ended before the program was reached")
-
     def _clean(self, prepared: Prepared) -> None:
         if prepared.door is not None:
             prepared.door.close()
@@ -392,26 +362,24 @@ def _lead_out(prepared: Prepared, door: Door) -> None:
     made.landlock = (attributes, paths, [(door.lease.port, landlock.CONNECT_TCP)])
 
 
-async def _told(fd: int) -> bytes:
-    """What the launcher tells: R and no more where the program took over, or why not."""
-    loop = asyncio.get_running_loop()
-    heard = asyncio.Event()
-    told = b""
-
-    def hear() -> None:
-        nonlocal told
-        data = os.read(fd, 4096)
-        told += data
-        if not data:
-            loop.remove_reader(fd)
-            heard.set()
-
-    loop.add_reader(fd, hear)
-    try:
-        async with asyncio.timeout(START_SECONDS):
-            await heard.wait()
-    except TimeoutError:
-        pass
-    finally:
-        loop.remove_reader(fd)
-    return told
+def _fault(said: bytes, request: Request, words: str) -> Exception:
+    """Why the program was not reached."""
+    kind, text = reason(said)
+    match kind:
+        case b"M":
+            return Unavailable(
+                f"The program {request.argv[0]} is not there.",
+                hint="Install it, name another, or make its folder readable with run.readable.",
+            )
+        case b"X":
+            return Unavailable(
+                f"The program cannot be run: {text}.",
+                hint="It must be a program of this machine, or a script whose first line"
+                " names one, and have the right to be executed.",
+            )
+        case b"D":
+            return NotFound(
+                f"The folder {request.cwd} cannot be used: {text}.",
+                hint="Name a folder of the workspace that exists.",
+            )
+    return BoundaryFailed(text or words or "it ended before the program was reached")
