@@ -49,6 +49,7 @@ class Plan:
         root: whether the stage must count processes itself, as the system does not.
         asking_filter: the filter where it can do that only by being asked.
         most: how many processes and threads the stage lets be.
+        group: where it enters the control group of the run; -1 without one.
         nice: how much it stands back behind other programs.
         asking, told: the stage's own.
     """
@@ -69,6 +70,7 @@ class Plan:
     root: bool = False
     asking_filter: bytes = b""
     most: int = 512
+    group: int = -1
     nice: int = 0
     asking: int = -1
     told: int = -1

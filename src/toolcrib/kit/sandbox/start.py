@@ -20,6 +20,7 @@ from toolcrib.kit.paths.workspace import own_places
 from toolcrib.kit.process import Mark, Processes
 from toolcrib.kit.sandbox import environment, landlock, launcher, plan
 from toolcrib.kit.sandbox.answer import reason, told
+from toolcrib.kit.sandbox.cgroups import Group
 from toolcrib.kit.sandbox.confined import Confined, Stopped, last_words, set_size
 from toolcrib.kit.sandbox.filtering import Sockets, program
 from toolcrib.kit.sandbox.interpreters import folders_of, own_folders
@@ -73,6 +74,7 @@ class Prepared:
     plan: plan.Plan
     scratch: str = ""
     door: Door | None = None
+    group: Group | None = None
     notes: list[str] = field(default_factory=list)
 
 
@@ -155,6 +157,9 @@ class Starter:
             # There it counts all that the user runs, so that comes on top.
             processes = limits.processes + threads_of(os.getuid())
         made.limits = plan.numbers(limits, processes=processes)
+        prepared.group = Group.make(limits) if level != "none" else None
+        if prepared.group is not None:
+            made.group = prepared.group.door
         return prepared
 
     def _strong(self, request: Request, prepared: Prepared, visible: Sequence[str]) -> None:
@@ -238,7 +243,7 @@ class Starter:
             terminal=terminal,
             lifeline=lifeline,
             output_bytes=request.limits.output_bytes,
-            at_end=lambda: self._clean(prepared),
+            at_end=lambda: self._finish(confined, prepared),
         )
         confined.notes = tuple(prepared.notes)
         try:
@@ -286,8 +291,7 @@ class Starter:
         made = prepared.plan
         with ExitStack() as stack:
             passed = [made.status]
-            if made.lifeline >= 0:
-                passed.append(made.lifeline)
+            passed += [fd for fd in (made.lifeline, made.group) if fd >= 0]
 
             def held(name: str, data: bytes) -> int:
                 fd = plan.in_memory(name, data)
@@ -337,10 +341,18 @@ class Starter:
             except OSError as error:
                 raise BoundaryFailed(f"{argv[0]}: {error.strerror}") from None
 
+    def _finish(self, confined: Confined, prepared: Prepared) -> None:
+        if prepared.group is not None and prepared.group.ran_out():
+            confined.stopped = confined.stopped or "memory"
+        self._clean(prepared)
+
     def _clean(self, prepared: Prepared) -> None:
         if prepared.door is not None:
             prepared.door.close()
             prepared.door = None
+        if prepared.group is not None:
+            prepared.group.close()
+            prepared.group = None
         if prepared.scratch:
             shutil.rmtree(prepared.scratch, ignore_errors=True)
             prepared.scratch = ""

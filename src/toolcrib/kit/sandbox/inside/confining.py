@@ -35,6 +35,7 @@ from toolcrib.kit.sandbox.inside.relaying import relay
 
 def run(plan: Plan, status: int) -> None:  # noqa: C901, PLR0912
     """Confine this process and become the program."""
+    enter(plan["group"])
     if plan["relay"]:
         relay(plan)
     if plan["terminal"]:
@@ -82,6 +83,14 @@ def run(plan: Plan, status: int) -> None:  # noqa: C901, PLR0912
     except OSError as error:
         tell(status, "X", program, error.errno or 0)
         posix._exit(126)  # noqa: SLF001
+
+
+def enter(group: int) -> None:
+    """Go into the control group of the run, if it has one."""
+    try:  # noqa: SIM105
+        posix.write(group, b"0")
+    except OSError:
+        pass  # the watchdog looks at all runs
 
 
 def found(plan: Plan) -> str:
