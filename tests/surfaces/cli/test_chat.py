@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from tests.servers.model import ModelServer, Raw, Turn, model_server
-from tests.surfaces.cli.program import Ended, Program
+from tests.surfaces.cli.program import PROGRAM, Ended, Program
 from toolcrib.core.context import Question
 from toolcrib.surfaces.chat.terminal import Approver
 
@@ -55,6 +55,27 @@ def test_a_pipe_and_a_prompt(chat: Any, server: ModelServer) -> None:
     nothing = chat(stdin="")
     assert nothing.code == 2
     assert "nothing to say" in nothing.err
+
+
+def test_a_pipe_that_stays_open_is_waited_for_and_that_is_said(
+    program: Program, server: ModelServer
+) -> None:
+    words = ["chat", "-p", "Sum it up", "--set", f"agent.base_url={server.url}"]
+    server.says(Turn("fine"))
+    with subprocess.Popen(
+        [*PROGRAM, *words, "--workspace", str(program.folder)],
+        cwd=program.folder,
+        env=dict(program.env),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as running:
+        assert running.stderr is not None
+        assert "waiting for the end" in running.stderr.readline()
+        out, _ = running.communicate("late")
+    assert (running.returncode, out) == (0, "fine\n")
+    assert server.asked[0]["messages"][-1]["content"] == "Sum it up\n\nlate"
 
 
 def test_as_json(chat: Any) -> None:

@@ -6,6 +6,7 @@ import asyncio
 import sys
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Mapping
+from threading import Timer
 from typing import TYPE_CHECKING, Any
 
 from toolcrib.surfaces.cli.flags import Flags
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 OK, FAILED = 0, 1
 MOST_INPUT = 2_000_000
+PATIENCE = 2.0
+WAITING = "toolcrib: waiting for the end of what comes through the pipe; </dev/null for none\n"
 EXAMPLES = """\
 examples:
   toolcrib chat
@@ -104,7 +107,13 @@ def _said(prompt: str | None) -> str | None:
 
     if sys.stdin is None or sys.stdin.isatty():
         return prompt
-    read = sys.stdin.buffer.read(MOST_INPUT + 1)
+    waiting = Timer(PATIENCE, sys.stderr.write, [WAITING])
+    waiting.daemon = True
+    waiting.start()
+    try:
+        read = sys.stdin.buffer.read(MOST_INPUT + 1)
+    finally:
+        waiting.cancel()
     if len(read) > MOST_INPUT:
         raise BadInput(
             f"More than {MOST_INPUT:,} bytes came through the pipe.",

@@ -15,6 +15,7 @@ import toolcrib
 from toolcrib.core.call import Result
 from toolcrib.core.context import Caller
 from toolcrib.core.tool import Tool
+from toolcrib.kit.jobs import Jobs
 from toolcrib.surfaces.http.gate import refusal
 from toolcrib.toolbox import Toolbox
 
@@ -62,6 +63,7 @@ async def _call(toolbox: Toolbox, request: Request) -> Response:
     )
     result = await _until_disconnect(
         request,
+        toolbox.use(Jobs),
         toolbox.call(
             request.path_params["name"],
             body.decode("utf-8", "replace"),
@@ -93,18 +95,22 @@ def _session_of(request: Request) -> str | None:
     return f"{own or 'local'}:{named[:80]}" if named else own
 
 
-async def _until_disconnect(request: Request, work: Any) -> Result | None:
+async def _until_disconnect(request: Request, jobs: Jobs, work: Any) -> Result | None:
     """The result, or None when the client has gone; the call is then cancelled."""
-    task: asyncio.Task[Result] = asyncio.ensure_future(work)
-    gone = asyncio.ensure_future(_gone(request))
-    try:
-        await asyncio.wait({task, gone}, return_when=asyncio.FIRST_COMPLETED)
-        return task.result() if task.done() else None
-    finally:
-        gone.cancel()
-        if not task.done():
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
+    with jobs.noted() as begun:
+        task: asyncio.Task[Result] = asyncio.ensure_future(work)
+        gone = asyncio.ensure_future(_gone(request))
+        try:
+            await asyncio.wait({task, gone}, return_when=asyncio.FIRST_COMPLETED)
+            if not gone.done():
+                return task.result()
+        finally:
+            gone.cancel()
+            if not task.done():
+                task.cancel()
+                await asyncio.gather(task, return_exceptions=True)
+        await jobs.withdraw(begun)
+        return None
 
 
 async def _gone(request: Request) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from base64 import b64encode
+from collections.abc import Coroutine
 from typing import Any
 
 import anyio
@@ -22,6 +23,7 @@ import toolcrib
 from toolcrib.core.call import Result
 from toolcrib.core.context import Caller, Notify, Progress
 from toolcrib.core.tool import Tool
+from toolcrib.kit.jobs import Jobs
 from toolcrib.surfaces.mcp.asking import PersonBehind
 from toolcrib.toolbox import Toolbox
 
@@ -62,7 +64,8 @@ def create_server(toolbox: Toolbox) -> Server[Any]:
             asks_midway=person.waits,
         )
         result = await _uncancelled_by_halves(
-            toolbox.call(params.name, params.arguments, session=session_of(ctx), caller=caller)
+            toolbox.use(Jobs),
+            toolbox.call(params.name, params.arguments, session=session_of(ctx), caller=caller),
         )
         return person.open_question or rendered(result)
 
@@ -162,17 +165,20 @@ def _notifier(ctx: Context) -> Notify:
     return notify
 
 
-async def _uncancelled_by_halves(work: Any) -> Result:
+async def _uncancelled_by_halves(jobs: Jobs, work: Coroutine[Any, Any, Result]) -> Result:
     """Run a call in a task of its own, so that cancellation reaches it once and it cleans up.
 
     The SDK's cancel scopes deliver cancellation again at every await, which would cut
-    short the clean-up of a call that runs inside them.
+    short the clean-up of a call that runs inside them. From the return of this on, nothing
+    is cancelled any more; a call that had just ended before loses its result.
     """
-    task: asyncio.Task[Result] = asyncio.ensure_future(work)
-    try:
-        return await asyncio.shield(task)
-    except asyncio.CancelledError:
-        task.cancel()
-        with anyio.CancelScope(shield=True):
-            await asyncio.wait({task}, timeout=CLEAN_UP_SECONDS)
-        raise
+    with jobs.noted() as begun:
+        task = asyncio.ensure_future(work)
+        try:
+            return await asyncio.shield(task)
+        except asyncio.CancelledError:
+            task.cancel()
+            with anyio.CancelScope(shield=True):
+                await asyncio.wait({task}, timeout=CLEAN_UP_SECONDS)
+                await jobs.withdraw(begun)
+            raise
