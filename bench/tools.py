@@ -1,18 +1,20 @@
 """How often a question in everyday words finds its tool, beside fastmcp's search.
 
-    python -m bench.tools [--tune]
+    python -m bench.tools [--part PART ...]
+    python -m bench.tools --baseline > tests/tools/meta/recall.json
 
-The questions are those of tests/tools/meta: the held-out half, or with --tune the half
-that words may be added for. The catalogue is every tool of ours and some ninety others as
-distractors. fastmcp (the `bench` extra) gets what an MCP client gets: names, descriptions
-with guidance, and schemas. `unknown tools` is ours without the words that are kept for
-each tool: how a tool of somebody else is found.
+The questions are those of tests/tools/meta, by part: the held-out ones if none is named.
+With --baseline, what the gate of tests/tools/meta/test_finding.py holds. The catalogue is
+every tool of ours and some ninety others as distractors. fastmcp (the `bench` extra) gets
+what an MCP client gets: names, descriptions with guidance, and schemas. `unknown tools` is
+ours without the words that are kept for each tool: how a tool of somebody else is found.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import json
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -64,18 +66,40 @@ def row(name: str, search: Search, asked: list[Question]) -> None:
     print(f"{'':22}     {median(times) * 1000:.2f} ms a question\n")
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--tune", action="store_true")
-    part = "tune" if parser.parse_args().tune else "held"
-    asked = [question for question in questions() if question.part == part]
-    registry = catalogue()
+def show(part: str, asked: list[Question], registry: Registry) -> None:
     print(f"{len(asked)} questions ({part}), {len(registry)} tools\n")
     print(f"{'':27}" + "  ".join(f"{language:>7}" for language in LANGUAGES))
     row("toolcrib", ours(registry), asked)
     row("toolcrib, unknown tools", ours(registry, known=False), asked)
     with suppress(ImportError):
         row("fastmcp", fastmcp(registry), asked)
+
+
+def baseline(asked: list[Question], registry: Registry) -> str:
+    """Questions that find their tool among the first five, as JSON."""
+    found = {
+        kind: {
+            f"{part} {language}": met
+            for (part, language), (met, _) in recall(ours(registry, known=known), asked).items()
+        }
+        for kind, known in (("known", True), ("unknown", False))
+    }
+    return json.dumps(found, indent=2, sort_keys=True)
+
+
+def main() -> None:
+    asked = questions()
+    parts = list(dict.fromkeys(question.part for question in asked))
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--part", nargs="+", choices=parts)
+    parser.add_argument("--baseline", action="store_true")
+    wanted = parser.parse_args()
+    registry = catalogue()
+    if wanted.baseline:
+        print(baseline(asked, registry))
+        return
+    for part in wanted.part or [part for part in parts if part.startswith("held")]:
+        show(part, [question for question in asked if question.part == part], registry)
 
 
 if __name__ == "__main__":

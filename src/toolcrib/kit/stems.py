@@ -40,6 +40,40 @@ _SPANISH = re.compile(
 )
 _ENGLISH = re.compile(r"(?<=\w{3})(?:ations?|itions?|ators?|ments?|ions?|ors?|ers?|ly)$")
 
+# Words whose stem changes: the stem that all forms get, and what the others would have.
+_CHANGED_EN = {
+    "write": "wrote written", "run": "ran", "find": "found", "keep": "kept",
+    "throw": "threw thrown", "get": "got gotten", "take": "took taken", "break": "broke broken",
+    "leave": "left", "make": "made", "send": "sent", "build": "built", "tell": "told",
+    "go": "went gone", "see": "saw seen", "lose": "lost", "hold": "held", "begin": "began begun",
+    "choose": "chose chosen", "say": "said", "give": "given gave", "speak": "spoke",
+    "draw": "drew drawn", "undo": "undid undone", "show": "shown",
+    "overwrite": "overwrote overwritten", "rewrite": "rewrote rewritten", "bring": "brought",
+    "stick": "stuck", "newspaper": "news",
+}  # fmt: skip
+_CHANGED_DE = {
+    "schieb": "schob", "schreib": "schrieb", "find": "fund fand", "werf": "worf wirf warf",
+    "brech": "broch brich", "nehm": "nomm nimm nahm", "les": "lies", "geb": "gib", "greif": "griff",
+    "halt": "hielt", "lauf": "lief", "ruf": "rief", "zieh": "zog", "seh": "sieh",
+    "steh": "stand stund", "sprech": "sprich sproch", "biet": "bot", "tret": "trat",
+    "geh": "ging gang", "spring": "sprung", "schliess": "schloss", "schlag": "schlug",
+    "verlier": "verlor", "bleib": "blieb", "lass": "liess",
+}  # fmt: skip
+_CHANGED_ES = {
+    "escrib": "escrit", "abr": "abiert", "romp": "rot", "volv": "vuelt", "dec": "dich",
+    "hac": "hech hiz hic", "ver": "vist", "pon": "puest", "deshac": "deshaz deshech",
+    "resolv": "resuelt", "cubr": "cubiert",
+}  # fmt: skip
+
+
+def _inverted(changed: dict[str, str]) -> dict[str, str]:
+    return {form: stem for stem, forms in changed.items() for form in forms.split()}
+
+
+_STRONG_EN, _STRONG_DE, _STRONG_ES = map(_inverted, (_CHANGED_EN, _CHANGED_DE, _CHANGED_ES))
+_PAST_DE = re.compile(rf"(?:{'|'.join(_STRONG_DE)})$")
+_DIPHTHONG = re.compile(r"(?<=[bcdfghlmnprtvj])(?:(ue)|ie)(?=[^aeiou]{1,3}$)")
+
 _DOUBLED = re.compile(r"([^aeioulsz])\1$")
 
 
@@ -55,6 +89,7 @@ def bare(word: str) -> str:
 def english(word: str) -> str:
     """As `rank.stem`, and without the endings that make nouns of verbs."""
     word = bare(word)
+    word = _STRONG_EN.get(word, word)
     if word.endswith("ied") and len(word) > 4:
         word = word[:-3] + "y"
     word = stem(word)
@@ -72,7 +107,7 @@ def german(word: str) -> str:
         word = word[2:]
     while (rest := _GERMAN.sub("", word)) != word:
         word = rest
-    return word
+    return _PAST_DE.sub(lambda m: _STRONG_DE[m[0]], word)
 
 
 @lru_cache(maxsize=1 << 14)
@@ -84,6 +119,8 @@ def spanish(word: str) -> str:
     if host != plain and len(host) > SHORTEST and (accented or _HOST.search(host)):
         plain = host
     plain = _SPANISH.sub("", plain)
+    plain = _STRONG_ES.get(plain, plain)
+    plain = _DIPHTHONG.sub(lambda m: "o" if m[1] else "e", plain)
     for soft, hard in (("qu", "c"), ("gu", "g"), ("z", "c"), ("j", "g")):
         if plain.endswith(soft):
             return plain.removesuffix(soft) + hard

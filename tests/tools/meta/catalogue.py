@@ -1,7 +1,9 @@
 """Questions to `search_tools`, the tools they are put to, and how many find their tool.
 
-The questions were written by somebody who saw only what each tool is for. Those of the
-part `tune` may be read when words are added; those of `held` only counted.
+Those of the parts `tune` and `held` were written by somebody who saw only what each tool
+is for; those of `tune-names` and `held-names` by somebody who saw only the tools' names.
+Questions of a `tune` part may be read when words are added; those of a `held` part are
+only counted.
 """
 
 from __future__ import annotations
@@ -22,16 +24,17 @@ HERE = Path(__file__).parent
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What somebody asks, and the tool that is meant."""
+    """What somebody asks, the tool that is meant, and those that would be right as well."""
 
     part: str
     tool: str
     language: str
     query: str
+    also: Sequence[str] = ()
 
 
 def questions() -> list[Question]:
-    """Every question of both parts."""
+    """Every question of all parts."""
     lines = (HERE / "questions.jsonl").read_text("utf-8").splitlines()
     return [Question(**json.loads(line)) for line in lines]
 
@@ -66,13 +69,13 @@ Search = Callable[[str], Sequence[str]]
 def recall(
     search: Search, asked: Iterable[Question], at: int = 5
 ) -> dict[tuple[str, str], tuple[int, int]]:
-    """Questions that find their tool among the first, and all, by part and language.
+    """Questions that find a right tool among the first, and all, by part and language.
 
     The language "all" is of all together.
     """
     counts: defaultdict[tuple[str, str], list[int]] = defaultdict(lambda: [0, 0])
     for question in asked:
-        met = question.tool in search(question.query)[:at]
+        met = not {question.tool, *question.also}.isdisjoint(search(question.query)[:at])
         for language in (question.language, "all"):
             counts[question.part, language][0] += met
             counts[question.part, language][1] += 1

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 import time
+from collections import Counter
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.tools.meta.catalogue import HERE, catalogue, questions, recall
+from tests.tools.meta.catalogue import HERE, Question, catalogue, questions, recall
 from toolcrib import tools as installed
 from toolcrib.core.call import Result
 from toolcrib.core.registry import Registry, discover
 from toolcrib.core.tool import tool
+from toolcrib.kit.stems import english
+from toolcrib.tools.meta.finding.idioms import idioms
 from toolcrib.tools.meta.finding.index import Finder, finder
 from toolcrib.tools.meta.finding.lexicon import LANGUAGES, lexicon
 from toolcrib.tools.meta.finding.shapes import shapes
@@ -55,15 +58,31 @@ def test_recall_of_tools_without_words_does_not_fall(all_tools):
 
 
 def test_the_baseline_has_every_part_and_language():
-    asked = {f"{q.part} {q.language}" for q in questions()} | {"tune all", "held all"}
+    asked = {f"{q.part} {language}" for q in questions() for language in (q.language, "all")}
     assert BASELINE["known"].keys() == BASELINE["unknown"].keys() == asked
 
 
-def test_both_parts_ask_for_every_tool_and_share_no_question():
-    parts = {part: [q for q in questions() if q.part == part] for part in ("tune", "held")}
-    tools = {part: {q.tool for q in asked} for part, asked in parts.items()}
-    assert tools["tune"] == tools["held"]
-    assert not {q.query for q in parts["tune"]} & {q.query for q in parts["held"]}
+def test_every_part_asks_for_every_tool():
+    """The author who saw only names took `apply_changes` for something else."""
+    for part in {q.part for q in questions()}:
+        missing = OWN - {q.tool for q in questions() if q.part == part}
+        assert missing <= ({"apply_changes"} if part.endswith("names") else set()), part
+
+
+def test_no_author_asks_a_question_twice():
+    asked = Counter((q.part.endswith("names"), q.query) for q in questions())
+    assert not [query for query, times in asked.items() if times > 1]
+
+
+def test_a_right_tool_is_one_there_is(all_tools):
+    names = {t.name for t in all_tools}
+    assert not {name for q in questions() for name in (q.tool, *q.also)} - names
+
+
+def test_any_right_tool_counts():
+    asked = [Question("held", "one", "en", "?", also=["two"])]
+    assert recall(lambda _: ["zero", "two"], asked)["held", "all"] == (1, 1)
+    assert recall(lambda _: ["zero", "two"], asked, at=1)["held", "all"] == (0, 1)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -119,8 +138,8 @@ def test_traditional_characters_are_read_as_simplified():
     ("text", "said", "quoted"),
     [
         ("open https://a.example/x please", "open <url> please", ""),
-        ("保存成notes.md", "保存成 <file> <text>", ""),
-        ("read src/a-b.py now", "read <file> <python> <source> now", ""),
+        ("保存成notes.md", "保存成 <file> <text>", "notes"),
+        ("read src/a-b.py now", "read <file> <python> <source> now", "a-b"),
         ("改「成立」吧", "改 <quote> 吧", "成立"),
         ("where is berechneSteuer", "where is <symbol>", ""),
         ("cd ../x", "cd <path>", ""),
@@ -158,6 +177,42 @@ def test_a_tool_that_no_data_file_knows_is_found_in_every_language():
         "翻译数据库", "翻譯資料庫",
     ):  # fmt: skip
         assert found.find(query, 5)[0] is translate_database, query
+
+
+def test_a_tool_is_found_by_its_name(all_tools, every):
+    for one in all_tools:
+        assert every.find(one.name, 1)[0] is one, one.name
+    assert every.find("readFile", 1)[0].name == "read_file"
+    assert every.find("search_web", 1)[0].name == "web_search"
+
+
+def test_a_tool_that_is_named_in_a_question_is_found(every):
+    assert {"edit_lines", "tool_help"} <= {t.name for t in every.find("how do i use edit_lines", 5)}
+
+
+@pytest.mark.parametrize(
+    ("text", "means"),
+    [
+        ("Tell me, where am I?", "current directory"),
+        ("wo bin ich gerade", "current directory"),
+        ("¿Dónde estoy?", "current directory"),
+        ("donde estoy", "current directory"),
+        ("我在哪", "current directory"),
+        ("brauche ich nicht mehr", "delete"),
+        ("¿quién llama a esto?", "usage caller"),
+        ("where is it", "find locate"),
+        ("aware islands", ""),
+    ],
+)
+def test_turns_of_phrase(text, means):
+    found = [heads for listed in idioms(pieces(text)).values() for heads in listed]
+    wanted = tuple(english(word) for word in means.split())
+    assert wanted in found if wanted else not found
+
+
+def test_what_stands_inside_a_chinese_verb_is_left_out():
+    assert words_of_han("改个名") == words_of_han("改名") == ["改名"]
+    assert words_of_han("这个文件夹") == ["文件夹"]
 
 
 def test_there_is_one_finder_a_registry(all_tools):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from weakref import WeakKeyDictionary
 
@@ -9,6 +10,7 @@ from toolcrib.core.registry import Registry
 from toolcrib.core.tool import Tool
 from toolcrib.kit.rank import Bm25
 from toolcrib.kit.stems import bare
+from toolcrib.tools.meta.finding.idioms import idioms
 from toolcrib.tools.meta.finding.lexicon import LANGUAGES, lexicon
 from toolcrib.tools.meta.finding.shapes import shapes
 from toolcrib.tools.meta.finding.words import (
@@ -20,20 +22,22 @@ from toolcrib.tools.meta.finding.words import (
 )
 
 LONGEST_QUERY = 500
+_NAME = re.compile(r"(?a:\b[A-Za-z]\w*(?:_|[a-z](?=[A-Z]))\w+)")
+_HUMP = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 WEIGHTS = {
     "name": 2.0,
     "aliases": 0.7,
     "keywords": 1.0,
-    "description": 1.2,
+    "description": 1.0,
     "guidance": 0.3,
     "shapes": 1.0,
-    "en": 1.5,
-    "de": 1.5,
-    "es": 1.5,
-    "zh": 1.5,
+    "en": 2.0,
+    "de": 2.0,
+    "es": 2.0,
+    "zh": 2.0,
 }
-HELD_BACK = 0.3
-WEAK = 0.3
+HELD_BACK = 0.15
+WEAK = 0.45
 """What a word counts that says little."""
 LIKE = 0.5
 """What an English word of the same meaning counts."""
@@ -41,11 +45,13 @@ GLOSSED = 0.7
 """What the English of a word counts."""
 PART = 0.7
 """What a part of a compound counts."""
-SHOWN = 0.6
+SHOWN = 0.45
 """What a shape counts."""
+SAID = 0.6
+"""What the English of a turn of phrase counts."""
 QUOTED = 0.15
 """What a word in quotation marks counts."""
-PAIR = 0.5
+PAIR = 0.65
 """What two words together count beside each alone."""
 APART = 6
 """Words that the two of a pair may stand apart in a question."""
@@ -69,20 +75,34 @@ class Finder:
 
     def __init__(self, tools: Iterable[Tool], *, known: bool = True) -> None:
         self._tools = {tool.name: tool for tool in tools}
+        self._names = {name for t in self._tools.values() for name in (t.name, *t.aliases)}
         documents = ((tool.name, dict(_fields(tool, known))) for tool in self._tools.values())
         self._index = Bm25(documents, WEIGHTS, HELD_BACK)
 
     def find(self, query: str, limit: int) -> list[Tool]:
         """The tools that fit a question, best first."""
-        words = question(query[:LONGEST_QUERY])
+        words = question(_NAME.sub(self._named, query[:LONGEST_QUERY]))
         groups = [*words, *self._together(words)]
-        found = self._index.weigh_words(groups, limit)
-        return [self._tools[name] for name, _ in found]
+        found = [name for name, _ in self._index.weigh_words(groups, limit)]
+        if (named := query.strip().casefold()) in self._tools and limit > 0:
+            found = [named, *(name for name in found if name != named)][:limit]
+        return [self._tools[name] for name in found]
+
+    def _named(self, match: re.Match[str]) -> str:
+        """A name that somebody writes as source code does, in words if it is of a tool."""
+        name, alone = match.group(), match.group() == match.string.strip()
+        if name.lower() in self._index.vocabulary:
+            return name.lower()
+        if not alone and name not in self._names:
+            return name
+        parts = " ".join(_HUMP.findall(name))
+        return f" {parts} " if alone else f" {parts} <tool> "
 
     def _together(self, words: list[Word]) -> Iterator[Word]:
         vocabulary = self._index.vocabulary
-        for at, first in enumerate(words):
-            for second in words[at + 1 : at + 1 + APART]:
+        met = [{form: w for form, w in word.items() if form in vocabulary} for word in words]
+        for at, first in enumerate(met):
+            for second in met[at + 1 : at + 1 + APART]:
                 both = {
                     pair: a * b * PAIR
                     for one, a in first.items()
@@ -121,7 +141,10 @@ def _words(listed: list[str], languages: tuple[str, ...]) -> Iterator[Word]:
         for place, form in vocabulary("de").rejoined([bare(p) for p in latin]):
             joined.setdefault(place, []).append(form)
     phrases = _phrases(latin, languages)
+    said = idioms(listed)
     for at, piece in enumerate(listed):
+        for heads in said.get(at, ()):
+            yield dict.fromkeys(heads, SAID)
         if piece.startswith("<"):
             yield {piece: SHOWN}
         elif is_han(piece):
@@ -234,6 +257,7 @@ def _terms(phrases: Iterable[list[str]]) -> list[str]:
     for forms in phrases:
         found.update(dict.fromkeys(forms))
         for at, one in enumerate(forms):
-            near = forms[at + 1 : at + 1 + NEAR]
-            found.update(dict.fromkeys(_pair(one, other) for other in near if other != one))
+            for other in forms[at + 1 : at + 1 + NEAR]:
+                if other != one:
+                    found[f"{one}+{other}" if one < other else f"{other}+{one}"] = None
     return list(found)

@@ -1,8 +1,9 @@
 """What is known of the words of a language: data files beside this module, one a language.
 
 A file has sections. `[stop]`: words that say nothing. `[weak]`: words that say little.
-`[glossary]`: `english words = their words, …`. `[tools]`: `tool = phrases, …`. `[fold]`, of
-Chinese: pairs of a traditional and a simplified character. `#` begins a comment.
+`[glossary]`: `english words = their words, …`. `[idioms]`: the same for turns of phrase whose
+words are in `[stop]` or `[weak]`. `[tools]`: `tool = phrases, …`; a tool may come again.
+`[fold]`, of Chinese: pairs of a traditional and a simplified character. `#` begins a comment.
 """
 
 from __future__ import annotations
@@ -17,12 +18,13 @@ LANGUAGES = ("en", "de", "es", "zh")
 
 @dataclass(frozen=True, slots=True)
 class Lexicon:
-    """The words of one language. `glossary` leads from English to its words."""
+    """The words of one language. `glossary` and `idioms` lead from English to its words."""
 
     language: str
     stop: frozenset[str]
     weak: frozenset[str]
     glossary: Mapping[str, tuple[str, ...]]
+    idioms: Mapping[str, tuple[str, ...]]
     tools: Mapping[str, tuple[str, ...]]
     fold: dict[int, str]
 
@@ -45,6 +47,7 @@ def lexicon(language: str) -> Lexicon:
         _words(sections.get("stop", ())),
         _words(sections.get("weak", ())),
         _entries(sections.get("glossary", ())),
+        _entries(sections.get("idioms", ())),
         _entries(sections.get("tools", ())),
         {ord(pair[0]): pair[1] for pair in pairs},
     )

@@ -29,7 +29,7 @@ _ENDINGS = "|".join(sorted(_BY_ENDING, key=len, reverse=True))
 _URL = re.compile(r"(?:https?://|www\.)[^\s,;。，；)）」』”\"'\u2e80-\ud7af]+", re.IGNORECASE)
 _FILE = re.compile(
     rf"(?<!{_C})(?<![./-])(?:[~/]|\.\.?/)?(?:(?:{_C}|[.-])+/)*"
-    rf"(?:{_C}|-)+(?:\.(?:{_C}|-)+)*\.(?:{_ENDINGS})"
+    rf"((?:{_C}|-)+(?:\.(?:{_C}|-)+)*)\.(?:{_ENDINGS})"
     r"(?![A-Za-z0-9_/])",
     re.IGNORECASE,
 )
@@ -50,9 +50,10 @@ _QUOTED = re.compile(
 
 
 def shapes(text: str) -> tuple[str, str]:
-    """The text with a shape such as `<url>` for what it only shows, and what it quotes.
+    """The text with a shape such as `<url>` for what it only shows; and what it quotes.
 
-    A file name gives `<file>` and what kinds of file it can be.
+    A file name gives `<file>` and what kinds of file it can be; without its ending it
+    stands with what is quoted.
     """
     quoted: list[str] = []
 
@@ -64,11 +65,12 @@ def shapes(text: str) -> tuple[str, str]:
         return " <quote> "
 
     text = _URL.sub(lambda m: f" <url> {_kinds(m.group(), _AT_URLS)} ", text)
+    named = [match[1] for match in _FILE.finditer(text)]
     for pattern in (_FILE, _ENDING):
         text = pattern.sub(lambda m: f" <file> {_kinds(m.group())} ", text)
     text = _QUOTED.sub(quotation, text)
     text = _FOLDER.sub(" <path> ", text)
-    return _SYMBOL.sub(" <symbol> ", text), " ".join(quoted)
+    return _SYMBOL.sub(" <symbol> ", text), " ".join([*quoted, *named])
 
 
 def _kinds(name: str, wanted: frozenset[str] = frozenset(_KINDS)) -> str:

@@ -83,10 +83,8 @@ class Vocabulary:
         for piece in pieces(text):
             if piece.startswith("<"):
                 found.append(piece)
-            elif is_han(piece):
-                found += [f"zh:{word}" for word in words_of_han(piece)]
             else:
-                found += self._of_word(piece)
+                found += self._of_piece(piece)
         return found
 
     @lru_cache(maxsize=1 << 13)  # noqa: B019 - there is one vocabulary a language, for good
@@ -97,7 +95,10 @@ class Vocabulary:
             return ""
         return self.prefix + STEMMERS.get(self.language, english)(word)
 
-    def _of_word(self, piece: str) -> list[str]:
+    @lru_cache(maxsize=1 << 13)  # noqa: B019 - there is one vocabulary a language, for good
+    def _of_piece(self, piece: str) -> list[str]:
+        if is_han(piece):
+            return [f"zh:{word}" for word in words_of_han(piece)]
         if self.language in {"en", "zh"}:
             parts = _HUMP.findall(piece) or [piece]
             return [form for part in parts if (form := self.form(part))]
@@ -167,9 +168,14 @@ def _han_words() -> frozenset[str]:
     return frozenset(token for token in tokens if is_han(token)) | zh.stop | zh.weak
 
 
+_INFIX = re.compile("(?<=(.))(?:一个|一下|个|了|一)(?=(.))")
+"""What may stand inside a Chinese verb: "改个名" is "改名"."""
+
+
 def words_of_han(run: str) -> list[str]:
     """A run of Chinese cut by the longest words known; what is unknown gives its pairs."""
     known, stop = _han_words(), lexicon("zh").stop
+    run = _INFIX.sub(lambda m: "" if m[1] + m[2] in known else m[0], run)
     found: list[str] = []
     unknown = ""
     at = 0
