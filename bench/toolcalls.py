@@ -37,8 +37,11 @@ SGLANG = (
 )  # fmt: skip
 GROWING = (
     '<tool_call>{"name": "write_file", "arguments": {"path": "', "<tool_call>{", "word ",
-    "<function=f><parameter=a>", "[TOOL_CALLS]", "```\n",
+    "<function=f><parameter=a>", "[TOOL_CALLS]", "[TOOL_CALLS]f", "```\n", "\\", "<think>x",
+    "<tool_call>f<arg_key>a</arg_key><arg_value>", "<|tool_call>call:f{a:", "<tool_call>[f(a=x), ",
 )  # fmt: skip
+PIECE = 64
+"""Characters that a stream is fed with at once."""
 
 
 def ours() -> Parse:
@@ -116,16 +119,28 @@ def score(parse: Parse) -> dict[str, Any]:
     }
 
 
+def streamed(text: str) -> None:
+    from toolcrib.toolcalls import ToolCallStream
+
+    stream = ToolCallStream(TOOLS)
+    for start in range(0, len(text), PIECE):
+        stream.feed(text[start : start + PIECE])
+    stream.close()
+
+
 def growth(parse: Parse) -> None:
     """How the time grows from a quarter of a million characters to a million."""
     for unit in GROWING:
-        times = []
-        for size in (250_000, 1_000_000):
-            text = unit * (size // len(unit))
-            started = time.perf_counter()
-            parse(text)
-            times.append(time.perf_counter() - started)
-        print(f"  {unit!r:.40}: 1 MB {times[1]:.2f} s, {times[1] / times[0]:.1f} times 250 KB")
+        shown = []
+        for read in (parse, streamed):
+            times = []
+            for size in (250_000, 1_000_000):
+                text = unit * (size // len(unit))
+                started = time.process_time()
+                read(text)
+                times.append(time.process_time() - started)
+            shown.append(f"{times[1]:.2f} s, {times[1] / times[0]:.1f} times 250 KB")
+        print(f"  {unit!r:.40}: 1 MB {shown[0]}; streamed {shown[1]}")
 
 
 def show(name: str, found: dict[str, Any], base: float) -> None:

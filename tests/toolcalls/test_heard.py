@@ -8,6 +8,8 @@ import pytest
 
 from tests.toolcalls.heard import HEARD, OFFERED, Heard
 from tests.toolcalls.heard_more import MORE
+from tests.toolcalls.spoken import OFFERED as SPOKEN_OFFERED
+from tests.toolcalls.spoken import SPOKEN
 from toolcrib.toolcalls import ToolCallStream, parse_message, parse_tool_calls
 from toolcrib.toolcalls.marks import KIND
 
@@ -46,6 +48,18 @@ def test_a_stream_ends_with_the_same(one: Heard) -> None:
             stream.feed(one.text[at : at + step])
             at += step
         assert stream.close() == whole
+
+
+@pytest.mark.parametrize("one", SPOKEN, ids=[one.name for one in SPOKEN])
+def test_what_local_models_write(one: Heard) -> None:
+    whole, stream = parse_tool_calls(one.text, SPOKEN_OFFERED), ToolCallStream(SPOKEN_OFFERED)
+    found = [(call.name, call.arguments) for call in whole.calls]
+    assert repr(found) == repr(one.calls)
+    assert one.content is None or whole.content == one.content
+    assert one.reasoning is None or whole.reasoning == one.reasoning
+    for character in one.text:
+        stream.feed(character)
+    assert stream.close() == whole
 
 
 STRUCTURED = [{"id": "a", "function": {"name": "get_weather", "arguments": '{"city": "Oslo"}'}}]

@@ -26,22 +26,23 @@ UNITS = [
     "functools[", "</s>\n", "\nAction: get_weather\nAction Input: {", "x", "é<",
     '<|open|>call tool="f"<|sep|>', "<tool_call>\n<function=f>\n<parameter=a>\n1\n",
 ]  # fmt: skip
-CEILING = 20.0
-"""Seconds for a text of 100,000 characters, far above what the slowest takes."""
+CEILING = 5.0
+"""Seconds of computing for a megabyte. The slowest takes a good one on a busy machine."""
 
 
 @pytest.mark.parametrize("unit", UNITS)
 def test_time_is_bounded(unit: str) -> None:
     text = (unit * (100_000 // len(unit) + 1))[:100_000]
-    started = time.perf_counter()
+    started = time.process_time()
     parse_tool_calls(text, TOOLS)
-    assert time.perf_counter() - started < CEILING
+    assert time.process_time() - started < CEILING
 
 
 LONG = [
     "<function=f><parameter=a>", "<function=f><parameter=a>1</parameter>", ">>>", "[e~[", "\n[",
     "functools[", "[TOOL_CALLS]f[ARGS]{", '<invoke name="get_weather">', "</think>", "```\n",
-    "<tool_call>{", "<tool_call>f<arg_key>a</arg_key><arg_value>",
+    "<tool_call>{", "<tool_call>f<arg_key>a</arg_key><arg_value>", "[TOOL_CALLS]f", "word ", "\\",
+    "<|tool_call>call:f{a:", "<think>x", "<tool_call>[f(a=x), ", "<tool_call>\n{'a': [1, ", "\n",
 ]  # fmt: skip
 
 
@@ -50,7 +51,6 @@ def test_a_megabyte_of_marks(unit: str) -> None:
     text = (unit * (1_000_000 // len(unit) + 1))[:1_000_000]
     started = time.process_time()
     parse_tool_calls(text, TOOLS)
-    # Each takes under a second on a machine that has nothing else to do.
     assert time.process_time() - started < CEILING
 
 
@@ -59,13 +59,44 @@ def test_what_follows_very_many_marks_is_text() -> None:
     assert parse_tool_calls(text, TOOLS).content.endswith("</s>x<tool_call>")
 
 
-def test_a_large_call_in_small_pieces() -> None:
-    text = '<tool_call>{"name": "write_file", "arguments": {"path": "' + "ab c" * 50_000 + '"}}'
-    stream = ToolCallStream(TOOLS)
-    for start in range(0, len(text), 4):
-        stream.feed(text[start : start + 4])
+BODY = "ab c" * 240_000
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ('<tool_call>{"name": "write_file", "arguments": {"path": "', '"}}'),
+        ("<function=write_file><parameter=path>", "</parameter></function>"),
+        ("<tool_call>write_file<arg_key>path</arg_key><arg_value>", "</arg_value></tool_call>"),
+        ("<|tool_call_start|>[write_file(path='", "')]<|tool_call_end|>"),
+        ('<|tool_call>call:write_file{path:<|"|>', '<|"|>}<tool_call|>'),
+        ('<|channel|>commentary to=functions.write_file<|message|>{"path": "', '"}<|call|>'),
+        ('```json\n{"name": "write_file", "arguments": {"path": "', '"}}\n```'),
+    ],
+    ids=range(7),
+)
+def test_a_large_call_in_small_pieces(before: str, after: str) -> None:
+    text, stream = before + BODY + after, ToolCallStream(TOOLS)
+    started = time.process_time()
+    for start in range(0, len(text), 16):
+        stream.feed(text[start : start + 16])
     (call,) = stream.close().calls
-    assert len(call.arguments["path"]) == 200_000
+    # A text that was copied with each piece would take many times as long.
+    assert time.process_time() - started < CEILING
+    assert call.arguments["path"] == BODY
+
+
+@pytest.mark.parametrize("unit", ["\n", " ", "`", "\\", "x", "<", '{"', "</parameter>", "<think>"])
+@pytest.mark.parametrize("before", ["", "<tool_call>{", "<tool_call><function=f><parameter=a>"])
+def test_a_stream_of_marks(before: str, unit: str) -> None:
+    stream, left = ToolCallStream(TOOLS), 60_000
+    started = time.process_time()
+    stream.feed(before)
+    while left > 0:
+        stream.feed(unit)
+        left -= len(unit)
+    stream.close()
+    assert time.process_time() - started < CEILING
 
 
 @settings(max_examples=300)

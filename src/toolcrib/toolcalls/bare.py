@@ -10,8 +10,9 @@ from toolcrib.toolcalls.decoders.gemma import gemma_item
 from toolcrib.toolcalls.decoders.items import LETTERS, LONGEST_NAME
 from toolcrib.toolcalls.decoders.reading import Answer, Cut, Item, Reading
 from toolcrib.toolcalls.families import AFTER_TAGS, ENDINGS
-from toolcrib.toolcalls.growing import Wait
+from toolcrib.toolcalls.growing import BLANK, Wait, end_of
 from toolcrib.toolcalls.jsontext import NotJson, decode
+from toolcrib.toolcalls.markset import NONE, MarkSet, joined
 from toolcrib.toolcalls.shapes import (
     ARGUMENTS,
     IDS,
@@ -23,14 +24,16 @@ from toolcrib.toolcalls.shapes import (
     is_plain_call,
 )
 
-KEY = re.compile(r"""\{\s*["']([^"'\\]{0,40})["']\s*:\s*""")
+KEY = re.compile(r"""\{\s{0,99}["']([^"'\\]{0,40})["']\s{0,99}:\s{0,99}""")
 TEXT = re.compile(r"""["']([^"'\\]{0,200})["']""")
 OPEN_KEY = re.compile(
-    r"""\{\s*(?:["'](?:[^"'\\]{0,40}(?:["']\s*(?::\s*(?:["'][^"'\\]{0,200})?)?)?)?)?"""
+    r"""\{\s{0,99}(?:["'](?:[^"'\\]{0,40}(?:["']\s{0,99}(?::\s{0,99}(?:["'][^"'\\]{0,200})?)?)?)?)?"""
 )
 PROVISIONAL = {*ARGUMENTS, *IDS, *LISTS, "type", "function_call", "content"}
 REACT = re.compile(r"Action:[ \t]*([\w.\-:/]+)[ \t]*\r?\n[ \t]*Action Input:[ \t]*\n?")
+LONGEST_REACT = 400
 NEWLINE = re.compile(r"[ \t]*\r?\n\s*")
+LAST = MarkSet((*ENDINGS, *AFTER_TAGS))
 BETWEEN = re.compile(r"[ \t\r\n;,]*")
 
 
@@ -50,9 +53,9 @@ def bare_calls(reading: Reading, at: int, *, is_first: bool) -> Wait[Answer]:
         return (yield from _objects(reading, at, is_first=is_first))
     if first == "[":
         return (yield from _bracket(reading, at, is_first=is_first))
-    if first == "A" and (yield from reading.text.at(at, ("Action:",))):
+    if first == "A" and (yield from reading.text.at(at, joined("Action:"))):
         return (yield from _react(reading, at))
-    if first == ">" and (yield from reading.text.at(at, (">>>",))):
+    if first == ">" and (yield from reading.text.at(at, joined(">>>"))):
         return (yield from _named(reading, at + 3))
     if is_first and (first.isalpha() or first == "_"):
         return (yield from _named(reading, at))
@@ -74,9 +77,9 @@ def begins_call(reading: Reading, at: int) -> Wait[bool]:
             value = TEXT.match(text.text, key.end())
             if value is not None:
                 return reading.offers.resolve(value[1]) is not None
-        partial = OPEN_KEY.match(text.text, at)
-        if text.ended or partial is None or partial.end() < len(text.text):
+        if text.ended or end_of(OPEN_KEY.match(text.text, at), at) < len(text.text):
             return False
+        key = value = None
         yield
 
 
@@ -93,20 +96,10 @@ def _objects(reading: Reading, at: int, *, is_first: bool) -> Wait[Answer]:
             break
         found += read.calls
         end = read.end
-        here = yield from _between(reading, end)
+        here = yield from reading.text.skip(BETWEEN, end)
     if not found or not (yield from _is_all(reading, end, is_first=is_first)):
         return None
     return Item(end, found)
-
-
-def _between(reading: Reading, at: int) -> Wait[int]:
-    text = reading.text
-    while True:
-        found = BETWEEN.match(text.text, at)
-        end = found.end() if found else at
-        if end < len(text.text) or text.ended:
-            return end
-        yield
 
 
 def _plain(reading: Reading, at: int) -> Wait[Answer]:
@@ -138,8 +131,8 @@ def _decoded(span: str) -> Any:
 def _is_all(reading: Reading, at: int, *, is_first: bool) -> Wait[bool]:
     """Whether nothing follows, or, of what stands first, only what stands on another line."""
     text = reading.text
-    line = yield from text.blank(at)
-    if line >= len(text.text) or (yield from text.at(line, (*ENDINGS, *AFTER_TAGS))):
+    line, mark = yield from text.past(at, LAST)
+    if mark or line >= len(text.text):
         return True
     return is_first and ("\n" in text.text[at:line] or text.text[line] in ";<")
 
@@ -165,7 +158,7 @@ def _bracket(reading: Reading, at: int, *, is_first: bool) -> Wait[Answer]:
         return (yield from _arguments(reading, inner + len(name) + 1, name, needs_line=True))
     if after != "(":
         return None
-    answer = yield from pythonic.list_item(reading, at, ())
+    answer = yield from pythonic.list_item(reading, at, NONE)
     if isinstance(answer, Item):
         *whole, last = answer.calls
         if last is not None or text.text[answer.end - 1] == "]":
@@ -180,8 +173,11 @@ def _named(reading: Reading, at: int) -> Wait[Answer]:
     """`NAME` and its arguments as JSON: on the next line, or after `[ARGS]`."""
     text = reading.text
     name = yield from text.run(LETTERS, at, LONGEST_NAME)
-    after = yield from text.at(at + len(name), ("[ARGS]",))
-    if not name or reading.offers.resolve(name) is None:
+    here = end_of(BLANK.match(text.text, at + len(name)), at)
+    if not name or text.text[here : here + 1] not in ("{", "[", ""):
+        return None  # prose, most often
+    after = yield from text.at(at + len(name), joined("[ARGS]"))
+    if reading.offers.resolve(name) is None:
         return None
     if name.startswith("call:") and (yield from text.room(at + len(name), 1)) == "{":
         return (yield from gemma_item(reading, at + len(name), name.removeprefix("call:")))
@@ -206,21 +202,22 @@ def _arguments(reading: Reading, at: int, name: str, *, needs_line: bool) -> Wai
 
 
 def _past(reading: Reading, at: int, name: str) -> Wait[int]:
-    here = yield from reading.text.blank(at)
-    marks = ("[END_TOOL_REQUEST]", "[/TOOL_REQUEST]", f"[/{name}]")
-    mark = yield from reading.text.at(here, marks)
+    marks = joined("[END_TOOL_REQUEST]", "[/TOOL_REQUEST]", f"[/{name}]")
+    here, mark = yield from reading.text.past(at, marks)
     return here + len(mark) if mark else at
 
 
 def _react(reading: Reading, at: int) -> Wait[Answer]:
     text = reading.text
     while (found := REACT.match(text.text, at)) is None or found.end() == len(text.text):
-        if text.ended or len(text.text) - at > 400:
+        if text.ended or len(text.text) - at > LONGEST_REACT:
             break
+        found = None
         yield
     if found is None or reading.offers.resolve(found[1]) is None:
         return None
-    here = yield from text.blank(found.end())
+    name, end, found = found[1], found.end(), None
+    here = yield from text.blank(end)
     if text.text[here : here + 1] != "{":
         return None
-    return (yield from _arguments(reading, here, found[1], needs_line=False))
+    return (yield from _arguments(reading, here, name, needs_line=False))

@@ -237,16 +237,15 @@ NAME_ENDS = ("<tool_sep:opensource>", "<tool_sep>", "<｜tool▁sep｜>", "<｜t
 """What may stand between a name and the pairs."""
 
 # Between a name and its JSON.
-HEADINGS = (
-    "<|tool_call_argument_begin|>",
+NAME_FIRST = (
     "<｜tool▁sep｜>",
     "<｜tool_sep｜>",
     "<｜tool sep｜>",
     "<|tool▁sep|>",
-    "<|tool_call:args|>",
-    "[ARGS]",
     "<|tool_sep|>",
 )
+"""After these a name may still follow: `function<｜tool▁sep｜>NAME`."""
+HEADINGS = (*NAME_FIRST, "<|tool_call_argument_begin|>", "<|tool_call:args|>", "[ARGS]")
 
 # Reasoning, from its opening to its closing mark.
 THOUGHTS: dict[str, tuple[str, ...]] = {
@@ -287,6 +286,10 @@ ORPHANS = (
     "[BEGIN FINAL RESPONSE]",
 )
 """Closing marks that say, without an opening one, that all before them was reasoning."""
+
+# Headers of gpt-oss whose marks a server has taken out: `analysisHm.assistantfinalHello`.
+STRIPPED = ("assistantfinal", "assistantcommentary", "assistantanalysis")
+STRIPPED_FIRST = "analysis"
 
 # Messages of gpt-oss, and of muse, whose messages have no channel.
 HARMONY = ("<|start|>", "<|channel|>", "<|message|>", "<|constrain|>", "<|end|>", "<|call|>")

@@ -10,6 +10,8 @@ from toolcrib.toolcalls.bare import begins_call
 from toolcrib.toolcalls.decoders.reading import OPENERS
 from toolcrib.toolcalls.families import AROUND, ENDINGS
 from toolcrib.toolcalls.growing import Wait
+from toolcrib.toolcalls.marks import MARKS
+from toolcrib.toolcalls.markset import Found, MarkSet, found_by
 from toolcrib.toolcalls.output import Flow, Output
 
 if TYPE_CHECKING:
@@ -20,7 +22,12 @@ INFO = {"", "json", "jsonc", "json5", "xml", "tool_call", "tool_calls", "tool_co
 CODE = {"tool_code", "tool_call", "tool_calls"}
 PRINTED = re.compile(r"^print\((.+)\)[ \t]*$", re.MULTILINE)
 """How Gemma asks for the result of a call."""
+BLOCKS = OPENERS | frozenset(AROUND)
+ENDS = MarkSet(ENDINGS)
 LONGEST_INFO = 100
+LONGEST_RUN = 200
+LONGEST_LINE = 256
+"""More than a line break, its indent and a closing run that is not yet long enough."""
 LONGEST_LEAD = 400
 SHOWING = re.compile(
     r"\b(?:e\.?g|ex[ae]mples?|format(?:ted)?|such as|like (?:this|so)|looks|"
@@ -33,7 +40,7 @@ SHOWING = re.compile(
 
 @lru_cache(maxsize=64)
 def _closing(tick: str, count: int) -> re.Pattern[str]:
-    return re.compile(rf"(?:\n|\A)[ \t]{{0,40}}{re.escape(tick)}{{{count},}}")
+    return re.compile(rf"\n[ \t]{{0,40}}{re.escape(tick)}{{{count},{LONGEST_RUN}}}")
 
 
 @lru_cache(maxsize=64)
@@ -43,12 +50,15 @@ def _partial(tick: str) -> re.Pattern[str]:
 
 def is_short_lead(said: Flow) -> bool:
     """Whether what was said so far announces a call, rather than shows or documents one."""
-    text = said.short(LONGEST_LEAD)
-    return text is not None and "```" not in text and not SHOWING.search(text)
+    return said.size <= LONGEST_LEAD and not _shows(said.text)
 
 
-def read_fence(machine: Machine, at: int) -> Wait[None]:
-    """Read the fence whose opening run begins here."""
+def _shows(lead: str) -> bool:
+    return "```" in lead or SHOWING.search(lead) is not None
+
+
+def read_fence(machine: Machine, at: int, start: int) -> Wait[None]:
+    """Read the fence whose opening run begins at a place; its heading begins at `start`."""
     text = machine.text
     tick = text.text[at]
     run = yield from text.run(re.compile(re.escape(tick) + "+"), at, LONGEST_INFO)
@@ -58,18 +68,17 @@ def read_fence(machine: Machine, at: int) -> Wait[None]:
     if machine.reading.offers and word in INFO and is_short_lead(machine.out.content):
         begins = yield from _begins(machine, body, word)
         if begins:
-            read = yield from _calls(machine, at, run, body, word)
+            read = yield from _calls(machine, start, run, body, word)
             if read:
                 return
-    machine.out.say(text.text[machine.pos : body])
-    machine.pos = body
+    machine.say_to(body)
     yield from _verbatim(machine, tick, len(run))
 
 
 def _begins(machine: Machine, at: int, word: str) -> Wait[bool]:
     reading, text = machine.reading, machine.text
-    at = yield from text.blank(at)
-    if (yield from text.at(at, (*OPENERS, *AROUND))):
+    at, mark = yield from text.past(at, MARKS)
+    if mark in BLOCKS:
         return True
     first = text.text[at : at + 1]
     if first == "[":
@@ -86,7 +95,7 @@ def _calls(machine: Machine, at: int, run: str, body: int, word: str) -> Wait[bo
     found: list[Output] = []
     while True:
         end = yield from _search(machine, _closing(run[0], len(run)), body)
-        stop = end.start() if end else len(text.text)
+        stop = end.start if end else len(text.text)
         part = text.text[body:stop]
         if word in CODE and part.lstrip()[:1] not in ("[", "{", "<"):
             bare = PRINTED.sub(r"\1", part).strip()
@@ -95,14 +104,14 @@ def _calls(machine: Machine, at: int, run: str, body: int, word: str) -> Wait[bo
         if inner is None or inner.content.has_begun or not (inner.calls or inner.notes):
             return False
         found.append(inner)
-        after = yield from text.blank(end.end() if end else stop)
-        if after >= len(text.text) or (yield from text.at(after, ENDINGS)):
+        after, mark = yield from text.past(end.end if end else stop, ENDS)
+        if mark or after >= len(text.text):
             break
         if (yield from text.room(after, len(run))) != run:
             return False
         info = yield from text.run(LINE, after + len(run), LONGEST_INFO)
         body = after + len(run) + len(info)
-    out.say(text.text[machine.pos : at])
+    machine.say_to(at)
     out.content.break_off()
     for inner in found:
         out.adopt(inner)
@@ -110,34 +119,36 @@ def _calls(machine: Machine, at: int, run: str, body: int, word: str) -> Wait[bo
     return True
 
 
-def _search(machine: Machine, pattern: re.Pattern[str], at: int) -> Wait[re.Match[str] | None]:
+def _search(machine: Machine, pattern: re.Pattern[str], at: int) -> Wait[Found | None]:
     text = machine.text
     while True:
-        found = pattern.search(text.text, at)
-        if (found is not None and found.end() < len(text.text)) or text.ended:
+        found = found_by(pattern.search(text.text, at))
+        if text.ended or (found and _is_whole(machine, found)):
             return found
-        if found is None:
-            at = max(at, len(text.text) - 64)
+        at = found.start if found else max(at, len(text.text) - LONGEST_LINE)
         yield
+
+
+def _is_whole(machine: Machine, closing: Found) -> bool:
+    """Whether nothing that comes can make a closing run longer."""
+    return closing.end < len(machine.text.text) or len(closing.mark) >= LONGEST_RUN
 
 
 def _verbatim(machine: Machine, tick: str, count: int) -> Wait[None]:
     text, out = machine.text, machine.out
     pattern, partial = _closing(tick, count), _partial(tick)
     while True:
-        found = pattern.search(text.text, machine.pos)
-        if found is not None and (found.end() < len(text.text) or text.ended):
-            out.say(text.text[machine.pos : found.end()])
-            machine.pos = found.end()
+        found = found_by(pattern.search(text.text, machine.pos))
+        if found is not None and (text.ended or _is_whole(machine, found)):
+            machine.say_to(found.end)
             break
         if text.ended:
-            out.say(text.text[machine.pos :])
-            machine.pos = len(text.text)
+            machine.say_to(len(text.text))
             break
-        held = found or partial.search(text.text, max(machine.pos, len(text.text) - 128))
-        keep = held.start() if held else len(text.text)
-        out.say(text.text[machine.pos : keep])
-        machine.pos = keep
+        near = max(machine.pos, len(text.text) - LONGEST_LINE)
+        held = found or found_by(partial.search(text.text, near))
+        keep = held.start if held else len(text.text)
+        machine.say_to(keep)
         machine.trim()
         yield
     out.leave_code()

@@ -11,23 +11,34 @@ import re
 from collections.abc import Generator
 from typing import TypeVar
 
+from toolcrib.toolcalls.markset import Found, MarkSet
+
 T = TypeVar("T")
 Wait = Generator[None, None, T]
 """Yields while it needs more text, then returns."""
 
+WHITE = " \t\r\n"
 BLANK = re.compile(r"[ \t\r\n]*")
 BRACKET = re.compile(r"[\"'{}\[\]()]")
 QUOTED = {
     '"': re.compile(r'[^"\\]*(?:\\.[^"\\]*)*+', re.DOTALL),
     "'": re.compile(r"[^'\\]*(?:\\.[^'\\]*)*+", re.DOTALL),
 }
-LONGEST_MARK = 64
 ENOUGH = 500_000
 """How many characters may be read in vain, in all, before ends are looked for more cheaply."""
 
 
+def end_of(match: re.Match[str] | None, at: int) -> int:
+    """Where a match ends, or the place itself where there is none."""
+    return match.end() if match is not None else at
+
+
 class Growing:
-    """The text so far, and whether it is all."""
+    """The text so far, and whether it is all.
+
+    Who waits for more keeps no match and no other name for the text: it would have to be
+    copied with each piece that comes.
+    """
 
     __slots__ = ("ended", "text", "wasted")
 
@@ -49,9 +60,17 @@ class Growing:
 
     def blank(self, at: int) -> Wait[int]:
         """Where the white space from here ends."""
+        while self.text[at : at + 1] in WHITE:
+            at = end_of(BLANK.match(self.text, at), at)
+            if at < len(self.text) or self.ended:
+                break
+            yield
+        return at
+
+    def skip(self, pattern: re.Pattern[str], at: int) -> Wait[int]:
+        """Where the run of a pattern of single characters from here ends."""
         while True:
-            found = BLANK.match(self.text, at)
-            at = found.end() if found else at
+            at = end_of(pattern.match(self.text, at), at)
             if at < len(self.text) or self.ended:
                 return at
             yield
@@ -62,17 +81,32 @@ class Growing:
             yield
         return self.text[at : at + count]
 
-    def at(self, at: int, marks: tuple[str, ...]) -> Wait[str]:
+    def at(self, at: int, marks: MarkSet) -> Wait[str]:
         """Which of the marks stands here, or an empty string."""
         while True:
-            text = self.text
-            if text.startswith(marks, at):
-                return next(mark for mark in marks if text.startswith(mark, at))
-            if self.ended or len(text) - at >= LONGEST_MARK:
+            found = marks.match(self.text, at)
+            if found is not None:
+                return found[0]
+            if self.ended or len(self.text) - at >= marks.longest:
                 return ""
-            rest = text[at:]
-            if not any(mark.startswith(rest) for mark in marks):
+            rest = self.text[at:]
+            if rest and rest not in marks.starts:
                 return ""
+            yield
+
+    def past(self, at: int, marks: MarkSet) -> Wait[tuple[int, str]]:
+        """Where the white space from here ends, and which of the marks stands there."""
+        while True:
+            if self.text[at : at + 1] in WHITE:
+                at = end_of(BLANK.match(self.text, at), at)
+            found = marks.match(self.text, at)
+            if found is not None:
+                return at, found[0]
+            rest = len(self.text) - at
+            if self.ended or rest >= marks.longest:
+                return at, ""
+            if rest and self.text[at:] not in marks.starts:
+                return at, ""
             yield
 
     def find(self, mark: str, at: int) -> Wait[int]:
@@ -84,20 +118,19 @@ class Growing:
             at = max(at, len(self.text) - len(mark) + 1)
             yield
 
-    def first(self, marks: re.Pattern[str], at: int, longest: int) -> Wait[re.Match[str] | None]:
-        """The next of some literal marks, none of which begins another."""
+    def first(self, marks: MarkSet, at: int) -> Wait[Found | None]:
+        """The next of the marks."""
         while True:
-            found = marks.search(self.text, at)
+            found = marks.find(self.text, at)
             if found is not None or self.ended:
                 return found
-            at = max(at, len(self.text) - longest + 1)
+            at = max(at, len(self.text) - marks.longest + 1)
             yield
 
     def run(self, pattern: re.Pattern[str], at: int, most: int) -> Wait[str]:
         """The longest run of a pattern of single characters from here, cut at `most`."""
         while True:
-            found = pattern.match(self.text, at)
-            size = len(found[0]) if found else 0
+            size = end_of(pattern.match(self.text, at), at) - at
             if size >= most or at + size < len(self.text) or self.ended:
                 return self.text[at : at + min(size, most)]
             yield
@@ -117,7 +150,7 @@ class Growing:
                     return -1
                 yield
                 continue
-            mark, at = found[0], found.end()
+            mark, at, found = found[0], found.end(), None
             if mark in QUOTED:
                 at = yield from self.quoted(mark, at)
                 if at < 0:
@@ -131,8 +164,7 @@ class Growing:
     def quoted(self, quote: str, at: int) -> Wait[int]:
         """Where the string within these quotes ends (the place after its quote), or -1."""
         while True:
-            found = QUOTED[quote].match(self.text, at)
-            end = found.end() if found else at
+            end = end_of(QUOTED[quote].match(self.text, at), at)
             if end < len(self.text) and self.text[end] == quote:
                 return end + 1
             if self.ended:

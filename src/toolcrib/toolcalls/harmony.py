@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from toolcrib.toolcalls.decoders.reading import Cut, Item, cut, marks_of
+from toolcrib.toolcalls.decoders.reading import Cut, Item, cut
 from toolcrib.toolcalls.decoders.values import arguments_item
 from toolcrib.toolcalls.families import HARMONY_ENDS
 from toolcrib.toolcalls.growing import Wait
+from toolcrib.toolcalls.markset import MarkSet, joined
 from toolcrib.toolcalls.offers import NAME
 from toolcrib.toolcalls.reasoning import read_reasoning
 from toolcrib.toolcalls.shapes import Raw
@@ -19,9 +20,10 @@ if TYPE_CHECKING:
 CHANNEL = re.compile(r"<\|channel\|>\s*([a-z]+)")
 RECIPIENT = re.compile(r"to=\s*([\w.\-:/@$]+)")
 PEOPLE = {"assistant", "user", "all", "system", "developer", "self"}
-HEADER_ENDS = ("<|message|>", "{", *HARMONY_ENDS)
-HEADER_STARTS = ("<|start|>", "<|channel|>")
-BODY_ENDS = (*HARMONY_ENDS, *HEADER_STARTS)
+HEADER_ENDS = MarkSet(("<|message|>", "{", *HARMONY_ENDS))
+MESSAGE_ENDS = MarkSet(HARMONY_ENDS)
+HEADER_STARTS = MarkSet(("<|start|>", "<|channel|>"))
+BODY_ENDS = joined(MESSAGE_ENDS, HEADER_STARTS)
 ENDS = {*HARMONY_ENDS, "<|constrain|>"}
 LONGEST_HEADER = 500
 OPENINGS = ("to=", "assistant to=", "assistant<|channel|>", "commentary to=", "analysis to=")
@@ -42,18 +44,20 @@ def read_message(machine: Machine, at: int, mark: str) -> Wait[None]:
     machine.pos = at + len(mark)
     if mark in ENDS:
         return
-    pattern, longest = marks_of(HEADER_ENDS)
-    found = yield from text.first(pattern, at, longest)
-    if found is None or found.start() - at > LONGEST_HEADER:
+    found = yield from text.first(HEADER_ENDS, at)
+    if found is None or found.start - at > LONGEST_HEADER:
         machine.pos = len(text.text) if found is None else machine.pos
         return
-    header = text.text[at : found.start()]
-    machine.pos = found.start() if found[0] == "{" else found.end()
+    header = text.text[at : found.start]
+    machine.pos = found.start if found.mark == "{" else found.end
     channel, to = CHANNEL.search(header), RECIPIENT.search(header)
-    if to and to[1] not in PEOPLE and found[0] in ("<|message|>", "{", "<|call|>"):
-        yield from _read_call(machine, to[1], empty=found[0] == "<|call|>")
+    if to and to[1] not in PEOPLE and found.mark in ("<|message|>", "{", "<|call|>"):
+        name = to[1]
+        if machine.reading.offers.resolve(name) is None:
+            name = name.removesuffix("json")  # the mark before it was taken out
+        yield from _read_call(machine, name, empty=found.mark == "<|call|>")
     elif (to and to[1] == "self") or (channel and channel[1].startswith("analysis")):
-        yield from read_reasoning(machine, HARMONY_ENDS, HEADER_STARTS)
+        yield from read_reasoning(machine, MESSAGE_ENDS, HEADER_STARTS)
 
 
 def _read_call(machine: Machine, recipient: str, *, empty: bool) -> Wait[None]:

@@ -13,15 +13,12 @@ import re
 from typing import Any
 
 from toolcrib.core.call import well_formed
+from toolcrib.toolcalls.growing import QUOTED
 
 DEEPEST = 100
 SPACE = re.compile(r"[ \t\r\n]*")
 WORD = re.compile(r"[A-Za-z_$][\w$\-]*")
 NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?![\w.])")
-STRINGS = {
-    '"': re.compile(r'[^"\\]*(?:\\.[^"\\]*)*+', re.DOTALL),
-    "'": re.compile(r"[^'\\]*(?:\\.[^'\\]*)*+", re.DOTALL),
-}
 ESCAPE = re.compile(
     r"\\(u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|.)", re.DOTALL
 )
@@ -107,9 +104,12 @@ class _Lenient:
         return value
 
     def _peek(self) -> str:
-        space = SPACE.match(self.text, self.at)
-        self.at = space.end() if space else self.at
-        return self.text[self.at : self.at + 1]
+        first = self.text[self.at : self.at + 1]
+        if first and first in " \t\r\n":
+            space = SPACE.match(self.text, self.at)
+            self.at = space.end() if space else self.at
+            first = self.text[self.at : self.at + 1]
+        return first
 
     def _value(self, depth: int) -> Any:
         if depth > DEEPEST:
@@ -119,7 +119,7 @@ class _Lenient:
             return self._object(depth)
         if first == "[":
             return self._array(depth)
-        if first and first in STRINGS:
+        if first and first in QUOTED:
             return self._string(first)
         return self._scalar()
 
@@ -161,7 +161,7 @@ class _Lenient:
 
     def _key(self) -> str:
         first = self._peek()
-        if first and first in STRINGS:
+        if first and first in QUOTED:
             return self._string(first)
         word = WORD.match(self.text, self.at)
         if word is None:
@@ -170,7 +170,7 @@ class _Lenient:
         return word[0]
 
     def _string(self, quote: str) -> str:
-        body = STRINGS[quote].match(self.text, self.at + 1)
+        body = QUOTED[quote].match(self.text, self.at + 1)
         if body is None or self.text[body.end() : body.end() + 1] != quote:
             raise NotJson("a string without end")
         self.at = body.end() + 1

@@ -6,13 +6,14 @@ import re
 
 from toolcrib.toolcalls.bare import bare_calls
 from toolcrib.toolcalls.blocks import Block, read_block, read_tags
-from toolcrib.toolcalls.decoders.reading import Cut, Item, cut, marks_of
-from toolcrib.toolcalls.families import AFTER_TAGS, KEPT, THOUGHTS
+from toolcrib.toolcalls.decoders.reading import Cut, Item, cut
+from toolcrib.toolcalls.families import AFTER_TAGS, KEPT, STRIPPED, STRIPPED_FIRST, THOUGHTS
 from toolcrib.toolcalls.fences import LONGEST_LEAD, is_short_lead, read_fence
 from toolcrib.toolcalls.growing import Wait
 from toolcrib.toolcalls.harmony import OPENINGS, read_message
 from toolcrib.toolcalls.machine import Machine
-from toolcrib.toolcalls.marks import CLOSERS, IS_TAG, KIND, LATER, LONGEST, TRIGGER, Kind, held
+from toolcrib.toolcalls.marks import CLOSERS, IS_TAG, KIND, LATER, MARKS, TRIGGER, Kind, held
+from toolcrib.toolcalls.markset import NONE, MarkSet, joined
 from toolcrib.toolcalls.offers import Offers
 from toolcrib.toolcalls.output import Output
 from toolcrib.toolcalls.reasoning import read_reasoning
@@ -24,6 +25,12 @@ MOST_MARKS = 10_000
 """What follows so many is text: no model means them."""
 ALL = "all\n"
 """How Functionary says that what follows is for the user."""
+FIRST_WORDS = MarkSet((*OPENINGS, ALL))
+EVERY_THOUGHT = MarkSet(mark for ends in THOUGHTS.values() for mark in ends)
+ENDS_OF = {mark: joined(*ends) for mark, ends in THOUGHTS.items()}
+AFTER = MarkSet(AFTER_TAGS)
+HEADERS = MarkSet(STRIPPED)
+ACTION = MarkSet(("Action:```", "Action: ```"))
 
 
 def run(machine: Machine, *, reasoning: bool = False) -> Wait[None]:
@@ -34,7 +41,7 @@ def run(machine: Machine, *, reasoning: bool = False) -> Wait[None]:
         reasoning: whether the text begins within reasoning.
     """
     if reasoning:
-        yield from read_reasoning(machine, tuple(c for cs in THOUGHTS.values() for c in cs))
+        yield from read_reasoning(machine, EVERY_THOUGHT)
     text, out = machine.text, machine.out
     is_fresh = True
     while True:
@@ -43,18 +50,17 @@ def run(machine: Machine, *, reasoning: bool = False) -> Wait[None]:
             continue
         found = None
         if machine.marks < MOST_MARKS:
-            pattern = TRIGGER if out.content.short(LONGEST_LEAD) is not None else LATER
+            pattern = TRIGGER if out.content.size <= LONGEST_LEAD else LATER
             found = pattern.search(text.text, machine.pos)
         if found is not None:
-            is_fresh = yield from _at_mark(machine, found)
+            mark, (start, end), found = found[0], found.span(), None
+            is_fresh = yield from _at_mark(machine, mark, start, end)
             continue
         if text.ended:
-            out.say(text.text[machine.pos :])
+            machine.say_to(len(text.text))
             break
         keep = held(text.text, machine.pos)
-        keep = machine.pos + len(text.text[machine.pos : keep].rstrip(" \t\r\n"))
-        out.say(text.text[machine.pos : keep])
-        machine.pos = keep
+        machine.say_to(keep)
         machine.trim()
         yield
     out.content.end()
@@ -74,14 +80,17 @@ def whole(text: str, offers: Offers, *, inner: bool = True, reasoning: bool = Fa
 def _at_start(machine: Machine) -> Wait[bool]:
     """Look for calls without a mark where nothing went before, or only calls and reasoning."""
     text, out = machine.text, machine.out
-    at = yield from text.blank(machine.pos)
+    at = machine.pos
+    if text.text.startswith("<", at):
+        return False  # a mark, most often
+    at = yield from text.blank(at)
     if at >= len(text.text):
         return False
     first, is_first = text.text[at], not out.content.has_begun
     if first == "<":
-        return False  # a mark, most often
-    if is_first:
-        mark = yield from text.at(at, (*OPENINGS, ALL))
+        return False
+    if is_first or machine.is_stripped:
+        mark = yield from text.at(at, FIRST_WORDS)
         if mark == ALL and machine.reading.offers:
             machine.pos = at + len(mark)
             return False
@@ -89,10 +98,11 @@ def _at_start(machine: Machine) -> Wait[bool]:
             yield from read_message(machine, at, mark)
             return True
     if first in "`~" and (yield from text.room(at, 3)) == first * 3:
-        out.say(text.text[machine.pos : at])
-        machine.pos = at
-        yield from read_fence(machine, at)
+        machine.say_to(at)
+        yield from read_fence(machine, at, at)
         return False
+    if first == "A" and (yield from _at_action(machine, at)):
+        return True
     is_first = is_first or bool(out.calls)
     return (yield from _bare(machine, at, is_first=is_first))
 
@@ -109,11 +119,10 @@ def _is_header(machine: Machine, at: int) -> Wait[bool]:
 
 def _bare(machine: Machine, at: int, *, is_first: bool) -> Wait[bool]:
     """Take calls without a mark, if they stand here."""
-    text, out = machine.text, machine.out
     answer = yield from bare_calls(machine.reading, at, is_first=is_first)
     if answer is None:
         return False
-    out.say(text.text[machine.pos : at])
+    machine.say_to(at)
     if isinstance(answer, Item):
         _take(machine, Block(answer.end, list(answer.calls)), at)
     else:
@@ -121,15 +130,13 @@ def _bare(machine: Machine, at: int, *, is_first: bool) -> Wait[bool]:
     return True
 
 
-def _at_mark(machine: Machine, found: re.Match[str]) -> Wait[bool]:
+def _at_mark(machine: Machine, mark: str, start: int, end: int) -> Wait[bool]:
     """Deal with a mark; whether something was taken out of the content here."""
-    text, out = machine.text, machine.out
-    mark, start = found[0], found.start()
+    out = machine.out
     machine.marks += mark[-1] not in "[{:" or mark in KIND
     if mark[0] == "\n":
-        return (yield from _at_line(machine, found))
-    out.say(text.text[machine.pos : start])
-    machine.pos = start
+        return (yield from _at_line(machine, mark, start, end))
+    machine.say_to(start)
     if out.in_code:
         return _verbatim(machine, mark)
     kind = KIND[mark]
@@ -140,15 +147,34 @@ def _at_mark(machine: Machine, found: re.Match[str]) -> Wait[bool]:
         return True
     if kind == "ending":
         return (yield from _at_ending(machine, mark))
+    if kind == "stripped":
+        return (yield from _at_stripped(machine, mark))
     if kind == "closer" and not (out.calls or out.notes) and mark in IS_TAG:
         return _verbatim(machine, mark)
     machine.pos = start + len(mark)
     if kind == "orphan" and not out.is_settled:
-        out.was_reasoning()
+        out.was_reasoning("thought\n")
         out.settle()
     out.content.break_off()
     if kind == "thought":
-        yield from read_reasoning(machine, THOUGHTS[mark])
+        yield from read_reasoning(machine, ENDS_OF[mark])
+    return True
+
+
+def _at_stripped(machine: Machine, mark: str) -> Wait[bool]:
+    """A header without its marks counts where the text began with one."""
+    out = machine.out
+    if not machine.is_stripped:
+        said = out.content.text
+        if not said.startswith(STRIPPED_FIRST) or not said[len(STRIPPED_FIRST) :][:1].strip():
+            return _verbatim(machine, mark)
+        out.was_reasoning(STRIPPED_FIRST)
+        out.settle()
+    machine.is_stripped = True
+    machine.pos += len(mark)
+    out.content.break_off()
+    if mark.endswith(STRIPPED_FIRST):
+        yield from read_reasoning(machine, NONE, HEADERS)
     return True
 
 
@@ -159,33 +185,39 @@ def _at_call(machine: Machine, mark: str, kind: Kind) -> Wait[bool]:
     if kind == "arrow":
         is_taken = yield from _bare(machine, start, is_first=False)
         return is_taken or _verbatim(machine, mark)
-    block = yield from read_tags(machine.reading, start, AFTER_TAGS)
+    block = yield from read_tags(machine.reading, start, AFTER)
     return _verbatim(machine, mark) if block is None else _take(machine, block, start)
 
 
 def _verbatim(machine: Machine, mark: str) -> bool:
-    machine.out.say(mark)
-    machine.pos += len(mark)
+    machine.say_to(machine.pos + len(mark))
     return False
 
 
-def _at_line(machine: Machine, found: re.Match[str]) -> Wait[bool]:
+def _at_line(machine: Machine, line: str, start: int, end: int) -> Wait[bool]:
     """A line that may begin a fence or a call without a mark."""
-    text, out = machine.text, machine.out
-    sign = found[0].lstrip()
-    at = found.end() - len(sign)
-    out.say(text.text[machine.pos : found.start()])
-    machine.pos = found.start()
+    sign = line.lstrip()
+    at = end - len(sign)
+    machine.say_to(start)
     if sign in ("```", "~~~"):
-        yield from read_fence(machine, at)
+        yield from read_fence(machine, at, at)
         return True
     if machine.reading.offers:
-        is_announced = sign == "Action:" or is_short_lead(out.content)
+        if (yield from _at_action(machine, at)):
+            return True
+        is_announced = sign == "Action:" or is_short_lead(machine.out.content)
         if is_announced and (yield from _bare(machine, at, is_first=False)):
             return True
-    out.say(text.text[machine.pos : at])
-    machine.pos = at
+    machine.say_to(at)
     return False
+
+
+def _at_action(machine: Machine, at: int) -> Wait[bool]:
+    """`Action:` and a fence on its line, as Command-R writes."""
+    mark = yield from machine.text.at(at, ACTION)
+    if mark:
+        yield from read_fence(machine, at + len(mark) - 3, at)
+    return bool(mark)
 
 
 def _at_block(machine: Machine, mark: str) -> Wait[bool]:
@@ -198,11 +230,13 @@ def _at_block(machine: Machine, mark: str) -> Wait[bool]:
                 return _verbatim(machine, mark)
             return _take(machine, Block(end, [None]), start)
         broken = yield from cut(machine.reading, after - 1, CLOSERS[mark])
-        if broken.closed and machine.text.text.endswith(CLOSERS[mark], 0, broken.end):
+        if broken.closed and machine.text.text.endswith(tuple(CLOSERS[mark].marks), 0, broken.end):
             return _take(machine, Block(broken.end, cut=broken), start)
         machine.pos = after
         machine.out.content.break_off()
         return True
+    if block.is_empty:
+        yield from machine.text.room(block.end, 1)  # whether it is the end of the text
     return _take(machine, block, start)
 
 
@@ -212,13 +246,12 @@ def _unread(machine: Machine, mark: str, at: int) -> Wait[int]:
     In prose its end mark would have more words after it.
     """
     text = machine.text
-    pattern, longest = marks_of((mark, *CLOSERS[mark]))
-    found = yield from text.first(pattern, at, longest)
-    if found is None or found[0] == mark:
+    found = yield from text.first(joined(mark, CLOSERS[mark]), at)
+    if found is None or found.mark == mark:
         return -1
-    after = yield from text.blank(found.end())
-    is_end = after >= len(text.text) or "\n" in text.text[found.end() : after]
-    return found.end() if is_end or (yield from text.at(after, (mark,))) else -1
+    after, again = yield from text.past(found.end, joined(mark))
+    is_end = after >= len(text.text) or "\n" in text.text[found.end : after]
+    return found.end if is_end or again else -1
 
 
 def _take(machine: Machine, block: Block, start: int) -> bool:
@@ -244,7 +277,7 @@ def _at_ending(machine: Machine, mark: str) -> Wait[bool]:
     """An end of a turn is dropped where the text ends, or something is taken out."""
     text, after = machine.text, machine.pos + len(mark)
     at = yield from text.blank(after)
-    yield from text.room(at, LONGEST)
+    yield from text.room(at, MARKS.longest)
     follows = at >= len(text.text) or TRIGGER.match(text.text, at) is not None
     if not follows and (not machine.out.calls or mark in IS_TAG):
         return _verbatim(machine, mark)

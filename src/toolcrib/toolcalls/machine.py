@@ -29,6 +29,8 @@ class Machine:
         self.pos = 0
         self.marks = 0
         """How many were dealt with."""
+        self.is_stripped = False
+        """Whether headers of gpt-oss without their marks were seen."""
         self._whole = whole
 
     def inner(self, part: str) -> Output | None:
@@ -36,6 +38,11 @@ class Machine:
         if self._whole is None or len(part) > LONGEST_INNER:
             return None
         return self._whole(part, self.reading.offers)
+
+    def say_to(self, at: int) -> None:
+        """The text up to a place is content."""
+        self.out.say(self.text.text[self.pos : at])
+        self.pos = at
 
     def trim(self) -> None:
         """Forget what was read, now and then."""

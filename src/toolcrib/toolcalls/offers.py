@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any, TypeGuard
+from functools import cached_property, lru_cache
+from typing import Any
 
 from toolcrib.core.names import plain
 
@@ -12,11 +13,15 @@ PREFIX = re.compile(r"^(?:functions?|tools?|default_api|multi_tool_use)[./:](?=.
 INDEX = re.compile(r":\d+$")
 AFFIXES = re.compile(r"^(?:functions?|call|tools?)[_.\-:](?=.)|[_.\-]\d+$")
 """Ids that are nearly `functions.NAME:0`."""
+PARTS = re.compile(r"__|[./:]")
 NAME = re.compile(r"[\w$@][\w.\-:/@$]*")
+LONGEST_WRITTEN = 256
 DEEPEST = 16
 """How many references and alternatives of a schema are followed."""
 
 Schema = Mapping[str, Any]
+OBJECT = (dict, Mapping)
+"""What is an object; nearly always it is a plain dict, which is seen at once."""
 
 
 class Offers:
@@ -29,44 +34,34 @@ class Offers:
     """
 
     def __init__(self, tools: Iterable[Any] | None = None) -> None:
-        self.schemas: dict[str, Schema] = {}
-        for tool in tools or ():
-            name, schema = _declared(tool)
-            if name:
-                self.schemas[name] = schema
-        self._known: dict[str, str] = {}
+        self._tools = tuple(tools or ())
 
     def __bool__(self) -> bool:
-        return bool(self.schemas)
+        return self._has_any
+
+    @cached_property
+    def _has_any(self) -> bool:
+        return any(_declared(tool)[0] for tool in self._tools)
+
+    @cached_property
+    def schemas(self) -> dict[str, Schema]:
+        """What each tool takes; read on first need, since most texts call nothing."""
+        found: dict[str, Schema] = {}
+        for tool in self._tools:
+            name, schema = _declared(tool)
+            if name:
+                found[name] = schema
+        return found
+
+    @cached_property
+    def _names(self) -> tuple[str, ...]:
+        return tuple(self.schemas)
 
     def resolve(self, written: str) -> str | None:
         """The offered name that was meant, or None."""
         if written in self.schemas:
             return written
-        found = self._known.get(written)
-        if found is None:
-            found = self._search(written)
-            if len(self._known) < 1000:
-                self._known[written] = found
-        return found or None
-
-    def _search(self, written: str) -> str:
-        bare = bare_name(written)
-        if bare in self.schemas:
-            return bare
-        for name in (bare, plain(bare)):
-            near = [n for n in self.schemas if name in (n, plain(n))]
-            if len(near) == 1:
-                return near[0]
-        trimmed = AFFIXES.sub("", bare)
-        if trimmed in self.schemas:
-            return trimmed
-        for ours, theirs in ((tail, str), (str, tail), (tail, tail)):
-            key = plain(ours(bare))
-            near = [name for name in self.schemas if key and plain(theirs(name)) == key]
-            if len(near) == 1:
-                return near[0]
-        return ""
+        return _meant(written, self._names) if len(written) <= LONGEST_WRITTEN else None
 
     def spelt(self, written: str) -> str:
         """The offered name that was meant, else the name without the format's additions."""
@@ -75,7 +70,7 @@ class Offers:
     def properties(self, name: str) -> Schema:
         """The schemas of a tool's arguments, by name."""
         found = self.schemas.get(name, {}).get("properties")
-        return found if is_mapping(found) else {}
+        return found if isinstance(found, OBJECT) else {}
 
     def required(self, name: str) -> list[str]:
         """The arguments that a tool cannot do without."""
@@ -102,6 +97,39 @@ class Offers:
         return kinds_of(self.properties(name).get(argument), self.schemas.get(name, {}))
 
 
+@lru_cache(maxsize=2048)
+def _meant(written: str, names: tuple[str, ...]) -> str | None:
+    """Which of the names a model means that wrote none of them."""
+    bare = bare_name(written)
+    if bare in names:
+        return bare
+    by_name, by_tail = _index(names)
+    same = by_name.get(plain(bare), ())
+    if len(same) == 1:
+        return same[0]
+    trimmed = AFFIXES.sub("", bare)
+    if trimmed in names:
+        return trimmed
+    last = plain(tail(bare))
+    for found in (by_name.get(last, ()), by_tail.get(plain(bare), ()), by_tail.get(last, ())):
+        if len(found) == 1:
+            return found[0]
+    return None
+
+
+@lru_cache(maxsize=64)
+def _index(names: tuple[str, ...]) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+    """The names by their letters, and by those of their last part."""
+    by_name: dict[str, list[str]] = {}
+    by_tail: dict[str, list[str]] = {}
+    for name in names:
+        by_name.setdefault(plain(name), []).append(name)
+        by_tail.setdefault(plain(tail(name)), []).append(name)
+    for index in (by_name, by_tail):
+        index.pop("", None)
+    return by_name, by_tail
+
+
 def kinds_of(schema: Any, root: Schema) -> frozenset[str]:
     """The JSON types that a schema allows; empty where nothing is known."""
     return _kinds(schema, root, DEEPEST)
@@ -114,33 +142,27 @@ def bare_name(written: str) -> str:
 
 def tail(name: str) -> str:
     """The last part of `mcp__server__name` or `server.name`."""
-    return re.split(r"__|[./:]", name)[-1]
+    return PARTS.split(name)[-1]
 
 
 def _declared(tool: Any) -> tuple[str, Schema]:
-    if isinstance(tool, str):
-        return tool, {}
-    if not is_mapping(tool):
-        return "", {}
+    if not isinstance(tool, OBJECT):
+        return (tool, {}) if isinstance(tool, str) else ("", {})
     inner = tool.get("function")
-    tool = inner if is_mapping(inner) else tool
+    if isinstance(inner, OBJECT):
+        tool = inner
     name = tool.get("name")
     if not isinstance(name, str):
         return "", {}
     for key in ("parameters", "inputSchema", "input_schema"):
         schema = tool.get(key)
-        if is_mapping(schema):
+        if isinstance(schema, OBJECT):
             return name, schema
     return name, {}
 
 
-def is_mapping(value: Any) -> TypeGuard[Mapping[str, Any]]:
-    """Whether a value is an object; asked often, and nearly always of a plain dict."""
-    return type(value) is dict or isinstance(value, Mapping)
-
-
 def _kinds(schema: Any, root: Schema, depth: int) -> frozenset[str]:
-    if not isinstance(schema, Mapping) or depth <= 0:
+    if not isinstance(schema, OBJECT) or depth <= 0:
         return frozenset()
     if isinstance(schema.get("$ref"), str):
         return _kinds(_followed(schema["$ref"], root), root, depth - 1)
@@ -179,9 +201,23 @@ ALIASES = {
 
 def _named(schema: Schema) -> frozenset[str]:
     named = schema.get("type")
+    if type(named) is str:
+        return _KINDS.get(named) or frozenset({_standard(named)})
     listed = named if isinstance(named, list) else [named]
-    words = [word.strip().lower() for word in listed if isinstance(word, str)]
-    return frozenset(ALIASES.get(re.split(r"[^a-z]", word)[0], word) for word in words)
+    return frozenset(_standard(word) for word in listed if isinstance(word, str))
+
+
+@lru_cache(maxsize=256)
+def _standard(word: str) -> str:
+    """JSON Schema's name of a type that a schema may name otherwise."""
+    word = word.strip().lower()
+    return ALIASES.get(re.split(r"[^a-z]", word)[0], word)
+
+
+_KINDS = {
+    kind: frozenset({kind})
+    for kind in ("string", "integer", "number", "boolean", "array", "object", "null")
+}
 
 
 def _guessed(schema: Schema) -> frozenset[str]:
@@ -202,5 +238,5 @@ def _kind_of(value: Any) -> str:
 def _followed(reference: str, root: Schema) -> Any:
     found: Any = root
     for part in reference.removeprefix("#").strip("/").split("/"):
-        found = found.get(part) if isinstance(found, Mapping) else None
+        found = found.get(part) if isinstance(found, OBJECT) else None
     return found

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
-from hashlib import sha256
+from hashlib import blake2b
 
 from toolcrib.toolcalls.decoders.reading import Cut
 from toolcrib.toolcalls.offers import Offers
@@ -33,12 +32,25 @@ MESSAGES: dict[Code, str] = {
 class Flow:
     """Text that flows on, but for white space around what was taken out of it."""
 
-    def __init__(self, tell: Callable[[str], None], *, edges: bool) -> None:
-        self._tell = tell
-        self._edges = edges
+    __slots__ = (
+        "_before",
+        "_events",
+        "_is_broken",
+        "_kind",
+        "_parts",
+        "_white",
+        "size",
+        "was_broken",
+    )
+
+    def __init__(
+        self, kind: type[ContentDelta | ReasoningDelta], events: list[Event], *, edges: bool
+    ) -> None:
+        self._kind = kind
+        self._events = events
         self._parts: list[str] = []
-        self._size = 0
-        self._white = ""
+        self.size = 0
+        self._white: list[str] = []
         self._before = ""
         self._is_broken = False
         self.was_broken = not edges
@@ -48,10 +60,6 @@ class Flow:
         """All that was told."""
         return "".join(self._parts)
 
-    def short(self, most: int) -> str | None:
-        """All that was told, unless it is longer than this."""
-        return self.text if self._size <= most else None
-
     @property
     def has_begun(self) -> bool:
         """Whether anything but white space was told."""
@@ -59,34 +67,36 @@ class Flow:
 
     def write(self, piece: str) -> None:
         """Take the next piece; white space at its end waits for what follows."""
-        piece = self._white + piece
         core = piece.strip(SPACE)
         if not core:
-            self._white = piece
+            self._white.append(piece)
             return
+        if self._white:
+            piece = "".join((*self._white, piece))
         start = piece.index(core[0])
         lead = piece[:start]
         if self._is_broken or (self.was_broken and not self._parts):
             lead = max(self._before, lead, key=len) if self._parts else ""
         self._say(lead + core)
-        self._white = piece[start + len(core) :]
+        self._white = [piece[start + len(core) :]]
         self._before, self._is_broken = "", False
 
     def break_off(self) -> None:
         """Something was taken out here."""
-        self._before = max(self._before, self._white, key=len)
-        self._white, self._is_broken, self.was_broken = "", True, True
+        self._before = max(self._before, "".join(self._white), key=len)
+        self._white, self._is_broken, self.was_broken = [], True, True
 
     def end(self) -> None:
         """Nothing follows."""
-        if not self.was_broken and self._white:
-            self._say(self._white)
-        self._white = ""
+        white = "".join(self._white)
+        if white and not self.was_broken:
+            self._say(white)
+        self._white = []
 
     def _say(self, text: str) -> None:
         self._parts.append(text)
-        self._size += len(text)
-        self._tell(text)
+        self.size += len(text)
+        self._events.append(self._kind(text))
 
 
 class Output:
@@ -103,11 +113,8 @@ class Output:
         """Nothing that comes can make what was called part of the reasoning."""
         self._span = self._ticks = 0
         self._told = 0
-        self.content = self._content()
-        self.reasoning = Flow(lambda text: self.events.append(ReasoningDelta(text)), edges=False)
-
-    def _content(self) -> Flow:
-        return Flow(lambda text: self.events.append(ContentDelta(text)), edges=True)
+        self.content = Flow(ContentDelta, self.events, edges=True)
+        self.reasoning = Flow(ReasoningDelta, self.events, edges=False)
 
     def say(self, piece: str) -> None:
         """Content."""
@@ -175,14 +182,13 @@ class Output:
         self._raws.clear()
         self._ids.clear()
 
-    def was_reasoning(self) -> None:
-        """All so far was reasoning: its closing mark came without an opening one."""
-        self.reasoning.write(self.content.text.removeprefix("thought\n"))
+    def was_reasoning(self, heading: str) -> None:
+        """All so far was reasoning, but for a heading: its end came without its beginning."""
+        self.reasoning.write(self.content.text.removeprefix(heading))
         for call in self.calls:
             self.note("in_reasoning", json.dumps(call.to_json(), ensure_ascii=False), call.name)
         self.forget()
-        self.content = self._content()
-        self.content.was_broken = True
+        self.content = Flow(ContentDelta, self.events, edges=False)
         self.leave_code()
 
     def settle(self) -> None:
@@ -194,7 +200,8 @@ class Output:
         if self.is_settled:
             self.events += self.calls[self._told :]
             self._told = len(self.calls)
-        events, self.events = self.events, []
+        events = self.events.copy()
+        self.events.clear()
         return events
 
     def result(self) -> ParsedText:
@@ -207,4 +214,4 @@ class Output:
 def stable_id(place: int, name: str, arguments: object) -> str:
     """An id that is the same whenever the same call stands at the same place."""
     text = repr((place, name, arguments)).encode(errors="replace")
-    return f"call_{sha256(text).hexdigest()[:12]}"
+    return f"call_{blake2b(text, digest_size=6).hexdigest()}"

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
-from toolcrib.toolcalls.decoders.reading import MAXIMUM, OPENERS, marks_of, trie
+from toolcrib.toolcalls.decoders.reading import OPENERS
 from toolcrib.toolcalls.decoders.tags import OPENS
 from toolcrib.toolcalls.families import AROUND
 from toolcrib.toolcalls.growing import Wait
+from toolcrib.toolcalls.marks import MARKS
+from toolcrib.toolcalls.markset import NONE, MarkSet, joined
 
 if TYPE_CHECKING:
     from toolcrib.toolcalls.machine import Machine
 
-BEGINS = tuple(mark for mark in (*OPENERS, *AROUND, *OPENS) if not mark.startswith("</"))
-BEGIN = re.compile(trie(BEGINS))
-LONGEST_BEGIN = max(map(len, BEGINS))
+BEGINS = frozenset(mark for mark in (*OPENERS, *AROUND, *OPENS.marks) if not mark.startswith("</"))
 
 
-def read_reasoning(
-    machine: Machine, closers: tuple[str, ...], kept: tuple[str, ...] = ()
-) -> Wait[None]:
+def read_reasoning(machine: Machine, closers: MarkSet, kept: MarkSet = NONE) -> Wait[None]:
     """Read on to the end of the reasoning that has begun.
 
     What looks like a call is part of it. Where the reasoning has no end and calls are the
@@ -28,49 +25,42 @@ def read_reasoning(
     too and belong to what follows.
     """
     text, out = machine.text, machine.out
-    ends = (*closers, *kept)
-    pattern, longest = marks_of(ends)
-    longest = max(longest, LONGEST_BEGIN)
+    ends = joined(closers, kept)
+    at = machine.pos
     while True:
-        end = pattern.search(text.text, machine.pos)
-        found = BEGIN.search(text.text, machine.pos, end.start() if end else MAXIMUM) or end
-        if found is not None and found[0] in ends:
-            out.think(text.text[machine.pos : found.start()])
-            machine.pos = found.start() if found[0] in kept else found.end()
+        found = MARKS.find(text.text, at)
+        if found is not None and found.mark not in ends and found.mark not in BEGINS:
+            at = found.start + 1
+            continue
+        if found is not None and found.mark in ends:
+            out.think(text.text[machine.pos : found.start])
+            machine.pos = found.start if found.mark in kept else found.end
             break
         if found is not None:
-            out.think(text.text[machine.pos : found.start()])
-            machine.pos = found.start()
+            out.think(text.text[machine.pos : found.start])
+            machine.pos = found.start
             yield from _from_mark(machine, ends, kept)
             break
         if text.ended:
             out.think(text.text[machine.pos :])
             machine.pos = len(text.text)
             break
-        keep = max(machine.pos, len(text.text) - longest + 1)
-        keep = next(
-            (at for at in range(keep, len(text.text)) if _may_begin(text.text[at:], ends)),
-            len(text.text),
-        )
+        keep = MARKS.begun(text.text, at)
         out.think(text.text[machine.pos : keep])
         machine.pos = keep
         machine.trim()
+        at = machine.pos
         yield
     out.reasoning.break_off()
     out.content.break_off()
     out.settle()
 
 
-def _may_begin(rest: str, closers: tuple[str, ...]) -> bool:
-    return any(mark.startswith(rest) for mark in (*closers, *BEGINS))
-
-
-def _from_mark(machine: Machine, ends: tuple[str, ...], kept: tuple[str, ...]) -> Wait[None]:
+def _from_mark(machine: Machine, ends: MarkSet, kept: MarkSet) -> Wait[None]:
     """Read on from a mark of a call to the end of the reasoning that holds it."""
     text, out = machine.text, machine.out
-    pattern, longest = marks_of(ends)
-    found = yield from text.first(pattern, machine.pos, longest)
-    rest = text.text[machine.pos : found.start() if found else None]
+    found = yield from text.first(ends, machine.pos)
+    rest = text.text[machine.pos : found.start if found else None]
     inner = machine.inner(rest)
     if found is None:
         machine.pos = len(text.text)
@@ -79,7 +69,7 @@ def _from_mark(machine: Machine, ends: tuple[str, ...], kept: tuple[str, ...]) -
             out.adopt(inner)
             return
     else:
-        machine.pos = found.start() if found[0] in kept else found.end()
+        machine.pos = found.start if found.mark in kept else found.end
     out.think(rest)
     for call in inner.calls if inner else ():
         out.note("in_reasoning", rest, call.name)

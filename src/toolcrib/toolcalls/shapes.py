@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from toolcrib.toolcalls.jsontext import NotJson, decode
-from toolcrib.toolcalls.offers import NAME, Offers
+from toolcrib.toolcalls.offers import NAME, OBJECT, Offers
 
 NAMES = ("name", "tool_name", "function_name", "tool", "function", "recipient_name", "action")
 ARGUMENTS = (
@@ -26,7 +26,7 @@ BESIDE = {"type", "index", "reasoning", "thought", "explanation", *IDS}
 """What may stand beside the name and the arguments."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Raw:
     """A call as the text has it: the name as written, an id where the model gave one."""
 
@@ -37,28 +37,34 @@ class Raw:
 
 def calls_of(value: Any, offers: Offers) -> list[Raw | None]:
     """The calls of a value that stands where a call stands; None for each that is broken."""
-    return list(_calls(value, offers, 4))
+    found: list[Raw | None] = []
+    _collect(value, offers, 4, found)
+    return found
 
 
-def _calls(value: Any, offers: Offers, depth: int) -> Iterator[Raw | None]:
+def _collect(value: Any, offers: Offers, depth: int, found: list[Raw | None]) -> None:
     if isinstance(value, list) and depth:
         for item in value:
-            yield from _calls(item, offers, depth - 1)
-    elif not isinstance(value, Mapping):
-        yield None
+            _collect(item, offers, depth - 1, found)
+    elif not isinstance(value, OBJECT):
+        found.append(None)
     else:
         for key in LISTS:
             if isinstance(value.get(key), list):
-                yield from _calls(value[key], offers, depth - 1)
+                _collect(value[key], offers, depth - 1, found)
                 return
-        yield _call(value, offers, depth)
+        found.append(_call(value, offers, depth))
 
 
 def _call(value: Mapping[str, Any], offers: Offers, depth: int) -> Raw | None:
-    given = next((str(value[key]) for key in IDS if isinstance(value.get(key), str | int)), "")
+    given = ""
+    for key in IDS:
+        if isinstance(value.get(key), str | int):
+            given = str(value[key])
+            break
     for key in ("function", "function_call"):
         inner = value.get(key)
-        if isinstance(inner, Mapping) and depth:
+        if inner is not None and isinstance(inner, OBJECT) and depth:
             found = _call(inner, offers, depth - 1)
             return Raw(found.name, found.arguments, found.id or given) if found else None
     for key in NAMES:
@@ -90,7 +96,7 @@ def as_arguments(given: Any) -> dict[str, Any] | None:
             return None
     if given == []:
         return {}
-    return dict(given) if isinstance(given, Mapping) else None
+    return dict(given) if isinstance(given, OBJECT) else None
 
 
 def _keyed(value: Mapping[str, Any], offers: Offers) -> Raw | None:
@@ -112,13 +118,13 @@ def is_plain_call(value: Any, offers: Offers) -> bool:
     """
     if isinstance(value, list):
         return 0 < len(value) <= 64 and all(is_plain_call(item, offers) for item in value)
-    if not isinstance(value, Mapping):
+    if not isinstance(value, OBJECT):
         return False
     if set(value) <= {*LISTS, "content"} and any(key in value for key in LISTS):
         listed = next(value[key] for key in LISTS if key in value)
         return isinstance(listed, list) and is_plain_call(listed, offers)
     for key in ("function", "function_call"):
-        if isinstance(value.get(key), Mapping):
+        if isinstance(value.get(key), OBJECT):
             return set(value) <= BESIDE | {key} and is_plain_call(value[key], offers)
     named = [key for key in NAMES if isinstance(value.get(key), str)]
     given = [key for key in ARGUMENTS if key in value]

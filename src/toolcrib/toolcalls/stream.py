@@ -8,7 +8,7 @@ from typing import Any
 
 from toolcrib.toolcalls.loop import run, whole
 from toolcrib.toolcalls.machine import Machine
-from toolcrib.toolcalls.offers import Offers
+from toolcrib.toolcalls.offers import OBJECT, Offers
 from toolcrib.toolcalls.output import Output
 from toolcrib.toolcalls.records import Event, ParsedText
 from toolcrib.toolcalls.shapes import calls_of
@@ -120,6 +120,6 @@ def parse_message(message: Mapping[str, Any], tools: Iterable[Any] | None = None
 
 def _text(value: Any) -> str:
     if isinstance(value, list):  # parts
-        texts = [part.get("text") for part in value if isinstance(part, Mapping)]
+        texts = [part.get("text") for part in value if isinstance(part, OBJECT)]
         return "".join(text for text in texts if isinstance(text, str))
     return value if isinstance(value, str) else ""

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from typing import Any
 
-from toolcrib.toolcalls.offers import Schema, kinds_of
+from toolcrib.toolcalls.offers import OBJECT, Schema, kinds_of
 from toolcrib.toolcalls.values import typed
 
 TAG = re.compile(r"<(/?)([\w.\-]+)>")
@@ -36,10 +35,10 @@ def arguments_of(span: str, mark: str, schema: Schema) -> dict[str, Any] | None:
 
 
 def _within(schema: Any, name: str) -> Any:
-    if not isinstance(schema, Mapping):
+    if not isinstance(schema, OBJECT):
         return None
     known = schema.get("properties")
-    if isinstance(known, Mapping) and name in known:
+    if isinstance(known, OBJECT) and name in known:
         return known[name]
     return schema.get("items") if name == "item" else None
 

@@ -24,9 +24,10 @@ class NotGemma(ValueError):
 
 def gemma_item(reading: Reading, at: int, name: str) -> Wait[Answer]:
     """The arguments of a call, from their brace on."""
-    end = -1 if reading.is_tired else (yield from _end(reading, at))
+    is_tired = reading.is_tired
+    end = -1 if is_tired else (yield from _end(reading, at))
     if end < 0:
-        return (yield from lost(reading, at, name))
+        return (yield from lost(reading, at, name, near=is_tired))
     span = reading.text.text[at:end]
     try:
         found = _Parser(span).whole()
@@ -85,9 +86,10 @@ def _end(reading: Reading, at: int) -> Wait[int]:
                 text.wasted += len(text.text) - start
                 return -1
             at = max(at, len(text.text) - len("<escape>")) if found is None else found.start()
+            found = None
             yield
             continue
-        mark, at = found[0], found.end()
+        mark, at, found = found[0], found.end(), None
         if mark in "{[":
             depth += 1
         elif mark in "}]":

@@ -1,7 +1,5 @@
 """Which decoder reads an item: seen from how it begins."""
 
-# ruff: noqa: RUF001 - the marks of some formats have such characters
-
 from __future__ import annotations
 
 import re
@@ -12,26 +10,21 @@ from toolcrib.toolcalls.decoders.pairs import KEYS, pairs_item
 from toolcrib.toolcalls.decoders.reading import Answer, Item, Reading, cut
 from toolcrib.toolcalls.decoders.tags import OPENS, tags_item
 from toolcrib.toolcalls.decoders.values import arguments_item, json_item
-from toolcrib.toolcalls.families import HEADINGS, NAME_ENDS
+from toolcrib.toolcalls.families import HEADINGS, NAME_ENDS, NAME_FIRST
 from toolcrib.toolcalls.growing import Wait
+from toolcrib.toolcalls.markset import MarkSet, joined
 from toolcrib.toolcalls.offers import NAME
 from toolcrib.toolcalls.shapes import Raw
 
 LETTERS = re.compile(r"[\w.\-:/@$]+")
 LONGEST_NAME = 256
 CALL_ID, CALL_NAME, FENCE, PLUGIN = "[CALL_ID]", "<|tool_call:name|>", "```", "<|plugin|>"
-HEADS = tuple(dict.fromkeys((*HEADINGS, *NAME_ENDS, CALL_ID, CALL_NAME)))
-NAME_FIRST = (
-    "<｜tool▁sep｜>",
-    "<｜tool_sep｜>",
-    "<｜tool sep｜>",
-    "<|tool▁sep|>",
-    "<|tool_sep|>",
-)
-"""After these a name may still follow: `function<｜tool▁sep｜>NAME`."""
+HEADS = MarkSet((*HEADINGS, *NAME_ENDS, CALL_ID, CALL_NAME))
+TAG_STARTS = joined(OPENS, PLUGIN)
+KEYS_OR_TAGS = joined(KEYS, OPENS)
 
 
-def read_item(reading: Reading, at: int, closers: tuple[str, ...]) -> Wait[Answer]:
+def read_item(reading: Reading, at: int, closers: MarkSet) -> Wait[Answer]:
     """The item that begins here (no white space before it)."""
     text = reading.text
     first = text.text[at : at + 1]
@@ -45,7 +38,7 @@ def read_item(reading: Reading, at: int, closers: tuple[str, ...]) -> Wait[Answe
             return (yield from json_item(reading, at, closers))
     if first == "`":
         return (yield from _fenced(reading, at, closers))
-    mark = yield from text.at(at, (*OPENS, PLUGIN))
+    mark = yield from text.at(at, TAG_STARTS)
     if mark == PLUGIN:
         at = yield from text.blank(at + len(mark))
         return (yield from read_item(reading, at, closers))
@@ -56,7 +49,7 @@ def read_item(reading: Reading, at: int, closers: tuple[str, ...]) -> Wait[Answe
     return None
 
 
-def _fenced(reading: Reading, at: int, closers: tuple[str, ...]) -> Wait[Answer]:
+def _fenced(reading: Reading, at: int, closers: MarkSet) -> Wait[Answer]:
     """JSON in a fence within a block."""
     inner = yield from fence_body(reading, at)
     if inner < 0 or reading.text.text[inner : inner + 1] not in ("{", "["):
@@ -78,11 +71,11 @@ def fence_body(reading: Reading, at: int) -> Wait[int]:
 
 def after_fence(reading: Reading, at: int) -> Wait[int]:
     """The place after a closing fence, if one stands here."""
-    after = yield from reading.text.blank(at)
-    return after + 3 if (yield from reading.text.at(after, (FENCE,))) else at
+    after, mark = yield from reading.text.past(at, joined(FENCE))
+    return after + 3 if mark else at
 
 
-def _named(reading: Reading, at: int, closers: tuple[str, ...]) -> Wait[Answer]:
+def _named(reading: Reading, at: int, closers: MarkSet) -> Wait[Answer]:
     """A name, and what says which form this is."""
     text = reading.text
     name = yield from text.run(LETTERS, at, LONGEST_NAME)
@@ -94,7 +87,7 @@ def _named(reading: Reading, at: int, closers: tuple[str, ...]) -> Wait[Answer]:
     name, given, at, was_headed = yield from _heading(reading, name, at)
     if not NAME.fullmatch(name):
         return None
-    mark = yield from text.at(at, (*KEYS, *OPENS, *closers))
+    mark = (yield from text.at(at, KEYS_OR_TAGS)) or (yield from text.at(at, closers))
     if mark in KEYS:
         return (yield from pairs_item(reading, at, mark, name, closers))
     if mark in OPENS:
@@ -115,8 +108,7 @@ def _heading(reading: Reading, name: str, at: int) -> Wait[tuple[str, str, int, 
     """What stands between the name and the arguments: the name, an id, the place after it."""
     text, given, was_headed = reading.text, "", False
     while True:
-        at = yield from text.blank(at)
-        mark = yield from text.at(at, HEADS)
+        at, mark = yield from text.past(at, HEADS)
         if not mark:
             return name, given or _own_id(name), at, was_headed
         was_headed = True
@@ -143,9 +135,7 @@ def _bare_name(reading: Reading, at: int, name: str, given: str, *, headed: bool
     return None
 
 
-def _with_json(
-    reading: Reading, at: int, closers: tuple[str, ...], name: str, given: str
-) -> Wait[Answer]:
+def _with_json(reading: Reading, at: int, closers: MarkSet, name: str, given: str) -> Wait[Answer]:
     found = yield from arguments_item(reading, at, closers, name, given)
     if not isinstance(found, Item):
         return found

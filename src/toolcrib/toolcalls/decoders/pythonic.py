@@ -10,6 +10,7 @@ from typing import Any
 
 from toolcrib.toolcalls.decoders.reading import Answer, Item, Reading, cut
 from toolcrib.toolcalls.growing import Wait
+from toolcrib.toolcalls.markset import MarkSet
 from toolcrib.toolcalls.offers import Offers
 from toolcrib.toolcalls.shapes import Raw
 from toolcrib.toolcalls.values import as_json
@@ -18,11 +19,13 @@ START = re.compile(r"[A-Za-z_][\w.\-]*\s*\(")
 STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*+"|\'[^\'\\]*(?:\\.[^\'\\]*)*+\'', re.DOTALL)
 TRIPLE = ('"""', "'''")
 LONGEST = 1_000_000
+MOST = 10_000
+"""How many calls of a list that cannot be read at once are read one by one."""
 WORDS = {"true": True, "false": False, "null": None, "none": None}
 FAILURES = (SyntaxError, ValueError, MemoryError, RecursionError, TypeError)
 
 
-def list_item(reading: Reading, at: int, closers: tuple[str, ...]) -> Wait[Answer]:
+def list_item(reading: Reading, at: int, closers: MarkSet) -> Wait[Answer]:
     """A list of calls, from its bracket on."""
     text = reading.text
     end = -1 if reading.is_tired else (yield from text.balanced(at))
@@ -32,7 +35,7 @@ def list_item(reading: Reading, at: int, closers: tuple[str, ...]) -> Wait[Answe
         return Item(end, list(calls))
     found: list[Raw | None] = []
     here, was_cut = at + 1, False
-    while not reading.is_tired:
+    while len(found) < MOST and not reading.is_tired:
         here = yield from text.blank(here)
         if text.text[here : here + 1] == ",":
             here += 1
@@ -40,14 +43,15 @@ def list_item(reading: Reading, at: int, closers: tuple[str, ...]) -> Wait[Answe
         start = START.match(text.text, here)
         if start is None:
             break
-        stop = yield from text.balanced(start.end() - 1)
+        bracket, start = start.end() - 1, None
+        stop = yield from text.balanced(bracket)
         if stop < 0:
             was_cut = True
             break
         found.extend(calls_of(text.text[here:stop], reading.offers) or [None])
         here = stop
     if end > 0:
-        return Item(end, found or [None])
+        return Item(end, found if 0 < len(found) < MOST else [*found, None])
     is_end = was_cut or here >= len(text.text)
     lost = yield from cut(reading, here - 1, closers)
     if not any(found):
@@ -55,7 +59,7 @@ def list_item(reading: Reading, at: int, closers: tuple[str, ...]) -> Wait[Answe
     return Item(lost.end, [*found, *([None] if was_cut else [] if is_end else [None, None])])
 
 
-def call_item(reading: Reading, at: int, bracket: int, closers: tuple[str, ...]) -> Wait[Answer]:
+def call_item(reading: Reading, at: int, bracket: int, closers: MarkSet) -> Wait[Answer]:
     """One call without a list around it."""
     end = -1 if reading.is_tired else (yield from reading.text.balanced(bracket))
     if end < 0:

@@ -6,11 +6,12 @@ import re
 from typing import Any
 
 from toolcrib.toolcalls.decoders.elements import arguments_of
-from toolcrib.toolcalls.decoders.reading import Answer, Cut, Item, Reading, cut, lost, marks_of
+from toolcrib.toolcalls.decoders.reading import Answer, Cut, Item, Reading, cut, lost
 from toolcrib.toolcalls.decoders.values import arguments_item
 from toolcrib.toolcalls.families import CALL_TAGS, Tags
 from toolcrib.toolcalls.growing import Wait
 from toolcrib.toolcalls.jsontext import NotJson, decode
+from toolcrib.toolcalls.markset import Found, MarkSet, joined
 from toolcrib.toolcalls.offers import NAME
 from toolcrib.toolcalls.shapes import Raw
 from toolcrib.toolcalls.values import typed
@@ -18,7 +19,7 @@ from toolcrib.toolcalls.values import typed
 LONGEST_HEADER = 300
 FIRST = re.compile(r"""\s*(?:"([^"]*)"|'([^']*)'|([^\s"'=]+))""")
 ATTRIBUTE = re.compile(r"""\b(type|string)\s*=\s*["']([^"']*)["']""")
-OPENS = tuple(tags.opening for tags in CALL_TAGS)
+OPENS = MarkSet(tags.opening for tags in CALL_TAGS)
 BY_OPEN = {tags.opening: tags for tags in CALL_TAGS}
 PLAIN_ARGUMENTS = {
     "<parameter=": "</parameter>",
@@ -28,7 +29,7 @@ PLAIN_ARGUMENTS = {
 CDATA, CDATA_END = "<![CDATA[", "]]>"
 
 
-def tags_item(reading: Reading, at: int, mark: str, closers: tuple[str, ...]) -> Wait[Answer]:
+def tags_item(reading: Reading, at: int, mark: str, closers: MarkSet) -> Wait[Answer]:
     """A call whose opening tag begins here."""
     tags, text = BY_OPEN[mark], reading.text
     read = yield from _header(reading, at + len(mark), tags.end)
@@ -50,7 +51,7 @@ def tags_item(reading: Reading, at: int, mark: str, closers: tuple[str, ...]) ->
     if tags.nested:
         end = yield from text.find(tags.close, at)
         if end < 0:
-            return (yield from lost(reading, at, name))
+            return (yield from lost(reading, at, name, near=False))
         schema = reading.offers.schemas.get(reading.offers.spelt(name), {})
         found = arguments_of(text.text[at:end], tags.nested, schema)
         return Item(end + len(tags.close), [None if found is None else Raw(name, found)])
@@ -84,29 +85,28 @@ def _header(reading: Reading, at: int, end: str) -> Wait[tuple[str, int] | None]
 
 def _begins_body(reading: Reading, at: int, tags: Tags) -> Wait[bool]:
     """Whether what follows an opening tag is what a call holds, and no prose."""
-    text = reading.text
-    at = yield from text.blank(at)
-    return bool((yield from text.at(at, (tags.argument, tags.close, "{"))))
+    marks = joined(tags.argument, tags.close, "{")
+    _, mark = yield from reading.text.past(at, marks)
+    return bool(mark)
 
 
-def _body(
-    reading: Reading, at: int, tags: Tags, name: str, closers: tuple[str, ...]
-) -> Wait[Answer]:
+def _body(reading: Reading, at: int, tags: Tags, name: str, closers: MarkSet) -> Wait[Answer]:
     text, arguments = reading.text, dict[str, Any]()
     at = yield from text.blank(at)
     if text.text[at : at + 1] == "{":
-        found = yield from arguments_item(reading, at, (tags.close, *closers), name, "")
+        found = yield from arguments_item(reading, at, joined(tags.close, closers), name, "")
         return (yield from _after_json(reading, found, tags))
     starts = (
         PLAIN_ARGUMENTS
         if tags.argument in PLAIN_ARGUMENTS
         else {tags.argument: tags.argument_close}
     )
-    ends = (tags.close, *closers, "<tool_call>", tags.opening)
+    followers = joined(*starts, tags.close, closers)
+    marks = joined(followers, "<tool_call>", tags.opening)
     while True:
-        at = yield from text.blank(at)
-        mark = yield from text.at(at, (*starts, *ends))
+        at, mark = yield from text.past(at, marks)
         if mark in starts:
+            is_tired = reading.is_tired
             after = yield from _argument(
                 reading,
                 at + len(mark),
@@ -114,28 +114,26 @@ def _body(
                 starts[mark],
                 name,
                 arguments,
-                (*starts, tags.close, *closers),
+                followers,
             )
             if after < 0:
-                return (yield from lost(reading, at, name))
+                return (yield from lost(reading, at, name, near=is_tired))
             at = after
         elif mark == tags.close:
             return Item(at + len(mark), [Raw(name, arguments)])
         elif mark:  # the block ends, or another call begins, without the end of this one
             return Item(at, [Raw(name, arguments)])
         else:  # something between the arguments
-            pattern, longest = marks_of((*starts, *ends))
-            found_mark = yield from text.first(pattern, at, longest)
+            found_mark = yield from text.first(marks, at)
             if found_mark is None:
                 return Cut(len(text.text), closed=False, name=name)
-            at = found_mark.start()
+            at = found_mark.start
 
 
 def _after_json(reading: Reading, found: Item | Cut, tags: Tags) -> Wait[Item | Cut]:
     if isinstance(found, Cut):
         return found
-    at = yield from reading.text.blank(found.end)
-    mark = yield from reading.text.at(at, (tags.close,))
+    at, mark = yield from reading.text.past(found.end, joined(tags.close))
     return Item(at + len(mark), found.calls) if mark else found
 
 
@@ -146,7 +144,7 @@ def _argument(
     close: str,
     name: str,
     arguments: dict[str, Any],
-    followers: tuple[str, ...],
+    followers: MarkSet,
 ) -> Wait[int]:
     """Read one argument into `arguments`; the place after it, or -1 where it has no end."""
     text = reading.text
@@ -175,17 +173,17 @@ def _argument(
 
 def _cdata(reading: Reading, at: int, close: str) -> Wait[tuple[str, int] | None]:
     text, parts = reading.text, list[str]()
-    at = yield from text.blank(at)
-    while (yield from text.at(at, (CDATA,))):
+    at, mark = yield from text.past(at, joined(CDATA))
+    while mark:
         end = yield from text.find(CDATA_END, at)
         if end < 0:
             return None
         parts.append(text.text[at + len(CDATA) : end])
         at = end + len(CDATA_END)
+        mark = yield from text.at(at, joined(CDATA))
     if not parts:
         return None
-    at = yield from text.blank(at)
-    mark = yield from text.at(at, (close,))
+    at, mark = yield from text.past(at, joined(close))
     return ("".join(parts), at + len(mark)) if mark else None
 
 
@@ -216,7 +214,7 @@ def _value(reading: Reading, raw: str, name: str, key: str, header: str) -> Any:
 
 
 def _value_span(
-    reading: Reading, at: int, tags: Tags, close: str, followers: tuple[str, ...]
+    reading: Reading, at: int, tags: Tags, close: str, followers: MarkSet
 ) -> Wait[tuple[int, int] | None]:
     """Where a value ends and where to go on after it.
 
@@ -226,24 +224,24 @@ def _value_span(
     text, depth, first_end = reading.text, 0, None
     if reading.is_tired:
         return None
-    pattern, longest = marks_of((*followers, tags.opening, close))
+    marks = joined(followers, tags.opening, close)
     start, here = at, at
     while True:
-        found = yield from text.first(pattern, here, longest)
+        found = yield from text.first(marks, here)
         if found is None:
             text.wasted += len(text.text) - start
             return first_end
-        mark, here = found[0], found.end()
+        mark, here = found.mark, found.end
         if mark == tags.opening:
             depth += yield from _opens_call(reading, here, tags)
         elif depth:
             depth -= mark == tags.close
         elif mark == close:
             if (yield from _is_followed(reading, here, followers)):
-                return found.start(), here
-            first_end = first_end or (found.start(), here)
+                return found.start, here
+            first_end = first_end or (found.start, here)
         elif (yield from _ends_value(reading, found, tags, followers, first_end is None)):
-            return found.start(), found.start()
+            return found.start, found.start
 
 
 def _opens_call(reading: Reading, at: int, tags: Tags) -> Wait[bool]:
@@ -252,25 +250,24 @@ def _opens_call(reading: Reading, at: int, tags: Tags) -> Wait[bool]:
     return read is not None and (yield from _begins_body(reading, read[1], tags))
 
 
-def _is_followed(reading: Reading, at: int, followers: tuple[str, ...]) -> Wait[bool]:
-    text = reading.text
-    at = yield from text.blank(at)
-    if at >= len(text.text):
-        return True
-    return bool((yield from text.at(at, followers)))
+def _is_followed(reading: Reading, at: int, followers: MarkSet) -> Wait[bool]:
+    at, mark = yield from reading.text.past(at, followers)
+    return bool(mark) or at >= len(reading.text.text)
 
 
 def _ends_value(
-    reading: Reading, found: re.Match[str], tags: Tags, followers: tuple[str, ...], whole: bool
+    reading: Reading, found: Found, tags: Tags, followers: MarkSet, whole: bool
 ) -> Wait[bool]:
     """Whether a mark ends a value whose own end mark is missing."""
-    text, mark = reading.text, found[0]
+    text, mark = reading.text, found.mark
     if mark == tags.close:
         return whole and (
-            yield from _is_followed(reading, found.end(), (*followers, "<tool_call>", tags.opening))
+            yield from _is_followed(
+                reading, found.end, joined(followers, "<tool_call>", tags.opening)
+            )
         )
     is_argument = mark.startswith(("<parameter", "<param"))
     line_start = is_argument and (
-        text.text[max(0, found.start() - 64) : found.start()].rstrip(" \t")[-1:] == "\n"
+        text.text[max(0, found.start - 64) : found.start].rstrip(" \t")[-1:] == "\n"
     )
     return whole and line_start

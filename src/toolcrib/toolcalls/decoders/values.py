@@ -7,10 +7,11 @@ from typing import Any
 from toolcrib.toolcalls.decoders.reading import Answer, Cut, Item, Reading, closing, cut
 from toolcrib.toolcalls.growing import Wait
 from toolcrib.toolcalls.jsontext import NotJson, begun_value, decode
+from toolcrib.toolcalls.markset import MarkSet
 from toolcrib.toolcalls.shapes import Raw, as_arguments, calls_of
 
 
-def json_item(reading: Reading, at: int, closers: tuple[str, ...]) -> Wait[Answer]:
+def json_item(reading: Reading, at: int, closers: MarkSet) -> Wait[Answer]:
     """An object or an array of calls."""
     found = yield from json_value(reading, at, closers)
     if found is not None:
@@ -25,7 +26,7 @@ def json_item(reading: Reading, at: int, closers: tuple[str, ...]) -> Wait[Answe
 
 
 def arguments_item(
-    reading: Reading, at: int, closers: tuple[str, ...], name: str, given: str
+    reading: Reading, at: int, closers: MarkSet, name: str, given: str
 ) -> Wait[Item | Cut]:
     """The JSON arguments of a call whose name is known, also as a string of JSON."""
     if reading.text.text[at] == '"':
@@ -38,7 +39,7 @@ def arguments_item(
     return Item(found[0], [None if arguments is None else Raw(name, arguments, given)])
 
 
-def json_value(reading: Reading, at: int, closers: tuple[str, ...]) -> Wait[tuple[int, Any] | None]:
+def json_value(reading: Reading, at: int, closers: MarkSet) -> Wait[tuple[int, Any] | None]:
     """The value that begins here, and the place after it.
 
     First as far as its brackets reach, whatever marks its strings hold; then up to the next
