@@ -240,9 +240,12 @@ async def test_what_cannot_be_run(box: Box) -> None:
         await box.run("no-such-program")
     with pytest.raises(NotFound, match="nowhere"):
         await box.run("true", cwd="nowhere")
-    for argv in ([], [""], ["echo", "a\0b"]):
+    for argv in ([], [""], ["echo", "a\0b"], ["echo", "\ud800"]):
         with pytest.raises(BadInput):
             await box.run(*argv)
+    for env in ({"": "x"}, {"A=B": "x"}, {"A": "x\0y"}, {"A\0": "x"}, {"A": "\ud800"}):
+        with pytest.raises(BadInput):
+            await box.run("true", env=env)
     (box.root / "data").write_bytes(bytes(range(256)) * 10)
     (box.root / "data").chmod(0o755)
     with pytest.raises(Unavailable, match=r"cannot be run: .*/data: Exec format error"):

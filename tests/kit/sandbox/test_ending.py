@@ -5,18 +5,25 @@ from __future__ import annotations
 import asyncio
 import os
 import random
+import resource
 import signal
 import subprocess
 import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
 
 from tests.kit.sandbox.conftest import Box, Open
 from tests.servers.survivors import Tag, gone, survivors
+from toolcrib.core.config import data_folder
 from toolcrib.core.errors import Unavailable
 from toolcrib.kit.sandbox import Bind, Limits, judge, leftovers
+from toolcrib.kit.sandbox.places import SCRATCH
 from toolcrib.kit.sandbox.terms import MEGABYTE
+from toolcrib.kit.sandbox.usage import tree
 
 pytestmark = pytest.mark.rows("E32", "C196", "X11")
 REPOSITORY = Path(__file__).parents[3]
@@ -48,6 +55,25 @@ time.sleep(20)
 """
     done = await box.python(code, limits=Limits(memory_bytes=150 * MEGABYTE))
     assert done.stopped == "memory"
+
+
+async def test_memory_taken_while_the_server_is_busy(box: Box) -> None:
+    code = """
+import os, time
+fd = os.memfd_create("x")
+os.write(fd, bytes(150_000_000))
+open("taken", "w").close()
+time.sleep(20)
+"""
+    await box.sh("true")
+    before = tree(os.getpid(), 1)
+    limits = Limits(memory_bytes=100 * MEGABYTE)
+    start = asyncio.ensure_future(box.python(code, limits=limits, seconds=8))
+    while tree(os.getpid(), 1).keys() <= before.keys():
+        await asyncio.sleep(0)
+    while not (box.root / "taken").exists():
+        time.sleep(0.01)  # so that nobody hears that it began
+    assert (await start).stopped == "memory"
 
 
 async def test_disk(box: Box) -> None:
@@ -99,6 +125,39 @@ async def test_nothing_is_left(box: Box, stop: str) -> None:
         else:
             await run.kill(0.05)
         await asyncio.to_thread(gone, tag)
+
+
+async def test_several_ask_for_the_end_at_once(box: Box) -> None:
+    tag = Tag.new()
+    for _ in range(3):
+        run = await box.sandbox.spawn(
+            ["/bin/sh", "-c", f"sleep {tag.seconds} & sleep {tag.seconds}"],
+            cwd=box.workspace.start(),
+            views=Bind(),
+        )
+        first = asyncio.ensure_future(run.kill(0))
+        await asyncio.sleep(0)
+        run.stop("memory")
+        await asyncio.gather(first, run.kill(0), run.kill(1))
+        run.close()
+        assert not survivors(tag)
+
+
+async def test_a_start_that_is_given_up_at_once_leaves_no_folder(open_box: Open) -> None:
+    box = open_box("kernel")
+    assert (await box.sandbox.report()).level == "kernel"
+    for turns in range(1, 9):
+        start = asyncio.ensure_future(box.sh("true"))
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        start.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await start
+    for _ in range(200):
+        if not list((data_folder() / "sandbox").glob(f"{SCRATCH}*")):
+            return
+        await asyncio.sleep(0.02)
+    pytest.fail("scratch folders stayed")
 
 
 async def test_stops_right_after_a_start(box: Box) -> None:
@@ -157,6 +216,19 @@ async def test_nothing_is_left_of_a_dead_server(box: Box) -> None:
         server.communicate()
 
 
+async def test_the_servers_own_limits_are_not_exceeded(box: Box) -> None:
+    level = (await box.sandbox.report()).level
+    server = ["sh", "-c", 'ulimit -n 700; exec "$@"', "sh", sys.executable, "-c", SERVER]
+    done = await asyncio.to_thread(
+        subprocess.run,
+        [*server, str(box.root), level, "ulimit -Hn"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout.split() == ["700", level], done.stderr
+
+
 # Levels.
 
 
@@ -179,6 +251,41 @@ async def test_no_silent_downgrade(open_box: Open, monkeypatch: pytest.MonkeyPat
     report = await open_box("auto").sandbox.report()
     assert report.level == "kernel"
     assert report.gaps
+
+
+async def test_a_moment_without_descriptors_weakens_nothing_for_good(strong: Box) -> None:
+    assert (await strong.sh("echo 7")).out == "7\n"
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (300, hard))
+    try:
+        # With too few it does not get as far as to doubt the boundary, with more it runs.
+        for free in range(40):
+            with _all_but(free), suppress(OSError):
+                try:
+                    await strong.sh("echo 7")
+                except Unavailable:
+                    break
+        else:
+            pytest.fail("it never doubted the boundary")
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert (await strong.sh("echo 7")).out == "7\n"
+
+
+@contextmanager
+def _all_but(free: int) -> Iterator[None]:
+    """Take all descriptors but some."""
+    held = []
+    with suppress(OSError):
+        while True:
+            held.append(os.open("/dev/null", os.O_RDONLY))
+    try:
+        for fd in held[:free]:
+            os.close(fd)
+        yield
+    finally:
+        for fd in held[free:]:
+            os.close(fd)
 
 
 # What a run leaves.

@@ -5,7 +5,19 @@ from __future__ import annotations
 import asyncio
 import os
 
+from toolcrib.core.errors import NotFound, Unavailable
+
 SECONDS = 20.0
+
+
+class BoundaryFailed(Exception):
+    """The boundary itself could not be made, though the probe had worked."""
+
+    def told(self) -> Unavailable:
+        """The same for who called."""
+        return Unavailable(
+            f"The sandbox could not be started: {self}.", hint="`toolcrib doctor` says more."
+        )
 
 
 async def told(fd: int) -> bytes:
@@ -40,3 +52,33 @@ def reason(said: bytes) -> tuple[bytes, str]:
     words = [what.decode("utf-8", "replace")] if what else []
     words += [os.strerror(int.from_bytes(error, "little"))] if error else []
     return said[:1], ": ".join(words)
+
+
+def fault(said: bytes, program: str, folder: str, words: str) -> Exception:
+    """Why a program was not reached.
+
+    Args:
+        said: what the launcher told.
+        program: it.
+        folder: where it was to start.
+        words: what the boundary said last.
+    """
+    kind, text = reason(said)
+    match kind:
+        case b"M":
+            return Unavailable(
+                f"The program {program} is not there.",
+                hint="Install it, name another, or make its folder readable with run.readable.",
+            )
+        case b"X":
+            return Unavailable(
+                f"The program cannot be run: {text}.",
+                hint="It must be a program of this machine, or a script whose first line"
+                " names one, and have the right to be executed.",
+            )
+        case b"D":
+            return NotFound(
+                f"The folder {folder} cannot be used: {text}.",
+                hint="Name a folder of the workspace that exists.",
+            )
+    return BoundaryFailed(text or words or "it ended before the program was reached")

@@ -64,7 +64,8 @@ class Confined:
 
     def in_namespace(self) -> None:
         """Find the first process of the namespace that it now has."""
-        self._first = First.of(self.pid)
+        if self._process.exit_code is None:  # else the number may be another's by now
+            self._first = First.of(self.pid)
 
     async def connect(self) -> None:
         """Attach the terminal to the event loop."""

@@ -24,30 +24,42 @@ class First:
     @classmethod
     def of(cls, outermost: int) -> Self | None:
         """The only child of what made the namespace; None where that is not to be found out."""
-        children = [pid for pid in tree(outermost, 1) if pid != outermost]
+        children = _children(outermost)
         if len(children) != 1:
             return None
         try:
-            return cls(os.pidfd_open(children[0]))
+            first = cls(os.pidfd_open(children[0]))
         except OSError:
             return None
+        if _children(outermost) != children:  # the number may have gone to another process
+            first.close()
+            return None
+        return first
 
     async def end(self) -> bool:
-        """Kill it and wait until nothing is left in there; False if that took too long."""
+        """Kill it and wait until nothing is left in there; False if that took too long.
+
+        Several may do so at once, and `close` may come meanwhile.
+        """
         if self.held < 0:
             return True
         with suppress(ProcessLookupError):
             signal.pidfd_send_signal(self.held, signal.SIGKILL)
+        try:
+            mine = os.dup(self.held)  # the event loop knows one reader of a descriptor
+        except OSError:
+            return False
         loop = asyncio.get_running_loop()
         gone = asyncio.Event()
-        loop.add_reader(self.held, gone.set)
+        loop.add_reader(mine, gone.set)
         try:
             async with asyncio.timeout(WITHIN):
                 await gone.wait()
         except TimeoutError:
             return False
         finally:
-            loop.remove_reader(self.held)
+            loop.remove_reader(mine)
+            os.close(mine)
         self.close()
         return True
 
@@ -56,3 +68,7 @@ class First:
         if self.held >= 0:
             os.close(self.held)
             self.held = -1
+
+
+def _children(pid: int) -> list[int]:
+    return [child for child in tree(pid, 1) if child != pid]

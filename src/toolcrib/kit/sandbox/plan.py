@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import marshal
 import os
+import resource
 import sys
 from dataclasses import asdict, dataclass, field
 from functools import cache
@@ -126,7 +127,10 @@ def command(plan_fd: int, code_fd: int) -> list[str]:
 
 
 def numbers(limits: Limits, *, processes: int) -> list[tuple[int, int, int]]:
-    """The limits of one process, as the kernel takes them; `processes` 0 leaves that alone."""
+    """The limits of one process, as the kernel takes them; `processes` 0 leaves that alone.
+
+    None is above what our own processes may have: nobody in a boundary may raise that.
+    """
     seconds = max(int(limits.cpu_seconds + 0.999), 1)
     pairs = [
         (CPU, seconds, seconds + 1),
@@ -136,4 +140,9 @@ def numbers(limits: Limits, *, processes: int) -> list[tuple[int, int, int]]:
     ]
     if processes:
         pairs.append((PROCESSES, processes, processes))
-    return pairs
+    return [(which, *_at_most(which, soft, hard)) for which, soft, hard in pairs]
+
+
+def _at_most(which: int, soft: int, hard: int) -> tuple[int, int]:
+    top = resource.getrlimit(which)[1]
+    return (soft, hard) if top == resource.RLIM_INFINITY else (min(soft, top), min(hard, top))

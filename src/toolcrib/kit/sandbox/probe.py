@@ -14,11 +14,12 @@ from pathlib import Path
 
 from toolcrib.core.errors import ToolError
 from toolcrib.kit.sandbox import landlock, launcher
+from toolcrib.kit.sandbox.answer import BoundaryFailed
 from toolcrib.kit.sandbox.filtering import machine_known
 from toolcrib.kit.sandbox.programs import candidates
 from toolcrib.kit.sandbox.remedies import GET_BUBBLEWRAP, fix
-from toolcrib.kit.sandbox.start import BoundaryFailed, Request, Starter
-from toolcrib.kit.sandbox.terms import Bind, Limits, Overlay, Report, View
+from toolcrib.kit.sandbox.start import Request, Starter
+from toolcrib.kit.sandbox.terms import Bind, Level, Limits, Overlay, Report, View
 
 SECONDS = 10.0
 SCRIPT = """
@@ -46,10 +47,14 @@ GAP_LANDLOCK = "no Landlock in this kernel: the namespaces stand alone"
 NO_LANDLOCK = "the kernel has no Landlock"
 
 _found: dict[tuple[str, str, int], Report] = {}
+_best: dict[tuple[str, str, int], Report] = {}
+STRENGTH: tuple[Level, ...] = ("none", "kernel", "strong")
 
 
 class Prober:
     """Finds the level, once a process, and again after `forget`.
+
+    One that is weaker than what worked before is not kept: the next question tries again.
 
     Args:
         starter: starts the tries, in the way that runs are started.
@@ -72,7 +77,10 @@ class Prober:
         """What works."""
         async with self._trying:
             if self._key not in _found:
-                _found[self._key] = await self._find()
+                found = await self._find()
+                if _strength(found) < _strength(_best.get(self._key, found)):
+                    return found  # for want of descriptors, say: what worked may work again
+                _found[self._key] = _best[self._key] = found
             return _found[self._key]
 
     async def _find(self) -> Report:
@@ -180,6 +188,10 @@ class Prober:
         if text == "works" and written.exists():
             return ""
         return f"a try went wrong: {text[:200] or 'no answer'}"
+
+
+def _strength(report: Report) -> tuple[int, bool, bool]:
+    return STRENGTH.index(report.level), report.overlay, report.quick
 
 
 def _remove(place: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Self
@@ -12,10 +13,11 @@ from toolcrib.core.services import Services
 from toolcrib.kit.egress import Egress, GuardProxy
 from toolcrib.kit.paths import SafePath, Workspace
 from toolcrib.kit.process import Processes
+from toolcrib.kit.sandbox.answer import BoundaryFailed
 from toolcrib.kit.sandbox.confined import Confined
 from toolcrib.kit.sandbox.network import Doors
 from toolcrib.kit.sandbox.probe import Prober
-from toolcrib.kit.sandbox.start import BoundaryFailed, Request, Starter, Stdin
+from toolcrib.kit.sandbox.start import Request, Starter, Stdin
 from toolcrib.kit.sandbox.terms import Bind, Limits, Overlay, Pty, ReadOnly, Report, View
 
 
@@ -88,8 +90,7 @@ class Sandbox:
                 not there.
             BadInput, NotFound: the arguments or the folder are wrong.
         """
-        if not argv or not argv[0] or any("\0" in word for word in argv):
-            raise BadInput("There is no program to run." if not argv else "A word holds a NUL.")
+        _check_words(argv, env or {})
         request = Request(
             argv=tuple(argv),
             cwd=cwd.absolute,
@@ -146,3 +147,22 @@ class Sandbox:
         return {
             root.real: given.get(root.real) or given.get(root.name) or ReadOnly() for root in roots
         }
+
+
+def _check_words(argv: Sequence[str], env: Mapping[str, str]) -> None:
+    """Refuse what no program can be given, before it is cut short on its way.
+
+    Raises:
+        BadInput: there is such a word.
+    """
+    if not argv or not argv[0]:
+        raise BadInput("There is no program to run.")
+    if any(not name or "=" in name for name in env):
+        raise BadInput("A variable has no name, or one with an equals sign.")
+    for word in (*argv, *env, *env.values()):
+        if "\0" in word:
+            raise BadInput("A word holds a NUL.")
+        try:
+            os.fsencode(word)
+        except UnicodeEncodeError:
+            raise BadInput("A word holds a character that cannot be passed on.") from None

@@ -7,19 +7,19 @@ import os
 import platform
 import shutil
 import subprocess
+import threading
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, TypeAlias
 
 from toolcrib.core.config import Config
-from toolcrib.core.errors import NotFound, Unavailable
 from toolcrib.kit.paths import Workspace
 from toolcrib.kit.paths.workspace import own_places
 from toolcrib.kit.process import Mark, Processes
 from toolcrib.kit.sandbox import environment, landlock, launcher, plan
-from toolcrib.kit.sandbox.answer import reason, told
+from toolcrib.kit.sandbox.answer import BoundaryFailed, fault, told
 from toolcrib.kit.sandbox.cgroups import Group
 from toolcrib.kit.sandbox.confined import Confined, Stopped, last_words, set_size
 from toolcrib.kit.sandbox.filtering import Sockets, program
@@ -37,16 +37,6 @@ Stdin: TypeAlias = bytes | Literal["pipe"] | None
 NICE = 5
 """Runs stand back a little behind the server, which has to keep an eye on them."""
 MACHINE = platform.machine()
-
-
-class BoundaryFailed(Exception):
-    """The boundary itself could not be made, though the probe had worked."""
-
-    def told(self) -> Unavailable:
-        """The same for who called."""
-        return Unavailable(
-            f"The sandbox could not be started: {self}.", hint="`toolcrib doctor` says more."
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +65,7 @@ class Prepared:
     scratch: str = ""
     door: Door | None = None
     group: Group | None = None
+    gauge: Gauge | None = None
     notes: list[str] = field(default_factory=list)
 
 
@@ -106,15 +97,37 @@ class Starter:
             BoundaryFailed: the boundary could not be made.
             Unavailable, NotFound: see `Sandbox.spawn`.
         """
-        prepared = await asyncio.to_thread(self.prepare, request, report.level)
-        if request.network and report.level != "none":
-            try:
+        prepared = await self._prepared(request, report.level)
+        try:
+            if request.network and report.level != "none":
                 prepared.door = await self._network.open(request.network, report.level)
                 _lead_out(prepared, prepared.door)
-            except BaseException:
-                self._clean(prepared)
-                raise
-        return await self.launch(request, prepared, report)
+            return await self.launch(request, prepared, report)
+        except BaseException:
+            self._clean(prepared)
+            raise
+
+    async def _prepared(self, request: Request, level: Level) -> Prepared:
+        """Prepare in a thread; of a start that is cancelled meanwhile, nothing stays."""
+        made: list[Prepared] = []
+        given_up = threading.Event()
+
+        def drop() -> None:
+            with suppress(IndexError):
+                self._clean(made.pop())
+
+        def work() -> None:
+            made.append(self.prepare(request, level))
+            if given_up.is_set():
+                drop()
+
+        try:
+            await asyncio.to_thread(work)
+        except BaseException:
+            given_up.set()
+            drop()
+            raise
+        return made[0]
 
     def prepare(self, request: Request, level: Level) -> Prepared:
         """Work out what the run sees; blocking."""
@@ -138,7 +151,17 @@ class Starter:
         made = plan.Plan(argv=list(request.argv), env={}, cwd=request.cwd)
         made.terminal = request.pty is not None
         prepared = Prepared(layout, made, notes=notes)
-        visible = [*readable, *writable, *request.views]
+        try:
+            self._fill(request, prepared, level)
+        except BaseException:
+            self._clean(prepared)
+            raise
+        return prepared
+
+    def _fill(self, request: Request, prepared: Prepared, level: Level) -> None:
+        """What hangs on the level."""
+        limits, made, layout = request.limits, prepared.plan, prepared.layout
+        visible = [*layout.readable, *layout.writable, *request.views]
         allowed = self._config.run.environment
         if level == "none":
             made.env = environment.bare(allowed, request.env)
@@ -160,7 +183,6 @@ class Starter:
         prepared.group = Group.make(limits) if level != "none" else None
         if prepared.group is not None:
             made.group = prepared.group.door
-        return prepared
 
     def _strong(self, request: Request, prepared: Prepared, visible: Sequence[str]) -> None:
         made = prepared.plan
@@ -210,33 +232,26 @@ class Starter:
         made = prepared.plan
         heard, tells = os.pipe()
         made.status = tells
-        lifeline = -1
-        terminal = -1
-        with ExitStack() as stack:
-            stack.callback(os.close, tells)
+        lifeline = terminal = slave = -1
+        with ExitStack() as theirs, ExitStack() as ours:
+            theirs.callback(os.close, tells)
+            ours.callback(os.close, heard)
             if made.stage:
                 made.lifeline, lifeline = os.pipe()
-                stack.callback(os.close, made.lifeline)
+                theirs.callback(os.close, made.lifeline)
+                ours.callback(os.close, lifeline)
             if request.pty is not None:
                 terminal, slave = os.openpty()
-                stack.callback(os.close, slave)
+                theirs.callback(os.close, slave)
+                ours.callback(os.close, terminal)
                 set_size(terminal, request.pty.rows, request.pty.columns)
                 os.set_blocking(terminal, False)
-            else:
-                slave = -1
 
             def begin(mark: Mark) -> subprocess.Popen[bytes]:
                 return self._popen(request, prepared, report, mark, slave)
 
-            try:
-                process = await self._processes.adopt(begin)
-            except BaseException:
-                os.close(heard)
-                for fd in (lifeline, terminal):
-                    if fd >= 0:
-                        os.close(fd)
-                self._clean(prepared)
-                raise
+            process = await self._processes.adopt(begin)
+            ours.pop_all()
         confined = Confined(
             process,
             report.level,
@@ -250,7 +265,12 @@ class Starter:
             await confined.connect()
             said = await told(heard)
             if said != b"R":
-                raise _fault(said, request, await last_words(confined))
+                words = await last_words(confined)
+                raise fault(said, request.argv[0], request.cwd, words)
+            if report.level == "strong":
+                confined.in_namespace()
+            assert prepared.gauge is not None
+            self._watch(confined, prepared.gauge, request.limits)
         except BaseException:
             try:
                 await confined.kill(0)
@@ -259,31 +279,17 @@ class Starter:
             raise
         finally:
             os.close(heard)
-        if report.level == "strong":
-            confined.in_namespace()
-        self._watch(confined, request, prepared, report)
         return confined
 
-    def _watch(
-        self, confined: Confined, request: Request, prepared: Prepared, report: Report
-    ) -> None:
+    def _watch(self, confined: Confined, gauge: Gauge, limits: Limits) -> None:
         """Have the limits of the whole run looked after."""
-        if report.level == "strong":
-            gauge = Gauge(confined.pid, 2, namespaces=True, in_memory=IN_MEMORY)
-        else:
-            gauge = Gauge(confined.pid, int(prepared.plan.stage))
-        gauge.counted = report.level != "none" and os.getuid() != 0
-        gauge.folders = [
-            str(view.upper) if isinstance(view, Overlay) else root
-            for root, view in request.views.items()
-            if not isinstance(view, ReadOnly)
-        ]
+        gauge.pid = confined.pid
         loop = asyncio.get_running_loop()
 
         def tell(reason: Stopped) -> None:
             loop.call_soon_threadsafe(confined.stop, reason)
 
-        self._watchdog.watch(confined, gauge, request.limits, tell)
+        self._watchdog.watch(confined, gauge, limits, tell)
 
     def _popen(
         self, request: Request, prepared: Prepared, report: Report, mark: Mark, slave: int
@@ -326,6 +332,8 @@ class Starter:
                 source = subprocess.PIPE if request.stdin == "pipe" else subprocess.DEVNULL
             output = slave if slave >= 0 else subprocess.PIPE
             errors = subprocess.STDOUT if request.merge and slave < 0 else output
+            # Before the program runs: what it takes while the event loop is busy counts too.
+            prepared.gauge = _gauge(request, report.level, stage=made.stage)
             try:
                 return subprocess.Popen(  # noqa: S603 - what to run is decided before
                     argv,
@@ -358,6 +366,21 @@ class Starter:
             prepared.scratch = ""
 
 
+def _gauge(request: Request, level: Level, *, stage: bool) -> Gauge:
+    """What measures a run that is about to start."""
+    if level == "strong":
+        gauge = Gauge(0, 2, namespaces=True, in_memory=IN_MEMORY)
+    else:
+        gauge = Gauge(0, int(stage))
+    gauge.counted = level != "none" and os.getuid() != 0
+    gauge.folders = [
+        str(view.upper) if isinstance(view, Overlay) else root
+        for root, view in request.views.items()
+        if not isinstance(view, ReadOnly)
+    ]
+    return gauge
+
+
 def _lead_out(prepared: Prepared, door: Door) -> None:
     """Let a run use its way out."""
     made = prepared.plan
@@ -372,26 +395,3 @@ def _lead_out(prepared: Prepared, door: Door) -> None:
     assert made.landlock is not None
     attributes, paths, _ = made.landlock
     made.landlock = (attributes, paths, [(door.lease.port, landlock.CONNECT_TCP)])
-
-
-def _fault(said: bytes, request: Request, words: str) -> Exception:
-    """Why the program was not reached."""
-    kind, text = reason(said)
-    match kind:
-        case b"M":
-            return Unavailable(
-                f"The program {request.argv[0]} is not there.",
-                hint="Install it, name another, or make its folder readable with run.readable.",
-            )
-        case b"X":
-            return Unavailable(
-                f"The program cannot be run: {text}.",
-                hint="It must be a program of this machine, or a script whose first line"
-                " names one, and have the right to be executed.",
-            )
-        case b"D":
-            return NotFound(
-                f"The folder {request.cwd} cannot be used: {text}.",
-                hint="Name a folder of the workspace that exists.",
-            )
-    return BoundaryFailed(text or words or "it ended before the program was reached")
