@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.kit.samples import TEXTS
-from toolcrib.kit.tokens import estimate, longest_head, longest_tail
+from toolcrib.kit.tokens import TOKEN, _shape, _units, estimate, longest_head, longest_tail
 
 # Counted with the o200k vocabulary.
 O200K = {
@@ -55,6 +55,14 @@ def test_one_huge_run_is_counted_in_one_go(piece):
     text = piece * (2_000_000 // len(piece))
     assert estimate(text) > 1000
     assert estimate(text[: longest_head(text, 500)]) <= 500
+
+
+@given(st.text(st.sampled_from("aaaaA 0.\n\t\r(é一"), max_size=80))
+def test_a_text_costs_what_its_pieces_cost(text):
+    shape = _shape(text)
+    assert estimate(text) == -(-_units(shape) // TOKEN)
+    for budget in range(0, estimate(text), 3):
+        assert _units(shape[: longest_head(text, budget)]) <= budget * TOKEN
 
 
 def test_lone_surrogates_are_counted():

@@ -3,8 +3,9 @@
 A text is first reduced to its shape (every lower-case Latin letter becomes `a`,
 every Cyrillic letter `я`, every Han character `一` …), split into the pieces that
 byte-pair tokenizers split at, and each piece is priced by its script and length.
-A text has few distinct shapes, so pricing is a look-up. The prices are calibrated
-against the o200k vocabulary (`bench/tokens.py` prints how well they fit).
+A text has few distinct shapes, so pricing is a look-up, of whole words where single
+spaces part them. The prices are calibrated against the o200k vocabulary
+(`bench/tokens.py` prints how well they fit).
 Special tokens such as <|endoftext|> are plain text here.
 """
 
@@ -79,6 +80,8 @@ _PIECE = re.compile(
     re.DOTALL,
 )
 
+_NO_WORDS = ("   ", "\t", " \n", " \r")
+"""Where one of these is, a piece can reach from one word into the next."""
 _STRETCHES = re.compile(r"[\x00-\xff]+|[^\x00-\xff]+")
 
 
@@ -114,7 +117,7 @@ _WESTERN = "".join(_SHAPES[code] for code in range(256)).encode("latin-1")
 def estimate(text: str) -> int:
     """About how many tokens a text takes; 0 only for the empty text."""
     blocks = range(0, len(text), BLOCK)
-    return -(-sum(_priced(text[start : start + BLOCK])[1] for start in blocks) // TOKEN)
+    return -(-sum(sum(_priced(text[start : start + BLOCK])[1]) for start in blocks) // TOKEN)
 
 
 def longest_head(text: str, max_tokens: int) -> int:
@@ -128,15 +131,16 @@ def heads(text: str, *budgets: int) -> list[int]:
     wanted = [budget * TOKEN for budget in budgets]
     start = spent = 0
     while start < len(text) and wanted:
-        pieces, price = _priced(text[start : start + BLOCK])
-        before, spent = spent, spent + price
+        words, prices = _priced(text[start : start + BLOCK])
+        before, spent = spent, spent + sum(prices)
         # Most blocks hold no end, and need no running totals.
         if spent > wanted[0]:
-            totals = list(accumulate(map(_PRICES.__getitem__, pieces), initial=before))
+            totals = list(accumulate(prices, initial=before))
         while wanted and spent > wanted[0]:
             at = bisect_right(totals, wanted[0]) - 1
-            rest = _part(pieces[at], wanted.pop(0) - totals[at])
-            ends.append(start + sum(map(len, pieces[:at])) + rest)
+            passed = len(" ".join(words[:at]))
+            word = f" {words[at]}" if at else words[at]
+            ends.append(start + passed + _fitting(word, wanted.pop(0) - totals[at]))
         start += BLOCK
     return [*ends, *([len(text)] * len(wanted))]
 
@@ -165,14 +169,28 @@ def _western(text: str) -> str:
 
 
 @lru_cache(maxsize=32)
-def _priced(block: str) -> tuple[list[str], int]:
-    """The pieces of a block and their price. One text is often measured several times."""
-    pieces = _PIECE.findall(_shape(block))
-    return pieces, sum(map(_PRICES.__getitem__, pieces))
+def _priced(block: str) -> tuple[list[str], list[int]]:
+    """The words of a block and their prices. One text is often measured several times.
+
+    A word comes without the space before it, and is priced with it, but for the first.
+    """
+    shape = _shape(block)
+    if any(run in shape for run in _NO_WORDS):
+        return [shape], [_units(shape)]
+    words = shape.split(" ")
+    return words, [_units(words[0]), *map(_WORDS.__getitem__, words[1:])]
 
 
 def _units(shape: str) -> int:
     return sum(map(_PRICES.__getitem__, _PIECE.findall(shape)))
+
+
+def _fitting(shape: str, budget: int) -> int:
+    """How much of a shape fits that does not fit as a whole."""
+    pieces = _PIECE.findall(shape)
+    totals = list(accumulate(map(_PRICES.__getitem__, pieces), initial=0))
+    at = bisect_right(totals, budget) - 1
+    return sum(map(len, pieces[:at])) + _part(pieces[at], budget - totals[at])
 
 
 def _part(piece: str, budget: int) -> int:
@@ -257,3 +275,18 @@ class _Prices(dict[str, int]):
 
 
 _PRICES = _Prices()
+
+
+class _Words(dict[str, int]):
+    """Word to the price of it and of the space before it; of the short ones, worked out once."""
+
+    def __missing__(self, word: str) -> int:
+        price = _units(f" {word}")
+        if len(word) <= 64:
+            if len(self) >= 1 << 14:
+                self.clear()
+            self[word] = price
+        return price
+
+
+_WORDS = _Words()

@@ -33,7 +33,9 @@ MEMORY_KB = 4 << 20
 MAX_OUTPUT = 64_000_000
 THREADS = 8
 SHELL = "/bin/sh"
-_RECORD = re.compile(rb"([^\0]+)\0(\d+)\n")
+GATHER = 0.005
+"""Seconds in which its output gathers: it writes a line for each file."""
+_RECORD = re.compile(r"(?:\./)?([^\0]+)\0([0-9]+)\n")
 _LIMITED = f'ulimit -v {MEMORY_KB} 2>/dev/null; exec "$@"'
 FIRST_KB, FIRST_SECONDS = 1 << 20, 3
 """Memory, and seconds of a processor, for an attempt that reads files of any size."""
@@ -140,13 +142,12 @@ async def names(
         timeout=seconds,
         max_output=MAX_OUTPUT,
         passed_on=(),
+        gather=GATHER,
     )
     if not ran.timed_out and (ran.exit_code not in (0, 1, 2) or ran.stderr.size):
         return None
-    files = [
-        (os.fsdecode(name.removeprefix(b"./")), int(number))
-        for name, number in _RECORD.findall(bytes(ran.stdout))
-    ]
+    records = _RECORD.findall(os.fsdecode(bytes(ran.stdout)))
+    files = [(name, int(number)) for name, number in records]
     return Named(_wanted(files), ended=not ran.timed_out and not ran.stdout.dropped)
 
 
@@ -213,13 +214,10 @@ def _has_others(scope: Scope) -> bool:
 
 def _wanted(files: list[tuple[str, int]]) -> list[tuple[str, int]]:
     """Without what lies in folders that are left out."""
-    seen: dict[str, bool] = {"": True}
-
-    def goes_into(folder: str) -> bool:
-        known = seen.get(folder)
-        if known is None:
-            known = all(is_open(name) for name in folder.split("/"))
-            seen[folder] = known
-        return known
-
-    return [item for item in files if goes_into(item[0].rpartition("/")[0])]
+    folders = [name.rpartition("/")[0] for name, _ in files]
+    parts = {folder: folder.split("/") for folder in dict.fromkeys(folders) if folder}
+    shut = {name for name in set().union(*parts.values()) if not is_open(name)}
+    closed = {folder for folder, names in parts.items() if not shut.isdisjoint(names)}
+    if not closed:
+        return files
+    return [item for item, folder in zip(files, folders, strict=True) if folder not in closed]

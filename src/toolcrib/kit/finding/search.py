@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Literal, Self
 
 from toolcrib.core.errors import ToolError
@@ -114,11 +115,14 @@ def _looked_at(
 ) -> tuple[tuple[str, int], ...]:
     """What an engine named, without what is not wanted."""
     fits = scope.globs.fits if scope.globs else None
-    wanted = sorted(item for item in files if item[1] and (fits is None or fits(item[0])))
-    barred = suspects(scope, [path for path, _ in wanted])
+    wanted = sorted(
+        (item for item in files if item[1] and (fits is None or fits(item[0]))), key=itemgetter(0)
+    )
+    paths = [path for path, _ in wanted]
+    barred = suspects(scope, paths)
     check()
-    apart = _apart(scope, [path for path, _ in wanted])
-    return tuple((p, n) for p, n in wanted if p not in barred and p not in apart)
+    left_out = barred | _apart(scope, paths)
+    return tuple(item for item in wanted if item[0] not in left_out) if left_out else tuple(wanted)
 
 
 def _apart(scope: Scope, paths: list[str]) -> set[str]:

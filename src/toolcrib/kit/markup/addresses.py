@@ -35,12 +35,12 @@ def absolute(url: str, base: str) -> str:
 
     Without a `base` only whole addresses mean anything.
     """
-    from ada_url import URL
-
     url = url.strip()
     if _PLAIN.fullmatch(url) and (origin := _origin(base)):
         whole = f"{origin}{url}"
         return whole if len(whole) <= MAX_URL else ""
+    from ada_url import URL
+
     url = _BLANKS.sub("", url)
     if not url or len(url) > MAX_URL:
         return ""

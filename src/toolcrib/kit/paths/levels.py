@@ -127,13 +127,16 @@ def set_apart(top: Handle, paths: Iterable[str], max_bytes: int) -> tuple[set[st
         max_bytes: larger files are large.
     """
     several, large = set(), set()
+    folder = top.fd
     for path in paths:
-        with suppress(OSError):
-            status = os.stat(path, dir_fd=top.fd, follow_symlinks=False)
-            if status.st_nlink > 1:
-                several.add(path)
-            if status.st_size > max_bytes:
-                large.add(path)
+        try:
+            status = os.stat(path, dir_fd=folder, follow_symlinks=False)
+        except OSError:  # what is gone by now is none of them
+            continue
+        if status.st_nlink > 1:
+            several.add(path)
+        if status.st_size > max_bytes:
+            large.add(path)
     return several, large
 
 

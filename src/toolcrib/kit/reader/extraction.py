@@ -159,12 +159,13 @@ class Reading:
         return replace(written, markdown=markdown, outline=written.outline if kept else ())
 
 
-def read(source: str, url: str = "") -> Reading:
+def read(source: str, url: str = "", *, excerpt: bool = True) -> Reading:
     """A page parsed and its main content chosen, for callers that also want the rest.
 
     Args:
         source: the page.
         url: where it came from; empty where that is not known.
+        excerpt: whether `meta` is to have one.
     """
     warnings: list[str] = []
     if len(source) > MAX_CHARS:
@@ -176,14 +177,16 @@ def read(source: str, url: str = "") -> Reading:
         pieces = Pieces(source)
         document = next(iter(pieces))[1]
         if pieces.ended:
-            return _read_whole(source, url, warnings, document)
+            return _read_whole(source, url, warnings, document, excerpt=excerpt)
         reading = _read_pieces(pieces, document, url, warnings)
         if reading is not None:
             return reading
-    return _read_whole(source, url, warnings)
+    return _read_whole(source, url, warnings, excerpt=excerpt)
 
 
-def _read_whole(source: str, url: str, warnings: list[str], document: Any = None) -> Reading:
+def _read_whole(
+    source: str, url: str, warnings: list[str], document: Any = None, *, excerpt: bool
+) -> Reading:
     """A page as one tree."""
     from turbohtml import parse
 
@@ -192,7 +195,8 @@ def _read_whole(source: str, url: str, warnings: list[str], document: Any = None
     # The walk gives shorter ones up by itself, and what they say of themselves is soon read.
     large = len(source) > MAX_TOLD and is_bulk(source, document)
     early = source[:MAX_TOLD] if large else ""
-    meta, metas, linked = _said(parse(early, positions=False) if early else document, url)
+    told_by = parse(early, positions=False) if early else document
+    meta, metas, linked = _said(told_by, url, excerpt=excerpt)
     page = _no_page() if root is None or large else read_tree(root)
     page_type, chosen, text, hidden, bulk = "", [], "", 0, None
     if root is not None and (not page.whole or len(page.blocks) > MAX_BLOCKS):
@@ -251,9 +255,10 @@ def _no_page() -> Page:
     return Page([], [], [], whole=False)
 
 
-def _said(document: Any, url: str) -> tuple[Meta, dict[str, str], Any]:
+def _said(document: Any, url: str, *, excerpt: bool) -> tuple[Meta, dict[str, str], Any]:
     """What a page says of itself: read, and as its `meta` elements and JSON-LD have it."""
-    return read_meta(document, url), metas_of(document), _linked(document)
+    meta = read_meta(document, url, excerpt=excerpt)
+    return meta, metas_of(document), _linked(document)
 
 
 def _linked(document: Any) -> Any:

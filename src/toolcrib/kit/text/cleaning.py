@@ -130,6 +130,8 @@ def clean(text: str) -> Cleaned:
     except in CRLF; terminal escape sequences go as a whole; lone surrogates become
     U+FFFD. Cleaning twice changes nothing more.
     """
+    if text.isascii() and text.isprintable():
+        return Cleaned(text)
     found: Counter[str] = Counter()
     if text.count("\r") > text.count("\r\n"):
         text, found["line_separator"] = _LONE_RETURN.subn("\n", text)

@@ -55,9 +55,7 @@ def _rows(table: Any) -> list[list[Any]]:
 
 
 def _cells(row: Any) -> list[Any]:
-    from turbohtml import Element
-
-    return [cell for cell in row if type(cell) is Element and cell.tag in ("td", "th")]
+    return [cell for cell in row if getattr(cell, "tag", "") in ("td", "th")]
 
 
 def _is_layout(table: Element, rows: list[list[Any]]) -> bool:

@@ -65,15 +65,13 @@ class Places:
     @staticmethod
     def _climb(node: Element, known: dict[Any, bool], test: Any) -> bool:
         """Whether something above the element passes the test."""
-        from turbohtml import DocumentFragment
-
         passed: list[Any] = []
         verdict = False
         above: Any = node.parent
         for _ in range(_MAX_CLIMB):
             tag = getattr(above, "tag", "")
             if not tag or tag in ("body", "html"):
-                verdict = isinstance(above, DocumentFragment)  # of a template
+                verdict = not tag and _is_fragment(above)
                 break
             if above in known:
                 verdict = known[above]
@@ -85,6 +83,13 @@ class Places:
             above = above.parent
         known.update(dict.fromkeys(passed, verdict))
         return verdict
+
+
+def _is_fragment(node: Any) -> bool:
+    """Whether it is what a template holds."""
+    from turbohtml import DocumentFragment
+
+    return isinstance(node, DocumentFragment)
 
 
 def _is_aside(node: Element) -> bool:

@@ -64,7 +64,7 @@ class Meta:
     canonical: str = ""
 
 
-def read_meta(tree: Tree, url: str = "") -> Meta:
+def read_meta(tree: Tree, url: str = "", *, excerpt: bool = True) -> Meta:
     """The metadata of a parsed page, with its scripts and its head still in the tree.
 
     Nothing is changed in the tree, and hostile pages cost no more than some milliseconds
@@ -73,6 +73,7 @@ def read_meta(tree: Tree, url: str = "") -> Meta:
     Args:
         tree: turbohtml's document.
         url: where the page came from, to make addresses absolute.
+        excerpt: look for one; without a summary that means to weigh all paragraphs.
     """
     metas, linked, places = read_metas(tree), read_linked(tree), Places()
     dates = Dates(tree, metas, linked, places)
@@ -80,7 +81,7 @@ def read_meta(tree: Tree, url: str = "") -> Meta:
         title=_title(tree, metas, linked),
         byline=_byline(tree, metas, linked, places),
         site_name=_site_name(metas, linked),
-        excerpt=_excerpt(tree, metas, linked, places),
+        excerpt=_excerpt(tree, metas, linked, places) if excerpt else "",
         published=dates.published(),
         modified=dates.modified(),
         language=language_of(tree, metas),

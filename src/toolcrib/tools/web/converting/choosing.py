@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from itertools import compress
 from typing import TYPE_CHECKING
 
 from toolcrib.tools.web.converting.document import Choice
@@ -81,8 +82,10 @@ def hide_from_all(reading: Reading) -> int:
     return len(silent) if _drop(reading, silent, MOST if all(reading.chosen) else FEW) else 0
 
 
-def _drop(reading: Reading, elements: Iterable[Part], most: float) -> bool:
+def _drop(reading: Reading, elements: Collection[Part], most: float) -> bool:
     """Whether elements could be left out: they are no more than that share of the content."""
+    if not elements:
+        return True
     chosen = list(reading.chosen)
     for element in elements:
         chosen[element.start : element.end] = [False] * (element.end - element.start)
@@ -147,4 +150,4 @@ def is_disguised(reading: Reading) -> bool:
 
 
 def _sum(words: Iterable[int], taken: Iterable[bool]) -> int:
-    return sum(count for count, yes in zip(words, taken, strict=True) if yes)
+    return sum(compress(words, taken))

@@ -65,7 +65,7 @@ def convert(raw: Raw) -> Document:
     source, encoding = decode(raw)
     if raw.whole and not is_bulk(source, tree_of(source)):
         return _whole(source, raw, encoding)
-    reading = read(source, raw.url)
+    reading = read(source, raw.url, excerpt=False)
     if reading.bulk is not None:
         return _bulk(reading, reading.bulk, raw, encoding)
     everything = all(reading.chosen)
@@ -160,7 +160,7 @@ def _whole(source: str, raw: Raw, encoding: str, reason: str = "") -> Document:
     from toolcrib.kit.reader.meta import read_meta
 
     tree = tree_of(source)
-    meta = read_meta(tree, raw.url)
+    meta = read_meta(tree, raw.url, excerpt=False)
     notes = _notes(tree, raw)
     hidden = make_visible(tree)
     base = tree.base_url(raw.url)

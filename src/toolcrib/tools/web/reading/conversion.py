@@ -38,14 +38,17 @@ PAGE = Task(
 class Lanes:
     """A service: where ordinary pages are converted when there are several at once.
 
-    One thread, since threads share the interpreter, and as many processes as there are
-    further processors. A single page always finds the thread free.
+    One thread, since threads share the interpreter, and a process for each processor where
+    there are several: the thread has to leave half of its own to the event loop. A single
+    page always finds the thread free.
     """
 
     def __init__(self, processes: int | None = None) -> None:
-        further = (os.cpu_count() or 1) - 1 if processes is None else processes
+        processors = os.cpu_count() or 1
+        if processes is None:
+            processes = processors if processors > 1 else 0
         self._free: asyncio.PriorityQueue[int] = asyncio.PriorityQueue()
-        for lane in range(1 + min(further, MOST_PROCESSES)):
+        for lane in range(1 + min(processes, MOST_PROCESSES)):
             self._free.put_nowait(lane)
 
     @classmethod
