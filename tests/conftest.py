@@ -18,6 +18,9 @@ settings.register_profile(
 )
 settings.load_profile("toolcrib")
 
+KEPT = ("TOOLCRIB_WCXB", "TOOLCRIB_RUN__LEVEL")
+"""What a person may set for the tests: a folder of pages, the level at which programs run."""
+
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "rows(*ids): the inventory rows that this test shows")
@@ -40,7 +43,7 @@ def absent(reason: str) -> None:
 def own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither the user's configuration nor their data is touched by a test."""
     for name in list(os.environ):
-        if name.startswith("TOOLCRIB_") and name != "TOOLCRIB_WCXB":
+        if name.startswith("TOOLCRIB_") and name not in KEPT:
             monkeypatch.delenv(name)
     monkeypatch.setenv("TOOLCRIB_CONFIG", str(tmp_path / "state" / "config.toml"))
     monkeypatch.setenv("TOOLCRIB_DATA", str(tmp_path / "state"))

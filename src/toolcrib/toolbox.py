@@ -23,6 +23,8 @@ from toolcrib.core.registry import Registry, discover
 from toolcrib.core.services import Service, Services
 from toolcrib.core.tool import Tool
 from toolcrib.core.tool import tool as declare
+from toolcrib.kit.jobs import Jobs
+from toolcrib.kit.process.child import to_the_end
 from toolcrib.kit.sessions import Sessions
 from toolcrib.middleware import PIPELINE, UNRESOLVED
 
@@ -157,11 +159,17 @@ class Toolbox:
             session = self._session_id = self._session_id or sessions.new_id()
         state = await sessions.load(session)
         state.single = caller.single
-        try:
-            return await self._send(name, arguments, Scope(self.registry, state, caller))
-        finally:
-            if state.changed:
-                await asyncio.shield(sessions.save(state))
+        jobs = self.use(Jobs)
+        with jobs.noted() as begun:
+            try:
+                try:
+                    return await self._send(name, arguments, Scope(self.registry, state, caller))
+                finally:
+                    if state.changed:
+                        await asyncio.shield(sessions.save(state))
+            except asyncio.CancelledError:
+                await to_the_end(jobs.withdraw(begun))
+                raise
 
     def _keep_to_one_loop(self) -> None:
         loop = asyncio.get_running_loop()

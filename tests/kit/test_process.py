@@ -219,6 +219,16 @@ async def test_chunks_are_told(processes: Processes) -> None:
     assert sorted((c.stream, c.data) for c in seen) == [("stderr", b"b\n"), ("stdout", b"a\n")]
 
 
+async def test_output_that_is_left_alone_comes_in_larger_pieces(processes: Processes) -> None:
+    seen: list[Chunk] = []
+    lines = "for n in 1 2 3 4 5 6 7 8 9; do echo $n; sleep 0.05; done"
+    done = await processes.run(
+        ["sh", "-c", lines], cwd=HERE, timeout=20, on_output=seen.append, gather=1.0
+    )
+    assert bytes(done.stdout) == b"".join(b"%d\n" % n for n in range(1, 10))
+    assert len(seen) <= 4
+
+
 async def test_what_the_listener_raises_ends_the_run(processes: Processes) -> None:
     tag = Tag.new()
 

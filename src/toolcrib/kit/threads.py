@@ -12,6 +12,8 @@ from toolcrib.core.errors import Cancelled, TimedOut, ToolError
 
 T = TypeVar("T")
 P = ParamSpec("P")
+SHORT = 8_000
+"""Characters of the worst text that are worked through in a moment."""
 
 
 class Checkpoint:
@@ -53,6 +55,13 @@ async def in_thread(work: Callable[[Checkpoint], T], deadline: float | None = No
         return await asyncio.to_thread(explained, work, check)
     finally:
         check.stop()
+
+
+async def aside(size: int, work: Callable[P, T], *args: P.args, **named: P.kwargs) -> T:
+    """Work through a text of so many characters; a long one does not hold up the event loop."""
+    if size < SHORT:
+        return work(*args, **named)
+    return await asyncio.to_thread(work, *args, **named)
 
 
 def explained(work: Callable[P, T], *args: P.args, **named: P.kwargs) -> T:

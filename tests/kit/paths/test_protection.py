@@ -47,6 +47,7 @@ READABLE = [
     ".env.sample",
     ".env.template",
     "id_ed25519.pub",
+    "v/lib/site-packages/certifi/cacert.pem",
     "environment.py",
     ".git/config",
     ".vscode/settings.json",
@@ -140,6 +141,38 @@ def test_unprotect_something_narrower() -> None:
 def test_unprotect_does_not_reach_beneath_something_else() -> None:
     assert match(".ssh/.env.example") == ".ssh"
     assert match(".ssh/.env.test", unprotect=[".env.test"]) == ".ssh"
+
+
+def granted(path: str, *place: str, **lists: list[str]) -> str:
+    top = ("srv", "ws")
+    protection = Protection(**lists).granting([(*top, *place)])
+    parts = path.split("/")
+    return protection.match([*top, *parts], len(parts), "write")
+
+
+def test_what_is_granted_is_one_name_and_those_above_it() -> None:
+    place = (".git", "hooks", "x.sample")
+    for path in (".git", ".git/hooks", ".git/hooks/x.sample"):
+        assert match(path, "write")
+        assert granted(path, *place) == ""
+    for path in (
+        ".git/hooks/x",
+        ".git/hooks/x.sample/y",
+        ".git/hooks/X.sample",
+        ".GIT",
+        ".git/config",
+        "sub/.git",
+    ):
+        assert granted(path, *place), path
+
+
+def test_a_grant_lifts_neither_secrets_nor_the_users_own_nor_ours() -> None:
+    assert granted(".env", ".env") == ".env*"
+    assert granted(".git/config", ".git", "config", protect_write=[".git"]) == ".git"
+    assert granted(".vscode", ".vscode", own=["/srv/ws/.vscode"])
+    added = Protection().granting([("srv", "ws", ".git")])
+    added.add([".git"])
+    assert added.match(["srv", "ws", ".git"], 1, "write") == ".git"
 
 
 def test_unprotect_does_not_lift_the_users_own() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from toolcrib.kit.sandbox import Sandbox
 __all__ = ["Picture", "RunBench", "picture"]
 
 SECONDS = 20.0
+LEVEL = "TOOLCRIB_RUN__LEVEL"
 
 
 class RunBench(Bench):
@@ -68,8 +70,8 @@ async def opened(root: Path) -> AsyncIterator[Opened]:
     """Opens benches, each as a process of its own; closed at the end."""
     benches: list[RunBench] = []
 
-    def make(level: str = "auto", **sections: dict[str, object]) -> RunBench:
-        run = {"level": level, **sections.pop("run", {})}
+    def make(level: str = "", **sections: dict[str, object]) -> RunBench:
+        run = {**({"level": level} if level else {}), **sections.pop("run", {})}
         bench = RunBench.on(root, run=run, **sections)
         assert isinstance(bench, RunBench)
         benches.append(bench)
@@ -88,14 +90,20 @@ async def bench(opened: Opened) -> RunBench:
     return made
 
 
-@pytest.fixture
-async def bare(opened: Opened) -> RunBench:
-    """Runs work on the files themselves, without a boundary."""
-    return opened("none")
+@pytest.fixture(params=["none", "kernel"])
+async def bare(request: pytest.FixtureRequest, opened: Opened) -> RunBench:
+    """Runs work on the files themselves, without a boundary or at the level that has no overlay."""
+    made = opened(request.param)
+    report = await made.services.use(Sandbox).report()
+    if report.level != request.param:
+        absent(f"the level {request.param} does not work here: {'; '.join(report.why)}")
+    return made
 
 
 async def need_overlay(bench: RunBench) -> None:
     report = await bench.services.use(Sandbox).report()
+    if os.environ.get(LEVEL) == "kernel":
+        pytest.skip(f"there are no overlays at the level kernel, which {LEVEL} asks for")
     if report.level != "strong":
         absent(f"the sandbox is not strong here: {'; '.join(report.why)}")
 

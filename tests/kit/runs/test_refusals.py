@@ -19,7 +19,8 @@ from toolcrib.kit.runs.links import leads_out
 @pytest.mark.parametrize(
     ("script", "path", "rule"),
     [
-        ("mkdir -p .git/hooks; echo evil > .git/hooks/pre-commit", ".git", ".git"),
+        ("mkdir sub; echo 'gitdir: ../x' > sub/.git", "sub/.git", ".git"),
+        ("mkdir .GIT", ".GIT", ".git"),
         ("echo '{}' > .mcp.json", ".mcp.json", ".mcp.json"),
         ("mkdir .vscode; echo '{}' > .vscode/tasks.json", ".vscode", ".vscode"),
         ("mkdir -p a/b; echo x > a/b/.env", "a/b/.env", ".env*"),

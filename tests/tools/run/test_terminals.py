@@ -22,7 +22,8 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-async def box(folder: Path) -> AsyncIterator[Toolbox]:
+async def box(folder: Path, level: str) -> AsyncIterator[Toolbox]:
+    del level  # it is in the environment
     async with Toolbox(workspace=folder) as toolbox:
         yield toolbox
 

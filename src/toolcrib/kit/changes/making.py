@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 
 from toolcrib.core.errors import Conflict, NotFound, ToolError
+from toolcrib.kit.changes.gitindex import is_index, meaning_of
 from toolcrib.kit.changes.inspection import changed
 from toolcrib.kit.changes.work import Piece
 from toolcrib.kit.paths import Image, SafePath
@@ -122,6 +123,8 @@ class Making:
             piece.after = Image.of(status, target=piece.tree[0].target)
             return
         before, seen = piece.before, digest_of()
+        if is_index(piece.path):
+            piece.meaning = meaning_of(piece.data)
 
         def hashed() -> Iterator[bytes]:
             chunks = (piece.data,) if isinstance(piece.data, bytes) else piece.data.chunks()
@@ -138,6 +141,7 @@ class Making:
             mtime=piece.mtime,
             owner=before.owner if before else None,
             like=piece.path.name if before else "",
+            attributes=piece.attributes,
             flush=flush,
         )
         piece.data = b""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal, Protocol
 
 from toolcrib.kit.paths import Image, SafePath
+from toolcrib.kit.paths.staging import Attributes
 
 ANYTHING: Final = "*"
 """For `expected`: whatever stands there now may be replaced."""
@@ -40,7 +41,9 @@ class Change:
         mtime: the time of change that a file is given, in nanoseconds; None for now.
         tree: what a "plant" puts at `path`, the path itself first; for a delete, what must
             stand there; for a "mode", what stands there and the mode that it has.
+        attributes: extended ones that a file is given beside those that it has.
         digest: what the file may hold instead of having the fingerprint `expected`.
+        meaning: what the index of a repository may say instead; see `gitindex`.
     """
 
     kind: Kind
@@ -54,6 +57,8 @@ class Change:
     mtime: int | None = None
     tree: tuple[Image, ...] = ()
     digest: str = ""
+    meaning: str = ""
+    attributes: Attributes = ()
 
 
 @dataclass(slots=True)
@@ -82,9 +87,11 @@ class Plan:
         expected: str = ANYTHING,
         mode: int | None = None,
         mtime: int | None = None,
+        attributes: Attributes = (),
     ) -> None:
         """Create a file or replace its content; missing folders above it are made."""
-        self.changes.append(Change("write", path, data, expected=expected, mode=mode, mtime=mtime))
+        change = Change("write", path, data, expected=expected, mode=mode, mtime=mtime)
+        self.changes.append(replace(change, attributes=attributes) if attributes else change)
 
     def delete(
         self,

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from toolcrib.core.errors import BadInput, Conflict, NotFound, PathDenied, TooLarge
 from toolcrib.core.session import Session
 from toolcrib.core.settings import UndoConfig, WorkspaceConfig
+from toolcrib.kit.changes.copies import Copied
+from toolcrib.kit.changes.gitindex import meaning_of
 from toolcrib.kit.changes.inspection import (
     Inside,
     changed,
@@ -91,6 +93,7 @@ class Preparation:
         real, stand = self._settle(change.path)
         piece = self._piece("put", change.path, real, stand)
         piece.data, piece.mode, piece.mtime = change.data, change.mode, change.mtime
+        piece.attributes = change.attributes
         with self._place(change.path, real, stand) as place:
             status = place.status if place else None
             self._compare(change, real, place)
@@ -324,6 +327,10 @@ class Preparation:
             return False
         if kind_of(place.status.st_mode) != "file":
             return False
+        if change.meaning and meaning_of(Copied(change.path, fingerprint(place.status))) == (
+            change.meaning
+        ):
+            return True
         (image,) = self._camera(hash_only).take(place, change.path.display)
         return image.digest == change.digest
 

@@ -81,7 +81,13 @@ def _back(piece: Piece, step: Step, blobs: Blobs) -> Iterator[Change]:
     path, before, after = piece.path, piece.before, piece.after
     if piece.do == "put" and after is not None:
         if before is None:
-            yield Change("delete", path, expected=after.mark, digest=after.digest)
+            yield Change(
+                "delete",
+                path,
+                expected=after.mark,
+                digest=after.digest,
+                meaning=piece.meaning,
+            )
         else:
             yield Change(
                 "write",
@@ -89,6 +95,7 @@ def _back(piece: Piece, step: Step, blobs: Blobs) -> Iterator[Change]:
                 Kept(blobs, before.digest),
                 expected=after.mark,
                 digest=after.digest,
+                meaning=piece.meaning,
                 mode=before.mode,
                 mtime=before.mtime,
             )

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from toolcrib.kit.changes.plan import Source
 from toolcrib.kit.paths import Image, SafePath, Workspace
-from toolcrib.kit.paths.staging import staged_names
+from toolcrib.kit.paths.staging import Attributes, staged_names
 
 Do = Literal["put", "folder", "remove", "rename", "plant", "unmake", "mode"]
 
@@ -28,11 +28,13 @@ class Piece:
         data: the content that is put.
         mode, mtime: what a new file, or one whose mode is changed, is given; None for the
             usual.
+        attributes: extended ones that a file is given.
         before: what was there; for a rename, what is renamed.
         after: what is there then.
         tree: what is removed or planted, its top first.
         kept: whether undo can bring back what was there.
         trash: whether what is removed goes to the trash of the desktop.
+        meaning: what an index that is put says; see `gitindex`.
     """
 
     do: Do
@@ -44,11 +46,13 @@ class Piece:
     data: bytes | Source = b""
     mode: int | None = None
     mtime: int | None = None
+    attributes: Attributes = ()
     before: Image | None = None
     after: Image | None = None
     tree: tuple[Image, ...] = ()
     kept: bool = True
     trash: bool = False
+    meaning: str = ""
 
     def names(self, token: str) -> tuple[str, str]:
         """The names for the new and the old while the change is made."""
@@ -75,6 +79,10 @@ class Piece:
             "stand": self.stand.parts,
             "kept": self.kept,
         }
+        if self.path.gate.grants:
+            found["granted"] = True
+        if self.meaning:
+            found["meaning"] = self.meaning
         if self.target is not None:
             found |= {"target_root": self.target.root.real, "target": self.target.parts}
         if self.before is not None:
@@ -89,6 +97,8 @@ class Piece:
     def from_json(cls, found: Mapping[str, Any], workspace: Workspace) -> Piece:
         """The inverse of `to_json`; its paths are found by way of a workspace's gate."""
         path = workspace.at(found["root"], found["path"])
+        if found.get("granted"):  # by what the content was then, which the log pins
+            path = path.granted()
         target = found.get("target")
         return cls(
             do=found["do"],
@@ -101,6 +111,7 @@ class Piece:
             after=_image(found.get("after")),
             tree=tuple(map(Image.from_json, found.get("tree", ()))),
             kept=found["kept"],
+            meaning=found.get("meaning", ""),
         )
 
 

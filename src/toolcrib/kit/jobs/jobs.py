@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import sqlite3
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from typing import Any, Literal, Self
 
 from toolcrib.core.call import Result
@@ -15,6 +15,7 @@ from toolcrib.core.services import Services
 from toolcrib.core.tool import NONE, Right
 from toolcrib.kit.ids import plain_id, random_id
 from toolcrib.kit.jobs import rows
+from toolcrib.kit.jobs.begun import BEGUN, Begun
 from toolcrib.kit.jobs.handle import JobHandle, Running
 from toolcrib.kit.jobs.view import JobView, Record
 from toolcrib.kit.store import Area, Owner, Store
@@ -174,6 +175,29 @@ class Jobs:
             await self._area.write(lambda c: rows.ask_to_stop(c, record.id))
         return await self.read(record.id, "exit", timeout=STOP_SECONDS)
 
+    @contextlib.contextmanager
+    def noted(self) -> Iterator[Begun]:
+        """Note the jobs that a call begins, and what it calls in turn.
+
+        Their ids are known by its result alone, so where that cannot be delivered,
+        `withdraw` stops them.
+        """
+        outer = BEGUN.get()
+        begun = Begun()
+        token = BEGUN.set(begun)
+        try:
+            yield begun
+        finally:
+            begun.awaited = False  # what was begun goes on with the same context
+            BEGUN.reset(token)
+            if outer is not None and outer.awaited:
+                outer.ids += begun.ids
+
+    async def withdraw(self, begun: Begun) -> None:
+        """Stop the jobs of a call whose result nobody gets."""
+        with contextlib.suppress(StorageFailure, NotFound):
+            await asyncio.gather(*(self.stop(job_id) for job_id in begun.ids))
+
     async def close(self) -> None:
         """Stop this process's jobs and write their end."""
         jobs = list(self._running.values())
@@ -208,6 +232,9 @@ class Jobs:
         self, job: Running, task: asyncio.Task[Result | None], seconds: float | None = None
     ) -> None:
         self._running[job.id] = job
+        begun = BEGUN.get()
+        if begun is not None and begun.awaited:
+            begun.ids.append(job.id)
         job.run(task, seconds or self._seconds)
         if self._pump is None or self._pump.done():
             self._nudged = asyncio.Event()

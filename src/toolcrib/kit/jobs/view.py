@@ -103,8 +103,12 @@ class JobView:
     @property
     def dropped(self) -> int:
         """Bytes after `offset` that were not kept."""
-        kept = sum(piece.end - piece.start for piece in self.pieces)
-        return max(self.record.total - self.offset - kept, 0)
+        return max(self.record.total - self.offset - self.size, 0)
+
+    @property
+    def size(self) -> int:
+        """Bytes of output that are here."""
+        return sum(piece.end - piece.start for piece in self.pieces)
 
     @property
     def text(self) -> str:

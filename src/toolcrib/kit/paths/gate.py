@@ -42,6 +42,10 @@ def by_name(entry: os.DirEntry[str]) -> tuple[bool, str, str]:
     return not entry.is_dir(follow_symlinks=False), entry.name.casefold(), entry.name
 
 
+def _names(path: str) -> tuple[str, ...]:
+    return tuple(name for name in path.split("/") if name)
+
+
 class Gate:
     """Opens what lies beneath a root and is not protected, and nothing else."""
 
@@ -49,6 +53,19 @@ class Gate:
         self._opener = opener
         self._protection = protection
         self._twins = Twins(protection)
+        self.grants = False
+
+    def granting(self, path: SafePath) -> Gate:
+        """The same, by which one path may be written though its name is protected from that.
+
+        Only for what was judged by its content: what git itself puts into a new repository.
+        See `Protection.granting`.
+        """
+        starts = {path.root.real_parts, _names(path.root.name)}
+        places = [(*start, *path.parts) for start in starts]
+        found = Gate(self._opener, self._protection.granting(places))
+        found.grants = True
+        return found
 
     @property
     def protection(self) -> Protection:
@@ -277,7 +294,7 @@ class Gate:
 
     def _protecting(self, path: SafePath, parts: Sequence[str], use: Use) -> str:
         """The pattern that forbids names beneath the root of a path, however that is spelt."""
-        for start in {path.root.real_parts, tuple(p for p in path.root.name.split("/") if p)}:
+        for start in {path.root.real_parts, _names(path.root.name)}:
             pattern = self._protection.match((*start, *parts), len(parts), use)
             if pattern:
                 return pattern

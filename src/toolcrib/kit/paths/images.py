@@ -15,6 +15,8 @@ from toolcrib.kit.paths.handle import Place, fingerprint
 Kind = Literal["file", "folder", "link", "pipe", "other"]
 MAX_DEPTH = 200
 PIECE = 1_048_576
+ZEROS = bytes(PIECE)
+"""A piece of a hole."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,12 +7,13 @@ depth. A pattern that starts with `/` counts from the top of the file system.
 
 from __future__ import annotations
 
+import copy
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fnmatch import translate
 from functools import lru_cache
-from typing import Literal
+from typing import Literal, Self
 
 from toolcrib.kit.paths.rules import fold
 
@@ -96,7 +97,7 @@ READ = (
 
 OWN = "toolcrib's own settings and state"
 
-EXCEPTIONS = (".env.example", ".env.sample", ".env.template", ".env.dist", "id_*.pub")
+EXCEPTIONS = (".env.example", ".env.sample", ".env.template", ".env.dist", "id_*.pub", "cacert.pem")
 
 WRITE = (
     # What git runs.
@@ -249,6 +250,20 @@ class Protection:
         self._hidden = [[fold(name) for name in path.split("/") if name] for path in hidden]
         self._own = [[fold(name) for name in path.split("/") if name] for path in own]
         self._own += self._hidden
+        self._granted: tuple[tuple[str, ...], ...] = ()
+
+    def granting(self, places: Iterable[Sequence[str]]) -> Self:
+        """The same lists, under which these very names and those above them may be written.
+
+        That lifts only what a built-in pattern protects from writing alone: not what must
+        not be read either, nor the user's own patterns, nor toolcrib's own files.
+
+        Args:
+            places: the names of absolute paths, as they are spelt.
+        """
+        found = copy.copy(self)  # patterns that are added later are added to both
+        found._granted = tuple(tuple(names) for names in places)  # noqa: SLF001 - its own class
+        return found
 
     def patterns(self, use: Use) -> tuple[Pattern, ...]:
         """All patterns that forbid a use, whatever exceptions say."""
@@ -276,16 +291,18 @@ class Protection:
             use: what is about to happen. What must not be read must not be written.
         """
         names = [fold(part) for part in parts]
+        granted = use == "write" and self._is_granted(parts)
+        built_in = self._built_in["read" if granted else use]
         for end in range(max(len(names) - inside, 0) + 1, len(names) + 1):
             found = self._added[use].find(names, end)
             if not found:
-                found = self._built_in[use].find(names, end)
+                found = built_in.find(names, end)
                 found = found if found and not self._is_lifted(names, end) else []
             if found:
                 return found[0].text
         if use == "read":
             return OWN if _leads_into(names, self._hidden) else ""
-        return self._never_written(names, inside)
+        return self._never_written(names, 0 if granted else inside)
 
     def of_folder(self, parts: Sequence[str], use: Use) -> Callable[[str], str]:
         """Tells of each name in a folder the pattern that forbids it, as `match` would.
@@ -308,6 +325,10 @@ class Protection:
             return self.match([*parts, name], 1, use)
 
         return pattern
+
+    def _is_granted(self, parts: Sequence[str]) -> bool:
+        names = tuple(parts) if self._granted else ()
+        return any(place[: len(names)] == names for place in self._granted)
 
     def _is_lifted(self, names: list[str], index: int) -> bool:
         """Whether an exception speaks of the name before `index`, alone or with what follows."""

@@ -55,6 +55,13 @@ class SafePath:
     def __str__(self) -> str:
         return self.absolute
 
+    def granted(self) -> SafePath:
+        """The same place, which may be written though its name is protected from that.
+
+        See `Gate.granting`: only for what was judged by its content.
+        """
+        return replace(self, gate=self.gate.granting(self))
+
     def spellings(self) -> list[str]:
         """The path as it was written, and where its links lead, both as the root is written."""
         real = os.path.realpath(self.absolute)

@@ -9,10 +9,10 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 from toolcrib.kit.paths.beneath import DESCRIPTORS, O_PATH, READABLE
-from toolcrib.kit.paths.images import Image
+from toolcrib.kit.paths.images import PIECE, ZEROS, Image
 
 NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0)
 PREFIX = ".toolcrib-"
@@ -21,6 +21,8 @@ NO_LINKS = frozenset(
 )
 """What a system says that gives a file no second name."""
 NO_REPLACE, EXCHANGE = 1, 2
+Attributes: TypeAlias = tuple[tuple[str, bytes], ...]
+"""Extended attributes: names and values."""
 UNKNOWN = frozenset({errno.ENOSYS, errno.EINVAL, errno.EPERM, errno.EOPNOTSUPP})
 
 
@@ -53,9 +55,10 @@ def write_file(
     mtime: int | None = None,
     owner: tuple[int, int] | None = None,
     like: str = "",
+    attributes: Attributes = (),
     flush: bool = True,
 ) -> os.stat_result:
-    """Write a whole new file and see it onto the disk.
+    """Write a whole new file and see it onto the disk; pieces of zeros become holes.
 
     Args:
         folder: a descriptor of the folder.
@@ -66,19 +69,21 @@ def write_file(
         mtime: nanoseconds; None for now.
         owner: user and group, kept as far as the system lets us.
         like: the name of a file in the folder whose extended attributes it gets.
+        attributes: more of those, as far as the system takes them.
         flush: whether to wait for the disk; else the caller does so for many at once.
     """
     fd = os.open(name, NEW, 0o666 if mode is None else 0o600, dir_fd=folder)
     try:
         for chunk in chunks:
-            rest = memoryview(chunk)
-            while rest:
-                check()
-                rest = rest[os.write(fd, rest[:1_048_576]) :]
+            _write(fd, chunk, check)
+        os.ftruncate(fd, os.lseek(fd, 0, os.SEEK_CUR))  # it may end with a hole
         if owner is not None:
             own(fd, owner)
         if like:
             copy_attributes(folder, like, fd)
+        for attribute, value in attributes:
+            with suppress(OSError):
+                os.setxattr(fd, attribute, value)
         if mode is not None:
             os.fchmod(fd, mode)
         # The clock of the file system ticks only every few milliseconds and inodes are used
@@ -90,6 +95,16 @@ def write_file(
         return os.fstat(fd)
     finally:
         os.close(fd)
+
+
+def _write(fd: int, chunk: bytes, check: Callable[[], None]) -> None:
+    if chunk == ZEROS:
+        os.lseek(fd, len(chunk), os.SEEK_CUR)
+        return
+    rest = memoryview(chunk)
+    while rest:
+        check()
+        rest = rest[os.write(fd, rest[:PIECE]) :]
 
 
 def own(fd: int, owner: tuple[int, int]) -> None:

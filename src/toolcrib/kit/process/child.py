@@ -51,6 +51,10 @@ class Process:
     Use it in an `async with`, or call `kill` at the end: both end the whole tree, also
     what left the process group. Output that nobody reads fills the pipe and makes the
     process wait.
+
+    Attributes:
+        gather: seconds that output is left alone after some was read, so that a program
+            that writes little at a time does not keep the event loop busy.
     """
 
     def __init__(
@@ -61,6 +65,7 @@ class Process:
         on_gone: Callable[[Process], None],
     ) -> None:
         self.pid = popen.pid
+        self.gather = 0.0
         self._popen = popen
         self._mark = mark
         self._since = since
@@ -69,6 +74,7 @@ class Process:
         self._exited = asyncio.Event()
         self._ended = RUNNING_ON
         self._readers: dict[Stream, asyncio.StreamReader] = {}
+        self._sources: dict[Stream, asyncio.ReadTransport] = {}
         self._transports: list[asyncio.BaseTransport] = []
         self._loose = [p for p in (popen.stdin, popen.stdout, popen.stderr) if p]
         self._writer: asyncio.StreamWriter | None = None
@@ -88,9 +94,9 @@ class Process:
     async def connect(self) -> None:
         """Attach the pipes to the event loop."""
         if self._popen.stdout:
-            self._readers["stdout"] = await self._reader(self._popen.stdout)
+            self._readers["stdout"] = await self._reader("stdout", self._popen.stdout)
         if self._popen.stderr:
-            self._readers["stderr"] = await self._reader(self._popen.stderr)
+            self._readers["stderr"] = await self._reader("stderr", self._popen.stderr)
         if self._popen.stdin:
             transport, protocol = await self._loop.connect_write_pipe(
                 asyncio.streams.FlowControlMixin, self._popen.stdin
@@ -98,12 +104,13 @@ class Process:
             self._attached(transport, self._popen.stdin)
             self._writer = asyncio.StreamWriter(transport, protocol, None, self._loop)
 
-    async def _reader(self, pipe: IO[bytes]) -> asyncio.StreamReader:
+    async def _reader(self, stream: Stream, pipe: IO[bytes]) -> asyncio.StreamReader:
         reader = asyncio.StreamReader(limit=BLOCK, loop=self._loop)
         transport, _ = await self._loop.connect_read_pipe(
             lambda: asyncio.StreamReaderProtocol(reader, loop=self._loop), pipe
         )
         self._attached(transport, pipe)
+        self._sources[stream] = transport
         return reader
 
     def _attached(self, transport: asyncio.BaseTransport, pipe: IO[bytes]) -> None:
@@ -140,9 +147,13 @@ class Process:
 
     async def read(self, stream: Stream) -> AsyncIterator[bytes]:
         """One stream until its end."""
-        reader = self._readers[stream]
+        reader, source = self._readers[stream], self._sources[stream]
         while data := await reader.read(BLOCK):
             yield data
+            if self.gather:
+                source.pause_reading()
+                await asyncio.sleep(self.gather)
+                source.resume_reading()
 
     async def write(self, data: bytes) -> None:
         """Send to its stdin, which must have been opened with `stdin="pipe"`.

@@ -27,6 +27,11 @@ class Output:
         """How many bytes were written."""
         return len(self.head) + self.dropped + len(self.tail)
 
+    def last(self, chars: int) -> str:
+        """The last characters of the text."""
+        end = bytes(self)[-4 * chars :]
+        return end.decode("utf-8", "replace")[-chars:]
+
     def __bytes__(self) -> bytes:
         """What was kept, with one line in place of what was not."""
         if not self.dropped:

@@ -6,22 +6,21 @@ import asyncio
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Self
+from typing import Literal, NamedTuple, Self
 from uuid import uuid4
 
 from toolcrib.core.config import environment
 from toolcrib.core.errors import BadInput, NotFound, Unavailable
 from toolcrib.core.services import Services
 from toolcrib.kit.paths import SafePath
-from toolcrib.kit.process.child import Chunk, Process, Stream, to_the_end
+from toolcrib.kit.process.child import Process
+from toolcrib.kit.process.collecting import OnOutput, collect
 from toolcrib.kit.process.output import Output
 from toolcrib.kit.process.sweep import HAS_PROC, JANITOR, find, kill_now, ticks
-from toolcrib.kit.ring import Ring
 
 PASSED_ON = (
     "PATH",
@@ -43,10 +42,6 @@ PASSED_ON = (
 DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"
 
 CLOSING_GRACE = 0.5
-LINGER = 0.5
-"""Seconds that the end of output may take after the exit, for what still writes."""
-
-OnOutput = Callable[[Chunk], Awaitable[None] | None]
 Stdin = bytes | Literal["pipe"] | None
 
 
@@ -107,6 +102,7 @@ class Processes:
         on_output: OnOutput | None = None,
         merge: bool = False,
         passed_on: Sequence[str] = PASSED_ON,
+        gather: float = 0.0,
     ) -> Finished:
         """Run a program to its end, or to the end of its time; then nothing of it is left.
 
@@ -120,40 +116,23 @@ class Processes:
             on_output: told of each chunk. The program waits while it takes its time.
             merge: send stderr into stdout, in the order of writing.
             passed_on: what it sees of our environment, as globs on the names.
+            gather: see `Process`.
 
         Raises:
             Unavailable: the program is not there or cannot be started.
             BadInput, NotFound, PathDenied: the folder or the arguments are wrong.
         """
-        started = time.monotonic()
         process = await self.spawn(
             argv, cwd=cwd, env=env, stdin=stdin, merge=merge, passed_on=passed_on
         )
-        rings: dict[Stream, Ring] = {s: Ring.halves(max_output) for s in process.streams}
-
-        async def pump(stream: Stream) -> None:
-            async for data in process.read(stream):
-                rings[stream].write(data)
-                told = on_output(Chunk(stream, data)) if on_output else None
-                if told is not None:
-                    await told
-
-        pumps = [asyncio.ensure_future(pump(stream)) for stream in rings]
-        timed_out = False
-        try:
-            async with asyncio.timeout(timeout):
-                await _until_exit(process, pumps)
-        except TimeoutError:
-            timed_out = True
-        finally:
-            await to_the_end(_wind_up(process, pumps))
-        kept = {stream: Output.of(ring) for stream, ring in rings.items()}
+        process.gather = gather
+        done = await collect(process, timeout, on_output, max_output, process.has_more)
         return Finished(
             exit_code=process.exit_code if process.exit_code is not None else -9,
-            stdout=kept.get("stdout", Output()),
-            stderr=kept.get("stderr", Output()),
-            timed_out=timed_out,
-            seconds=time.monotonic() - started,
+            stdout=done.stdout,
+            stderr=done.stderr,
+            timed_out=done.timed_out,
+            seconds=done.seconds,
         )
 
     async def spawn(
@@ -268,33 +247,6 @@ class Processes:
         self._janitor.stdin.close()
         self._janitor.wait()
         self._janitor = None
-
-
-async def _until_exit(process: Process, pumps: Sequence[asyncio.Future[None]]) -> None:
-    """Wait for the exit and then for the rest of the output; what a pump raises is raised."""
-    exited: asyncio.Future[Any] = asyncio.ensure_future(process.wait())
-    waiting = {exited, *pumps}
-    try:
-        while exited in waiting:
-            done, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
-            for task in done:
-                task.result()
-        if waiting and process.has_more():
-            await asyncio.wait(waiting, timeout=LINGER)
-        elif waiting:
-            await asyncio.gather(*waiting)
-    finally:
-        exited.cancel()
-
-
-async def _wind_up(process: Process, pumps: Sequence[asyncio.Future[None]]) -> None:
-    await process.kill()
-    if pumps:
-        await asyncio.wait(pumps, timeout=LINGER)
-    for task in pumps:
-        task.cancel()
-    await asyncio.gather(*pumps, return_exceptions=True)
-    process.close()
 
 
 def _start(

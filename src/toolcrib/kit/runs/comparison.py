@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import stat
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
+from toolcrib.core.errors import ToolError
 from toolcrib.core.settings import WorkspaceConfig
 from toolcrib.kit.changes.copies import Copied
+from toolcrib.kit.changes.gitindex import is_index, meaning_of
 from toolcrib.kit.changes.reversal import Kept
 from toolcrib.kit.changes.work import Do, Piece
 from toolcrib.kit.content.sizes import printable, some
@@ -18,9 +21,13 @@ from toolcrib.kit.runs.disk.index import Index, compare, digest_now, walk
 from toolcrib.kit.runs.disk.restoring import disarm, put_back
 from toolcrib.kit.runs.judging import GIT, NO_GIT, must_stay, protecting
 from toolcrib.kit.runs.links import leads_out
+from toolcrib.kit.runs.repositories import Repositories, Repository
 from toolcrib.kit.store.blobs import Blobs
 from toolcrib.kit.threads import Checkpoint
 
+LEFT = "left as it is, since others may have written it; undo takes away what is new"
+MISLEADING = frozenset({"protected (.git/commondir)", "protected (*.git/commondir)"})
+"""What nobody writes to where it was found: it makes git use other settings."""
 HASHED = 500_000_000
 """Bytes of a changed file up to which what it holds now is looked at."""
 ARMED = stat.S_ISUID | stat.S_ISGID
@@ -34,6 +41,7 @@ class Comparison:
         roots: of the workspace.
         settings: the names that the user protects.
         mends: whether what must not be changed is put back; else it is only told.
+        masked: whether the run could not change the protected names that were there.
         deltas: what differs and may.
         notes: what may not, and what was done about it.
     """
@@ -41,6 +49,7 @@ class Comparison:
     roots: Sequence[Root]
     settings: WorkspaceConfig
     mends: bool
+    masked: bool
     deltas: list[Delta] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
@@ -64,34 +73,57 @@ class Comparison:
         look = _Look(top, start, before, blobs)
         with top.open() as handle:
             after = walk(handle.fd, skip, Checkpoint())
-            deltas = look.deltas(handle, after)
-            if self._mend(handle, look, deltas) and self.mends:
+            deltas, repositories = self._judged(look.deltas(handle, after))
+            if self._mend(handle, look, deltas, repositories) and self.mends:
                 after = walk(handle.fd, skip, Checkpoint())
-                deltas = look.deltas(handle, after)
-        self.deltas += [delta for delta in deltas if not _is_special(delta)]
+                deltas, repositories = self._judged(look.deltas(handle, after))
+        self.notes += repositories.notes
+        self.deltas += [found for delta in deltas if (found := self._logged(delta)) is not None]
 
-    def _mend(self, handle: Handle, look: _Look, deltas: Sequence[Delta]) -> bool:
+    def _judged(self, deltas: Sequence[Delta]) -> tuple[list[Delta], Repositories]:
+        repositories = Repositories.among(deltas, self.roots)
+        return list(map(repositories.allowed, deltas)), repositories
+
+    def _logged(self, delta: Delta) -> Delta | None:
+        """A change as the log has it; None for what it cannot speak of, or undo must not touch.
+
+        What is new under a protected name, and was not put back, can be taken away by undo.
+        """
+        if delta.after is not None and delta.after.kind in ("pipe", "other"):
+            return None
+        if not protecting(delta.path)[1]:
+            return delta
+        granted = delta.path.granted()
+        if (delta.before and self.masked) or protecting(granted)[1]:
+            return None
+        return replace(delta, path=granted)
+
+    def _mend(
+        self, handle: Handle, look: _Look, deltas: Sequence[Delta], repositories: Repositories
+    ) -> bool:
         """Put back what must not have been changed; whether there was something."""
         wrong: dict[str, str] = {}
         for delta in deltas:
-            way, why = self._wrong(delta)
+            way, why = self._wrong(delta, repositories.of(delta.path))
             if why:
                 wrong.setdefault(way, why)
         done: dict[str, list[str]] = {}
         for way, why in wrong.items():
             if any(way.startswith(f"{other}/") for other in wrong):
                 continue
-            fate = "left as it is"
-            if self.mends:
+            fate = LEFT
+            if self.mends or why in MISLEADING:
                 fate = "put back" if look.mend(handle, way, why) else "could not be put back"
             done.setdefault(f"{why}: {fate}", []).append(printable(look.shown(way)))
         self.notes += [f"{some(paths, 5)}: {text}" for text, paths in done.items()]
         if self.mends and any(why == f"protected ({GIT})" for why in wrong.values()):
             self.notes.append(NO_GIT)
-        return bool(wrong)
+        return bool(done)
 
-    def _wrong(self, delta: Delta) -> tuple[str, str]:
+    def _wrong(self, delta: Delta, repository: Repository | None) -> tuple[str, str]:
         """The way to what must not be changed, and why; no why where it may."""
+        if repository is not None and repository.is_refused:
+            return "/".join(repository.place.parts), repository.told
         top, rule = protecting(delta.path)
         if rule:
             return "/".join(top.parts), f"protected ({rule})"
@@ -167,11 +199,6 @@ class _Look:
         return put_back(handle.fd, way, self.before.tree(way), self.blobs.read, Checkpoint())
 
 
-def _is_special(delta: Delta) -> bool:
-    """Whether it is something that the log cannot speak of."""
-    return delta.after is not None and delta.after.kind in ("pipe", "other")
-
-
 def pieces_of(deltas: Iterable[Delta]) -> list[Piece]:
     """What the log says about changes that were made already."""
     found: list[Piece] = []
@@ -199,6 +226,9 @@ def pieces_of(deltas: Iterable[Delta]) -> list[Piece]:
             piece = add("put", delta)
             piece.before, piece.after = (before[0] if before else None), after
             piece.kept = not before or bool(before[0].digest)
+            if delta.new is not None and is_index(delta.path):
+                with suppress(ToolError):
+                    piece.meaning = meaning_of(delta.new)
     return found
 
 

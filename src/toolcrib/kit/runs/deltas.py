@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from toolcrib.kit.changes import Source
 from toolcrib.kit.paths import Image, SafePath
+from toolcrib.kit.paths.staging import Attributes
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +20,7 @@ class Delta:
             its own.
         old, new: the contents of a file before and after; None for what is no plain file.
         same: whether a file holds what it held, so that only its mode or time changed.
+        attributes: extended ones of a new file.
         whole: whether what stood there has to be taken away first, since it has other names
             or may not be written to.
     """
@@ -30,6 +32,7 @@ class Delta:
     new: Source | None = None
     same: bool = False
     whole: bool = False
+    attributes: Attributes = ()
 
     @property
     def replaces(self) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -24,8 +25,10 @@ from toolcrib.kit.runs import held as rows
 from toolcrib.kit.runs.comparison import Comparison, pieces_of
 from toolcrib.kit.runs.deltas import Delta
 from toolcrib.kit.runs.disk.index import Index, Memory, identities, walk
+from toolcrib.kit.runs.disk.restoring import cover, uncover
 from toolcrib.kit.runs.held import Held
 from toolcrib.kit.runs.outcome import Changed, Commit, Outcome
+from toolcrib.kit.runs.repositories import without_hooks
 from toolcrib.kit.runs.showing import Shown
 from toolcrib.kit.store import Area
 from toolcrib.kit.threads import Checkpoint
@@ -98,6 +101,7 @@ class DirectRun:
     _before: dict[str, Index] = field(default_factory=dict)
     _began: float = 0.0
     _notes: list[str] = field(default_factory=list)
+    _covered: dict[str, list[str]] = field(default_factory=dict)
 
     async def __aenter__(self) -> Self:
         return self
@@ -108,7 +112,8 @@ class DirectRun:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        return
+        if error is not None:  # it did not even start
+            await asyncio.to_thread(self._uncover)
 
     async def prepare(self, ctx: Ctx) -> dict[str, View]:
         """Look at the files and keep what they hold.
@@ -210,6 +215,8 @@ class DirectRun:
                 index = walk(handle.fd, self._skip(root), check)
                 memory = self.direct.memory(root)
                 memory.keep(handle.fd, index, check)
+                if self.background and self.level == "strong":
+                    self._covered[root.real] = cover(handle.fd, without_hooks(index.entries))
             self._before[root.real] = index
             memory.forget_old()
 
@@ -219,7 +226,9 @@ class DirectRun:
             roots=self.direct.workspace.roots,
             settings=self.direct.config.workspace,
             mends=not self.background,
+            masked=self.level == "strong",
         )
+        self._uncover()
         for root in self.direct.workspace.roots:
             found.add(
                 self._top(root),
@@ -229,6 +238,12 @@ class DirectRun:
                 self._skip(root),
             )
         return found
+
+    def _uncover(self) -> None:
+        for root in self.direct.workspace.roots:
+            if self._covered.get(root.real):
+                with suppress(ToolError), self._top(root).open() as handle:
+                    uncover(handle.fd, self._covered.pop(root.real))
 
     def _pieces(self, deltas: Sequence[Delta]) -> tuple[list[Piece], int]:
         """The pieces for the log; the contents that they need are kept for it."""

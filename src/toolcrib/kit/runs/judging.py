@@ -16,13 +16,11 @@ from toolcrib.kit.paths.bulk import BULK
 from toolcrib.kit.paths.roots import Root
 from toolcrib.kit.runs.deltas import Delta, Reading
 from toolcrib.kit.runs.links import leads_out
+from toolcrib.kit.runs.repositories import Repositories
 
 GIT = ".git"
-"""The rule of the folder itself, which may be neither made nor removed. Much in it may."""
-NO_GIT = (
-    "a repository is made or removed by the user alone (git init, git clone); in one that is "
-    "there git commit works"
-)
+"""The rule of the folder itself, which must not be removed. Much in it may."""
+NO_GIT = "a repository is removed by the user alone, or by undoing the step that made it"
 MOST_SINGLE = 50
 """Files of a tree that are deleted for good one by one, so that the rest can be kept."""
 
@@ -53,14 +51,20 @@ def judge(
         left.setdefault(why, []).append(shown)
     refused: dict[str, str] = {}
     shut: set[SafePath] = set()
-    for delta in reading.deltas:
+    repositories = Repositories.among(reading.deltas, roots)
+    for delta in map(repositories.allowed, reading.deltas):
         top, rule = protecting(delta.path)
+        repository = repositories.of(delta.path)
         if any(delta.path.ancestor(d) in shut for d in range(1, len(delta.path.parts))):
             continue  # what it would stand in is not made
-        if rule:
+        if repository is not None and repository.is_refused:
+            shut.add(repository.place)
+            place = printable(repository.place.display)
+            judged.notes.append(f"not taken over: {place}, since {repository.told}")
+        elif rule:
             shut.add(delta.path)
-            shown = printable(top.display)
-            refused[shown] = rule
+            if not (delta.same and delta.after and delta.after.mode == delta.before[0].mode):
+                refused[printable(top.display)] = rule
         elif (held := must_stay(delta, own)) is not None:
             refused[printable(held[0].display)] = held[1]
         elif (
@@ -75,14 +79,14 @@ def judge(
         else:
             judged.deltas.append(delta)
             judged.lost += _lost(delta, limits)
-    repositories = [path for path, rule in refused.items() if rule == GIT]
     for path, rule in refused.items():
         left.setdefault(f"is protected ({rule})", []).append(path)
     judged.notes += [
         f"not taken over: {some(paths, 5)} {_plural(why, len(paths))}"
         for why, paths in left.items()
     ]
-    judged.notes += [NO_GIT] if repositories else []
+    judged.notes += [NO_GIT] if GIT in refused.values() else []
+    judged.notes += repositories.notes
     return judged
 
 
@@ -167,6 +171,7 @@ def plan_of(deltas: Iterable[Delta], tool: str, limits: UndoConfig) -> Plan:
                 expected=before[0].mark if before else "",
                 mode=None if before and before[0].mode == after.mode else after.mode & 0o777,
                 mtime=after.mtime,
+                attributes=delta.attributes,
             )
     plan.changes += late.changes
     return plan

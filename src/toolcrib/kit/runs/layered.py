@@ -16,6 +16,7 @@ from toolcrib.kit.paths import SafePath, Workspace
 from toolcrib.kit.paths.roots import Root
 from toolcrib.kit.runs import held as rows
 from toolcrib.kit.runs.deltas import Reading
+from toolcrib.kit.runs.disk import tried
 from toolcrib.kit.runs.disk.folders import Folders, RunFolder
 from toolcrib.kit.runs.disk.removal import blocks_of
 from toolcrib.kit.runs.disk.upper import Upper
@@ -132,6 +133,7 @@ class Layered:
         try:
             applied = await self._apply(ctx, judged)
         except ToolError as error:
+            await self._remember(reading)
             return await self._hold(ctx, shown, judged, [_cause(error)])
         return _applied(applied, shown, judged)
 
@@ -143,6 +145,7 @@ class Layered:
         judged, shown = await asyncio.to_thread(self._look, reading, check)
         why = _reasons(reading, Judged(), "")
         if not why:
+            await self._remember(reading)  # it may be the end of this process
             try:
                 return _applied(await self._apply(ctx, judged), shown, judged)
             except Conflict as error:
@@ -153,6 +156,7 @@ class Layered:
     async def _read(self, ctx: Ctx, check: Checkpoint) -> Reading:
         assert self._folder is not None
         folder, found = self._folder, Reading()
+        known = tried.recall(folder.path)
         start = self._workspace.start(ctx.session.directory)
 
         def work() -> None:
@@ -164,6 +168,7 @@ class Layered:
                     check=check,
                     most=self._config.undo.max_entries,
                     start=start.parts if start.root == root else ("/",),
+                    tried=known,
                     into=found,
                 ).read()
 
@@ -173,6 +178,10 @@ class Layered:
     def _look(self, reading: Reading, check: Checkpoint) -> tuple[Judged, Shown]:
         judged = judge(reading, self._workspace.roots, self._config.undo, self._config.workspace)
         return judged, Shown.of(judged.deltas, check)
+
+    async def _remember(self, reading: Reading) -> None:
+        assert self._folder is not None
+        await asyncio.to_thread(tried.remember, self._folder.path, reading.deltas)
 
     async def _apply(self, ctx: Ctx, judged: Judged) -> Applied:
         plan = plan_of(judged.deltas, self._tool, self._config.undo)

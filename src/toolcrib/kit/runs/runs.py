@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Self
+from typing import TYPE_CHECKING, Literal, Self, TypedDict, Unpack
 
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import NotConfigured, NotFound, ToolError
@@ -15,7 +17,7 @@ from toolcrib.core.services import Services
 from toolcrib.kit.changes import Changes
 from toolcrib.kit.paths import SafePath, Workspace
 from toolcrib.kit.process.child import to_the_end
-from toolcrib.kit.process.processes import OnOutput
+from toolcrib.kit.process.collecting import Collected, OnOutput, collect
 from toolcrib.kit.runs import held as rows
 from toolcrib.kit.runs.direct import Direct, DirectRun
 from toolcrib.kit.runs.disk.folders import Folders
@@ -23,13 +25,32 @@ from toolcrib.kit.runs.fitness import Fitness
 from toolcrib.kit.runs.held import Held
 from toolcrib.kit.runs.layered import Layered
 from toolcrib.kit.runs.outcome import Commit, Outcome, Ran
-from toolcrib.kit.runs.running import Collected, Running, collect
+from toolcrib.kit.runs.running import Running
 from toolcrib.kit.store import Store
+from toolcrib.kit.threads import aside
 
 if TYPE_CHECKING:
-    from toolcrib.kit.sandbox import Limits, Pty, Sandbox
+    from toolcrib.kit.sandbox import Confined, Limits, Pty, Sandbox
 
-Stdin = bytes | Literal["pipe"] | None
+KEPT = 1_000_000
+"""Bytes kept of each stream."""
+APART = re.compile(r"cross-device|\bEXDEV\b|os error 18\b", re.IGNORECASE)
+RENAME = (
+    "a folder that was there before the run cannot be renamed in one step in here (cross-device "
+    "link): mv and shutil.move copy it; in place of git mv: mv, then git add -A. In the "
+    "background (background=true) it can."
+)
+
+
+class How(TypedDict, total=False):
+    """What is passed on to the sandbox; see `Sandbox.spawn`."""
+
+    stdin: bytes | Literal["pipe"] | None
+    env: Mapping[str, str] | None
+    readable: Sequence[Path]
+    network: Sequence[str]
+    limits: Limits | None
+    merge: bool
 
 
 class Runs:
@@ -64,7 +85,7 @@ class Runs:
 
         return self._services.use(Sandbox)
 
-    async def run(  # noqa: D417 - those of the sandbox are told there
+    async def run(
         self,
         argv: Sequence[str],
         ctx: Ctx,
@@ -73,13 +94,8 @@ class Runs:
         cwd: SafePath,
         commit: Commit | None = None,
         seconds: float | None = None,
-        stdin: bytes | None = None,
-        env: Mapping[str, str] | None = None,
-        readable: Sequence[Path] = (),
-        network: Sequence[str] = (),
-        limits: Limits | None = None,
         on_output: OnOutput | None = None,
-        merge: bool = False,
+        **how: Unpack[How],
     ) -> Ran:
         """Run a program to its end, or to the end of its time; then nothing of it is left.
 
@@ -93,37 +109,29 @@ class Runs:
             commit: "auto" makes the changes, "ask" holds them for `apply`, "never" shows
                 and drops them; None is the configured one.
             seconds: how long it may take; None waits for the end.
-            stdin, env, readable, network, limits, merge: see `Sandbox.spawn`.
             on_output: told of each chunk. The program waits while it takes its time.
+            how: see `Sandbox.spawn`.
 
         Raises:
             Unavailable: no boundary here, no such program, or nothing could be held back.
             BadInput, NotFound, PathDenied: the folder or the arguments are wrong.
             StorageFailure: no room for the run.
         """
-        self._need_roots()
-        await self._sweep()
-        await self._changes.recover()  # half of a change is no place to start from
+        await self._get_ready()
         commit = commit or self._config.run.commit
         way = await self._way(tool, commit)
         async with way:
             views = await way.prepare(ctx)
-            confined = await self._sandbox.spawn(
-                argv,
-                cwd=cwd,
-                views=views,
-                env=env,
-                stdin=stdin,
-                merge=merge,
-                readable=readable,
-                network=network,
-                limits=limits,
-            )
-            done = await collect(confined, seconds, on_output)
-            cut = done.stopped or ("time" if done.timed_out else "")
+            confined = await self._sandbox.spawn(argv, cwd=cwd, views=views, **how)
+            done = await collect(confined, seconds, on_output, KEPT)
+            cut = confined.stopped or ("time" if done.timed_out else "")
             outcome = await to_the_end(way.finish(ctx, commit, cut))
         await self._bound()
-        return _ran(done, confined.level, outcome)
+        size = done.stdout.size + done.stderr.size
+        layered = isinstance(way, Layered) and done.exit_code
+        if layered and await aside(size, _could_not_rename, done):
+            outcome = replace(outcome, notes=(*outcome.notes, RENAME))
+        return _ran(done, confined, outcome)
 
     async def _way(self, tool: str, commit: Commit) -> Layered | DirectRun:
         """Through overlays where they work, else on the files themselves."""
@@ -139,38 +147,20 @@ class Runs:
         *,
         tool: str,
         cwd: SafePath,
-        stdin: Stdin = None,
-        env: Mapping[str, str] | None = None,
-        readable: Sequence[Path] = (),
-        network: Sequence[str] = (),
-        limits: Limits | None = None,
-        merge: bool = False,
         pty: Pty | None = None,
+        **how: Unpack[How],
     ) -> Running:
         """Start a program that goes on after the call; arguments and errors as `run`.
 
         It works on the files themselves, since others must see at once what it writes.
         `Running.finish` must be called at its end, whatever that was.
         """
-        self._need_roots()
-        await self._sweep()
-        await self._changes.recover()  # half of a change is no place to start from
+        await self._get_ready()
         report = await self._sandbox.report()
         way = self._direct.run(tool, report.level, background=True)
         async with way:
             views = await way.prepare(ctx)
-            confined = await self._sandbox.spawn(
-                argv,
-                cwd=cwd,
-                views=views,
-                env=env,
-                stdin=stdin,
-                merge=merge,
-                pty=pty,
-                readable=readable,
-                network=network,
-                limits=limits,
-            )
+            confined = await self._sandbox.spawn(argv, cwd=cwd, views=views, pty=pty, **how)
             return Running(confined, lambda: way.finish(ctx, "auto", ""))
 
     async def apply(self, held_id: str, ctx: Ctx) -> Outcome:
@@ -205,12 +195,14 @@ class Runs:
         """Drop what a store in memory would not find again."""
         await asyncio.to_thread(self._folders.close)
 
-    def _need_roots(self) -> None:
+    async def _get_ready(self) -> None:
         if not self._workspace.roots:
             raise NotConfigured(
                 "Programs cannot be run: no workspace is configured.",
                 hint="The user chooses a folder with workspace.roots or --workspace PATH.",
             )
+        await self._sweep()
+        await self._changes.recover()  # half of a change is no place to start from
 
     async def _find(self, held_id: str) -> Held:
         await self._sweep()
@@ -264,14 +256,19 @@ class Runs:
         await self._bound()
 
 
-def _ran(done: Collected, level: str, outcome: Outcome) -> Ran:
+def _could_not_rename(done: Collected) -> bool:
+    """Whether it was told what an overlay answers to the rename of a folder from below."""
+    return any(APART.search(str(output)) for output in (done.stdout, done.stderr))
+
+
+def _ran(done: Collected, confined: Confined, outcome: Outcome) -> Ran:
     return Ran(
         exit_code=done.exit_code,
         stdout=done.stdout,
         stderr=done.stderr,
         timed_out=done.timed_out,
         seconds=done.seconds,
-        stopped=done.stopped,
-        level=level,
+        stopped=confined.stopped,
+        level=confined.level,
         outcome=outcome,
     )

@@ -13,7 +13,7 @@ from toolcrib.kit.shell.words import word_of
 from toolcrib.kit.shell.wrapping import inside, is_fed_shell
 
 if TYPE_CHECKING:
-    from tree_sitter import Node, Parser
+    from tree_sitter import Language, Node, Parser
 
 MOST_CHARS = 100_000
 """A longer text is not read: all of it is unknown."""
@@ -65,14 +65,22 @@ def read_script(text: str) -> Script:
     )
 
 
-@cache
 def _parser() -> Parser | None:
+    """A new one each time: one must not be used by two threads."""
     try:
-        import tree_sitter_bash
-        from tree_sitter import Language, Parser
+        from tree_sitter import Parser
+
+        return Parser(_language())
     except ImportError:
         return None
-    return Parser(Language(tree_sitter_bash.language()))
+
+
+@cache
+def _language() -> Language:
+    import tree_sitter_bash
+    from tree_sitter import Language
+
+    return Language(tree_sitter_bash.language())
 
 
 def _collect(text: str, found: _Found, depth: int) -> None:

@@ -10,6 +10,7 @@ from toolcrib.core.errors import ToolError
 from toolcrib.core.policy import Decision
 from toolcrib.kit.paths import SafePath, Workspace
 from toolcrib.kit.shell.judging import judge
+from toolcrib.kit.threads import in_thread
 
 HELD = Decision("allow", "the boundary holds it")
 
@@ -18,11 +19,15 @@ async def command_verdict(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | 
     """For tools with a `command` and perhaps a `cwd`: rules, and what only reads."""
     command = str(arguments.get("command") or "")
     why = await openness(ctx)
-    if not command.strip():
+    if not command.strip() or not (why or ctx.config.run.rules):
         return Decision("ask", why) if why else HELD
     cwd = arguments.get("cwd")
     may_read = _Reading(ctx, cwd if isinstance(cwd, SafePath) else None)
-    return judge(command, ctx.config.run.rules, open_why=why, may_read=may_read)
+    # A long command takes seconds to read.
+    return await in_thread(
+        lambda _: judge(command, ctx.config.run.rules, open_why=why, may_read=may_read),
+        ctx.deadline,
+    )
 
 
 async def code_verdict(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | None:

@@ -7,7 +7,7 @@ characters, line drawing. Colours are not kept. Pure computation.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from toolcrib.kit.terminals.grid import MOST_COLUMNS, Grid
 from toolcrib.kit.terminals.sequences import Sequences, Token
@@ -43,6 +43,11 @@ class Screen:
 
     def feed(self, data: bytes) -> None:
         """Show what a program has written; the pieces may be cut anywhere."""
+        for _ in self.steps(data):
+            pass
+
+    def steps(self, data: bytes) -> Iterator[None]:
+        """The same, sequence by sequence: a few bytes can ask for a lot of work."""
         for token in self._sequences.feed(data):
             if token.kind == "lines":
                 self.grid.write_lines(token.value.split("\r\n")[:-1])
@@ -56,6 +61,7 @@ class Screen:
                 self._sequence(token)
             else:
                 self._command(token.value)
+            yield
 
     def resize(self, rows: int, columns: int) -> None:
         """Another size."""

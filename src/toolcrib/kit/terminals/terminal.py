@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Literal
 
 from toolcrib.kit.terminals.screen import Screen
+from toolcrib.kit.turns import Turns
 
 if TYPE_CHECKING:
     from toolcrib.kit.jobs import JobHandle
@@ -21,7 +23,11 @@ BETWEEN_LINES = 0.3
 """What a program may take to react to a line before the next is typed."""
 PAUSE = 0.05
 SLICE = 2_048
-"""Bytes shown at once, so that a flood leaves time for everything else."""
+"""Bytes shown before whoever waits is told."""
+REPLY_SECONDS = 0.5
+"""A program that asks its terminal and then does not read the answers misses them."""
+GATHER_SECONDS = 0.01
+"""Whoever waits for output looks again after so long, not for each piece of it."""
 
 
 class Terminal:
@@ -49,6 +55,7 @@ class Terminal:
         self._logged = 0
         self._written = time.monotonic()
         self._changed = asyncio.Condition()
+        self._turns = Turns()
 
     @property
     def level(self) -> str:
@@ -65,12 +72,14 @@ class Terminal:
 
         What scrolls away, and the last screen, are the output of the job.
         """
+        sweeping = asyncio.ensure_future(self._running.sweep())
         try:
             async for data in self._running.confined.read("stdout"):
                 for start in range(0, len(data), SLICE):
                     await self._show(data[start : start + SLICE], handle)
             handle.exit_code = await self._running.confined.wait()
         finally:
+            sweeping.cancel()
             self.outcome = await self._running.finish()
             code = self._running.confined.exit_code
             self.exit_code = code if code is not None else -9
@@ -125,9 +134,9 @@ class Terminal:
         Returns:
             Whether it came; False when the time was up.
         """
-        return await self._until(
-            lambda: self._has_come(wait, text, since), seconds, pauses=wait == "idle"
-        )
+        if wait == "text":
+            return await self._until(_Search(self, text, since), seconds)
+        return await self._until(lambda: self._has_come(wait), seconds, pauses=wait == "idle")
 
     async def settle(self, shown: int, first: float, seconds: float) -> bool:
         """Wait for new output and then for a pause in it.
@@ -158,18 +167,17 @@ class Terminal:
                     await asyncio.wait_for(self._changed.wait(), left)
                 except TimeoutError:
                     continue
+            await asyncio.sleep(GATHER_SECONDS)
         return has_come()
 
-    def _has_come(self, wait: Wait, text: str, since: int) -> bool:
-        if wait == "text":
-            lines = self.lines_from(0 if self.screen.grid.full_screen else since)
-            return text in "\n".join(lines)
+    def _has_come(self, wait: Wait) -> bool:
         if wait == "idle" and self.outcome is None:
             return time.monotonic() - self._written >= IDLE_SECONDS
         return wait != "exit" or self.outcome is not None
 
     async def _show(self, data: bytes, handle: JobHandle) -> None:
-        self.screen.feed(data)
+        for _ in self.screen.steps(data):
+            await self._turns.rest()
         self.shown += len(data)
         self._written = time.monotonic()
         grid = self.screen.grid
@@ -179,10 +187,30 @@ class Terminal:
         if self.screen.replies:
             answer = bytes(self.screen.replies)
             self.screen.replies.clear()
-            await self._running.confined.write(answer)
+            with suppress(TimeoutError, BrokenPipeError, ConnectionResetError):
+                async with asyncio.timeout(REPLY_SECONDS):
+                    await self._running.confined.write(answer)
         await self._tell()
-        await asyncio.sleep(0)
 
     async def _tell(self) -> None:
         async with self._changed:
             self._changed.notify_all()
+
+
+class _Search:
+    """Whether a text has come. What has scrolled away is looked through once."""
+
+    def __init__(self, terminal: Terminal, text: str, since: int) -> None:
+        self._terminal = terminal
+        self._text = text
+        self._since = since
+        self._over = 0
+
+    def __call__(self) -> bool:
+        grid = self._terminal.screen.grid
+        start = max(0 if grid.full_screen else self._since, self._over)
+        if self._text in "\n".join(self._terminal.lines_from(start)):
+            return True
+        # It may begin in the last lines that scrolled away, and end on the screen.
+        self._over = grid.scrolled - self._text.count("\n")
+        return False

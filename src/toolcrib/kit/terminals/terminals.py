@@ -102,7 +102,7 @@ class Terminals:
         if job.session != ctx.session.id and ctx.caller.surface != "cli":
             raise Denied(
                 f"Terminal {job.id} belongs to another conversation.",
-                hint="Start one of your own with start_terminal.",
+                hint=f"Start one with start_terminal; read_job id={job.id} shows what it wrote.",
             )
         terminal = self._terminals.get(job.id)
         if terminal is not None:

@@ -13,6 +13,7 @@ from toolcrib.core.params import Param, Seconds
 from toolcrib.core.tool import tool
 from toolcrib.kit.jobs import Jobs, JobView, Record
 from toolcrib.kit.text import head_and_tail
+from toolcrib.kit.threads import aside
 
 PROGRESS_SECONDS = 5.0
 
@@ -48,7 +49,8 @@ async def read_job(
     if view.result is not None:
         return _result(ctx, view.record, view.result)
     room = room_in(ctx.budget(read_job.name))
-    return _output(view, room, {"id": view.record.id, "wait": wait, "text": text})
+    again = {"id": view.record.id, "wait": wait, "text": text}
+    return await aside(view.size, _output, view, room, again)
 
 
 def state_line(job: Record) -> str:

@@ -17,12 +17,15 @@ from toolcrib.kit.process.child import to_the_end
 from toolcrib.kit.runs import Running, Runs
 from toolcrib.kit.sandbox import Sandbox
 from toolcrib.kit.text.output import printed
+from toolcrib.kit.turns import Turns
 from toolcrib.tools.run.reporting import NETWORKED, changes, fitted
 
 FIRST_SECONDS = 0.5
 """How long the answer waits for first output, or for an early end."""
 TITLE_CHARS = 80
 MOST_HELD = 65_536
+SLICE = 4_096
+"""Bytes that are cleaned at once; in the worst of them each character is looked at."""
 
 
 async def in_background(
@@ -101,11 +104,16 @@ async def _follow(running: Running, handle: JobHandle) -> None:
     """Write the output of a process to its job until it ends; then nothing of it is left."""
     lines = _Lines()
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    turns = Turns()
+    sweeping = asyncio.ensure_future(running.sweep())
     try:
         async for data in running.confined.read("stdout"):
-            handle.write(lines.feed(decoder.decode(data)))
+            for start in range(0, len(data), SLICE):
+                handle.write(lines.feed(decoder.decode(data[start : start + SLICE])))
+                await turns.rest()
         handle.exit_code = await running.confined.wait()
     finally:
+        sweeping.cancel()
         handle.write(lines.rest())
         outcome = await running.finish()
         if running.confined.stopped:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import codecs
-from collections.abc import Callable
 from typing import Self
 
 from toolcrib.core.context import Ctx
@@ -15,6 +14,8 @@ from toolcrib.kit.text.output import printed
 TELL_SECONDS = 0.25
 MOST_TOLD = 4_000
 """Characters of one message; of more, the end."""
+MOST_WAITING = 4 * MOST_TOLD
+"""Bytes between two messages that are looked at; of a flood, the end."""
 
 
 class Follower:
@@ -24,21 +25,22 @@ class Follower:
         ring: both streams in the order of arrival; the head and the tail of them.
     """
 
-    def __init__(self, ctx: Ctx, seen: Callable[[str], None] | None = None) -> None:
+    def __init__(self, ctx: Ctx) -> None:
         self.ring = Ring()
         self._ctx = ctx
-        self._seen = seen
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._new = bytearray()
         self._waiting = ""
         self._telling: asyncio.Task[None] | None = None
 
     def __call__(self, chunk: Chunk) -> None:
-        """Keep a chunk; it is told soon after."""
+        """Keep a chunk; it is told soon after. Nothing more is done with it for now."""
         self.ring.write(chunk.data)
-        text = self._decoder.decode(chunk.data)
-        if self._seen is not None:
-            self._seen(text)
-        self._waiting = (self._waiting + text)[-4 * MOST_TOLD :]
+        self._new += chunk.data[-MOST_WAITING:]
+        if len(self._new) > MOST_WAITING:
+            del self._new[:-MOST_WAITING]
+            self._decoder.reset()
+            self._waiting = ""
 
     async def __aenter__(self) -> Self:
         self._telling = asyncio.create_task(self._tell())
@@ -53,6 +55,8 @@ class Follower:
         """Tell whole lines a few times a second."""
         while True:
             await asyncio.sleep(TELL_SECONDS)
+            self._waiting += self._decoder.decode(bytes(self._new))
+            self._new.clear()
             lines, end, rest = self._waiting.rpartition("\n")
             if not end and len(self._waiting) < MOST_TOLD:
                 continue

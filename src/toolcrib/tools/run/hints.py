@@ -12,6 +12,8 @@ from toolcrib.kit.runs import Ran
 from toolcrib.kit.shell import Script, read_script
 
 TAIL = 2_000
+MOST_READ = 20_000
+"""Characters of a command that is looked into for a hint; reading more takes seconds."""
 ASKS = re.compile(
     r"EOF when reading a line|not a (?:tty|terminal)|[Ii]nappropriate ioctl|stdin is not"
     r"|\[[yY]/[nN]\]:?\s*$|\(y(?:es)?/no?\)\??:?\s*$|[Pp]assword(?: for [^:\n]{1,80})?:\s*$"
@@ -45,7 +47,9 @@ RIGHTS = re.compile(
 
 def hints_of(ctx: Ctx, command: str, ran: Ran, *, fed: bool) -> list[str]:
     """A line for each thing that a command is in need of."""
-    tail = f"{str(ran.stdout)[-TAIL:]}\n{str(ran.stderr)[-TAIL:]}".rstrip()
+    if len(command) > MOST_READ:
+        return []
+    tail = f"{ran.stdout.last(TAIL)}\n{ran.stderr.last(TAIL)}".rstrip()
     script = read_script(command)
     found = list(_failed(tail, script)) if ran.exit_code else []
     if not fed and (ASKS.search(tail) or (not tail.strip() and _reads(script))):
@@ -62,7 +66,7 @@ def hints_of(ctx: Ctx, command: str, ran: Ran, *, fed: bool) -> list[str]:
 
 def python_hints(source: str, ran: Ran) -> list[str]:
     """The same for Python code."""
-    errors = str(ran.stderr)[-TAIL:]
+    errors = ran.stderr.last(TAIL)
     found = []
     if not ran.exit_code:
         return []
@@ -77,6 +81,8 @@ def python_hints(source: str, ran: Ran) -> list[str]:
 
 def needs_screen(command: str) -> str:
     """The program that would wait for keys on a screen; empty for none."""
+    if len(command) > MOST_READ:
+        return ""
     commands = [c for c in read_script(command).commands if not c.nested]
     for each in commands:
         if each.name in SCREENS and all(w.text[:1] not in ("-", "+") for w in each.words[1:]):

@@ -15,10 +15,17 @@ from toolcrib.kit.paths import SafePath, Workspace, WorkspacePath
 from toolcrib.kit.runs import Ran, Runs
 from toolcrib.kit.shell import code_verdict
 from toolcrib.kit.text.output import printed
-from toolcrib.kit.threads import in_thread
+from toolcrib.kit.threads import aside, in_thread
 from toolcrib.tools.run import dialects
 from toolcrib.tools.run.following import Follower
-from toolcrib.tools.run.linters import Linter, as_json, linters_of, problems_in, project_of
+from toolcrib.tools.run.linters import (
+    Linter,
+    Problem,
+    as_json,
+    linters_of,
+    problems_in,
+    project_of,
+)
 from toolcrib.tools.run.reporting import fitted
 
 SECONDS = 120.0
@@ -62,8 +69,7 @@ async def lint_project(
     level = ""
     for linter in linters:
         ran = await _run(ctx, linter, folder, timeout or SECONDS)
-        text = printed(f"{ran.stdout}\n{ran.stderr}").strip("\n")
-        problems = problems_in(text)
+        text, problems = await aside(ran.stdout.size + ran.stderr.size, _said, ran)
         fine = ran.exit_code == 0 and not problems and not ran.timed_out
         clean, level = clean and fine, ran.level
         shown.append(_headline(linter, ran, len(problems), fine=fine))
@@ -120,6 +126,12 @@ async def _run(ctx: Ctx, linter: Linter, folder: SafePath, limit: float) -> Ran:
             network=ctx.config.run.network,
             on_output=follower,
         )
+
+
+def _said(ran: Ran) -> tuple[str, list[Problem]]:
+    """What a linter wrote, and the problems in it."""
+    text = printed(f"{ran.stdout}\n{ran.stderr}").strip("\n")
+    return text, problems_in(text)
 
 
 def _headline(linter: Linter, ran: Ran, count: int, *, fine: bool) -> str:

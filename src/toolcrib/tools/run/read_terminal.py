@@ -36,4 +36,4 @@ async def read_terminal(
     check_wait(wait, text)
     terminal = await ctx.use(Terminals).find(id, ctx)
     came = await waited(ctx, terminal, wait, text, timeout, terminal.read_to, -1)
-    return shown(ctx, terminal, read_terminal.name, came=came, lines=lines)
+    return await shown(ctx, terminal, read_terminal.name, came=came, lines=lines)

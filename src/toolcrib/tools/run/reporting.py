@@ -13,6 +13,7 @@ from toolcrib.kit.ring import Ring
 from toolcrib.kit.runs import Outcome, Ran
 from toolcrib.kit.text import head_and_tail
 from toolcrib.kit.text.output import printed
+from toolcrib.kit.threads import aside
 from toolcrib.kit.tokens import estimate
 
 MOST_FILES = 12
@@ -58,7 +59,8 @@ async def report(
         facts: more data.
         quiet: the output is left out of the text: `lead` says all that matters.
     """
-    body = printed(kept(ring)).strip("\n")
+    size = ring.total + ran.stdout.size + ran.stderr.size
+    body, data = await aside(size, lambda: (printed(kept(ring)).strip("\n"), _facts(ctx, ran)))
     body, whole = ("", body) if quiet else (body, "")
     outcome = ran.outcome
     error = _stopped(ran, limit, tool)
@@ -74,10 +76,9 @@ async def report(
         more = await _behind(ctx, whole)
     if (apply or whole) and more:
         text += f"\n[the rest of the output: {more}]"
-    data = _facts(ctx, ran) | dict(facts or {})
     return Result(
         text=text,
-        data=data,
+        data=data | dict(facts or {}),
         truncated=more is not None and not whole,
         next=apply or (None if whole else more),
         error=error,
@@ -118,7 +119,7 @@ async def fitted(
     """Output with what stands around it, cut to the budget; and the call that reads the rest."""
     room = max(room_in(ctx.budget(tool)) - estimate(tail) - estimate(lead), 50)
     around = [lead, "", tail]
-    head, end, (first, last) = head_and_tail(body, room, head_share=HEAD_SHARE)
+    head, end, (first, last) = await aside(len(body), head_and_tail, body, room, HEAD_SHARE)
     if first >= last:
         around[1] = body
         return "\n".join(part for part in around if part), None

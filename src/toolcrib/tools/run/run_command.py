@@ -68,9 +68,13 @@ async def run_command(
     Its stdin is empty unless `input` is given; for what asks questions use start_terminal.
     With `background` it goes on as a job for read_job: servers, watchers, long builds.
     """
-    _check(ctx, command)
+    _check(command)
     folder = cwd or ctx.use(Workspace).start(ctx.session.directory)
-    tools = await in_thread(lambda _: toolchains(ctx), ctx.deadline)
+    tools, screen = await in_thread(
+        lambda _: (toolchains(ctx), needs_screen(command)), ctx.deadline
+    )
+    if screen:
+        raise BadInput(f"{screen} needs a terminal, and would only wait here.", hint=screens(ctx))
     argv = [shell_program(ctx), "-c", command]
     stdin = input.encode() if input else None
     if background:
@@ -104,12 +108,12 @@ async def run_command(
         ran,
         follower.ring,
         limit=limit,
-        notes=hints_of(ctx, command, ran, fed=bool(input)),
+        notes=await in_thread(lambda _: hints_of(ctx, command, ran, fed=bool(input))),
         facts={"cwd": folder.absolute},
     )
 
 
-def _check(ctx: Ctx, command: str) -> None:
+def _check(command: str) -> None:
     if not command.strip():
         raise BadInput("The command is empty.")
     if "\0" in command:
@@ -119,6 +123,3 @@ def _check(ctx: Ctx, command: str) -> None:
             f"The command has more than {MAX_COMMAND:,} bytes.",
             hint="Write it to a file with write_file and run that, or give data as 'input'.",
         )
-    screen = needs_screen(command)
-    if screen:
-        raise BadInput(f"{screen} needs a terminal, and would only wait here.", hint=screens(ctx))

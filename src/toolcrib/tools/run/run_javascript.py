@@ -17,7 +17,7 @@ from toolcrib.kit.runs import Runs
 from toolcrib.kit.sandbox import Sandbox
 from toolcrib.kit.shell import code_verdict
 from toolcrib.kit.text.output import printed
-from toolcrib.kit.threads import in_thread
+from toolcrib.kit.threads import aside, in_thread
 from toolcrib.kit.worker import Task, Workers
 from toolcrib.tools.run import dialects
 from toolcrib.tools.run.following import Follower
@@ -28,6 +28,7 @@ LONGEST = 36_000
 MOST_COMPUTING = 300.0
 """Seconds of the engine that computes alone: a call of it cannot be looked into."""
 START_SECONDS = 5.0
+MOST_SEARCHED = 10_000
 NEEDS_MORE = re.compile(r"\b(?:require|process|Deno|Buffer|fetch|__dirname)\b.* is not defined")
 TYPED = re.compile(
     r"^\s*(?:interface|type|enum)\s+\w+|[\w)]\s*:\s*(?:string|number|boolean|any)\b", re.MULTILINE
@@ -104,7 +105,11 @@ async def run_javascript(
         notes.append("[only what is logged is shown: console.log(value)]")
     if engine.name == "node":
         notes.append("[Node.js]")
-        if ran.exit_code and "SyntaxError" in str(ran.stderr) and TYPED.search(source):
+        if (
+            ran.exit_code
+            and "SyntaxError" in ran.stderr.last(MOST_SEARCHED)
+            and TYPED.search(source)
+        ):
             notes.append('[TypeScript needs Deno: pip install "toolcrib[js]"]')
     facts = {"engine": engine.name, "program": engine.program}
     return await report(
@@ -125,7 +130,8 @@ async def _compute(ctx: Ctx, source: str, limit: float) -> Result:
     request = {"code": source, "seconds": limit}
     answer, output = await ctx.use(Workers).run(task, request, b"", ctx.deadline)
     failed = str(answer["failed"])
-    body = printed(output.decode("utf-8", "replace")).rstrip("\n")
+    body = await aside(len(output), lambda: printed(output.decode("utf-8", "replace")))
+    body = body.rstrip("\n")
     shown = "\n".join(part for part in (body, failed) if part)
     notes = [f"[{'failed' if failed else 'done'}, quickjs: computing alone, no files or modules]"]
     if NEEDS_MORE.search(failed):

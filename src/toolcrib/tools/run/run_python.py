@@ -21,6 +21,8 @@ from toolcrib.tools.run.reporting import report
 
 SECONDS = 120.0
 LONGEST = 36_000
+MOST_SEARCHED = 10_000
+"""Characters of the end of what it wrote that are looked through for a missing package."""
 MISSING = re.compile(r"^ModuleNotFoundError: No module named '([\w.]+)'", re.MULTILINE)
 
 Commit = Literal["auto", "ask", "never"]
@@ -85,7 +87,7 @@ async def run_python(
         ran,
         follower.ring,
         limit=limit,
-        notes=[*_notes(python, str(ran.stderr)), *python_hints(source, ran)],
+        notes=[*_notes(python, ran.stderr.last(MOST_SEARCHED)), *python_hints(source, ran)],
         facts={"interpreter": {"path": python.program, "from": python.origin}},
     )
 

@@ -15,7 +15,7 @@ from toolcrib.kit.paths import Workspace, WorkspacePath
 from toolcrib.kit.runs import Ran, Runs
 from toolcrib.kit.shell import code_verdict, command_verdict
 from toolcrib.kit.text.output import printed
-from toolcrib.kit.threads import in_thread
+from toolcrib.kit.threads import aside, in_thread
 from toolcrib.tools.run import dialects
 from toolcrib.tools.run.following import Follower
 from toolcrib.tools.run.reporting import report
@@ -84,7 +84,7 @@ async def run_tests(
             network=ctx.config.run.network,
             on_output=follower,
         )
-    totals = _totals(chosen, ran)
+    totals = await aside(ran.stdout.size + ran.stderr.size, _totals, chosen, ran)
     passed = ran.exit_code == 0 and not totals.failed and not ran.timed_out and not ran.stopped
     facts = {
         **totals.to_json(),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Literal
 
 from toolcrib.core.call import Next, Result
@@ -9,10 +10,15 @@ from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import BadInput
 from toolcrib.kit.terminals import Terminal
 from toolcrib.kit.text import head_and_tail
+from toolcrib.kit.threads import aside
 from toolcrib.tools.run.reporting import NETWORKED
 
 For = Literal["idle", "text", "exit", "none"]
 
+TO_ANSWER = 5.0
+"""Seconds that are kept for the answer, of the time in which the caller must have one."""
+HEAD_SHARE = 0.1
+"""Of the room for what scrolled away and the screen: the newest stands below."""
 FIRST_SECONDS = 1.0
 """After so long without any output a program is taken to say nothing."""
 
@@ -31,10 +37,7 @@ async def waited(
         since: the line from which `text` counts.
         old: bytes of output that were there before; negative where new output is not expected.
     """
-    answer = ctx.caller.answer_within
-    if answer is not None:
-        seconds = min(seconds, max(answer - 5, answer / 2))
-    seconds = ctx.remaining(seconds)
+    seconds = in_time(ctx, seconds)
     if text:
         return await terminal.wait("text", text, seconds, since)
     if wait == "idle" and old >= 0:
@@ -42,7 +45,18 @@ async def waited(
     return await terminal.wait(wait, "", seconds, since)
 
 
-def shown(ctx: Ctx, terminal: Terminal, tool: str, *, came: bool = True, lines: int = 0) -> Result:
+def in_time(ctx: Ctx, seconds: float) -> float:
+    """How long a wait may be at most, so that its answer still reaches the caller itself."""
+    seconds = ctx.remaining(seconds)
+    if ctx.answer_by is None:
+        return seconds
+    left = max(ctx.answer_by - time.monotonic(), 0)
+    return min(seconds, left - min(TO_ANSWER, left / 2))
+
+
+async def shown(
+    ctx: Ctx, terminal: Terminal, tool: str, *, came: bool = True, lines: int = 0
+) -> Result:
     """The screen and what scrolled away since it was last shown.
 
     Args:
@@ -57,7 +71,8 @@ def shown(ctx: Ctx, terminal: Terminal, tool: str, *, came: bool = True, lines: 
     terminal.read_to = grid.scrolled
     screen = "\n".join(grid.lines()).rstrip()
     body = "\n".join([*above, screen] if above and not grid.full_screen else [screen])
-    head, tail, (start, end) = head_and_tail(body, room_in(ctx.budget(tool)), head_share=0.1)
+    room = room_in(ctx.budget(tool))
+    head, tail, (start, end) = await aside(len(body), head_and_tail, body, room, HEAD_SHARE)
     if start < end:
         count = body.count("\n", start, end) + 1
         body = f"{head.rstrip()}\n[{count:,} lines left out]\n{tail.lstrip()}"

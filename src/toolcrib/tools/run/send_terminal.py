@@ -62,4 +62,4 @@ async def send_terminal(
             hint=f"read_terminal id={terminal.id} shows its end; start_terminal starts another.",
         ) from None
     came = await waited(ctx, terminal, wait, text, timeout, since, old)
-    return shown(ctx, terminal, send_terminal.name, came=came)
+    return await shown(ctx, terminal, send_terminal.name, came=came)

@@ -14,7 +14,7 @@ from toolcrib.kit.sandbox import Pty
 from toolcrib.kit.shell import command_verdict
 from toolcrib.kit.terminals import Terminals
 from toolcrib.kit.threads import in_thread
-from toolcrib.tools.run.screens import shown
+from toolcrib.tools.run.screens import in_time, shown
 
 TITLE_CHARS = 60
 START_SECONDS = 5.0
@@ -57,5 +57,5 @@ async def start_terminal(
     terminal = await ctx.use(Terminals).start(
         ctx, argv, title, folder, Pty(rows, columns), tools, start_terminal.name
     )
-    await terminal.settle(0, ctx.remaining(START_SECONDS), ctx.remaining(2 * START_SECONDS))
-    return shown(ctx, terminal, start_terminal.name)
+    await terminal.settle(0, START_SECONDS, in_time(ctx, 2 * START_SECONDS))
+    return await shown(ctx, terminal, start_terminal.name)

@@ -13,8 +13,8 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -24,12 +24,14 @@ from toolcrib.kit.content.sizes import printable
 from toolcrib.kit.paths import Image, SafePath, fingerprint
 from toolcrib.kit.paths.beneath import READABLE
 from toolcrib.kit.paths.handle import Place, special_name
-from toolcrib.kit.paths.images import Camera, ignore, may_change, pieces
+from toolcrib.kit.paths.images import Camera, ignore, may_change
+from toolcrib.kit.paths.staging import Attributes
 from toolcrib.kit.runs.deltas import Delta, Reading
-from toolcrib.kit.runs.disk.opening import open_file, usable
+from toolcrib.kit.runs.disk.opening import usable
 from toolcrib.kit.runs.disk.removal import FOLDER, opened
+from toolcrib.kit.runs.disk.sources import MARK, FromUpper, attributes_of
+from toolcrib.kit.runs.disk.tried import Looks, looks
 
-MARK = "user.overlay."
 WHITEOUT, OPAQUE, ORIGIN = f"{MARK}whiteout", f"{MARK}opaque", f"{MARK}origin"
 UNREADABLE = (f"{MARK}redirect", f"{MARK}metacopy")
 """Marks of features that an overlay of an ordinary user never has: part of what it means
@@ -39,26 +41,42 @@ SPECIAL_BITS = stat.S_ISUID | stat.S_ISGID
 BLOCK = 1 << 18
 
 
-@dataclass(frozen=True, slots=True)
-class FromUpper:
-    """A file on the upper side as a source."""
+@dataclass(slots=True)
+class _Spot:
+    """One name on the upper side, and what stands below under the same name.
 
-    upper: Path
-    parts: tuple[str, ...]
-    mark: str
+    Attributes:
+        upper, lower: the folders, open; there may be none below.
+        way: the names from the top.
+        status: that of the upper side.
+    """
 
-    def chunks(self) -> Iterator[bytes]:
-        """See `Source`."""
-        with opened(self.upper) as top:
-            fd = open_file(top, self.parts)
-        try:
-            if fingerprint(os.fstat(fd)) != self.mark:
-                raise Conflict(
-                    f"{'/'.join(self.parts)} of the held run has changed.", hint="Run it again."
-                )
-            yield from pieces(fd, lambda: None)
-        finally:
-            os.close(fd)
+    upper: int
+    lower: int | None
+    way: tuple[str, ...]
+    status: os.stat_result
+    below: os.stat_result | None = None
+
+    def __post_init__(self) -> None:
+        self.below = None if self.lower is None else _status(self.lower, self.name)
+
+    @property
+    def name(self) -> str:
+        return self.way[-1]
+
+    @contextmanager
+    def opened(self, flags: int = READABLE) -> Iterator[int]:
+        """What the upper side has, open, whatever its mode is."""
+        with usable(self.upper, self.name, self.status):
+            fd = os.open(self.name, flags | os.O_NOFOLLOW, dir_fd=self.upper)
+            try:
+                yield fd
+            finally:
+                os.close(fd)
+
+    def attributes(self) -> Attributes:
+        with usable(self.upper, self.name, self.status):
+            return attributes_of(self.upper, self.name)
 
 
 @dataclass(slots=True)
@@ -73,6 +91,7 @@ class Upper:
         most: how many names may have changed.
         start: the way from the root to the current directory of the conversation, from
             where paths are shown; `("/",)` where that is not beneath the root.
+        tried: see `tried.recall`.
     """
 
     top: SafePath
@@ -81,6 +100,7 @@ class Upper:
     check: Callable[[], None]
     most: int
     start: tuple[str, ...] = ()
+    tried: Mapping[str, Looks] = field(default_factory=dict)
     into: Reading = field(default_factory=Reading)
     _seen: int = 0
 
@@ -112,153 +132,120 @@ class Upper:
         if hidden and lower is not None:
             known = {entry.name for entry in entries}
             for name in sorted(set(os.listdir(lower)) - known):  # noqa: PTH208 - a descriptor
-                self._gone(lower, name, (*parts, name))
+                self._gone(lower, (*parts, name))
         for entry in entries:
             self._count()
-            below = None if lower is None else _status(lower, entry.name)
-            way = (*parts, entry.name)
-            status = entry.stat(follow_symlinks=False)
-            if _is_whiteout(upper, entry.name, status):
-                if lower is not None and below is not None:
-                    self._gone(lower, entry.name, way)
-            elif stat.S_ISDIR(status.st_mode):
-                self._inner(upper, lower, way, status, below, hidden=hidden)
-            elif stat.S_ISREG(status.st_mode):
-                self._file(upper, lower, way, status, below)
-            elif stat.S_ISLNK(status.st_mode):
-                self._link(upper, lower, way, status, below)
+            spot = _Spot(upper, lower, (*parts, entry.name), entry.stat(follow_symlinks=False))
+            if _is_whiteout(spot):
+                if lower is not None and spot.below is not None:
+                    self._gone(lower, spot.way)
+            elif stat.S_ISDIR(spot.status.st_mode):
+                self._inner(spot, hidden=hidden)
+            elif stat.S_ISREG(spot.status.st_mode):
+                self._file(spot)
+            elif stat.S_ISLNK(spot.status.st_mode):
+                self._link(spot)
             else:
-                self._leave(way, f"is {special_name(status.st_mode)}")
+                self._leave(spot.way, f"is {special_name(spot.status.st_mode)}")
 
-    def _inner(
-        self,
-        upper: int,
-        lower: int | None,
-        way: tuple[str, ...],
-        status: os.stat_result,
-        below: os.stat_result | None,
-        *,
-        hidden: bool,
-    ) -> None:
-        name = way[-1]
-        with usable(upper, name, status):
-            fd = os.open(name, FOLDER, dir_fd=upper)
-            try:
-                marks = _marks(fd)
-                if any(mark in marks for mark in UNREADABLE):
-                    raise Unavailable(
-                        f"The changes of {self._shown(way)} cannot be read: the overlay of this "
-                        "system keeps them elsewhere.",
-                        hint="Nothing was changed.",
-                    )
-                hidden = hidden or OPAQUE in marks
-                if below is not None and stat.S_ISDIR(below.st_mode) and lower is not None:
-                    self._merged(fd, lower, way, status, below, hidden=hidden)
-                    return
-                if below is None and ORIGIN in marks:
-                    self.into.conflicts.append(self._shown(way))
-                    return
-                before, clean = self._before(lower, way, below)
-                if clean:
-                    # Bits that other people's programs would inherit are not taken over.
-                    found = Image.of(status)
-                    image = replace(found, mode=found.mode & ~SPECIAL_BITS)
-                    self.into.deltas.append(Delta(self._path(way), before, image))
-                    self._folder(fd, None, way, hidden=True)
-            finally:
-                os.close(fd)
+    def _inner(self, spot: _Spot, *, hidden: bool) -> None:
+        way, below = spot.way, spot.below
+        with spot.opened(FOLDER) as fd:
+            marks = _marks(fd)
+            if any(mark in marks for mark in UNREADABLE):
+                raise Unavailable(
+                    f"The changes of {self._shown(way)} cannot be read: the overlay of this "
+                    "system keeps them elsewhere.",
+                    hint="Nothing was changed.",
+                )
+            hidden = hidden or OPAQUE in marks
+            if below is not None and stat.S_ISDIR(below.st_mode):
+                self._merged(fd, spot, hidden=hidden)
+                return
+            if below is None and ORIGIN in marks:
+                self.into.conflicts.append(self._shown(way))
+                return
+            before, clean = self._before(spot)
+            if clean:
+                # Bits that other people's programs would inherit are not taken over.
+                found = Image.of(spot.status)
+                image = replace(found, mode=found.mode & ~SPECIAL_BITS)
+                self.into.deltas.append(Delta(self._path(way), before, image))
+                self._folder(fd, None, way, hidden=True)
 
-    def _merged(
-        self,
-        fd: int,
-        lower: int,
-        way: tuple[str, ...],
-        status: os.stat_result,
-        below: os.stat_result,
-        *,
-        hidden: bool,
-    ) -> None:
-        if stat.S_IMODE(status.st_mode) != stat.S_IMODE(below.st_mode):
-            before, after = Image.of(below), Image.of(status)
-            self.into.deltas.append(Delta(self._path(way), (before,), after, same=True))
-        inner = os.open(way[-1], FOLDER, dir_fd=lower)
+    def _merged(self, fd: int, spot: _Spot, *, hidden: bool) -> None:
+        """A folder that was there."""
+        assert spot.lower is not None
+        assert spot.below is not None
+        before, after = Image.of(spot.below), Image.of(spot.status)
+        if before.mode != after.mode:
+            self.into.deltas.append(Delta(self._path(spot.way), (before,), after, same=True))
+        inner = os.open(spot.name, FOLDER, dir_fd=spot.lower)
         try:
-            self._folder(fd, inner, way, hidden=hidden)
+            self._folder(fd, inner, spot.way, hidden=hidden)
         finally:
             os.close(inner)
 
-    def _file(
-        self,
-        upper: int,
-        lower: int | None,
-        way: tuple[str, ...],
-        status: os.stat_result,
-        below: os.stat_result | None,
-    ) -> None:
-        name, same, whole = way[-1], False, False
+    def _file(self, spot: _Spot) -> None:
+        way, status, below, same, whole = spot.way, spot.status, spot.below, False, False
+        attributes = spot.attributes()
         was_file = below is not None and stat.S_ISREG(below.st_mode)
-        if was_file and lower is not None and below is not None:
-            same = _holds_the_same(upper, lower, name, status, below, self.check)
+        if was_file and spot.lower is not None and below is not None:
+            if attributes != attributes_of(spot.lower, spot.name):
+                self._leave(way, "has extended attributes that the run gave to it")
+            same = _holds_the_same(spot, below, self.check)
             if same and _looks(status) == _looks(below):
                 return
-            whole = below.st_nlink > 1 or not may_change(lower, name)
+            whole = below.st_nlink > 1 or not may_change(spot.lower, spot.name)
         if status.st_mode & SPECIAL_BITS:
             self._leave(way, "is a setuid or setgid program")
             return
-        if below is None and lower is not None and self._vanished(upper, lower, name):
+        if below is None and spot.lower is not None and self._vanished(spot, spot.lower):
             self.into.conflicts.append(self._shown(way))
             return
-        before, clean = self._before(lower, way, below)
+        before, clean = self._before(spot)
         if not clean:
             return
         path = self._path(way)
         old = Copied(path, before[0].mark) if was_file and before else None
         new = FromUpper(self.folder, way, fingerprint(status))
         self.into.size += 0 if same else status.st_size
-        self.into.deltas.append(Delta(path, before, Image.of(status), old, new, same, whole))
+        delta = Delta(path, before, Image.of(status), old, new, same, whole)
+        self.into.deltas.append(delta if was_file else replace(delta, attributes=attributes))
 
-    def _vanished(self, upper: int, lower: int, name: str) -> bool:
+    def _vanished(self, spot: _Spot, lower: int) -> bool:
         """Whether a changed file was perhaps removed below while the run had it open."""
         if os.fstat(lower).st_mtime_ns <= self.since:
             return False
-        with suppress(OSError):
-            fd = os.open(name, READABLE | os.O_NOFOLLOW, dir_fd=upper)
-            try:
-                return ORIGIN in _marks(fd)
-            finally:
-                os.close(fd)
+        with suppress(OSError), spot.opened() as fd:
+            return ORIGIN in _marks(fd)
         return False
 
-    def _link(
-        self,
-        upper: int,
-        lower: int | None,
-        way: tuple[str, ...],
-        status: os.stat_result,
-        below: os.stat_result | None,
-    ) -> None:
-        name = way[-1]
-        target = os.readlink(name, dir_fd=upper)
-        if lower is not None and below is not None and stat.S_ISLNK(below.st_mode):
+    def _link(self, spot: _Spot) -> None:
+        target = os.readlink(spot.name, dir_fd=spot.upper)
+        if spot.lower is not None and spot.below is not None:
             with suppress(OSError):
-                if os.readlink(name, dir_fd=lower) == target:
+                if os.readlink(spot.name, dir_fd=spot.lower) == target:
                     return
-        before, clean = self._before(lower, way, below)
+        before, clean = self._before(spot)
         if clean:
-            image = Image.of(status, target=target)
-            self.into.deltas.append(Delta(self._path(way), before, image))
+            image = Image.of(spot.status, target=target)
+            self.into.deltas.append(Delta(self._path(spot.way), before, image))
 
-    def _gone(self, lower: int, name: str, way: tuple[str, ...]) -> None:
-        before, clean = self._before(lower, way, _status(lower, name))
+    def _gone(self, lower: int, way: tuple[str, ...]) -> None:
+        before, clean = self._kept(lower, way, _status(lower, way[-1]))
         if clean and before:
             path = self._path(way)
             old = Copied(path, before[0].mark) if before[0].kind == "file" else None
             self.into.deltas.append(Delta(path, before, old=old))
 
-    def _before(
+    def _before(self, spot: _Spot) -> tuple[tuple[Image, ...], bool]:
+        """What stands below, and whether that can be replaced; if not, the reason is noted."""
+        return self._kept(spot.lower, spot.way, spot.below)
+
+    def _kept(
         self, lower: int | None, way: tuple[str, ...], below: os.stat_result | None
     ) -> tuple[tuple[Image, ...], bool]:
-        """What stands below, and whether that can be replaced; if not, the reason is noted."""
         if lower is None or below is None:
             return (), True
         shown, late = self._shown(way), False
@@ -278,6 +265,8 @@ class Upper:
         except ToolError as error:
             self._leave(way, error.message)
             return (), False
+        if late and images and self.tried.get(str(self._path(way))) == looks(images):
+            late = False  # an earlier try of our own moved it away and back
         if late:
             self.into.conflicts.append(shown)
         return images, not late
@@ -311,17 +300,14 @@ def _status(folder: int, name: str) -> os.stat_result | None:
         raise
 
 
-def _is_whiteout(folder: int, name: str, status: os.stat_result) -> bool:
+def _is_whiteout(spot: _Spot) -> bool:
+    status = spot.status
     if stat.S_ISCHR(status.st_mode):
         return status.st_rdev == 0
     if not stat.S_ISREG(status.st_mode) or status.st_size:
         return False
-    with suppress(OSError), usable(folder, name, status):
-        fd = os.open(name, READABLE | os.O_NOFOLLOW, dir_fd=folder)
-        try:
-            return WHITEOUT in _marks(fd)
-        finally:
-            os.close(fd)
+    with suppress(OSError), spot.opened() as fd:
+        return WHITEOUT in _marks(fd)
     return False
 
 
@@ -345,26 +331,16 @@ def _looks(status: os.stat_result) -> tuple[int, int]:
     return stat.S_IMODE(status.st_mode), status.st_mtime_ns
 
 
-def _holds_the_same(
-    upper: int,
-    lower: int,
-    name: str,
-    status: os.stat_result,
-    below: os.stat_result,
-    check: Callable[[], None],
-) -> bool:
-    if status.st_size != below.st_size:
+def _holds_the_same(spot: _Spot, below: os.stat_result, check: Callable[[], None]) -> bool:
+    assert spot.lower is not None
+    if spot.status.st_size != below.st_size:
         return False
-    with suppress(OSError), usable(upper, name, status):
-        one = os.open(name, READABLE | os.O_NOFOLLOW, dir_fd=upper)
+    with suppress(OSError), spot.opened() as one:
+        other = os.open(spot.name, READABLE | os.O_NOFOLLOW, dir_fd=spot.lower)
         try:
-            other = os.open(name, READABLE | os.O_NOFOLLOW, dir_fd=lower)
-            try:
-                return _equal(one, other, check)
-            finally:
-                os.close(other)
+            return _equal(one, other, check)
         finally:
-            os.close(one)
+            os.close(other)
     return False
 
 

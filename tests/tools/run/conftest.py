@@ -1,0 +1,32 @@
+"""The level of the boundary behind which the tools of this folder run."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from tests.conftest import absent
+from toolcrib.core.config import Config
+from toolcrib.core.services import Services
+from toolcrib.kit.sandbox import Sandbox
+
+LEVEL = "TOOLCRIB_RUN__LEVEL"
+
+
+@pytest.fixture(params=["strong", "kernel"])
+async def level(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Each level in turn, by the user's own setting, which a configuration may override."""
+    wanted: str = request.param
+    asked = os.environ.get(LEVEL, "auto")
+    if asked not in ("auto", wanted):
+        pytest.skip(f"{LEVEL} asks for the level {asked} alone")
+    monkeypatch.setenv(LEVEL, wanted)
+    services = Services(Config.load())
+    try:
+        report = await services.use(Sandbox).report()
+    finally:
+        await services.close()
+    if report.level != wanted:
+        absent(f"the level {wanted} does not work here: {'; '.join(report.why)}")
+    return wanted

@@ -1,0 +1,115 @@
+"""What a background command wrote outlives its server; what still ran is told as lost."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import sys
+import uuid
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tomli_w
+
+from tests.servers.mcp_wire import Wire, wire
+from tests.tools.run.leftovers import mounts, named
+
+pytestmark = pytest.mark.timeout(120)
+SERVER = (sys.executable, "-m", "toolcrib", "mcp", "--profile", "all")
+ENOUGH = 30.0
+JOB = re.compile(r"job (j\w+)")
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """The workspace of every server of this test; they have one data folder."""
+    (tmp_path / "work").mkdir()
+    (tmp_path / "state").mkdir()
+    settings = {"workspace": {"roots": [str(tmp_path / "work")]}}
+    (tmp_path / "state" / "config.toml").write_text(tomli_w.dumps(settings))
+    return tmp_path / "work"
+
+
+async def said(server: Wire, name: str, /, **arguments: Any) -> str:
+    answer = await server.answer_to(server.call(name, **arguments))
+    return str(answer["result"]["content"][0]["text"])
+
+
+async def end(server: Wire) -> None:
+    server.close()
+    async with asyncio.timeout(ENOUGH):
+        await server.process.wait()
+
+
+async def begun(server: Wire, command: str) -> str:
+    """The id of a job that runs a command."""
+    text = await said(server, "run_command", command=command, background=True)
+    found = JOB.search(text)
+    assert found, text
+    return found[1]
+
+
+@pytest.mark.rows("E34", "E36", "X11")
+async def test_output_and_exit_code_of_what_ended_are_there_after_a_restart(root: Path) -> None:
+    output = "h\u00e9llo\n" + "".join(f"{n}\n" for n in range(1, 301))
+    async with wire(*SERVER) as server:
+        job = await begun(server, "printf 'h\\303\\251llo\\n'; seq 1 300; sleep 2; exit 7")
+        line, _, first = (await said(server, "read_job", id=job)).partition("\n")
+        assert "exit code 7, 1," in line
+        assert f"{first}\n".startswith(output)
+        await end(server)
+    async with wire(*SERVER) as server:
+        again, _, text = (await said(server, "read_job", id=job)).partition("\n")
+        assert again.partition("exit code")[2] == line.partition("exit code")[2]
+        assert text == first
+        # An offset counts bytes of what was written, not characters of what is shown.
+        rest = await said(server, "read_job", id=job, offset=len("h\u00e9llo\n".encode()))
+        assert rest.partition("\n")[2] == first.partition("\n")[2]
+        last = await said(server, "read_job", id=job, offset=-8)
+        assert first.endswith(last.partition("\n")[2])
+        assert f"{job}  done (exit code 7)" in await said(server, "list_jobs")
+
+
+async def test_what_a_terminal_showed_is_there_after_a_restart(root: Path) -> None:
+    async with wire(*SERVER) as server:
+        text = await said(server, "start_terminal", command="echo last words; exit 5")
+        found = re.search(r"Terminal (j\w+)", text)
+        assert found, text
+        await said(server, "read_job", id=found[1])
+        await end(server)
+    async with wire(*SERVER) as server:
+        again = await said(server, "read_job", id=found[1])
+        assert "last words" in again
+        assert "exit code 5" in again
+        screen = await said(server, "read_terminal", id=found[1])
+        assert "denied" in screen  # a new server is a new conversation
+        assert f"read_job id={found[1]}" in screen
+
+
+async def test_what_ran_when_its_server_was_killed_is_lost_and_nothing_goes_on(root: Path) -> None:
+    tag, before = f"tag{uuid.uuid4().hex}", mounts()
+    line = f"setsid sh -c 'sleep 600; : {tag}' & echo begun; touch up; sleep 600; : {tag}"
+    async with wire(*SERVER) as server:
+        job = await begun(server, line)
+        screen = await said(server, "start_terminal", command=f"echo shown; sleep 600; : {tag}")
+        terminal = re.search(r"Terminal (j\w+)", screen)
+        assert terminal, screen
+        async with asyncio.timeout(ENOUGH):
+            while not (root / "up").exists():
+                await asyncio.sleep(0.05)
+        assert named(tag)
+        server.process.kill()
+        await server.process.wait()
+        async with asyncio.timeout(ENOUGH):
+            while named(tag):
+                await asyncio.sleep(0.05)
+    async with wire(*SERVER) as server:
+        text = await said(server, "read_job", id=job)
+        assert "lost: the process that ran it is gone" in text
+        assert "begun" in text
+        assert "lost" in await said(server, "read_job", id=terminal[1])
+        listed = await said(server, "list_jobs")
+        assert f"{job}  lost" in listed
+        await end(server)
+    assert mounts() == before
