@@ -419,6 +419,16 @@ async def test_reading_can_be_given_up(processes: Processes) -> None:
     assert processes.running == 0
 
 
+async def test_what_a_listener_raises_after_the_exit_is_not_lost(processes: Processes) -> None:
+    async def listen(chunk: Chunk) -> None:
+        if b"late" in chunk.data:
+            raise OSError("no room for it")
+
+    script = "(sleep 0.3; echo late) & echo early"
+    with pytest.raises(OSError, match="no room"):
+        await processes.run(["sh", "-c", script], cwd=HERE, timeout=20, on_output=listen)
+
+
 async def test_waiting_does_not_wait_for_children(processes: Processes) -> None:
     tag = Tag.new()
     process = await processes.spawn(["sh", "-c", f"sleep {tag.seconds} & exit 5"], cwd=HERE)

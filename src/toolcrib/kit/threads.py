@@ -58,7 +58,11 @@ async def in_thread(work: Callable[[Checkpoint], T], deadline: float | None = No
 
 
 async def aside(size: int, work: Callable[P, T], *args: P.args, **named: P.kwargs) -> T:
-    """Work through a text of so many characters; a long one does not hold up the event loop."""
+    """Work through a text of so many characters, a long one in a thread.
+
+    That keeps the event loop free only if the work lets others run: one search by a regular
+    expression over all of it does not.
+    """
     if size < SHORT:
         return work(*args, **named)
     return await asyncio.to_thread(work, *args, **named)

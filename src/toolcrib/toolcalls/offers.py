@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -17,6 +17,7 @@ PARTS = re.compile(r"__|[./:]")
 NAME = re.compile(r"[\w$@][\w.\-:/@$]*")
 LONGEST_WRITTEN = 256
 DEEPEST = 16
+MOST_SCHEMAS = 1_000
 """How many references and alternatives of a schema are followed."""
 
 Schema = Mapping[str, Any]
@@ -132,7 +133,7 @@ def _index(names: tuple[str, ...]) -> tuple[dict[str, list[str]], dict[str, list
 
 def kinds_of(schema: Any, root: Schema) -> frozenset[str]:
     """The JSON types that a schema allows; empty where nothing is known."""
-    return _kinds(schema, root, DEEPEST)
+    return _kinds(schema, root, DEEPEST, iter(range(MOST_SCHEMAS)))
 
 
 def bare_name(written: str) -> str:
@@ -161,16 +162,17 @@ def _declared(tool: Any) -> tuple[str, Schema]:
     return name, {}
 
 
-def _kinds(schema: Any, root: Schema, depth: int) -> frozenset[str]:
-    if not isinstance(schema, OBJECT) or depth <= 0:
+def _kinds(schema: Any, root: Schema, depth: int, left: Iterator[int]) -> frozenset[str]:
+    """`left` has one item for each schema that may still be looked at: choices multiply."""
+    if not isinstance(schema, OBJECT) or depth <= 0 or next(left, None) is None:
         return frozenset()
     if isinstance(schema.get("$ref"), str):
-        return _kinds(_followed(schema["$ref"], root), root, depth - 1)
+        return _kinds(_followed(schema["$ref"], root), root, depth - 1, left)
     found = _named(schema)
     for word in ("anyOf", "oneOf", "allOf"):
         options = schema.get(word)
         if isinstance(options, list) and not found:
-            parts = [_kinds(option, root, depth - 1) for option in options[:32]]
+            parts = [_kinds(option, root, depth - 1, left) for option in options[:32]]
             found = frozenset().union(*parts)
     if not found:
         found = _guessed(schema)

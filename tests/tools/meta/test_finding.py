@@ -17,10 +17,10 @@ from toolcrib.core.registry import Registry, discover
 from toolcrib.core.tool import tool
 from toolcrib.kit.stems import english
 from toolcrib.tools.meta.finding.idioms import idioms
-from toolcrib.tools.meta.finding.index import Finder, finder
+from toolcrib.tools.meta.finding.index import Finder, finder, question
 from toolcrib.tools.meta.finding.lexicon import LANGUAGES, lexicon
 from toolcrib.tools.meta.finding.shapes import shapes
-from toolcrib.tools.meta.finding.words import languages_of, pieces, vocabulary, words_of_han
+from toolcrib.tools.meta.finding.words import is_han, languages_of, pieces, vocabulary, words_of_han
 
 BASELINE = json.loads((HERE / "recall.json").read_text())
 OWN = {t.name for t in discover(installed)}
@@ -259,3 +259,15 @@ def test_a_hostile_question_takes_little_time(every, query):
     start = time.process_time()
     every.find(query, 5)
     assert time.process_time() - start < 0.5
+
+
+def test_long_compounds_take_no_time() -> None:
+    """Each end of a compound is looked at once, however many heads lead to it."""
+    assert question("wo ist die datei für " + "aufbau" * 9 + "qqqqqq")
+    assert question("wo ist die datei für " + "aufbau" * 60 + "q")
+
+
+@pytest.mark.parametrize("piece", ["파일찾기", "ﬁnd"])
+def test_other_scripts_are_not_taken_for_chinese(piece: str) -> None:
+    assert not is_han(piece)
+    assert is_han("找文件")

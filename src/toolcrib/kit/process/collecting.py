@@ -117,7 +117,9 @@ async def _until_exit(
             for task in done:
                 task.result()
         if waiting and has_more():
-            await asyncio.wait(waiting, timeout=LINGER)
+            done, _ = await asyncio.wait(waiting, timeout=LINGER)
+            for task in done:
+                task.result()
         elif waiting:
             await asyncio.gather(*waiting)
         return int(exited.result())

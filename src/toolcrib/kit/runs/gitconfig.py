@@ -114,10 +114,10 @@ class Setting:
         """Whether it runs nothing, and reads nothing from outside of the workspace."""
         if bool(self.of) != (self.section in _NAMED):
             return False
+        if self.of and _NAME.match(self.of) is None:
+            return False  # git hands the name of a remote on as an argument
         if (self.section, self.key) == ("remote", "url"):
             return is_plain_url(self.value, inside)
-        if self.of and _NAME.match(self.of) is None:
-            return False
         check = _ALLOWED.get(self.section, {}).get(self.key)
         return check is not None and bool(check(self.value))
 

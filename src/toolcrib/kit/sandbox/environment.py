@@ -7,7 +7,9 @@ from collections.abc import Iterable, Mapping
 from toolcrib.core.config import environment
 
 SYSTEM_PATH = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")
-KEPT = ("LANG", "LANGUAGE", "LC_*", "TZ")
+KEPT = ("LANG", "LANGUAGE", "LC_*", "TZ", "PYTHONUNBUFFERED")
+# Into a pipe Python writes in blocks: what a server says would be seen at its end.
+UNBUFFERED = {"PYTHONUNBUFFERED": "1"}
 BARE = (*KEPT, "PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "TMPDIR")
 
 
@@ -41,6 +43,7 @@ def variables(
         # These lie outside, and Git takes a file that it may not read for an error.
         "GIT_CONFIG_NOSYSTEM": "1",
         "GIT_ATTR_NOSYSTEM": "1",
+        **UNBUFFERED,
         **environment((*KEPT, *allowed)),
         **(given or {}),
     }
@@ -51,6 +54,7 @@ def bare(allowed: Iterable[str], given: Mapping[str, str] | None) -> dict[str, s
     return {
         "PATH": ":".join(SYSTEM_PATH),
         "LANG": "C.UTF-8",
+        **UNBUFFERED,
         **environment((*BARE, *allowed)),
         **(given or {}),
     }

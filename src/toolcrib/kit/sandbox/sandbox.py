@@ -112,7 +112,10 @@ class Sandbox:
             again = await self._usable(request)
             if again == report:
                 raise failed.told() from None
-            return await self._starter.start(request, again)
+            try:
+                return await self._starter.start(request, again)
+            except BoundaryFailed as failed_again:
+                raise failed_again.told() from None
 
     async def _usable(self, request: Request) -> Report:
         """What the probe found, if a run may have it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -181,6 +181,3 @@ def _remove_base(base: Path) -> None:
             folder.remove()
     if all(taken):
         remove(base)
-
-
-Check = Callable[[], None]

@@ -63,6 +63,8 @@ class Index:
     entries: dict[str, Seen] = field(default_factory=dict)
     cut: bool = False
     unkept: list[str] = field(default_factory=list)
+    _order: list[str] = field(default_factory=list)
+    _places: dict[str, int] = field(default_factory=dict)
 
     def tree(self, top: str) -> tuple[Image, ...]:
         """What stood at a way, and all beneath it."""
@@ -71,12 +73,19 @@ class Index:
         inside = f"{top}/"
         found = [replace(self.entries[top].image, path="")]
         if found[0].kind == "folder":
-            found += [
-                replace(seen.image, path=way[len(inside) :])
-                for way, seen in self.entries.items()
-                if way.startswith(inside)
-            ]
+            for way in self._from(top):
+                if not way.startswith(inside):
+                    break
+                found.append(replace(self.entries[way].image, path=way[len(inside) :]))
         return tuple(found)
+
+    def _from(self, top: str) -> Iterator[str]:
+        """The ways behind one: those beneath it come first."""
+        if len(self._order) != len(self.entries):
+            self._order = list(self.entries)
+            self._places = {way: place for place, way in enumerate(self._order)}
+        for place in range(self._places[top] + 1, len(self._order)):
+            yield self._order[place]
 
 
 def walk(top: int, skip: frozenset[tuple[int, int]], check: Callable[[], None]) -> Index:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from contextlib import suppress
 from pathlib import Path
 
@@ -25,6 +26,9 @@ LOCAL = frozenset(
     ]
 )
 """Those whose times of change are those of this machine's clock."""
+
+
+_OCTAL = re.compile(r"\\([0-7]{3})")
 
 
 def system_of(folder: str) -> int:
@@ -55,7 +59,8 @@ def _by_longest_path(folder: str) -> str:
             fields = line.split()
             if len(fields) < 7 or "-" not in fields:
                 continue
-            point = fields[4].encode().decode("unicode_escape", "replace").rstrip("/")
+            # Spaces and the like stand there as octal numbers.
+            point = _OCTAL.sub(lambda found: chr(int(found[1], 8)), fields[4]).rstrip("/")
             if (folder == point or folder.startswith(f"{point}/")) and len(point) >= best:
                 best, kind = len(point), fields[fields.index("-") + 1]
     return kind

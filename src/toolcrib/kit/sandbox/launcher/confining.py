@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import struct
 
+from toolcrib.kit.sandbox.cgroups import ENTER
 from toolcrib.kit.sandbox.launcher.program import CODE, program
 from toolcrib.kit.sandbox.launcher.steps import Label, Steps
 from toolcrib.kit.sandbox.plan import Plan
@@ -85,7 +86,7 @@ class _Writer:
         plan = self._plan
         if plan.group >= 0:
             # The watchdog looks at all runs, also at one that could not enter.
-            self._any("writev", plan.group, self._steps.parts((self._steps.data(b"0"), 1)), 1)
+            self._any("writev", plan.group, self._steps.parts((self._steps.data(ENTER), 1)), 1)
         self._keep_only_status()
         if plan.terminal:
             self._any("setsid")  # it may lead its session already

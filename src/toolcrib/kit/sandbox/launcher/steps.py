@@ -1,7 +1,7 @@
 """A table of system calls, in the form that the machine code beside this file goes through.
 
-The table begins with the last error number (8 bytes) and the first step, which leads to the
-others behind the data. A step has nine numbers of 8 bytes: the number of the call, six
+The table begins with the last error number (8 bytes) and the first step; the others stand
+behind the data. A step has nine numbers of 8 bytes: the number of the call, six
 arguments, and the addresses of the steps to go on with after it worked and after it failed.
 """
 
@@ -17,8 +17,6 @@ BASE = 0x500200
 STEP = struct.Struct("<Q6q2Q")
 FIRST = 8
 SPARE = [(0,) * (6 - count) for count in range(7)]
-NOTHING = 39
-"""`getpid`, for the first step: it cannot fail, and number and meaning do not matter."""
 
 
 @dataclass(slots=True, eq=False)
@@ -84,14 +82,13 @@ class Steps:
     def packed(self) -> bytes:
         """The whole table."""
         self._data += bytes(-len(self._data) % 8)
-        start = BASE + len(self._data)
-        self._data[FIRST : FIRST + STEP.size] = STEP.pack(NOTHING, 0, 0, 0, 0, 0, 0, start, start)
-        lines = [bytes(self._data)]
+        second = BASE + len(self._data)
+        places = [BASE + FIRST, *range(second, second + len(self._steps) * STEP.size, STEP.size)]
+        lines = []
         for index, step in enumerate(self._steps, 1):
-            done = step.done.index if step.done else index
-            failed = step.failed.index if step.failed else index
-            after = (start + done * STEP.size, start + failed * STEP.size)
-            lines.append(
-                STEP.pack(step.number, *step.arguments, *SPARE[len(step.arguments)], *after)
-            )
-        return b"".join(lines)
+            done = places[step.done.index if step.done else index]
+            failed = places[step.failed.index if step.failed else index]
+            spare = SPARE[len(step.arguments)]
+            lines.append(STEP.pack(step.number, *step.arguments, *spare, done, failed))
+        self._data[FIRST : FIRST + STEP.size] = lines[0]
+        return b"".join((self._data, *lines[1:]))

@@ -19,6 +19,7 @@ _PIECE = re.compile(rf"<\w+>|[{HAN}]+|[^\W_{HAN}]+(?:'[^\W\d_{HAN}]+)?")
 _HUMP = re.compile(r"[A-Z]+(?![^\W\d_A-Z])|[A-Z]?[^\W\d_A-Z]+|\d+")
 _LINKS = ("", "s", "n", "en", "es", "e", "er")
 _LONGEST = 6
+LONGEST_COMPOUND = 60
 """Characters of the longest Chinese word that is looked for."""
 _LETTERS = {"de": frozenset("äöüß"), "es": frozenset("ñ¿¡áéíóú")}
 
@@ -38,7 +39,7 @@ def pieces(text: str) -> tuple[str, ...]:
 
 def is_han(piece: str) -> bool:
     """Whether a piece is of Chinese characters."""
-    return piece[:1] >= "\u3400"
+    return "\u3400" <= piece[:1] <= "\u9fff"
 
 
 class Vocabulary:
@@ -106,28 +107,30 @@ class Vocabulary:
         parts = self.parts(piece) if self.language == "de" else []
         return [form, *parts] if form else []
 
-    @cache  # noqa: B019 - there is one vocabulary a language, for good
+    @lru_cache(maxsize=1 << 13)  # noqa: B019 - there is one vocabulary a language, for good
     def parts(self, word: str) -> list[str]:
         """The forms of what a German compound is made of; none for a plain word."""
         word = bare(word.casefold())
+        if len(word) > LONGEST_COMPOUND:
+            return []
         found = self._split(word) or self._ending(word)
         return [f"de:{german(part)}" for part in found if part not in PARTICLES]
 
-    def _split(self, word: str) -> list[str]:
+    @lru_cache(maxsize=1 << 13)  # noqa: B019 - as above; without it each end is split again
+    def _split(self, word: str) -> tuple[str, ...]:
         for at in range(len(word) - 3, 2, -1):
             head, tail = self._head(word[:at]), word[at:]
             if not head:
                 continue
-            rest = [tail] if len(tail) > 3 and german(tail) in self.stems else []
-            rest = rest or (self._split(tail) if len(tail) > 6 else [])
-            if rest:
-                return [*(self._split(head) or [head]), *rest]
-        return []
+            is_word = len(tail) > 3 and german(tail) in self.stems
+            if rest := (tail,) if is_word else self._split(tail):
+                return (*(self._split(head) or (head,)), *rest)
+        return ()
 
-    def _ending(self, word: str) -> list[str]:
+    def _ending(self, word: str) -> tuple[str, ...]:
         """The known word that one ends in, whatever comes before."""
         tails = (word[at:] for at in range(3, len(word) - 5))
-        return next(([tail] for tail in tails if german(tail) in self.stems), [])
+        return next(((tail,) for tail in tails if german(tail) in self.stems), ())
 
     def _head(self, start: str) -> str:
         """A word that is known, without what links it to the next one."""
@@ -183,7 +186,7 @@ def words_of_han(run: str) -> list[str]:
         word = next(
             (run[at : at + n] for n in range(_LONGEST, 0, -1) if run[at : at + n] in known), ""
         )
-        if not word or at + len(word) > len(run):
+        if not word:
             unknown += run[at]
             at += 1
             continue
