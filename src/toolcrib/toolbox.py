@@ -107,6 +107,15 @@ class Toolbox:
         await self._services.close()
         self._loop = None
 
+    def end_soon(self) -> None:
+        """End what runs in the background at once; `close` must follow."""
+        self._services.end_soon()
+
+    @property
+    def ending(self) -> bool:
+        """Whether what `end_soon` ended is still being written down; from any thread."""
+        return self._services.ending
+
     def use(self, kind: type[S]) -> S:
         """A shared service of this toolbox, for surfaces and tests."""
         return self._services.use(kind)

@@ -293,3 +293,35 @@ def test_what_a_refusal_is_about() -> None:
     assert not is_overflow("model not found")
     assert is_about_tools("registry.ollama.ai/x does not support tools")
     assert not is_about_tools("no such model")
+
+
+@pytest.mark.parametrize("silence", [Raw(mute=True), Raw([], stall=True)])
+async def test_silence_before_an_answer_ends_and_is_not_waited_for_again(silence: Raw) -> None:
+    with model_server(silence) as server:
+        async with client(server, agent={"first_seconds": 0.5}) as asking:
+            with pytest.raises(Network, match=r"said nothing for 0\.5 s") as caught:
+                await asking.answer(ASK)
+    assert "agent.first_seconds" in caught.value.hint
+    assert len(server.asked) == 1
+
+
+async def test_a_stalled_model_names_what_can_be_set() -> None:
+    with model_server(Turn("a long answer", piece=1, stall=5)) as server:
+        async with client(server) as asking:
+            with pytest.raises(Network, match="fell silent") as caught:
+                await asking.answer(ASK)
+    assert "agent.stall_seconds" in caught.value.hint
+    assert "another source" not in caught.value.hint
+
+
+async def test_why_it_is_asked_again_is_a_sentence() -> None:
+    said: list[str] = []
+
+    async def again(why: str) -> None:
+        said.append(why)
+
+    with model_server(Turn(error="out of VRAM"), Turn("fine")) as server:
+        async with client(server) as asking:
+            await asking.answer(ASK, again=again)
+    assert said == ["The model server failed: out of VRAM. Asked again in 1 s."]
+    assert asking.retries == ["The model server failed: out of VRAM. Tried again after 1 s."]

@@ -54,6 +54,9 @@ async def test_a_long_call_goes_on_as_a_job(box: Toolbox) -> None:
     assert result.error is None
     assert "goes on as job" in result.text
     assert [p.message for p in heard] == ["started"]
+    listed = (await box.call("list_jobs")).data["jobs"]
+    assert [job["title"] for job in listed] == ["wait"]
+    assert listed[0]["seconds"] >= 0.2
     assert result.next is not None
     done = await box.call(result.next.tool, result.next.arguments)
     assert "done waiting" in done.text

@@ -115,7 +115,8 @@ class Turn:
 class Raw:
     """One answer as bytes. `parts` are sent one after another, `pause` seconds apart.
 
-    `stall` keeps the connection open behind them; `length` is told, true or not.
+    `stall` keeps the connection open behind them, `mute` before anything is said; `length` is
+    told, true or not.
     """
 
     parts: Sequence[bytes] = (b"",)
@@ -124,6 +125,7 @@ class Raw:
     headers: dict[str, str] = field(default_factory=dict)
     pause: float = 0.0
     stall: bool = False
+    mute: bool = False
     length: int | None = None
 
 
@@ -270,6 +272,10 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.flush()
 
     def _raw(self, answer: Raw) -> None:
+        if answer.mute:
+            self.served.over.wait(LONG)
+            self.close_connection = True
+            return
         self.send_response(answer.status)
         self.send_header("Content-Type", answer.kind)
         for name, value in answer.headers.items():

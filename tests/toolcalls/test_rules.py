@@ -4,10 +4,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tests.toolcalls.scenarios import TOOLS
-from toolcrib.toolcalls import parse_tool_calls
+from toolcrib.toolcalls import ToolCallStream, parse_message, parse_tool_calls
 
 pytestmark = pytest.mark.rows("X1", "X2", "E127")
 W = "get_weather"
@@ -578,3 +580,23 @@ def test_no_mark_begins_another() -> None:
     from toolcrib.toolcalls.marks import KIND
 
     assert not [(a, b) for a in KIND for b in KIND if a != b and b.startswith(a)]
+
+
+@pytest.mark.parametrize("text", [None, b"text", 3, {"content": "x"}])
+def test_what_is_no_text_is_said(text: Any) -> None:
+    with pytest.raises(TypeError, match=f"must be a str, not {type(text).__name__}"):
+        parse_tool_calls(text)
+    with pytest.raises(TypeError, match="must be a str"):
+        ToolCallStream().feed(text)
+
+
+@pytest.mark.parametrize("tools", ["x", b"x", {"name": "add"}, 3])
+def test_what_is_no_list_of_tools_is_said(tools: Any) -> None:
+    for way in (parse_tool_calls, parse_message):
+        given: Any = {"content": "x"} if way is parse_message else "x"
+        with pytest.raises(TypeError, match="tools must be a list of tools"):
+            way(given, tools)
+    with pytest.raises(TypeError, match="tools must be a list of tools"):
+        ToolCallStream(tools)
+    with pytest.raises(TypeError, match="message must be a mapping"):
+        parse_message("x")  # type: ignore[arg-type]

@@ -166,9 +166,10 @@ class ModelClient:
             raise error
         if seconds > self.patience:
             raise error
-        self.retries.append(f"{error.message} Tried again after {seconds:g} s.")
+        why = error.message if error.message.endswith((".", "!", "?")) else f"{error.message}."
+        self.retries.append(f"{why} Tried again after {seconds:g} s.")
         if again is not None:
-            await again(f"{error.message} Asked again in {seconds:.0f} s.")
+            await again(f"{why} Asked again in {seconds:.0f} s.")
         await self._sleep(seconds)
 
     async def _once(self, request: Request, said: Said | None) -> Answer:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     import httpx2
 
 COMPONENT = "agent"
+START = "Start the model server, or set agent.base_url to where it listens."
+SLOW = "Look at the log of the model server; if it only needs longer, raise {setting}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +79,8 @@ class Connection:
             method: GET or POST.
             path: below the base URL, with its slash.
             body: JSON to send.
-            stall: seconds of silence in the middle of a body that end it. The head may
-                take longer: a model reads before it writes.
+            stall: seconds of silence in the middle of a body that end it. Before the body
+                it is `agent.first_seconds`: a model loads and reads before it writes.
 
         Raises:
             Blocked: the policy refuses the address.
@@ -90,50 +92,69 @@ class Connection:
         assert target.origin == self._origin
         addresses = await self._egress.addresses(target, self._policy)
         hosts = [bracketed(str(address)) for address in addresses] or [""]
-        import httpx2
-
-        for place, host in enumerate(hosts):
-            request = self._request(method, target, host, body)
-            try:
-                response = await self._open(target).send(request, stream=True)
-                break
-            except httpx2.ConnectError as error:
-                if place == len(hosts) - 1:
-                    raise self._lost(target, error) from None
-            except httpx2.HTTPError as error:
-                raise self._lost(target, error) from None
+        until = asyncio.get_running_loop().time() + self._config.agent.first_seconds
+        try:
+            async with asyncio.timeout_at(until):
+                response = await self._sent(method, target, hosts, body)
+        except TimeoutError:
+            raise self._silent(target) from None
         try:
             yield Reply(
                 response.status_code,
                 response.headers,
                 "content-length" in response.headers
                 or "chunked" in response.headers.get("transfer-encoding", "").lower(),
-                self._chunks(response, target, stall),
+                self._chunks(response, target, until, stall),
             )
         finally:
             await response.aclose()
 
+    async def _sent(
+        self, method: str, target: Target, hosts: Sequence[str], body: bytes | None
+    ) -> httpx2.Response:
+        """The head of the answer, from the first of the addresses that takes the request."""
+        import httpx2
+
+        for host in hosts[:-1]:
+            request = self._request(method, target, host, body)
+            try:
+                return await self._open(target).send(request, stream=True)
+            except httpx2.ConnectError:
+                continue
+            except httpx2.HTTPError as error:
+                raise self._lost(target, error) from None
+        request = self._request(method, target, hosts[-1], body)
+        try:
+            return await self._open(target).send(request, stream=True)
+        except httpx2.HTTPError as error:
+            raise self._lost(target, error) from None
+
     async def _chunks(
-        self, response: httpx2.Response, target: Target, stall: float
+        self, response: httpx2.Response, target: Target, until: float, stall: float
     ) -> AsyncIterator[bytes]:
         import httpx2
 
-        patience: float | None = None
+        begun = False
         chunks = response.aiter_raw()
         while True:
             try:
-                async with asyncio.timeout(patience):
+                async with asyncio.timeout_at(until):
                     chunk = await anext(chunks, None)
             except TimeoutError:
+                if not begun:
+                    raise self._silent(target) from None
                 raise ConnectionFailed(
-                    f"{target.authority} fell silent for {stall:g} s.", reason="stall"
+                    f"{target.authority} fell silent for {stall:g} s.",
+                    hint=SLOW.format(setting="agent.stall_seconds"),
+                    reason="stall",
                 ) from None
             except (httpx2.HTTPError, httpx2.StreamError) as error:
                 raise self._lost(target, error) from None
             if chunk is None:
                 return
-            patience = stall
+            begun = True
             yield chunk
+            until = asyncio.get_running_loop().time() + stall
 
     def _open(self, target: Target) -> httpx2.AsyncClient:
         if self._client is None:
@@ -184,7 +205,21 @@ class Connection:
         if "ertificate" in text or "SSL" in text:
             return TlsFailure(f"No trusted connection to {where}: {text}", reason="tls")
         if kind == "ConnectTimeout":
-            return ConnectionFailed(f"{where} does not take the connection.", reason="connect")
+            return ConnectionFailed(
+                f"{where} does not take the connection.", hint=START, reason="connect"
+            )
         if kind == "ConnectError":
-            return ConnectionFailed(f"{where} cannot be reached: {text}", reason="connect")
-        return ConnectionFailed(f"{where} broke off: {text or kind}", reason="closed")
+            return ConnectionFailed(
+                f"{where} cannot be reached: {text}", hint=START, reason="connect"
+            )
+        hint = "Look at the log of the model server."
+        return ConnectionFailed(f"{where} broke off: {text or kind}", hint=hint, reason="closed")
+
+    def _silent(self, target: Target) -> ConnectionFailed:
+        """Nothing came at all; to ask again would wait as long once more."""
+        return ConnectionFailed(
+            f"{target.authority} said nothing for {self._config.agent.first_seconds:g} s.",
+            hint=SLOW.format(setting="agent.first_seconds"),
+            reason="stall",
+            retryable=False,
+        )

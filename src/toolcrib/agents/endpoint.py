@@ -11,7 +11,7 @@ from toolcrib.agents.client import MOST_BODY, what_it_says
 from toolcrib.agents.connection import Connection
 from toolcrib.agents.sse import parsed
 from toolcrib.core.config import Config
-from toolcrib.core.errors import NotConfigured, ToolError, Unavailable
+from toolcrib.core.errors import ConfigError, NotConfigured, ToolError, Unavailable
 from toolcrib.kit.egress import Egress
 
 CHECK_SECONDS = 4.0
@@ -60,9 +60,11 @@ async def find_endpoint(
     Raises:
         Unavailable: nothing answers there, or what answers is no model server.
         NotConfigured: the server has no model, and none is configured.
+        ConfigError: an address has no scheme.
     """
     agent = config.agent
     urls = [agent.base_url] if agent.base_url else list(agent.servers)
+    _check_scheme(urls, "agent.base_url" if agent.base_url else "agent.servers")
     named = wanted or agent.model
     found = await asyncio.gather(
         *(_asked(url, config, egress, may_lack=bool(named or instead)) for url in urls)
@@ -78,6 +80,17 @@ async def find_endpoint(
             hint="Load a model there, or name one with agent.model.",
         )
     raise _unavailable(agent.base_url, [(u, e) for u, e in found if isinstance(e, NoServer)])
+
+
+def _check_scheme(urls: Sequence[str], setting: str) -> None:
+    """`localhost:1234` would be read as an address of the scheme `localhost`."""
+    for url in (url.strip() for url in urls):
+        if "://" not in url:
+            place = url.strip("/").removesuffix("/v1")
+            raise ConfigError(
+                f"{setting} is {url[:200]}, without http:// before it.",
+                hint=f"Write http://{place[:200]}/v1.",
+            )
 
 
 def _unavailable(base_url: str, tried: Sequence[tuple[str, NoServer]]) -> ToolError:

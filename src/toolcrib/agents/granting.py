@@ -77,10 +77,14 @@ def _fits(tool: Tool, words: Iterable[str]) -> bool:
 def _check(requested: Sequence[str], has: Sequence[Tool]) -> None:
     for word in requested:
         if not any(_fits(tool, [word]) for tool in has):
-            near = nearest(word, [*{t.group for t in has}, *(t.name for t in has)])
+            groups = sorted({t.group for t in has})
+            near = nearest(word, [*groups, *(t.name for t in has)])
+            guess = f"Nearest: {', '.join(near)}. " if near else ""
             raise BadInput(
                 f"'{word[:60]}' is no tool or group that can be handed on.",
-                hint=f"Nearest: {', '.join(near)}." if near else "There are no tools to hand on.",
+                hint=f"{guess}Groups: {', '.join(groups)}."
+                if groups
+                else "There are no tools to hand on.",
             )
 
 

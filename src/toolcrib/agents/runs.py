@@ -207,8 +207,13 @@ class Runs:
 
         row = await self._rows.read(read)
         if row is None:
-            named = f"There is no agent {wanted[:40]}." if key else "No agent has run here yet."
-            raise NotFound(named, hint="Take the id from the result of delegate_task.")
+            if key:
+                hint = "Take the id from the result of delegate_task."
+                raise NotFound(f"There is no agent {wanted[:40]}.", hint=hint)
+            raise NotFound(
+                "No agent has run in this conversation yet.",
+                hint="Name one of another by its id; the user's `toolcrib agent` lists them all.",
+            )
         return Run.of_row(row)
 
     async def recent(self, limit: int = 20) -> list[Run]:

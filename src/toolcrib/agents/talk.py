@@ -107,8 +107,15 @@ class Talk:
             self._set_manual(self.hands.manual)
         return self._endpoint
 
-    async def turn(self, text: str, watch: Watch) -> Outcome:
-        """Say something and work until the answer. Cancelled, it keeps what was said."""
+    async def turn(self, text: str, watch: Watch, deadline: float | None = None) -> Outcome:
+        """Say something and work until the answer. Cancelled, it keeps what was said.
+
+        Args:
+            text: what is said.
+            watch: is told what happens.
+            deadline: `time.monotonic()` by which it ends; None is an hour from now.
+        """
+        deadline = deadline or time.monotonic() + TURN_SECONDS
         endpoint = self._endpoint or await self.connect()
         await self._remember_links(text)
         self.conversation.say(text)
@@ -116,9 +123,9 @@ class Talk:
         client = ModelClient(
             Connection(endpoint.base_url, config, self._means.use(Egress)),
             stall=self._agent.stall_seconds,
+            deadline=deadline,
             patience=PATIENCE,
         )
-        deadline = time.monotonic() + TURN_SECONDS
         loop = Loop(
             client,
             self.conversation,

@@ -55,7 +55,12 @@ class AgentConfig(Section):
     ] = "auto"
     steps: Annotated[int, Field(ge=1, le=30, description="Answers of the model in a run.")] = 8
     seconds: Annotated[
-        float, Field(ge=1, le=3600, description="Seconds of a run, if the call sets none.")
+        float,
+        Field(
+            ge=1,
+            le=3600,
+            description="Seconds of a run, if the call sets none, and of chat -p.",
+        ),
     ] = 120.0
     most_calls: Annotated[PositiveInt, Field(description="Tool calls of a run.")] = 24
     most_tokens: Annotated[
@@ -64,6 +69,10 @@ class AgentConfig(Section):
     repeats: Annotated[
         int, Field(ge=2, le=20, description="Equal calls, errors or bad forms that end a run.")
     ] = 3
+    first_seconds: Annotated[
+        PositiveFloat,
+        Field(description="Silence before an answer that ends it; a model may load for minutes."),
+    ] = 600.0
     stall_seconds: Annotated[
         PositiveFloat, Field(description="Silence in the middle of an answer that ends it.")
     ] = 60.0

@@ -12,7 +12,8 @@ class Service(Protocol):
     """A shared mechanic (store, egress, workspace …).
 
     `open` builds it from the configuration and from other services. A `close`
-    method, sync or async, is called when the toolbox closes.
+    method, sync or async, is called when the toolbox closes. One with things to be written
+    at the end may have `end_soon`, sync and quick, which is called before, and `ending`.
     """
 
     @classmethod
@@ -54,6 +55,16 @@ class Services:
             self._told[kind] = len(listed) or int(bool(current))
         return fresh
 
+    def end_soon(self) -> None:
+        """Tell what is open that the end has come, while calls may still be in flight."""
+        for service in tuple(self._open.values()):
+            getattr(service, "end_soon", _nothing)()
+
+    @property
+    def ending(self) -> bool:
+        """Whether something that was told so has still to be written; from any thread."""
+        return any(getattr(service, "ending", False) for service in tuple(self._open.values()))
+
     async def close(self) -> None:
         """Close what was opened, last opened first; one that fails keeps none open.
 
@@ -72,3 +83,7 @@ class Services:
                 failed = failed or error
         if failed is not None:
             raise failed
+
+
+def _nothing() -> None:
+    return None

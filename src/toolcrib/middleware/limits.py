@@ -22,6 +22,7 @@ HEARTBEAT = 10.0
 """Seconds without a word after which the caller is told that the work goes on."""
 KEPT_CHARS = 64_000
 """Characters of what was told that a job begins with."""
+TITLE_CHARS = 80
 
 
 @dataclass(slots=True)
@@ -105,11 +106,12 @@ async def limits(call: Call, proceed: Proceed) -> Result:
         seconds = max(min(seconds, call.ctx.deadline - time.monotonic()), 0.0)
     caller: Caller = replace(call.ctx.caller, notify=relay)
     ctx = replace(call.ctx, caller=caller, deadline=time.monotonic() + seconds)
+    began = time.monotonic()
     work = asyncio.create_task(_work(replace(call, ctx=ctx), proceed, seconds))
     try:
         if await _wait(work, relay, call.ctx.answer_by):
             return work.result()
-        return await _hand_over(call, work, relay)
+        return await _hand_over(call, work, relay, time.monotonic() - began)
     except asyncio.CancelledError:
         work.cancel()
         await asyncio.gather(work, return_exceptions=True)
@@ -147,14 +149,15 @@ async def _wait(work: asyncio.Task[Result], relay: _Relay, until: float | None) 
             await relay.tell(Progress(f"working, {time.monotonic() - began:.0f} s"))
 
 
-async def _hand_over(call: Call, work: asyncio.Task[Result], relay: _Relay) -> Result:
+async def _hand_over(call: Call, work: asyncio.Task[Result], relay: _Relay, ran: float) -> Result:
     job = await call.ctx.use(Jobs).adopt(
         work,
         kind="call",
-        title=call.tool.name,
+        title=_title(call),
         session=call.ctx.session.id,
         tool=call.tool.name,
         rights=call.tool.rights,
+        ran=ran,
     )
 
     async def to_job(progress: Progress) -> None:
@@ -168,3 +171,9 @@ async def _hand_over(call: Call, work: asyncio.Task[Result], relay: _Relay) -> R
         next=Next("read_job", {"id": job.id, "wait": "exit"}),
         job=job.id,
     )
+
+
+def _title(call: Call) -> str:
+    """What a person would call it: the command, else the name of the tool."""
+    said = call.arguments.get("command") if isinstance(call.arguments, dict) else None
+    return " ".join(str(said or "").split())[:TITLE_CHARS] or call.tool.name

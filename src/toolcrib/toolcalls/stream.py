@@ -32,8 +32,15 @@ def parse_tool_calls(
     Returns:
         Content and reasoning without marks, whole calls in order, and a diagnostic for
         each thing that began like a call and is none. Never raises for what a text holds.
+
+    Raises:
+        TypeError: `text` is no str, or `tools` no list of tools.
     """
-    return whole(text, Offers(tools), inner=False, reasoning=reasoning).result()
+    if not isinstance(text, str):
+        raise TypeError(
+            f"text must be a str, not {type(text).__name__}; parse_message takes a whole message"
+        )
+    return whole(text, _offers(tools), inner=False, reasoning=reasoning).result()
 
 
 class ToolCallStream:
@@ -50,10 +57,13 @@ class ToolCallStream:
     Args:
         tools: as for `parse_tool_calls`.
         reasoning: as for `parse_tool_calls`.
+
+    Raises:
+        TypeError: `tools` is no list of tools.
     """
 
     def __init__(self, tools: Iterable[Any] | None = None, *, reasoning: bool = False) -> None:
-        self._machine = Machine(Offers(tools), whole)
+        self._machine = Machine(_offers(tools), whole)
         self._steps = run(self._machine, reasoning=reasoning)
         self._result: ParsedText | None = None
 
@@ -62,7 +72,10 @@ class ToolCallStream:
 
         Raises:
             ValueError: after `close`.
+            TypeError: `chunk` is no str.
         """
+        if not isinstance(chunk, str):
+            raise TypeError(f"chunk must be a str, not {type(chunk).__name__}")
         if self._result is not None:
             raise ValueError("the stream is closed")
         if chunk:
@@ -96,8 +109,16 @@ def parse_message(message: Mapping[str, Any], tools: Iterable[Any] | None = None
         message: `content`, `tool_calls`, `reasoning_content` (or `reasoning`, `thinking`);
             what is missing, null or of a wrong type is passed over.
         tools: as for `parse_tool_calls`.
+
+    Raises:
+        TypeError: `message` is no mapping, or `tools` no list of tools.
     """
-    offers = Offers(tools)
+    if not isinstance(message, OBJECT):
+        raise TypeError(
+            f"message must be a mapping, not {type(message).__name__}; "
+            "parse_tool_calls takes a text"
+        )
+    offers = _offers(tools)
     out = whole(_text(message.get("content")), offers, inner=False)
     given = [message[key] for key in ("tool_calls", "calls", "function_call") if message.get(key)]
     thought = next((_text(message[key]) for key in THOUGHTS if _text(message.get(key))), "")
@@ -116,6 +137,15 @@ def parse_message(message: Mapping[str, Any], tools: Iterable[Any] | None = None
     found = out.result()
     reasoning = "\n".join(part for part in (thought, found.reasoning) if part)
     return replace(found, reasoning=reasoning)
+
+
+def _offers(tools: Iterable[Any] | None) -> Offers:
+    """The tools, of which one by itself is a likely slip: its parts would be taken for tools."""
+    if tools is not None and (
+        isinstance(tools, str | bytes | Mapping) or not isinstance(tools, Iterable)
+    ):
+        raise TypeError(f"tools must be a list of tools, not {type(tools).__name__}")
+    return Offers(tools)
 
 
 def _text(value: Any) -> str:

@@ -3,6 +3,7 @@ are protected: what is covered before it starts, and what is found after it."""
 
 from __future__ import annotations
 
+import asyncio
 import os
 import subprocess
 from pathlib import Path
@@ -120,3 +121,30 @@ async def test_a_repository_that_was_there_is_masked(opened: Opened, root: Path)
     assert {k: v for k, v in now.items() if k.startswith((".git/hooks", ".git/config"))} == {
         k: v for k, v in before.items() if k.startswith((".git/hooks", ".git/config"))
     }
+
+
+async def test_what_goes_on_at_the_end_of_the_service_is_logged(
+    bench: RunBench, opened: Opened, root: Path
+) -> None:
+    await bench.start("trap '' TERM; echo x > made; while :; do sleep 1; done")
+    async with asyncio.timeout(20):
+        while not (root / "made").exists():
+            await asyncio.sleep(0.05)
+    await bench.services.close()
+    (step,) = await opened().steps()
+    assert step.paths == (str(root / "made"),)
+
+
+async def test_a_cancelled_end_is_logged_all_the_same(bench: RunBench, root: Path) -> None:
+    running = await bench.start("trap '' TERM; echo x > made; while :; do sleep 1; done")
+    async with asyncio.timeout(20):
+        while not (root / "made").exists():
+            await asyncio.sleep(0.05)
+    ending = asyncio.ensure_future(running.finish())
+    for _ in range(3):
+        await asyncio.sleep(0.1)
+        ending.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await ending
+    assert (await running.finish()).state == "applied"
+    assert len(await bench.steps()) == 1

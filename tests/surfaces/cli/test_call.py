@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.servers.model import Raw, model_server
 from tests.surfaces.cli.program import Program, eventually, gone
 from toolcrib.core.errors import BadInput
 from toolcrib.surfaces.cli.call import pairs
@@ -201,3 +202,48 @@ def test_stdin_is_left_alone_unless_asked_for(program: Program) -> None:
     finally:
         os.close(read)
         os.close(write)
+
+
+@pytest.mark.parametrize("form", [(), ("--json",)])
+def test_a_job_that_ends_with_the_command_is_told(program: Program, form: tuple[str, ...]) -> None:
+    with model_server(Raw(mute=True)) as server:
+        words = ("task=x", "background=true", "--set", f"agent.base_url={server.url}")
+        done = program("call", "delegate_task", *words, *form)
+    assert done.code == 0
+    assert "1 job is stopped now" in done.err
+    assert "toolcrib serve" in done.err
+    assert "To go on" not in done.out + done.err
+    if form:
+        assert done.json.get("next") is None
+        assert done.json["data"]["job"] in done.err
+
+
+def test_nothing_is_told_of_jobs_where_none_runs(program: Program) -> None:
+    assert program("call", "join_words", "words=a").err == ""
+
+
+async def test_ctrl_c_is_answered_with_a_line(program: Program) -> None:
+    with model_server(Raw(mute=True)) as server:
+        flags = ("--set", f"agent.base_url={server.url}")
+        process = program.start("call", "delegate_task", "task=x", *flags)
+        await eventually(lambda: bool(server.asked))
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=20)
+    assert (process.returncode, out, err) == (130, "", "toolcrib: stopped.\n")
+
+
+def test_an_agent_of_another_conversation_is_named_by_its_id(program: Program) -> None:
+    done = program("call", "get_agent_result")
+    assert done.code == 1
+    assert "in this conversation" in done.err
+    assert "toolcrib agent" in done.err
+
+
+def test_a_first_call_at_home_says_how_to_give_a_folder(program: Program) -> None:
+    words = ("call", "list_directory", "--config", str(program.folder / "none.toml"))
+    (program.folder / "none.toml").write_text("")
+    home = Program(Path(program.env["HOME"]), program.env)
+    done = home(*words)
+    assert done.code == 1
+    assert "The home folder and / are not taken by themselves" in done.err
+    assert "--workspace DIR" in done.err

@@ -42,7 +42,7 @@ def chat(program: Program, server: ModelServer) -> Any:
 
 def test_one_question(chat: Any) -> None:
     ended = chat("-p", "what is the word?")
-    assert (ended.code, ended.out) == (0, "It is plum.\n")
+    assert (ended.code, ended.out) == (0, "Looking.\nIt is plum.\n")
     assert "> read_file path=notes.md" in ended.err
 
 
@@ -224,21 +224,69 @@ def test_interrupting_twice_leaves(chat: Any, server: ModelServer) -> None:
     server.says(Turn("a long answer", piece=1, stall=9))
     ended = chat(typed={"you> ": "tell\n", "a long": "\x03", "[stopped]": "\x03"})
     assert ended.code == 0
-    assert ended.out.count("[stopped]") <= 2
+    assert ended.out.count("[stopped]") == 1
 
 
-def test_interrupting_one_question(program: Program, server: ModelServer) -> None:
+def test_interrupting_a_server_that_says_nothing(chat: Any, server: ModelServer) -> None:
+    server.says(Raw(mute=True))
+    ended = chat(typed={"you> ": "tell\n", "[waiting for the model": "\x03", "[stopped]": "\x03"})
+    assert ended.code == 0
+    assert ended.out.count("[stopped]") == 1
+
+
+def test_words_flow_into_a_pipe_and_stay_when_interrupted(
+    program: Program, server: ModelServer
+) -> None:
     server.says(Turn("a long answer", piece=1, stall=9))
     flags = ("--set", f"agent.base_url={server.url}", "--workspace", str(program.folder))
     process = program.start("chat", *flags, "-p", "x")
-    while not server.asked:
-        time.sleep(0.05)
-    time.sleep(0.5)
+    assert process.stdout is not None
+    came = b""
+    while b"a long" not in came:  # the server says no more, and does not end
+        came += os.read(process.stdout.fileno(), 100)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=20)
+    said = came.decode() + out
     assert process.returncode == 130
-    assert "Traceback" not in err
-    assert out == ""
+    assert said.startswith("a long")
+    assert said.endswith("\n")
+    assert err == "toolcrib: stopped.\n"
+
+
+def test_a_call_in_the_text_does_not_flow_into_a_pipe(chat: Any, server: ModelServer) -> None:
+    call = '<tool_call>\n{"name": "read_file", "arguments": {"path": "notes.md"}}\n</tool_call>'
+    server.says(Turn(f"Looking. {call}", piece=1), Turn("plum"))
+    ended = chat("-p", "go")
+    assert [line.rstrip() for line in ended.out.splitlines()] == ["Looking.", "plum"]
+
+
+@pytest.mark.parametrize("silence", [Raw(mute=True), Turn("so far", piece=1, stall=4)])
+def test_one_question_comes_back_at_its_budget(
+    chat: Any, server: ModelServer, silence: Raw | Turn
+) -> None:
+    server.says(silence)
+    began = time.monotonic()
+    ended = chat("-p", "hi", "--set", "agent.seconds=2")
+    assert time.monotonic() - began < 20
+    assert ended.code == 1
+    assert "[time limit: stopped after 2 s (agent.seconds)]" in ended.err
+    assert ended.out == ("" if isinstance(silence, Raw) else "so\n")
+    as_json = chat("-p", "hi", "--json", "--set", "agent.seconds=2").json
+    assert (as_json["status"], as_json["reason"]) == ("timeout", "time_limit")
+
+
+def test_what_was_said_is_not_printed_twice_at_the_end(chat: Any, server: ModelServer) -> None:
+    server.says(READ)
+    ended = chat("-p", "x", "--max-steps", "2")
+    assert ended.out.count("Looking.") == 2  # once for each answer
+    assert "plum" in ended.out
+
+
+def test_an_address_without_a_scheme(chat: Any, program: Program) -> None:
+    for given in ("localhost:18234", "localhost:18234/v1"):
+        ended = program("chat", "-p", "hi", "--set", f"agent.base_url={given}")
+        assert ended.code == 2
+        assert "Write http://localhost:18234/v1." in ended.err
 
 
 def test_a_reader_that_goes_away(program: Program, server: ModelServer, tmp_path: Path) -> None:

@@ -49,3 +49,9 @@ def test_files_that_are_not_there_or_no_json(program: Program) -> None:
     done = program("parse-calls", "--tools", "tools.json", stdin="x")
     assert done.code == 2
     assert "is not JSON" in done.err
+
+
+def test_prose_is_1_and_says_so(program: Program) -> None:
+    done = program("parse-calls", stdin="Nothing to do here.")
+    assert (done.code, done.out) == (1, "")
+    assert done.err == "toolcrib: there is no tool call in this text.\n"

@@ -59,3 +59,11 @@ async def test_what_is_missing_is_said(tmp_path: Path, given: dict[str, Any]) ->
         result = await box.call("delegate_task", given)
     assert result.error is not None
     assert result.error.code == "bad_input"
+
+
+async def test_an_unknown_group_is_answered_with_those_there_are(tmp_path: Path) -> None:
+    async with Toolbox({}, workspace=tmp_path) as box:
+        result = await box.call("delegate_task", {"task": "x", "tools": ["nosuchgroup"]})
+    assert result.error is not None
+    groups = result.error.hint.partition("Groups: ")[2].rstrip(".").split(", ")
+    assert groups == sorted({t.group for t in REGISTRY} - {"agent"})

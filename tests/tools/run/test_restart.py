@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import signal
 import sys
 import uuid
 from pathlib import Path
@@ -113,3 +114,35 @@ async def test_what_ran_when_its_server_was_killed_is_lost_and_nothing_goes_on(r
         assert f"{job}  lost" in listed
         await end(server)
     assert mounts() == before
+
+
+@pytest.mark.rows("C075", "E34")
+@pytest.mark.parametrize("busy", ["", "trap '' TERM; echo busy > busy; while :; do :; done"])
+@pytest.mark.parametrize("how", ["closed", "told"])
+async def test_what_a_terminal_changed_is_logged_when_its_server_ends(
+    root: Path, level: str, how: str, busy: str
+) -> None:
+    del level  # it is in the environment
+    async with wire(*SERVER) as server:
+        # A shell at a terminal does not end when it is asked to.
+        found = re.search(r"Terminal (j\w+)", await said(server, "start_terminal"))
+        assert found
+        await said(server, "send_terminal", id=found[1], keys="echo x > made.txt<Enter>")
+        job = await begun(server, "trap '' TERM; echo y > other.txt; while :; do sleep 1; done")
+        async with asyncio.timeout(ENOUGH):
+            while not ((root / "made.txt").exists() and (root / "other.txt").exists()):
+                await asyncio.sleep(0.05)
+        if busy:
+            server.call("run_command", command=busy)
+            await asyncio.sleep(1.5)
+        if how == "told":
+            server.process.send_signal(signal.SIGTERM)
+        await end(server)
+    async with wire(*SERVER) as server:
+        steps = await said(server, "list_changes")
+        assert "made.txt" in steps
+        assert "other.txt" in steps
+        listed = await said(server, "list_jobs")
+        assert f"{found[1]}  stopped" in listed
+        assert f"{job}  stopped" in listed
+        await end(server)

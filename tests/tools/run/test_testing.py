@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from toolcrib import Toolbox
+from toolcrib.kit.interpreters.missing import how_to_get, not_installed
 from toolcrib.tools.run.linters import problems_in
 from toolcrib.tools.run.testing import compiled, javascript, python
 
@@ -214,7 +215,17 @@ async def test_a_missing_runner_is_one_line(box: Toolbox) -> None:
     result = await box.call("run_tests", {})
     assert result.error is not None
     assert result.error.code == "unavailable"
-    assert "npm install" in result.error.hint
+    assert result.error.message == "jest is not installed."
+    assert result.error.hint == "Install it in the project: npm install --save-dev jest."
+
+
+@pytest.mark.parametrize("name", ["ruff", "no_such_linter"])
+def test_what_is_missing_is_said_with_where_it_goes(name: str) -> None:
+    error = not_installed(name)
+    assert error.message == f"{name} is not installed."
+    if name == "ruff":
+        assert error.hint == "Install it in the workspace's .venv: pip install ruff."
+        assert how_to_get(name) == f"{error.message} {error.hint}".rstrip(".")
 
 
 @pytest.mark.skipif(not shutil.which("ruff"), reason="ruff is not on PATH")
@@ -223,7 +234,7 @@ async def test_a_project_of_ruff(box: Toolbox) -> None:
     (root(box) / "a.py").write_text("import os\n")
     result = await box.call("lint_project", {})
     assert result.error is None
-    assert "ruff: 1 problems" in result.text
+    assert "ruff: 1 problem\n" in result.text
     assert "a.py:1:8: F401" in result.text
     assert result.data["clean"] is False
     (root(box) / "a.py").write_text("x = 1\n")

@@ -2,35 +2,32 @@
 
 from __future__ import annotations
 
+from toolcrib.core.errors import Unavailable
+
+PIP = "Install it in the workspace's .venv: pip install {}"
+NPM = "Install it in the project: npm install --save-dev {}"
+SYSTEM = "Install {} from your system's packages"
+RUST = "Install Rust from https://rustup.rs"
+NODE = "It comes with Node.js: https://nodejs.org"
 KNOWN = {
-    "python": "Python: python3 may be there; else install it from your system's packages",
-    "python3": "Python 3: install python3 from your system's packages",
-    "pip": "pip: try python3 -m pip; runs have no network, so install packages yourself",
-    "pytest": "pytest: pip install pytest, in the workspace's .venv",
-    "ruff": "ruff: pip install ruff",
-    "flake8": "flake8: pip install flake8",
-    "pylint": "pylint: pip install pylint",
-    "mypy": "mypy: pip install mypy",
-    "node": "Node.js: install it from https://nodejs.org",
-    "npm": "npm: it comes with Node.js, https://nodejs.org",
-    "npx": "npx: it comes with Node.js, https://nodejs.org",
-    "yarn": "yarn: npm install -g yarn",
-    "pnpm": "pnpm: npm install -g pnpm",
-    "deno": 'Deno: pip install "toolcrib[js]", or https://deno.com',
-    "bun": "Bun: https://bun.sh",
-    "jest": "jest: npm install --save-dev jest",
-    "vitest": "vitest: npm install --save-dev vitest",
-    "mocha": "mocha: npm install --save-dev mocha",
-    "eslint": "eslint: npm install --save-dev eslint",
-    "biome": "biome: npm install --save-dev @biomejs/biome",
-    "go": "Go: install it from https://go.dev/dl",
-    "cargo": "cargo: install Rust from https://rustup.rs",
-    "rustc": "rustc: install Rust from https://rustup.rs",
-    "java": "Java: install a JDK from your system's packages",
-    "make": "make: install make from your system's packages",
-    "gcc": "gcc: install gcc from your system's packages",
-    "git": "git: install git from your system's packages",
-    "jq": "jq: install jq from your system's packages",
+    "python": "python3 may be there; else install it from your system's packages",
+    "python3": SYSTEM.format("python3"),
+    "pip": "Try python3 -m pip; runs have no network, so install packages yourself",
+    **{name: PIP.format(name) for name in ("pytest", "ruff", "flake8", "pylint", "mypy")},
+    "node": "Install Node.js from https://nodejs.org",
+    "npm": NODE,
+    "npx": NODE,
+    "yarn": "Install it with: npm install -g yarn",
+    "pnpm": "Install it with: npm install -g pnpm",
+    "deno": 'Install it with: pip install "toolcrib[js]", or from https://deno.com',
+    "bun": "Install it from https://bun.sh",
+    **{name: NPM.format(name) for name in ("jest", "vitest", "mocha", "eslint")},
+    "biome": NPM.format("@biomejs/biome"),
+    "go": "Install Go from https://go.dev/dl",
+    "cargo": RUST,
+    "rustc": RUST,
+    "java": SYSTEM.format("a JDK"),
+    **{name: SYSTEM.format(name) for name in ("make", "gcc", "git", "jq")},
 }
 NEVER = {
     "sudo": "runs have no other rights than these: leave sudo out; the user does what needs it",
@@ -45,10 +42,15 @@ NEVER = {
 
 
 def how_to_get(program: str) -> str:
-    """What is missing and how to get it."""
+    """What is missing and how to get it, without a full stop at the end."""
     if program in NEVER:
         return NEVER[program]
-    said = KNOWN.get(program)
-    if said:
-        return f"not on this machine: {said}"
+    if program in KNOWN:
+        return f"{program} is not installed. {KNOWN[program]}"
     return f"{program} is not on this machine, or not where runs may read (run.readable)"
+
+
+def not_installed(program: str) -> Unavailable:
+    """The error for a program that a tool cannot do without."""
+    said = f"{program} is not installed."
+    return Unavailable(said, hint=f"{KNOWN.get(program, 'Install it, or use another')}.")

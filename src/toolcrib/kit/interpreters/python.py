@@ -30,7 +30,8 @@ HINT = "Install Python 3.8 or later, or name one with run.python in the configur
 
 # It reads the code from its input, so that no file has to lie anywhere, and runs it as
 # `__main__`. A traceback shows the lines of the code and nothing of this. The value of a last
-# expression is shown, as an interactive Python would; of a call that writes, it is not.
+# expression is shown, as an interactive Python would. Of a method that writes or moves in a
+# file (`quiet`) it is not: how many characters it wrote is not asked for.
 # Standard modules are loaded before the current folder can hide them.
 BOOT = r"""
 def _run():
@@ -51,7 +52,8 @@ def _run():
         if not tree.body or not isinstance(tree.body[-1], ast.Expr):
             return None
         value = tree.body[-1].value
-        if isinstance(value, ast.Call) and getattr(value.func, "attr", "") in quiet:
+        call = value.value if isinstance(value, ast.Await) else value
+        if isinstance(call, ast.Call) and getattr(call.func, "attr", "") in quiet:
             return None
         return ast.copy_location(ast.Expression(tree.body.pop().value), value)
 

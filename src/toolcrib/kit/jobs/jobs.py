@@ -54,6 +54,7 @@ class Jobs:
         self._nudged = asyncio.Event()
         self._syncing = asyncio.Lock()
         self._beaten = 0.0
+        self._ending = False
         self.warning = ""
 
     @classmethod
@@ -99,9 +100,11 @@ class Jobs:
         session: str,
         tool: str,
         rights: Right = NONE,
+        ran: float = 0.0,
     ) -> JobHandle:
-        """Let a task that runs already, and returns a `Result`, go on as a job."""
+        """Let a task that has run for some seconds, and returns a `Result`, go on as a job."""
         job = self._new(kind, title, session, tool, rights)
+        job.started -= ran
         told = self._followers.pop(task, None)
         if told is not None:
             told(job.id)
@@ -195,14 +198,30 @@ class Jobs:
 
     async def withdraw(self, begun: Begun) -> None:
         """Stop the jobs of a call whose result nobody gets."""
-        with contextlib.suppress(StorageFailure, NotFound):
-            await asyncio.gather(*(self.stop(job_id) for job_id in begun.ids))
+        stops = (self.stop(job_id) for job_id in begun.ids)
+        await asyncio.gather(*stops, return_exceptions=True)
+
+    @property
+    def running(self) -> tuple[str, ...]:
+        """The ids of this process's jobs that have not ended."""
+        return tuple(job.id for job in self._running.values() if job.ended is None)
+
+    def end_soon(self) -> None:
+        """Stop this process's jobs, before the calls in flight have ended."""
+        self._ending = True
+        for job in self._running.values():
+            if not job.stopping:  # a second cancellation would cut its end short
+                job.stop()
+
+    @property
+    def ending(self) -> bool:
+        """Whether jobs that were told to end have not, or are not written; from any thread."""
+        return self._ending and bool(self._running)
 
     async def close(self) -> None:
         """Stop this process's jobs and write their end."""
         jobs = list(self._running.values())
-        for job in jobs:
-            job.stop()
+        self.end_soon()
         tasks = {j.task for j in jobs if j.task is not None and not j.task.done()}
         if tasks:
             await asyncio.wait(tasks, timeout=CLOSE_SECONDS)

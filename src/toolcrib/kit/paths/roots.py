@@ -13,6 +13,10 @@ from toolcrib.kit.paths.beneath import O_PATH, Openat2, Opener
 from toolcrib.kit.paths.handle import kind_of
 
 ROOTS_HINT = "The user chooses the folders with workspace.roots or --workspace."
+NO_ROOTS = (
+    "The home folder and / are not taken by themselves: the user gives a folder with "
+    "--workspace DIR or workspace.roots."
+)
 _REASONS = {
     errno.ELOOP: "it has become a symbolic link",
     errno.ENOTDIR: "it is not a folder",

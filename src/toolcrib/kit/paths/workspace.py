@@ -13,7 +13,7 @@ from toolcrib.core.services import Services
 from toolcrib.kit.paths.beneath import Opener, best_opener
 from toolcrib.kit.paths.gate import Gate
 from toolcrib.kit.paths.protection import Protection
-from toolcrib.kit.paths.roots import ROOTS_HINT, Root
+from toolcrib.kit.paths.roots import NO_ROOTS, ROOTS_HINT, Root
 from toolcrib.kit.paths.rules import MAX_CHARS, normal_parts, parts_beneath, refusal
 from toolcrib.kit.paths.safe import SafePath
 
@@ -122,7 +122,7 @@ class Workspace:
         if not self.roots:
             raise NotConfigured(
                 f"{wanted} cannot be used: no workspace is configured.",
-                hint="The user chooses a folder with workspace.roots or --workspace PATH.",
+                hint=NO_ROOTS,
             )
 
     def _locate(self, absolute: str) -> tuple[Root, tuple[str, ...]] | None:

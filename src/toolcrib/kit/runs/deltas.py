@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from toolcrib.core.errors import ToolError
 from toolcrib.kit.changes import Source
+from toolcrib.kit.changes.gitindex import is_index, meaning_of
 from toolcrib.kit.paths import Image, SafePath
 from toolcrib.kit.paths.staging import Attributes
 
@@ -55,3 +58,36 @@ class Reading:
     left: list[tuple[str, str]] = field(default_factory=list)
     conflicts: list[str] = field(default_factory=list)
     size: int = 0
+
+
+def without_refreshed(deltas: Sequence[Delta]) -> list[Delta]:
+    """All but the indexes that git wrote anew and that say the same; nobody meant to change those.
+
+    Where more of the same `.git` was changed, its index goes with that.
+    """
+    rest = [delta.path for delta in deltas if not is_index(delta.path)]
+    if len(rest) == len(deltas):
+        return list(deltas)
+    touched = {str(path.ancestor(n)) for path in rest for n in range(1, len(path.parts) + 1)}
+    return [
+        delta
+        for delta in deltas
+        if not is_index(delta.path)
+        or str(delta.path.parent) in touched
+        or not _says_the_same(delta)
+    ]
+
+
+def _says_the_same(delta: Delta) -> bool:
+    before, after = delta.before, delta.after
+    if delta.old is None or delta.new is None or after is None or len(before) != 1:
+        return False
+    if (before[0].kind, before[0].mode) != (after.kind, after.mode):
+        return False
+    if delta.same:
+        return True
+    try:
+        old = meaning_of(delta.old)
+        return bool(old) and old == meaning_of(delta.new)
+    except (ToolError, OSError):
+        return False

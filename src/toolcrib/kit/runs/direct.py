@@ -23,10 +23,11 @@ from toolcrib.kit.paths import Image, SafePath, Workspace
 from toolcrib.kit.paths.roots import Root
 from toolcrib.kit.runs import held as rows
 from toolcrib.kit.runs.comparison import Comparison, pieces_of
-from toolcrib.kit.runs.deltas import Delta
+from toolcrib.kit.runs.deltas import Delta, without_refreshed
 from toolcrib.kit.runs.disk.index import Index, Memory, identities, walk
 from toolcrib.kit.runs.disk.restoring import cover, uncover
 from toolcrib.kit.runs.held import Held
+from toolcrib.kit.runs.obstacles import overtaken, to_mend
 from toolcrib.kit.runs.outcome import Changed, Commit, Outcome
 from toolcrib.kit.runs.repositories import without_hooks
 from toolcrib.kit.runs.showing import Shown
@@ -70,8 +71,11 @@ class Direct:
         try:
             applied = await self.changes.undo_step(held.step, ctx, held.tool)
         except Conflict as error:
-            note = f"nothing was changed: {error.message} {error.hint}".strip()
-            return Outcome("held", held=held.id, notes=(note,))
+            note = f"nothing was changed: {overtaken(error)}"
+            return Outcome("held", held=held.id, notes=(note,), overtaken=True)
+        except ToolError as error:
+            error.hint = to_mend(error) or error.hint
+            raise
         await self.changes.forget(held.since, held.step)
         files = tuple(Changed(printable(path), "changed") for path in applied.paths)
         return Outcome("applied", step=applied.step, files=files)
@@ -154,6 +158,7 @@ class DirectRun:
         comparison = await asyncio.to_thread(self._compare, ctx)
         theirs = await self._theirs()
         deltas = [delta for delta in comparison.deltas if not _is_theirs(delta, theirs)]
+        deltas = await asyncio.to_thread(without_refreshed, deltas)
         check = Checkpoint(None)
         shown = await asyncio.to_thread(Shown.of, deltas, check)
         notes = [*self._notes, *comparison.notes]
@@ -202,7 +207,7 @@ class DirectRun:
             session=ctx.session.id,
             kind="step",
             since=step,
-            roots=(),
+            roots=tuple(root.real for root in self.direct.workspace.roots),
             step=back.step,
         )
         await self.direct.area.write(lambda c: rows.add(c, held))

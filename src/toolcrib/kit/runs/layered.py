@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
@@ -15,14 +16,15 @@ from toolcrib.kit.content.sizes import size_of, some
 from toolcrib.kit.paths import SafePath, Workspace
 from toolcrib.kit.paths.roots import Root
 from toolcrib.kit.runs import held as rows
-from toolcrib.kit.runs.deltas import Reading
+from toolcrib.kit.runs.deltas import Reading, without_refreshed
 from toolcrib.kit.runs.disk import tried
 from toolcrib.kit.runs.disk.folders import Folders, RunFolder
 from toolcrib.kit.runs.disk.removal import blocks_of
 from toolcrib.kit.runs.disk.upper import Upper
 from toolcrib.kit.runs.held import Held
 from toolcrib.kit.runs.judging import Judged, judge, plan_of
-from toolcrib.kit.runs.outcome import APPLY_TOOL, Commit, Outcome
+from toolcrib.kit.runs.obstacles import RUN_AGAIN, cause, overtaken, to_mend
+from toolcrib.kit.runs.outcome import Commit, Outcome
 from toolcrib.kit.runs.showing import Shown
 from toolcrib.kit.store import Area
 from toolcrib.kit.threads import Checkpoint
@@ -32,7 +34,6 @@ if TYPE_CHECKING:
 
 SPARSE = 4
 """So many times the disk limit may all new files have together, holes included."""
-RUN_AGAIN = "run it again on the files as they are now; {tool} with drop=true throws this away"
 
 
 class Layered:
@@ -129,12 +130,15 @@ class Layered:
         if reading.size > SPARSE * size:
             why.append(f"its new files have {size_of(reading.size)} in all")
         if commit == "ask" or why:
-            return await self._hold(ctx, shown, judged, why)
+            lost = bool(reading.conflicts)
+            return await self._hold(ctx, shown, judged, why, overtaken=lost)
         try:
             applied = await self._apply(ctx, judged)
         except ToolError as error:
             await self._remember(reading)
-            return await self._hold(ctx, shown, judged, [_cause(error)])
+            lost = isinstance(error, Conflict)
+            why = [overtaken(error) if lost else cause(error)]
+            return await self._hold(ctx, shown, judged, why, overtaken=lost)
         return _applied(applied, shown, judged)
 
     async def apply(self, ctx: Ctx) -> Outcome:
@@ -149,9 +153,13 @@ class Layered:
             try:
                 return _applied(await self._apply(ctx, judged), shown, judged)
             except Conflict as error:
-                why = [_cause(error)]
+                why = [overtaken(error)]
+            except ToolError as error:
+                error.hint = to_mend(error) or error.hint
+                raise
         self._keep = True
-        return _outcome(Outcome("held", held=self._folder.id), shown, judged, _held_notes(why))
+        held = Outcome("held", held=self._folder.id, overtaken=True)
+        return _outcome(held, shown, judged, _held_notes(why))
 
     async def _read(self, ctx: Ctx, check: Checkpoint) -> Reading:
         assert self._folder is not None
@@ -171,6 +179,7 @@ class Layered:
                     tried=known,
                     into=found,
                 ).read()
+            found.deltas = without_refreshed(found.deltas)
 
         await asyncio.to_thread(work)
         return found
@@ -187,7 +196,9 @@ class Layered:
         plan = plan_of(judged.deltas, self._tool, self._config.undo)
         return await self._changes.apply(plan, ctx)
 
-    async def _hold(self, ctx: Ctx, shown: Shown, judged: Judged, why: list[str]) -> Outcome:
+    async def _hold(
+        self, ctx: Ctx, shown: Shown, judged: Judged, why: list[str], *, overtaken: bool
+    ) -> Outcome:
         assert self._folder is not None
         folder = self._folder
 
@@ -208,10 +219,11 @@ class Layered:
         try:
             await self._area.write(lambda c: rows.add(c, held))
         except StorageFailure as error:
-            why.append(f"it could not be held either: {_cause(error)}")
+            why.append(f"it could not be held either: {cause(error)}")
             return _outcome(Outcome("dropped"), shown, judged, _held_notes(why))
         self._keep = True
-        return _outcome(Outcome("held", held=held.id), shown, judged, _held_notes(why))
+        outcome = Outcome("held", held=held.id, overtaken=overtaken)
+        return _outcome(outcome, shown, judged, _held_notes(why))
 
     def _top(self, root: Root) -> SafePath:
         return SafePath(root, (), self._workspace.gate, 0)
@@ -222,17 +234,12 @@ def _reasons(reading: Reading, judged: Judged, cut: str) -> list[str]:
     why = []
     if reading.conflicts:
         changed = some(list(dict.fromkeys(reading.conflicts)), 5)
-        again = RUN_AGAIN.format(tool=APPLY_TOOL)
-        why.append(f"{changed} changed outside of the run meanwhile; {again}")
+        why.append(f"{changed} changed outside of the run meanwhile; {RUN_AGAIN}")
     if cut:
         why.append(f"it was stopped before its end ({cut})")
     if judged.lost:
         why.append(f"undo could not bring back {some(judged.lost)}")
     return why
-
-
-def _cause(error: ToolError) -> str:
-    return f"{error.message} {error.hint}".strip().rstrip(".")
 
 
 def _held_notes(why: list[str]) -> list[str]:
@@ -248,12 +255,10 @@ def _applied(applied: Applied, shown: Shown, judged: Judged) -> Outcome:
 def _outcome(
     outcome: Outcome, shown: Shown, judged: Judged, more: list[str] | None = None
 ) -> Outcome:
-    return Outcome(
-        outcome.state,
-        outcome.step,
-        outcome.held,
-        tuple(shown.files),
-        shown.more,
-        shown.diff,
-        (*(more or ()), *judged.notes, *shown.notes),
+    return replace(
+        outcome,
+        files=tuple(shown.files),
+        more=shown.more,
+        diff=shown.diff,
+        notes=(*(more or ()), *judged.notes, *shown.notes),
     )

@@ -57,6 +57,8 @@ class Outcome:
         diff: a unified diff of the text files, bounded.
         notes: one line each: what was not taken over and why, what cannot be undone,
             conflicts and how to go on.
+        overtaken: whether others changed the same files since, so that it can only be
+            dropped.
     """
 
     state: State = "none"
@@ -66,11 +68,14 @@ class Outcome:
     more: int = 0
     diff: str = ""
     notes: tuple[str, ...] = ()
+    overtaken: bool = False
 
     @property
     def next(self) -> Next | None:
-        """The call that applies a held run."""
-        return Next(APPLY_TOOL, {"id": self.held}) if self.held else None
+        """The call that applies a held run; None where it could not."""
+        if not self.held or self.overtaken:
+            return None
+        return Next(APPLY_TOOL, {"id": self.held})
 
     def to_json(self) -> dict[str, Any]:
         """As JSON values."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from toolcrib.kit.process.child import to_the_end
@@ -28,8 +28,8 @@ class Running:
 
     confined: Confined
     _finish: Callable[[], Awaitable[Outcome]]
-    _outcome: Outcome | None = None
-    _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _ending: asyncio.Task[Outcome] | None = None
+    _hurrying: asyncio.Task[Outcome] | None = None
 
     @property
     def level(self) -> str:
@@ -44,14 +44,33 @@ class Running:
         await self.confined.wait()
         await self.confined.kill(0)
 
+    @property
+    def is_over(self) -> bool:
+        """Whether it ended, and is known what it changed."""
+        return self._ending is not None and self._ending.done()
+
+    def hurry(self) -> None:
+        """End it at once, with no time to clean up, and log what it changed."""
+        if self._hurrying is None and not self.is_over:
+            self._hurrying = asyncio.ensure_future(self._end_now())
+
+    async def _end_now(self) -> Outcome:
+        await self.confined.kill(0)  # also where `finish` has given it time already
+        return await self.finish()
+
     async def finish(self) -> Outcome:
-        """End it if it still runs, and say what it changed; more than once gives the same."""
-        async with self._lock:
-            if self._outcome is None:
-                await self.confined.kill()
-                await self.confined.__aexit__(None, None, None)
-                self._outcome = await to_the_end(_awaited(self._finish()))
-            return self._outcome
+        """End it if it still runs, and say what it changed; more than once gives the same.
+
+        A cancellation waits until that is known and logged.
+        """
+        if self._ending is None:
+            self._ending = asyncio.ensure_future(self._end())
+        return await to_the_end(_awaited(self._ending))
+
+    async def _end(self) -> Outcome:
+        await self.confined.kill()
+        await self.confined.__aexit__(None, None, None)
+        return await self._finish()
 
 
 async def _awaited(work: Awaitable[Outcome]) -> Outcome:

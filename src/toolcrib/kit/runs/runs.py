@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -12,10 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Self, TypedDict, Unpack
 
 from toolcrib.core.context import Ctx
-from toolcrib.core.errors import NotConfigured, NotFound, ToolError
+from toolcrib.core.errors import Denied, NotConfigured, NotFound, ToolError
 from toolcrib.core.services import Services
 from toolcrib.kit.changes import Changes
 from toolcrib.kit.paths import SafePath, Workspace
+from toolcrib.kit.paths.roots import NO_ROOTS
 from toolcrib.kit.process.child import to_the_end
 from toolcrib.kit.process.collecting import Collected, OnOutput, collect
 from toolcrib.kit.runs import held as rows
@@ -24,7 +24,7 @@ from toolcrib.kit.runs.disk.folders import Folders
 from toolcrib.kit.runs.fitness import Fitness
 from toolcrib.kit.runs.held import Held
 from toolcrib.kit.runs.layered import Layered
-from toolcrib.kit.runs.outcome import Commit, Outcome, Ran
+from toolcrib.kit.runs.outcome import APPLY_TOOL, Commit, Outcome, Ran
 from toolcrib.kit.runs.running import Running
 from toolcrib.kit.store import Store
 from toolcrib.kit.threads import aside
@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 
 KEPT = 1_000_000
 """Bytes kept of each stream."""
-APART = re.compile(r"cross-device|\bEXDEV\b|os error 18\b", re.IGNORECASE)
+APART = ("cross-device", "os error 18")
+NOTHING = "Nothing is held in this workspace. Run it again."
 RENAME = (
     "a folder that was there before the run cannot be renamed in one step in here (cross-device "
     "link): mv and shutil.move copy it; in place of git mv: mv, then git add -A. In the "
@@ -73,6 +74,8 @@ class Runs:
         self._fitness = Fitness(self._folders, self._workspace)
         self._direct = Direct(self._folders.base, services, self._rows)
         self._swept = False
+        self._going: list[Running] = []
+        self._ending = False
 
     @classmethod
     def open(cls, services: Services) -> Self:
@@ -161,7 +164,11 @@ class Runs:
         async with way:
             views = await way.prepare(ctx)
             confined = await self._sandbox.spawn(argv, cwd=cwd, views=views, pty=pty, **how)
-            return Running(confined, lambda: way.finish(ctx, "auto", ""))
+            running = Running(confined, lambda: way.finish(ctx, "auto", ""))
+        self._going = [other for other in self._going if not other.is_over] + [running]
+        if self._ending:
+            running.hurry()
+        return running
 
     async def apply(self, held_id: str, ctx: Ctx) -> Outcome:
         """Make the changes of a held run, as one step of the undo log.
@@ -169,10 +176,11 @@ class Runs:
         Where others changed the same files since, nothing is made and it stays held.
 
         Raises:
-            NotFound: there is no such run, or it has expired.
+            NotFound: there is no such run, it has expired, or it is of another workspace.
+            Denied: it belongs to another conversation.
             Busy: another call is at work on it.
         """
-        held = await self._find(held_id)
+        held = await self._find(held_id, ctx)
         if held.kind == "step":
             outcome = await self._direct.apply(held, ctx)
         else:
@@ -185,38 +193,60 @@ class Runs:
 
     async def drop(self, held_id: str, ctx: Ctx) -> Outcome:
         """Throw the changes of a held run away. Raises as `apply`."""
-        del ctx
-        held = await self._find(held_id)
+        held = await self._find(held_id, ctx)
         await self._rows.write(lambda c: rows.drop(c, [held.id]))
         await self._discard(held)
         return Outcome("dropped")
 
     async def close(self) -> None:
-        """Drop what a store in memory would not find again."""
+        """Log what goes on has changed; drop what a store in memory would not find again."""
+        self.end_soon()
+        await asyncio.gather(*(r.finish() for r in self._going), return_exceptions=True)
         await asyncio.to_thread(self._folders.close)
+
+    def end_soon(self) -> None:
+        """End what goes on at once: there is little time left to log what it changed."""
+        self._ending = True
+        for running in self._going:
+            running.hurry()
+
+    @property
+    def ending(self) -> bool:
+        """Whether something that was told to end is still being logged; from any thread."""
+        return self._ending and not all(running.is_over for running in self._going)
 
     async def _get_ready(self) -> None:
         if not self._workspace.roots:
             raise NotConfigured(
                 "Programs cannot be run: no workspace is configured.",
-                hint="The user chooses a folder with workspace.roots or --workspace PATH.",
+                hint=NO_ROOTS,
             )
         await self._sweep()
         await self._changes.recover()  # half of a change is no place to start from
 
-    async def _find(self, held_id: str) -> Held:
+    async def _find(self, held_id: str, ctx: Ctx) -> Held:
         await self._sweep()
         wanted = held_id.strip().lower()
         found = await self._rows.read(lambda c: rows.find(c, wanted))
-        oldest = time.time() - self._config.run.held_hours * 3600
-        if found is None or found.time < oldest:
+        if found is None or not self._is_here(found):
             known = await self._rows.read(rows.every)
-            ids = ", ".join(held.id for held in known[:5] if held.time >= oldest)
+            ids = [held.id for held in known if self._is_here(held) and _is_of(held, ctx)]
             raise NotFound(
                 f"There is no held run {held_id[:40]}.",
-                hint=f"Held now: {ids}." if ids else "Nothing is held. Run it again.",
+                hint=f"Held now: {', '.join(ids[:5])}." if ids else NOTHING,
+            )
+        if not _is_of(found, ctx):
+            raise Denied(
+                f"Held run {found.id} belongs to another conversation.",
+                hint=f"The user can apply it: toolcrib call {APPLY_TOOL} id={found.id}",
             )
         return found
+
+    def _is_here(self, held: Held) -> bool:
+        """Whether it still counts, and all that it ran on is part of this workspace."""
+        oldest = time.time() - self._config.run.held_hours * 3600
+        here = {root.real for root in self._workspace.roots}
+        return held.time >= oldest and bool(held.roots) and here.issuperset(held.roots)
 
     async def _discard(self, held: Held) -> None:
         if held.kind == "step":
@@ -256,9 +286,15 @@ class Runs:
         await self._bound()
 
 
+def _is_of(held: Held, ctx: Ctx) -> bool:
+    """Whether a call may decide on it: one of its conversation, or a person."""
+    return held.session == ctx.session.id or ctx.caller.surface == "cli"
+
+
 def _could_not_rename(done: Collected) -> bool:
     """Whether it was told what an overlay answers to the rename of a folder from below."""
-    return any(APART.search(str(output)) for output in (done.stdout, done.stderr))
+    texts = (str(output).casefold() for output in (done.stdout, done.stderr))
+    return any(words in text for text in texts for words in APART)
 
 
 def _ran(done: Collected, confined: Confined, outcome: Outcome) -> Ran:

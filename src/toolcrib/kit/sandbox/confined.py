@@ -8,7 +8,7 @@ import fcntl
 import os
 import struct
 import termios
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 from types import TracebackType
 from typing import Literal, Self
@@ -44,7 +44,7 @@ class Confined:
         terminal: int = -1,
         lifeline: int = -1,
         output_bytes: int = 0,
-        at_end: Callable[[], None] = lambda: None,
+        at_end: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
         self.pid = process.pid
         self.level: Level = level
@@ -173,7 +173,7 @@ class Confined:
         self._begin_to_end(0)
 
     async def wait(self) -> int:
-        """Wait until it ends; the exit code. At no level does anything run on after it."""
+        """Wait until it ends; the exit code. At level strong nothing runs on after it."""
         await self._process.wait()
         code = self.exit_code
         return 137 if code is None else code
@@ -211,7 +211,8 @@ class Confined:
         finally:
             self.is_over = True
             self._close_lifeline()
-            self._at_end()
+            if self._at_end is not None:
+                await self._at_end()
 
     async def _namespace_ended(self) -> bool:
         """End all in the namespace and see all gone, which takes no look at every process."""

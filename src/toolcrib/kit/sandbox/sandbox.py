@@ -108,14 +108,18 @@ class Sandbox:
         try:
             return await self._starter.start(request, report)
         except BoundaryFailed as failed:
-            self._prober.forget()
-            again = await self._usable(request)
-            if again == report:
-                raise failed.told() from None
-            try:
-                return await self._starter.start(request, again)
-            except BoundaryFailed as failed_again:
-                raise failed_again.told() from None
+            return await self._again(request, report, failed)
+
+    async def _again(self, request: Request, before: Report, failed: BoundaryFailed) -> Confined:
+        """Start with what works now, if that is another boundary than before."""
+        self._prober.forget()
+        report = await self._usable(request)
+        if report == before:
+            raise failed.told() from None
+        try:
+            return await self._starter.start(request, report)
+        except BoundaryFailed as failed_again:
+            raise failed_again.told() from None
 
     async def _usable(self, request: Request) -> Report:
         """What the probe found, if a run may have it."""

@@ -349,10 +349,13 @@ class Starter:
             except OSError as error:
                 raise BoundaryFailed(f"{argv[0]}: {error.strerror}") from None
 
-    def _finish(self, confined: Confined, prepared: Prepared) -> None:
+    async def _finish(self, confined: Confined, prepared: Prepared) -> None:
         if prepared.group is not None and prepared.group.ran_out():
             confined.stopped = confined.stopped or "memory"
+        scratch, prepared.scratch = prepared.scratch, ""
         self._clean(prepared)
+        if scratch:  # which may hold very much
+            await asyncio.to_thread(shutil.rmtree, scratch, ignore_errors=True)
 
     def _clean(self, prepared: Prepared) -> None:
         if prepared.door is not None:

@@ -6,11 +6,13 @@ import asyncio
 import json
 import signal
 import sys
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from toolcrib.agents.answer import Answer
+from toolcrib.agents.client import Request
 from toolcrib.agents.outcome import Outcome, Reason
 from toolcrib.agents.performing import Performed
 from toolcrib.agents.requests import Asked
@@ -19,6 +21,7 @@ from toolcrib.agents.watching import Watch
 from toolcrib.core.context import Question
 from toolcrib.surfaces.cli import person
 from toolcrib.surfaces.cli.screen import one_line, visible, width
+from toolcrib.surfaces.ending import end_within
 from toolcrib.toolcalls.records import ContentDelta
 
 if TYPE_CHECKING:
@@ -26,6 +29,10 @@ if TYPE_CHECKING:
 
 HELP = "/tools lists the tools, /clear forgets what was said, /exit or Ctrl-D leaves."
 AGAIN = "Ctrl-C again, or Ctrl-D, leaves."
+WAITING = "[waiting for the model; Ctrl-C stops]"
+WAITING_SECONDS = 5.0
+LEAVING_SECONDS = 2.0
+"""What may be tidied up after a second Ctrl-C; a third one does not wait for it."""
 
 
 def note(text: str) -> None:
@@ -53,13 +60,34 @@ class Screen(Watch):
         self._before = ""
         self._new = ""
         self._why = ""
+        self._earlier = ""
+        self._waiting: asyncio.TimerHandle | None = None
         self.wrote = False
+        self.gone: BrokenPipeError | None = None
 
     async def step(self, number: int, most: int) -> None:
         """Begin with a fresh stream: each answer is one."""
         del number, most
+        self._earlier = self._shown.strip() or self._earlier
         self._stream = _stream(self._tools)
         self._shown = self._before = self._new = ""
+
+    async def asking(self, request: Request) -> None:
+        """Say so where nothing comes for some seconds."""
+        del request
+        self.quiet()
+        self._waiting = asyncio.get_running_loop().call_later(WAITING_SECONDS, note, WAITING)
+
+    async def failed(self, message: str) -> None:
+        """Nothing is waited for any more."""
+        del message
+        self.quiet()
+
+    def quiet(self) -> None:
+        """Say no more that the model is waited for."""
+        if self._waiting is not None:
+            self._waiting.cancel()
+            self._waiting = None
 
     async def again(self, why: str) -> None:
         """The answer starts anew: what it has in common with the first try is not shown twice.
@@ -67,6 +95,7 @@ class Screen(Watch):
         Where the second try goes on just so, its rest follows on the same line; else the
         line ends, and why is told.
         """
+        self.quiet()
         self._why = why
         if not self.wrote:
             self._tell_why()
@@ -77,12 +106,14 @@ class Screen(Watch):
     async def said(self, content: str, reasoning: str) -> None:
         """Show a piece of the answer."""
         del reasoning
+        self.quiet()
         if self._streaming and content:
             self._show(self._stream.feed(content))
 
     async def answered(self, answer: Answer, asked: Asked) -> None:
         """Show the rest, and end the line before the calls of the answer."""
         del answer
+        self.quiet()
         if self._streaming:
             self._show(self._stream.last())
             if self._new and self._before.startswith(self._new) and self._new != self._before:
@@ -109,9 +140,17 @@ class Screen(Watch):
     def end_line(self) -> None:
         """Begin a new line where text stands on this one."""
         if self.wrote:
-            sys.stdout.write("\n")
-            sys.stdout.flush()
+            self._out("\n")
             self.wrote = False
+
+    def rest_of(self, answer: str) -> str:
+        """What of an answer does not stand there yet."""
+        if self.wrote:
+            return ""
+        for said in (self._shown.strip(), self._earlier):
+            if said and answer.startswith(said):
+                return answer[len(said) :].lstrip()
+        return answer
 
     def _show(self, events: list[Any]) -> None:
         text = "".join(event.text for event in events if isinstance(event, ContentDelta))
@@ -136,9 +175,16 @@ class Screen(Watch):
         text = text if self.wrote else text.lstrip("\n")
         if text:
             text = text.encode("utf-8", "replace").decode()
-            sys.stdout.write(visible(text) if self._clean else text)
-            sys.stdout.flush()
+            self._out(visible(text) if self._clean else text)
             self.wrote = True
+
+    def _out(self, text: str) -> None:
+        try:
+            sys.stdout.write(text)
+            sys.stdout.flush()
+        except BrokenPipeError as error:
+            self.gone = error
+            raise
 
 
 def _stream(tools: list[dict[str, Any]]) -> ToolCallStream:
@@ -172,7 +218,7 @@ class Approver:
         return answer in ("y", "yes", "a", "always")
 
 
-def close_with(outcome: Outcome) -> None:
+def close_with(outcome: Outcome, seconds: float | None = None) -> None:
     """Say why a turn ended, where it is not an answer."""
     if outcome.reason in (Reason.ANSWERED, Reason.FINISHED):
         return
@@ -181,24 +227,46 @@ def close_with(outcome: Outcome) -> None:
         Reason.REPEATED_CALL: "stopped: it goes round in circles",
         Reason.REPEATED_ERROR: "stopped: the same error came again and again",
     }
+    if seconds is not None:
+        words[Reason.TIME_LIMIT] = f"time limit: stopped after {seconds:g} s (agent.seconds)"
     said = words.get(outcome.reason, str(outcome.reason).replace("_", " "))
     note(f"[{said}]" + (f" {outcome.note}" if outcome.note else ""))
     if outcome.hint:
         note(outcome.hint)
 
 
-async def once(talk: Talk, text: str, *, as_json: bool) -> Outcome:
-    """One turn, for a pipe: the answer on stdout."""
+async def once(talk: Talk, text: str, *, as_json: bool, seconds: float | None = None) -> Outcome:
+    """One turn: the words go to stdout as they come, or the outcome as JSON.
+
+    Args:
+        talk: the chat.
+        text: what is said.
+        as_json: print the outcome, and nothing before.
+        seconds: what a turn that nobody watches may take.
+
+    Raises:
+        BrokenPipeError: who read stdout has closed it.
+    """
     terminal = sys.stdout.isatty()
-    screen = Screen(talk.hands.specs, streaming=terminal and not as_json, clean=terminal)
-    outcome = await talk.turn(text, screen)
+    screen = Screen(talk.hands.specs, streaming=not as_json, clean=terminal)
+    deadline = None if seconds is None else time.monotonic() + seconds
+    try:
+        outcome = await talk.turn(text, screen, deadline)
+    except asyncio.CancelledError:
+        if not terminal:
+            screen.end_line()
+        raise
+    finally:
+        screen.quiet()
+    if screen.gone is not None:
+        raise screen.gone
     if as_json:
         print(json.dumps(outcome.to_json() | {"session": talk.name}, ensure_ascii=False))  # noqa: T201
-    elif not screen.wrote and outcome.answer:
-        print(visible(outcome.answer) if terminal else outcome.answer)  # noqa: T201
+    elif rest := screen.rest_of(outcome.answer):
+        print(visible(rest) if terminal else rest)  # noqa: T201
     screen.end_line()
     if not as_json:
-        close_with(outcome)
+        close_with(outcome, seconds)
     return outcome
 
 
@@ -207,11 +275,17 @@ class Chatting:
 
     Ctrl-C ends the step that runs and keeps the chat; a second one without a word between
     leaves, as Ctrl-D does.
+
+    Args:
+        talk: what it is about.
+        as_json: print outcomes as JSON.
+        on_late: kills child processes, where leaving takes too long.
     """
 
-    def __init__(self, talk: Talk, *, as_json: bool) -> None:
+    def __init__(self, talk: Talk, *, as_json: bool, on_late: Callable[[], object]) -> None:
         self._talk = talk
         self._json = as_json
+        self._on_late = on_late
         self._armed = False
         self._task: asyncio.Task[Any] | None = None
         self._left = False
@@ -228,6 +302,7 @@ class Chatting:
                 continue
             if typed == "":
                 note("")
+                self._left = True
                 break
             self._armed = False
             text = typed.strip()
@@ -246,13 +321,17 @@ class Chatting:
         except asyncio.CancelledError:
             if not self._armed:
                 raise
-            note(f"\n[stopped] {AGAIN}")
+            note("" if self._left else f"\n[stopped] {AGAIN}")
             return None
         finally:
             self._task = None
 
     def _interrupted(self) -> None:
-        self._left = self._left or self._armed
+        if self._left:
+            end_within(0, self._on_late)
+        elif self._armed:
+            self._left = True
+            end_within(LEAVING_SECONDS, self._on_late)
         self._armed = True
         if self._task is not None:
             self._task.cancel()

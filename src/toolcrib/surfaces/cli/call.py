@@ -9,6 +9,7 @@ import signal
 import sys
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from contextlib import suppress
+from dataclasses import replace
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +33,9 @@ examples:
   toolcrib call call_tool name=read_file arguments:='{"path": "notes.md"}'
   echo '{"path": "notes.md"}' | toolcrib call read_file -
 
-exit status: 0 done, 1 the tool failed, 2 the call is wrong, 130 interrupted
+exit status: 0 done, 1 the tool failed, 2 the call is wrong, 130 interrupted.
+It is that of the call: 0 also where tests failed or a program ended in error.
+What began in the background is stopped when the command ends.
 """
 
 
@@ -63,6 +66,7 @@ def run(options: Namespace, flags: Flags) -> int:
     caller = _caller(single=not options.session)
     result = asyncio.run(_call(config, profile, options.tool, sent, session, caller))
     if result is None:
+        _note("toolcrib: stopped.")
         return TERMINATED
     if options.json:
         print(json.dumps(result.to_json(), ensure_ascii=False, indent=2))
@@ -128,6 +132,7 @@ async def _call(
     caller: Caller,
 ) -> Result | None:
     """The result, or None when the process was told to end."""
+    from toolcrib.surfaces.cli.leftover import tell_stopped
     from toolcrib.toolbox import Toolbox
 
     ended = False
@@ -143,7 +148,15 @@ async def _call(
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, end)
     try:
         async with Toolbox(config, profile=profile) as box:
-            return await box.call(tool, sent, session=f"cli:{session}", caller=caller)
+            result = await box.call(tool, sent, session=f"cli:{session}", caller=caller)
+            stopped = tell_stopped(box)
+            if (
+                result.next
+                and stopped
+                and set(map(str, result.next.arguments.values())) & {*stopped}
+            ):
+                return replace(result, next=None)  # what it would go on with is no more
+            return result
     except asyncio.CancelledError:
         if ended:
             return None

@@ -23,12 +23,13 @@ WAITING = "toolcrib: waiting for the end of what comes through the pipe; </dev/n
 EXAMPLES = """\
 examples:
   toolcrib chat
-  toolcrib chat --profile default,git --model qwen3-8b
+  toolcrib chat --profile default,code --model qwen3-8b
   toolcrib chat -p "What is in notes.md?"
   git diff | toolcrib chat -p "Review this change" --json
   toolcrib chat --continue
 
 Ctrl-C stops a step and keeps the chat; again, or Ctrl-D, leaves.
+With -p or a pipe a turn takes at most agent.seconds.
 exit status: 0 answered, 1 not, 130 interrupted
 """
 
@@ -68,8 +69,10 @@ async def _chat(options: Namespace, config: Config, profile: str, said: str | No
     from toolcrib.agents.outcome import Status
     from toolcrib.agents.talk import Means, Talk
     from toolcrib.core.context import Caller
+    from toolcrib.kit.process import Processes
     from toolcrib.surfaces.chat.terminal import Approver, Chatting, note, once
     from toolcrib.surfaces.cli import person
+    from toolcrib.surfaces.cli.leftover import tell_stopped
     from toolcrib.toolbox import Toolbox
 
     none = profile.strip().lower() == "none"
@@ -91,13 +94,16 @@ async def _chat(options: Namespace, config: Config, profile: str, said: str | No
         means = Means(config, box.use, box.shown, invoke)
         earlier = kept.messages if kept else ()
         talk = Talk(name, means, options.model or "", options.max_steps or 0, earlier)
-        endpoint = await talk.connect()
         if said is not None:
-            outcome = await once(talk, said, as_json=options.json)
+            outcome = await once(talk, said, as_json=options.json, seconds=config.agent.seconds)
+            tell_stopped(box)
             return OK if outcome.status is Status.COMPLETED else FAILED
+        endpoint = await talk.connect()
         tools = len(talk.hands.tools)
         note(f"{endpoint.model} at {endpoint.base_url}, {tools} tools, chat {name}. /help helps.")
-        await Chatting(talk, as_json=options.json).run()
+        on_late = box.use(Processes).kill_all_now
+        await Chatting(talk, as_json=options.json, on_late=on_late).run()
+        tell_stopped(box)
         return OK
 
 

@@ -34,6 +34,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except SystemExit as end:  # how argparse says that it has printed its help or a complaint
         return _flushed(end.code if isinstance(end.code, int) else FAILED)
     except KeyboardInterrupt:
+        complain("stopped.")
         return INTERRUPTED
     except BrokenPipeError:
         return _reader_gone()

@@ -37,6 +37,8 @@ def run(options: Namespace, flags: Flags) -> int:
         print(f"{call.name} {json.dumps(call.arguments, ensure_ascii=False)}")
     for note in found.diagnostics:
         print(f"{note.code}: {note.message}", file=sys.stderr)
+    if not found.calls and not found.diagnostics:
+        print("toolcrib: there is no tool call in this text.", file=sys.stderr)
     return 0 if found.calls else 1
 
 

@@ -13,7 +13,7 @@ import asyncio
 import os
 import stat
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any, Self
 
@@ -29,11 +29,14 @@ LAST_WORDS = 0.5
 
 
 @asynccontextmanager
-async def messages() -> AsyncIterator[tuple[Any, Any]]:
+async def messages(on_end: Callable[[], object]) -> AsyncIterator[tuple[Any, Any]]:
     """The read stream and the write stream of this process.
 
     While it lasts, fd 0 is at its end and fd 1 leads to stderr: what tools and children
     print does not reach the protocol.
+
+    Args:
+        on_end: called when the client has closed its end. Calls may still be in flight.
     """
     if sys.platform == "win32" or not all(map(_is_pipe, (0, 1))):
         from mcp.server.stdio import stdio_server
@@ -49,7 +52,7 @@ async def messages() -> AsyncIterator[tuple[Any, Any]]:
     os.close(end)
     outgoing = await Outgoing.open(outward)
     try:
-        yield await Incoming.open(inward, outgoing), outgoing
+        yield await Incoming.open(inward, outgoing, on_end), outgoing
     finally:
         await outgoing.finish()
         # Whoever started us may go on using the same pipes.
@@ -146,19 +149,22 @@ class Outgoing(_Stream):
 class Incoming(_Stream):
     """Messages from the client. What is none is answered here, and not passed on."""
 
-    def __init__(self, reader: asyncio.StreamReader, outgoing: Outgoing) -> None:
+    def __init__(
+        self, reader: asyncio.StreamReader, outgoing: Outgoing, on_end: Callable[[], object]
+    ) -> None:
         self._reader = reader
         self._outgoing = outgoing
+        self._on_end = on_end
 
     @classmethod
-    async def open(cls, fd: int, outgoing: Outgoing) -> Self:
+    async def open(cls, fd: int, outgoing: Outgoing, on_end: Callable[[], object]) -> Self:
         """Read from a pipe."""
         reader = asyncio.StreamReader(limit=LONGEST_LINE)
         await asyncio.get_running_loop().connect_read_pipe(
             lambda: asyncio.StreamReaderProtocol(reader),
             os.fdopen(fd, "rb", buffering=0, closefd=False),
         )
-        return cls(reader, outgoing)
+        return cls(reader, outgoing, on_end)
 
     def __aiter__(self) -> Self:
         return self
@@ -193,6 +199,7 @@ class Incoming(_Stream):
                 line = await self._reader.readuntil(b"\n")
             except asyncio.IncompleteReadError as error:
                 if not error.partial:
+                    self._on_end()
                     raise anyio.EndOfStream from None
                 line = error.partial
             except asyncio.LimitOverrunError as error:

@@ -84,7 +84,8 @@ def tests(said: dict[str, Any]) -> None:
         path, marks, rest = str(said.get(name) or "").partition("::")
         if marks and rest[:1].isidentifier():  # one test in a file, as pytest names it
             said[name] = path
-            said.setdefault("runner", f"pytest::{rest}")
+            if str(said.get("runner") or "").lower() in ("", "auto", "pytest"):
+                said["runner"] = f"pytest::{rest}"
     for name in ("runner", "framework"):
         if str(said.get(name, "")).lower() == "auto":
             del said[name]

@@ -20,11 +20,22 @@ ASKS = re.compile(
     r"|unable to read from stdin|input is not|failed tty get"
 )
 NOT_FOUND = re.compile(r"(?:line \d+: |: )([\w.+-]{1,60}): (?:command )?not found")
-OFFLINE = re.compile(
+UNNAMED = re.compile(
     r"[Cc]ould not resolve|Temporary failure in name resolution|Name or service not known"
-    r"|[Nn]etwork is unreachable|EAI_AGAIN|ENOTFOUND|No address associated"
-    r"|Failed to establish a new connection|from versions: none"
+    r"|EAI_AGAIN|ENOTFOUND|No address associated|unable to resolve host|from versions: none"
 )
+"""A failed lookup of a name."""
+REFUSED = re.compile(
+    r"[Nn]etwork is unreachable|Failed to establish a new connection|[Cc]onnection refused"
+    r"|ECONNREFUSED|ENETUNREACH|Failed to connect to|Couldn't connect to server"
+    r"|connect E(?:ACC\w+|PERM)\b|urlopen error \[Errno 13\]|Requires net access to"
+    r"|line \d+, in create_connection\n(?:.*\n){1,9}PermissionError"
+)
+FETCHES = re.compile(r"\b(?:curl|wget|fetch|https?|urllib\d?|requests|httpx|aiohttp|socket|net)\b")
+"""What asks some host: its failure may be caught, or lost in a pipe."""
+LOCAL = re.compile(r"\blocalhost\b|\b127(?:\.\d{1,3}){3}\b|\b0\.0\.0\.0\b|\[::1?\]")
+SILENT = {"curl": {6: "Could not resolve", 7: "Failed to connect to"}, "wget": {4: "ECONNREFUSED"}}
+"""The exit codes of programs that may say nothing, and what each would have said."""
 PIP = re.compile(r"\bpip\b|pypi\.org|from versions: none")
 WINDOWS = re.compile(r"\$'\\r'|\\r'?: |required file not found|bad interpreter|: unexpected end of")
 READERS = {"cat", "read", "sort", "wc", "tee", "python", "python3", "node", "bash", "sh", "bc"}
@@ -52,6 +63,7 @@ def hints_of(ctx: Ctx, command: str, ran: Ran, *, fed: bool) -> list[str]:
     tail = f"{ran.stdout.last(TAIL)}\n{ran.stderr.last(TAIL)}".rstrip()
     script = read_script(command)
     found = list(_failed(tail, script)) if ran.exit_code else []
+    found += _network(ctx, command, ran, _silent(script, ran.exit_code))
     if not fed and (ASKS.search(tail) or (not tail.strip() and _reads(script))):
         found.append(f"its stdin is empty: give 'input'{_or_terminal(ctx)}")
     names = {c.name for c in script.commands if not c.nested}
@@ -64,19 +76,20 @@ def hints_of(ctx: Ctx, command: str, ran: Ran, *, fed: bool) -> list[str]:
     return [f"[{line}]" for line in dict.fromkeys(found)]
 
 
-def python_hints(source: str, ran: Ran) -> list[str]:
+def python_hints(ctx: Ctx, source: str, ran: Ran) -> list[str]:
     """The same for Python code."""
     errors = ran.stderr.last(TAIL)
     found = []
-    if not ran.exit_code:
-        return []
-    if "SyntaxError" in errors and NOTEBOOK.search(source):
+    if ran.exit_code and "SyntaxError" in errors and NOTEBOOK.search(source):
         found.append("lines with ! or % are of notebooks: run_command runs commands of the shell")
-    if "EOFError: EOF when reading a line" in errors:
+    if ran.exit_code and "EOFError: EOF when reading a line" in errors:
         found.append("nobody can answer input() here: write the values into the code")
-    if OFFLINE.search(errors):
-        found.append(NO_PACKAGES if PIP.search(errors) else _offline())
-    return [f"[{line}]" for line in found]
+    return [f"[{line}]" for line in (*found, *_network(ctx, source, ran))]
+
+
+def javascript_hints(ctx: Ctx, source: str, ran: Ran) -> list[str]:
+    """The same for JavaScript."""
+    return [f"[{line}]" for line in _network(ctx, source, ran)]
 
 
 def needs_screen(command: str) -> str:
@@ -106,8 +119,6 @@ def _failed(tail: str, script: Script) -> Iterator[str]:
     missing = NOT_FOUND.search(tail)
     if missing:
         yield how_to_get(missing[1])
-    if OFFLINE.search(tail):
-        yield NO_PACKAGES if PIP.search(tail) else _offline()
     if WINDOWS.search(tail):
         yield "if the script has Windows line ends: sed -i 's/\\r$//' FILE"
     if DOCKER.search(tail):
@@ -117,8 +128,32 @@ def _failed(tail: str, script: Script) -> Iterator[str]:
         yield NEVER[names[-1] if names else "sudo"]
 
 
-def _offline() -> str:
-    return "runs have no network; the user can open hosts with run.network"
+def _silent(script: Script, code: int) -> str:
+    """What a program that was told to be silent would have said."""
+    names = {command.name for command in script.commands}
+    return "".join(said.get(code, "") for name, said in SILENT.items() if name in names)
+
+
+def _network(ctx: Ctx, source: str, ran: Ran, silent: str = "") -> list[str]:
+    """Why nothing answers, if a run asked some host and got no answer."""
+    source = source[:MOST_READ]
+    if ran.level == "none" or not (ran.exit_code or FETCHES.search(source)):
+        return []
+    tail = f"{ran.stdout.last(TAIL)}\n{ran.stderr.last(TAIL)}\n{silent}"
+    unnamed = UNNAMED.search(tail)
+    if not unnamed and not REFUSED.search(tail):
+        return []
+    if PIP.search(tail):
+        return [NO_PACKAGES]
+    if unnamed or not LOCAL.search(source):
+        hosts = ", ".join(ctx.config.run.network)
+        reach = f"runs reach no other hosts than {hosts}" if hosts else "runs have no network"
+        return [f"{reach}; the user can open hosts with run.network"]
+    if ran.level == "kernel" or "Requires net access to" in tail:
+        return ["runs have no network here, not even a loopback of their own"]
+    terminal = ", or in one terminal" if offers(ctx, "start_terminal") else ""
+    own = "each run has a loopback of its own: start the server and ask it in the same run"
+    return [f"{own}{terminal}"]
 
 
 def _or_terminal(ctx: Ctx) -> str:

@@ -6,11 +6,11 @@ from typing import Annotated, Any
 
 from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
-from toolcrib.core.errors import BadInput, Unavailable
+from toolcrib.core.errors import BadInput
 from toolcrib.core.params import Param, Seconds
 from toolcrib.core.tool import EXEC, READ, tool
 from toolcrib.kit.interpreters import toolchains
-from toolcrib.kit.interpreters.missing import how_to_get
+from toolcrib.kit.interpreters.missing import how_to_get, not_installed
 from toolcrib.kit.paths import SafePath, Workspace, WorkspacePath
 from toolcrib.kit.runs import Ran, Runs
 from toolcrib.kit.shell import code_verdict
@@ -102,7 +102,7 @@ def _plan(ctx: Ctx, start: SafePath) -> tuple[SafePath, list[Linter], list[str]]
     linters, missing = linters_of(ctx, folder, target)
     if not linters and missing:
         name = "ruff" if missing[0] == "python" else _program(missing[0])
-        raise Unavailable(f"{name} is not installed.", hint=f"{how_to_get(name)}.")
+        raise not_installed(name)
     if not linters:
         raise BadInput(
             f"No linter can be told from '{folder.display}'.",
@@ -139,11 +139,9 @@ def _headline(linter: Linter, ran: Ran, count: int, *, fine: bool) -> str:
         return f"{linter.name}: stopped, its time was up"
     if fine:
         return f"{linter.name}: no problems"
-    return (
-        f"{linter.name}: {count:,} problems"
-        if count
-        else f"{linter.name}: exit code {ran.exit_code}"
-    )
+    if not count:
+        return f"{linter.name}: exit code {ran.exit_code}"
+    return f"{linter.name}: {count:,} {'problem' if count == 1 else 'problems'}"
 
 
 def _program(name: str) -> str:

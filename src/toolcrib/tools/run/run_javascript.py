@@ -21,6 +21,7 @@ from toolcrib.kit.threads import aside, in_thread
 from toolcrib.kit.worker import Task, Workers
 from toolcrib.tools.run import dialects
 from toolcrib.tools.run.following import Follower
+from toolcrib.tools.run.hints import javascript_hints
 from toolcrib.tools.run.reporting import fitted, report
 
 SECONDS = 60.0
@@ -111,6 +112,7 @@ async def run_javascript(
             and TYPED.search(source)
         ):
             notes.append('[TypeScript needs Deno: pip install "toolcrib[js]"]')
+    notes += javascript_hints(ctx, source, ran)
     facts = {"engine": engine.name, "program": engine.program}
     return await report(
         ctx, run_javascript.name, ran, follower.ring, limit=limit, notes=notes, facts=facts

@@ -87,7 +87,7 @@ async def run_python(
         ran,
         follower.ring,
         limit=limit,
-        notes=[*_notes(python, ran.stderr.last(MOST_SEARCHED)), *python_hints(source, ran)],
+        notes=[*_notes(python, ran.stderr.last(MOST_SEARCHED)), *python_hints(ctx, source, ran)],
         facts={"interpreter": {"path": python.program, "from": python.origin}},
     )
 

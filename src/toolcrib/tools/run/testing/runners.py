@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import json
 import re
 import shlex
@@ -10,13 +11,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from toolcrib.core.context import Ctx
-from toolcrib.core.errors import BadInput, NotFound, ToolError, Unavailable
+from toolcrib.core.errors import BadInput, NotFound, ToolError
 from toolcrib.kit.interpreters import find_program, python_for, shell_program
-from toolcrib.kit.interpreters.missing import how_to_get
+from toolcrib.kit.interpreters.missing import not_installed
 from toolcrib.kit.interpreters.programs import Folders, is_program, prefix_of
 from toolcrib.kit.interpreters.python import has_package
 from toolcrib.kit.paths import SafePath
 from toolcrib.tools.run.testing import compiled, javascript, python
+from toolcrib.tools.run.testing.places import Place, has
 from toolcrib.tools.run.testing.totals import Totals
 
 MAX_FILE = 2_000_000
@@ -71,14 +73,17 @@ def runner_for(ctx: Ctx, path: SafePath, wanted: str) -> Runner:
         "python -m pytest": "pytest",
     }
     name = aliases.get(name.lower(), name.lower() if name.lower() in NAMES else name)
+    root = folder
     if not name:
-        name, folder, target = _detected(folder, target)
+        name, root = _detected(folder, target)
     if name not in NAMES:
         argv = [shell_program(ctx), "-c", name]
-        return Runner("command", argv, folder)
-    if wanted:
-        folder, target = _project(folder, target, name)
-    return _made(ctx, name, folder, f"{target}::{inside}" if inside else target)
+        return Runner("command", argv, root)
+    if name in ("pytest", "unittest"):
+        return _of_interpreter(ctx, name, Place.of(name, folder, target), inside)
+    # What was told from a package.json is started beside that one: a nearer may say nothing.
+    place = Place.of(name, folder, target) if wanted else Place(root, folder, target)
+    return _of_program(ctx, name, place)
 
 
 def _split(path: SafePath) -> tuple[SafePath, str]:
@@ -90,46 +95,31 @@ def _split(path: SafePath) -> tuple[SafePath, str]:
     return path.parent, path.name
 
 
-def _detected(folder: SafePath, target: str) -> tuple[str, SafePath, str]:
-    """The runner by what lies in the folder, else in those above it."""
-    start = folder
-    for depth in range(len(start.parts), -1, -1):
-        here = start.ancestor(depth)
+def _detected(folder: SafePath, target: str) -> tuple[str, SafePath]:
+    """The runner by what lies in the folder, else in those above it; and where that lies."""
+    for depth in range(len(folder.parts), -1, -1):
+        here = folder.ancestor(depth)
         found = _by_files(here, target)
         if found:
-            below = "/".join(start.parts[depth:])
-            return found, here, "/".join(part for part in (below, target) if part)
+            return found, here
     raise BadInput(
         f"No tests can be told from '{folder.display}'.",
         hint=f"Name the runner ({', '.join(NAMES)}) or give a command as 'runner'.",
     )
 
 
-def _project(folder: SafePath, target: str, name: str) -> tuple[SafePath, str]:
-    """The folder of the project around a path, for runners that start there."""
-    marks = {"go": "go.mod", "cargo": "Cargo.toml"}
-    mark = marks.get(
-        name, "package.json" if name not in ("pytest", "unittest") else "pyproject.toml"
-    )
-    for depth in range(len(folder.parts), -1, -1):
-        here = folder.ancestor(depth)
-        if _has(here, mark):
-            return here, "/".join(p for p in ("/".join(folder.parts[depth:]), target) if p)
-    return folder, target
-
-
 def _by_files(folder: SafePath, target: str) -> str:
     if target.endswith(".py"):
         return _of_python(folder, target)
-    if _has(folder, "Cargo.toml"):
+    if has(folder, "Cargo.toml"):
         return "cargo"
-    if _has(folder, "go.mod"):
+    if has(folder, "go.mod"):
         return "go"
-    if _has(folder, "package.json"):
+    if has(folder, "package.json"):
         name = _of_package(_json(folder, "package.json"))
         if name:
             return name
-    if any(_has(folder, name) for name in PYTEST_FILES):
+    if any(has(folder, name) for name in PYTEST_FILES):
         return "pytest"
     if "[tool.pytest" in _text(folder, "pyproject.toml") + _text(folder, "setup.cfg"):
         return "pytest"
@@ -165,46 +155,50 @@ def _of_package(package: dict[str, Any]) -> str:
     return "npm test" if script and "no test specified" not in script else ""
 
 
-def _made(ctx: Ctx, name: str, folder: SafePath, target: str) -> Runner:
-    understood = PARSERS[name]
-    if name in ("pytest", "unittest"):
-        return _of_interpreter(ctx, name, folder, target)
-    program, readable = _program(ctx, name, folder)
-    inner = f"./{target}" if target else ""
-    where = inner.rpartition("/")[0] if target.endswith(".go") else inner
+def _of_program(ctx: Ctx, name: str, place: Place) -> Runner:
+    program, readable = _program(ctx, name, place.near)
+    target = [place.target] if place.target else []
+    package = "/".join(part for part in (".", place.folder_target) if part)
     words = {
-        "jest": ["--json", "--ci", "--testLocationInResults", *([target] if target else [])],
-        "vitest": ["run", "--reporter=json", *([target] if target else [])],
-        "mocha": ["--reporter", "json", *([target] if target else [])],
-        "node": ["--test", "--test-reporter=tap", *([target] if target else [])],
-        "go": ["test", "-json", where or "./..."]
-        if not target
-        else ["test", "-json", f"{where or '.'}"],
+        "jest": ["--json", "--ci", "--testLocationInResults", *target],
+        "vitest": ["run", "--reporter=json", *target],
+        "mocha": ["--reporter", "json", *target],
+        "node": ["--test", "--test-reporter=tap", *target],
+        "go": ["test", "-json", package if target else "./..."],
         "cargo": ["test", "--offline", "--color=never", "--no-fail-fast"],
     }[name]
-    return Runner(name, [program, *words], folder, readable, understood)
+    return Runner(name, [program, *words], place.root, readable, PARSERS[name])
 
 
-def _of_interpreter(ctx: Ctx, name: str, folder: SafePath, target: str) -> Runner:
-    chosen = python_for(ctx, folder)
+def _of_interpreter(ctx: Ctx, name: str, place: Place, inside: str) -> Runner:
+    chosen = python_for(ctx, place.near)
     start = [chosen.program, "-B", "-m"]
     readable = chosen.readable
     if name == "unittest":
-        words = ["unittest", "-v", target]
-        if not target.endswith(".py"):
-            words = ["unittest", "discover", "-v", *(["-s", target] if target else [])]
-        return Runner(name, [*start, *words], folder, readable, python.unittest)
+        words = ["unittest", *_of_unittest(place)]
+        return Runner(name, [*start, *words], place.root, readable, python.unittest)
     if chosen.origin == "toolcrib":
         own = find_program(ctx, "pytest")
         if not own and not has_package(chosen.program, "pytest"):
-            raise Unavailable("pytest is not installed.", hint=f"{how_to_get('pytest')}.")
+            raise not_installed("pytest")
         if own:
             start, readable = [own], tuple(prefix_of(own)) + readable
     words = ["pytest"] if start[-1] == "-m" else []
     words += ["-p", "no:cacheprovider", "--color=no", "-rfE", "--tb=short", "-q"]
-    return Runner(
-        name, [*start, *words, *([target] if target else [])], folder, readable, python.pytest
-    )
+    if place.target:
+        words.append(f"{place.target}::{inside}" if inside else place.target)
+    return Runner(name, [*start, *words], place.root, readable, python.pytest)
+
+
+def _of_unittest(place: Place) -> list[str]:
+    """Its words: tests of a package as parts of it, others by the folder that they lie in."""
+    if place.file and place.is_package:
+        return ["-v", place.target]
+    words = ["discover", "-v"]
+    if place.folder_target:
+        words += ["-s", place.folder_target]
+        words += ["-t", "."] if place.is_package else []
+    return words + (["-p", glob.escape(place.file)] if place.file else [])
 
 
 def _program(ctx: Ctx, name: str, folder: SafePath) -> tuple[str, Folders]:
@@ -215,20 +209,12 @@ def _program(ctx: Ctx, name: str, folder: SafePath) -> tuple[str, Folders]:
             if is_program(own):
                 node = find_program(ctx, "node")
                 if not node:
-                    raise Unavailable("Node.js is not here.", hint=f"{how_to_get('node')}.")
+                    raise not_installed("node")
                 return own, tuple(prefix_of(node))
     found = find_program(ctx, name)
     if not found:
-        raise Unavailable(f"{name} is not on this machine.", hint=f"{how_to_get(name)}.")
+        raise not_installed(name)
     return found, tuple(prefix_of(found))
-
-
-def _has(folder: SafePath, name: str) -> bool:
-    try:
-        folder.child(name).stat()
-    except ToolError:
-        return False
-    return True
 
 
 def _names(folder: SafePath) -> list[str]:

@@ -1,0 +1,127 @@
+"""What a run says that asked a host and got no answer."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import AsyncIterator
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from toolcrib import Toolbox
+
+pytestmark = [pytest.mark.rows("E31", "E32"), pytest.mark.timeout(120)]
+NO_NETWORK = "[runs have no network; the user can open hosts with run.network]"
+LOOPBACK = {
+    "strong": "[each run has a loopback of its own: start the server and ask it in the same run",
+    "kernel": "[runs have no network here, not even a loopback of their own]",
+}
+NODE = pytest.mark.skipif(not shutil.which("node"), reason="Node.js is not on this machine")
+DENO = pytest.mark.skipif(not find_spec("deno"), reason="Deno is not installed")
+CURL = pytest.mark.skipif(not shutil.which("curl"), reason="curl is not on this machine")
+WGET = pytest.mark.skipif(not shutil.which("wget"), reason="wget is not on this machine")
+AWAY = "http://host.invalid/"
+HERE = "http://localhost:9876/"
+
+
+def box_in(tmp_path: Path, **run: str) -> Toolbox:
+    folder = tmp_path / "work"
+    folder.mkdir(exist_ok=True)
+    return Toolbox({"store": {"url": f"sqlite:///{tmp_path}/s.db"}, "run": run}, workspace=folder)
+
+
+@pytest.fixture
+async def box(tmp_path: Path, level: str) -> AsyncIterator[Toolbox]:
+    del level  # it is in the environment
+    async with box_in(tmp_path) as made:
+        yield made
+
+
+@pytest.mark.parametrize(
+    ("command", "away"),
+    [
+        pytest.param(f"curl {AWAY}", True, marks=CURL),
+        pytest.param(f"curl -s {AWAY}", True, marks=CURL),
+        pytest.param("curl -s http://192.0.2.1/", True, marks=CURL),
+        pytest.param(f"curl {AWAY} | head -1", True, marks=CURL),
+        pytest.param(f"curl -s {HERE}", False, marks=CURL),
+        pytest.param("curl 127.0.0.1:9876", False, marks=CURL),
+        pytest.param(f"wget -q {AWAY}", True, marks=WGET),
+        pytest.param(f"wget -q -t 1 -O - {HERE}", False, marks=WGET),
+        pytest.param(f"node -e 'fetch(\"{AWAY}\")'", True, marks=NODE),
+        pytest.param(f"node -e 'fetch(\"{HERE}\")'", False, marks=NODE),
+    ],
+)
+async def test_of_a_command(box: Toolbox, level: str, command: str, away: bool) -> None:
+    text = (await box.call("run_command", {"command": command})).text
+    assert (NO_NETWORK in text) is away, text
+    assert (LOOPBACK[level] in text) is not away, text
+    assert text.count("network") + text.count("loopback") <= 2
+
+
+@pytest.mark.parametrize("caught", [False, True])
+@pytest.mark.parametrize("away", [True, False])
+async def test_of_python(box: Toolbox, level: str, away: bool, caught: bool) -> None:
+    line = f"urllib.request.urlopen('{AWAY if away else HERE}')"
+    code = f"try: {line}\nexcept Exception as e: print(e)" if caught else line
+    text = (await box.call("run_python", {"code": f"import urllib.request\n{code}"})).text
+    assert (NO_NETWORK if away else LOOPBACK[level]) in text, text
+
+
+@pytest.mark.parametrize(
+    "engine", [pytest.param("node", marks=NODE), pytest.param("deno", marks=DENO)]
+)
+async def test_of_javascript(tmp_path: Path, level: str, engine: str) -> None:
+    async with box_in(tmp_path, javascript=engine) as box:
+        away = await box.call("run_javascript", {"code": f"await fetch('{AWAY}')"})
+        assert NO_NETWORK in away.text, away.text
+        here = await box.call("run_javascript", {"code": f"await fetch('{HERE}')"})
+        assert LOOPBACK["kernel" if engine == "deno" else level] in here.text, here.text
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["exit 6", "exit 7", "echo Connection refused", pytest.param("curl --version", marks=CURL)],
+)
+async def test_what_asked_no_host_is_told_nothing(box: Toolbox, command: str) -> None:
+    text = (await box.call("run_command", {"command": command})).text
+    assert "network" not in text
+    assert "loopback" not in text
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("open('f', 'w').write('x')", False),
+        ("import sys\nsys.stdout.seek", True),
+        ("class F:\n    async def write(self): return 1\nawait F().write()", False),
+        ("class F:\n    async def read(self): return 1\nawait F().read()", True),
+        ("len('x')", True),
+        ("n = open('f', 'w').write('x')\nn", True),
+    ],
+)
+async def test_what_a_write_returns_is_not_shown(box: Toolbox, code: str, said: bool) -> None:
+    result = await box.call("run_python", {"code": code})
+    assert result.data["exit_code"] == 0, result.text
+    assert bool(result.data["stdout"]) is said
+
+
+async def test_python_in_the_background_is_heard_at_once(box: Toolbox) -> None:
+    command = "python3 -c 'import time; print(111 * 1001**2); time.sleep(100)'"
+    started = await box.call("run_command", {"command": command, "background": True})
+    job = started.data["id"]
+    heard = await box.call("read_job", {"id": job, "text": "111222111", "timeout": 10, "offset": 0})
+    assert "111222111" in heard.text, heard.render()
+    await box.call("stop_job", {"id": job})
+
+
+async def test_the_user_may_have_it_otherwise(
+    tmp_path: Path, level: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    del level
+    command = {"command": "echo [$PYTHONUNBUFFERED]"}
+    async with box_in(tmp_path) as box:
+        assert "[1]" in (await box.call("run_command", command)).text
+        monkeypatch.setenv("PYTHONUNBUFFERED", "")
+        assert "[]" in (await box.call("run_command", command)).text
