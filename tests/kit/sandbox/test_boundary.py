@@ -267,6 +267,7 @@ async def test_where_machine_code_is_refused_an_interpreter_starts_the_program(
         argv=("sh", "-c", script, "sh", str(tmp_path / "secret")),
         cwd=str(strong.root),
         views={str(strong.root): Bind()},
+        merge=True,
     )
     async with await starter.start(request, replace(report, quick=False)) as run:
         said = b"".join([chunk.data async for chunk in run.output()]).decode()
