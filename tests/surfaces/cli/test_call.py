@@ -155,7 +155,7 @@ async def test_a_signal_ends_the_call_and_its_children(
     assert not gone(pid)
     process.send_signal(number)
     out, err = process.communicate(timeout=20)
-    assert (process.returncode, out, err) == (code, "", "")
+    assert (process.returncode, out, err) == (code, "", "toolcrib: stopped.\n")
     await eventually(lambda: gone(pid))
     assert program("history", "--json").json[0]["outcome"] == "cancelled"
 

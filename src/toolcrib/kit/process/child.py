@@ -210,6 +210,8 @@ class Process:
         """Send a signal to all of the tree; whether there was anything to send it to."""
         tree = find(self._mark, self.group, self._since)
         for seen in tree:
+            if number == signal.SIGCONT and seen.pid not in self._seen:
+                send(seen, signal.SIGTERM)  # born after the others were asked
             send(seen, number)
             self._seen[seen.pid] = seen
         if not HAS_PROC and not self._exited.is_set():
