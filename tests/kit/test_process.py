@@ -444,7 +444,8 @@ async def test_a_deaf_process_is_killed_after_the_grace(processes: Processes) ->
     process = await processes.spawn(["sh", "-c", script], cwd=HERE)
     async for _ in process.read("stdout"):
         break
-    await process.kill(grace=3)  # long enough for a shell on a crowded machine
+    await until(lambda: sleepers(tag) == 1)  # between fork and exec a signal is lost
+    await process.kill(grace=3)
     assert [data async for data in process.read("stdout")] == [b"asked\n"]
     assert process.exit_code == -9
     assert survivors(tag) == []
