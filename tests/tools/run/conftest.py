@@ -1,17 +1,34 @@
-"""The level of the boundary behind which the tools of this folder run."""
+"""A toolbox on a folder, and the level of the boundary behind which its tools run."""
 
 from __future__ import annotations
 
 import os
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 
 from tests.conftest import absent
+from toolcrib import Toolbox
 from toolcrib.core.config import Config
 from toolcrib.core.services import Services
 from toolcrib.kit.sandbox import Sandbox
 
 LEVEL = "TOOLCRIB_RUN__LEVEL"
+
+
+@pytest.fixture
+async def box(tmp_path: Path) -> AsyncIterator[Toolbox]:
+    """With the Python of the tests, which has pytest. Some files have one of their own."""
+    folder = tmp_path / "work"
+    folder.mkdir()
+    settings = {
+        "store": {"url": f"sqlite:///{tmp_path}/store.db"},
+        "run": {"python": sys.executable},
+    }
+    async with Toolbox(settings, workspace=folder) as made:
+        yield made
 
 
 @pytest.fixture(params=["strong", "kernel"])

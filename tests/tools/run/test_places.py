@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import sys
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -19,18 +17,6 @@ UNITTEST = (
     "import unittest\nfrom mod import f\nclass T(unittest.TestCase):\n"
     "    def test_f(self): self.assertEqual(f(), open('data').read())\n"
 )
-
-
-@pytest.fixture
-async def box(tmp_path: Path) -> AsyncIterator[Toolbox]:
-    folder = tmp_path / "work"
-    folder.mkdir()
-    settings = {
-        "store": {"url": f"sqlite:///{tmp_path}/store.db"},
-        "run": {"python": sys.executable},
-    }
-    async with Toolbox(settings, workspace=folder) as made:
-        yield made
 
 
 def project(box: Toolbox, at: str, marks: list[str], tests: str) -> Path:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import sys
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -132,18 +130,6 @@ def test_any_output_is_taken(text: str) -> None:
 def test_places_of_problems(line: str, place: tuple[str, int, int]) -> None:
     found = problems_in(line)
     assert [(p.line, p.column) for p in found] == [place[1:]]
-
-
-@pytest.fixture
-async def box(tmp_path: Path) -> AsyncIterator[Toolbox]:
-    folder = tmp_path / "work"
-    folder.mkdir()
-    settings = {
-        "store": {"url": f"sqlite:///{tmp_path}/store.db"},
-        "run": {"python": sys.executable},
-    }
-    async with Toolbox(settings, workspace=folder) as made:
-        yield made
 
 
 def root(box: Toolbox) -> Path:

@@ -13,7 +13,7 @@ SECONDS = 20.0
 class BoundaryFailed(Exception):
     """The boundary itself could not be made, though the probe had worked."""
 
-    def told(self) -> Unavailable:
+    def unavailable(self) -> Unavailable:
         """The same for who called."""
         return Unavailable(
             f"The sandbox could not be started: {self}.", hint="`toolcrib doctor` says more."

@@ -108,7 +108,7 @@ def program(machine: str, sockets: Sockets, *, alone: bool, counted: bool) -> by
         sockets: what `socket` may give.
         alone: whether other processes of the machine are out of sight; where they are
             not, their limits may not be set either.
-        counted: whether somebody is asked about each new process; see `launcher.Births`.
+        counted: whether somebody is asked about each new process; see `inside.births.Births`.
     """
     code, numbers = ARCHITECTURES[machine]
     made = _Program()

@@ -100,7 +100,7 @@ def in_memory(name: str, data: bytes) -> int:
 
 
 @cache
-def launcher_code() -> bytes:
+def inside_code() -> bytes:
     """The modules of `inside`, compiled for the interpreter that runs them."""
     names = INSIDE.split(".")
     made: list[tuple[str, CodeType | None]] = [

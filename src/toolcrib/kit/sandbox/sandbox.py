@@ -115,11 +115,11 @@ class Sandbox:
         self._prober.forget()
         report = await self._usable(request)
         if report == before:
-            raise failed.told() from None
+            raise failed.unavailable() from None
         try:
             return await self._starter.start(request, report)
         except BoundaryFailed as failed_again:
-            raise failed_again.told() from None
+            raise failed_again.unavailable() from None
 
     async def _usable(self, request: Request) -> Report:
         """What the probe found, if a run may have it."""

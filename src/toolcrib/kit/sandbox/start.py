@@ -321,7 +321,7 @@ class Starter:
                 start = held("start", launcher.image(made, MACHINE))
                 argv = [*outer, f"/proc/self/fd/{start}"]
             else:
-                code = held("launcher", plan.launcher_code())
+                code = held("launcher", plan.inside_code())
                 argv = [*outer, *plan.command(held("plan", made.packed()), code)]
             source: int
             if slave >= 0:

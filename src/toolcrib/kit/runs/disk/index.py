@@ -23,6 +23,7 @@ from toolcrib.kit.paths import Image
 from toolcrib.kit.paths.beneath import READABLE, Openat2, has_openat2
 from toolcrib.kit.paths.bulk import BULK
 from toolcrib.kit.paths.images import pieces
+from toolcrib.kit.runs.disk.opening import holder_of
 from toolcrib.kit.runs.disk.removal import FOLDER
 from toolcrib.kit.store.blobs import Blobs
 from toolcrib.kit.store.files import make_private
@@ -262,16 +263,8 @@ def open_beneath(top: int, way: str) -> int:
     """Open a plain file for reading, no link followed on the way."""
     if has_openat2():
         return Openat2().unlinked(top, way, READABLE)
-    held = os.dup(top)
-    try:
-        *folders, name = way.split("/")
-        for folder in folders:
-            inner = os.open(folder, FOLDER, dir_fd=held)
-            os.close(held)
-            held = inner
+    with holder_of(top, way) as (held, name):
         return os.open(name, READABLE | os.O_NOFOLLOW, dir_fd=held)
-    finally:
-        os.close(held)
 
 
 def compare(before: Index, after: Index) -> tuple[list[str], list[str]]:

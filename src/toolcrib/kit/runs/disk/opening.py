@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import stat
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 
 from toolcrib.kit.paths.beneath import READABLE
 from toolcrib.kit.runs.disk.removal import FOLDER
@@ -28,6 +29,21 @@ class usable:  # noqa: N801 - used like a function
             folder, name, mode, _needed = self._held
             with suppress(OSError):
                 os.chmod(name, mode, dir_fd=folder)
+
+
+@contextmanager
+def holder_of(top: int, way: str) -> Iterator[tuple[int, str]]:
+    """The folder that holds what is at a way, open, and its name; no link is followed."""
+    *folders, name = way.split("/")
+    held = os.dup(top)
+    try:
+        for folder in folders:
+            inner = os.open(folder, FOLDER, dir_fd=held)
+            os.close(held)
+            held = inner
+        yield held, name
+    finally:
+        os.close(held)
 
 
 def open_file(top: int, parts: tuple[str, ...]) -> int:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 from toolcrib.kit.ids import random_id
 from toolcrib.kit.paths import Image
@@ -18,6 +18,7 @@ from toolcrib.kit.paths.staging import (
     set_mode,
     status_of,
 )
+from toolcrib.kit.runs.disk.opening import holder_of
 from toolcrib.kit.runs.disk.removal import FOLDER
 
 
@@ -76,7 +77,7 @@ def cover(top: int, ways: Sequence[str]) -> list[str]:
     """Make empty folders, over which a boundary can be put; those that were made."""
     made = []
     for way in ways:
-        with suppress(OSError), _folder(top, way) as (folder, name):
+        with suppress(OSError), holder_of(top, way) as (folder, name):
             os.mkdir(name, dir_fd=folder)
             made.append(way)
     return made
@@ -85,28 +86,13 @@ def cover(top: int, ways: Sequence[str]) -> list[str]:
 def uncover(top: int, ways: Sequence[str]) -> None:
     """Remove folders that are still empty."""
     for way in ways:
-        with suppress(OSError), _folder(top, way) as (folder, name):
+        with suppress(OSError), holder_of(top, way) as (folder, name):
             os.rmdir(name, dir_fd=folder)
-
-
-@contextmanager
-def _folder(top: int, way: str) -> Iterator[tuple[int, str]]:
-    """The folder that holds a name, open, no link followed on the way."""
-    *folders, name = way.split("/")
-    held = os.dup(top)
-    try:
-        for folder in folders:
-            inner = os.open(folder, FOLDER, dir_fd=held)
-            os.close(held)
-            held = inner
-        yield held, name
-    finally:
-        os.close(held)
 
 
 def disarm(top: int, way: str) -> bool:
     """Take the setuid and setgid bits from a file; whether that worked."""
-    with suppress(OSError), _folder(top, way) as (folder, name):
+    with suppress(OSError), holder_of(top, way) as (folder, name):
         status = os.stat(name, dir_fd=folder, follow_symlinks=False)
         set_mode(folder, name, stat.S_IMODE(status.st_mode) & 0o1777)
         return True
