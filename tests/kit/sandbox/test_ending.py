@@ -6,6 +6,7 @@ import asyncio
 import os
 import random
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -20,7 +21,7 @@ from tests.kit.sandbox.conftest import Box, Open
 from tests.servers.survivors import Tag, gone, survivors
 from toolcrib.core.config import data_folder
 from toolcrib.core.errors import Unavailable
-from toolcrib.kit.sandbox import Bind, Limits, judge, leftovers
+from toolcrib.kit.sandbox import Bind, Limits, judge, leftovers, numbering
 from toolcrib.kit.sandbox.places import SCRATCH
 from toolcrib.kit.sandbox.terms import MEGABYTE
 from toolcrib.kit.sandbox.usage import tree
@@ -94,9 +95,35 @@ async def test_output(box: Box) -> None:
     assert done.stopped == "output"
 
 
+async def test_numbers_of_processes_begin_anew(strong: Box) -> None:
+    """What runs inside has the lower number then; what the machine holds is not its own."""
+    if os.getuid():
+        pytest.skip("only root says which number is next")
+    highest = int(Path("/proc/sys/kernel/pid_max").read_text())
+    if shutil.disk_usage("/tmp").used < 300 * MEGABYTE:
+        pytest.skip("the machine holds no more than the run may")
+    for _ in range(5):
+        Path("/proc/sys/kernel/ns_last_pid").write_text(str(highest - 3))
+        done = await strong.sh("sleep 0.5; echo $$", limits=Limits(memory_bytes=250 * MEGABYTE))
+        assert (done.code, done.stopped) == (0, ""), done
+
+
 async def test_cpu_time(box: Box) -> None:
     done = await box.sh("while :; do :; done", limits=Limits(cpu_seconds=1))
     assert done.code in (137, 152)
+
+
+async def test_a_ceiling_for_root(strong: Box) -> None:
+    """A burst is over before anybody could look: the kernel itself refuses what is too much."""
+    if os.getuid() or not numbering.is_own():
+        pytest.skip("for root, from Linux 6.14 on")
+    outside = Path("/proc/sys/kernel/pid_max").read_text()
+    done = await strong.sh("cat /proc/sys/kernel/pid_max", limits=Limits(processes=20))
+    assert int(done.out) == 20 + numbering.RESERVED + numbering.OUTER
+    assert Path("/proc/sys/kernel/pid_max").read_text() == outside
+    write = "import os; os.write(os.open('/proc/sys/kernel/pid_max', os.O_WRONLY), b'30000')"
+    assert (await strong.run(sys.executable, "-c", write)).code == 1
+    assert (await strong.sh("for n in $(seq 900); do /bin/true; done; echo all")).out == "all\n"
 
 
 async def test_processes(box: Box) -> None:

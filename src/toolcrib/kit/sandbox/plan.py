@@ -51,6 +51,9 @@ class Plan:
         asking_filter: the filter where it can do that only by being asked.
         most: how many processes and threads the stage lets be.
         group: where it enters the control group of the run; -1 without one.
+        settings: the system's own settings, opened outside, where the namespace of the run
+            gets a highest number of a process; -1 to leave it as it is.
+        highest: that number, as it is written.
         nice: how much it stands back behind other programs.
         asking, told: the stage's own.
     """
@@ -72,6 +75,8 @@ class Plan:
     asking_filter: bytes = b""
     most: int = 512
     group: int = -1
+    settings: int = -1
+    highest: bytes = b""
     nice: int = 0
     asking: int = -1
     told: int = -1

@@ -18,7 +18,7 @@ from toolcrib.core.config import Config
 from toolcrib.kit.paths import Workspace
 from toolcrib.kit.paths.workspace import own_places
 from toolcrib.kit.process import Mark, Processes
-from toolcrib.kit.sandbox import environment, landlock, launcher, plan
+from toolcrib.kit.sandbox import environment, landlock, launcher, numbering, plan
 from toolcrib.kit.sandbox.answer import BoundaryFailed, fault, told
 from toolcrib.kit.sandbox.cgroups import Group
 from toolcrib.kit.sandbox.confined import Confined, Stopped, last_words, set_size
@@ -181,6 +181,9 @@ class Starter:
             processes = limits.processes + threads_of(os.getuid())
         made.limits = plan.numbers(limits, processes=processes)
         prepared.group = Group.make(limits) if level != "none" else None
+        if level == "strong" and os.getuid() == 0 and numbering.is_own():
+            # To root the system refuses no process, so the namespace gets no more numbers.
+            made.highest = numbering.highest(limits.processes)
         if prepared.group is not None:
             made.group = prepared.group.door
 
@@ -298,6 +301,11 @@ class Starter:
         with ExitStack() as stack:
             passed = [made.status]
             passed += [fd for fd in (made.lifeline, made.group) if fd >= 0]
+
+            if made.highest:
+                made.settings = numbering.settings()
+                stack.callback(os.close, made.settings)
+                passed.append(made.settings)
 
             def held(name: str, data: bytes) -> int:
                 fd = plan.in_memory(name, data)

@@ -71,7 +71,8 @@ class Gauge:
             resident += _resident(pid)
             usage.disk += _written(pid)
         usage.processes -= self.overhead
-        self._inner = max(members, default=self.pid)
+        # The first process in there: numbers start anew at some time, so they say nothing.
+        self._inner = next((pid for pid in members if pid != self.pid), 0)
         files = self._files_in_memory()
         if _shared_memory() - self._shared_before > memory_limit // 4:
             files += held_in_memory(tuple(members))
@@ -87,7 +88,7 @@ class Gauge:
 
     def _files_in_memory(self) -> int:
         used = 0
-        for path in self.in_memory:
+        for path in self.in_memory if self._inner else ():
             with suppress(OSError):
                 status = os.statvfs(f"/proc/{self._inner}/root{path}")
                 used += (status.f_blocks - status.f_bfree) * status.f_frsize

@@ -36,6 +36,7 @@ from toolcrib.kit.sandbox.inside.relaying import relay
 def run(plan: Plan, status: int) -> None:  # noqa: C901, PLR0912
     """Confine this process and become the program."""
     enter(plan["group"])
+    end_numbers(plan["settings"], plan["highest"])
     if plan["relay"]:
         relay(plan)
     if plan["terminal"]:
@@ -91,6 +92,16 @@ def enter(group: int) -> None:
         posix.write(group, b"0")
     except OSError:
         pass  # the watchdog looks at all runs
+
+
+def end_numbers(settings: int, highest: bytes) -> None:
+    """Let the processes of the namespace have no higher number, if that is wanted."""
+    try:
+        fd = posix.open("pid_max", posix.O_WRONLY, dir_fd=settings)
+        posix.write(fd, highest)
+    except (OSError, ValueError):
+        return  # the watchdog looks at all runs
+    posix.close(fd)
 
 
 def found(plan: Plan) -> str:

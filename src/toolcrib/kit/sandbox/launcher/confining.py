@@ -52,10 +52,11 @@ EVERYWHERE = {"close_range": 436, "create_ruleset": 444, "add_rule": 445, "restr
 
 HERE = -100
 PATH_ONLY, FOLDER, CLOSED_BY_EXEC = 0x200000, {"x86_64": 0x10000, "aarch64": 0x4000}, 0x80000
-EXISTS, RUNS = 0, 1
+EXISTS, RUNS, WRITE_ONLY = 0, 1, 1
 SET_FLAGS, TAKE_TERMINAL, NO_NEW_PRIVS, FILTER = 2, 0x540E, 38, 1
 UNDER_PATH, OF_PORT = 1, 2
 STATUS, RULESET, RULE = 3, 4, 5
+SETTINGS, SETTING = 4, 5
 """Descriptors: all others are closed, so that the next one opened has the next number."""
 LAST = 0xFFFFFFFF
 CANNOT, MISSING = 126, 127
@@ -88,6 +89,8 @@ class _Writer:
             # The watchdog looks at all runs, also at one that could not enter.
             self._any("writev", plan.group, self._steps.parts((self._steps.data(ENTER), 1)), 1)
         self._keep_only_status()
+        if plan.settings >= 0:
+            self._end_numbers(plan.highest)
         if plan.terminal:
             self._any("setsid")  # it may lead its session already
             self._must("terminal", "ioctl", 0, TAKE_TERMINAL, 0)
@@ -137,7 +140,21 @@ class _Writer:
         if self._plan.status != STATUS:
             self._must("status", "dup3", self._plan.status, STATUS, 0)
         self._must("status", "fcntl", STATUS, SET_FLAGS, 1)  # closed by the program's begin
-        self._must("descriptors", "close_range", STATUS + 1, LAST, 0)
+        first = STATUS + 1
+        if self._plan.settings >= 0:
+            self._must("settings", "dup3", self._plan.settings, SETTINGS, CLOSED_BY_EXEC)
+            first = SETTINGS + 1
+        self._must("descriptors", "close_range", first, LAST, 0)
+
+    def _end_numbers(self, highest: bytes) -> None:
+        """Let the processes of the namespace have no higher number."""
+        name = self._steps.text("pid_max")
+        self._any("openat", SETTINGS, name, WRITE_ONLY | CLOSED_BY_EXEC, 0)
+        self._any(
+            "writev", SETTING, self._steps.parts((self._steps.data(highest), len(highest))), 1
+        )
+        self._any("close", SETTING)
+        self._any("close", SETTINGS)
 
     def _landlock(
         self, attributes: bytes, paths: list[tuple[str, int]], ports: list[tuple[int, int]]
