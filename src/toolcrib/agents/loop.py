@@ -266,7 +266,7 @@ class Loop:
             word = ""
         if not word:
             self.answer, self.answered = text, bool(text)
-            return Reason.ANSWERED
+            return Reason.ANSWERED if text else Reason.NO_ANSWER
         self._reminders += 1
         if self.circles.is_too_often(self._reminders):
             return Reason.NO_CALLS

@@ -27,6 +27,7 @@ class Reason(StrEnum):
     FINISHED = "finished"
     ANSWERED = "answered"
     GAVE_UP = "gave_up"
+    NO_ANSWER = "no_answer"
     STEP_LIMIT = "step_limit"
     TIME_LIMIT = "time_limit"
     TOOL_BUDGET = "tool_budget"

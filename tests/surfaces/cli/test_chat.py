@@ -78,6 +78,16 @@ def test_a_pipe_that_stays_open_is_waited_for_and_that_is_said(
     assert server.asked[0]["messages"][-1]["content"] == "Sum it up\n\nlate"
 
 
+def test_a_model_that_says_nothing(chat: Any, server: ModelServer) -> None:
+    server.says(Turn(""), Turn(" \n"))
+    ended = chat("-p", "hello")
+    assert (ended.code, ended.out.strip()) == (1, "")
+    assert "the model said nothing" in ended.err
+    ended = chat("-p", "hello", "--json")
+    outcome = json.loads(ended.out)
+    assert (ended.code, outcome["status"], outcome["reason"]) == (1, "stalled", "no_answer")
+
+
 def test_as_json(chat: Any) -> None:
     ended = chat("-p", "what is the word?", "--json")
     assert ended.json["answer"] == "It is plum."

@@ -223,6 +223,7 @@ def close_with(outcome: Outcome, seconds: float | None = None) -> None:
     if outcome.reason in (Reason.ANSWERED, Reason.FINISHED):
         return
     words = {
+        Reason.NO_ANSWER: "the model said nothing",
         Reason.STEP_LIMIT: "stopped after its last step; say something to go on",
         Reason.REPEATED_CALL: "stopped: it goes round in circles",
         Reason.REPEATED_ERROR: "stopped: the same error came again and again",
