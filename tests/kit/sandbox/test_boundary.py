@@ -18,7 +18,8 @@ from toolcrib.kit.egress import Egress, GuardProxy
 from toolcrib.kit.process import Processes
 from toolcrib.kit.sandbox import Bind, Overlay, Pty, ReadOnly, launcher
 from toolcrib.kit.sandbox.network import Doors
-from toolcrib.kit.sandbox.start import Request, Starter
+from toolcrib.kit.sandbox.preparing import Request
+from toolcrib.kit.sandbox.start import Starter
 
 pytestmark = pytest.mark.rows("X3", "X19", "E31", "C073")
 

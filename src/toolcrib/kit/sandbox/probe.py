@@ -16,9 +16,10 @@ from toolcrib.core.errors import ToolError
 from toolcrib.kit.sandbox import landlock, launcher
 from toolcrib.kit.sandbox.answer import BoundaryFailed
 from toolcrib.kit.sandbox.filtering import machine_known
+from toolcrib.kit.sandbox.preparing import Request
 from toolcrib.kit.sandbox.programs import candidates
 from toolcrib.kit.sandbox.remedies import GET_BUBBLEWRAP, fix
-from toolcrib.kit.sandbox.start import Request, Starter
+from toolcrib.kit.sandbox.start import Starter
 from toolcrib.kit.sandbox.terms import Bind, Level, Limits, Overlay, Report, View
 
 SECONDS = 10.0

@@ -16,8 +16,9 @@ from toolcrib.kit.process import Processes
 from toolcrib.kit.sandbox.answer import BoundaryFailed
 from toolcrib.kit.sandbox.confined import Confined
 from toolcrib.kit.sandbox.network import Doors
+from toolcrib.kit.sandbox.preparing import Request, Stdin
 from toolcrib.kit.sandbox.probe import Prober
-from toolcrib.kit.sandbox.start import Request, Starter, Stdin
+from toolcrib.kit.sandbox.start import Starter
 from toolcrib.kit.sandbox.terms import Bind, Limits, Overlay, Pty, ReadOnly, Report, View
 
 
