@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import tempfile
 import uuid
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -50,9 +51,13 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-async def box(folder: Path, tmp_path: Path, level: str, tag: str) -> AsyncIterator[Toolbox]:
+async def box(
+    folder: Path, tmp_path: Path, level: str, tag: str, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[Toolbox]:
     """A toolbox that must leave nothing, once it is closed and before."""
     del level  # it is in the environment
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))  # others use /tmp too
     config = {"store": {"url": f"sqlite:///{tmp_path}/store.db"}}
     before = Machine.now(tmp_path / "state")
     async with Toolbox(config, workspace=folder) as box:
