@@ -24,6 +24,11 @@ MAX_STYLE = 2000
 _STREAMED = re.compile(r"[SBP]:[0-9a-f]+\Z")
 
 
+def _may_hide(style: str) -> bool:
+    """Whether the expression may find something: most styles are soon passed over."""
+    return "none" in style or "hidden" in style or "opacity" in style or "size" in style
+
+
 def visibility(node: Any) -> Visibility:
     """Whether an element is marked as invisible where it stands.
 
@@ -31,7 +36,7 @@ def visibility(node: Any) -> Visibility:
     accordions, parts that arrive after the rest, the first frame of an animation.
     """
     style = node.attr("style")
-    found = _STYLE.search(style[:MAX_STYLE]) if style else None
+    found = _STYLE.search(style[:MAX_STYLE]) if style and _may_hide(style.lower()) else None
     if found is None:
         if node.attr("hidden") is None:
             return "shown"

@@ -3,39 +3,40 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Set as AbstractSet
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-_CAMEL = re.compile(r"([a-z])([A-Z])")
-_NAME = re.compile(r"[a-z]{2,20}")
+_LOWER = re.compile(r"[a-z]{2,}")
+_CAMEL = re.compile(r"[A-Z]+[a-z]*|[a-z]+")
 _WORD = re.compile(r"[^\W\d_]+|[$€£¥©|•#%@]")
+_ASCII_WORD = re.compile(r"[a-z]+|[$|#%@]")
+"""The same in a text without other letters, where it is quicker."""
 SHORT = 30
 """Texts up to this many words are looked at word by word."""
 _FEW = 5
 """Texts up to this many words come again on other pages."""
-MAX_CACHED = 20_000
+_LONGEST = 20
+"""Letters of a word of a name that is learned."""
+MAX_CACHED = 4_000
 MOST = 127
 """The greatest sum, in tenths."""
 Summary = tuple[int, int, int]
-_NONE: frozenset[str] = frozenset()
+_NOTHING: Summary = (0, 0, 0)
 
 
 def name_words(name: str) -> frozenset[str]:
     """The words of class names and ids: `relatedPosts` has `related` and `posts`."""
-    return frozenset(_words_in(name))
+    return frozenset(word for word in _words_in(name) if 2 <= len(word) <= _LONGEST)
 
 
-def _words_in(name: str) -> list[str]:
-    lowered = name.lower()
-    if lowered != name:
-        lowered = _CAMEL.sub(r"\1 \2", name).lower()
-    return _NAME.findall(lowered)
+def _words_in(name: str) -> Iterable[str]:
+    return _LOWER.findall(name) if name.islower() else map(str.lower, _CAMEL.findall(name))
 
 
 def text_words(text: str, words: int) -> frozenset[str]:
     """The words of a text; those of short ones as a phrase too."""
     lowered = text[:400].lower()
-    found = _WORD.findall(lowered)
+    found = (_ASCII_WORD if lowered.isascii() else _WORD).findall(lowered)
     if words <= 4:
         found.append("=" + "_".join(found))
     return frozenset(found[: SHORT + 1])
@@ -49,30 +50,17 @@ class Lexicon:
     texts: dict[str, int]
     _seen: dict[str, Summary] = field(default_factory=dict)
     _read: dict[str, tuple[int, int]] = field(default_factory=dict)
-    _singles: dict[str, AbstractSet[str]] = field(default_factory=dict)
 
     def name(self, name: str) -> Summary:
         """Sum, least and greatest of the words of a class name."""
         known = self._seen.get(name)
         if known is None:
-            known = _summary(self.names, self._known_words(name))
-            if len(self._seen) < MAX_CACHED:
-                self._seen[name] = known
+            if len(self._seen) >= MAX_CACHED:
+                self._seen.clear()
+            odds = self.names
+            found = {word: odds[word] for word in _words_in(name) if word in odds}
+            known = self._seen[name] = _summary([*found.values()]) if found else _NOTHING
         return known
-
-    def _known_words(self, name: str) -> AbstractSet[str]:
-        """Those of its words that say something; classes come again in other names."""
-        words: AbstractSet[str] = _NONE
-        names = self.names
-        for single in name.split():
-            known = self._singles.get(single)
-            if known is None:
-                known = _NONE.union([word for word in _words_in(single) if word in names])
-                if len(self._singles) < MAX_CACHED:
-                    self._singles[single] = known
-            if known:
-                words = words | known if words else known
-        return words
 
     def text(self, text: str, words: int) -> tuple[int, int]:
         """Mean, finer by three, and least of the words of a text; zeros where it is long."""
@@ -83,7 +71,9 @@ class Lexicon:
             odds = self.texts
             values = [odds[word] for word in text_words(text, words) if word in odds]
             known = _mean_and_least(values, words) if values else (0, 0)
-            if words <= _FEW and len(self._read) < MAX_CACHED:
+            if words <= _FEW:
+                if len(self._read) >= MAX_CACHED:
+                    self._read.clear()
                 self._read[text] = known
         return known
 
@@ -93,10 +83,7 @@ def _mean_and_least(values: list[int], words: int) -> tuple[int, int]:
     return max(-MOST, min(MOST, 3 * total // (words + 1))), max(-MOST, least) if least < 0 else 0
 
 
-def _summary(table: dict[str, int], words: AbstractSet[str]) -> Summary:
-    values = [table[word] for word in words if word in table] if words else ()
-    if not values:
-        return 0, 0, 0
+def _summary(values: list[int]) -> Summary:
     if len(values) == 1:
         value = max(-MOST, min(MOST, values[0]))
         return (value, value, 0) if value < 0 else (value, 0, value)

@@ -88,6 +88,8 @@ _KINDS = {
     **dict.fromkeys(SKIPPED | VOID, _VOID),
 }  # fmt: skip
 """What a tag is; any other is a block-level one."""
+_TOLD = frozenset({"class", "id", "role", "style", "hidden"})
+"""Attributes that say something of an element."""
 _MENUS = NAV | FOOTER
 _CONTENT = "p, h1, main, article, pre, blockquote, table"
 _FEW_WORDS = 150
@@ -99,10 +101,10 @@ def _skip(_: Any, __: str) -> int:
     return _VOID
 
 
-def _name(node: Any, attrs: Any) -> str:
-    """Its class and its id."""
-    name = node.attr("class") or "" if "class" in attrs else ""
-    if "id" in attrs:
+def _name(node: Any, told: frozenset[str]) -> str:
+    """Its class and its id, where it has them."""
+    name = node.attr("class") or "" if "class" in told else ""
+    if "id" in told:
         name = f"{name} {node.attr('id')}"
     return name[:MAX_NAME] if len(name) > MAX_NAME else name
 
@@ -119,11 +121,13 @@ class _Walk:
         self.link_depth = 0
         self.bold_depth = 0
         self.pre_depth = 0
+        self.parts: list[str] = []
+        self.nodes: list[Any] = []
         self._clear()
 
     def _clear(self) -> None:
-        self.parts: list[str] = []
-        self.nodes: list[Any] = []
+        self.parts.clear()
+        self.nodes.clear()
         self.breaks = 0
         self.link_chars = self.links = self.emphasis = 0
         self.inline = self.inline_name = ""
@@ -134,7 +138,8 @@ class _Walk:
         from turbohtml import Text
 
         count, kind = 0, _BLOCK
-        entering, block = self._entering().get, self._block
+        entering, block, text = self._entering().get, self._block, self._text
+        parts = self.parts
         children = iter(self.root)
         stack: list[tuple[Iterator[Any], int]] = []
         while True:
@@ -142,8 +147,8 @@ class _Walk:
                 found = type(node)
                 if found is Text:
                     data = node.data
-                    if self.parts or self.pre_depth or not data.isspace():
-                        self._text(node, data)
+                    if parts or not data.isspace() or self.pre_depth:
+                        text(node, data)
                 elif found is Node:
                     tag = node.tag
                     entered = entering(tag, block)(node, tag)
@@ -235,16 +240,16 @@ class _Walk:
         current, elements = self.current, self.page.elements
         parent = elements[current]
         flags, name = parent.flags, ""
-        if attrs:
-            if "style" in attrs or "hidden" in attrs:
+        if attrs and (told := _TOLD.intersection(attrs)):
+            if "style" in told or "hidden" in told:
                 seen = self._hides(node)
                 if seen == "hidden":
                     return _VOID
                 if seen != "shown":
                     flags |= HIDDEN
-            if "role" in attrs:
+            if "role" in told:
                 flags |= ROLE_FLAGS.get(node.attr("role") or "", 0)
-            name = _name(node, attrs)
+            name = _name(node, told)
         if self.parts:
             self.flush()
         flags |= TAG_FLAGS.get(tag, 0)
@@ -295,7 +300,7 @@ class _Walk:
                     self.inline,
                     self.inline_name,
                     self.emphasis,
-                    self.nodes,
+                    self.nodes.copy(),
                 )
             )
         self._clear()
