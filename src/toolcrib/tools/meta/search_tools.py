@@ -9,7 +9,6 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import NoResults
 from toolcrib.core.params import Count, Param
 from toolcrib.core.tool import tool
-from toolcrib.tools.meta.finding.index import finder
 
 BEST = 10
 """Tools shown for a question that sets no limit."""
@@ -33,6 +32,8 @@ async def search_tools(
     Use it when no listed tool fits the task. Then read tool_help of the one you want
     and send it with call_tool.
     """
+    from toolcrib.tools.meta.finding.index import finder  # large, and seldom needed
+
     tools = list(ctx.registry)
     asked = bool(query.strip())
     found = finder(ctx.registry).find(query, limit or BEST) if asked else tools[:limit]
