@@ -15,6 +15,8 @@ from functools import cache
 SINCE = (6, 14)
 RESERVED = 300
 """The kernel gives numbers up to here once only; a first burst may have as many more."""
+HELD = 3
+"""Numbers that one process may hold: its own, its group's and its session's."""
 OUTER = 2
 """The first process of the namespace, and the one that carries connections out."""
 LOWEST = 5
@@ -29,8 +31,11 @@ def is_own() -> bool:
 
 
 def highest(most: int) -> bytes:
-    """What to write, so that a run may have so many processes and threads."""
-    return str(RESERVED + OUTER + most).encode()
+    """What to write, so that a run may have so many processes and threads.
+
+    It is a ceiling for a burst alone: the watch ends a run at the limit.
+    """
+    return str(RESERVED + OUTER + HELD * most).encode()
 
 
 def settings() -> int:

@@ -154,9 +154,10 @@ class Starter:
             passed += [fd for fd in (made.lifeline, made.group) if fd >= 0]
 
             if made.highest:
-                made.settings = numbering.settings()
-                stack.callback(os.close, made.settings)
-                passed.append(made.settings)
+                with suppress(OSError):
+                    made.settings = numbering.settings()
+                    stack.callback(os.close, made.settings)
+                    passed.append(made.settings)
 
             def held(name: str, data: bytes) -> int:
                 fd = plan.in_memory(name, data)

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import os
+import stat
 import time
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from toolcrib.kit.process.sweep import look_around
 
-PAGE = os.sysconf("SC_PAGESIZE")
 INODE_BYTES = 4_096
 """What a file without content counts on disk."""
 HAS_CHILDREN = os.path.exists(f"/proc/self/task/{os.getpid()}/children")  # noqa: PTH110
+MORE = 1.2
+"""Files are counted again when so much more of the disk is gone."""
 CLOSE_LOOK = 0.5
 """From this share of the limit, shared memory is told from memory of its own."""
 
@@ -38,6 +40,7 @@ class Gauge:
         counted: whether the system refuses processes above the limit; it does not to root.
         in_memory: file systems in memory, as seen from inside; their content is memory.
         folders: where it writes on disk.
+        members: the processes that the last look found.
     """
 
     pid: int
@@ -46,7 +49,10 @@ class Gauge:
     counted: bool = True
     in_memory: Sequence[str] = ()
     folders: Sequence[str] = ()
-    _free: dict[str, int] | None = None
+    members: frozenset[int] = frozenset()
+    _free: dict[str, tuple[int, int]] = field(default_factory=dict)
+    _lost: int = 0
+    _made: int = 0
     _inner: int = 0
     _shared_before: int = 0
     _began: float = 0.0
@@ -61,29 +67,33 @@ class Gauge:
             return [pid for pid in tree(self.pid, 1) if pid != self.pid]
         return [pid for pid in tree(self.pid, 1) if pid != self.pid] or [self.pid]
 
-    def look(self, memory_limit: int, disk_limit: int) -> Usage:
-        """What is used now; memory above half of the limit is measured more exactly."""
-        members = tree(self.pid)
-        usage = Usage()
-        resident = 0
-        for pid, threads in members.items():
-            usage.processes += threads
-            resident += _resident(pid)
-            usage.disk += _written(pid)
-        usage.processes -= self.overhead
+    def look(
+        self, memory_limit: int, disk_limit: int, *, among: Container[int] | None = None
+    ) -> Usage:
+        """What is used now; memory above half of the limit is measured more exactly.
+
+        Args:
+            memory_limit: in bytes.
+            disk_limit: in bytes.
+            among: the processes whose memory counts; None for all.
+        """
+        found = tree(self.pid)
+        self.members = frozenset(found)
         # The first process in there: numbers start anew at some time, so they say nothing.
-        self._inner = next((pid for pid in members if pid != self.pid), 0)
+        self._inner = next((pid for pid in found if pid != self.pid), 0)
+        usage = Usage(processes=sum(found.values()) - self.overhead)
+        usage.disk = max(sum(map(_written, found)), self._on_disk(disk_limit))
+        counted = [pid for pid in found if among is None or pid in among]
         files = self._files_in_memory()
         if _shared_memory() - self._shared_before > memory_limit // 4:
-            files += held_in_memory(tuple(members))
+            files += held_in_memory(counted)
             if not self.namespaces:
                 files += made_in_memory(self._began)
-        usage.memory = resident + files
+        usage.memory = sum(map(_resident, counted)) + files
         if usage.memory > memory_limit * CLOSE_LOOK:
-            exact = [_exactly(pid) for pid in members]
+            exact = [_exactly(pid) for pid in counted]
             own, shared = (sum(column) for column in zip(*exact, strict=True)) if exact else (0, 0)
             usage.memory = own + max(shared, files)
-        usage.disk += self._made_files(disk_limit)
         return usage
 
     def _files_in_memory(self) -> int:
@@ -94,16 +104,26 @@ class Gauge:
                 used += (status.f_blocks - status.f_bfree) * status.f_frsize
         return used
 
-    def _made_files(self, limit: int) -> int:
-        """Many files without content fill a disk too; only very many are looked for."""
-        free: dict[str, int] = {}
+    def _on_disk(self, limit: int) -> int:
+        """Bytes in files made or changed since the begin, where the disk lost as many.
+
+        Who writes for itself alone is not seen by what processes tell: children that nobody
+        waits for, files without content, processes that let nobody look. What others write
+        to the disk elsewhere does not count.
+        """
+        lost = 0
         for folder in self.folders:
             with suppress(OSError):
-                free[folder] = os.statvfs(folder).f_ffree
-        if self._free is None:
-            self._free = free
-        made = sum(max(self._free.get(folder, now) - now, 0) for folder, now in free.items())
-        return made * INODE_BYTES if made * INODE_BYTES > limit else 0
+                status = os.statvfs(folder)
+                now = (status.f_bfree * status.f_frsize, status.f_ffree * INODE_BYTES)
+                before = self._free.setdefault(folder, now)
+                lost += sum(max(was - left, 0) for was, left in zip(before, now, strict=True))
+        if lost <= limit:
+            return 0
+        if lost > self._lost * MORE:
+            self._lost = lost
+            self._made = sum(made_on_disk(folder, self._began, limit) for folder in self.folders)
+        return self._made
 
 
 def _shared_memory() -> int:
@@ -154,8 +174,25 @@ def read(path: str) -> bytes:
 
 
 def _resident(pid: int) -> int:
-    fields = read(f"/proc/{pid}/statm").split()
-    return int(fields[1]) * PAGE if len(fields) > 1 else 0
+    """Bytes of memory that a process uses, swapped ones and its page tables too."""
+    size = 0
+    for line in of_process(pid, "status").splitlines():
+        if line.startswith((b"VmRSS:", b"VmSwap:", b"VmPTE:")):
+            size += int(line.split()[1]) * 1024
+    return size
+
+
+def of_process(pid: int, name: str) -> bytes:
+    """What the kernel tells of a process, by one of its threads where the first has ended."""
+    told = read(f"/proc/{pid}/{name}")
+    if told and b"\nState:\tZ" not in told:
+        return told
+    with suppress(OSError):
+        for thread in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208
+            other = read(f"/proc/{pid}/task/{thread}/{name}")
+            if other and int(thread) != pid:
+                return other
+    return told
 
 
 def _written(pid: int) -> int:
@@ -172,11 +209,17 @@ def _written(pid: int) -> int:
 def _exactly(pid: int) -> tuple[int, int]:
     """Its share of memory that is nobody's but its relatives', and of shared memory."""
     own = shared = 0
-    for line in read(f"/proc/{pid}/smaps_rollup").splitlines():
+    told = of_process(pid, "smaps_rollup")
+    if not told:  # it lets nobody look
+        return _resident(pid), 0
+    for line in told.splitlines():
         if line.startswith((b"Pss_Anon:", b"SwapPss:")):
             own += int(line.split()[1]) * 1024
         elif line.startswith(b"Pss_Shmem:"):
             shared += int(line.split()[1]) * 1024
+    for line in of_process(pid, "status").splitlines():
+        if line.startswith(b"VmPTE:"):
+            own += int(line.split()[1]) * 1024
     return own, shared
 
 
@@ -192,6 +235,23 @@ def held_in_memory(pids: Sequence[int]) -> int:
                         status = os.stat(f"{folder}/{name}")  # noqa: PTH116
                         sizes[status.st_dev, status.st_ino] = status.st_blocks * 512
     return sum(sizes.values())
+
+
+def made_on_disk(folder: str, since: float, enough: int) -> int:
+    """Bytes in files beneath a folder that were made or changed since then, up to enough."""
+    size, waiting = 0, [folder]
+    device = 0
+    while waiting and size <= enough:
+        with suppress(OSError), os.scandir(waiting.pop()) as entries:
+            for entry in entries:
+                with suppress(OSError):
+                    status = entry.stat(follow_symlinks=False)
+                    device = device or status.st_dev
+                    if status.st_ctime >= since:
+                        size += status.st_blocks * 512 + INODE_BYTES
+                    if stat.S_ISDIR(status.st_mode) and status.st_dev == device:
+                        waiting.append(entry.path)
+    return size
 
 
 def made_in_memory(since: float) -> int:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 
+from toolcrib.core.errors import Unavailable
 from toolcrib.kit.sandbox.confined import Confined, Stopped
 from toolcrib.kit.sandbox.terms import Limits
 from toolcrib.kit.sandbox.usage import Gauge, Usage
@@ -61,24 +62,44 @@ class Watchdog:
         """
         with self._changed:
             when = time.monotonic() + patience(Usage(), limits)
-            heapq.heappush(self._runs, Watched(when, confined, gauge, limits, tell))
             if self._thread is None:
-                self._thread = threading.Thread(target=self._look, name="watchdog", daemon=True)
-                self._thread.start()
+                thread = threading.Thread(target=self._look, name="watchdog", daemon=True)
+                try:
+                    thread.start()
+                except RuntimeError:
+                    raise Unavailable(
+                        "The system refuses another thread, without which nothing looks after "
+                        "the limits of a run.",
+                        hint="Stop other programs of this user, then try again.",
+                    ) from None
+                self._thread = thread
+            heapq.heappush(self._runs, Watched(when, confined, gauge, limits, tell))
             self._changed.notify()
 
     def _look(self) -> None:
         while (run := self._next()) is not None:
             if run.confined.exit_code is not None or run.confined.is_over:
                 continue
-            usage = run.gauge.look(run.limits.memory_bytes, run.limits.disk_bytes)
-            reason = too_much(usage, run.limits, counted=run.gauge.counted)
+            try:
+                usage = run.gauge.look(run.limits.memory_bytes, run.limits.disk_bytes)
+                reason = too_much(usage, run.limits, counted=run.gauge.counted)
+                if reason == "memory":
+                    usage = self._again(run)
+                    reason = too_much(usage, run.limits, counted=run.gauge.counted)
+            except Exception:  # noqa: BLE001 - the other runs are still to be looked after
+                usage, reason = Usage(), ""
             if reason:
                 _end(run, reason)
                 continue
             run.when = time.monotonic() + patience(usage, run.limits)
             with self._changed:
                 heapq.heappush(self._runs, run)
+
+    def _again(self, run: Watched) -> Usage:
+        """What those use that stay: for a moment a child has the memory of its parent."""
+        known = run.gauge.members
+        time.sleep(SOONEST)
+        return run.gauge.look(run.limits.memory_bytes, run.limits.disk_bytes, among=known)
 
     def _next(self) -> Watched | None:
         """The run whose time has come; None when there are no more."""
