@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -40,6 +42,37 @@ if TYPE_CHECKING:
 UNMASKED = "protected files inside the workspace could not be masked at this level"
 
 
+class Covers:
+    """Empty folders over which boundaries are put; each stays as long as some run needs it."""
+
+    def __init__(self) -> None:
+        self._needed: Counter[tuple[str, str]] = Counter()
+        self._lock = threading.Lock()
+
+    def put(self, real: str, top: int, index: Index) -> list[str]:
+        """Make those that a tree needs; what others made there is not the user's.
+
+        Args:
+            real: the top of the tree.
+            top: a descriptor of it.
+            index: how it looks; covers are taken out of it.
+        """
+        with self._lock:
+            shared = [way for where, way in self._needed if where == real and way in index.entries]
+            for way in shared:
+                del index.entries[way]
+            ways = [*cover(top, without_hooks(index.entries)), *shared]
+            self._needed.update((real, way) for way in ways)
+        return ways
+
+    def take(self, real: str, top: int, ways: Sequence[str]) -> None:
+        """Remove those that nobody needs any more."""
+        with self._lock:
+            self._needed.subtract((real, way) for way in ways)
+            self._needed = +self._needed
+            uncover(top, [way for way in ways if (real, way) not in self._needed])
+
+
 class Direct:
     """What runs on the files themselves have in common.
 
@@ -54,6 +87,7 @@ class Direct:
         self.changes = services.use(Changes)
         self.config = services.config
         self.area = area
+        self.covers = Covers()
         self._memories = {root.real: Memory(folder, root.real) for root in self.workspace.roots}
 
     def run(
@@ -106,6 +140,7 @@ class DirectRun:
     _began: float = 0.0
     _notes: list[str] = field(default_factory=list)
     _covered: dict[str, list[str]] = field(default_factory=dict)
+    _given_up: bool = False
 
     async def __aenter__(self) -> Self:
         return self
@@ -116,7 +151,8 @@ class DirectRun:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if error is not None:  # it did not even start
+        if error is not None:  # it did not even start, and may be looking still
+            self._given_up = True
             await asyncio.to_thread(self._uncover)
 
     async def prepare(self, ctx: Ctx) -> dict[str, View]:
@@ -130,7 +166,7 @@ class DirectRun:
         check = Checkpoint(ctx.deadline)
         self._began = time.time()
         await asyncio.to_thread(self._look_before, check)
-        unkept = [way for index in self._before.values() for way in index.unkept]
+        unkept = [way for one in self._before.values() for way in (*one.unkept, *one.unread)]
         cut = any(index.cut for index in self._before.values())
         if self.commit != "auto" and (unkept or cut):
             raise Unavailable(
@@ -197,9 +233,12 @@ class DirectRun:
             notes.append(f"the changes could not be taken back: {error.message}")
             return Outcome("applied", step=step)
         if commit == "never":
-            await self.direct.changes.forget(step, back.step)
-            notes.append("it worked on the files themselves, which were put back after it")
-            return Outcome("dropped")
+            # What others saved meanwhile went with it, so undo must be able to bring it back.
+            notes.append(
+                "it worked on the files themselves, which were put back after it; undo_changes "
+                "brings back what it, or others meanwhile, had changed"
+            )
+            return Outcome("dropped", step=back.step)
         held = Held(
             id=random_id(8),
             time=time.time(),
@@ -221,9 +260,12 @@ class DirectRun:
                 memory = self.direct.memory(root)
                 memory.keep(handle.fd, index, check)
                 if self.background and self.level == "strong":
-                    self._covered[root.real] = cover(handle.fd, without_hooks(index.entries))
+                    covers = self.direct.covers.put(root.real, handle.fd, index)
+                    self._covered[root.real] = covers
             self._before[root.real] = index
             memory.forget_old()
+        if self._given_up:
+            self._uncover()
 
     def _compare(self, ctx: Ctx) -> Comparison:
         start = self.direct.workspace.start(ctx.session.directory)
@@ -247,8 +289,8 @@ class DirectRun:
     def _uncover(self) -> None:
         for root in self.direct.workspace.roots:
             if self._covered.get(root.real):
-                with suppress(ToolError), self._top(root).open() as handle:
-                    uncover(handle.fd, self._covered.pop(root.real))
+                with suppress(ToolError, KeyError), self._top(root).open() as handle:
+                    self.direct.covers.take(root.real, handle.fd, self._covered.pop(root.real))
 
     def _pieces(self, deltas: Sequence[Delta]) -> tuple[list[Piece], int]:
         """The pieces for the log; the contents that they need are kept for it."""

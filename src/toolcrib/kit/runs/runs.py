@@ -125,8 +125,13 @@ class Runs:
         way = await self._way(tool, commit)
         async with way:
             views = await way.prepare(ctx)
-            confined = await self._sandbox.spawn(argv, cwd=cwd, views=views, **how)
-            done = await collect(confined, seconds, on_output, KEPT)
+            try:
+                confined = await self._sandbox.spawn(argv, cwd=cwd, views=views, **how)
+                done = await collect(confined, seconds, on_output, KEPT)
+            except asyncio.CancelledError:
+                if isinstance(way, DirectRun):  # what it did is there, and must not stay unseen
+                    await to_the_end(way.finish(ctx, commit, "cancelled"))
+                raise
             cut = confined.stopped or ("time" if done.timed_out else "")
             outcome = await to_the_end(way.finish(ctx, commit, cut))
         await self._bound()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import platform
-import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,7 +19,7 @@ from toolcrib.kit.sandbox.interpreters import folders_of, own_folders
 from toolcrib.kit.sandbox.layout import HOME, Layout
 from toolcrib.kit.sandbox.masks import Mask, Masks
 from toolcrib.kit.sandbox.network import PLACE, PORT, Door
-from toolcrib.kit.sandbox.places import empty_file, scratch_folder
+from toolcrib.kit.sandbox.places import Scratch, empty_file
 from toolcrib.kit.sandbox.rules import kernel_rules, strong_rules
 from toolcrib.kit.sandbox.terms import Level, Limits, Pty, ReadOnly, View
 from toolcrib.kit.sandbox.usage import Gauge, threads_of
@@ -54,7 +53,7 @@ class Prepared:
 
     layout: Layout
     plan: plan.Plan
-    scratch: str = ""
+    scratch: Scratch | None = None
     door: Door | None = None
     group: Group | None = None
     gauge: Gauge | None = None
@@ -68,9 +67,9 @@ class Prepared:
         if self.group is not None:
             self.group.close()
             self.group = None
-        if self.scratch:
-            shutil.rmtree(self.scratch, ignore_errors=True)
-            self.scratch = ""
+        if self.scratch is not None:
+            self.scratch.remove()
+            self.scratch = None
 
 
 class Preparer:
@@ -157,15 +156,16 @@ class Preparer:
     def _kernel(self, request: Request, prepared: Prepared, visible: Sequence[str]) -> None:
         made = prepared.plan
         allowed = self._config.run.environment
-        prepared.scratch = scratch_folder()
-        home = f"{prepared.scratch}/home"
+        prepared.scratch = Scratch.make()
+        scratch = prepared.scratch.path
+        home = f"{scratch}/home"
         Path(home).mkdir(mode=0o700)
-        made.env = environment.variables(home, prepared.scratch, allowed, visible, request.env)
+        made.env = environment.variables(home, scratch, allowed, visible, request.env)
         sockets = Sockets(unix=False, inet=False, netlink=False, datagrams=False)
         made.filter = program(MACHINE, sockets, alone=False, counted=False)
         made.asking_filter = program(MACHINE, sockets, alone=False, counted=True)
         written = [p for p, view in request.views.items() if not isinstance(view, ReadOnly)]
-        rules = kernel_rules([*visible], [*written, *prepared.layout.writable, prepared.scratch])
+        rules = kernel_rules([*visible], [*written, *prepared.layout.writable, scratch])
         made.landlock = rules.packed(landlock.version())
         made.stage = True
         made.capabilities = made.root = os.getuid() == 0

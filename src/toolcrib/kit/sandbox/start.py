@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shutil
 import subprocess
 import threading
 from collections.abc import Callable
@@ -206,10 +205,10 @@ class Starter:
     async def _finish(self, confined: Confined, prepared: Prepared) -> None:
         if prepared.group is not None and prepared.group.ran_out():
             confined.stopped = confined.stopped or "memory"
-        scratch, prepared.scratch = prepared.scratch, ""
+        scratch, prepared.scratch = prepared.scratch, None
         prepared.clean()
-        if scratch:  # which may hold very much
-            await asyncio.to_thread(shutil.rmtree, scratch, ignore_errors=True)
+        if scratch is not None:  # which may hold very much
+            await asyncio.to_thread(scratch.remove)
 
 
 def _source(stdin: Stdin, held: Callable[[str, bytes], int]) -> int:

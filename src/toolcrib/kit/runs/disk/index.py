@@ -58,14 +58,23 @@ class Index:
     Attributes:
         entries: by the way from the top, names joined by "/"; a folder before its content.
         cut: whether there was more than an index takes.
+        unread: folders of which nothing is known: they could not be opened or listed, or
+            lie too deep. "" is the top.
         unkept: files whose contents are not kept.
     """
 
     entries: dict[str, Seen] = field(default_factory=dict)
     cut: bool = False
+    unread: list[str] = field(default_factory=list)
     unkept: list[str] = field(default_factory=list)
     _order: list[str] = field(default_factory=list)
     _places: dict[str, int] = field(default_factory=dict)
+
+    def knows(self, way: str) -> bool:
+        """Whether what stood at a way would be in here, had there been something."""
+        if self.cut and way.split("/") > next(reversed(self.entries), "").split("/"):
+            return False
+        return not any(not top or way.startswith(f"{top}/") for top in self.unread)
 
     def tree(self, top: str) -> tuple[Image, ...]:
         """What stood at a way, and all beneath it."""
@@ -99,7 +108,7 @@ def walk(top: int, skip: frozenset[tuple[int, int]], check: Callable[[], None]) 
     """
     index = Index()
     device = os.fstat(top).st_dev
-    for way, status, target in _entries(top, device, skip, check):
+    for way, status, target in _entries(top, device, skip, check, index.unread):
         if len(index.entries) >= MOST_ENTRIES:
             index.cut = True
             break
@@ -108,11 +117,15 @@ def walk(top: int, skip: frozenset[tuple[int, int]], check: Callable[[], None]) 
 
 
 def _entries(
-    top: int, device: int, skip: frozenset[tuple[int, int]], check: Callable[[], None]
+    top: int,
+    device: int,
+    skip: frozenset[tuple[int, int]],
+    check: Callable[[], None],
+    unread: list[str],
 ) -> Iterator[tuple[str, os.stat_result, str]]:
     trail: list[tuple[int, str, list[tuple[str, os.stat_result]]]] = []
     try:
-        trail.append((os.dup(top), "", _list(top)))
+        trail.append((os.dup(top), "", _list(top, "", unread)))
         while trail:
             fd, prefix, names = trail[-1]
             if not names:
@@ -127,27 +140,33 @@ def _entries(
                 with suppress(OSError):
                     target = os.readlink(name, dir_fd=fd)
             yield way, status, target
-            if not stat.S_ISDIR(status.st_mode) or len(trail) > MAX_DEPTH:
+            if not stat.S_ISDIR(status.st_mode):
                 continue
             if status.st_dev != device or (status.st_dev, status.st_ino) in skip:
                 continue
-            with suppress(OSError):
+            try:
+                if len(trail) > MAX_DEPTH:
+                    raise OSError
                 inner = os.open(name, FOLDER, dir_fd=fd)
-                trail.append((inner, f"{way}/", _list(inner)))
+            except OSError:
+                unread.append(way)
+            else:
+                trail.append((inner, f"{way}/", _list(inner, way, unread)))
     finally:
         for fd, _, _ in trail:
             os.close(fd)
 
 
-def _list(fd: int) -> list[tuple[str, os.stat_result]]:
+def _list(fd: int, way: str, unread: list[str]) -> list[tuple[str, os.stat_result]]:
     """What a folder holds, the last name first."""
     found = []
     try:
         with os.scandir(fd) as scan:
             for entry in scan:
-                with suppress(OSError):
+                with suppress(FileNotFoundError):
                     found.append((entry.name, entry.stat(follow_symlinks=False)))
     except OSError:
+        unread.append(way)
         return []
     found.sort(key=lambda item: item[0], reverse=True)
     return found
@@ -270,16 +289,23 @@ def open_beneath(top: int, way: str) -> int:
 def compare(before: Index, after: Index) -> tuple[list[str], list[str]]:
     """What differs: the tops of what is gone or is of another kind, and what is new or changed.
 
-    Both in an order in which it could have been done.
+    Both in an order in which it could have been done. What only one of the looks could see is
+    in neither: it may have been there all the time.
     """
     gone: list[str] = []
     for way, seen in before.entries.items():
         now = after.entries.get(way)
         if now is not None and now.image.kind == seen.image.kind:
             continue
+        if now is None and not after.knows(way):
+            continue
         if not (gone and way.startswith(f"{gone[-1]}/")):
             gone.append(way)
-    fresh = [way for way, seen in after.entries.items() if _differs(before.entries.get(way), seen)]
+    fresh = [
+        way
+        for way, seen in after.entries.items()
+        if _differs(before.entries.get(way), seen) and (way in before.entries or before.knows(way))
+    ]
     return gone, fresh
 
 
