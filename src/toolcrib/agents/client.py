@@ -41,7 +41,7 @@ TOO_LONG = (
     "Load the model with a larger context, or offer fewer tools: name them with 'tools' or a "
     "smaller profile, or lower agent.most_tools and agent.result_tokens."
 )
-CHECK_HINT = "Look at the log of the model server; `toolcrib doctor` checks the configuration."
+CHECK_HINT = "Look at the log of the model server; its address is agent.base_url."
 Again = Callable[[str], Awaitable[None]]
 Said = Callable[[str, str], Awaitable[None]]
 """Told what came: content and reasoning."""

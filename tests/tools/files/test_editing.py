@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import stat
 from pathlib import Path
@@ -204,6 +205,12 @@ class TestAppendFile:
         result = await done(box, "append_file", path="a.txt", content=" three\n")
         assert "no line end" in result.text
         assert (ws / "a.txt").read_text() == "one\ntwo three\n"
+
+    async def test_many_add_at_once(self, box: Toolbox, ws: Path) -> None:
+        lines = [f"line {number}\n" for number in range(12)]
+        calls = (done(box, "append_file", path="log.txt", content=line) for line in lines)
+        await asyncio.gather(*calls)
+        assert sorted((ws / "log.txt").read_text().splitlines(True)) == sorted(lines)
 
     async def test_line_ends_and_size(self, box: Toolbox, ws: Path) -> None:
         (ws / "a.txt").write_bytes(b"one\r\n")

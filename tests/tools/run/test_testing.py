@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import venv
 from pathlib import Path
 
 import pytest
@@ -210,7 +211,10 @@ def test_what_is_missing_is_said_with_where_it_goes(name: str) -> None:
     error = not_installed(name)
     assert error.message == f"{name} is not installed."
     if name == "ruff":
-        assert error.hint == "Install it in the workspace's .venv: pip install ruff."
+        assert error.hint == (
+            "The user can install it in the workspace's .venv (runs have no network): "
+            "python3 -m venv .venv; .venv/bin/pip install ruff."
+        )
         assert how_to_get(name) == f"{error.message} {error.hint}".rstrip(".")
 
 
@@ -225,3 +229,17 @@ async def test_a_project_of_ruff(box: Toolbox) -> None:
     assert result.data["clean"] is False
     (root(box) / "a.py").write_text("x = 1\n")
     assert "no problems" in (await box.call("lint_project", {"path": "a.py"})).text
+
+
+async def test_a_python_without_the_runner_has_run_no_tests(tmp_path: Path) -> None:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    (folder / "test_a.py").write_text("def test_a(): pass\n")
+    venv.create(folder / ".venv", with_pip=False)
+    store = {"store": {"url": f"sqlite:///{tmp_path}/store.db"}}
+    async with Toolbox(store, workspace=folder) as box:
+        result = await box.call("run_tests", {})
+    assert result.error is not None
+    assert result.error.code == "unavailable"
+    assert "has no pytest" in result.error.message
+    assert ".venv/bin/pip install pytest" in result.error.hint

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from toolcrib.core.errors import Unavailable
 
-PIP = "Install it in the workspace's .venv: pip install {}"
+PIP = (
+    "The user can install it in the workspace's .venv (runs have no network): "
+    "python3 -m venv .venv; .venv/bin/pip install {}"
+)
 NPM = "Install it in the project: npm install --save-dev {}"
 SYSTEM = "Install {} from your system's packages"
 RUST = "Install Rust from https://rustup.rs"

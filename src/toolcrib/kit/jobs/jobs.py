@@ -338,7 +338,7 @@ class Jobs:
         record = await self._area.read(lambda c: rows.find(c, plain), quick=True)
         if record is None:
             raise NotFound(
-                f"There is no job {job_id[:40]}.",
+                f"There is no job or terminal {job_id[:40]}.",
                 hint="Take the id from the result that named the job; jobs are kept for 7 days.",
             )
         return await self._checked(record)

@@ -285,7 +285,7 @@ class Gate:
     def _refuse_protected(self, path: SafePath, parts: Sequence[str], use: Use) -> None:
         pattern = self._protecting(path, parts, use)
         if pattern:
-            verb = "reading" if use == "read" else "writing"
+            verb = "reading and writing" if use == "read" else "writing"
             raise PathDenied(
                 f"Access denied: {path.display} is protected from {verb} ({pattern}).",
                 hint=LISTS_HINT,

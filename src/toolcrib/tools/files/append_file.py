@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+from contextlib import suppress
+from random import random
 from typing import Annotated
 
 from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
-from toolcrib.core.errors import BadInput
+from toolcrib.core.errors import BadInput, Conflict
 from toolcrib.core.params import Param
 from toolcrib.core.tool import WRITE, tool
 from toolcrib.kit.changes import Plan
@@ -16,6 +19,9 @@ from toolcrib.kit.paths import WritablePath
 from toolcrib.kit.threads import Checkpoint, in_thread
 from toolcrib.tools.files.editing.loading import load_or_new, need_size
 from toolcrib.tools.files.editing.replying import Told, carry_out, shown
+
+PAUSES = [0.02 * 1.3**number for number in range(20)]
+"""Seconds to wait at most, where others change the file meanwhile: some 12 together."""
 
 
 @tool(
@@ -65,5 +71,11 @@ async def append_file(
         told = Told(path.display, line, before, after, notes if joined else [], info)
         return plan, told, shown([told], 12)
 
+    for pause in PAUSES:
+        plan, told, text = await in_thread(work, ctx.deadline)
+        # Whoever else adds to the file now is no reason not to.
+        with suppress(Conflict):
+            return await carry_out(plan, [told], text, ctx)
+        await asyncio.sleep(pause * random())  # noqa: S311 - so that two do not meet again
     plan, told, text = await in_thread(work, ctx.deadline)
     return await carry_out(plan, [told], text, ctx)

@@ -31,7 +31,9 @@ REFUSED = re.compile(
     r"|connect E(?:ACC\w+|PERM)\b|urlopen error \[Errno 13\]|Requires net access to"
     r"|line \d+, in create_connection\n(?:.*\n){1,9}PermissionError"
 )
-FETCHES = re.compile(r"\b(?:curl|wget|fetch|https?|urllib\d?|requests|httpx|aiohttp|socket|net)\b")
+FETCHES = re.compile(
+    r"\b(?:curl|wget|fetch|https?|urllib\d?|requests|httpx|aiohttp|socket|net|pip3?)\b"
+)
 """What asks some host: its failure may be caught, or lost in a pipe."""
 LOCAL = re.compile(r"\blocalhost\b|\b127(?:\.\d{1,3}){3}\b|\b0\.0\.0\.0\b|\[::1?\]")
 SILENT = {"curl": {6: "Could not resolve", 7: "Failed to connect to"}, "wget": {4: "ECONNREFUSED"}}

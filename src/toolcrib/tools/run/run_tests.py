@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Annotated, Any
 
 from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
+from toolcrib.core.errors import Unavailable
 from toolcrib.core.params import Param, Seconds
 from toolcrib.core.policy import Decision
 from toolcrib.core.tool import EXEC, READ, WRITE, tool
 from toolcrib.kit.interpreters import toolchains
+from toolcrib.kit.interpreters.missing import not_installed
 from toolcrib.kit.paths import Workspace, WorkspacePath
 from toolcrib.kit.runs import Ran, Runs
 from toolcrib.kit.shell import code_verdict, command_verdict
@@ -27,6 +30,7 @@ LONGEST = 36_000
 MOST_FAILURES = 20
 MOST_MESSAGE = 1_500
 LEAST_MESSAGE = 150
+ABSENT = re.compile(r"^(\S*python[\d.]*): No module named (\w+)$", re.MULTILINE)
 CI = {"CI": "true", "FORCE_COLOR": "0", "CARGO_TERM_COLOR": "never"}
 
 
@@ -85,6 +89,7 @@ async def run_tests(
             on_output=follower,
         )
     totals = await aside(ran.stdout.size + ran.stderr.size, _totals, chosen, ran)
+    _need_runner(chosen, totals, ran)
     passed = ran.exit_code == 0 and not totals.failed and not ran.timed_out and not ran.stopped
     facts = {
         **totals.to_json(),
@@ -102,6 +107,18 @@ async def run_tests(
         facts=facts,
         quiet=bool(totals.count) and chosen.name != "command",
     )
+
+
+def _need_runner(runner: Runner, totals: Totals, ran: Ran) -> None:
+    """A Python without the runner has run no test, so none failed.
+
+    Raises:
+        Unavailable: the runner is not installed.
+    """
+    absent = None if totals.count else ABSENT.search(ran.stderr.last(500))
+    if absent:
+        said = f"No tests were run: {absent[1]} has no {absent[2]}."
+        raise Unavailable(said, hint=not_installed(absent[2]).hint, command=shown(runner.argv))
 
 
 def _totals(runner: Runner, ran: Ran) -> Totals:
