@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.kit.runs.conftest import Opened, RunBench, picture, settle
+from tests.kit.runs.conftest import Opened, RunBench, need_overlay, picture, settle
 from toolcrib.core.errors import Unavailable
-from toolcrib.kit.runs.disk.index import Memory
+from toolcrib.kit.paths import Image
+from toolcrib.kit.runs.disk.index import Index, Memory, Seen, compare
 from toolcrib.kit.sandbox import Sandbox
 
 
@@ -241,3 +242,54 @@ async def test_two_at_once(bare: RunBench, root: Path) -> None:
     await bare.undo(len(steps))
     assert list(root.iterdir()) == []
     assert two.state in ("applied", "none")
+
+
+async def test_a_cancelled_run_is_logged_and_mended(bare: RunBench, root: Path) -> None:
+    (root / "a").write_text("mine\n")
+    script = "echo theirs > a; ln -s /etc/passwd leak; echo > begun; sleep 30"
+    run = asyncio.ensure_future(bare.sh(script))
+    while not (root / "begun").exists():
+        await asyncio.sleep(0.02)
+    run.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await run
+    assert not (root / "leak").is_symlink()
+    assert (root / "a").read_text() == "theirs\n"
+    await bare.undo()
+    assert (root / "a").read_text() == "mine\n"
+
+
+async def test_what_was_beyond_the_first_look_is_not_new(
+    bare: RunBench, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("toolcrib.kit.runs.disk.index.MOST_ENTRIES", 30)
+    for number in range(40):
+        (root / f"f{number:02}").write_text("mine")
+    outcome = await bare.changed("rm f00 f01 f02; echo new > a0")
+    assert {file.path for file in outcome.files} == {"a0", "f00", "f01", "f02"}
+    await bare.undo()
+    assert sorted(path.name for path in root.iterdir()) == [f"f{n:02}" for n in range(40)]
+
+
+def test_what_could_not_be_listed_is_neither_new_nor_gone() -> None:
+    file = Seen(Image("d/a", "file", 0o644, 1, (1, 1)), 1)
+    folder = Seen(Image("d", "folder", 0o755, 1, (1, 1)), 1)
+    blind = Index({"d": folder}, unread=["d"])
+    seeing = Index({"d": folder, "d/a": file})
+    assert compare(blind, seeing) == ([], [])
+    assert compare(seeing, blind) == ([], [])
+
+
+async def test_covers_stay_as_long_as_one_run_needs_them(opened: Opened, root: Path) -> None:
+    strong = opened("strong")
+    await need_overlay(strong)
+    (root / ".git").mkdir()
+    (root / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+    short = await strong.start("sleep 0.5")
+    write = "for n in $(seq 30); do mkdir -p .git/hooks; echo x > .git/hooks/new; sleep 0.1; done"
+    long = await strong.start(write)
+    await short.finish()
+    await long.confined.wait()
+    assert not (root / ".git" / "hooks" / "new").exists()
+    await long.finish()
+    assert not (root / ".git" / "hooks").exists()

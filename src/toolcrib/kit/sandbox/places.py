@@ -52,6 +52,10 @@ class Scratch:
     def remove(self) -> None:
         """Remove it with all that is in it; blocking."""
         shutil.rmtree(self.path, ignore_errors=True)
+        self.let_go()
+
+    def let_go(self) -> None:
+        """Let others remove it."""
         if self._lock >= 0:
             os.close(self._lock)
             self._lock = -1
