@@ -247,7 +247,7 @@ async def test_a_job_that_ended_is_not_stopped(jobs: Jobs) -> None:
 
 async def test_unknown_jobs(jobs: Jobs) -> None:
     for act in (jobs.read, jobs.stop):
-        with pytest.raises(NotFound, match="no job nothing") as caught:
+        with pytest.raises(NotFound, match="no job or terminal nothing") as caught:
             await act("nothing")
         assert "7 days" in caught.value.hint
 
