@@ -27,7 +27,7 @@ import ctypes, os, threading, time
 def work():
     time.sleep(0.3)
     held = [b"x" * 10_000_000 for _ in range(40) if not time.sleep(0.01)]
-    time.sleep(0.5)
+    time.sleep(8)
     os._exit(0)
 threading.Thread(target=work).start()
 ctypes.CDLL(None).syscall({"x86_64": 60, "aarch64": 93}[os.uname().machine], 0)
@@ -41,7 +41,7 @@ at = libc.mmap(None, ctypes.c_size_t(size), 1, 0x4022, -1, 0)
 libc.madvise(ctypes.c_void_p(at), ctypes.c_size_t(size), 15)
 for place in range(at, at + size, 2 << 20):
     ctypes.c_char.from_address(place).value
-time.sleep(0.5)
+time.sleep(8)
 """
 UNAWAITED = """
 import os, signal, time
@@ -52,6 +52,7 @@ for number in range(30):
             file.write(bytes(5_000_000)); os.fsync(file.fileno())
         os._exit(0)
     time.sleep(0.04)
+time.sleep(8)
 """
 
 
@@ -96,7 +97,7 @@ async def test_a_thread_that_is_refused_ends_no_watch(
         patch.setattr(threading.Thread, "start", refused)
         with pytest.raises(Unavailable, match="another thread"):
             await box.sh("true")
-    hold = "import time; held = bytearray(b'x') * 300_000_000; time.sleep(2)"
+    hold = "import time; held = bytearray(b'x') * 300_000_000; time.sleep(8)"
     done = await box.python(hold, limits=Limits(memory_bytes=100 * MEGABYTE))
     assert done.stopped == "memory"
 
