@@ -239,6 +239,8 @@ async def test_a_python_without_the_runner_has_run_no_tests(tmp_path: Path) -> N
     store = {"store": {"url": f"sqlite:///{tmp_path}/store.db"}}
     async with Toolbox(store, workspace=folder) as box:
         result = await box.call("run_tests", {})
+        other = await box.call("run_tests", {"runner": "unittest"})
+    assert "it found no tests" in other.text
     assert result.error is not None
     assert result.error.code == "unavailable"
     assert "has no pytest" in result.error.message

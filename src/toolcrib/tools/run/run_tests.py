@@ -143,7 +143,8 @@ def _lead(runner: Runner, totals: Totals, ran: Ran, *, room: int, passed: bool) 
     counts = f"{totals.passed:,} passed, {totals.failed:,} failed, {totals.skipped:,} skipped"
     verdict = "PASSED" if passed else "FAILED"
     if not totals.count:
-        counts = "no counts in the output"
+        none = "Ran 0 tests" in ran.stderr.last(500)  # unittest takes that for success
+        counts = "it found no tests" if none else "no counts in the output"
     lines = [f"{verdict} ({runner.name}): {counts}, {ran.seconds:.1f} s", f"$ {shown(runner.argv)}"]
     shown_ones = totals.failures[:MOST_FAILURES]
     most = min(MOST_MESSAGE, max(room // max(len(shown_ones), 1), LEAST_MESSAGE))
