@@ -30,7 +30,7 @@ from tests.kit.documents import office, pdfs, texts
 from toolcrib.core.config import Config
 from toolcrib.core.errors import ToolError
 from toolcrib.core.services import Services
-from toolcrib.kit.documents import Documents
+from toolcrib.kit.documents.documents import Documents
 
 HEADING = r"^#{1,6} .*(?:Annual Harbour|Harbour Report|One|Title)"
 TABLE = r"^\|.*Quarter.*\|"

@@ -24,8 +24,8 @@ from toolcrib.kit.finding.catalog import Catalogs
 from toolcrib.kit.finding.pattern import pattern_of
 from toolcrib.kit.finding.scope import scope_of, walk
 from toolcrib.kit.finding.search import Search
-from toolcrib.kit.paths import Workspace
-from toolcrib.kit.process import Processes
+from toolcrib.kit.paths.workspace import Workspace
+from toolcrib.kit.process.processes import Processes
 from toolcrib.kit.threads import Checkpoint
 from toolcrib.toolbox import Toolbox
 

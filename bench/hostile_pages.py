@@ -36,7 +36,7 @@ def resident(field: str) -> float:
 
 
 def measure(name: str) -> dict[str, Any]:
-    from toolcrib.kit.reader import extract
+    from toolcrib.kit.reader.extraction import extract
 
     extract(ORDINARY, "https://site.example/")
     page = PAGES[name](1.0)

@@ -21,9 +21,10 @@ from pathlib import Path
 from toolcrib import Toolbox
 from toolcrib.core.context import Caller, Ctx
 from toolcrib.core.session import Session
-from toolcrib.kit.paths import Workspace
-from toolcrib.kit.runs import Runs
-from toolcrib.kit.sandbox import Bind, Sandbox
+from toolcrib.kit.paths.workspace import Workspace
+from toolcrib.kit.runs.runs import Runs
+from toolcrib.kit.sandbox.sandbox import Sandbox
+from toolcrib.kit.sandbox.terms import Bind
 
 ROUNDS = 25
 PYTHON = str(Path(sys.executable).resolve())

@@ -18,7 +18,8 @@ from pathlib import Path
 from toolcrib.core.config import Config
 from toolcrib.core.services import Services
 from toolcrib.kit.history import Entry, History
-from toolcrib.kit.store import Area, Schema, Store
+from toolcrib.kit.store.database import Schema
+from toolcrib.kit.store.store import Area, Store
 
 NUMBERS = Schema("bench", ("CREATE TABLE number (id INTEGER PRIMARY KEY, text TEXT);",))
 

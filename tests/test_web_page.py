@@ -18,7 +18,7 @@ from tests.servers.scripted import Answer, scripted
 from toolcrib.core.config import Config
 from toolcrib.core.errors import Blocked
 from toolcrib.core.services import Services
-from toolcrib.kit.egress import PAGES, Egress
+from toolcrib.kit.egress.client import PAGES, Egress
 from toolcrib.kit.egress.url import parse_url
 from toolcrib.toolbox import Toolbox
 from toolcrib.tools.web.providers import Providers

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from toolcrib.core.config import Config as Config
     from toolcrib.core.errors import ToolError as ToolError
     from toolcrib.core.tool import tool as tool
-    from toolcrib.kit.reader import Extraction as Extraction
-    from toolcrib.kit.reader import extract as extract
+    from toolcrib.kit.reader.extraction import Extraction as Extraction
+    from toolcrib.kit.reader.extraction import extract as extract
     from toolcrib.toolbox import Toolbox as Toolbox
     from toolcrib.toolcalls import ParsedText as ParsedText
     from toolcrib.toolcalls import ToolCall as ToolCall
@@ -37,14 +37,14 @@ __all__ = [
 
 _ROOMS = {
     "Config": "toolcrib.core.config",
-    "Extraction": "toolcrib.kit.reader",
+    "Extraction": "toolcrib.kit.reader.extraction",
     "ParsedText": "toolcrib.toolcalls",
     "Result": "toolcrib.core.call",
     "ToolCall": "toolcrib.toolcalls",
     "ToolCallStream": "toolcrib.toolcalls",
     "ToolError": "toolcrib.core.errors",
     "Toolbox": "toolcrib.toolbox",
-    "extract": "toolcrib.kit.reader",
+    "extract": "toolcrib.kit.reader.extraction",
     "parse_tool_calls": "toolcrib.toolcalls",
     "tool": "toolcrib.core.tool",
 }

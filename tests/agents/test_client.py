@@ -17,7 +17,7 @@ from toolcrib.agents.client import ModelClient, Request, is_about_tools, is_over
 from toolcrib.agents.connection import Connection
 from toolcrib.core.config import Config
 from toolcrib.core.errors import Blocked, Network, RateLimited, TooLarge, ToolError
-from toolcrib.kit.egress import Egress
+from toolcrib.kit.egress.client import Egress
 
 ASK = Request("scripted", [{"role": "user", "content": "hi"}])
 

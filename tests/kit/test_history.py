@@ -12,7 +12,7 @@ from toolcrib.core.config import Config, data_folder
 from toolcrib.core.errors import NotFound
 from toolcrib.core.services import Services
 from toolcrib.kit.history import SCHEMA, Entry, History
-from toolcrib.kit.store import Store
+from toolcrib.kit.store.store import Store
 
 
 def entry(name: str, when: float | None = None, **changes: object) -> Entry:

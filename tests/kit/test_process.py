@@ -18,9 +18,10 @@ from hypothesis import strategies as st
 
 from tests.servers.survivors import Tag, gone, survivors
 from toolcrib.core.errors import BadInput, NotFound, PathDenied, Unavailable
-from toolcrib.kit.paths import Workspace
-from toolcrib.kit.process import Chunk, Processes
+from toolcrib.kit.paths.workspace import Workspace
+from toolcrib.kit.process.child import Chunk
 from toolcrib.kit.process.output import Output
+from toolcrib.kit.process.processes import Processes
 from toolcrib.kit.ring import Ring
 
 pytestmark = pytest.mark.rows("C197")

@@ -10,7 +10,7 @@ from toolcrib.core.config import Config, data_folder
 from toolcrib.core.errors import NotFound
 from toolcrib.core.services import Services
 from toolcrib.kit.results import SCHEMA, Results
-from toolcrib.kit.store import Store
+from toolcrib.kit.store.store import Store
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import threading
 import time
 
 from toolcrib.kit.lifeline import Lifeline
-from toolcrib.kit.process import Processes
+from toolcrib.kit.process.processes import Processes
 
 
 async def main(mode: str, tag: str, options: list[str]) -> None:

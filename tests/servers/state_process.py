@@ -19,9 +19,10 @@ from toolcrib.core.config import Config
 from toolcrib.core.errors import NotFound
 from toolcrib.core.services import Services
 from toolcrib.kit.approvals import Approvals
-from toolcrib.kit.cache import Cache
+from toolcrib.kit.cache.cache import Cache
 from toolcrib.kit.history import Entry, History
-from toolcrib.kit.jobs import JobHandle, Jobs
+from toolcrib.kit.jobs.handle import JobHandle
+from toolcrib.kit.jobs.jobs import Jobs
 from toolcrib.kit.sessions import Sessions
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from toolcrib.agents.conversation import Message
 from toolcrib.agents.roles import Role
 from toolcrib.core.tool import Tool
-from toolcrib.kit.text import fence
+from toolcrib.kit.text.fencing import fence
 
 RULES = """\
 You work alone on one task, for an assistant that sees only your last answer. Nobody can be \

@@ -14,7 +14,8 @@ from toolcrib.agents.conversation import Message
 from toolcrib.core.errors import NotFound
 from toolcrib.core.services import Services
 from toolcrib.kit.ids import random_id
-from toolcrib.kit.store import Area, Schema, Store
+from toolcrib.kit.store.database import Schema
+from toolcrib.kit.store.store import Area, Store
 
 SCHEMA = Schema(
     "chats",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from toolcrib.core.config import Config, secret
 from toolcrib.core.errors import ConnectionFailed, TlsFailure
-from toolcrib.kit.egress import Egress
+from toolcrib.kit.egress.client import Egress
 from toolcrib.kit.egress.tls import client_context
 from toolcrib.kit.egress.url import Target, bracketed, parse_url
 

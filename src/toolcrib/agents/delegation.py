@@ -28,10 +28,10 @@ from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx, Invoke
 from toolcrib.core.errors import BadInput, ToolError
 from toolcrib.core.tool import NONE, Right, Tool
-from toolcrib.kit.changes import Changes
-from toolcrib.kit.egress import Egress
-from toolcrib.kit.jobs import Jobs
-from toolcrib.kit.paths import Workspace
+from toolcrib.kit.changes.changes import Changes
+from toolcrib.kit.egress.client import Egress
+from toolcrib.kit.jobs.jobs import Jobs
+from toolcrib.kit.paths.workspace import Workspace
 from toolcrib.kit.sessions import Sessions
 
 SHORTEST = 1.0

@@ -12,7 +12,7 @@ from toolcrib.agents.connection import Connection
 from toolcrib.agents.sse import parsed
 from toolcrib.core.config import Config
 from toolcrib.core.errors import ConfigError, NotConfigured, ToolError, Unavailable
-from toolcrib.kit.egress import Egress
+from toolcrib.kit.egress.client import Egress
 
 CHECK_SECONDS = 4.0
 NO_LIST = (404, 405, 501)

@@ -16,7 +16,9 @@ from toolcrib.core.errors import ConfigError, NotFound, StorageFailure
 from toolcrib.core.services import Services
 from toolcrib.kit.ids import plain_id, random_id
 from toolcrib.kit.redaction import redact_text
-from toolcrib.kit.store import Area, Owner, Schema, Store
+from toolcrib.kit.store.database import Schema
+from toolcrib.kit.store.owner import Owner
+from toolcrib.kit.store.store import Area, Store
 
 SCHEMA = Schema(
     "agents",

@@ -26,9 +26,9 @@ from toolcrib.core.context import Invoke
 from toolcrib.core.errors import StorageFailure, ToolError
 from toolcrib.core.services import Service
 from toolcrib.core.tool import Tool
-from toolcrib.kit.egress import Egress
+from toolcrib.kit.egress.client import Egress
 from toolcrib.kit.egress.url import complete_url, parse_url
-from toolcrib.kit.paths import Workspace
+from toolcrib.kit.paths.workspace import Workspace
 from toolcrib.kit.sessions import Sessions
 
 S = TypeVar("S", bound=Service)

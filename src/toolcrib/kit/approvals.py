@@ -19,7 +19,8 @@ from toolcrib.core.policy import fits
 from toolcrib.core.services import Services
 from toolcrib.kit.ids import plain_id, random_id
 from toolcrib.kit.redaction import redact_text
-from toolcrib.kit.store import Area, Schema, Store
+from toolcrib.kit.store.database import Schema
+from toolcrib.kit.store.store import Area, Store
 
 SCHEMA = Schema(
     "approvals",

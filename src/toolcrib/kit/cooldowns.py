@@ -10,7 +10,8 @@ from typing import Self, TypeVar
 
 from toolcrib.core.errors import ConfigError, StorageFailure
 from toolcrib.core.services import Services
-from toolcrib.kit.store import Area, Schema, Store
+from toolcrib.kit.store.database import Schema
+from toolcrib.kit.store.store import Area, Store
 
 SCHEMA = Schema(
     "cooldowns",

@@ -12,7 +12,8 @@ from typing import Self
 
 from toolcrib.core.errors import ConfigError, RateLimited, StorageFailure
 from toolcrib.core.services import Services
-from toolcrib.kit.store import Area, Schema, Store
+from toolcrib.kit.store.database import Schema
+from toolcrib.kit.store.store import Area, Store
 
 SCHEMA = Schema(
     "pace",

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from toolcrib.kit.text import cut
+from toolcrib.kit.text.cutting import cut
 from toolcrib.kit.tokens import estimate
 
 MOST = 160

@@ -10,8 +10,9 @@ from typing import Self
 
 from toolcrib.core.errors import BadInput, NotFound
 from toolcrib.core.services import Services
-from toolcrib.kit.paths import Workspace
-from toolcrib.kit.store import Area, Schema, Store
+from toolcrib.kit.paths.workspace import Workspace
+from toolcrib.kit.store.database import Schema
+from toolcrib.kit.store.store import Area, Store
 
 SCHEMA = Schema(
     "profiles",

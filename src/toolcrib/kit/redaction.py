@@ -18,7 +18,7 @@ from urllib.parse import quote, quote_plus
 
 from toolcrib.core.call import well_formed
 from toolcrib.core.errors import ToolError
-from toolcrib.kit.text import clean
+from toolcrib.kit.text.cleaning import clean
 
 HIDDEN = "[redacted]"
 OVERLAP = 4096

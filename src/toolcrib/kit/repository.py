@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from toolcrib.core.errors import ToolError
-from toolcrib.kit.paths import SafePath
+from toolcrib.kit.paths.safe import SafePath
 from toolcrib.kit.text.cleaning import one_line
 
 MAX_BYTES = 1_000_000

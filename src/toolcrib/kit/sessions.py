@@ -18,7 +18,8 @@ from toolcrib.core.errors import ConfigError, StorageFailure
 from toolcrib.core.services import Services
 from toolcrib.core.session import MAX_REMEMBERED, Session
 from toolcrib.kit.ids import random_id
-from toolcrib.kit.store import Area, Schema, Store
+from toolcrib.kit.store.database import Schema
+from toolcrib.kit.store.store import Area, Store
 
 SCHEMA = Schema(
     "sessions",

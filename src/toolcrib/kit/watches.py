@@ -14,8 +14,8 @@ from typing import Literal, Self
 from toolcrib.core.errors import BadInput, NotFound, ToolError, Unavailable
 from toolcrib.core.services import Services
 from toolcrib.kit.ids import plain_id, random_id
-from toolcrib.kit.paths import SafePath
 from toolcrib.kit.paths.rules import parts_beneath
+from toolcrib.kit.paths.safe import SafePath
 from toolcrib.kit.paths.staging import PREFIX
 
 KEPT = 50

@@ -27,7 +27,7 @@ from toolcrib.core.pipeline import Proceed
 from toolcrib.core.policy import Decision, decide, joined
 from toolcrib.core.tool import EXEC, NET, READ, SEND, WRITE, Right
 from toolcrib.kit.approvals import Approvals, fingerprint
-from toolcrib.kit.paths import Workspace
+from toolcrib.kit.paths.workspace import Workspace
 from toolcrib.kit.redaction import redact
 from toolcrib.middleware.links import canonical
 

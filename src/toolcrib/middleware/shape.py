@@ -13,7 +13,9 @@ from toolcrib.core.errors import StorageFailure
 from toolcrib.core.pipeline import Proceed
 from toolcrib.core.tool import NET
 from toolcrib.kit.results import Results
-from toolcrib.kit.text import clean, fence, head_and_tail
+from toolcrib.kit.text.cleaning import clean
+from toolcrib.kit.text.cutting import head_and_tail
+from toolcrib.kit.text.fencing import fence
 from toolcrib.kit.tokens import estimate
 from toolcrib.middleware.links import remember_shown
 

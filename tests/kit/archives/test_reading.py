@@ -15,7 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolcrib.core.errors import BadInput, TooLarge, ToolError, UnsupportedContent
-from toolcrib.kit.archives import Archive, Limits, format_of, open_archive
+from toolcrib.kit.archives.reading import Archive, Limits, open_archive
+from toolcrib.kit.archives.writing import format_of
 
 pytestmark = pytest.mark.rows("C021")
 PACKED: dict[str, Callable[[bytes], bytes]] = {

@@ -9,7 +9,7 @@ import pytest
 from toolcrib.core.config import Config
 from toolcrib.core.errors import ConnectionFailed
 from toolcrib.core.services import Services
-from toolcrib.kit.cache import UNCHANGED, Cache, Fleeting
+from toolcrib.kit.cache.cache import UNCHANGED, Cache, Fleeting
 
 TTL = 0.2
 

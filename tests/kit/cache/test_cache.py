@@ -23,9 +23,9 @@ from toolcrib.core.errors import (
     ToolError,
 )
 from toolcrib.core.services import Services
-from toolcrib.kit.cache import Cache
+from toolcrib.kit.cache.cache import Cache
 from toolcrib.kit.cache.shelves import SCHEMA
-from toolcrib.kit.store import Store
+from toolcrib.kit.store.store import Store
 
 
 class Maker:

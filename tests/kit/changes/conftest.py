@@ -17,8 +17,10 @@ from toolcrib.core.context import Caller, Ctx
 from toolcrib.core.registry import Registry
 from toolcrib.core.services import Services
 from toolcrib.core.session import Session
-from toolcrib.kit.changes import Applied, Changes, Plan
-from toolcrib.kit.paths import SafePath, Workspace
+from toolcrib.kit.changes.changes import Changes
+from toolcrib.kit.changes.plan import Applied, Plan
+from toolcrib.kit.paths.safe import SafePath
+from toolcrib.kit.paths.workspace import Workspace
 
 Picture = dict[str, tuple[object, ...]]
 

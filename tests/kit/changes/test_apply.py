@@ -21,7 +21,7 @@ from toolcrib.core.errors import (
     TooLarge,
     ToolError,
 )
-from toolcrib.kit.changes import Plan
+from toolcrib.kit.changes.plan import Plan
 
 pytestmark = pytest.mark.rows("C028", "E05")
 

@@ -15,7 +15,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from tests.kit.changes.conftest import Bench, Picture, picture
 from toolcrib.core.errors import ToolError
-from toolcrib.kit.changes import Plan
+from toolcrib.kit.changes.plan import Plan
 
 pytestmark = pytest.mark.rows("C027")
 

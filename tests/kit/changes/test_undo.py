@@ -9,7 +9,7 @@ import pytest
 
 from tests.kit.changes.conftest import Bench, picture
 from toolcrib.core.errors import Conflict, NoResults
-from toolcrib.kit.changes import Plan
+from toolcrib.kit.changes.plan import Plan
 
 pytestmark = pytest.mark.rows("C027")
 

@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 from tests.kit.changes.conftest import Bench
-from toolcrib.kit.changes import Plan
+from toolcrib.kit.changes.plan import Plan
 
 NAMES = 20
 

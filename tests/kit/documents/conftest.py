@@ -6,7 +6,7 @@ import pytest
 
 from toolcrib.core.config import Config
 from toolcrib.core.services import Services
-from toolcrib.kit.documents import Documents
+from toolcrib.kit.documents.documents import Documents
 
 
 @pytest.fixture

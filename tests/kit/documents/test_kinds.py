@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from tests.kit.documents import office, pdfs
 from toolcrib.core.errors import BadInput
 from toolcrib.kit.content.kinds import kind_of
-from toolcrib.kit.documents import is_document, kind_of_document
-from toolcrib.kit.documents.kinds import BINARY, MEDIA_TYPES, NAMES
+from toolcrib.kit.documents.kinds import BINARY, MEDIA_TYPES, NAMES, is_document, kind_of_document
 from toolcrib.kit.documents.text import selected
 
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(500)

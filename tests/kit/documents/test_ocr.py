@@ -11,8 +11,8 @@ from tests.kit.documents.pdfs import drawn, page_of, pdf, picture, png, scan
 from toolcrib.core.config import Config
 from toolcrib.core.errors import ConfigError, TimedOut, ToolError, Unavailable, UnsupportedContent
 from toolcrib.core.services import Services
-from toolcrib.kit.documents import Documents
-from toolcrib.kit.process import Processes
+from toolcrib.kit.documents.documents import Documents
+from toolcrib.kit.process.processes import Processes
 
 if shutil.which("tesseract") is None:
     if os.environ.get("CI"):

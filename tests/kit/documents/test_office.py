@@ -32,7 +32,7 @@ from toolcrib.core.errors import (
     ToolError,
     UnsupportedContent,
 )
-from toolcrib.kit.process import Processes
+from toolcrib.kit.process.processes import Processes
 
 pytest.importorskip("xberg", reason="needs the extra 'documents'")
 

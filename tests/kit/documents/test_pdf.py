@@ -17,7 +17,7 @@ from tests.kit.documents.pdfs import (
     scan,
 )
 from toolcrib.core.errors import BadInput, TimedOut, TooLarge, UnsupportedContent
-from toolcrib.kit.process import Processes
+from toolcrib.kit.process.processes import Processes
 
 GREY = bytes([200]) * 10_000
 

@@ -10,8 +10,8 @@ import pytest
 from tests.kit.documents.texts import atom, rss
 from toolcrib.core.errors import NotConfigured, TooLarge, UnsupportedContent
 from toolcrib.core.settings import DocumentsConfig
-from toolcrib.kit.documents import Documents
-from toolcrib.kit.worker import Workers
+from toolcrib.kit.documents.documents import Documents
+from toolcrib.kit.worker.workers import Workers
 
 
 @pytest.mark.rows("E86")

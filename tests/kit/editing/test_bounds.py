@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolcrib.core.errors import TooLarge
-from toolcrib.kit.editing import Edit, edited
+from toolcrib.kit.editing.edits import Edit, edited
 from toolcrib.kit.editing.indentation import Unmapped
 from toolcrib.kit.editing.matching import opcodes
 

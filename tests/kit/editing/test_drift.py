@@ -9,7 +9,7 @@ import pytest
 from tests.kit.editing.drift import DRIFTS, Case, cases
 from toolcrib.core.errors import ToolError
 from toolcrib.kit.content.faithful import FaithfulText
-from toolcrib.kit.editing import Edit, edited
+from toolcrib.kit.editing.edits import Edit, edited
 
 pytestmark = pytest.mark.rows("C005", "C029", "E09")
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from toolcrib.core.errors import BadInput, Conflict, NotFound, ToolError
 from toolcrib.kit.content.faithful import FaithfulText
-from toolcrib.kit.editing import Edit, Outcome, edited
 from toolcrib.kit.editing.anchors import anchor
+from toolcrib.kit.editing.edits import Edit, Outcome, edited
 
 pytestmark = pytest.mark.rows("C005", "E09", "E10")
 

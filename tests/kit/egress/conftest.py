@@ -10,7 +10,7 @@ import pytest
 from tests.servers.listening import PUBLIC
 from tests.servers.wire import INTERNAL, WireServer, reply
 from toolcrib.core.config import Config
-from toolcrib.kit.egress import Egress
+from toolcrib.kit.egress.client import Egress
 
 
 @pytest.fixture(params=["wreq", "aiohttp"])

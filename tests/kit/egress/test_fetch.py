@@ -21,7 +21,7 @@ from toolcrib.core.errors import (
     TooManyRedirects,
     UnsupportedContent,
 )
-from toolcrib.kit.egress import Egress
+from toolcrib.kit.egress.client import Egress
 
 Make = Callable[..., Egress]
 

@@ -18,7 +18,8 @@ from tests.servers.authority import Authority
 from tests.servers.wire import Asked, WireServer, reply
 from toolcrib.core.config import Config
 from toolcrib.core.errors import Blocked
-from toolcrib.kit.egress import Egress, GuardProxy, Lease
+from toolcrib.kit.egress.client import Egress
+from toolcrib.kit.egress.guard_proxy import GuardProxy, Lease
 
 NAMES = {
     "public.test": ["127.0.0.2"],

@@ -11,7 +11,7 @@ import pytest
 from tests.servers.authority import Authority
 from tests.servers.http2 import Http2Server
 from toolcrib.core.errors import Blocked, ConnectionFailed, TooLarge
-from toolcrib.kit.egress import Egress
+from toolcrib.kit.egress.client import Egress
 
 Make = Callable[..., Egress]
 

@@ -8,8 +8,7 @@ from tests.kit.egress.samples import context
 from toolcrib.core.config import Config
 from toolcrib.core.errors import Blocked, ToolError
 from toolcrib.core.params import schema_of, unwrap
-from toolcrib.kit.egress import PublicUrl
-from toolcrib.kit.egress.public_url import check_public_url
+from toolcrib.kit.egress.public_url import PublicUrl, check_public_url
 
 
 def test_is_a_plain_string_in_a_schema() -> None:

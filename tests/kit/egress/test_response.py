@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from toolcrib.kit.egress import Headers, Response
+from toolcrib.kit.egress.headers import Headers
+from toolcrib.kit.egress.response import Response
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 from tests.servers.authority import Authority
 from tests.servers.wire import Asked, WireServer, reply
 from toolcrib.core.errors import Blocked, ConfigError, TlsFailure
-from toolcrib.kit.egress import Egress
+from toolcrib.kit.egress.client import Egress
 
 Make = Callable[..., Egress]
 

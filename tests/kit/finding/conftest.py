@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from toolcrib.kit.paths import Workspace
+from toolcrib.kit.paths.workspace import Workspace
 
 
 @pytest.fixture

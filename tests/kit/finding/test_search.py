@@ -20,9 +20,9 @@ from toolcrib.kit.finding.lines import spans, text_of
 from toolcrib.kit.finding.pattern import pattern_of
 from toolcrib.kit.finding.scope import scope_of
 from toolcrib.kit.finding.search import Counted, Search
-from toolcrib.kit.paths import Workspace
 from toolcrib.kit.paths.protection import Protection
-from toolcrib.kit.process import Processes
+from toolcrib.kit.paths.workspace import Workspace
+from toolcrib.kit.process.processes import Processes
 
 pytestmark = pytest.mark.rows("C024", "C025")
 EXPECTED = {

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from toolcrib.kit.finding.globs import Globs
 from toolcrib.kit.finding.scope import scope_of, walk
-from toolcrib.kit.paths import Workspace
 from toolcrib.kit.paths.protection import Protection
+from toolcrib.kit.paths.workspace import Workspace
 from toolcrib.kit.threads import Checkpoint
 
 RG = str(Path(sys.executable).with_name("rg"))

@@ -15,7 +15,8 @@ from toolcrib.core.call import ErrorInfo, Image, Next, Result
 from toolcrib.core.config import Config, data_folder
 from toolcrib.core.errors import Conflict, NotFound
 from toolcrib.core.services import Services
-from toolcrib.kit.jobs import JobHandle, Jobs
+from toolcrib.kit.jobs.handle import JobHandle
+from toolcrib.kit.jobs.jobs import Jobs
 from toolcrib.kit.jobs.rows import KEEP_SECONDS, SILENT_SECONDS
 
 Work = Callable[[JobHandle], Awaitable[Result | None]]

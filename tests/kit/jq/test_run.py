@@ -11,8 +11,8 @@ import pytest
 
 from toolcrib.core.call import Result
 from toolcrib.core.tool import tool
-from toolcrib.kit.jq import MAX_RESULTS, run_program
-from toolcrib.kit.process import Processes
+from toolcrib.kit.jq.run import MAX_RESULTS, run_program
+from toolcrib.kit.process.processes import Processes
 from toolcrib.toolbox import Toolbox
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from toolcrib.kit.paths import Workspace
 from toolcrib.kit.paths.beneath import Openat2, Opener, Walk, can_pin, has_openat2
 from toolcrib.kit.paths.protection import Protection
+from toolcrib.kit.paths.workspace import Workspace
 
 CANARY = b"the canary outside the workspace"
 OPENERS: dict[str, Callable[[], Opener]] = {

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from tests.kit.paths.conftest import CANARY, OPENERS, Tree, plant
 from toolcrib.core.errors import ToolError
-from toolcrib.kit.paths import Workspace
 from toolcrib.kit.paths.beneath import can_pin, has_openat2
 from toolcrib.kit.paths.protection import Protection
+from toolcrib.kit.paths.workspace import Workspace
 
 NAMES = [
     "..",

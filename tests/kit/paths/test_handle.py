@@ -7,7 +7,7 @@ import os
 import pytest
 
 from toolcrib.core.errors import UnsupportedContent
-from toolcrib.kit.paths import Handle
+from toolcrib.kit.paths.handle import Handle
 
 
 def test_a_stream_with_nothing_to_say_is_no_content() -> None:

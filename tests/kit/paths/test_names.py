@@ -10,10 +10,10 @@ import pytest
 
 from tests.kit.paths.conftest import Tree
 from toolcrib.core.errors import BadInput, NotFound, PathDenied, ToolError
-from toolcrib.kit.paths import Workspace
 from toolcrib.kit.paths.beneath import Openat2, Opener, has_openat2
 from toolcrib.kit.paths.protection import Protection
 from toolcrib.kit.paths.rules import refusal
+from toolcrib.kit.paths.workspace import Workspace
 
 pytestmark = pytest.mark.rows("C180", "E130")
 

@@ -9,9 +9,10 @@ import pytest
 from tests.kit.paths.conftest import CANARY, Tree
 from tests.kit.paths.test_race import count, flipping
 from toolcrib.core.errors import ToolError
-from toolcrib.kit.paths import Handle, Workspace
 from toolcrib.kit.paths.beneath import Openat2, has_openat2
+from toolcrib.kit.paths.handle import Handle
 from toolcrib.kit.paths.protection import Protection
+from toolcrib.kit.paths.workspace import Workspace
 
 READS = 3000
 

@@ -8,7 +8,7 @@ from tests.kit.paths.conftest import Tree
 from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.tool import READ, WRITE, tool
-from toolcrib.kit.paths import SafePath, WorkspacePath, WritablePath
+from toolcrib.kit.paths.safe import SafePath, WorkspacePath, WritablePath
 from toolcrib.toolbox import Toolbox
 
 pytestmark = pytest.mark.rows("E130", "E131")

@@ -13,7 +13,7 @@ import pytest
 
 from tests.kit.paths.conftest import CANARY, Tree
 from toolcrib.core.errors import NotFound, PathDenied
-from toolcrib.kit.paths import Workspace
+from toolcrib.kit.paths.workspace import Workspace
 
 READS = 5000
 FLIP = """

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from toolcrib.core.errors import NotFound
-from toolcrib.kit.paths import Workspace
 from toolcrib.kit.paths.suggestions import nearest
+from toolcrib.kit.paths.workspace import Workspace
 
 FILES = [
     "README.md",

@@ -8,10 +8,10 @@ import pytest
 
 from tests.kit.paths.conftest import Tree
 from toolcrib.core.errors import PathDenied
-from toolcrib.kit.paths import Workspace
 from toolcrib.kit.paths.beneath import best_opener
 from toolcrib.kit.paths.protection import Protection
 from toolcrib.kit.paths.twins import Twins
+from toolcrib.kit.paths.workspace import Workspace
 
 pytestmark = pytest.mark.rows("X12")
 

@@ -21,9 +21,10 @@ from toolcrib.core.errors import (
     ToolError,
 )
 from toolcrib.core.services import Services
-from toolcrib.kit.paths import SafePath, Workspace
 from toolcrib.kit.paths.beneath import Opener
 from toolcrib.kit.paths.protection import Protection
+from toolcrib.kit.paths.safe import SafePath
+from toolcrib.kit.paths.workspace import Workspace
 
 pytestmark = pytest.mark.rows("E130", "E131", "C180")
 

@@ -15,7 +15,8 @@ import pytest
 
 from tests.kit.paths.conftest import CANARY, Tree
 from toolcrib.core.errors import Cancelled, Conflict, PathDenied
-from toolcrib.kit.paths import Workspace, make_folder, write_new
+from toolcrib.kit.paths.workspace import Workspace
+from toolcrib.kit.paths.writing import make_folder, write_new
 
 nameless = pytest.mark.skipif(not hasattr(os, "O_TMPFILE"), reason="this system has no O_TMPFILE")
 

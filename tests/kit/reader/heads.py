@@ -6,7 +6,7 @@ import json
 
 from turbohtml import parse
 
-from toolcrib.kit.reader.meta import Meta, read_meta
+from toolcrib.kit.reader.meta.reading import Meta, read_meta
 
 CONTEXT = "https://schema.org"
 URL = "https://site.example/posts/one.html"

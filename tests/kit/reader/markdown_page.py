@@ -8,7 +8,7 @@ from typing import Any
 from markdown_it import MarkdownIt
 from turbohtml import parse
 
-from toolcrib.kit.reader.markdown import to_markdown
+from toolcrib.kit.reader.markdown.writing import to_markdown
 
 BASE = "https://site.example/docs/page"
 _RENDERER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])

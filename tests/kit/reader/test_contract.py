@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import toolcrib
 from tests.kit.reader.fixtures import SENTENCES, article, forum
-from toolcrib.kit.reader import Extraction, extract
+from toolcrib.kit.reader.extraction import Extraction, extract
 
 pytestmark = pytest.mark.rows("A17", "A19", "B24", "D25")
 

@@ -7,8 +7,8 @@ import time
 import pytest
 
 from tests.kit.reader.hostile_pages import MARKER, PAGES, SAID
-from toolcrib.kit.reader import extract
 from toolcrib.kit.reader.bulk import MAX_ELEMENTS
+from toolcrib.kit.reader.extraction import extract
 
 pytestmark = pytest.mark.rows("D27")
 CEILING = 10.0

@@ -17,7 +17,8 @@ from tests.kit.reader.markdown_site_cases import (
     MORE_TABLES,
     SITES,
 )
-from toolcrib.kit.reader.markdown import Heading, Link, to_markdown, to_text, write
+from toolcrib.kit.reader.markdown.contents import Heading, Link
+from toolcrib.kit.reader.markdown.writing import to_markdown, to_text, write
 
 pytestmark = pytest.mark.rows("A18", "A20", "D26")
 

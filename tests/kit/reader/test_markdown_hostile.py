@@ -5,7 +5,7 @@ import time
 import pytest
 from turbohtml import parse
 
-from toolcrib.kit.reader.markdown import to_text, write
+from toolcrib.kit.reader.markdown.writing import to_text, write
 
 NEEDLE = "<p>NEEDLE here</p>"
 PAGES = {

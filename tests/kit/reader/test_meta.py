@@ -7,7 +7,7 @@ import itertools
 import pytest
 
 from tests.kit.reader.heads import STORY, article, linked, meta, named, told
-from toolcrib.kit.reader.meta import Meta
+from toolcrib.kit.reader.meta.reading import Meta
 
 
 def test_a_page_without_anything_says_nothing():

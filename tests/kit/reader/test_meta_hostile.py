@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.kit.reader.heads import CONTEXT, article, linked, meta, named, told
-from toolcrib.kit.reader.meta import Meta
+from toolcrib.kit.reader.meta.reading import Meta
 
 LIMITS = {"title": 500, "byline": 300, "site_name": 120, "excerpt": 2000, "description": 500}
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from toolcrib.kit.reader import extract, pieces
+from toolcrib.kit.reader import pieces
+from toolcrib.kit.reader.extraction import extract
 from toolcrib.kit.reader.pieces import FIRST, MIN_CHARS, Pieces
 
 pytestmark = pytest.mark.rows("D27")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bench.reader import means, pages, sampled
-from toolcrib.kit.reader import extract
+from toolcrib.kit.reader.extraction import extract
 
 BASELINE = Path(__file__).with_name("baseline.json")
 SLACK = 0.01

@@ -6,8 +6,8 @@ import pytest
 from turbohtml import parse
 
 from tests.kit.reader.fixtures import SENTENCES, article
-from toolcrib.kit.reader import Extraction, extract
 from toolcrib.kit.reader.choice import drop_rest, with_formulas
+from toolcrib.kit.reader.extraction import Extraction, extract
 from toolcrib.kit.reader.tree import read_tree
 
 URL = "https://river.example/2026/bridge"

@@ -12,9 +12,11 @@ import pytest
 
 from tests.conftest import absent
 from tests.kit.changes.conftest import Bench, Picture, picture
-from toolcrib.kit.changes import Step
-from toolcrib.kit.runs import Outcome, Ran, Running, Runs
-from toolcrib.kit.sandbox import Sandbox
+from toolcrib.kit.changes.steps import Step
+from toolcrib.kit.runs.outcome import Outcome, Ran
+from toolcrib.kit.runs.running import Running
+from toolcrib.kit.runs.runs import Runs
+from toolcrib.kit.sandbox.sandbox import Sandbox
 
 __all__ = ["Picture", "RunBench", "picture"]
 

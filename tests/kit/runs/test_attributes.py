@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.kit.runs.conftest import RunBench, picture
-from toolcrib.kit.sandbox import Limits
+from toolcrib.kit.sandbox.terms import Limits
 
 PYTHON = "python3 - <<'END'\nimport os\n{}\nEND\n"
 

@@ -12,7 +12,7 @@ from toolcrib.core.context import Caller, Ctx
 from toolcrib.core.errors import Denied, NotFound
 from toolcrib.core.registry import Registry
 from toolcrib.core.session import Session
-from toolcrib.kit.runs import Outcome
+from toolcrib.kit.runs.outcome import Outcome
 
 
 def elsewhere(*roots: Path, level: str = "", **run: object) -> RunBench:

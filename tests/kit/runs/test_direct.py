@@ -11,9 +11,9 @@ import pytest
 
 from tests.kit.runs.conftest import Opened, RunBench, need_overlay, picture, settle
 from toolcrib.core.errors import Unavailable
-from toolcrib.kit.paths import Image
+from toolcrib.kit.paths.images import Image
 from toolcrib.kit.runs.disk.index import Index, Memory, Seen, compare
-from toolcrib.kit.sandbox import Sandbox
+from toolcrib.kit.sandbox.sandbox import Sandbox
 
 
 async def test_changes_are_one_step_that_can_be_undone(bare: RunBench, root: Path) -> None:
@@ -215,7 +215,7 @@ async def test_at_level_kernel_it_is_said_that_protected_files_are_not_masked(
     opened: Opened, root: Path
 ) -> None:
     from tests.conftest import absent
-    from toolcrib.kit.sandbox import Sandbox
+    from toolcrib.kit.sandbox.sandbox import Sandbox
 
     bench = opened("kernel")
     report = await bench.services.use(Sandbox).report()

@@ -11,7 +11,7 @@ import pytest
 from tests.kit.runs.conftest import Opened, RunBench, picture, run_folders, settle
 from toolcrib.core.call import Next
 from toolcrib.core.errors import Busy, NotFound
-from toolcrib.kit.process import Chunk
+from toolcrib.kit.process.child import Chunk
 
 
 async def test_a_held_run_is_applied_as_one_step(

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.kit.runs.conftest import RunBench, picture, run_folders
-from toolcrib.kit.runs import Changed
+from toolcrib.kit.runs.outcome import Changed
 
 
 async def test_a_run_that_changes_nothing_leaves_no_step(bench: RunBench, tmp_path: Path) -> None:

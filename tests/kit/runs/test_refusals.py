@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.kit.runs.conftest import RunBench, picture
-from toolcrib.kit.paths import SafePath, Workspace
 from toolcrib.kit.paths.roots import Root
+from toolcrib.kit.paths.safe import SafePath
+from toolcrib.kit.paths.workspace import Workspace
 from toolcrib.kit.runs.links import leads_out
 
 

@@ -14,8 +14,9 @@ import pytest
 from tests.conftest import absent
 from toolcrib.core.config import Config
 from toolcrib.core.services import Services
-from toolcrib.kit.paths import Workspace
-from toolcrib.kit.sandbox import Bind, Sandbox, View
+from toolcrib.kit.paths.workspace import Workspace
+from toolcrib.kit.sandbox.sandbox import Sandbox
+from toolcrib.kit.sandbox.terms import Bind, View
 
 PYTHON = sys.executable
 

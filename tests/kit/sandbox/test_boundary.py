@@ -14,12 +14,14 @@ from tests.kit.sandbox.conftest import Box, Open
 from toolcrib.core.config import Config, data_folder
 from toolcrib.core.errors import BadInput, NotFound, Unavailable
 from toolcrib.core.services import Services
-from toolcrib.kit.egress import Egress, GuardProxy
-from toolcrib.kit.process import Processes
-from toolcrib.kit.sandbox import Bind, Overlay, Pty, ReadOnly, launcher
+from toolcrib.kit.egress.client import Egress
+from toolcrib.kit.egress.guard_proxy import GuardProxy
+from toolcrib.kit.process.processes import Processes
+from toolcrib.kit.sandbox.launcher import confining as launcher
 from toolcrib.kit.sandbox.network import Doors
 from toolcrib.kit.sandbox.preparing import Request
 from toolcrib.kit.sandbox.start import Starter
+from toolcrib.kit.sandbox.terms import Bind, Overlay, Pty, ReadOnly
 
 pytestmark = pytest.mark.rows("X3", "X19", "E31", "C073")
 

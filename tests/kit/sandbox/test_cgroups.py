@@ -9,8 +9,8 @@ import subprocess
 import pytest
 
 from tests.kit.sandbox.conftest import Box
-from toolcrib.kit.sandbox import Bind, Limits
 from toolcrib.kit.sandbox.cgroups import PREFIX, Group, delegated
+from toolcrib.kit.sandbox.terms import Bind, Limits
 
 pytestmark = [
     pytest.mark.rows("E30"),

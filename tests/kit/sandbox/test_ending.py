@@ -21,9 +21,10 @@ from tests.kit.sandbox.conftest import Box, Open
 from tests.servers.survivors import Tag, gone, survivors
 from toolcrib.core.config import data_folder
 from toolcrib.core.errors import Unavailable
-from toolcrib.kit.sandbox import Bind, Limits, judge, leftovers, numbering
+from toolcrib.kit.sandbox import numbering
+from toolcrib.kit.sandbox.judging import judge, leftovers
 from toolcrib.kit.sandbox.places import SCRATCH
-from toolcrib.kit.sandbox.terms import MEGABYTE
+from toolcrib.kit.sandbox.terms import MEGABYTE, Bind, Limits
 from toolcrib.kit.sandbox.usage import tree
 
 pytestmark = pytest.mark.rows("E32", "C196", "X11")

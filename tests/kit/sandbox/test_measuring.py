@@ -10,9 +10,8 @@ import pytest
 
 from tests.kit.sandbox.conftest import Box, Open
 from toolcrib.core.errors import Unavailable
-from toolcrib.kit.sandbox import Limits
 from toolcrib.kit.sandbox.places import Scratch
-from toolcrib.kit.sandbox.terms import MEGABYTE
+from toolcrib.kit.sandbox.terms import MEGABYTE, Limits
 
 SPAWNS = """
 import subprocess, time

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from tests.kit.shell.corpora import HOSTILE, READING, WORKING
 from toolcrib.core.policy import Decision
 from toolcrib.core.run_settings import CommandRule
-from toolcrib.kit.shell import judge, read_script
+from toolcrib.kit.shell.judging import judge
+from toolcrib.kit.shell.reading import read_script
 
 pytestmark = pytest.mark.rows("C183", "X15")
 OPEN = "it runs without a boundary"

@@ -13,9 +13,9 @@ from tests.kit.store.test_store import NOTES, add, texts
 from toolcrib.core.config import data_folder
 from toolcrib.core.services import Services
 from toolcrib.kit.history import History
-from toolcrib.kit.store import Store
 from toolcrib.kit.store.files import set_aside
 from toolcrib.kit.store.owner import Owner
+from toolcrib.kit.store.store import Store
 
 
 @pytest.fixture

@@ -14,7 +14,8 @@ import pytest
 from toolcrib.core.config import data_folder, store_file
 from toolcrib.core.errors import ConfigError, StorageFailure
 from toolcrib.core.services import Services
-from toolcrib.kit.store import Area, Schema, Store
+from toolcrib.kit.store.database import Schema
+from toolcrib.kit.store.store import Area, Store
 
 NOTES = Schema("notes", ("CREATE TABLE note (id INTEGER PRIMARY KEY, text TEXT NOT NULL);",))
 

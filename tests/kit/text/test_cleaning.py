@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcrib.kit.text import clean, one_line
+from toolcrib.kit.text.cleaning import clean, one_line
 
 PLAIN = {
     "ascii": "Plain text,\twith a tab\nand two lines.\r\n",

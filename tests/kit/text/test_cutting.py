@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.kit.samples import TEXTS
-from toolcrib.kit.text import cut, head_and_tail
+from toolcrib.kit.text.cutting import cut, head_and_tail
 from toolcrib.kit.tokens import estimate
 
 WORDS = st.sampled_from(

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcrib.kit.text import clean, fence
+from toolcrib.kit.text.cleaning import clean
+from toolcrib.kit.text.fencing import fence
 
 URL = "https://example.org/a?b=1"
 ATTACKS = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from toolcrib.kit.text import unforged
+from toolcrib.kit.text.marks import unforged
 
 
 @pytest.mark.parametrize(

@@ -18,9 +18,9 @@ from toolcrib.core.errors import (
     ToolError,
     UnsupportedContent,
 )
-from toolcrib.kit.process import Processes
-from toolcrib.kit.worker import Task, Workers
-from toolcrib.kit.worker.workers import MOST_IDLE, MOST_RUNNING
+from toolcrib.kit.process.processes import Processes
+from toolcrib.kit.worker.task import Task
+from toolcrib.kit.worker.workers import MOST_IDLE, MOST_RUNNING, Workers
 
 ROOM = "tests.kit.worker.tasks"
 ECHO = Task(f"{ROOM}:echo", "Echoing")

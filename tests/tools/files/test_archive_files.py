@@ -14,7 +14,7 @@ import pytest
 from tests.kit.changes.conftest import picture
 from tests.tools.files.test_tree_changes import ok, refused
 from toolcrib.core.errors import BadInput
-from toolcrib.kit.archives import Limits, open_archive
+from toolcrib.kit.archives.reading import Limits, open_archive
 from toolcrib.toolbox import Toolbox
 
 

@@ -15,7 +15,7 @@ import pytest
 
 from tests.kit.changes.conftest import Picture, picture
 from toolcrib.core.context import Caller
-from toolcrib.kit.process import Processes
+from toolcrib.kit.process.processes import Processes
 from toolcrib.toolbox import Toolbox
 
 pytestmark = pytest.mark.timeout(180)

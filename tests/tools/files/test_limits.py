@@ -9,8 +9,9 @@ import pytest
 
 from tests.kit.changes.conftest import Bench, picture
 from toolcrib.core.errors import Conflict
-from toolcrib.kit.changes import Plan, steps
-from toolcrib.kit.editing import Edit, edited
+from toolcrib.kit.changes import steps
+from toolcrib.kit.changes.plan import Plan
+from toolcrib.kit.editing.edits import Edit, edited
 from toolcrib.toolbox import Toolbox
 
 

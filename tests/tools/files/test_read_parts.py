@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from toolcrib.core.call import Result
-from toolcrib.kit.paths import fingerprint
+from toolcrib.kit.paths.handle import fingerprint
 from toolcrib.kit.sessions import Sessions
 from toolcrib.kit.tokens import estimate
 from toolcrib.toolbox import Toolbox

@@ -9,7 +9,7 @@ from tests.servers.api import Told, echo
 from tests.servers.site import site
 from tests.tools.http.conftest import TOKEN
 from toolcrib.kit.approvals import Approvals
-from toolcrib.kit.cache import Cache
+from toolcrib.kit.cache.cache import Cache
 from toolcrib.kit.sessions import Sessions
 from toolcrib.toolbox import Toolbox
 

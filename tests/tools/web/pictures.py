@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 import zlib
 
-from toolcrib.kit.text import one_line
+from toolcrib.kit.text.cleaning import one_line
 from toolcrib.tools.web.asking.provider import Ask, Found, Page, Provider, records
 from toolcrib.tools.web.asking.reach import Reach
 

@@ -11,7 +11,7 @@ import pytest
 
 from tests.servers.scripted import Answer
 from toolcrib.core.config import Config
-from toolcrib.kit.text import clean
+from toolcrib.kit.text.cleaning import clean
 from toolcrib.kit.tokens import estimate
 from toolcrib.toolbox import Toolbox
 

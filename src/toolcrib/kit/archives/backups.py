@@ -16,11 +16,12 @@ from toolcrib.core.errors import BadInput, NotFound, TooLarge, ToolError
 from toolcrib.core.services import Services
 from toolcrib.kit.archives.reading import Archive, Limits, Member, open_archive
 from toolcrib.kit.archives.writing import Packed, gather, pack
-from toolcrib.kit.changes import Plan
 from toolcrib.kit.changes.copies import writable
+from toolcrib.kit.changes.plan import Plan
 from toolcrib.kit.ids import content_id
-from toolcrib.kit.paths import SafePath, Workspace
 from toolcrib.kit.paths.images import PIECE
+from toolcrib.kit.paths.safe import SafePath
+from toolcrib.kit.paths.workspace import Workspace
 from toolcrib.kit.store.vault import Stored, Vault
 
 MOST_ENTRIES = 100_000

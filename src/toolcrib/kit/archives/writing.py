@@ -17,9 +17,9 @@ from toolcrib.core.call import well_formed
 from toolcrib.core.errors import BadInput, Conflict, PathDenied
 from toolcrib.kit.changes.copies import MOST_ENTRIES, walk
 from toolcrib.kit.content.sizes import printable
-from toolcrib.kit.paths import SafePath
 from toolcrib.kit.paths.images import PIECE
 from toolcrib.kit.paths.protection import Use
+from toolcrib.kit.paths.safe import SafePath
 
 Format = Literal["zip", "tar", "tar.gz", "tar.bz2", "tar.xz"]
 FORMATS: dict[str, Format] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from toolcrib.core.errors import ChallengePage, HttpStatus, RateLimited
-from toolcrib.kit.egress import Response
+from toolcrib.kit.egress.response import Response
 
 LOOK = 65_536
 

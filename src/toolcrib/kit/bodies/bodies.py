@@ -11,8 +11,10 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import ConnectionFailed, TooLarge
 from toolcrib.kit.bodies.answers import check
 from toolcrib.kit.bodies.robots import gate_of
-from toolcrib.kit.cache import UNCHANGED, Cache, Fleeting
-from toolcrib.kit.egress import PAGES, Egress, Redirect, Response
+from toolcrib.kit.cache.cache import UNCHANGED, Cache, Fleeting
+from toolcrib.kit.egress.client import PAGES, Egress
+from toolcrib.kit.egress.redirects import Redirect
+from toolcrib.kit.egress.response import Response
 
 KIND = "body"
 STALE_SECONDS = 86_400

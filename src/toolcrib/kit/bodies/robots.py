@@ -14,8 +14,8 @@ from toolcrib.core.errors import (
     TimedOut,
     TooManyRedirects,
 )
-from toolcrib.kit.cache import Cache
-from toolcrib.kit.egress import PAGES, Egress
+from toolcrib.kit.cache.cache import Cache
+from toolcrib.kit.egress.client import PAGES, Egress
 from toolcrib.kit.egress.url import Target, bracketed, parse_url
 from toolcrib.kit.threads import in_thread
 

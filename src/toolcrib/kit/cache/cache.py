@@ -28,7 +28,7 @@ from toolcrib.kit.cache.entry import Entry
 from toolcrib.kit.cache.flights import Flights
 from toolcrib.kit.cache.shelves import SCHEMA, Claim, MemoryShelf, StoreShelf
 from toolcrib.kit.ids import random_id
-from toolcrib.kit.store import Area, Store
+from toolcrib.kit.store.store import Area, Store
 
 T = TypeVar("T")
 

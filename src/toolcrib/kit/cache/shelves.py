@@ -9,7 +9,9 @@ from collections import OrderedDict
 from dataclasses import dataclass
 
 from toolcrib.kit.cache.entry import ERROR, Entry
-from toolcrib.kit.store import Area, Owner, Schema
+from toolcrib.kit.store.database import Schema
+from toolcrib.kit.store.owner import Owner
+from toolcrib.kit.store.store import Area
 
 SCHEMA = Schema(
     "cache",

@@ -27,11 +27,13 @@ from toolcrib.kit.changes.preparation import Preparation
 from toolcrib.kit.changes.steps import Step
 from toolcrib.kit.changes.work import Piece
 from toolcrib.kit.ids import content_id, random_id
-from toolcrib.kit.paths import SafePath, Workspace
+from toolcrib.kit.paths.safe import SafePath
 from toolcrib.kit.paths.staging import staged_prefix
 from toolcrib.kit.paths.trash import Trash
-from toolcrib.kit.store import Owner, Store
+from toolcrib.kit.paths.workspace import Workspace
 from toolcrib.kit.store.blobs import Blobs
+from toolcrib.kit.store.owner import Owner
+from toolcrib.kit.store.store import Store
 from toolcrib.kit.threads import Checkpoint, explained
 
 PRUNE_EVERY = 50

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 
 from toolcrib.core.errors import Conflict, PathDenied, TooLarge
 from toolcrib.kit.changes.plan import ANYTHING, Plan
-from toolcrib.kit.paths import Entry, Image, SafePath
-from toolcrib.kit.paths.images import MAX_DEPTH, PIECE
+from toolcrib.kit.paths.handle import Entry
+from toolcrib.kit.paths.images import MAX_DEPTH, PIECE, Image
+from toolcrib.kit.paths.safe import SafePath
 
 MOST_ENTRIES = 20_000
 

@@ -10,7 +10,7 @@ import struct
 from collections.abc import Iterator
 
 from toolcrib.kit.changes.plan import Source
-from toolcrib.kit.paths import SafePath
+from toolcrib.kit.paths.safe import SafePath
 from toolcrib.kit.store.blobs import digest_of
 
 MOST_BYTES = 64_000_000

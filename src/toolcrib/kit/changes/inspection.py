@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from toolcrib.core.errors import BadInput, Conflict, PathDenied
-from toolcrib.kit.paths import Image, SafePath
 from toolcrib.kit.paths.gate import LISTS_HINT
+from toolcrib.kit.paths.images import Image
 from toolcrib.kit.paths.protection import OWN
+from toolcrib.kit.paths.safe import SafePath
 from toolcrib.kit.store.blobs import digest_of
 
 NEVER_DELETED = frozenset({".git", OWN})

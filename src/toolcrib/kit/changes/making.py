@@ -16,9 +16,9 @@ from toolcrib.core.errors import Conflict, NotFound, ToolError
 from toolcrib.kit.changes.gitindex import is_index, meaning_of
 from toolcrib.kit.changes.inspection import changed
 from toolcrib.kit.changes.work import Piece
-from toolcrib.kit.paths import Image, SafePath
 from toolcrib.kit.paths.handle import Place
-from toolcrib.kit.paths.images import Camera, ignore
+from toolcrib.kit.paths.images import Camera, Image, ignore
+from toolcrib.kit.paths.safe import SafePath
 from toolcrib.kit.paths.staging import (
     Fetch,
     build_tree,

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal, Protocol
 
-from toolcrib.kit.paths import Image, SafePath
+from toolcrib.kit.paths.images import Image
+from toolcrib.kit.paths.safe import SafePath
 from toolcrib.kit.paths.staging import Attributes
 
 ANYTHING: Final = "*"

@@ -23,10 +23,10 @@ from toolcrib.kit.changes.inspection import (
 from toolcrib.kit.changes.plan import ANYTHING, Change
 from toolcrib.kit.changes.work import Do, Piece
 from toolcrib.kit.content.sizes import some
-from toolcrib.kit.paths import Image, SafePath, fingerprint
-from toolcrib.kit.paths.handle import Place, kind_of
-from toolcrib.kit.paths.images import Camera, Keep, ignore, may_change
+from toolcrib.kit.paths.handle import Place, fingerprint, kind_of
+from toolcrib.kit.paths.images import Camera, Image, Keep, ignore, may_change
 from toolcrib.kit.paths.rules import parts_beneath
+from toolcrib.kit.paths.safe import SafePath
 from toolcrib.kit.store.blobs import Blobs
 
 READ_AGAIN = "Read it again, then send the change again."

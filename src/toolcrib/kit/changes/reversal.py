@@ -9,7 +9,8 @@ from toolcrib.core.errors import Conflict, Unavailable
 from toolcrib.kit.changes.plan import ANYTHING, Change, Plan
 from toolcrib.kit.changes.steps import Step, unpack
 from toolcrib.kit.changes.work import Piece
-from toolcrib.kit.paths import SafePath, Workspace
+from toolcrib.kit.paths.safe import SafePath
+from toolcrib.kit.paths.workspace import Workspace
 from toolcrib.kit.store.blobs import Blobs
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from toolcrib.core.call import well_formed
 from toolcrib.core.errors import Conflict
-from toolcrib.kit.store import Schema
+from toolcrib.kit.store.database import Schema
 
 SCHEMA = Schema(
     "undo",

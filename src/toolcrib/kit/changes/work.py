@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from toolcrib.kit.changes.plan import Source
-from toolcrib.kit.paths import Image, SafePath, Workspace
+from toolcrib.kit.paths.images import Image
+from toolcrib.kit.paths.safe import SafePath
 from toolcrib.kit.paths.staging import Attributes, staged_names
+from toolcrib.kit.paths.workspace import Workspace
 
 Do = Literal["put", "folder", "remove", "rename", "plant", "unmake", "mode"]
 

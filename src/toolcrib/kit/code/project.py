@@ -16,7 +16,7 @@ from toolcrib.kit.code.trials import Trial, Trials
 from toolcrib.kit.content.faithful import FaithfulText, Splice
 from toolcrib.kit.content.kinds import SNIFFED, kind_of
 from toolcrib.kit.finding.scope import Scope, scope_of, suspects, walk
-from toolcrib.kit.paths import SafePath
+from toolcrib.kit.paths.safe import SafePath
 from toolcrib.kit.threads import Checkpoint, in_thread
 
 MAX_FILES = 20_000

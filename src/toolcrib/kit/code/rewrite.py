@@ -13,11 +13,12 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import PathDenied
 from toolcrib.core.policy import decide
 from toolcrib.core.tool import Tool
-from toolcrib.kit.changes import Changes, Plan
+from toolcrib.kit.changes.changes import Changes
+from toolcrib.kit.changes.plan import Plan
 from toolcrib.kit.code.places import Place
 from toolcrib.kit.code.project import Project
 from toolcrib.kit.content.faithful import Splice
-from toolcrib.kit.paths import SafePath
+from toolcrib.kit.paths.safe import SafePath
 
 LINES = 120
 """Lines of differences in an answer."""

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Self
 
 from toolcrib.core.errors import MissingExtra, TimedOut, TooLarge, UnsupportedContent
 from toolcrib.kit.code.trial import FUNCTION, OWN
-from toolcrib.kit.worker import Task, Workers
+from toolcrib.kit.worker.task import Task
+from toolcrib.kit.worker.workers import Workers
 
 if TYPE_CHECKING:
     from toolcrib.core.services import Services

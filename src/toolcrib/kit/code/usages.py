@@ -21,11 +21,11 @@ async def find_references(project: Project, path: str, line: int, name: str) -> 
     """
     language = language_of(path)
     if language == "python":
-        from toolcrib.kit.code.python import references
+        from toolcrib.kit.code.python.references import references
 
         return await references(project, path, line, name)
     if language in SCRIPTS:
-        from toolcrib.kit.code.script import references as script_references
+        from toolcrib.kit.code.script.references import references as script_references
 
         return await script_references(project, path, line, name)
     return _by_words(project, language, name)
@@ -41,12 +41,12 @@ async def find_renamed(
     """
     language = language_of(path)
     if language == "python":
-        from toolcrib.kit.code.python import conflicts, references
+        from toolcrib.kit.code.python.references import conflicts, references
 
         found = await references(project, path, line, name)
         return found, await conflicts(project, found, new)
     if language in SCRIPTS:
-        from toolcrib.kit.code.script import examined
+        from toolcrib.kit.code.script.references import examined
 
         return await examined(project, path, line, name, new)
     raise BadInput(

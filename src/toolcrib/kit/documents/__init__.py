@@ -5,9 +5,3 @@
 
 `is_document` tells from first bytes, a media type or a kind whether only this can show it.
 """
-
-from toolcrib.kit.documents.documents import Documents
-from toolcrib.kit.documents.kinds import is_document, kind_of_document
-from toolcrib.kit.documents.text import DocumentText, Page
-
-__all__ = ["DocumentText", "Documents", "Page", "is_document", "kind_of_document"]

@@ -11,7 +11,8 @@ from toolcrib.core.errors import MissingExtra, NotConfigured, TooLarge, Unsuppor
 from toolcrib.kit.content.kinds import kind_of
 from toolcrib.kit.documents.kinds import NAMES, OFFICE, kind_of_document
 from toolcrib.kit.documents.text import DocumentText
-from toolcrib.kit.worker import Task, Workers
+from toolcrib.kit.worker.task import Task
+from toolcrib.kit.worker.workers import Workers
 
 if TYPE_CHECKING:
     from toolcrib.core.services import Services

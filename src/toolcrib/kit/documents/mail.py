@@ -8,7 +8,7 @@ from typing import cast
 
 from toolcrib.kit.documents.text import MAX_TEXT, DocumentText, Page
 from toolcrib.kit.markup.visible import page
-from toolcrib.kit.text import one_line
+from toolcrib.kit.text.cleaning import one_line
 
 HEADERS = ("From", "To", "Cc", "Date", "Subject")
 MAX_PARTS = 500

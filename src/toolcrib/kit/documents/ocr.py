@@ -16,8 +16,8 @@ from toolcrib.core.errors import (
 )
 from toolcrib.kit.documents.documents import DRAWN
 from toolcrib.kit.documents.text import DocumentText, Page
-from toolcrib.kit.process import Processes
-from toolcrib.kit.worker import Workers
+from toolcrib.kit.process.processes import Processes
+from toolcrib.kit.worker.workers import Workers
 
 if TYPE_CHECKING:
     from toolcrib.core.services import Services

@@ -13,7 +13,7 @@ from toolcrib.kit.content.tables import delimiter_of, markdown_table, rows_of
 from toolcrib.kit.content.values import laid_out
 from toolcrib.kit.documents.text import MAX_TEXT, DocumentText, Page, first_heading
 from toolcrib.kit.markup.feeds import read_feed, written
-from toolcrib.kit.text import one_line
+from toolcrib.kit.text.cleaning import one_line
 
 MAX_CELLS = 1_000_000
 MAX_FIELD = 1_000_000

@@ -17,7 +17,7 @@ def prepare() -> None:
 
 def convert(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]:
     """The main content of a page as `DocumentText`."""
-    from toolcrib.kit.reader import extract
+    from toolcrib.kit.reader.extraction import extract
 
     charset = request["charset"]
     found = extract(data, None, f"text/html; charset={charset}" if charset else None)

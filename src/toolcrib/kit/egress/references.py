@@ -13,7 +13,8 @@ from toolcrib.core.services import Services
 from toolcrib.core.session import Session
 from toolcrib.kit.egress.url import complete_url, parse_url
 from toolcrib.kit.ids import content_id, plain_id
-from toolcrib.kit.store import Area, Schema, Store
+from toolcrib.kit.store.database import Schema
+from toolcrib.kit.store.store import Area, Store
 
 LONG = 150
 """Characters from which on a URL is worth a reference."""

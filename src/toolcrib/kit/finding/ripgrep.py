@@ -21,11 +21,11 @@ from toolcrib.core.config import environment
 from toolcrib.kit.finding.lines import MAX_BYTES
 from toolcrib.kit.finding.pattern import Pattern
 from toolcrib.kit.finding.scope import SKIPPED, Scope, is_open
-from toolcrib.kit.paths import Workspace
 from toolcrib.kit.paths.bulk import BULK
 from toolcrib.kit.paths.levels import levels
 from toolcrib.kit.paths.protection import Pattern as Name
-from toolcrib.kit.process import Processes
+from toolcrib.kit.paths.workspace import Workspace
+from toolcrib.kit.process.processes import Processes
 from toolcrib.kit.threads import in_thread
 
 OLDEST = 14

@@ -11,10 +11,11 @@ from typing import Any
 from toolcrib.core.errors import ToolError
 from toolcrib.kit.finding.globs import Globs, compiled, translate
 from toolcrib.kit.finding.ignoring import MAX_BYTES, NAME, Ignored, Line, lines_of
-from toolcrib.kit.paths import Handle, SafePath
+from toolcrib.kit.paths.handle import Handle
 from toolcrib.kit.paths.levels import Level, levels
 from toolcrib.kit.paths.protection import Pattern as Name
 from toolcrib.kit.paths.rules import parts_beneath
+from toolcrib.kit.paths.safe import SafePath
 from toolcrib.kit.threads import Checkpoint
 
 SKIPPED = frozenset(

@@ -15,9 +15,11 @@ from toolcrib.kit.finding.lines import MAX_BYTES, Hit, hits, spans, text_of
 from toolcrib.kit.finding.pattern import Pattern
 from toolcrib.kit.finding.ripgrep import Named
 from toolcrib.kit.finding.scope import Scope, suspects, walk
-from toolcrib.kit.paths import Handle, SafePath, Workspace
+from toolcrib.kit.paths.handle import Handle
 from toolcrib.kit.paths.levels import set_apart
-from toolcrib.kit.process import Processes
+from toolcrib.kit.paths.safe import SafePath
+from toolcrib.kit.paths.workspace import Workspace
+from toolcrib.kit.process.processes import Processes
 from toolcrib.kit.threads import Checkpoint, in_thread
 
 _MARKS = (b"\xff", b"\xfe", b"\xef")

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from toolcrib.core.config import environment
 from toolcrib.core.context import Ctx
-from toolcrib.kit.paths import Workspace
+from toolcrib.kit.paths.workspace import Workspace
 
 DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"
 Folders: TypeAlias = tuple[Path, ...]

@@ -15,7 +15,7 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, NotConfigured, ToolError, Unavailable
 from toolcrib.kit.interpreters.fences import unfenced
 from toolcrib.kit.interpreters.programs import find_program, is_program, prefix_of
-from toolcrib.kit.paths import SafePath
+from toolcrib.kit.paths.safe import SafePath
 
 Origin = Literal["run.python", "workspace", "toolcrib"]
 ENVIRONMENTS = (".venv", "venv")

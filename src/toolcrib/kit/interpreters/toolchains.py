@@ -15,7 +15,7 @@ from toolcrib.kit.interpreters.programs import (
     prefix_of,
     search_path,
 )
-from toolcrib.kit.paths import Workspace
+from toolcrib.kit.paths.workspace import Workspace
 
 # Named one by one: beside them lie tokens, such as ~/.cargo/credentials.toml.
 AT_HOME = (

@@ -18,7 +18,8 @@ from toolcrib.kit.jobs import rows
 from toolcrib.kit.jobs.begun import BEGUN, Begun
 from toolcrib.kit.jobs.handle import JobHandle, Running
 from toolcrib.kit.jobs.view import JobView, Record
-from toolcrib.kit.store import Area, Owner, Store
+from toolcrib.kit.store.owner import Owner
+from toolcrib.kit.store.store import Area, Store
 
 Work = Callable[[JobHandle], Awaitable[Result | None]]
 Wait = Literal["", "exit", "text", "idle"]

@@ -8,7 +8,8 @@ from dataclasses import astuple, dataclass, fields
 
 from toolcrib.kit.jobs.view import Record
 from toolcrib.kit.ring import HEAD_BYTES, TAIL_BYTES, Segment, join
-from toolcrib.kit.store import Owner, Schema
+from toolcrib.kit.store.database import Schema
+from toolcrib.kit.store.owner import Owner
 
 SCHEMA = Schema(
     "jobs",

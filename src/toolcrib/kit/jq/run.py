@@ -7,7 +7,8 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from toolcrib.core.errors import BadInput, Unavailable
-from toolcrib.kit.worker import Task, Workers
+from toolcrib.kit.worker.task import Task
+from toolcrib.kit.worker.workers import Workers
 
 if TYPE_CHECKING:
     from toolcrib.core.context import Ctx

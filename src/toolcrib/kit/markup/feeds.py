@@ -10,7 +10,7 @@ from html import escape
 from toolcrib.kit.markup.addresses import absolute, web_url
 from toolcrib.kit.markup.visible import Format, fragment
 from toolcrib.kit.markup.xmltree import Node, read_tree
-from toolcrib.kit.text import one_line
+from toolcrib.kit.text.cleaning import one_line
 
 MAX_MARKUP = 200_000
 """Characters of one item's HTML that are converted."""

@@ -16,7 +16,7 @@ from uuid import uuid4
 from toolcrib.core.config import environment
 from toolcrib.core.errors import BadInput, NotFound, Unavailable
 from toolcrib.core.services import Services
-from toolcrib.kit.paths import SafePath
+from toolcrib.kit.paths.safe import SafePath
 from toolcrib.kit.process.child import Process
 from toolcrib.kit.process.collecting import OnOutput, collect
 from toolcrib.kit.process.output import Output

@@ -10,10 +10,10 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, urljoin, urlsplit
 
-from toolcrib.kit.reader.markdown import Link, Written
 from toolcrib.kit.reader.markdown.anchors import make_absolute
-from toolcrib.kit.reader.markdown.contents import MAX_LISTED, headings_of, images_of, links_of
+from toolcrib.kit.reader.markdown.contents import MAX_LISTED, Link, headings_of, images_of, links_of
 from toolcrib.kit.reader.markdown.unseen import drop_hidden, drop_unseen, unseen_tags
+from toolcrib.kit.reader.markdown.writing import Written
 from toolcrib.kit.reader.pieces import CODE
 from toolcrib.kit.reader.tree import MAX_ELEMENTS
 

@@ -11,9 +11,10 @@ from toolcrib.kit.reader.bulk import MAX_BLOCKS, MAX_TEXT, is_bulk, write_bulk
 from toolcrib.kit.reader.choice import best_set, drop_rest, once, with_formulas
 from toolcrib.kit.reader.comments import without_comments
 from toolcrib.kit.reader.embedded import linked_text, state_text
-from toolcrib.kit.reader.markdown import Heading, Link, Written, write
+from toolcrib.kit.reader.markdown.contents import Heading, Link
 from toolcrib.kit.reader.markdown.unseen import may_hide
-from toolcrib.kit.reader.meta import Meta, read_meta
+from toolcrib.kit.reader.markdown.writing import Written, write
+from toolcrib.kit.reader.meta.reading import Meta, read_meta
 from toolcrib.kit.reader.pieces import Pieces, is_long
 from toolcrib.kit.reader.repairs import opened, repaired
 from toolcrib.kit.reader.scorer import Scorer

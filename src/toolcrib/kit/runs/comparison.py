@@ -14,8 +14,10 @@ from toolcrib.kit.changes.gitindex import is_index, meaning_of
 from toolcrib.kit.changes.reversal import Kept
 from toolcrib.kit.changes.work import Do, Piece
 from toolcrib.kit.content.sizes import printable, some
-from toolcrib.kit.paths import Handle, Image, SafePath
+from toolcrib.kit.paths.handle import Handle
+from toolcrib.kit.paths.images import Image
 from toolcrib.kit.paths.roots import Root
+from toolcrib.kit.paths.safe import SafePath
 from toolcrib.kit.runs.deltas import Delta
 from toolcrib.kit.runs.disk.index import Index, compare, digest_now, walk
 from toolcrib.kit.runs.disk.restoring import disarm, put_back

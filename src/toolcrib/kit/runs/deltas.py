@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from toolcrib.core.errors import ToolError
-from toolcrib.kit.changes import Source
 from toolcrib.kit.changes.gitindex import is_index, meaning_of
-from toolcrib.kit.paths import Image, SafePath
+from toolcrib.kit.changes.plan import Source
+from toolcrib.kit.paths.images import Image
+from toolcrib.kit.paths.safe import SafePath
 from toolcrib.kit.paths.staging import Attributes
 
 

@@ -17,12 +17,14 @@ from toolcrib.core.config import data_folder
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import Conflict, StorageFailure, ToolError, Unavailable
 from toolcrib.core.services import Services
-from toolcrib.kit.changes import Changes
+from toolcrib.kit.changes.changes import Changes
 from toolcrib.kit.changes.work import Piece
 from toolcrib.kit.content.sizes import counted, printable, some
 from toolcrib.kit.ids import random_id
-from toolcrib.kit.paths import Image, SafePath, Workspace
+from toolcrib.kit.paths.images import Image
 from toolcrib.kit.paths.roots import Root
+from toolcrib.kit.paths.safe import SafePath
+from toolcrib.kit.paths.workspace import Workspace
 from toolcrib.kit.runs import held as rows
 from toolcrib.kit.runs.comparison import Comparison, pieces_of
 from toolcrib.kit.runs.deltas import Delta, without_refreshed
@@ -33,11 +35,11 @@ from toolcrib.kit.runs.obstacles import overtaken, to_mend
 from toolcrib.kit.runs.outcome import Changed, Commit, Outcome
 from toolcrib.kit.runs.repositories import without_hooks
 from toolcrib.kit.runs.showing import Shown
-from toolcrib.kit.store import Area
+from toolcrib.kit.store.store import Area
 from toolcrib.kit.threads import Checkpoint
 
 if TYPE_CHECKING:
-    from toolcrib.kit.sandbox import View
+    from toolcrib.kit.sandbox.terms import View
 
 UNMASKED = "protected files inside the workspace could not be masked at this level"
 
@@ -161,7 +163,7 @@ class DirectRun:
         Raises:
             Unavailable: not all could be kept, and the changes are to be taken back.
         """
-        from toolcrib.kit.sandbox import Bind
+        from toolcrib.kit.sandbox.terms import Bind
 
         check = Checkpoint(ctx.deadline)
         self._began = time.time()

@@ -7,13 +7,14 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from toolcrib.core.errors import ToolError
-from toolcrib.kit.paths import SafePath, Workspace
 from toolcrib.kit.paths.roots import Root
+from toolcrib.kit.paths.safe import SafePath
+from toolcrib.kit.paths.workspace import Workspace
 from toolcrib.kit.runs.disk.folders import Folders
 from toolcrib.kit.runs.disk.mounts import has_own_clock, system_of
 
 if TYPE_CHECKING:
-    from toolcrib.kit.sandbox import Sandbox
+    from toolcrib.kit.sandbox.sandbox import Sandbox
 
 PROBE = ".toolcrib-probe"
 SECONDS = 20.0
@@ -47,7 +48,7 @@ class Fitness:
 
     async def _try(self, sandbox: Sandbox, root: Root) -> bool:
         """Run the smallest program there is through an overlay, and look where its file went."""
-        from toolcrib.kit.sandbox import Overlay
+        from toolcrib.kit.sandbox.terms import Overlay
 
         folder = self._folders.make()
         try:

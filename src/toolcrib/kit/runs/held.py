@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from toolcrib.kit.store import Schema
+from toolcrib.kit.store.database import Schema
 
 SCHEMA = Schema(
     "held_runs",

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 
 from toolcrib.core.errors import PathDenied
 from toolcrib.core.settings import UndoConfig, WorkspaceConfig
-from toolcrib.kit.changes import ANYTHING, Plan
 from toolcrib.kit.changes.inspection import NEVER_DELETED
-from toolcrib.kit.changes.plan import Change
+from toolcrib.kit.changes.plan import ANYTHING, Change, Plan
 from toolcrib.kit.content.sizes import printable, size_of, some
-from toolcrib.kit.paths import Image, SafePath
 from toolcrib.kit.paths.bulk import BULK
+from toolcrib.kit.paths.images import Image
 from toolcrib.kit.paths.roots import Root
+from toolcrib.kit.paths.safe import SafePath
 from toolcrib.kit.runs.deltas import Delta, Reading
 from toolcrib.kit.runs.links import leads_out
 from toolcrib.kit.runs.repositories import Repositories

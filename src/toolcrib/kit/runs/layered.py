@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Self
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import Conflict, NotFound, StorageFailure, ToolError
 from toolcrib.core.services import Services
-from toolcrib.kit.changes import Applied, Changes
+from toolcrib.kit.changes.changes import Changes
+from toolcrib.kit.changes.plan import Applied
 from toolcrib.kit.content.sizes import size_of, some
-from toolcrib.kit.paths import SafePath, Workspace
 from toolcrib.kit.paths.roots import Root
+from toolcrib.kit.paths.safe import SafePath
+from toolcrib.kit.paths.workspace import Workspace
 from toolcrib.kit.runs import held as rows
 from toolcrib.kit.runs.deltas import Reading, without_refreshed
 from toolcrib.kit.runs.disk import tried
@@ -26,11 +28,11 @@ from toolcrib.kit.runs.judging import Judged, judge, plan_of
 from toolcrib.kit.runs.obstacles import RUN_AGAIN, cause, overtaken, to_mend
 from toolcrib.kit.runs.outcome import Commit, Outcome
 from toolcrib.kit.runs.showing import Shown
-from toolcrib.kit.store import Area
+from toolcrib.kit.store.store import Area
 from toolcrib.kit.threads import Checkpoint
 
 if TYPE_CHECKING:
-    from toolcrib.kit.sandbox import View
+    from toolcrib.kit.sandbox.terms import View
 
 SPARSE = 4
 """So many times the disk limit may all new files have together, holes included."""
@@ -92,7 +94,7 @@ class Layered:
     async def prepare(self, ctx: Ctx) -> dict[str, View]:
         """Make the folders; how each root is seen."""
         del ctx
-        from toolcrib.kit.sandbox import Overlay
+        from toolcrib.kit.sandbox.terms import Overlay
 
         self._folder = self._folders.make()
         views: dict[str, View] = {}

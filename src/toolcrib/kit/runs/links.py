@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from toolcrib.kit.paths import SafePath
 from toolcrib.kit.paths.roots import Root
 from toolcrib.kit.paths.rules import parts_beneath
+from toolcrib.kit.paths.safe import SafePath
 
 PROGRAMS = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64")
 """Folders that belong to the system and hold nothing of a person's: an environment of Python

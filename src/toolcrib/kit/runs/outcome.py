@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from toolcrib.core.call import Next
-from toolcrib.kit.process import Output
+from toolcrib.kit.process.output import Output
 
 Commit = Literal["auto", "ask", "never"]
 State = Literal["none", "applied", "held", "dropped"]

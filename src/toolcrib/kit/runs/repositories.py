@@ -12,11 +12,11 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from toolcrib.core.errors import ToolError
-from toolcrib.kit.changes import Source
+from toolcrib.kit.changes.plan import Source
 from toolcrib.kit.content.sizes import printable
-from toolcrib.kit.paths import SafePath
 from toolcrib.kit.paths.roots import Root
 from toolcrib.kit.paths.rules import fold, parts_beneath
+from toolcrib.kit.paths.safe import SafePath
 from toolcrib.kit.runs import gitconfig
 from toolcrib.kit.runs.deltas import Delta
 from toolcrib.kit.store.blobs import digest_of

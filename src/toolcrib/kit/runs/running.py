@@ -11,7 +11,7 @@ from toolcrib.kit.process.child import to_the_end
 from toolcrib.kit.runs.outcome import Outcome
 
 if TYPE_CHECKING:
-    from toolcrib.kit.sandbox import Confined
+    from toolcrib.kit.sandbox.confined import Confined
 
 
 @dataclass(slots=True)

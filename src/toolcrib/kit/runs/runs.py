@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Literal, Self, TypedDict, Unpack
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import Denied, NotConfigured, NotFound, ToolError
 from toolcrib.core.services import Services
-from toolcrib.kit.changes import Changes
-from toolcrib.kit.paths import SafePath, Workspace
+from toolcrib.kit.changes.changes import Changes
 from toolcrib.kit.paths.roots import NO_ROOTS
+from toolcrib.kit.paths.safe import SafePath
+from toolcrib.kit.paths.workspace import Workspace
 from toolcrib.kit.process.child import to_the_end
 from toolcrib.kit.process.collecting import Collected, OnOutput, collect
 from toolcrib.kit.runs import held as rows
@@ -26,11 +27,13 @@ from toolcrib.kit.runs.held import Held
 from toolcrib.kit.runs.layered import Layered
 from toolcrib.kit.runs.outcome import APPLY_TOOL, Commit, Outcome, Ran
 from toolcrib.kit.runs.running import Running
-from toolcrib.kit.store import Store
+from toolcrib.kit.store.store import Store
 from toolcrib.kit.threads import aside
 
 if TYPE_CHECKING:
-    from toolcrib.kit.sandbox import Confined, Limits, Pty, Sandbox
+    from toolcrib.kit.sandbox.confined import Confined
+    from toolcrib.kit.sandbox.sandbox import Sandbox
+    from toolcrib.kit.sandbox.terms import Limits, Pty
 
 KEPT = 1_000_000
 """Bytes kept of each stream."""
@@ -84,7 +87,7 @@ class Runs:
 
     @property
     def _sandbox(self) -> Sandbox:
-        from toolcrib.kit.sandbox import Sandbox
+        from toolcrib.kit.sandbox.sandbox import Sandbox
 
         return self._services.use(Sandbox)
 

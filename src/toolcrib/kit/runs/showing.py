@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from toolcrib.core.errors import ToolError
-from toolcrib.kit.changes import Source
+from toolcrib.kit.changes.plan import Source
 from toolcrib.kit.content.difference import differences
 from toolcrib.kit.content.sizes import counted, printable
 from toolcrib.kit.editing.preview import preview

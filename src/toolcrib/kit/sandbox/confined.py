@@ -13,8 +13,7 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Literal, Self
 
-from toolcrib.kit.process import Chunk, Process
-from toolcrib.kit.process.child import BLOCK, GRACE, QUEUED, Stream, to_the_end
+from toolcrib.kit.process.child import BLOCK, GRACE, QUEUED, Chunk, Process, Stream, to_the_end
 from toolcrib.kit.sandbox.namespace import First
 from toolcrib.kit.sandbox.terms import Level
 

@@ -9,7 +9,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 
 from toolcrib.core.errors import Blocked, Unavailable
-from toolcrib.kit.egress import Egress, GuardProxy, Lease
+from toolcrib.kit.egress.client import Egress
+from toolcrib.kit.egress.guard_proxy import GuardProxy, Lease
 from toolcrib.kit.egress.policy import EgressPolicy, HostRule
 from toolcrib.kit.egress.url import Target
 from toolcrib.kit.sandbox import landlock

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from toolcrib.core.config import Config
-from toolcrib.kit.paths import Workspace
-from toolcrib.kit.paths.workspace import own_places
+from toolcrib.kit.paths.workspace import Workspace, own_places
 from toolcrib.kit.sandbox import environment, landlock, numbering, plan
 from toolcrib.kit.sandbox.cgroups import Group
 from toolcrib.kit.sandbox.filtering import Sockets, program

@@ -13,9 +13,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from toolcrib.core.errors import ToolError
-from toolcrib.kit.sandbox import landlock, launcher
+from toolcrib.kit.sandbox import landlock
 from toolcrib.kit.sandbox.answer import BoundaryFailed
 from toolcrib.kit.sandbox.filtering import machine_known
+from toolcrib.kit.sandbox.launcher import confining as launcher
 from toolcrib.kit.sandbox.preparing import Request
 from toolcrib.kit.sandbox.programs import candidates
 from toolcrib.kit.sandbox.remedies import GET_BUBBLEWRAP, fix

@@ -10,9 +10,11 @@ from typing import Self
 from toolcrib.core.config import Config, data_folder
 from toolcrib.core.errors import BadInput, Unavailable
 from toolcrib.core.services import Services
-from toolcrib.kit.egress import Egress, GuardProxy
-from toolcrib.kit.paths import SafePath, Workspace
-from toolcrib.kit.process import Processes
+from toolcrib.kit.egress.client import Egress
+from toolcrib.kit.egress.guard_proxy import GuardProxy
+from toolcrib.kit.paths.safe import SafePath
+from toolcrib.kit.paths.workspace import Workspace
+from toolcrib.kit.process.processes import Processes
 from toolcrib.kit.sandbox.answer import BoundaryFailed
 from toolcrib.kit.sandbox.confined import Confined
 from toolcrib.kit.sandbox.network import Doors

@@ -10,11 +10,12 @@ from collections.abc import Callable
 from contextlib import ExitStack, suppress
 
 from toolcrib.core.config import Config
-from toolcrib.kit.paths import Workspace
-from toolcrib.kit.process import Mark, Processes
-from toolcrib.kit.sandbox import launcher, numbering, plan
+from toolcrib.kit.paths.workspace import Workspace
+from toolcrib.kit.process.processes import Mark, Processes
+from toolcrib.kit.sandbox import numbering, plan
 from toolcrib.kit.sandbox.answer import BoundaryFailed, fault, told
 from toolcrib.kit.sandbox.confined import Confined, Stopped, last_words, set_size
+from toolcrib.kit.sandbox.launcher import confining as launcher
 from toolcrib.kit.sandbox.layout import IN_MEMORY, made_files, system_files
 from toolcrib.kit.sandbox.network import Doors
 from toolcrib.kit.sandbox.preparing import MACHINE, Prepared, Preparer, Request, Stdin, lead_out

@@ -8,7 +8,8 @@ from typing import Any
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import ToolError
 from toolcrib.core.policy import Decision
-from toolcrib.kit.paths import SafePath, Workspace
+from toolcrib.kit.paths.safe import SafePath
+from toolcrib.kit.paths.workspace import Workspace
 from toolcrib.kit.shell.judging import judge
 from toolcrib.kit.threads import in_thread
 
@@ -42,7 +43,7 @@ async def openness(ctx: Ctx) -> str:
 
     Where nothing may run at all, there is nothing to ask about either: the run says why.
     """
-    from toolcrib.kit.sandbox import Sandbox
+    from toolcrib.kit.sandbox.sandbox import Sandbox
 
     settings = ctx.config.run
     if settings.network:

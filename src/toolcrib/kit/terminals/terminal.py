@@ -12,8 +12,9 @@ from toolcrib.kit.terminals.screen import Screen
 from toolcrib.kit.turns import Turns
 
 if TYPE_CHECKING:
-    from toolcrib.kit.jobs import JobHandle
-    from toolcrib.kit.runs import Outcome, Running
+    from toolcrib.kit.jobs.handle import JobHandle
+    from toolcrib.kit.runs.outcome import Outcome
+    from toolcrib.kit.runs.running import Running
 
 Wait = Literal["idle", "text", "exit", "none"]
 

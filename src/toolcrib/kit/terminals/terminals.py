@@ -11,14 +11,16 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import Busy, Conflict, Denied, NotFound
 from toolcrib.core.services import Services
 from toolcrib.core.tool import EXEC, READ
-from toolcrib.kit.jobs import JobHandle, Jobs
-from toolcrib.kit.sandbox import Pty, Sandbox
+from toolcrib.kit.jobs.handle import JobHandle
+from toolcrib.kit.jobs.jobs import Jobs
+from toolcrib.kit.sandbox.sandbox import Sandbox
+from toolcrib.kit.sandbox.terms import Pty
 from toolcrib.kit.terminals.screen import Screen
 from toolcrib.kit.terminals.terminal import Terminal
 
 if TYPE_CHECKING:
-    from toolcrib.kit.interpreters import Toolchains
-    from toolcrib.kit.paths import SafePath
+    from toolcrib.kit.interpreters.toolchains import Toolchains
+    from toolcrib.kit.paths.safe import SafePath
 
 MOST_RUNNING = 16
 MOST_ENDED = 16
@@ -53,7 +55,7 @@ class Terminals:
             Busy: too many run already.
             Unavailable: the program or the boundary is not there.
         """
-        from toolcrib.kit.runs import Runs
+        from toolcrib.kit.runs.runs import Runs
 
         running_now = [t for t in self._terminals.values() if t.outcome is None]
         if len(running_now) >= MOST_RUNNING:

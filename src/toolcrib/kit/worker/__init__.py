@@ -22,8 +22,3 @@ A child stays for the next call of the same task, since loading a library takes 
 than most work. It is ended after a while without calls, after many calls, when it grew,
 and at once when a call is cancelled, runs out of its time or fails in an odd way.
 """
-
-from toolcrib.kit.worker.task import Task
-from toolcrib.kit.worker.workers import Workers
-
-__all__ = ["Task", "Workers"]

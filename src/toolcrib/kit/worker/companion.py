@@ -23,7 +23,8 @@ from toolcrib.core.errors import (
 from toolcrib.kit.worker.task import Task
 
 if TYPE_CHECKING:
-    from toolcrib.kit.process import Process, Processes
+    from toolcrib.kit.process.child import Process
+    from toolcrib.kit.process.processes import Processes
 
 CHILD = str(Path(__file__).with_name("child.py"))
 HEAD = struct.Struct(">QQ")

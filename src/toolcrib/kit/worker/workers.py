@@ -13,7 +13,7 @@ from toolcrib.kit.worker.task import Task
 
 if TYPE_CHECKING:
     from toolcrib.core.services import Services
-    from toolcrib.kit.process import Processes
+    from toolcrib.kit.process.processes import Processes
 
 MOST_RUNNING = 4
 """Children that work at the same time, of all tasks."""
@@ -38,7 +38,7 @@ class Workers:
     @classmethod
     def open(cls, services: Services) -> Self:
         """No child before the first call."""
-        from toolcrib.kit.process import Processes  # a child loads this package too
+        from toolcrib.kit.process.processes import Processes
 
         return cls(services.use(Processes))
 

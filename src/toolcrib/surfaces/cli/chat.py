@@ -69,7 +69,7 @@ async def _chat(options: Namespace, config: Config, profile: str, said: str | No
     from toolcrib.agents.outcome import Status
     from toolcrib.agents.talk import Means, Talk
     from toolcrib.core.context import Caller
-    from toolcrib.kit.process import Processes
+    from toolcrib.kit.process.processes import Processes
     from toolcrib.surfaces.chat.terminal import Approver, Chatting, note, once
     from toolcrib.surfaces.cli import person
     from toolcrib.surfaces.cli.leftover import tell_stopped

@@ -15,7 +15,7 @@ import toolcrib
 from toolcrib.core.call import Result
 from toolcrib.core.context import Caller
 from toolcrib.core.tool import Tool
-from toolcrib.kit.jobs import Jobs
+from toolcrib.kit.jobs.jobs import Jobs
 from toolcrib.surfaces.http.gate import refusal
 from toolcrib.toolbox import Toolbox
 

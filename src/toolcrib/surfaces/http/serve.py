@@ -9,7 +9,7 @@ from typing import Any
 
 import uvicorn
 
-from toolcrib.kit.process import Processes
+from toolcrib.kit.process.processes import Processes
 from toolcrib.surfaces.ending import end_within
 from toolcrib.surfaces.http.app import create_app
 from toolcrib.toolbox import Toolbox

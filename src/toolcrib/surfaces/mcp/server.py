@@ -23,7 +23,7 @@ import toolcrib
 from toolcrib.core.call import Result
 from toolcrib.core.context import Caller, Notify, Progress
 from toolcrib.core.tool import Tool
-from toolcrib.kit.jobs import Jobs
+from toolcrib.kit.jobs.jobs import Jobs
 from toolcrib.surfaces.mcp.asking import PersonBehind
 from toolcrib.toolbox import Toolbox
 

@@ -9,7 +9,7 @@ import sys
 import time
 
 from toolcrib.kit.lifeline import Lifeline
-from toolcrib.kit.process import Processes
+from toolcrib.kit.process.processes import Processes
 from toolcrib.surfaces.ending import end_within
 from toolcrib.surfaces.mcp.pipes import messages
 from toolcrib.surfaces.mcp.server import create_server

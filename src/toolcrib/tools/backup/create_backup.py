@@ -10,7 +10,8 @@ from toolcrib.core.params import Param
 from toolcrib.core.tool import READ, WRITE, tool
 from toolcrib.kit.archives.backups import Backups, Gathered, default_name
 from toolcrib.kit.content.sizes import counted, some
-from toolcrib.kit.paths import Workspace, WorkspacePath
+from toolcrib.kit.paths.safe import WorkspacePath
+from toolcrib.kit.paths.workspace import Workspace
 from toolcrib.kit.threads import Checkpoint, in_thread
 
 SHOWN = 5

@@ -9,7 +9,7 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.params import Param
 from toolcrib.core.tool import READ, WRITE, tool
 from toolcrib.kit.archives.backups import Backups, Returning
-from toolcrib.kit.changes import Changes
+from toolcrib.kit.changes.changes import Changes
 from toolcrib.kit.threads import Checkpoint, in_thread
 
 SHOWN = 15

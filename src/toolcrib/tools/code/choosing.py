@@ -6,7 +6,8 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, NotFound
 from toolcrib.kit.code.lookup import find_definitions
 from toolcrib.kit.code.project import Project
-from toolcrib.kit.paths import SafePath, Workspace
+from toolcrib.kit.paths.safe import SafePath
+from toolcrib.kit.paths.workspace import Workspace
 from toolcrib.kit.threads import in_thread
 
 SHOWN = 8

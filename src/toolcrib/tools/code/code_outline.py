@@ -18,7 +18,8 @@ from toolcrib.kit.code.trials import Trial, Trials
 from toolcrib.kit.content.faithful import FaithfulText
 from toolcrib.kit.content.kinds import SNIFFED, kind_of
 from toolcrib.kit.content.outline import outline
-from toolcrib.kit.paths import SafePath, Workspace, WorkspacePath
+from toolcrib.kit.paths.safe import SafePath, WorkspacePath
+from toolcrib.kit.paths.workspace import Workspace
 from toolcrib.kit.threads import Checkpoint, in_thread
 from toolcrib.kit.tokens import estimate
 

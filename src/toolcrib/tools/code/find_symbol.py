@@ -11,7 +11,8 @@ from toolcrib.core.params import Offset, Param
 from toolcrib.core.tool import READ, tool
 from toolcrib.kit.code.lookup import find_definitions
 from toolcrib.kit.code.project import Project
-from toolcrib.kit.paths import SafePath, Workspace, WorkspacePath
+from toolcrib.kit.paths.safe import SafePath, WorkspacePath
+from toolcrib.kit.paths.workspace import Workspace
 from toolcrib.kit.threads import in_thread
 from toolcrib.kit.tokens import estimate
 

@@ -12,7 +12,7 @@ from toolcrib.core.tool import READ, tool
 from toolcrib.kit.code.places import Place, References
 from toolcrib.kit.code.project import Project
 from toolcrib.kit.code.usages import find_references
-from toolcrib.kit.paths import WorkspacePath
+from toolcrib.kit.paths.safe import WorkspacePath
 from toolcrib.kit.threads import in_thread
 from toolcrib.kit.tokens import estimate
 from toolcrib.tools.code.choosing import choose

@@ -21,7 +21,7 @@ from toolcrib.kit.code.script.extracting import extract as js_extract
 from toolcrib.kit.code.script.moving import move as js_move
 from toolcrib.kit.code.script.unused import clean as js_clean
 from toolcrib.kit.code.usages import find_renamed
-from toolcrib.kit.paths import SafePath, WritablePath
+from toolcrib.kit.paths.safe import SafePath, WritablePath
 from toolcrib.kit.threads import in_thread
 
 Operation = Literal[

@@ -13,7 +13,7 @@ from toolcrib.kit.code.languages import SCRIPTS, language_of
 from toolcrib.kit.code.project import Project
 from toolcrib.kit.code.rewrite import Rewrite
 from toolcrib.kit.code.usages import find_renamed
-from toolcrib.kit.paths import WorkspacePath
+from toolcrib.kit.paths.safe import WorkspacePath
 from toolcrib.kit.threads import in_thread
 from toolcrib.tools.code.choosing import choose
 

@@ -12,10 +12,10 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, Conflict
 from toolcrib.core.params import Param
 from toolcrib.core.tool import WRITE, tool
-from toolcrib.kit.changes import Plan
+from toolcrib.kit.changes.plan import Plan
 from toolcrib.kit.content.faithful import Splice
 from toolcrib.kit.content.sizes import counted
-from toolcrib.kit.paths import WritablePath
+from toolcrib.kit.paths.safe import WritablePath
 from toolcrib.kit.threads import Checkpoint, in_thread
 from toolcrib.tools.files.editing.loading import load_or_new, need_size
 from toolcrib.tools.files.editing.replying import Told, carry_out, shown

@@ -8,8 +8,8 @@ from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.params import Param
 from toolcrib.core.tool import WRITE, tool
-from toolcrib.kit.changes import Plan
-from toolcrib.kit.paths import WritablePath
+from toolcrib.kit.changes.plan import Plan
+from toolcrib.kit.paths.safe import WritablePath
 from toolcrib.kit.threads import Checkpoint, in_thread
 from toolcrib.tools.files.editing.patching import PatchText, confined, planned
 from toolcrib.tools.files.editing.replying import Told, carry_out, shown

@@ -10,12 +10,15 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, Conflict, NoResults, PathDenied
 from toolcrib.core.params import Param
 from toolcrib.core.tool import ERASE, READ, WRITE, Right, tool
-from toolcrib.kit.changes import Changes, Plan
+from toolcrib.kit.changes.changes import Changes
 from toolcrib.kit.changes.copies import walk
+from toolcrib.kit.changes.plan import Plan
 from toolcrib.kit.content.sizes import some
 from toolcrib.kit.finding.globs import compiled, translate
 from toolcrib.kit.finding.pattern import reason_of
-from toolcrib.kit.paths import Entry, SafePath, Workspace, WritablePath
+from toolcrib.kit.paths.handle import Entry
+from toolcrib.kit.paths.safe import SafePath, WritablePath
+from toolcrib.kit.paths.workspace import Workspace
 from toolcrib.kit.threads import Checkpoint, in_thread
 from toolcrib.tools.files.dialects.changing import recursing
 

@@ -8,7 +8,7 @@ from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.params import Param
 from toolcrib.core.tool import READ, tool
-from toolcrib.kit.paths import WorkspacePath
+from toolcrib.kit.paths.safe import WorkspacePath
 from toolcrib.kit.threads import Checkpoint, in_thread
 from toolcrib.tools.files.comparing.contents import compare_files, need_two_of_a_kind
 from toolcrib.tools.files.comparing.folders import compare_folders

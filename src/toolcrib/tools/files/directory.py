@@ -12,7 +12,8 @@ from toolcrib.core.errors import BadInput
 from toolcrib.core.params import Count, Offset, Param
 from toolcrib.core.tool import READ, tool
 from toolcrib.kit.content.sizes import printable
-from toolcrib.kit.paths import SafePath, Workspace, WorkspacePath
+from toolcrib.kit.paths.safe import SafePath, WorkspacePath
+from toolcrib.kit.paths.workspace import Workspace
 from toolcrib.kit.threads import Checkpoint, in_thread
 from toolcrib.kit.tokens import estimate
 from toolcrib.tools.files.dialects.looking import listing

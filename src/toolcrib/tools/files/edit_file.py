@@ -9,10 +9,10 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput
 from toolcrib.core.params import Param
 from toolcrib.core.tool import WRITE, tool
-from toolcrib.kit.changes import Plan
-from toolcrib.kit.editing import Edit, Outcome, edited
+from toolcrib.kit.changes.plan import Plan
+from toolcrib.kit.editing.edits import Edit, Outcome, edited
 from toolcrib.kit.editing.placeholders import placeholder
-from toolcrib.kit.paths import SafePath, WritablePath
+from toolcrib.kit.paths.safe import SafePath, WritablePath
 from toolcrib.kit.threads import Checkpoint, in_thread
 from toolcrib.tools.files.dialects.changing import editing
 from toolcrib.tools.files.editing.loading import Loaded, load, load_or_new, need_size

@@ -8,10 +8,10 @@ from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.params import Param
 from toolcrib.core.tool import WRITE, tool
-from toolcrib.kit.changes import Plan
+from toolcrib.kit.changes.plan import Plan
 from toolcrib.kit.content.faithful import Splice
 from toolcrib.kit.editing.lines import LineEdit, Operation, edited_lines
-from toolcrib.kit.paths import WritablePath
+from toolcrib.kit.paths.safe import WritablePath
 from toolcrib.kit.threads import Checkpoint, in_thread
 from toolcrib.tools.files.dialects.changing import lining
 from toolcrib.tools.files.editing.loading import load, load_or_new, need_size

@@ -15,8 +15,9 @@ from toolcrib.kit.finding.catalog import Catalog, Catalogs
 from toolcrib.kit.finding.globs import has_signs
 from toolcrib.kit.finding.names import MAX_QUERY, by_glob, by_likeness, by_part, names_in
 from toolcrib.kit.finding.scope import SKIPPED_WORDS, Scope, scope_of
-from toolcrib.kit.paths import Workspace, WorkspacePath
 from toolcrib.kit.paths.levels import newest_first
+from toolcrib.kit.paths.safe import WorkspacePath
+from toolcrib.kit.paths.workspace import Workspace
 from toolcrib.kit.threads import Checkpoint, in_thread
 from toolcrib.kit.tokens import estimate
 from toolcrib.tools.files.dialects.looking import finding

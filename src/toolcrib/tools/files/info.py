@@ -15,9 +15,9 @@ from toolcrib.kit.content.kinds import SNIFFED, kind_of, media_type_of
 from toolcrib.kit.content.lines import COUNTED, TextFile
 from toolcrib.kit.content.pictures import picture_of
 from toolcrib.kit.content.sizes import counted, printable, size_of
-from toolcrib.kit.paths import Handle, SafePath, WorkspacePath
+from toolcrib.kit.paths.handle import Handle, special_name
 from toolcrib.kit.paths.handle import kind_of as kind_of_mode
-from toolcrib.kit.paths.handle import special_name
+from toolcrib.kit.paths.safe import SafePath, WorkspacePath
 from toolcrib.kit.threads import Checkpoint, in_thread
 
 HASHED = 512_000_000

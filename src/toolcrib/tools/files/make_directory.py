@@ -5,8 +5,9 @@ from __future__ import annotations
 from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.tool import WRITE, tool
-from toolcrib.kit.changes import Changes, Plan
-from toolcrib.kit.paths import WritablePath
+from toolcrib.kit.changes.changes import Changes
+from toolcrib.kit.changes.plan import Plan
+from toolcrib.kit.paths.safe import WritablePath
 from toolcrib.tools.files.dialects.changing import recursing
 
 

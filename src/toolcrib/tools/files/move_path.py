@@ -8,8 +8,9 @@ from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.params import Param
 from toolcrib.core.tool import WRITE, tool
-from toolcrib.kit.changes import Changes, Plan
-from toolcrib.kit.paths import WritablePath
+from toolcrib.kit.changes.changes import Changes
+from toolcrib.kit.changes.plan import Plan
+from toolcrib.kit.paths.safe import WritablePath
 
 TWO_PATHS = {
     "src": "source",

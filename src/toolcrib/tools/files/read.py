@@ -10,8 +10,8 @@ from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import BadInput, ToolError, UnsupportedContent
 from toolcrib.core.params import Count, Line, Offset, Param
 from toolcrib.core.tool import READ, tool
-from toolcrib.kit.documents import Documents
-from toolcrib.kit.paths import EachPath, SafePath, WorkspacePath
+from toolcrib.kit.documents.documents import Documents
+from toolcrib.kit.paths.safe import EachPath, SafePath, WorkspacePath
 from toolcrib.kit.threads import Checkpoint, in_thread
 from toolcrib.tools.files.dialects.looking import reading
 from toolcrib.tools.files.reading.contents import converted_part, read_part

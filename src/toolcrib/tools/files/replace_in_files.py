@@ -10,9 +10,10 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import NoResults
 from toolcrib.core.params import Param
 from toolcrib.core.tool import WRITE, tool
-from toolcrib.kit.changes import Plan
+from toolcrib.kit.changes.plan import Plan
 from toolcrib.kit.editing.replacing import Replacing
-from toolcrib.kit.paths import Workspace, WritablePath
+from toolcrib.kit.paths.safe import WritablePath
+from toolcrib.kit.paths.workspace import Workspace
 from toolcrib.kit.threads import Checkpoint, in_thread
 from toolcrib.tools.files.editing.gathering import SECONDS, Change, Gathered, gather
 from toolcrib.tools.files.editing.loading import need_size

@@ -17,7 +17,9 @@ from toolcrib.kit.finding.lines import Hit
 from toolcrib.kit.finding.pattern import Pattern, pattern_of
 from toolcrib.kit.finding.scope import SKIPPED_WORDS, Scope, scope_of
 from toolcrib.kit.finding.search import Counted, Search, read_hits
-from toolcrib.kit.paths import Handle, SafePath, Workspace, WorkspacePath
+from toolcrib.kit.paths.handle import Handle
+from toolcrib.kit.paths.safe import SafePath, WorkspacePath
+from toolcrib.kit.paths.workspace import Workspace
 from toolcrib.kit.threads import Checkpoint, in_thread
 from toolcrib.kit.tokens import estimate
 from toolcrib.tools.files.dialects.looking import searching

@@ -13,8 +13,9 @@ from toolcrib.core.errors import ToolError
 from toolcrib.core.params import Count, Param
 from toolcrib.core.tool import READ, tool
 from toolcrib.kit.content.sizes import counted, printable
-from toolcrib.kit.paths import SafePath, Workspace, WorkspacePath
 from toolcrib.kit.paths.gate import NAMES_SEARCHED
+from toolcrib.kit.paths.safe import SafePath, WorkspacePath
+from toolcrib.kit.paths.workspace import Workspace
 from toolcrib.kit.threads import Checkpoint, in_thread
 from toolcrib.kit.tokens import estimate
 from toolcrib.tools.files.dialects.looking import listing

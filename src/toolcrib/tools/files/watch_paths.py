@@ -12,7 +12,8 @@ from toolcrib.core.errors import BadInput, Unavailable
 from toolcrib.core.params import Param, Seconds
 from toolcrib.core.tool import READ, tool
 from toolcrib.kit.content.sizes import counted, printable
-from toolcrib.kit.paths import Workspace, WorkspacePath
+from toolcrib.kit.paths.safe import WorkspacePath
+from toolcrib.kit.paths.workspace import Workspace
 from toolcrib.kit.threads import in_thread
 from toolcrib.kit.watches import KEPT, Event, Watch, Watches
 from toolcrib.tools.files.dialects.changing import watching

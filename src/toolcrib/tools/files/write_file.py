@@ -10,10 +10,10 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, Conflict, NotFound, UnsupportedContent
 from toolcrib.core.params import Param
 from toolcrib.core.tool import WRITE, tool
-from toolcrib.kit.changes import Plan
+from toolcrib.kit.changes.plan import Plan
 from toolcrib.kit.content.faithful import FaithfulText, Splice
 from toolcrib.kit.editing.placeholders import placeholder
-from toolcrib.kit.paths import SafePath, WritablePath
+from toolcrib.kit.paths.safe import SafePath, WritablePath
 from toolcrib.kit.threads import Checkpoint, in_thread
 from toolcrib.tools.files.dialects.changing import writing
 from toolcrib.tools.files.editing.loading import Loaded, load, need_size

@@ -10,9 +10,9 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import Blocked, ToolError
 from toolcrib.core.params import JsonObject, Param
 from toolcrib.core.tool import NET, SEND, tool
-from toolcrib.kit.egress import PAGES, Egress, PublicUrl
+from toolcrib.kit.egress.client import PAGES, Egress
 from toolcrib.kit.egress.policy import EgressPolicy
-from toolcrib.kit.egress.public_url import check_public_url
+from toolcrib.kit.egress.public_url import PublicUrl, check_public_url
 from toolcrib.kit.egress.url import parse_url
 from toolcrib.kit.threads import in_thread
 from toolcrib.tools.http.describing.descriptions import load_description

@@ -9,7 +9,7 @@ from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.params import AnyJson, JsonObject, Param
 from toolcrib.core.tool import NET, SEND, Right, tool
-from toolcrib.kit.egress import PublicUrl
+from toolcrib.kit.egress.public_url import PublicUrl
 from toolcrib.kit.egress.redirects import SAFE
 from toolcrib.tools.http.sending.bodies import encoded, header_texts
 from toolcrib.tools.http.sending.exchange import Request, exchange

@@ -11,7 +11,7 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import NoResults, ToolError
 from toolcrib.core.params import Param
 from toolcrib.core.tool import NET, tool
-from toolcrib.kit.egress import PublicUrl
+from toolcrib.kit.egress.public_url import PublicUrl
 from toolcrib.kit.threads import Checkpoint, in_thread
 from toolcrib.tools.http.describing.checks import Schemas
 from toolcrib.tools.http.describing.descriptions import (

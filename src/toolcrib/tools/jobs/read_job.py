@@ -11,8 +11,9 @@ from toolcrib.core.context import ADDED, Ctx, room_in
 from toolcrib.core.errors import BadInput
 from toolcrib.core.params import Param, Seconds
 from toolcrib.core.tool import tool
-from toolcrib.kit.jobs import Jobs, JobView, Record
-from toolcrib.kit.text import head_and_tail
+from toolcrib.kit.jobs.jobs import Jobs
+from toolcrib.kit.jobs.view import JobView, Record
+from toolcrib.kit.text.cutting import head_and_tail
 from toolcrib.kit.threads import aside
 
 PROGRESS_SECONDS = 5.0

@@ -10,7 +10,7 @@ from toolcrib.core.errors import BadInput
 from toolcrib.core.params import Offset, Param
 from toolcrib.core.tool import tool
 from toolcrib.kit.results import Results
-from toolcrib.kit.text import cut
+from toolcrib.kit.text.cutting import cut
 
 
 @tool(

@@ -10,12 +10,14 @@ from dataclasses import replace
 from toolcrib.core.call import Next, Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.tool import EXEC, READ
-from toolcrib.kit.interpreters import Toolchains
-from toolcrib.kit.jobs import JobHandle, Jobs
-from toolcrib.kit.paths import SafePath
+from toolcrib.kit.interpreters.toolchains import Toolchains
+from toolcrib.kit.jobs.handle import JobHandle
+from toolcrib.kit.jobs.jobs import Jobs
+from toolcrib.kit.paths.safe import SafePath
 from toolcrib.kit.process.child import to_the_end
-from toolcrib.kit.runs import Running, Runs
-from toolcrib.kit.sandbox import Sandbox
+from toolcrib.kit.runs.running import Running
+from toolcrib.kit.runs.runs import Runs
+from toolcrib.kit.sandbox.sandbox import Sandbox
 from toolcrib.kit.text.output import printed
 from toolcrib.kit.turns import Turns
 from toolcrib.tools.run.reporting import NETWORKED, changes, fitted

@@ -7,7 +7,7 @@ import codecs
 from typing import Self
 
 from toolcrib.core.context import Ctx
-from toolcrib.kit.process import Chunk
+from toolcrib.kit.process.child import Chunk
 from toolcrib.kit.ring import Ring
 from toolcrib.kit.text.output import printed
 

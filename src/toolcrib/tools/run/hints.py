@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from toolcrib.core.context import Ctx
 from toolcrib.kit.interpreters.missing import NEVER, how_to_get
 from toolcrib.kit.interpreters.python import NO_PACKAGES
-from toolcrib.kit.runs import Ran
-from toolcrib.kit.shell import Script, read_script
+from toolcrib.kit.runs.outcome import Ran
+from toolcrib.kit.shell.reading import read_script
+from toolcrib.kit.shell.script import Script
 
 TAIL = 2_000
 MOST_READ = 20_000

@@ -9,11 +9,13 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput
 from toolcrib.core.params import Param, Seconds
 from toolcrib.core.tool import EXEC, READ, tool
-from toolcrib.kit.interpreters import toolchains
 from toolcrib.kit.interpreters.missing import how_to_get, not_installed
-from toolcrib.kit.paths import SafePath, Workspace, WorkspacePath
-from toolcrib.kit.runs import Ran, Runs
-from toolcrib.kit.shell import code_verdict
+from toolcrib.kit.interpreters.toolchains import toolchains
+from toolcrib.kit.paths.safe import SafePath, WorkspacePath
+from toolcrib.kit.paths.workspace import Workspace
+from toolcrib.kit.runs.outcome import Ran
+from toolcrib.kit.runs.runs import Runs
+from toolcrib.kit.shell.verdicts import code_verdict
 from toolcrib.kit.text.output import printed
 from toolcrib.kit.threads import aside, in_thread
 from toolcrib.tools.run import dialects

@@ -10,9 +10,9 @@ from typing import Any
 
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import ToolError
-from toolcrib.kit.interpreters import find_program, python_for
-from toolcrib.kit.interpreters.programs import Folders, is_program, prefix_of
-from toolcrib.kit.paths import SafePath
+from toolcrib.kit.interpreters.programs import Folders, find_program, is_program, prefix_of
+from toolcrib.kit.interpreters.python import python_for
+from toolcrib.kit.paths.safe import SafePath
 
 MAX_FILE = 1_000_000
 PLACE = re.compile(

@@ -10,8 +10,8 @@ from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import StorageFailure, TimedOut, TooLarge
 from toolcrib.kit.results import Results
 from toolcrib.kit.ring import Ring
-from toolcrib.kit.runs import Outcome, Ran
-from toolcrib.kit.text import head_and_tail
+from toolcrib.kit.runs.outcome import Outcome, Ran
+from toolcrib.kit.text.cutting import head_and_tail
 from toolcrib.kit.text.output import printed
 from toolcrib.kit.threads import aside
 from toolcrib.kit.tokens import estimate

@@ -9,10 +9,12 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput
 from toolcrib.core.params import Param, Seconds
 from toolcrib.core.tool import EXEC, READ, WRITE, tool
-from toolcrib.kit.interpreters import shell_program, toolchains
-from toolcrib.kit.paths import Workspace, WorkspacePath
-from toolcrib.kit.runs import Runs
-from toolcrib.kit.shell import command_verdict
+from toolcrib.kit.interpreters.programs import shell_program
+from toolcrib.kit.interpreters.toolchains import toolchains
+from toolcrib.kit.paths.safe import WorkspacePath
+from toolcrib.kit.paths.workspace import Workspace
+from toolcrib.kit.runs.runs import Runs
+from toolcrib.kit.shell.verdicts import command_verdict
 from toolcrib.kit.threads import in_thread
 from toolcrib.tools.run import dialects
 from toolcrib.tools.run.background import in_background

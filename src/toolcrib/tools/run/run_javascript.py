@@ -12,13 +12,14 @@ from toolcrib.core.params import Param, Seconds
 from toolcrib.core.policy import Decision
 from toolcrib.core.tool import EXEC, READ, WRITE, tool
 from toolcrib.kit.interpreters.javascript import Engine, engine_for, tidied
-from toolcrib.kit.paths import Workspace
-from toolcrib.kit.runs import Runs
-from toolcrib.kit.sandbox import Sandbox
-from toolcrib.kit.shell import code_verdict
+from toolcrib.kit.paths.workspace import Workspace
+from toolcrib.kit.runs.runs import Runs
+from toolcrib.kit.sandbox.sandbox import Sandbox
+from toolcrib.kit.shell.verdicts import code_verdict
 from toolcrib.kit.text.output import printed
 from toolcrib.kit.threads import aside, in_thread
-from toolcrib.kit.worker import Task, Workers
+from toolcrib.kit.worker.task import Task
+from toolcrib.kit.worker.workers import Workers
 from toolcrib.tools.run import dialects
 from toolcrib.tools.run.following import Follower
 from toolcrib.tools.run.hints import javascript_hints

@@ -10,9 +10,9 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.params import Param, Seconds
 from toolcrib.core.tool import EXEC, READ, WRITE, tool
 from toolcrib.kit.interpreters.python import Python, python_for, tidied
-from toolcrib.kit.paths import Workspace
-from toolcrib.kit.runs import Runs
-from toolcrib.kit.shell import code_verdict
+from toolcrib.kit.paths.workspace import Workspace
+from toolcrib.kit.runs.runs import Runs
+from toolcrib.kit.shell.verdicts import code_verdict
 from toolcrib.kit.threads import in_thread
 from toolcrib.tools.run import dialects
 from toolcrib.tools.run.following import Follower

@@ -12,11 +12,13 @@ from toolcrib.core.errors import Unavailable
 from toolcrib.core.params import Param, Seconds
 from toolcrib.core.policy import Decision
 from toolcrib.core.tool import EXEC, READ, WRITE, tool
-from toolcrib.kit.interpreters import toolchains
 from toolcrib.kit.interpreters.missing import not_installed
-from toolcrib.kit.paths import Workspace, WorkspacePath
-from toolcrib.kit.runs import Ran, Runs
-from toolcrib.kit.shell import code_verdict, command_verdict
+from toolcrib.kit.interpreters.toolchains import toolchains
+from toolcrib.kit.paths.safe import WorkspacePath
+from toolcrib.kit.paths.workspace import Workspace
+from toolcrib.kit.runs.outcome import Ran
+from toolcrib.kit.runs.runs import Runs
+from toolcrib.kit.shell.verdicts import code_verdict, command_verdict
 from toolcrib.kit.text.output import printed
 from toolcrib.kit.threads import aside, in_thread
 from toolcrib.tools.run import dialects

@@ -8,8 +8,8 @@ from typing import Literal
 from toolcrib.core.call import Next, Result
 from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import BadInput
-from toolcrib.kit.terminals import Terminal
-from toolcrib.kit.text import head_and_tail
+from toolcrib.kit.terminals.terminal import Terminal
+from toolcrib.kit.text.cutting import head_and_tail
 from toolcrib.kit.threads import aside
 from toolcrib.tools.run.reporting import NETWORKED
 

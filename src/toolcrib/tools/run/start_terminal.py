@@ -8,11 +8,13 @@ from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.params import Param
 from toolcrib.core.tool import EXEC, READ, WRITE, tool
-from toolcrib.kit.interpreters import shell_program, toolchains
-from toolcrib.kit.paths import Workspace, WorkspacePath
-from toolcrib.kit.sandbox import Pty
-from toolcrib.kit.shell import command_verdict
-from toolcrib.kit.terminals import Terminals
+from toolcrib.kit.interpreters.programs import shell_program
+from toolcrib.kit.interpreters.toolchains import toolchains
+from toolcrib.kit.paths.safe import WorkspacePath
+from toolcrib.kit.paths.workspace import Workspace
+from toolcrib.kit.sandbox.terms import Pty
+from toolcrib.kit.shell.verdicts import command_verdict
+from toolcrib.kit.terminals.terminals import Terminals
 from toolcrib.kit.threads import in_thread
 from toolcrib.tools.run.screens import in_time, shown
 

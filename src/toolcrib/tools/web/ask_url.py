@@ -11,10 +11,11 @@ from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import BadInput
 from toolcrib.core.params import Param
 from toolcrib.core.tool import NET, tool
-from toolcrib.kit.egress import PublicUrl
+from toolcrib.kit.egress.public_url import PublicUrl
 from toolcrib.kit.passages import Passage
 from toolcrib.kit.relevance import Ranking, choose, rank
-from toolcrib.kit.text import cut, one_line
+from toolcrib.kit.text.cleaning import one_line
+from toolcrib.kit.text.cutting import cut
 from toolcrib.kit.threads import in_thread
 from toolcrib.kit.tokens import estimate
 from toolcrib.tools.web.citing.citations import Source, date_of, following, joined, record, shown

@@ -13,10 +13,11 @@ from toolcrib.core.errors import BadInput, NoResults, ToolError
 from toolcrib.core.params import Param
 from toolcrib.core.tool import NET, WRITE, tool
 from toolcrib.kit.content.pictures import SHOWN
-from toolcrib.kit.egress import PublicUrl, References
-from toolcrib.kit.egress.public_url import expand_reference
-from toolcrib.kit.paths import SafePath, Workspace
-from toolcrib.kit.text import one_line
+from toolcrib.kit.egress.public_url import PublicUrl, expand_reference
+from toolcrib.kit.egress.references import References
+from toolcrib.kit.paths.safe import SafePath
+from toolcrib.kit.paths.workspace import Workspace
+from toolcrib.kit.text.cleaning import one_line
 from toolcrib.tools.web.reading.pages import read_page
 from toolcrib.tools.web.reading.saving import (
     PAGE,

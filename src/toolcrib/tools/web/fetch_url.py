@@ -11,10 +11,10 @@ from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import BadInput, ToolError
 from toolcrib.core.params import Offset, Param, Tokens
 from toolcrib.core.tool import NET, tool
-from toolcrib.kit.egress import References
 from toolcrib.kit.egress.public_url import check_public_url, expand_reference
+from toolcrib.kit.egress.references import References
 from toolcrib.kit.markup.visible import Format
-from toolcrib.kit.text import unforged
+from toolcrib.kit.text.marks import unforged
 from toolcrib.kit.threads import Checkpoint, in_thread
 from toolcrib.kit.tokens import estimate
 from toolcrib.tools.web.reading.pages import PageText, read_page, read_whole

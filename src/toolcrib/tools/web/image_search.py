@@ -9,7 +9,7 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput
 from toolcrib.core.params import Param
 from toolcrib.core.tool import NET, tool
-from toolcrib.kit.text import one_line
+from toolcrib.kit.text.cleaning import one_line
 from toolcrib.tools.web.asking.provider import Found
 from toolcrib.tools.web.searching.chain import Window
 from toolcrib.tools.web.searching.images import find_images

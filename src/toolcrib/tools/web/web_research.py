@@ -12,11 +12,12 @@ from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import BadInput, Blocked, NoResults, TimedOut, ToolError
 from toolcrib.core.params import Param, Tokens
 from toolcrib.core.tool import NET, tool
-from toolcrib.kit.egress import References
+from toolcrib.kit.egress.references import References
 from toolcrib.kit.passages import Passage, split
 from toolcrib.kit.questions import content_words, search_query
 from toolcrib.kit.relevance import MARK, Match, Ranking, choose, rank
-from toolcrib.kit.text import cut, one_line
+from toolcrib.kit.text.cleaning import one_line
+from toolcrib.kit.text.cutting import cut
 from toolcrib.kit.threads import in_thread
 from toolcrib.kit.tokens import estimate
 from toolcrib.tools.web.asking.provider import Ask, Found

@@ -13,8 +13,8 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, ToolError
 from toolcrib.core.params import Param
 from toolcrib.core.tool import NET, tool
-from toolcrib.kit.egress import References
-from toolcrib.kit.text import one_line
+from toolcrib.kit.egress.references import References
+from toolcrib.kit.text.cleaning import one_line
 from toolcrib.tools.web.asking.provider import MAX_BYTES, Ask, Found
 from toolcrib.tools.web.providers import Providers
 from toolcrib.tools.web.reading.disarm import disarm

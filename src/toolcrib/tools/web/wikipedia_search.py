@@ -14,8 +14,9 @@ from toolcrib.core.errors import BadInput, NoResults
 from toolcrib.core.params import Param
 from toolcrib.core.tool import NET, tool
 from toolcrib.core.web_settings import ProviderConfig
-from toolcrib.kit.cache import Cache
-from toolcrib.kit.text import one_line, unforged
+from toolcrib.kit.cache.cache import Cache
+from toolcrib.kit.text.cleaning import one_line
+from toolcrib.kit.text.marks import unforged
 from toolcrib.tools.web.asking.provider import is_web
 from toolcrib.tools.web.asking.reach import Reach
 from toolcrib.tools.web.asking.readings import at, content_of

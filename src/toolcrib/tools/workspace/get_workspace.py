@@ -6,7 +6,8 @@ from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import NotFound, ToolError
 from toolcrib.core.tool import READ, tool
-from toolcrib.kit.paths import SafePath, Workspace
+from toolcrib.kit.paths.safe import SafePath
+from toolcrib.kit.paths.workspace import Workspace
 from toolcrib.kit.repository import repository_of
 from toolcrib.kit.threads import in_thread
 

@@ -9,7 +9,7 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput
 from toolcrib.core.params import Param
 from toolcrib.core.tool import READ, WRITE, tool
-from toolcrib.kit.paths import Workspace
+from toolcrib.kit.paths.workspace import Workspace
 from toolcrib.kit.profiles import Profile, Profiles
 from toolcrib.kit.threads import in_thread
 

@@ -16,8 +16,9 @@ from toolcrib.core.params import Count, Param
 from toolcrib.core.tool import READ, tool
 from toolcrib.kit.content.sizes import printable
 from toolcrib.kit.finding.scope import Scope, scope_of, walk
-from toolcrib.kit.paths import SafePath, Workspace, WorkspacePath
 from toolcrib.kit.paths.levels import Level
+from toolcrib.kit.paths.safe import SafePath, WorkspacePath
+from toolcrib.kit.paths.workspace import Workspace
 from toolcrib.kit.repository import Repository, repository_of
 from toolcrib.kit.text.cleaning import one_line
 from toolcrib.kit.threads import Checkpoint, in_thread

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from toolcrib.core.errors import ToolError
 from toolcrib.kit.content.faithful import FaithfulText
-from toolcrib.kit.editing.patches import patched, read_patch
+from toolcrib.kit.editing.patches.applying import patched
+from toolcrib.kit.editing.patches.reading import read_patch
 
 pytestmark = pytest.mark.rows("E21", "E22")
 

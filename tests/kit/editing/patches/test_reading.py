@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolcrib.core.errors import BadInput
-from toolcrib.kit.editing.patches import FilePatch, Hunk, read_patch
+from toolcrib.kit.editing.patches.model import FilePatch, Hunk
+from toolcrib.kit.editing.patches.reading import read_patch
 
 pytestmark = pytest.mark.rows("E21", "E22")
 

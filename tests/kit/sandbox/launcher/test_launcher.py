@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from toolcrib.kit.sandbox import launcher
+from toolcrib.kit.sandbox.launcher import confining as launcher
 from toolcrib.kit.sandbox.launcher.confining import EVERYWHERE, NUMBERS, image
 from toolcrib.kit.sandbox.launcher.program import CODE, program
 from toolcrib.kit.sandbox.launcher.steps import Label, Steps

@@ -9,7 +9,7 @@ from tests.kit.egress.samples import context
 from tests.servers.scripted import Script
 from tests.tools.web.engines.forms import ENGINES, PATHS
 from toolcrib.core.config import Config
-from toolcrib.kit.egress import Egress
+from toolcrib.kit.egress.client import Egress
 from toolcrib.tools.web.asking.provider import Ask, Page
 from toolcrib.tools.web.asking.reach import Reach
 

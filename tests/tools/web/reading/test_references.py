@@ -9,7 +9,7 @@ import pytest
 from tests.servers.scripted import Answer
 from toolcrib.core.context import Caller
 from toolcrib.core.session import Session
-from toolcrib.kit.egress import References
+from toolcrib.kit.egress.references import References
 from toolcrib.kit.sessions import Sessions
 from toolcrib.toolbox import Toolbox
 

@@ -2,9 +2,3 @@
 
 `read_meta` reads a parsed page once and gives a `Meta`.
 """
-
-from __future__ import annotations
-
-from toolcrib.kit.reader.meta.reading import Meta, read_meta
-
-__all__ = ["Meta", "read_meta"]

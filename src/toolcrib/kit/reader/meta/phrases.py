@@ -6,7 +6,7 @@ import html
 import re
 from typing import TYPE_CHECKING, Any
 
-from toolcrib.kit.text import clean
+from toolcrib.kit.text.cleaning import clean
 
 if TYPE_CHECKING:
     from turbohtml import Node

@@ -19,10 +19,9 @@ from pathlib import Path
 from toolcrib.core.errors import StorageFailure
 from toolcrib.kit.changes.inspection import hash_only
 from toolcrib.kit.ids import content_id
-from toolcrib.kit.paths import Image
 from toolcrib.kit.paths.beneath import READABLE, Openat2, has_openat2
 from toolcrib.kit.paths.bulk import BULK
-from toolcrib.kit.paths.images import pieces
+from toolcrib.kit.paths.images import Image, pieces
 from toolcrib.kit.runs.disk.opening import holder_of
 from toolcrib.kit.runs.disk.removal import FOLDER
 from toolcrib.kit.store.blobs import Blobs

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from toolcrib.kit.ids import random_id
-from toolcrib.kit.paths import Image
+from toolcrib.kit.paths.images import Image
 from toolcrib.kit.paths.staging import (
     PREFIX,
     Fetch,

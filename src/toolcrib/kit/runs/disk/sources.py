@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from toolcrib.core.errors import Conflict
-from toolcrib.kit.paths import fingerprint
+from toolcrib.kit.paths.handle import fingerprint
 from toolcrib.kit.paths.images import PIECE, ZEROS, pieces
 from toolcrib.kit.paths.staging import Attributes
 from toolcrib.kit.runs.disk.opening import open_file

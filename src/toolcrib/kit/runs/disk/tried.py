@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from toolcrib.kit.paths import Image
+from toolcrib.kit.paths.images import Image
 from toolcrib.kit.runs.deltas import Delta
 
 NAME = "tried"

@@ -21,10 +21,10 @@ from pathlib import Path
 from toolcrib.core.errors import Conflict, TooLarge, ToolError, Unavailable
 from toolcrib.kit.changes.copies import Copied
 from toolcrib.kit.content.sizes import printable
-from toolcrib.kit.paths import Image, SafePath, fingerprint
 from toolcrib.kit.paths.beneath import READABLE
-from toolcrib.kit.paths.handle import Place, special_name
-from toolcrib.kit.paths.images import Camera, ignore, may_change
+from toolcrib.kit.paths.handle import Place, fingerprint, special_name
+from toolcrib.kit.paths.images import Camera, Image, ignore, may_change
+from toolcrib.kit.paths.safe import SafePath
 from toolcrib.kit.paths.staging import Attributes
 from toolcrib.kit.runs.deltas import Delta, Reading
 from toolcrib.kit.runs.disk.opening import usable

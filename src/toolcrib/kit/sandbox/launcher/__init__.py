@@ -4,7 +4,3 @@ All that has to be done in a run before its program begins is known beforehand, 
 written down as a table, and a few machine instructions make the calls. An interpreter that
 did the same took longer to start than all the rest of the boundary.
 """
-
-from toolcrib.kit.sandbox.launcher.confining import image, knows
-
-__all__ = ["image", "knows"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from toolcrib.kit.documents import DocumentText
+from toolcrib.kit.documents.text import DocumentText
 from toolcrib.kit.passages import outline
 from toolcrib.kit.tokens import estimate
 

@@ -10,9 +10,11 @@ from toolcrib.core.call import Next, Result
 from toolcrib.core.context import room_in
 from toolcrib.core.errors import BadInput
 from toolcrib.kit.content.sizes import counted
-from toolcrib.kit.documents import DocumentText
 from toolcrib.kit.documents.kinds import NAMES
-from toolcrib.kit.text import clean, cut, fence
+from toolcrib.kit.documents.text import DocumentText
+from toolcrib.kit.text.cleaning import clean
+from toolcrib.kit.text.cutting import cut
+from toolcrib.kit.text.fencing import fence
 from toolcrib.kit.tokens import estimate
 from toolcrib.tools.documents.showing.contents import contents_of
 

@@ -8,7 +8,8 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, NotFound
 from toolcrib.core.params import Param
 from toolcrib.kit.egress.public_url import open_url
-from toolcrib.kit.paths import SafePath, Workspace
+from toolcrib.kit.paths.safe import SafePath
+from toolcrib.kit.paths.workspace import Workspace
 from toolcrib.kit.threads import in_thread
 
 

@@ -12,7 +12,8 @@ from toolcrib.kit.content.difference import Block, differences, unified
 from toolcrib.kit.content.kinds import SNIFFED, kind_of
 from toolcrib.kit.content.lines import TextFile
 from toolcrib.kit.content.sizes import counted
-from toolcrib.kit.paths import Handle, SafePath
+from toolcrib.kit.paths.handle import Handle
+from toolcrib.kit.paths.safe import SafePath
 from toolcrib.kit.threads import Checkpoint
 
 MAX_TEXT = 24_000_000

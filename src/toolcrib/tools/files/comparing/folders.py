@@ -6,7 +6,8 @@ from typing import Any
 
 from toolcrib.core.errors import ToolError
 from toolcrib.kit.content.sizes import counted, printable
-from toolcrib.kit.paths import Entry, SafePath
+from toolcrib.kit.paths.handle import Entry
+from toolcrib.kit.paths.safe import SafePath
 from toolcrib.kit.threads import Checkpoint
 from toolcrib.tools.files.comparing.contents import compare_bytewise
 from toolcrib.tools.files.listing.walk import MAX_ENTRIES, is_bulk, walk

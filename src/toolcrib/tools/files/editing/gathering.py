@@ -13,7 +13,7 @@ from toolcrib.core.tool import Tool
 from toolcrib.kit.content.faithful import Splice
 from toolcrib.kit.editing.replacing import Replacing
 from toolcrib.kit.finding.scope import scope_of, walk
-from toolcrib.kit.paths import SafePath
+from toolcrib.kit.paths.safe import SafePath
 from toolcrib.kit.threads import Checkpoint
 from toolcrib.tools.files.editing.loading import MAX_BYTES, Loaded, load
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from toolcrib.core.errors import NotFound, TooLarge, UnsupportedContent
 from toolcrib.kit.content.faithful import FaithfulText
 from toolcrib.kit.content.kinds import SNIFFED, kind_of
-from toolcrib.kit.paths import SafePath
+from toolcrib.kit.paths.safe import SafePath
 
 MAX_BYTES = 10_000_000
 """Bytes of a file that is changed or written, before and after."""

@@ -8,12 +8,14 @@ from typing import Annotated, TypeAlias
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, Conflict, NotFound, ToolError
 from toolcrib.core.params import Param
-from toolcrib.kit.changes import Plan
+from toolcrib.kit.changes.plan import Plan
 from toolcrib.kit.content.faithful import Splice
 from toolcrib.kit.content.sizes import counted
-from toolcrib.kit.editing.patches import FilePatch, patched, read_patch
+from toolcrib.kit.editing.patches.applying import patched
+from toolcrib.kit.editing.patches.model import FilePatch
+from toolcrib.kit.editing.patches.reading import read_patch
 from toolcrib.kit.editing.placeholders import placeholder
-from toolcrib.kit.paths import SafePath, resolve_writable
+from toolcrib.kit.paths.safe import SafePath, resolve_writable
 from toolcrib.tools.files.editing.loading import Loaded, load, load_or_new, need_size
 from toolcrib.tools.files.editing.replying import Told
 

@@ -8,7 +8,8 @@ from typing import Any
 
 from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
-from toolcrib.kit.changes import Changes, Plan
+from toolcrib.kit.changes.changes import Changes
+from toolcrib.kit.changes.plan import Plan
 from toolcrib.kit.editing.preview import preview
 from toolcrib.kit.editing.syntax import broken_by
 

@@ -8,8 +8,9 @@ from typing import Any, Literal
 
 from toolcrib.core.errors import BadInput, ToolError
 from toolcrib.kit.content.sizes import counted, printable, size_of
-from toolcrib.kit.paths import Entry, SafePath
 from toolcrib.kit.paths.bulk import BULK
+from toolcrib.kit.paths.handle import Entry
+from toolcrib.kit.paths.safe import SafePath
 
 MAX_ENTRIES = 20_000
 """Entries looked at; a tree with more is listed up to there."""

@@ -10,9 +10,9 @@ from toolcrib.core.errors import BadInput, TooLarge, UnsupportedContent
 from toolcrib.kit.content.kinds import SNIFFED, Kind, kind_of
 from toolcrib.kit.content.lines import TextFile
 from toolcrib.kit.content.pictures import picture_of
-from toolcrib.kit.documents import is_document
-from toolcrib.kit.documents.kinds import BINARY, labelled_kind
-from toolcrib.kit.paths import Handle, SafePath
+from toolcrib.kit.documents.kinds import BINARY, is_document, labelled_kind
+from toolcrib.kit.paths.handle import Handle
+from toolcrib.kit.paths.safe import SafePath
 from toolcrib.kit.threads import Checkpoint
 from toolcrib.tools.files.reading.focus import focus_on
 from toolcrib.tools.files.reading.pages import page_of

@@ -8,7 +8,7 @@ from typing import Any
 
 from toolcrib.core.call import ErrorInfo, Next, Result
 from toolcrib.core.errors import BadInput, ToolError
-from toolcrib.kit.paths import RefusedPath, SafePath
+from toolcrib.kit.paths.safe import RefusedPath, SafePath
 from toolcrib.kit.tokens import estimate
 from toolcrib.tools.files.reading.request import Part
 

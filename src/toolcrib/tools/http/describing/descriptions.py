@@ -10,9 +10,11 @@ from urllib.parse import unquote
 
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, HttpStatus, TooLarge, ToolError, UnsupportedContent
-from toolcrib.kit.cache import Cache
+from toolcrib.kit.cache.cache import Cache
 from toolcrib.kit.content.encoding import detect
-from toolcrib.kit.egress import PAGES, Egress, Redirect, Response
+from toolcrib.kit.egress.client import PAGES, Egress
+from toolcrib.kit.egress.redirects import Redirect
+from toolcrib.kit.egress.response import Response
 from toolcrib.kit.threads import in_thread
 from toolcrib.tools.http.describing.plain_yaml import load_yaml
 

@@ -11,8 +11,9 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, TooLarge, UnsupportedContent
 from toolcrib.kit.content.encoding import detect
 from toolcrib.kit.content.kinds import kind_of
-from toolcrib.kit.egress import Headers, Response
-from toolcrib.kit.jq import MAX_RESULTS, run_program
+from toolcrib.kit.egress.headers import Headers
+from toolcrib.kit.egress.response import Response
+from toolcrib.kit.jq.run import MAX_RESULTS, run_program
 from toolcrib.kit.redaction import HIDDEN, Screen
 from toolcrib.kit.threads import in_thread
 

@@ -10,7 +10,7 @@ from toolcrib.core.config import secret
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, ConfigError, Denied, ToolError
 from toolcrib.core.web_settings import SecretConfig
-from toolcrib.kit.egress import PAGES, Egress
+from toolcrib.kit.egress.client import PAGES, Egress
 from toolcrib.kit.egress.headers import checked_headers
 from toolcrib.kit.egress.policy import HostRule
 from toolcrib.kit.egress.url import Target, parse_url

@@ -9,8 +9,9 @@ from typing import Any
 from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, ToolError
-from toolcrib.kit.egress import PAGES, Egress, Response
+from toolcrib.kit.egress.client import PAGES, Egress
 from toolcrib.kit.egress.redirects import SAFE, STATUSES
+from toolcrib.kit.egress.response import Response
 from toolcrib.kit.redaction import Screen
 from toolcrib.tools.http.sending.answers import (
     Body,

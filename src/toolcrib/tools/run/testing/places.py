@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from toolcrib.core.errors import ToolError
-from toolcrib.kit.paths import SafePath
+from toolcrib.kit.paths.safe import SafePath
 
 PYTHON = ("pyproject.toml", "pytest.ini", "tox.ini", "setup.cfg", "setup.py")
 FILES = {

@@ -12,11 +12,16 @@ from typing import Any
 
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, NotFound, ToolError
-from toolcrib.kit.interpreters import find_program, python_for, shell_program
 from toolcrib.kit.interpreters.missing import not_installed
-from toolcrib.kit.interpreters.programs import Folders, is_program, prefix_of
-from toolcrib.kit.interpreters.python import has_package
-from toolcrib.kit.paths import SafePath
+from toolcrib.kit.interpreters.programs import (
+    Folders,
+    find_program,
+    is_program,
+    prefix_of,
+    shell_program,
+)
+from toolcrib.kit.interpreters.python import has_package, python_for
+from toolcrib.kit.paths.safe import SafePath
 from toolcrib.tools.run.testing import compiled, javascript, python
 from toolcrib.tools.run.testing.places import Place, has
 from toolcrib.tools.run.testing.totals import Totals

@@ -14,7 +14,9 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import ConfigError, NotConfigured, Unavailable
 from toolcrib.core.web_settings import ProviderConfig
 from toolcrib.kit.bodies.answers import check
-from toolcrib.kit.egress import Egress, GuardProxy, Lease, Response
+from toolcrib.kit.egress.client import Egress
+from toolcrib.kit.egress.guard_proxy import GuardProxy, Lease
+from toolcrib.kit.egress.response import Response
 from toolcrib.tools.web.asking.provider import Provider, is_web, records
 from toolcrib.tools.web.asking.service import check_api
 

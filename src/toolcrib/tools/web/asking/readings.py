@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from toolcrib.kit.text import clean, one_line
+from toolcrib.kit.text.cleaning import clean, one_line
 from toolcrib.tools.web.asking.provider import Found, Page, is_web
 
 MAX_SNIPPET = 600

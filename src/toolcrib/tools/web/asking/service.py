@@ -8,9 +8,9 @@ from typing import Protocol
 
 from toolcrib.core.errors import HttpStatus, RateLimited
 from toolcrib.kit.bodies.answers import challenge_of, check
-from toolcrib.kit.egress import Response
+from toolcrib.kit.egress.response import Response
 from toolcrib.kit.redaction import TELLING, Screen
-from toolcrib.kit.text import one_line
+from toolcrib.kit.text.cleaning import one_line
 
 TOLD = 2048
 """Bytes of the answer that a message quotes."""

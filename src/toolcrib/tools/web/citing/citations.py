@@ -10,7 +10,8 @@ from typing import Any
 from toolcrib.core.call import Next
 from toolcrib.kit.passages import Passage
 from toolcrib.kit.relevance import Match
-from toolcrib.kit.text import one_line, unforged
+from toolcrib.kit.text.cleaning import one_line
+from toolcrib.kit.text.marks import unforged
 from toolcrib.kit.tokens import estimate
 from toolcrib.tools.web.reading.pages import PageText
 

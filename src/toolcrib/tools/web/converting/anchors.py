@@ -9,7 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from toolcrib.kit.markup.addresses import MAX_URL, absolute, one_word
-from toolcrib.kit.text import one_line
+from toolcrib.kit.text.cleaning import one_line
 from toolcrib.tools.web.converting.document import Link, Picture
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, ClassVar
 from urllib.parse import parse_qsl, urlsplit
 
 from toolcrib.kit.bodies.answers import check
-from toolcrib.kit.egress import Response
+from toolcrib.kit.egress.response import Response
 from toolcrib.tools.web.asking.provider import Ask, Found, Page, Provider, is_web
 from toolcrib.tools.web.asking.reach import Reach
 from toolcrib.tools.web.engines.markup import (

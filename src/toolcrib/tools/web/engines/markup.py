@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from toolcrib.kit.egress import Response
-from toolcrib.kit.text import one_line
+from toolcrib.kit.egress.response import Response
+from toolcrib.kit.text.cleaning import one_line
 
 if TYPE_CHECKING:
     from turbohtml import Document, Element, Node

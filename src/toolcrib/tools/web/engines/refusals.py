@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING
 
 from toolcrib.core.errors import ChallengePage, RateLimited, ToolError
-from toolcrib.kit.egress import Response
+from toolcrib.kit.egress.response import Response
 
 if TYPE_CHECKING:
     from turbohtml import Document

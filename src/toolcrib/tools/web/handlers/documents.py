@@ -5,9 +5,10 @@ from __future__ import annotations
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import UnsupportedContent
 from toolcrib.kit.content.sizes import counted
-from toolcrib.kit.documents import Documents, DocumentText, kind_of_document
-from toolcrib.kit.documents.kinds import BINARY, NAMES, labelled_kind
-from toolcrib.kit.text import one_line
+from toolcrib.kit.documents.documents import Documents
+from toolcrib.kit.documents.kinds import BINARY, NAMES, kind_of_document, labelled_kind
+from toolcrib.kit.documents.text import DocumentText
+from toolcrib.kit.text.cleaning import one_line
 from toolcrib.tools.web.converting.document import Document, Facts, Raw
 
 KINDS = BINARY | {"eml", "ipynb"}

@@ -9,7 +9,8 @@ from typing import Any
 from toolcrib.kit.content.sizes import counted
 from toolcrib.kit.markup.addresses import absolute, web_url
 from toolcrib.kit.markup.feeds import MAX_MARKUP, Feed, Item, read_feed, written
-from toolcrib.kit.text import cut, one_line
+from toolcrib.kit.text.cleaning import one_line
+from toolcrib.kit.text.cutting import cut
 from toolcrib.tools.web.converting.document import Document, Facts, Link, Raw, decode
 from toolcrib.tools.web.handlers.json import convert as convert_json
 from toolcrib.tools.web.handlers.xml import convert as convert_xml

@@ -15,7 +15,7 @@ from toolcrib.kit.markup.visible import (
     tidy,
     tree_of,
 )
-from toolcrib.kit.text import clean, one_line
+from toolcrib.kit.text.cleaning import clean, one_line
 from toolcrib.tools.web.converting.anchors import MAX_TEXT, Anchors, pictures_of
 from toolcrib.tools.web.converting.choosing import (
     LARGE,
@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from turbohtml import Element
 
     from toolcrib.kit.reader.extraction import Reading
-    from toolcrib.kit.reader.markdown import Written
-    from toolcrib.kit.reader.meta import Meta
+    from toolcrib.kit.reader.markdown.writing import Written
+    from toolcrib.kit.reader.meta.reading import Meta
 
 _NAVIGATION = "nav, [role=navigation], [role=search], [role=contentinfo], body > footer"
 _NO_PAGE = re.compile(
@@ -157,7 +157,7 @@ def _menu(menu: Element, base: str, raw: Raw) -> str:
 
 def _whole(source: str, raw: Raw, encoding: str, reason: str = "") -> Document:
     """All that is visible, without menus; where nothing is left, menus and hidden parts too."""
-    from toolcrib.kit.reader.meta import read_meta
+    from toolcrib.kit.reader.meta.reading import read_meta
 
     tree = tree_of(source)
     meta = read_meta(tree, raw.url, excerpt=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from toolcrib.core.errors import UnsupportedContent
 from toolcrib.kit.content.kinds import kind_of
 from toolcrib.kit.content.pictures import SHOWN, PictureHead, picture_of
-from toolcrib.kit.text import one_line
+from toolcrib.kit.text.cleaning import one_line
 from toolcrib.tools.web.converting.document import Document, Raw, decode
 
 MAX_WORDS = 20_000

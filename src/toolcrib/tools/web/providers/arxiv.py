@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from toolcrib.core.errors import RateLimited
-from toolcrib.kit.egress import Response
+from toolcrib.kit.egress.response import Response
 from toolcrib.kit.markup.xmltree import Node, read_tree
-from toolcrib.kit.text import one_line
+from toolcrib.kit.text.cleaning import one_line
 from toolcrib.tools.web.asking.provider import Ask, Found, Page, Provider
 from toolcrib.tools.web.asking.reach import Reach
 from toolcrib.tools.web.asking.readings import covers, found, page_of, start_of

@@ -7,8 +7,8 @@ import re
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from toolcrib.kit.egress import Response
-from toolcrib.kit.text import one_line
+from toolcrib.kit.egress.response import Response
+from toolcrib.kit.text.cleaning import one_line
 from toolcrib.tools.web.asking.provider import Ask, Found, is_web
 from toolcrib.tools.web.asking.reach import Reach
 from toolcrib.tools.web.engines.engine import Engine, unique

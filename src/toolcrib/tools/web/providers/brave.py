@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from toolcrib.kit.text import one_line
+from toolcrib.kit.text.cleaning import one_line
 from toolcrib.tools.web.asking.provider import Ask, Found, Page, Provider
 from toolcrib.tools.web.asking.reach import Reach
 from toolcrib.tools.web.asking.readings import at, found, page_of, texts, unmarked

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from toolcrib.kit.text import one_line
+from toolcrib.kit.text.cleaning import one_line
 from toolcrib.tools.web.asking.provider import Ask, Found, Page
 from toolcrib.tools.web.asking.reach import Reach
 from toolcrib.tools.web.asking.readings import at, content_of, found, page_of

@@ -27,7 +27,7 @@ from toolcrib.core.errors import (
     ToolError,
     Unavailable,
 )
-from toolcrib.kit.text import one_line
+from toolcrib.kit.text.cleaning import one_line
 from toolcrib.kit.threads import Checkpoint, in_thread
 from toolcrib.tools.web.asking.provider import Ask, Found, Page, Provider, joined
 from toolcrib.tools.web.asking.reach import Reach

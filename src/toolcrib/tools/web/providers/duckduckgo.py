@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from toolcrib.kit.egress import Response
+from toolcrib.kit.egress.response import Response
 from toolcrib.tools.web.asking.provider import Ask, Page
 from toolcrib.tools.web.asking.reach import Reach
 from toolcrib.tools.web.engines.duck import SAFE, cookies, fields, limited

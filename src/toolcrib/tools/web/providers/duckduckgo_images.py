@@ -6,8 +6,8 @@ import re
 from urllib.parse import urlsplit
 
 from toolcrib.kit.bodies.answers import check
-from toolcrib.kit.egress import Response
-from toolcrib.kit.text import one_line
+from toolcrib.kit.egress.response import Response
+from toolcrib.kit.text.cleaning import one_line
 from toolcrib.tools.web.asking.provider import Ask, Found, Page, is_web, records
 from toolcrib.tools.web.asking.reach import Reach
 from toolcrib.tools.web.engines.duck import LONGEST, limited, region, words

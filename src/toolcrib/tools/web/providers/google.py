@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from toolcrib.kit.egress import Response
+from toolcrib.kit.egress.response import Response
 from toolcrib.tools.web.asking.provider import Ask, Found
 from toolcrib.tools.web.asking.reach import Reach
 from toolcrib.tools.web.engines.engine import LETTER_OF, Engine, unique

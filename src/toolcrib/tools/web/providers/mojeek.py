@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from toolcrib.kit.egress import Response
+from toolcrib.kit.egress.response import Response
 from toolcrib.tools.web.asking.provider import Ask
 from toolcrib.tools.web.asking.reach import Reach
 from toolcrib.tools.web.engines.engine import Engine

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from toolcrib.core.errors import NotConfigured, Unavailable
 from toolcrib.kit.bodies.answers import check
-from toolcrib.kit.text import one_line
+from toolcrib.kit.text.cleaning import one_line
 from toolcrib.tools.web.asking.provider import Ask, Found, Page, Provider
 from toolcrib.tools.web.asking.reach import Reach
 from toolcrib.tools.web.asking.readings import found, number, page_of

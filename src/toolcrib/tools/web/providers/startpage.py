@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from toolcrib.kit.egress import Response
+from toolcrib.kit.egress.response import Response
 from toolcrib.tools.web.asking.provider import Ask, Found, is_web, records
 from toolcrib.tools.web.asking.reach import Reach
 from toolcrib.tools.web.engines.engine import LETTER_OF, Engine, unique

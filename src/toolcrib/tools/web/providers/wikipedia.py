@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import quote
 
 from toolcrib.core.errors import RateLimited
-from toolcrib.kit.text import one_line
+from toolcrib.kit.text.cleaning import one_line
 from toolcrib.tools.web.asking.provider import Ask, Found, Page, Provider
 from toolcrib.tools.web.asking.reach import Reach
 from toolcrib.tools.web.asking.readings import at, covers, found, page_of, unmarked

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from toolcrib.core.errors import ToolError
-from toolcrib.kit.egress import Response
+from toolcrib.kit.egress.response import Response
 from toolcrib.tools.web.asking.provider import Ask
 from toolcrib.tools.web.asking.reach import Reach
 from toolcrib.tools.web.engines.engine import Engine

@@ -13,7 +13,8 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import Busy, Unavailable
 from toolcrib.core.services import Services
 from toolcrib.kit.threads import in_thread
-from toolcrib.kit.worker import Task, Workers
+from toolcrib.kit.worker.task import Task
+from toolcrib.kit.worker.workers import Workers
 from toolcrib.tools.web.converting.document import Document, Raw
 from toolcrib.tools.web.converting.parcels import unpacked
 from toolcrib.tools.web.handlers import Handlers, documents

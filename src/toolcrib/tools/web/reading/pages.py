@@ -11,11 +11,12 @@ from typing import NamedTuple, Self
 from toolcrib.core.context import Ctx
 from toolcrib.core.services import Services
 from toolcrib.kit.bodies.bodies import KIND, Body, read_body
-from toolcrib.kit.cache import Cache
+from toolcrib.kit.cache.cache import Cache
 from toolcrib.kit.cache.flights import Flights
-from toolcrib.kit.egress import PAGES, Egress, Redirect
+from toolcrib.kit.egress.client import PAGES, Egress
+from toolcrib.kit.egress.redirects import Redirect
 from toolcrib.kit.markup.visible import Format
-from toolcrib.kit.text import clean
+from toolcrib.kit.text.cleaning import clean
 from toolcrib.kit.threads import Checkpoint, in_thread
 from toolcrib.tools.web.converting.document import (
     MAX_TEXT,

@@ -15,10 +15,12 @@ from toolcrib.kit.bodies.answers import check
 from toolcrib.kit.bodies.robots import gate_of
 from toolcrib.kit.content.kinds import kind_of
 from toolcrib.kit.content.pictures import picture_of
-from toolcrib.kit.egress import PAGES, Egress, Response
+from toolcrib.kit.egress.client import PAGES, Egress
 from toolcrib.kit.egress.public_url import check_public_url
-from toolcrib.kit.paths import SafePath, make_folder, write_new
-from toolcrib.kit.text import clean
+from toolcrib.kit.egress.response import Response
+from toolcrib.kit.paths.safe import SafePath
+from toolcrib.kit.paths.writing import make_folder, write_new
+from toolcrib.kit.text.cleaning import clean
 from toolcrib.kit.threads import Checkpoint, in_thread
 
 ACCEPT = "image/avif,image/webp,image/png,image/svg+xml,image/*;q=0.8,*/*;q=0.5"

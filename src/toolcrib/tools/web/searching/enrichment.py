@@ -10,7 +10,7 @@ from dataclasses import replace
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import ToolError
 from toolcrib.kit.egress.public_url import check_public_url
-from toolcrib.kit.text import one_line
+from toolcrib.kit.text.cleaning import one_line
 from toolcrib.tools.web.asking.provider import Found
 from toolcrib.tools.web.reading.pages import read_page
 

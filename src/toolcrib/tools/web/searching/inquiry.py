@@ -9,9 +9,9 @@ from typing import Any
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import NoResults, ToolError
 from toolcrib.core.web_settings import ProviderConfig
-from toolcrib.kit.cache import Cache, Cached
+from toolcrib.kit.cache.cache import Cache, Cached
 from toolcrib.kit.cooldowns import Rest
-from toolcrib.kit.text import clean, one_line
+from toolcrib.kit.text.cleaning import clean, one_line
 from toolcrib.tools.web.asking.provider import Ask, Found, Page, Provider, is_web
 from toolcrib.tools.web.asking.reach import Reach
 from toolcrib.tools.web.asking.turns import Turns

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from toolcrib.kit.passages import Heading
-from toolcrib.kit.text import cut
+from toolcrib.kit.text.cutting import cut
 from toolcrib.kit.tokens import estimate
 from toolcrib.tools.web.showing.find import Chunk, Finding, Term, find, first_place
 from toolcrib.tools.web.showing.outline import heading_at

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from toolcrib.core.context import Ctx
-from toolcrib.kit.egress import References
+from toolcrib.kit.egress.references import References
 from toolcrib.kit.threads import in_thread
 from toolcrib.tools.web.converting.document import Link
 from toolcrib.tools.web.reading.disarm import disarm

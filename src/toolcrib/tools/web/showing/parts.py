@@ -10,7 +10,8 @@ from typing import Any
 from toolcrib.core.call import Next
 from toolcrib.core.errors import BadInput
 from toolcrib.kit.passages import Heading
-from toolcrib.kit.text import cut, fence
+from toolcrib.kit.text.cutting import cut
+from toolcrib.kit.text.fencing import fence
 from toolcrib.kit.tokens import estimate
 from toolcrib.tools.web.reading.pages import PageText
 from toolcrib.tools.web.showing.excerpts import Excerpt, excerpts
