@@ -26,11 +26,11 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from tests.kit.documents import office, pdfs, texts
+from tests.documents import office, pdfs, texts
 from toolcrib.core.config import Config
 from toolcrib.core.errors import ToolError
 from toolcrib.core.services import Services
-from toolcrib.kit.documents.documents import Documents
+from toolcrib.documents.documents import Documents
 
 HEADING = r"^#{1,6} .*(?:Annual Harbour|Harbour Report|One|Title)"
 TABLE = r"^\|.*Quarter.*\|"

@@ -2,7 +2,7 @@
 
     python -m bench.edits [--every N] [--server FOLDER]
 
-Every case of tests/kit/editing/drift.py (or each Nth) is sent as a call of `edit_file`, by
+Every case of tests/files/edits/drift.py (or each Nth) is sent as a call of `edit_file`, by
 toolcrib through its whole pipeline and by the official filesystem server of npm in the same
 run. FOLDER is where `npm install @modelcontextprotocol/server-filesystem` was done; without
 it the server is left out. The file on the disk afterwards decides.
@@ -20,7 +20,7 @@ from contextlib import AsyncExitStack
 from importlib.metadata import version
 from pathlib import Path
 
-from tests.kit.editing.drift import Case, cases
+from tests.files.edits.drift import Case, cases
 
 SERVER = "node_modules/@modelcontextprotocol/server-filesystem/dist/index.js"
 Send = Callable[[Path, Case], Awaitable[None]]

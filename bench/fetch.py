@@ -20,8 +20,8 @@ import aiohttp
 from web_server import HOST, PAGE_BYTES, Pages, pages
 
 from toolcrib.core.config import Config
-from toolcrib.kit.egress.client import Egress
-from toolcrib.kit.egress.guard_proxy import GuardProxy
+from toolcrib.net.egress.client import Egress
+from toolcrib.net.egress.guard_proxy import GuardProxy
 
 AT_ONCE = 16
 AIMS = {"plain": 0.9, "TLS": 0.8}

@@ -20,13 +20,13 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
 
-from toolcrib.kit.finding.catalog import Catalogs
-from toolcrib.kit.finding.pattern import pattern_of
-from toolcrib.kit.finding.scope import scope_of, walk
-from toolcrib.kit.finding.search import Search
-from toolcrib.kit.paths.workspace import Workspace
-from toolcrib.kit.process.processes import Processes
-from toolcrib.kit.threads import Checkpoint
+from toolcrib.files.search.catalog import Catalogs
+from toolcrib.files.search.pattern import pattern_of
+from toolcrib.files.search.scope import scope_of, walk
+from toolcrib.files.search.search import Search
+from toolcrib.files.workspace import Workspace
+from toolcrib.system.processes import Processes
+from toolcrib.system.threads import Checkpoint
 from toolcrib.toolbox import Toolbox
 
 FILES, FOLDERS = 50_000, 2_500

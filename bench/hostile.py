@@ -23,7 +23,7 @@ from pathlib import Path
 
 from toolcrib.core.config import Config
 from toolcrib.core.errors import ConnectionFailed, TooLarge
-from toolcrib.kit.egress.client import Egress
+from toolcrib.net.egress.client import Egress
 
 HOST = "127.0.0.2"
 BOMB = 300_000_000

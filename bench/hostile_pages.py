@@ -20,7 +20,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from tests.kit.reader.hostile_pages import MARKER, PAGES
+from tests.documents.reader.hostile_pages import MARKER, PAGES
 
 SECONDS_AIM = 0.5
 MEMORY_AIM = 150
@@ -36,7 +36,7 @@ def resident(field: str) -> float:
 
 
 def measure(name: str) -> dict[str, Any]:
-    from toolcrib.kit.reader.extraction import extract
+    from toolcrib.documents.reader.extraction import extract
 
     extract(ORDINARY, "https://site.example/")
     page = PAGES[name](1.0)

@@ -17,9 +17,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.kit.changes.conftest import Bench, picture
-from tests.kit.changes.test_kill import is_whole, run_and_kill
-from tests.kit.changes.writer import NAMES, content
+from tests.files.changes.conftest import Bench, picture
+from tests.files.changes.test_kill import is_whole, run_and_kill
+from tests.files.changes.writer import NAMES, content
 
 WRITES = 1000
 

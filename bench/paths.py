@@ -18,9 +18,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from toolcrib.core.errors import ToolError
-from toolcrib.kit.paths.beneath import Openat2, Opener, Walk, can_pin, has_openat2
-from toolcrib.kit.paths.protection import Protection
-from toolcrib.kit.paths.workspace import Workspace
+from toolcrib.files.beneath import Openat2, Opener, Walk, can_pin, has_openat2
+from toolcrib.files.protection import Protection
+from toolcrib.files.workspace import Workspace
 
 CANARY = b"the canary outside the workspace"
 FLIP = """

@@ -24,7 +24,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from toolcrib.kit.reader.extraction import extract
+from toolcrib.documents.reader.extraction import extract
 
 BASELINE = Path(__file__).parents[1] / "tests" / "kit" / "reader" / "baseline.json"
 WORD = re.compile(r"\w+")

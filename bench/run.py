@@ -21,10 +21,10 @@ from pathlib import Path
 from toolcrib import Toolbox
 from toolcrib.core.context import Caller, Ctx
 from toolcrib.core.session import Session
-from toolcrib.kit.paths.workspace import Workspace
-from toolcrib.kit.runs.runs import Runs
-from toolcrib.kit.sandbox.sandbox import Sandbox
-from toolcrib.kit.sandbox.terms import Bind
+from toolcrib.execution.runs.runs import Runs
+from toolcrib.execution.sandbox.sandbox import Sandbox
+from toolcrib.execution.sandbox.terms import Bind
+from toolcrib.files.workspace import Workspace
 
 ROUNDS = 25
 PYTHON = str(Path(sys.executable).resolve())

@@ -17,9 +17,9 @@ from pathlib import Path
 
 from toolcrib.core.config import Config
 from toolcrib.core.services import Services
-from toolcrib.kit.history import Entry, History
-from toolcrib.kit.store.database import Schema
-from toolcrib.kit.store.store import Area, Store
+from toolcrib.state.database import Schema
+from toolcrib.state.history import Entry, History
+from toolcrib.state.store import Area, Store
 
 NUMBERS = Schema("bench", ("CREATE TABLE number (id INTEGER PRIMARY KEY, text TEXT);",))
 

@@ -23,7 +23,7 @@ from pathlib import Path
 
 import bpe_openai
 
-from toolcrib.kit.tokens import estimate
+from toolcrib.text.tokens import estimate
 
 MOST = 150_000
 LANGUAGES = ("de", "fr", "es", "it", "pl", "vi", "ru", "uk", "el", "ar", "hi", "th")

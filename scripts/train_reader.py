@@ -31,8 +31,10 @@ from catboost import CatBoostClassifier, Pool
 from reader_alignment import align, words_of
 from turbohtml import parse
 
-from toolcrib.kit.reader import choice, features, lexicon, scorer, second, signals
-from toolcrib.kit.reader.tree import read_tree
+from toolcrib.documents.reader import block_choice as choice
+from toolcrib.documents.reader import features, lexicon, scorer, signals
+from toolcrib.documents.reader import second_pass as second
+from toolcrib.documents.reader.tree import read_tree
 
 PARTS = 5
 ASIDE = 4
@@ -159,7 +161,7 @@ def fitted(settings: dict[str, Any], rows: Any, labels: Any, weights: Any = None
 
 
 def exported(model: Any) -> dict[str, Any]:
-    """A model as the tables that `kit.reader.trees` reads."""
+    """A model as the tables that `documents.reader.trees` reads."""
     with tempfile.NamedTemporaryFile(suffix=".json") as file:
         model.save_model(file.name, format="json")
         plain = json.loads(pathlib.Path(file.name).read_text(encoding="utf-8"))

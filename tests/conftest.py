@@ -9,6 +9,9 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.node.tools import installed as node_tools_are_installed
+from tests.services import other_services, services, spawn
+
+__all__ = ["other_services", "services", "spawn"]
 
 # Shared machines are slow now and then; that says nothing about the code.
 settings.register_profile(

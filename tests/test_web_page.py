@@ -18,10 +18,10 @@ from tests.servers.scripted import Answer, scripted
 from toolcrib.core.config import Config
 from toolcrib.core.errors import Blocked
 from toolcrib.core.services import Services
-from toolcrib.kit.egress.client import PAGES, Egress
-from toolcrib.kit.egress.url import parse_url
+from toolcrib.net.egress.client import PAGES, Egress
+from toolcrib.net.egress.url import parse_url
 from toolcrib.toolbox import Toolbox
-from toolcrib.tools.web.providers import Providers
+from toolcrib.web.providers import Providers
 
 TEXT = (Path(__file__).parents[1] / "docs" / "web.md").read_text(encoding="utf-8")
 TOML = re.findall(r"```toml\n(.*?)```", TEXT, re.DOTALL)

@@ -7,8 +7,8 @@ import asyncio
 from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.tool import EXEC, READ, tool
-from toolcrib.kit.process.processes import Processes
 from toolcrib.surfaces.mcp.stdio import run
+from toolcrib.system.processes import Processes
 from toolcrib.toolbox import Toolbox, installed
 
 

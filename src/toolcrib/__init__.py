@@ -7,20 +7,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from toolcrib.core.version import VERSION
+
 if TYPE_CHECKING:
     from toolcrib.core.call import Result as Result
     from toolcrib.core.config import Config as Config
     from toolcrib.core.errors import ToolError as ToolError
     from toolcrib.core.tool import tool as tool
-    from toolcrib.kit.reader.extraction import Extraction as Extraction
-    from toolcrib.kit.reader.extraction import extract as extract
+    from toolcrib.documents.reader.extraction import Extraction as Extraction
+    from toolcrib.documents.reader.extraction import extract as extract
     from toolcrib.toolbox import Toolbox as Toolbox
     from toolcrib.toolcalls import ParsedText as ParsedText
     from toolcrib.toolcalls import ToolCall as ToolCall
     from toolcrib.toolcalls import ToolCallStream as ToolCallStream
     from toolcrib.toolcalls import parse_tool_calls as parse_tool_calls
 
-__version__ = "0.1.0"
+__version__ = VERSION
 __all__ = [
     "Config",
     "Extraction",
@@ -37,14 +39,14 @@ __all__ = [
 
 _ROOMS = {
     "Config": "toolcrib.core.config",
-    "Extraction": "toolcrib.kit.reader.extraction",
+    "Extraction": "toolcrib.documents.reader.extraction",
     "ParsedText": "toolcrib.toolcalls",
     "Result": "toolcrib.core.call",
     "ToolCall": "toolcrib.toolcalls",
     "ToolCallStream": "toolcrib.toolcalls",
     "ToolError": "toolcrib.core.errors",
     "Toolbox": "toolcrib.toolbox",
-    "extract": "toolcrib.kit.reader.extraction",
+    "extract": "toolcrib.documents.reader.extraction",
     "parse_tool_calls": "toolcrib.toolcalls",
     "tool": "toolcrib.core.tool",
 }

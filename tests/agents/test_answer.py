@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.servers.model import Turn
-from toolcrib.agents.answer import MOST_CHARS, Answer, Assembly, error_text
+from toolcrib.net.models.answer import MOST_CHARS, Answer, Assembly, error_text
 
 pytestmark = pytest.mark.rows("E127")
 

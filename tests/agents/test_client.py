@@ -13,11 +13,17 @@ from typing import Any
 import pytest
 
 from tests.servers.model import ModelServer, Raw, Turn, model_server
-from toolcrib.agents.client import ModelClient, Request, is_about_tools, is_overflow, retry_after
-from toolcrib.agents.connection import Connection
 from toolcrib.core.config import Config
 from toolcrib.core.errors import Blocked, Network, RateLimited, TooLarge, ToolError
-from toolcrib.kit.egress.client import Egress
+from toolcrib.net.egress.client import Egress
+from toolcrib.net.models.client import (
+    ModelClient,
+    Request,
+    is_about_tools,
+    is_overflow,
+    retry_after,
+)
+from toolcrib.net.models.connection import Connection
 
 ASK = Request("scripted", [{"role": "user", "content": "hi"}])
 

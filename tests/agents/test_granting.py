@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 from tests.agents.boxes import SENT, box_of
 from tests.servers.model import Turn, model_server
 from toolcrib import Result, Toolbox, tool
-from toolcrib.agents.granting import GROUP, granted, listed
+from toolcrib.agents.grants import GROUP, granted, listed
 from toolcrib.agents.roles import BUILT_IN, Role, find_role
 from toolcrib.core.agent_settings import RoleConfig
 from toolcrib.core.context import Caller, Ctx
 from toolcrib.core.errors import BadInput
 from toolcrib.core.tool import NET, NONE, READ, Right, Tool
-from toolcrib.kit.sessions import Sessions
+from toolcrib.state.sessions import Sessions
 from toolcrib.toolbox import installed
 
 pytestmark = pytest.mark.rows("E112", "E113")

@@ -17,13 +17,14 @@ import pytest
 from tests.agents.boxes import box_of
 from tests.servers.model import Raw, Script, Turn, model_server
 from toolcrib import Result
-from toolcrib.agents import briefing, wording
-from toolcrib.agents.answer import CLOSED, Answer, Assembly, SentCall, error_text
-from toolcrib.agents.client import is_overflow
+from toolcrib.agents import prompts as wording
+from toolcrib.agents import system_prompt as briefing
+from toolcrib.agents.call_requests import CUT, understand
 from toolcrib.agents.conversation import Conversation
-from toolcrib.agents.marks import read_marks
-from toolcrib.agents.requests import CUT, understand
+from toolcrib.agents.markers import read_marks
 from toolcrib.core.context import Caller
+from toolcrib.net.models.answer import CLOSED, Answer, Assembly, SentCall, error_text
+from toolcrib.net.models.client import is_overflow
 from toolcrib.toolbox import installed
 
 READ = Turn("Looking.", [("read_file", {"path": "notes.md"})])

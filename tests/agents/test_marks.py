@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcrib.agents.marks import read_marks
+from toolcrib.agents.markers import read_marks
 
 pytestmark = pytest.mark.rows("E117", "E124")
 

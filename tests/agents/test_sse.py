@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcrib.agents.sse import MOST_EVENT, EventReader, EventTooLong
+from toolcrib.net.models.sse import MOST_EVENT, EventReader, EventTooLong
 
 pytestmark = pytest.mark.rows("E101")
 

@@ -19,7 +19,7 @@ from toolcrib.core.context import Caller, Question
 from toolcrib.core.registry import Registry
 from toolcrib.core.session import Session
 from toolcrib.core.tool import NET, SEND, Tool
-from toolcrib.kit.sessions import Sessions
+from toolcrib.state.sessions import Sessions
 from toolcrib.toolbox import Toolbox, installed
 
 TALK = "talk"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from toolcrib.kit.sandbox import numbering
+from toolcrib.execution.sandbox import pid_limit as numbering
 
 INSIDE = "Landlock cannot take a name out of a folder that it allows"
 OWNER = "Landlock does not know of modes, times and attributes, and who runs it owns the file"

@@ -20,9 +20,9 @@ from toolcrib.core.context import Caller, Ctx
 from toolcrib.core.registry import Registry
 from toolcrib.core.services import Services
 from toolcrib.core.session import Session
-from toolcrib.kit.paths.workspace import Workspace
-from toolcrib.kit.runs.runs import Runs
-from toolcrib.kit.sandbox.terms import Limits, Pty
+from toolcrib.execution.runs.runs import Runs
+from toolcrib.execution.sandbox.terms import Limits, Pty
+from toolcrib.files.workspace import Workspace
 
 MOST_OUTPUT = 50_000_000
 KEPT = 200_000

@@ -10,7 +10,7 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import NotFound
 from toolcrib.core.params import Count, Param, Seconds
 from toolcrib.core.tool import NET, READ, SEND, WRITE, tool
-from toolcrib.kit.egress.public_url import PublicUrl
+from toolcrib.net.egress.public_url import PublicUrl
 
 
 @tool(group="test", rights=READ, aliases=("say",), argument_aliases={"message": "text"})

@@ -9,7 +9,7 @@ import pytest
 
 from tests.middleware.conftest import Make
 from toolcrib.core.context import Caller
-from toolcrib.kit.history import History
+from toolcrib.state.history import History
 from toolcrib.toolbox import Toolbox
 
 

@@ -8,8 +8,8 @@ import pytest
 
 from tests.middleware.conftest import Make
 from toolcrib.core.context import Caller, Progress
-from toolcrib.kit.sessions import Sessions
-from toolcrib.kit.tokens import estimate
+from toolcrib.state.sessions import Sessions
+from toolcrib.text.tokens import estimate
 from toolcrib.toolbox import Toolbox
 
 

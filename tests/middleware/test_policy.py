@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from tests.middleware.conftest import Make
 from toolcrib.core.context import Caller, Question
 from toolcrib.core.errors import ToolError
-from toolcrib.kit.approvals import Approvals
-from toolcrib.kit.egress.url import complete_url, parse_url
-from toolcrib.kit.results import Results
 from toolcrib.middleware.links import canonical, links_of
+from toolcrib.net.egress.url import complete_url, parse_url
+from toolcrib.state.approvals import Approvals
+from toolcrib.state.results import Results
 from toolcrib.toolbox import Toolbox
 
 
@@ -188,7 +188,7 @@ async def test_an_error_from_outside_taints_as_well(make: Make) -> None:
 async def test_a_person_says_yes_with_true_alone() -> None:
     from mcp_types import ElicitResult
 
-    from toolcrib.surfaces.mcp.asking import _is_yes
+    from toolcrib.surfaces.mcp.elicitation import _is_yes
 
     for content, yes in (({"allow": True}, True), ({"allow": "false"}, False), (None, False)):
         assert _is_yes(ElicitResult(action="accept", content=content)) is yes

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.middleware.conftest import Make
-from toolcrib.kit.tokens import estimate
+from toolcrib.text.tokens import estimate
 from toolcrib.toolbox import Toolbox
 
 LINES = "".join(f"line number {n} of many\n" for n in range(4000))

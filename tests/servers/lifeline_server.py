@@ -10,8 +10,8 @@ import sys
 import threading
 import time
 
-from toolcrib.kit.lifeline import Lifeline
-from toolcrib.kit.process.processes import Processes
+from toolcrib.system.processes import Processes
+from toolcrib.system.stdin_monitor import Lifeline
 
 
 async def main(mode: str, tag: str, options: list[str]) -> None:

@@ -14,7 +14,7 @@ from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import NotFound
 from toolcrib.core.tool import EXEC, SEND, Tool, tool
-from toolcrib.kit.process.processes import Processes
+from toolcrib.system.processes import Processes
 from toolcrib.toolbox import Toolbox
 
 

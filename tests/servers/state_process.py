@@ -18,12 +18,12 @@ from toolcrib.core.call import Result
 from toolcrib.core.config import Config
 from toolcrib.core.errors import NotFound
 from toolcrib.core.services import Services
-from toolcrib.kit.approvals import Approvals
-from toolcrib.kit.cache.cache import Cache
-from toolcrib.kit.history import Entry, History
-from toolcrib.kit.jobs.handle import JobHandle
-from toolcrib.kit.jobs.jobs import Jobs
-from toolcrib.kit.sessions import Sessions
+from toolcrib.execution.jobs.handle import JobHandle
+from toolcrib.execution.jobs.jobs import Jobs
+from toolcrib.net.cache import Cache
+from toolcrib.state.approvals import Approvals
+from toolcrib.state.history import Entry, History
+from toolcrib.state.sessions import Sessions
 
 
 def say(*words: object) -> None:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from toolcrib.kit.tokens import estimate
+from toolcrib.text.tokens import estimate
 
 Message = dict[str, Any]
 SHORTEST_RESULT = 1_000

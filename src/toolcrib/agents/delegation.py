@@ -9,30 +9,30 @@ from collections.abc import Coroutine
 from dataclasses import dataclass, replace
 from typing import Any
 
-from toolcrib.agents import briefing
+from toolcrib.agents import system_prompt as briefing
 from toolcrib.agents.budget import Budget, Circles
-from toolcrib.agents.client import ModelClient
-from toolcrib.agents.connection import Connection
+from toolcrib.agents.code_blocks import save_blocks
 from toolcrib.agents.conversation import Conversation
-from toolcrib.agents.endpoint import Endpoint, find_endpoint
-from toolcrib.agents.granting import child_scope, child_session, granted, listed
-from toolcrib.agents.leaving import GRACE, behind, leave
+from toolcrib.agents.detachment import GRACE, behind, leave
+from toolcrib.agents.grants import child_scope, child_session, granted, listed
 from toolcrib.agents.loop import Loop, Manner
 from toolcrib.agents.outcome import Outcome, Reason, Status, result_of
-from toolcrib.agents.performing import Hands
-from toolcrib.agents.recording import Recorder
+from toolcrib.agents.recorder import Recorder
 from toolcrib.agents.roles import Role, find_role
 from toolcrib.agents.runs import Letter, Runs
-from toolcrib.agents.saving import save_blocks
+from toolcrib.agents.tool_executor import Hands
 from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx, Invoke
 from toolcrib.core.errors import BadInput, ToolError
 from toolcrib.core.tool import NONE, Right, Tool
-from toolcrib.kit.changes.changes import Changes
-from toolcrib.kit.egress.client import Egress
-from toolcrib.kit.jobs.jobs import Jobs
-from toolcrib.kit.paths.workspace import Workspace
-from toolcrib.kit.sessions import Sessions
+from toolcrib.execution.jobs.jobs import Jobs
+from toolcrib.files.changes.changes import Changes
+from toolcrib.files.workspace import Workspace
+from toolcrib.net.egress.client import Egress
+from toolcrib.net.models.client import ModelClient
+from toolcrib.net.models.connection import Connection
+from toolcrib.net.models.endpoint import Endpoint, find_endpoint
+from toolcrib.state.sessions import Sessions
 
 SHORTEST = 1.0
 MOST_ROLES = 6

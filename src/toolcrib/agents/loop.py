@@ -8,19 +8,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from toolcrib.agents import wording
-from toolcrib.agents.answer import Answer
+from toolcrib.agents import prompts as wording
 from toolcrib.agents.budget import Budget, Circles, call_key
-from toolcrib.agents.client import ModelClient, Request
+from toolcrib.agents.call_requests import CUT, Asked, Wanted, understand
 from toolcrib.agents.conversation import Conversation, Message, weigh
-from toolcrib.agents.leaving import leave
-from toolcrib.agents.marks import read_marks
+from toolcrib.agents.detachment import leave
+from toolcrib.agents.markers import read_marks
+from toolcrib.agents.observer import Watch
 from toolcrib.agents.outcome import Outcome, Reason
-from toolcrib.agents.performing import Hands, Performed
-from toolcrib.agents.requests import CUT, Asked, Wanted, understand
-from toolcrib.agents.watching import Watch
+from toolcrib.agents.tool_executor import Hands, Performed
 from toolcrib.core.errors import ToolError
-from toolcrib.kit.tokens import estimate
+from toolcrib.net.models.answer import Answer
+from toolcrib.net.models.client import ModelClient, Request
+from toolcrib.text.tokens import estimate
 
 FOUND_CHARS = 600
 Fallback = Callable[[], Sequence[tuple[str, Mapping[str, Any]]]]

@@ -14,11 +14,11 @@ from toolcrib.agents.outcome import Outcome, Reason, Status
 from toolcrib.core.call import well_formed
 from toolcrib.core.errors import ConfigError, NotFound, StorageFailure
 from toolcrib.core.services import Services
-from toolcrib.kit.ids import plain_id, random_id
-from toolcrib.kit.redaction import redact_text
-from toolcrib.kit.store.database import Schema
-from toolcrib.kit.store.owner import Owner
-from toolcrib.kit.store.store import Area, Store
+from toolcrib.state.database import Schema
+from toolcrib.state.owner import Owner
+from toolcrib.state.redaction import redact_text
+from toolcrib.state.store import Area, Store
+from toolcrib.system.ids import plain_id, random_id
 
 SCHEMA = Schema(
     "agents",

@@ -1,1 +1,1 @@
-"""The spine: one record in, one record out. Imports nothing else of toolcrib."""
+"""Core: the records of a call, the tool declaration, the registry, policy and errors."""

@@ -3,7 +3,7 @@
 A tool writes `limit: Count` or narrows one: `limit: Annotated[Count, Param("Results.",
 maximum=50)]`. From the annotation come the JSON Schema, the check at run time, the
 command-line flag and the docs. Types with a mechanic behind them (`WorkspacePath`,
-`PublicUrl`) live with it in `kit` and bring a `check`.
+`PublicUrl`) live with it in its room and bring a `check`.
 
 Schemas stay flat and grammar-safe: one `type` a node, no pattern, format, union or
 length. Limits are checked here instead, since one rich schema breaks every tool of

@@ -8,7 +8,7 @@ from dataclasses import replace
 from toolcrib.core.call import Call, ErrorInfo, Result, well_formed
 from toolcrib.core.errors import Internal, as_tool_error
 from toolcrib.core.pipeline import Proceed
-from toolcrib.kit.text.cleaning import clean
+from toolcrib.text.cleaner import clean
 
 
 async def errors(call: Call, proceed: Proceed) -> Result:

@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from toolcrib.core.call import Call, Result, well_formed
 from toolcrib.core.errors import Internal, as_tool_error
 from toolcrib.core.pipeline import Proceed
-from toolcrib.kit.history import Entry, History
-from toolcrib.kit.redaction import redact
-from toolcrib.kit.tokens import estimate
+from toolcrib.state.history import Entry, History
+from toolcrib.state.redaction import redact
+from toolcrib.text.tokens import estimate
 
 
 async def history(call: Call, proceed: Proceed) -> Result:

@@ -15,7 +15,7 @@ from unicodedata import normalize
 from toolcrib.core.call import Call, Result
 from toolcrib.core.errors import ToolError
 from toolcrib.core.tool import NET
-from toolcrib.kit.egress.url import complete_url, parse_url
+from toolcrib.net.egress.url import complete_url, parse_url
 
 # Looking back comes after the letters, so that a search can run to the next h or w.
 LINK = re.compile(r"(?:https?://|www\.(?<![\w/.@]www\.))[^\s<>\"]+")

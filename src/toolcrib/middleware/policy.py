@@ -26,10 +26,10 @@ from toolcrib.core.errors import (
 from toolcrib.core.pipeline import Proceed
 from toolcrib.core.policy import Decision, decide, joined
 from toolcrib.core.tool import EXEC, NET, READ, SEND, WRITE, Right
-from toolcrib.kit.approvals import Approvals, fingerprint
-from toolcrib.kit.paths.workspace import Workspace
-from toolcrib.kit.redaction import redact
+from toolcrib.files.workspace import Workspace
 from toolcrib.middleware.links import canonical
+from toolcrib.state.approvals import Approvals, fingerprint
+from toolcrib.state.redaction import redact
 
 FILES = READ | WRITE
 SUMMARY_CHARS = 200

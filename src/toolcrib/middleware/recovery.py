@@ -40,7 +40,7 @@ async def recovery(call: Call, proceed: Proceed) -> Result:
 
 
 async def _recover(call: Call) -> None:
-    from toolcrib.kit.changes.changes import Changes
+    from toolcrib.files.changes.changes import Changes
 
     with suppress(ToolError):  # a store that cannot be used is told by whoever needs it
         await call.ctx.use(Changes).recover()

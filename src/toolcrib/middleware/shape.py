@@ -12,12 +12,12 @@ from toolcrib.core.context import room_in
 from toolcrib.core.errors import StorageFailure
 from toolcrib.core.pipeline import Proceed
 from toolcrib.core.tool import NET
-from toolcrib.kit.results import Results
-from toolcrib.kit.text.cleaning import clean
-from toolcrib.kit.text.cutting import head_and_tail
-from toolcrib.kit.text.fencing import fence
-from toolcrib.kit.tokens import estimate
 from toolcrib.middleware.links import remember_shown
+from toolcrib.state.results import Results
+from toolcrib.text.cleaner import clean
+from toolcrib.text.fence import fence
+from toolcrib.text.tokens import estimate
+from toolcrib.text.truncation import head_and_tail
 
 T = TypeVar("T")
 MARKER = "\n\n[{dropped} of {total} characters left out here]\n\n"

@@ -6,11 +6,11 @@ import re
 from typing import Any
 
 from toolcrib.toolcalls.decoders import pythonic
+from toolcrib.toolcalls.decoders.decoder import Answer, Cut, Item, Reading
 from toolcrib.toolcalls.decoders.gemma import gemma_item
 from toolcrib.toolcalls.decoders.items import LETTERS, LONGEST_NAME
-from toolcrib.toolcalls.decoders.reading import Answer, Cut, Item, Reading
 from toolcrib.toolcalls.families import AFTER_TAGS, ENDINGS
-from toolcrib.toolcalls.growing import BLANK, Wait, end_of
+from toolcrib.toolcalls.growing_text import BLANK, Wait, end_of
 from toolcrib.toolcalls.jsontext import NotJson, decode
 from toolcrib.toolcalls.markset import NONE, MarkSet, joined
 from toolcrib.toolcalls.shapes import (

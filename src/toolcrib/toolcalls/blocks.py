@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from toolcrib.toolcalls.decoders.decoder import OPENERS, Cut, Item, Reading
 from toolcrib.toolcalls.decoders.items import LETTERS, LONGEST_NAME, read_item
-from toolcrib.toolcalls.decoders.reading import OPENERS, Cut, Item, Reading
 from toolcrib.toolcalls.decoders.tags import OPENS
 from toolcrib.toolcalls.families import AROUND, HEADINGS
-from toolcrib.toolcalls.growing import Growing, Wait
+from toolcrib.toolcalls.growing_text import Growing, Wait
 from toolcrib.toolcalls.marks import MARKS
 from toolcrib.toolcalls.markset import MarkSet
 from toolcrib.toolcalls.shapes import Raw

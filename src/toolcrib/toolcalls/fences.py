@@ -7,15 +7,15 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from toolcrib.toolcalls.bare import begins_call
-from toolcrib.toolcalls.decoders.reading import OPENERS
+from toolcrib.toolcalls.decoders.decoder import OPENERS
 from toolcrib.toolcalls.families import AROUND, ENDINGS
-from toolcrib.toolcalls.growing import Wait
+from toolcrib.toolcalls.growing_text import Wait
 from toolcrib.toolcalls.marks import MARKS
 from toolcrib.toolcalls.markset import Found, MarkSet, found_by
 from toolcrib.toolcalls.output import Flow, Output
 
 if TYPE_CHECKING:
-    from toolcrib.toolcalls.machine import Machine
+    from toolcrib.toolcalls.state import Machine
 
 LINE = re.compile(r"[^\n]*")
 INFO = {"", "json", "jsonc", "json5", "xml", "tool_call", "tool_calls", "tool_code", "tool", "text"}

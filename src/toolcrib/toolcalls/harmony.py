@@ -5,17 +5,17 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from toolcrib.toolcalls.decoders.reading import Cut, Item, cut
+from toolcrib.toolcalls.decoders.decoder import Cut, Item, cut
 from toolcrib.toolcalls.decoders.values import arguments_item
 from toolcrib.toolcalls.families import HARMONY_ENDS
-from toolcrib.toolcalls.growing import Wait
+from toolcrib.toolcalls.growing_text import Wait
 from toolcrib.toolcalls.markset import MarkSet, joined
 from toolcrib.toolcalls.offers import NAME
-from toolcrib.toolcalls.reasoning import read_reasoning
+from toolcrib.toolcalls.reasoning_blocks import read_reasoning
 from toolcrib.toolcalls.shapes import Raw
 
 if TYPE_CHECKING:
-    from toolcrib.toolcalls.machine import Machine
+    from toolcrib.toolcalls.state import Machine
 
 CHANNEL = re.compile(r"<\|channel\|>\s*([a-z]+)")
 RECIPIENT = re.compile(r"to=\s*([\w.\-:/@$]+)")

@@ -13,7 +13,7 @@ import re
 from typing import Any
 
 from toolcrib.core.call import well_formed
-from toolcrib.toolcalls.growing import QUOTED
+from toolcrib.toolcalls.growing_text import QUOTED
 
 DEEPEST = 100
 SPACE = re.compile(r"[ \t\r\n]*")

@@ -6,17 +6,17 @@ import re
 
 from toolcrib.toolcalls.bare import bare_calls
 from toolcrib.toolcalls.blocks import Block, read_block, read_tags
-from toolcrib.toolcalls.decoders.reading import Cut, Item, cut
+from toolcrib.toolcalls.decoders.decoder import Cut, Item, cut
 from toolcrib.toolcalls.families import AFTER_TAGS, KEPT, STRIPPED, STRIPPED_FIRST, THOUGHTS
 from toolcrib.toolcalls.fences import LONGEST_LEAD, is_short_lead, read_fence
-from toolcrib.toolcalls.growing import Wait
+from toolcrib.toolcalls.growing_text import Wait
 from toolcrib.toolcalls.harmony import OPENINGS, read_message
-from toolcrib.toolcalls.machine import Machine
 from toolcrib.toolcalls.marks import CLOSERS, IS_TAG, KIND, LATER, MARKS, TRIGGER, Kind, held
 from toolcrib.toolcalls.markset import NONE, MarkSet, joined
 from toolcrib.toolcalls.offers import Offers
 from toolcrib.toolcalls.output import Output
-from toolcrib.toolcalls.reasoning import read_reasoning
+from toolcrib.toolcalls.reasoning_blocks import read_reasoning
+from toolcrib.toolcalls.state import Machine
 
 HEADER = re.compile(
     r"[^\n]{0,200}?<\|(?:channel|message|constrain)\|>|[^\n{]{0,60}to=functions\.[^\n{]{1,100}\{"

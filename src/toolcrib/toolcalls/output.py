@@ -6,7 +6,7 @@ import json
 import re
 from hashlib import blake2b
 
-from toolcrib.toolcalls.decoders.reading import Cut
+from toolcrib.toolcalls.decoders.decoder import Cut
 from toolcrib.toolcalls.offers import Offers
 from toolcrib.toolcalls.records import (
     Code,

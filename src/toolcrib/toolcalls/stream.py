@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 from toolcrib.toolcalls.loop import run, whole
-from toolcrib.toolcalls.machine import Machine
 from toolcrib.toolcalls.offers import OBJECT, Offers
 from toolcrib.toolcalls.output import Output
 from toolcrib.toolcalls.records import Event, ParsedText
 from toolcrib.toolcalls.shapes import calls_of
+from toolcrib.toolcalls.state import Machine
 
 THOUGHTS = ("reasoning_content", "reasoning", "thinking")
 

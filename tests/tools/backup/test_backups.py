@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.kit.changes.conftest import picture
+from tests.files.changes.conftest import picture
 from tests.tools.files.test_tree_changes import ok, refused
 from toolcrib.toolbox import Toolbox
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tests.kit.documents import office, pdfs
+from tests.documents import office, pdfs
 from tests.servers.scripted import Answer, scripted
 from toolcrib.core.tool import NET, READ
-from toolcrib.kit.sessions import Sessions
+from toolcrib.state.sessions import Sessions
 from toolcrib.toolbox import Toolbox
 
 PAGES = [
@@ -136,7 +136,7 @@ async def test_pages(box):
 
 
 async def test_budgets_hold(box):
-    from toolcrib.kit.tokens import estimate
+    from toolcrib.text.tokens import estimate
 
     for budget in (100, 400, 2000):
         result = await call(box, path="long.pdf", max_tokens=budget)

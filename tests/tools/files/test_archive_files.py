@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.kit.changes.conftest import picture
+from tests.files.changes.conftest import picture
 from tests.tools.files.test_tree_changes import ok, refused
 from toolcrib.core.errors import BadInput
-from toolcrib.kit.archives.reading import Limits, open_archive
+from toolcrib.files.archives.reader import Limits, open_archive
 from toolcrib.toolbox import Toolbox
 
 

@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from tests.kit.changes.conftest import Picture, picture
+from tests.files.changes.conftest import Picture, picture
 from toolcrib.core.context import Caller
-from toolcrib.kit.process.processes import Processes
+from toolcrib.system.processes import Processes
 from toolcrib.toolbox import Toolbox
 
 pytestmark = pytest.mark.timeout(180)

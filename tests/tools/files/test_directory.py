@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from toolcrib.core.call import Result
-from toolcrib.kit.content.sizes import size_of
-from toolcrib.kit.tokens import estimate
+from toolcrib.files.content.sizes import size_of
+from toolcrib.text.tokens import estimate
 from toolcrib.toolbox import Toolbox
 
 pytestmark = pytest.mark.rows("C001", "E02")

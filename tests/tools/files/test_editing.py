@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from toolcrib.core.call import Result
-from toolcrib.kit.tokens import estimate
+from toolcrib.text.tokens import estimate
 from toolcrib.toolbox import Toolbox
 
 BUDGET = 4000

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from toolcrib.kit.finding.catalog import Catalog
-from toolcrib.kit.finding.names import _by_python
+from toolcrib.files.search.catalog import Catalog
+from toolcrib.files.search.names import _by_python
 from toolcrib.toolbox import Toolbox
 
 

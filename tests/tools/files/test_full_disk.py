@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.kit.changes.conftest import picture
+from tests.files.changes.conftest import picture
 from toolcrib.toolbox import Toolbox
 
 pytestmark = [pytest.mark.rows("C028", "E05"), pytest.mark.timeout(180)]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.kit.changes.conftest import Picture, picture
+from tests.files.changes.conftest import Picture, picture
 from toolcrib.toolbox import Toolbox
 
 pytestmark = [pytest.mark.rows("C028", "E05"), pytest.mark.timeout(180)]

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.kit.changes.conftest import Bench, picture
+from tests.files.changes.conftest import Bench, picture
 from toolcrib.core.errors import Conflict
-from toolcrib.kit.changes import steps
-from toolcrib.kit.changes.plan import Plan
-from toolcrib.kit.editing.edits import Edit, edited
+from toolcrib.files.changes import steps
+from toolcrib.files.changes.plan import Plan
+from toolcrib.files.edits.edits import Edit, edited
 from toolcrib.toolbox import Toolbox
 
 

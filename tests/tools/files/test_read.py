@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from toolcrib.core.call import Result
-from toolcrib.kit.paths.handle import fingerprint
-from toolcrib.kit.sessions import Sessions
-from toolcrib.kit.tokens import estimate
+from toolcrib.files.handles import fingerprint
+from toolcrib.state.sessions import Sessions
+from toolcrib.text.tokens import estimate
 from toolcrib.toolbox import Toolbox
-from toolcrib.tools.files.reading.contents import MAX_IMAGE_BYTES
+from toolcrib.tools.files.reader.contents import MAX_IMAGE_BYTES
 
 BUDGET = 4000
 

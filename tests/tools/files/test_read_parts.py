@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from toolcrib.core.call import Result
-from toolcrib.kit.paths.handle import fingerprint
-from toolcrib.kit.sessions import Sessions
-from toolcrib.kit.tokens import estimate
+from toolcrib.files.handles import fingerprint
+from toolcrib.state.sessions import Sessions
+from toolcrib.text.tokens import estimate
 from toolcrib.toolbox import Toolbox
 
 BUDGET = 4000

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from toolcrib.kit.tokens import estimate
+from toolcrib.text.tokens import estimate
 from toolcrib.toolbox import Toolbox
 
 pytestmark = pytest.mark.rows("C023", "C024", "C025", "E16")

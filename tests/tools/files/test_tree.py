@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from toolcrib.core.call import Result
-from toolcrib.kit.tokens import estimate
+from toolcrib.text.tokens import estimate
 from toolcrib.toolbox import Toolbox
 
 pytestmark = pytest.mark.rows("C022")

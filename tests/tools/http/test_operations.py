@@ -8,9 +8,9 @@ import yaml
 from tests.servers.api import Told, echo
 from tests.servers.site import site
 from tests.tools.http.conftest import TOKEN
-from toolcrib.kit.approvals import Approvals
-from toolcrib.kit.cache.cache import Cache
-from toolcrib.kit.sessions import Sessions
+from toolcrib.net.cache import Cache
+from toolcrib.state.approvals import Approvals
+from toolcrib.state.sessions import Sessions
 from toolcrib.toolbox import Toolbox
 
 PETS = {
@@ -529,7 +529,7 @@ async def test_names_of_the_description_cannot_add_headers(box, server):
 
 
 def test_yaml_reads_like_the_reference():
-    from toolcrib.tools.http.describing.plain_yaml import load_yaml
+    from toolcrib.tools.http.description.plain_yaml import load_yaml
 
     text = "a: [1, 2.5, ~, true, 'x', \"1\", -3, 1e3, 0x1F, on]\nb: {c: null, 200: d, ? e : f}\n"
     expected = yaml.safe_load(text)

@@ -8,7 +8,7 @@ import pytest
 
 from tests.servers.api import Told, echo
 from tests.servers.site import site
-from toolcrib.kit.sessions import Sessions
+from toolcrib.state.sessions import Sessions
 from toolcrib.toolbox import Toolbox
 
 METHODS = ["GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS"]

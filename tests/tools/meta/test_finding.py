@@ -15,12 +15,18 @@ from toolcrib import tools as installed
 from toolcrib.core.call import Result
 from toolcrib.core.registry import Registry, discover
 from toolcrib.core.tool import tool
-from toolcrib.kit.stems import english
-from toolcrib.tools.meta.finding.idioms import idioms
-from toolcrib.tools.meta.finding.index import Finder, finder, question
-from toolcrib.tools.meta.finding.lexicon import LANGUAGES, lexicon
-from toolcrib.tools.meta.finding.shapes import shapes
-from toolcrib.tools.meta.finding.words import is_han, languages_of, pieces, vocabulary, words_of_han
+from toolcrib.text.stems import english
+from toolcrib.tools.meta.tool_index.idioms import idioms
+from toolcrib.tools.meta.tool_index.index import Finder, finder, question
+from toolcrib.tools.meta.tool_index.lexicon import LANGUAGES, lexicon
+from toolcrib.tools.meta.tool_index.shapes import shapes
+from toolcrib.tools.meta.tool_index.words import (
+    is_han,
+    languages_of,
+    pieces,
+    vocabulary,
+    words_of_han,
+)
 
 BASELINE = json.loads((HERE / "recall.json").read_text())
 OWN = {t.name for t in discover(installed)}

@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from toolcrib.kit.results import Results
-from toolcrib.kit.tokens import estimate
+from toolcrib.state.results import Results
+from toolcrib.text.tokens import estimate
 from toolcrib.toolbox import Toolbox
 
 

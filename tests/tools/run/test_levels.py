@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from tests.kit.sandbox.test_ordinary import REPOSITORY, USER, interpreter
+from tests.execution.sandbox.test_ordinary import REPOSITORY, USER, interpreter
 from tests.tools.run.scenario import Scenario
 from toolcrib import Toolbox
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from toolcrib import Toolbox
-from toolcrib.kit.interpreters.missing import how_to_get, not_installed
+from toolcrib.execution.interpreters.missing_programs import how_to_get, not_installed
 from toolcrib.tools.run.linters import problems_in
-from toolcrib.tools.run.testing import compiled, javascript, python
+from toolcrib.tools.run.test_runners import compiled, javascript, python
 
 pytestmark = [pytest.mark.rows("C076", "E37", "E38"), pytest.mark.timeout(120)]
 

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from toolcrib import Toolbox
 from toolcrib.core.call import Result
 from toolcrib.core.context import Caller
-from toolcrib.kit.interpreters.fences import unfenced
-from toolcrib.tools.run import dialects
+from toolcrib.execution.interpreters.code_fences import unfenced
+from toolcrib.tools.run import argument_adapters as dialects
 from toolcrib.tools.run.hints import needs_screen
 from toolcrib.tools.run.linters import problems_in
-from toolcrib.tools.run.testing.javascript import own_frames, told
+from toolcrib.tools.run.test_runners.javascript import own_frames, told
 
 pytestmark = pytest.mark.timeout(120)
 

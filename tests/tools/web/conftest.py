@@ -12,8 +12,8 @@ from tests.servers.scripted import Scripted, scripted
 from tests.tools.web.made_up import NAMES, service
 from toolcrib.core.context import Caller, Progress
 from toolcrib.toolbox import Toolbox
-from toolcrib.tools.web.asking.provider import Provider
-from toolcrib.tools.web.providers import Providers
+from toolcrib.web.provider_api.provider import Provider
+from toolcrib.web.providers import Providers
 
 
 @pytest.fixture

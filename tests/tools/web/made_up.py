@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from tests.servers.scripted import Answer
-from toolcrib.tools.web.asking.provider import Ask, Found, Page, Provider, records
-from toolcrib.tools.web.asking.reach import Reach
+from toolcrib.web.provider_api.client import Reach
+from toolcrib.web.provider_api.provider import Ask, Found, Page, Provider, records
 
 NAMES = ("alpha", "beta", "gamma")
 

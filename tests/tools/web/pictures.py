@@ -5,9 +5,9 @@ from __future__ import annotations
 import struct
 import zlib
 
-from toolcrib.kit.text.cleaning import one_line
-from toolcrib.tools.web.asking.provider import Ask, Found, Page, Provider, records
-from toolcrib.tools.web.asking.reach import Reach
+from toolcrib.text.cleaner import one_line
+from toolcrib.web.provider_api.client import Reach
+from toolcrib.web.provider_api.provider import Ask, Found, Page, Provider, records
 
 
 def png(width: int = 3, height: int = 2, extra: bytes = b"") -> bytes:

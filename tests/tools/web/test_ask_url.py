@@ -7,7 +7,7 @@ import pytest
 
 from tests.servers.scripted import Answer
 from toolcrib.core.call import Result
-from toolcrib.kit.tokens import estimate
+from toolcrib.text.tokens import estimate
 from toolcrib.toolbox import Toolbox
 
 pytestmark = pytest.mark.rows("C034", "E52")

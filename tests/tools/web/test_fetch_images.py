@@ -17,8 +17,8 @@ from tests.servers.scripted import Answer
 from tests.servers.site import site
 from tests.tools.web.pictures import AVIF, BMP, GIF, JPEG, SVG, WEBP, Recorded, png
 from toolcrib.toolbox import Toolbox
-from toolcrib.tools.web.providers import Providers
-from toolcrib.tools.web.reading.saving import Wanted, escaped, markdown, reference
+from toolcrib.web.pages.image_files import Wanted, escaped, markdown, reference
+from toolcrib.web.providers import Providers
 
 
 @pytest.fixture

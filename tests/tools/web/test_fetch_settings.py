@@ -11,7 +11,7 @@ from itertools import pairwise
 import pytest
 
 from tests.servers.scripted import Answer
-from toolcrib.kit.tokens import estimate
+from toolcrib.text.tokens import estimate
 from toolcrib.toolbox import Toolbox
 
 PIXEL = base64.b64decode(

@@ -11,8 +11,8 @@ import pytest
 
 from tests.servers.scripted import Answer
 from toolcrib.core.config import Config
-from toolcrib.kit.text.cleaning import clean
-from toolcrib.kit.tokens import estimate
+from toolcrib.text.cleaner import clean
+from toolcrib.text.tokens import estimate
 from toolcrib.toolbox import Toolbox
 
 PAGE = """<!doctype html><html><head><title> Cribs

@@ -7,7 +7,7 @@ import pytest
 from tests.servers.scripted import Answer
 from tests.tools.web.pictures import Recorded
 from toolcrib.toolbox import Toolbox
-from toolcrib.tools.web.providers import Providers
+from toolcrib.web.providers import Providers
 
 
 def listed(count: int, first: int = 1, *, more: bool = True) -> Answer:

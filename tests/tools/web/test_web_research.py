@@ -12,7 +12,7 @@ import pytest
 from tests.servers.scripted import Answer
 from toolcrib.core.call import Result
 from toolcrib.core.context import Caller
-from toolcrib.kit.tokens import estimate
+from toolcrib.text.tokens import estimate
 from toolcrib.toolbox import Toolbox
 
 FERRY = """<!doctype html><html><head><title>Ferry guide</title>

@@ -11,7 +11,7 @@ from tests.tools.web.made_up import EMPTY, answer, results, service
 from toolcrib.core.config import Config
 from toolcrib.core.context import Caller
 from toolcrib.toolbox import Toolbox
-from toolcrib.tools.web.providers import Providers
+from toolcrib.web.providers import Providers
 
 
 def urls(result) -> list[str]:

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from tests.servers.scripted import Answer, Request
-from toolcrib.kit.cooldowns import Cooldowns, Lengths
+from toolcrib.net.cooldowns import Cooldowns, Lengths
 from toolcrib.toolbox import Toolbox
 
 INTRO = "It is the beginning. "

@@ -11,17 +11,17 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from toolcrib.agents.answer import Answer
-from toolcrib.agents.client import Request
+from toolcrib.agents.call_requests import Asked
+from toolcrib.agents.chat_session import Talk
+from toolcrib.agents.observer import Watch
 from toolcrib.agents.outcome import Outcome, Reason
-from toolcrib.agents.performing import Performed
-from toolcrib.agents.requests import Asked
-from toolcrib.agents.talk import Talk
-from toolcrib.agents.watching import Watch
+from toolcrib.agents.tool_executor import Performed
 from toolcrib.core.context import Question
+from toolcrib.net.models.answer import Answer
+from toolcrib.net.models.client import Request
 from toolcrib.surfaces.cli import person
 from toolcrib.surfaces.cli.screen import one_line, visible, width
-from toolcrib.surfaces.ending import end_within
+from toolcrib.surfaces.shutdown import end_within
 from toolcrib.toolcalls.records import ContentDelta
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from toolcrib.surfaces.cli.flags import Flags
 
 if TYPE_CHECKING:
     from toolcrib.core.config import Config
-    from toolcrib.kit.approvals import Approvals, Request, Rule
+    from toolcrib.state.approvals import Approvals, Request, Rule
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -48,7 +48,7 @@ def run(options: Namespace, flags: Flags) -> int:
 
 async def _answer(config: Config, options: Namespace) -> int:
     from toolcrib.core.services import Services
-    from toolcrib.kit.approvals import Approvals
+    from toolcrib.state.approvals import Approvals
 
     services = Services(config)
     try:
@@ -69,9 +69,9 @@ async def _answer(config: Config, options: Namespace) -> int:
 
 
 async def _grant(approvals: Approvals, options: Namespace) -> int:
-    from toolcrib.kit.ids import plain_id
     from toolcrib.surfaces.cli import person
     from toolcrib.surfaces.cli.screen import visible
+    from toolcrib.system.ids import plain_id
 
     scope: Literal["once", "session", "rule"] = "once"
     if options.session or options.always:

@@ -196,7 +196,7 @@ def _fit_for(text: str) -> str:
     """The text as it is for programs; without what could play tricks on a terminal."""
     if not sys.stdout.isatty():
         return text
-    from toolcrib.kit.text.cleaning import clean
+    from toolcrib.text.cleaner import clean
 
     return clean(text).text
 

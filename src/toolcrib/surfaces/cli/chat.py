@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from toolcrib.surfaces.cli.flags import Flags
 
 if TYPE_CHECKING:
-    from toolcrib.agents.chats import Chat
+    from toolcrib.agents.chat_store import Chat
     from toolcrib.core.call import Result
     from toolcrib.core.config import Config
 
@@ -65,14 +65,14 @@ def run(options: Namespace, flags: Flags) -> int:
 
 
 async def _chat(options: Namespace, config: Config, profile: str, said: str | None) -> int:
-    from toolcrib.agents.chats import Chats
+    from toolcrib.agents.chat_session import Means, Talk
+    from toolcrib.agents.chat_store import Chats
     from toolcrib.agents.outcome import Status
-    from toolcrib.agents.talk import Means, Talk
     from toolcrib.core.context import Caller
-    from toolcrib.kit.process.processes import Processes
     from toolcrib.surfaces.chat.terminal import Approver, Chatting, note, once
     from toolcrib.surfaces.cli import person
     from toolcrib.surfaces.cli.leftover import tell_stopped
+    from toolcrib.system.processes import Processes
     from toolcrib.toolbox import Toolbox
 
     none = profile.strip().lower() == "none"

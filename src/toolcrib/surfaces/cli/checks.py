@@ -79,8 +79,8 @@ async def python(services: Services) -> list[Check]:
 
 async def store(services: Services) -> list[Check]:
     """Whether history, sessions and approvals can be kept."""
-    from toolcrib.kit.store.database import Schema
-    from toolcrib.kit.store.store import Store
+    from toolcrib.state.database import Schema
+    from toolcrib.state.store import Store
 
     kept = services.use(Store)
     try:
@@ -94,7 +94,7 @@ async def store(services: Services) -> list[Check]:
 
 async def workspace(services: Services) -> list[Check]:
     """Whether the folders of the file tools are there."""
-    from toolcrib.kit.paths.workspace import Workspace
+    from toolcrib.files.workspace import Workspace
 
     roots = [root.name for root in services.use(Workspace).roots]
     if not roots:
@@ -136,7 +136,7 @@ def _standing(folder: str) -> Path:
 
 async def opener(services: Services) -> list[Check]:
     """Who keeps paths inside the workspace: the kernel, or our own walk."""
-    from toolcrib.kit.paths.beneath import has_openat2
+    from toolcrib.files.beneath import has_openat2
 
     del services
     if has_openat2():
@@ -174,7 +174,7 @@ def _pip(names: str) -> str:
 
 async def names(services: Services) -> list[Check]:
     """Whether host names resolve, in the way that pages are fetched."""
-    from toolcrib.kit.egress.client import Egress
+    from toolcrib.net.egress.client import Egress
 
     if services.config.egress.proxy:
         return [Check("names", "ok", "left to egress.proxy")]
@@ -256,7 +256,7 @@ async def documents(services: Services) -> list[Check]:
 
 async def sandbox(services: Services) -> list[Check]:
     """The boundary that runs get here, by a real try; a version number says nothing."""
-    from toolcrib.kit.sandbox.sandbox import Sandbox
+    from toolcrib.execution.sandbox.sandbox import Sandbox
 
     report = await services.use(Sandbox).report()
     said = {
@@ -282,7 +282,7 @@ def _package(name: str) -> str:
 
 async def _run(services: Services, words: list[str]) -> str:
     """What went wrong with a command; empty when it worked."""
-    from toolcrib.kit.process.processes import Processes
+    from toolcrib.system.processes import Processes
 
     done = await services.use(Processes).run(words, cwd="/", timeout=PROBE_SECONDS)
     if done.timed_out:

@@ -81,7 +81,7 @@ def _says(layer: Mapping[str, Any], path: tuple[str, ...]) -> bool:
 
 def shown(tree: Mapping[str, Any]) -> dict[str, Any]:
     """The tree without what could be a secret: keys, passwords in addresses, tokens in headers."""
-    from toolcrib.kit.redaction import HIDDEN, names_secret, redact_text
+    from toolcrib.state.redaction import HIDDEN, names_secret, redact_text
 
     def value_of(name: str, value: Any) -> Any:
         if isinstance(value, Mapping):

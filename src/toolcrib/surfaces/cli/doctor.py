@@ -9,7 +9,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import toolcrib
+from toolcrib.core.version import VERSION
 from toolcrib.surfaces.cli.flags import Flags
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def run(options: Namespace, flags: Flags) -> int:
     broken = [check for check in found if check.state == "broken" and check.essential]
     if options.json:
         data = {
-            "version": toolcrib.__version__,
+            "version": VERSION,
             "ok": not broken,
             "checks": [check.to_json() for check in found],
         }
@@ -67,7 +67,7 @@ def _configuration(flags: Flags) -> tuple[Config, Check]:
 def _show(found: list[Check]) -> None:
     from toolcrib.surfaces.cli.screen import wrapped
 
-    print(f"toolcrib {toolcrib.__version__} on {platform.system()} {platform.release()}\n")
+    print(f"toolcrib {VERSION} on {platform.system()} {platform.release()}\n")
     size = max(len(check.name) for check in found)
     for check in found:
         lines = wrapped(check.detail, indent=" " * (size + 11)).lstrip()

@@ -12,7 +12,7 @@ from toolcrib.surfaces.cli.flags import Flags
 
 if TYPE_CHECKING:
     from toolcrib.core.config import Config
-    from toolcrib.kit.history import Entry
+    from toolcrib.state.history import Entry
 
 SHOWN = 20
 
@@ -56,7 +56,7 @@ def run(options: Namespace, flags: Flags) -> int:
 async def _records(config: Config, options: Namespace) -> list[Entry]:
     from toolcrib.core.errors import BadInput
     from toolcrib.core.services import Services
-    from toolcrib.kit.history import History
+    from toolcrib.state.history import History
 
     limit = SHOWN if options.limit is None else options.limit
     if limit < 1:
@@ -75,7 +75,7 @@ async def _records(config: Config, options: Namespace) -> list[Entry]:
 
 async def _export(config: Config, options: Namespace) -> None:
     from toolcrib.core.services import Services
-    from toolcrib.kit.history import History
+    from toolcrib.state.history import History
 
     services = Services(config)
     try:

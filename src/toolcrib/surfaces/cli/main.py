@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import TextIO
 
-import toolcrib
+from toolcrib.core.version import VERSION
 from toolcrib.surfaces.cli import flags
 from toolcrib.surfaces.cli.commands import COMMANDS, Command, load
 
@@ -81,7 +81,7 @@ def overview() -> ArgumentParser:
         formatter_class=RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    parser.add_argument("--version", action="version", version=f"toolcrib {toolcrib.__version__}")
+    parser.add_argument("--version", action="version", version=f"toolcrib {VERSION}")
     flags.declare(parser)
     return parser
 

@@ -15,10 +15,10 @@ from toolcrib.core.services import Services
 from toolcrib.core.session import Session
 from toolcrib.core.web_settings import ProviderConfig, SecretConfig
 from toolcrib.surfaces.cli.checks import Check, setting
-from toolcrib.tools.web.asking.provider import Ask, Provider
-from toolcrib.tools.web.asking.reach import Reach
-from toolcrib.tools.web.providers import IMAGES, SETTING, Providers
-from toolcrib.tools.web.searching.regions import usual_region
+from toolcrib.web.provider_api.client import Reach
+from toolcrib.web.provider_api.provider import Ask, Provider
+from toolcrib.web.providers import IMAGES, SETTING, Providers
+from toolcrib.web.search.regions import usual_region
 
 ASKED_SECONDS = 5.0
 """For the answer of an instance of the user's own."""

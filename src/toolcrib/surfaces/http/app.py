@@ -18,10 +18,10 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-import toolcrib
 from toolcrib.core.config import secret
 from toolcrib.core.errors import ConfigError, NotConfigured
 from toolcrib.core.settings import HttpConfig
+from toolcrib.core.version import VERSION
 from toolcrib.surfaces.http import openapi
 from toolcrib.surfaces.http.gate import LOOPBACK, Gate, Rules
 from toolcrib.surfaces.mcp.server import create_server
@@ -131,7 +131,7 @@ async def _welcome(request: Request) -> Response:
 
 async def _health(request: Request) -> Response:
     del request
-    return JSONResponse({"name": "toolcrib", "version": toolcrib.__version__})
+    return JSONResponse({"name": "toolcrib", "version": VERSION})
 
 
 def gate_rules(config: HttpConfig) -> Rules:

@@ -11,11 +11,11 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-import toolcrib
 from toolcrib.core.call import Result
 from toolcrib.core.context import Caller
 from toolcrib.core.tool import Tool
-from toolcrib.kit.jobs.jobs import Jobs
+from toolcrib.core.version import VERSION
+from toolcrib.execution.jobs.jobs import Jobs
 from toolcrib.surfaces.http.gate import refusal
 from toolcrib.toolbox import Toolbox
 
@@ -124,7 +124,7 @@ def describe(toolbox: Toolbox) -> dict[str, Any]:
         "openapi": "3.1.0",
         "info": {
             "title": "toolcrib",
-            "version": toolcrib.__version__,
+            "version": VERSION,
             "description": "Tools for local language models. Errors come with status 200 and "
             "a code in `error`. Ask for `text/plain` to get the text alone, and add `?data` to the "
             "URL for the structured form beside the text.",

@@ -9,9 +9,9 @@ from typing import Any
 
 import uvicorn
 
-from toolcrib.kit.process.processes import Processes
-from toolcrib.surfaces.ending import end_within
 from toolcrib.surfaces.http.app import create_app
+from toolcrib.surfaces.shutdown import end_within
+from toolcrib.system.processes import Processes
 from toolcrib.toolbox import Toolbox
 
 OPEN_CALLS = 3

@@ -19,12 +19,12 @@ from mcp.server.lowlevel import Server
 from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-import toolcrib
 from toolcrib.core.call import Result
 from toolcrib.core.context import Caller, Notify, Progress
 from toolcrib.core.tool import Tool
-from toolcrib.kit.jobs.jobs import Jobs
-from toolcrib.surfaces.mcp.asking import PersonBehind
+from toolcrib.core.version import VERSION
+from toolcrib.execution.jobs.jobs import Jobs
+from toolcrib.surfaces.mcp.elicitation import PersonBehind
 from toolcrib.toolbox import Toolbox
 
 NAME = "toolcrib"
@@ -71,7 +71,7 @@ def create_server(toolbox: Toolbox) -> Server[Any]:
 
     server: Server[Any] = Server(
         NAME,
-        version=toolcrib.__version__,
+        version=VERSION,
         instructions=INSTRUCTIONS,
         cache_hints={"tools/list": CacheHint(LIST_TTL_MS, "private")},
         on_list_tools=list_tools,

@@ -8,11 +8,11 @@ import signal
 import sys
 import time
 
-from toolcrib.kit.lifeline import Lifeline
-from toolcrib.kit.process.processes import Processes
-from toolcrib.surfaces.ending import end_within
 from toolcrib.surfaces.mcp.pipes import messages
 from toolcrib.surfaces.mcp.server import create_server
+from toolcrib.surfaces.shutdown import end_within
+from toolcrib.system.processes import Processes
+from toolcrib.system.stdin_monitor import Lifeline
 from toolcrib.toolbox import Toolbox
 
 GRACE = 1.0

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from toolcrib.toolcalls.decoders.reading import Answer, Item, Reading, lost
-from toolcrib.toolcalls.growing import Wait
+from toolcrib.toolcalls.decoders.decoder import Answer, Item, Reading, lost
+from toolcrib.toolcalls.growing_text import Wait
 from toolcrib.toolcalls.jsontext import NotJson, decode
 from toolcrib.toolcalls.shapes import Raw
 from toolcrib.toolcalls.values import DECIMAL, NULLS, TRUTHS, typed

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 
 from toolcrib.toolcalls.decoders import pythonic
+from toolcrib.toolcalls.decoders.decoder import Answer, Item, Reading, cut
 from toolcrib.toolcalls.decoders.gemma import gemma_item
 from toolcrib.toolcalls.decoders.pairs import KEYS, pairs_item
-from toolcrib.toolcalls.decoders.reading import Answer, Item, Reading, cut
 from toolcrib.toolcalls.decoders.tags import OPENS, tags_item
 from toolcrib.toolcalls.decoders.values import arguments_item, json_item
 from toolcrib.toolcalls.families import HEADINGS, NAME_ENDS, NAME_FIRST
-from toolcrib.toolcalls.growing import Wait
+from toolcrib.toolcalls.growing_text import Wait
 from toolcrib.toolcalls.markset import MarkSet, joined
 from toolcrib.toolcalls.offers import NAME
 from toolcrib.toolcalls.shapes import Raw

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from toolcrib.toolcalls.decoders.reading import Answer, Item, Reading, cut, lost
+from toolcrib.toolcalls.decoders.decoder import Answer, Item, Reading, cut, lost
 from toolcrib.toolcalls.families import KEY_VALUE, Pairs
-from toolcrib.toolcalls.growing import Wait
+from toolcrib.toolcalls.growing_text import Wait
 from toolcrib.toolcalls.markset import MarkSet, joined
 from toolcrib.toolcalls.shapes import Raw
 from toolcrib.toolcalls.values import typed

@@ -8,8 +8,8 @@ import warnings
 from collections.abc import Iterator
 from typing import Any
 
-from toolcrib.toolcalls.decoders.reading import Answer, Item, Reading, cut
-from toolcrib.toolcalls.growing import Wait
+from toolcrib.toolcalls.decoders.decoder import Answer, Item, Reading, cut
+from toolcrib.toolcalls.growing_text import Wait
 from toolcrib.toolcalls.markset import MarkSet
 from toolcrib.toolcalls.offers import Offers
 from toolcrib.toolcalls.shapes import Raw

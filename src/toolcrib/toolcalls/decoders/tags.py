@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from toolcrib.toolcalls.decoders.decoder import Answer, Cut, Item, Reading, cut, lost
 from toolcrib.toolcalls.decoders.elements import arguments_of
-from toolcrib.toolcalls.decoders.reading import Answer, Cut, Item, Reading, cut, lost
 from toolcrib.toolcalls.decoders.values import arguments_item
 from toolcrib.toolcalls.families import CALL_TAGS, Tags
-from toolcrib.toolcalls.growing import Wait
+from toolcrib.toolcalls.growing_text import Wait
 from toolcrib.toolcalls.jsontext import NotJson, decode
 from toolcrib.toolcalls.markset import Found, MarkSet, joined
 from toolcrib.toolcalls.offers import NAME

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from toolcrib.toolcalls.decoders.reading import Answer, Cut, Item, Reading, closing, cut
-from toolcrib.toolcalls.growing import Wait
+from toolcrib.toolcalls.decoders.decoder import Answer, Cut, Item, Reading, closing, cut
+from toolcrib.toolcalls.growing_text import Wait
 from toolcrib.toolcalls.jsontext import NotJson, begun_value, decode
 from toolcrib.toolcalls.markset import MarkSet
 from toolcrib.toolcalls.shapes import Raw, as_arguments, calls_of

@@ -12,8 +12,8 @@ from toolcrib.core.context import Ctx, Progress
 from toolcrib.core.errors import BadInput
 from toolcrib.core.params import Param, Seconds
 from toolcrib.core.tool import tool
-from toolcrib.kit.jobs.handle import JobHandle
-from toolcrib.kit.jobs.jobs import Jobs
+from toolcrib.execution.jobs.handle import JobHandle
+from toolcrib.execution.jobs.jobs import Jobs
 
 
 def _dialect(given: dict[str, Any]) -> None:

@@ -8,11 +8,11 @@ from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.params import Param
 from toolcrib.core.tool import READ, WRITE, tool
-from toolcrib.kit.archives.backups import Backups, Gathered, default_name
-from toolcrib.kit.content.sizes import counted, some
-from toolcrib.kit.paths.safe import WorkspacePath
-from toolcrib.kit.paths.workspace import Workspace
-from toolcrib.kit.threads import Checkpoint, in_thread
+from toolcrib.files.archives.backups import Backups, Gathered, default_name
+from toolcrib.files.content.sizes import counted, some
+from toolcrib.files.paths import WorkspacePath
+from toolcrib.files.workspace import Workspace
+from toolcrib.system.threads import Checkpoint, in_thread
 
 SHOWN = 5
 

@@ -9,8 +9,8 @@ from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.params import Param
 from toolcrib.core.tool import ERASE, WRITE, Right, tool
-from toolcrib.kit.archives.backups import Backups
-from toolcrib.kit.threads import in_thread
+from toolcrib.files.archives.backups import Backups
+from toolcrib.system.threads import in_thread
 
 
 def _narrowed(arguments: Mapping[str, Any]) -> Right:

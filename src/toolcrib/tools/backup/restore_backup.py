@@ -8,9 +8,9 @@ from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.params import Param
 from toolcrib.core.tool import READ, WRITE, tool
-from toolcrib.kit.archives.backups import Backups, Returning
-from toolcrib.kit.changes.changes import Changes
-from toolcrib.kit.threads import Checkpoint, in_thread
+from toolcrib.files.archives.backups import Backups, Returning
+from toolcrib.files.changes.changes import Changes
+from toolcrib.system.threads import Checkpoint, in_thread
 
 SHOWN = 15
 

@@ -6,22 +6,22 @@ from collections.abc import Callable
 from functools import partial
 from typing import Annotated, Any
 
+from toolcrib.code.languages import language_of
+from toolcrib.code.outline import in_outline, symbols
+from toolcrib.code.parse_guard import Trial, Trials
+from toolcrib.code.project import MAX_BYTES, Project
 from toolcrib.core.call import Next, Result
 from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import MissingExtra, NoResults, TooLarge, ToolError
 from toolcrib.core.params import Offset, Param
 from toolcrib.core.tool import READ, tool
-from toolcrib.kit.code.languages import language_of
-from toolcrib.kit.code.outline import in_outline, symbols
-from toolcrib.kit.code.project import MAX_BYTES, Project
-from toolcrib.kit.code.trials import Trial, Trials
-from toolcrib.kit.content.faithful import FaithfulText
-from toolcrib.kit.content.kinds import SNIFFED, kind_of
-from toolcrib.kit.content.outline import outline
-from toolcrib.kit.paths.safe import SafePath, WorkspacePath
-from toolcrib.kit.paths.workspace import Workspace
-from toolcrib.kit.threads import Checkpoint, in_thread
-from toolcrib.kit.tokens import estimate
+from toolcrib.files.content.faithful import FaithfulText
+from toolcrib.files.content.kinds import SNIFFED, kind_of
+from toolcrib.files.content.outline import outline
+from toolcrib.files.paths import SafePath, WorkspacePath
+from toolcrib.files.workspace import Workspace
+from toolcrib.system.threads import Checkpoint, in_thread
+from toolcrib.text.tokens import estimate
 
 MISSING = 'Found by patterns only; for exact outlines: pip install "toolcrib[code]"'
 SLOW = "Found by patterns only: a parser takes too long for this text."

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
+from toolcrib.code.lookup import find_definitions
+from toolcrib.code.project import Project
 from toolcrib.core.call import Next, Result
 from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import BadInput, NoResults
 from toolcrib.core.params import Offset, Param
 from toolcrib.core.tool import READ, tool
-from toolcrib.kit.code.lookup import find_definitions
-from toolcrib.kit.code.project import Project
-from toolcrib.kit.paths.safe import SafePath, WorkspacePath
-from toolcrib.kit.paths.workspace import Workspace
-from toolcrib.kit.threads import in_thread
-from toolcrib.kit.tokens import estimate
+from toolcrib.files.paths import SafePath, WorkspacePath
+from toolcrib.files.workspace import Workspace
+from toolcrib.system.threads import in_thread
+from toolcrib.text.tokens import estimate
 
 HOW = ("", "in another case", "in other spelling", "as a part of the name", "as parts of the name")
 Kind = Literal["", "function", "method", "class", "type", "variable", "module"]

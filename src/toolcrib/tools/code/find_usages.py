@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
+from toolcrib.code.places import Place, References
+from toolcrib.code.project import Project
+from toolcrib.code.usages import find_references
 from toolcrib.core.call import Next, Result
 from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import NoResults
 from toolcrib.core.params import Offset, Param
 from toolcrib.core.tool import READ, tool
-from toolcrib.kit.code.places import Place, References
-from toolcrib.kit.code.project import Project
-from toolcrib.kit.code.usages import find_references
-from toolcrib.kit.paths.safe import WorkspacePath
-from toolcrib.kit.threads import in_thread
-from toolcrib.kit.tokens import estimate
-from toolcrib.tools.code.choosing import choose
+from toolcrib.files.paths import WorkspacePath
+from toolcrib.system.threads import in_thread
+from toolcrib.text.tokens import estimate
+from toolcrib.tools.code.symbol_choice import choose
 
 WIDTH = 120
 MAX_LIMIT = 1_000

@@ -5,24 +5,24 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Annotated, Any, Literal
 
+from toolcrib.code.javascript.extract_function import extract as js_extract
+from toolcrib.code.javascript.move_definition import move as js_move
+from toolcrib.code.javascript.unused_imports import clean as js_clean
+from toolcrib.code.languages import SCRIPTS, language_of
+from toolcrib.code.project import Project
+from toolcrib.code.python.extract_function import extract as py_extract
+from toolcrib.code.python.move_definition import move as py_move
+from toolcrib.code.python.unused_imports import clean as py_clean
+from toolcrib.code.rewrite import Done, Rewrite
+from toolcrib.code.usages import find_renamed
 from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, Conflict, NoResults, NotFound, UnsupportedContent
 from toolcrib.core.names import plain
 from toolcrib.core.params import Param
 from toolcrib.core.tool import WRITE, tool
-from toolcrib.kit.code.languages import SCRIPTS, language_of
-from toolcrib.kit.code.project import Project
-from toolcrib.kit.code.python.extracting import extract as py_extract
-from toolcrib.kit.code.python.moving import move as py_move
-from toolcrib.kit.code.python.unused import clean as py_clean
-from toolcrib.kit.code.rewrite import Done, Rewrite
-from toolcrib.kit.code.script.extracting import extract as js_extract
-from toolcrib.kit.code.script.moving import move as js_move
-from toolcrib.kit.code.script.unused import clean as js_clean
-from toolcrib.kit.code.usages import find_renamed
-from toolcrib.kit.paths.safe import SafePath, WritablePath
-from toolcrib.kit.threads import in_thread
+from toolcrib.files.paths import SafePath, WritablePath
+from toolcrib.system.threads import in_thread
 
 Operation = Literal[
     "rename_identifier", "move_function", "extract_function", "unused_import_cleanup"

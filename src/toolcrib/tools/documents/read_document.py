@@ -12,13 +12,13 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, TooLarge
 from toolcrib.core.params import Offset, Param, Tokens
 from toolcrib.core.tool import NET, READ, Right, tool
-from toolcrib.kit.bodies.bodies import read_body
-from toolcrib.kit.documents.documents import Documents
-from toolcrib.kit.egress.references import References
-from toolcrib.kit.paths.safe import SafePath
-from toolcrib.kit.threads import in_thread
-from toolcrib.tools.documents.showing.part import Want, part_of
-from toolcrib.tools.documents.showing.places import DocumentPath, DocumentUrl
+from toolcrib.documents.documents import Documents
+from toolcrib.files.paths import SafePath
+from toolcrib.net.bodies import read_body
+from toolcrib.net.egress.references import References
+from toolcrib.system.threads import in_thread
+from toolcrib.tools.documents.view.part import Want, part_of
+from toolcrib.tools.documents.view.places import DocumentPath, DocumentUrl
 
 
 def _narrowed(given: Mapping[str, Any]) -> Right:

@@ -12,13 +12,13 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, Conflict
 from toolcrib.core.params import Param
 from toolcrib.core.tool import WRITE, tool
-from toolcrib.kit.changes.plan import Plan
-from toolcrib.kit.content.faithful import Splice
-from toolcrib.kit.content.sizes import counted
-from toolcrib.kit.paths.safe import WritablePath
-from toolcrib.kit.threads import Checkpoint, in_thread
-from toolcrib.tools.files.editing.loading import load_or_new, need_size
-from toolcrib.tools.files.editing.replying import Told, carry_out, shown
+from toolcrib.files.changes.plan import Plan
+from toolcrib.files.content.faithful import Splice
+from toolcrib.files.content.sizes import counted
+from toolcrib.files.edits.files.loader import load_or_new, need_size
+from toolcrib.files.edits.files.report import Told, carry_out, shown
+from toolcrib.files.paths import WritablePath
+from toolcrib.system.threads import Checkpoint, in_thread
 
 PAUSES = [0.02 * 1.3**number for number in range(20)]
 """Seconds to wait at most, where others change the file meanwhile: some 12 together."""

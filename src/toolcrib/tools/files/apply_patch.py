@@ -8,11 +8,11 @@ from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.params import Param
 from toolcrib.core.tool import WRITE, tool
-from toolcrib.kit.changes.plan import Plan
-from toolcrib.kit.paths.safe import WritablePath
-from toolcrib.kit.threads import Checkpoint, in_thread
-from toolcrib.tools.files.editing.patching import PatchText, confined, planned
-from toolcrib.tools.files.editing.replying import Told, carry_out, shown
+from toolcrib.files.changes.plan import Plan
+from toolcrib.files.edits.files.patch_argument import PatchText, confined, planned
+from toolcrib.files.edits.files.report import Told, carry_out, shown
+from toolcrib.files.paths import WritablePath
+from toolcrib.system.threads import Checkpoint, in_thread
 
 
 @tool(

@@ -11,17 +11,17 @@ from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import BadInput, PathDenied
 from toolcrib.core.params import Param
 from toolcrib.core.tool import READ, WRITE, Right, tool
-from toolcrib.kit.archives.reading import Archive, Limits, Member, open_archive
-from toolcrib.kit.archives.writing import Format, Packed, format_of, gather, pack
-from toolcrib.kit.changes.changes import Changes
-from toolcrib.kit.changes.plan import ANYTHING, Plan
-from toolcrib.kit.content.sizes import counted, some
-from toolcrib.kit.paths.rules import fold
-from toolcrib.kit.paths.safe import SafePath, WorkspacePath
-from toolcrib.kit.paths.workspace import Workspace
-from toolcrib.kit.threads import Checkpoint, in_thread
-from toolcrib.kit.tokens import estimate
-from toolcrib.tools.files.dialects.changing import packing
+from toolcrib.files.archives.reader import Archive, Limits, Member, open_archive
+from toolcrib.files.archives.writer import Format, Packed, format_of, gather, pack
+from toolcrib.files.changes.changes import Changes
+from toolcrib.files.changes.plan import ANYTHING, Plan
+from toolcrib.files.content.sizes import counted, some
+from toolcrib.files.path_rules import fold
+from toolcrib.files.paths import SafePath, WorkspacePath
+from toolcrib.files.workspace import Workspace
+from toolcrib.system.threads import Checkpoint, in_thread
+from toolcrib.text.tokens import estimate
+from toolcrib.tools.files.adapters.change_arguments import packing
 
 SHOWN = 5
 

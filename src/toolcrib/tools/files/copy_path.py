@@ -9,13 +9,13 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, Conflict, NotFound
 from toolcrib.core.params import Param
 from toolcrib.core.tool import READ, WRITE, tool
-from toolcrib.kit.changes.changes import Changes
-from toolcrib.kit.changes.copies import Copying
-from toolcrib.kit.changes.plan import Plan
-from toolcrib.kit.content.sizes import counted, some
-from toolcrib.kit.paths.safe import SafePath, WorkspacePath, WritablePath
-from toolcrib.kit.threads import Checkpoint, in_thread
-from toolcrib.tools.files.dialects.changing import recursing
+from toolcrib.files.changes.changes import Changes
+from toolcrib.files.changes.copies import Copying
+from toolcrib.files.changes.plan import Plan
+from toolcrib.files.content.sizes import counted, some
+from toolcrib.files.paths import SafePath, WorkspacePath, WritablePath
+from toolcrib.system.threads import Checkpoint, in_thread
+from toolcrib.tools.files.adapters.change_arguments import recursing
 
 SHOWN = 5
 

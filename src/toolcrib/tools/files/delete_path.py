@@ -10,17 +10,17 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, Conflict, NoResults, PathDenied
 from toolcrib.core.params import Param
 from toolcrib.core.tool import ERASE, READ, WRITE, Right, tool
-from toolcrib.kit.changes.changes import Changes
-from toolcrib.kit.changes.copies import walk
-from toolcrib.kit.changes.plan import Plan
-from toolcrib.kit.content.sizes import some
-from toolcrib.kit.finding.globs import compiled, translate
-from toolcrib.kit.finding.pattern import reason_of
-from toolcrib.kit.paths.handle import Entry
-from toolcrib.kit.paths.safe import SafePath, WritablePath
-from toolcrib.kit.paths.workspace import Workspace
-from toolcrib.kit.threads import Checkpoint, in_thread
-from toolcrib.tools.files.dialects.changing import recursing
+from toolcrib.files.changes.changes import Changes
+from toolcrib.files.changes.copies import walk
+from toolcrib.files.changes.plan import Plan
+from toolcrib.files.content.sizes import some
+from toolcrib.files.handles import Entry
+from toolcrib.files.paths import SafePath, WritablePath
+from toolcrib.files.search.globs import compiled, translate
+from toolcrib.files.search.pattern import reason_of
+from toolcrib.files.workspace import Workspace
+from toolcrib.system.threads import Checkpoint, in_thread
+from toolcrib.tools.files.adapters.change_arguments import recursing
 
 FEW = 20
 """Matches of a pattern that are deleted without being confirmed."""

@@ -9,14 +9,14 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput
 from toolcrib.core.params import Param
 from toolcrib.core.tool import WRITE, tool
-from toolcrib.kit.changes.plan import Plan
-from toolcrib.kit.editing.edits import Edit, Outcome, edited
-from toolcrib.kit.editing.placeholders import placeholder
-from toolcrib.kit.paths.safe import SafePath, WritablePath
-from toolcrib.kit.threads import Checkpoint, in_thread
-from toolcrib.tools.files.dialects.changing import editing
-from toolcrib.tools.files.editing.loading import Loaded, load, load_or_new, need_size
-from toolcrib.tools.files.editing.replying import Told, carry_out, shown
+from toolcrib.files.changes.plan import Plan
+from toolcrib.files.edits.edits import Edit, Outcome, edited
+from toolcrib.files.edits.files.loader import Loaded, load, load_or_new, need_size
+from toolcrib.files.edits.files.report import Told, carry_out, shown
+from toolcrib.files.edits.placeholders import placeholder
+from toolcrib.files.paths import SafePath, WritablePath
+from toolcrib.system.threads import Checkpoint, in_thread
+from toolcrib.tools.files.adapters.change_arguments import editing
 
 OLD = ("oldText", "old_string", "old_str", "old_content", "search", "find", "from", "old_code")
 NEW = (

@@ -8,14 +8,14 @@ from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.params import Param
 from toolcrib.core.tool import WRITE, tool
-from toolcrib.kit.changes.plan import Plan
-from toolcrib.kit.content.faithful import Splice
-from toolcrib.kit.editing.lines import LineEdit, Operation, edited_lines
-from toolcrib.kit.paths.safe import WritablePath
-from toolcrib.kit.threads import Checkpoint, in_thread
-from toolcrib.tools.files.dialects.changing import lining
-from toolcrib.tools.files.editing.loading import load, load_or_new, need_size
-from toolcrib.tools.files.editing.replying import Told, carry_out, shown
+from toolcrib.files.changes.plan import Plan
+from toolcrib.files.content.faithful import Splice
+from toolcrib.files.edits.files.loader import load, load_or_new, need_size
+from toolcrib.files.edits.files.report import Told, carry_out, shown
+from toolcrib.files.edits.lines import LineEdit, Operation, edited_lines
+from toolcrib.files.paths import WritablePath
+from toolcrib.system.threads import Checkpoint, in_thread
+from toolcrib.tools.files.adapters.change_arguments import lining
 
 
 @tool(

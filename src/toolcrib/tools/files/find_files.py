@@ -10,17 +10,17 @@ from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import BadInput
 from toolcrib.core.params import Offset, Param
 from toolcrib.core.tool import READ, tool
-from toolcrib.kit.content.sizes import printable
-from toolcrib.kit.finding.catalog import Catalog, Catalogs
-from toolcrib.kit.finding.globs import has_signs
-from toolcrib.kit.finding.names import MAX_QUERY, by_glob, by_likeness, by_part, names_in
-from toolcrib.kit.finding.scope import SKIPPED_WORDS, Scope, scope_of
-from toolcrib.kit.paths.levels import newest_first
-from toolcrib.kit.paths.safe import WorkspacePath
-from toolcrib.kit.paths.workspace import Workspace
-from toolcrib.kit.threads import Checkpoint, in_thread
-from toolcrib.kit.tokens import estimate
-from toolcrib.tools.files.dialects.looking import finding
+from toolcrib.files.content.sizes import printable
+from toolcrib.files.paths import WorkspacePath
+from toolcrib.files.search.catalog import Catalog, Catalogs
+from toolcrib.files.search.globs import has_signs
+from toolcrib.files.search.names import MAX_QUERY, by_glob, by_likeness, by_part, names_in
+from toolcrib.files.search.scope import SKIPPED_WORDS, Scope, scope_of
+from toolcrib.files.tree_levels import newest_first
+from toolcrib.files.workspace import Workspace
+from toolcrib.system.threads import Checkpoint, in_thread
+from toolcrib.text.tokens import estimate
+from toolcrib.tools.files.adapters.read_arguments import finding
 
 MAX_LIMIT = 500
 DATED = 5000

@@ -5,10 +5,10 @@ from __future__ import annotations
 from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.tool import WRITE, tool
-from toolcrib.kit.changes.changes import Changes
-from toolcrib.kit.changes.plan import Plan
-from toolcrib.kit.paths.safe import WritablePath
-from toolcrib.tools.files.dialects.changing import recursing
+from toolcrib.files.changes.changes import Changes
+from toolcrib.files.changes.plan import Plan
+from toolcrib.files.paths import WritablePath
+from toolcrib.tools.files.adapters.change_arguments import recursing
 
 
 @tool(

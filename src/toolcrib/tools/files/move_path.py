@@ -8,9 +8,9 @@ from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.params import Param
 from toolcrib.core.tool import WRITE, tool
-from toolcrib.kit.changes.changes import Changes
-from toolcrib.kit.changes.plan import Plan
-from toolcrib.kit.paths.safe import WritablePath
+from toolcrib.files.changes.changes import Changes
+from toolcrib.files.changes.plan import Plan
+from toolcrib.files.paths import WritablePath
 
 TWO_PATHS = {
     "src": "source",

@@ -10,14 +10,14 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import NoResults
 from toolcrib.core.params import Param
 from toolcrib.core.tool import WRITE, tool
-from toolcrib.kit.changes.plan import Plan
-from toolcrib.kit.editing.replacing import Replacing
-from toolcrib.kit.paths.safe import WritablePath
-from toolcrib.kit.paths.workspace import Workspace
-from toolcrib.kit.threads import Checkpoint, in_thread
-from toolcrib.tools.files.editing.gathering import SECONDS, Change, Gathered, gather
-from toolcrib.tools.files.editing.loading import need_size
-from toolcrib.tools.files.editing.replying import Told, carry_out, shown
+from toolcrib.files.changes.plan import Plan
+from toolcrib.files.edits.files.collection import SECONDS, Change, Gathered, gather
+from toolcrib.files.edits.files.loader import need_size
+from toolcrib.files.edits.files.report import Told, carry_out, shown
+from toolcrib.files.edits.pattern_replacement import Replacing
+from toolcrib.files.paths import WritablePath
+from toolcrib.files.workspace import Workspace
+from toolcrib.system.threads import Checkpoint, in_thread
 
 PARTLY = "the time of a dry run was up; path and glob narrow it"
 LINES = 60

@@ -11,18 +11,18 @@ from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import BadInput, ToolError
 from toolcrib.core.params import Offset, Param
 from toolcrib.core.tool import READ, tool
-from toolcrib.kit.content.sizes import printable
-from toolcrib.kit.finding.globs import MAX_CHARS
-from toolcrib.kit.finding.lines import Hit
-from toolcrib.kit.finding.pattern import Pattern, pattern_of
-from toolcrib.kit.finding.scope import SKIPPED_WORDS, Scope, scope_of
-from toolcrib.kit.finding.search import Counted, Search, read_hits
-from toolcrib.kit.paths.handle import Handle
-from toolcrib.kit.paths.safe import SafePath, WorkspacePath
-from toolcrib.kit.paths.workspace import Workspace
-from toolcrib.kit.threads import Checkpoint, in_thread
-from toolcrib.kit.tokens import estimate
-from toolcrib.tools.files.dialects.looking import searching
+from toolcrib.files.content.sizes import printable
+from toolcrib.files.handles import Handle
+from toolcrib.files.paths import SafePath, WorkspacePath
+from toolcrib.files.search.globs import MAX_CHARS
+from toolcrib.files.search.line_matches import Hit
+from toolcrib.files.search.pattern import Pattern, pattern_of
+from toolcrib.files.search.scope import SKIPPED_WORDS, Scope, scope_of
+from toolcrib.files.search.search import Counted, Search, read_hits
+from toolcrib.files.workspace import Workspace
+from toolcrib.system.threads import Checkpoint, in_thread
+from toolcrib.text.tokens import estimate
+from toolcrib.tools.files.adapters.read_arguments import searching
 
 MAX_LIMIT = 500
 MAX_CONTEXT = 10

@@ -8,11 +8,11 @@ from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.params import Count, Param
 from toolcrib.core.tool import WRITE, tool
-from toolcrib.kit.changes.changes import Changes
-from toolcrib.kit.changes.steps import Step
-from toolcrib.kit.content.sizes import some
-from toolcrib.kit.paths.safe import WritablePath
-from toolcrib.kit.paths.workspace import Workspace
+from toolcrib.files.changes.changes import Changes
+from toolcrib.files.changes.steps import Step
+from toolcrib.files.content.sizes import some
+from toolcrib.files.paths import WritablePath
+from toolcrib.files.workspace import Workspace
 
 SHOWN = 10
 

@@ -11,12 +11,12 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, Unavailable
 from toolcrib.core.params import Param, Seconds
 from toolcrib.core.tool import READ, tool
-from toolcrib.kit.content.sizes import counted, printable
-from toolcrib.kit.paths.safe import WorkspacePath
-from toolcrib.kit.paths.workspace import Workspace
-from toolcrib.kit.threads import in_thread
-from toolcrib.kit.watches import KEPT, Event, Watch, Watches
-from toolcrib.tools.files.dialects.changing import watching
+from toolcrib.files.content.sizes import counted, printable
+from toolcrib.files.paths import WorkspacePath
+from toolcrib.files.watches import KEPT, Event, Watch, Watches
+from toolcrib.files.workspace import Workspace
+from toolcrib.system.threads import in_thread
+from toolcrib.tools.files.adapters.change_arguments import watching
 
 SHOWN = 10
 LOOKED = 0.1

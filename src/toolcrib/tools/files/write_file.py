@@ -10,14 +10,14 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, Conflict, NotFound, UnsupportedContent
 from toolcrib.core.params import Param
 from toolcrib.core.tool import WRITE, tool
-from toolcrib.kit.changes.plan import Plan
-from toolcrib.kit.content.faithful import FaithfulText, Splice
-from toolcrib.kit.editing.placeholders import placeholder
-from toolcrib.kit.paths.safe import SafePath, WritablePath
-from toolcrib.kit.threads import Checkpoint, in_thread
-from toolcrib.tools.files.dialects.changing import writing
-from toolcrib.tools.files.editing.loading import Loaded, load, need_size
-from toolcrib.tools.files.editing.replying import Told, carry_out, shown
+from toolcrib.files.changes.plan import Plan
+from toolcrib.files.content.faithful import FaithfulText, Splice
+from toolcrib.files.edits.files.loader import Loaded, load, need_size
+from toolcrib.files.edits.files.report import Told, carry_out, shown
+from toolcrib.files.edits.placeholders import placeholder
+from toolcrib.files.paths import SafePath, WritablePath
+from toolcrib.system.threads import Checkpoint, in_thread
+from toolcrib.tools.files.adapters.change_arguments import writing
 
 UNUSUAL = frozenset('*?<>|"')
 """Characters that no name of a new file has: other systems refuse them, and shells read them."""

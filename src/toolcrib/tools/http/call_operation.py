@@ -10,15 +10,15 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import Blocked, ToolError
 from toolcrib.core.params import JsonObject, Param
 from toolcrib.core.tool import NET, SEND, tool
-from toolcrib.kit.egress.client import PAGES, Egress
-from toolcrib.kit.egress.policy import EgressPolicy
-from toolcrib.kit.egress.public_url import PublicUrl, check_public_url
-from toolcrib.kit.egress.url import parse_url
-from toolcrib.kit.threads import in_thread
-from toolcrib.tools.http.describing.descriptions import load_description
-from toolcrib.tools.http.describing.operations import operation_named
-from toolcrib.tools.http.describing.placing import placed
-from toolcrib.tools.http.sending.exchange import exchange
+from toolcrib.net.egress.client import PAGES, Egress
+from toolcrib.net.egress.policy import EgressPolicy
+from toolcrib.net.egress.public_url import PublicUrl, check_public_url
+from toolcrib.net.egress.url import parse_url
+from toolcrib.system.threads import in_thread
+from toolcrib.tools.http.description.descriptions import load_description
+from toolcrib.tools.http.description.operations import operation_named
+from toolcrib.tools.http.description.placement import placed
+from toolcrib.tools.http.exchange.exchange import exchange
 
 
 @tool(

@@ -9,10 +9,10 @@ from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.params import AnyJson, JsonObject, Param
 from toolcrib.core.tool import NET, SEND, Right, tool
-from toolcrib.kit.egress.public_url import PublicUrl
-from toolcrib.kit.egress.redirects import SAFE
-from toolcrib.tools.http.sending.bodies import encoded, header_texts
-from toolcrib.tools.http.sending.exchange import Request, exchange
+from toolcrib.net.egress.public_url import PublicUrl
+from toolcrib.net.egress.redirects import SAFE
+from toolcrib.tools.http.exchange.bodies import encoded, header_texts
+from toolcrib.tools.http.exchange.exchange import Request, exchange
 
 PLAIN_ACCEPTS = frozenset(
     {"*/*", "application/json", "application/xml", "text/plain", "text/html", "text/*"}

@@ -11,16 +11,16 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import NoResults, ToolError
 from toolcrib.core.params import Param
 from toolcrib.core.tool import NET, tool
-from toolcrib.kit.egress.public_url import PublicUrl
-from toolcrib.kit.threads import Checkpoint, in_thread
-from toolcrib.tools.http.describing.checks import Schemas
-from toolcrib.tools.http.describing.descriptions import (
+from toolcrib.net.egress.public_url import PublicUrl
+from toolcrib.system.threads import Checkpoint, in_thread
+from toolcrib.tools.http.description.checks import Schemas
+from toolcrib.tools.http.description.descriptions import (
     Description,
     as_list,
     load_description,
     text_of,
 )
-from toolcrib.tools.http.describing.operations import Input, Operation, operations_of
+from toolcrib.tools.http.description.operations import Input, Operation, operations_of
 
 SUMMARY = 120
 DETAILED = 3

@@ -11,10 +11,10 @@ from toolcrib.core.context import ADDED, Ctx, room_in
 from toolcrib.core.errors import BadInput
 from toolcrib.core.params import Param, Seconds
 from toolcrib.core.tool import tool
-from toolcrib.kit.jobs.jobs import Jobs
-from toolcrib.kit.jobs.view import JobView, Record
-from toolcrib.kit.text.cutting import head_and_tail
-from toolcrib.kit.threads import aside
+from toolcrib.execution.jobs.jobs import Jobs
+from toolcrib.execution.jobs.view import JobView, Record
+from toolcrib.system.threads import aside
+from toolcrib.text.truncation import head_and_tail
 
 PROGRESS_SECONDS = 5.0
 

@@ -9,8 +9,8 @@ from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import BadInput
 from toolcrib.core.params import Offset, Param
 from toolcrib.core.tool import tool
-from toolcrib.kit.results import Results
-from toolcrib.kit.text.cutting import cut
+from toolcrib.state.results import Results
+from toolcrib.text.truncation import cut
 
 
 @tool(

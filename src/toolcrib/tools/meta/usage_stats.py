@@ -10,7 +10,7 @@ from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.params import Count, Param
 from toolcrib.core.tool import tool
-from toolcrib.kit.history import History, SortBy
+from toolcrib.state.history import History, SortBy
 
 
 @tool(

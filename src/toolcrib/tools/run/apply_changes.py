@@ -8,8 +8,8 @@ from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.params import Param
 from toolcrib.core.tool import WRITE, tool
-from toolcrib.kit.runs.runs import Runs
-from toolcrib.tools.run.reporting import changes
+from toolcrib.execution.runs.runs import Runs
+from toolcrib.tools.run.report import changes
 
 
 @tool(

@@ -10,17 +10,17 @@ from dataclasses import replace
 from toolcrib.core.call import Next, Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.tool import EXEC, READ
-from toolcrib.kit.interpreters.toolchains import Toolchains
-from toolcrib.kit.jobs.handle import JobHandle
-from toolcrib.kit.jobs.jobs import Jobs
-from toolcrib.kit.paths.safe import SafePath
-from toolcrib.kit.process.child import to_the_end
-from toolcrib.kit.runs.running import Running
-from toolcrib.kit.runs.runs import Runs
-from toolcrib.kit.sandbox.sandbox import Sandbox
-from toolcrib.kit.text.output import printed
-from toolcrib.kit.turns import Turns
-from toolcrib.tools.run.reporting import NETWORKED, changes, fitted
+from toolcrib.execution.interpreters.toolchains import Toolchains
+from toolcrib.execution.jobs.handle import JobHandle
+from toolcrib.execution.jobs.jobs import Jobs
+from toolcrib.execution.runs.background_run import Running
+from toolcrib.execution.runs.runs import Runs
+from toolcrib.execution.sandbox.sandbox import Sandbox
+from toolcrib.files.paths import SafePath
+from toolcrib.system.child import to_the_end
+from toolcrib.system.turns import Turns
+from toolcrib.text.program_output import printed
+from toolcrib.tools.run.report import NETWORKED, changes, fitted
 
 FIRST_SECONDS = 0.5
 """How long the answer waits for first output, or for an early end."""

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator
 
 from toolcrib.core.context import Ctx
-from toolcrib.kit.interpreters.missing import NEVER, how_to_get
-from toolcrib.kit.interpreters.python import NO_PACKAGES
-from toolcrib.kit.runs.outcome import Ran
-from toolcrib.kit.shell.reading import read_script
-from toolcrib.kit.shell.script import Script
+from toolcrib.execution.interpreters.missing_programs import NEVER, how_to_get
+from toolcrib.execution.interpreters.python import NO_PACKAGES
+from toolcrib.execution.runs.outcome import Ran
+from toolcrib.execution.shell.parser import read_script
+from toolcrib.execution.shell.script import Script
 
 TAIL = 2_000
 MOST_READ = 20_000

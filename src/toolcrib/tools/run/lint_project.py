@@ -9,17 +9,16 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput
 from toolcrib.core.params import Param, Seconds
 from toolcrib.core.tool import EXEC, READ, tool
-from toolcrib.kit.interpreters.missing import how_to_get, not_installed
-from toolcrib.kit.interpreters.toolchains import toolchains
-from toolcrib.kit.paths.safe import SafePath, WorkspacePath
-from toolcrib.kit.paths.workspace import Workspace
-from toolcrib.kit.runs.outcome import Ran
-from toolcrib.kit.runs.runs import Runs
-from toolcrib.kit.shell.verdicts import code_verdict
-from toolcrib.kit.text.output import printed
-from toolcrib.kit.threads import aside, in_thread
-from toolcrib.tools.run import dialects
-from toolcrib.tools.run.following import Follower
+from toolcrib.execution.interpreters.missing_programs import how_to_get, not_installed
+from toolcrib.execution.interpreters.toolchains import toolchains
+from toolcrib.execution.runs.outcome import Ran
+from toolcrib.execution.runs.runs import Runs
+from toolcrib.execution.shell.verdicts import code_verdict
+from toolcrib.files.paths import SafePath, WorkspacePath
+from toolcrib.files.workspace import Workspace
+from toolcrib.system.threads import aside, in_thread
+from toolcrib.text.program_output import printed
+from toolcrib.tools.run import argument_adapters as dialects
 from toolcrib.tools.run.linters import (
     Linter,
     Problem,
@@ -28,7 +27,8 @@ from toolcrib.tools.run.linters import (
     problems_in,
     project_of,
 )
-from toolcrib.tools.run.reporting import fitted
+from toolcrib.tools.run.output_stream import Follower
+from toolcrib.tools.run.report import fitted
 
 SECONDS = 120.0
 LONGEST = 36_000

@@ -10,9 +10,9 @@ from typing import Any
 
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import ToolError
-from toolcrib.kit.interpreters.programs import Folders, find_program, is_program, prefix_of
-from toolcrib.kit.interpreters.python import python_for
-from toolcrib.kit.paths.safe import SafePath
+from toolcrib.execution.interpreters.programs import Folders, find_program, is_program, prefix_of
+from toolcrib.execution.interpreters.python import python_for
+from toolcrib.files.paths import SafePath
 
 MAX_FILE = 1_000_000
 PLACE = re.compile(

@@ -8,7 +8,7 @@ from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.params import Param, Seconds
 from toolcrib.core.tool import READ, tool
-from toolcrib.kit.terminals.terminals import Terminals
+from toolcrib.execution.terminals.terminals import Terminals
 from toolcrib.tools.run.screens import For, check_wait, shown, waited
 
 

@@ -9,18 +9,18 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput
 from toolcrib.core.params import Param, Seconds
 from toolcrib.core.tool import EXEC, READ, WRITE, tool
-from toolcrib.kit.interpreters.programs import shell_program
-from toolcrib.kit.interpreters.toolchains import toolchains
-from toolcrib.kit.paths.safe import WorkspacePath
-from toolcrib.kit.paths.workspace import Workspace
-from toolcrib.kit.runs.runs import Runs
-from toolcrib.kit.shell.verdicts import command_verdict
-from toolcrib.kit.threads import in_thread
-from toolcrib.tools.run import dialects
+from toolcrib.execution.interpreters.programs import shell_program
+from toolcrib.execution.interpreters.toolchains import toolchains
+from toolcrib.execution.runs.runs import Runs
+from toolcrib.execution.shell.verdicts import command_verdict
+from toolcrib.files.paths import WorkspacePath
+from toolcrib.files.workspace import Workspace
+from toolcrib.system.threads import in_thread
+from toolcrib.tools.run import argument_adapters as dialects
 from toolcrib.tools.run.background import in_background
-from toolcrib.tools.run.following import Follower
 from toolcrib.tools.run.hints import hints_of, needs_screen, screens
-from toolcrib.tools.run.reporting import report
+from toolcrib.tools.run.output_stream import Follower
+from toolcrib.tools.run.report import report
 
 SECONDS = 120.0
 LONGEST = 36_000

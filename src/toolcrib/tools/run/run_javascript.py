@@ -11,19 +11,19 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.params import Param, Seconds
 from toolcrib.core.policy import Decision
 from toolcrib.core.tool import EXEC, READ, WRITE, tool
-from toolcrib.kit.interpreters.javascript import Engine, engine_for, tidied
-from toolcrib.kit.paths.workspace import Workspace
-from toolcrib.kit.runs.runs import Runs
-from toolcrib.kit.sandbox.sandbox import Sandbox
-from toolcrib.kit.shell.verdicts import code_verdict
-from toolcrib.kit.text.output import printed
-from toolcrib.kit.threads import aside, in_thread
-from toolcrib.kit.worker.task import Task
-from toolcrib.kit.worker.workers import Workers
-from toolcrib.tools.run import dialects
-from toolcrib.tools.run.following import Follower
+from toolcrib.execution.interpreters.javascript import Engine, engine_for, tidied
+from toolcrib.execution.runs.runs import Runs
+from toolcrib.execution.sandbox.sandbox import Sandbox
+from toolcrib.execution.shell.verdicts import code_verdict
+from toolcrib.execution.worker.task import Task
+from toolcrib.execution.worker.workers import Workers
+from toolcrib.files.workspace import Workspace
+from toolcrib.system.threads import aside, in_thread
+from toolcrib.text.program_output import printed
+from toolcrib.tools.run import argument_adapters as dialects
 from toolcrib.tools.run.hints import javascript_hints
-from toolcrib.tools.run.reporting import fitted, report
+from toolcrib.tools.run.output_stream import Follower
+from toolcrib.tools.run.report import fitted, report
 
 SECONDS = 60.0
 LONGEST = 36_000
@@ -36,7 +36,7 @@ TYPED = re.compile(
     r"^\s*(?:interface|type|enum)\s+\w+|[\w)]\s*:\s*(?:string|number|boolean|any)\b", re.MULTILINE
 )
 COMPUTE = Task(
-    "toolcrib.kit.interpreters.quickjs:run",
+    "toolcrib.execution.interpreters.quickjs:run",
     "The code",
     megabytes=700,
     most=8_000_000,

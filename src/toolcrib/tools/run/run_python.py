@@ -9,15 +9,15 @@ from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.params import Param, Seconds
 from toolcrib.core.tool import EXEC, READ, WRITE, tool
-from toolcrib.kit.interpreters.python import Python, python_for, tidied
-from toolcrib.kit.paths.workspace import Workspace
-from toolcrib.kit.runs.runs import Runs
-from toolcrib.kit.shell.verdicts import code_verdict
-from toolcrib.kit.threads import in_thread
-from toolcrib.tools.run import dialects
-from toolcrib.tools.run.following import Follower
+from toolcrib.execution.interpreters.python import Python, python_for, tidied
+from toolcrib.execution.runs.runs import Runs
+from toolcrib.execution.shell.verdicts import code_verdict
+from toolcrib.files.workspace import Workspace
+from toolcrib.system.threads import in_thread
+from toolcrib.tools.run import argument_adapters as dialects
 from toolcrib.tools.run.hints import python_hints
-from toolcrib.tools.run.reporting import report
+from toolcrib.tools.run.output_stream import Follower
+from toolcrib.tools.run.report import report
 
 SECONDS = 120.0
 LONGEST = 36_000

@@ -12,20 +12,20 @@ from toolcrib.core.errors import Unavailable
 from toolcrib.core.params import Param, Seconds
 from toolcrib.core.policy import Decision
 from toolcrib.core.tool import EXEC, READ, WRITE, tool
-from toolcrib.kit.interpreters.missing import not_installed
-from toolcrib.kit.interpreters.toolchains import toolchains
-from toolcrib.kit.paths.safe import WorkspacePath
-from toolcrib.kit.paths.workspace import Workspace
-from toolcrib.kit.runs.outcome import Ran
-from toolcrib.kit.runs.runs import Runs
-from toolcrib.kit.shell.verdicts import code_verdict, command_verdict
-from toolcrib.kit.text.output import printed
-from toolcrib.kit.threads import aside, in_thread
-from toolcrib.tools.run import dialects
-from toolcrib.tools.run.following import Follower
-from toolcrib.tools.run.reporting import report
-from toolcrib.tools.run.testing.runners import NAMES, Runner, runner_for, shown
-from toolcrib.tools.run.testing.totals import Totals
+from toolcrib.execution.interpreters.missing_programs import not_installed
+from toolcrib.execution.interpreters.toolchains import toolchains
+from toolcrib.execution.runs.outcome import Ran
+from toolcrib.execution.runs.runs import Runs
+from toolcrib.execution.shell.verdicts import code_verdict, command_verdict
+from toolcrib.files.paths import WorkspacePath
+from toolcrib.files.workspace import Workspace
+from toolcrib.system.threads import aside, in_thread
+from toolcrib.text.program_output import printed
+from toolcrib.tools.run import argument_adapters as dialects
+from toolcrib.tools.run.output_stream import Follower
+from toolcrib.tools.run.report import report
+from toolcrib.tools.run.test_runners.runners import NAMES, Runner, runner_for, shown
+from toolcrib.tools.run.test_runners.totals import Totals
 
 SECONDS = 600.0
 LONGEST = 36_000
@@ -133,8 +133,8 @@ def _totals(runner: Runner, ran: Ran) -> Totals:
 
 def _guessed(text: str) -> Totals:
     """Of a command that runs some runner: whichever understands most."""
-    from toolcrib.tools.run.testing import javascript
-    from toolcrib.tools.run.testing.runners import PARSERS
+    from toolcrib.tools.run.test_runners import javascript
+    from toolcrib.tools.run.test_runners.runners import PARSERS
 
     ways = dict.fromkeys([*PARSERS.values(), javascript.told])
     return max((understood(text) for understood in ways), key=lambda t: t.count)

@@ -8,10 +8,10 @@ from typing import Literal
 from toolcrib.core.call import Next, Result
 from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import BadInput
-from toolcrib.kit.terminals.terminal import Terminal
-from toolcrib.kit.text.cutting import head_and_tail
-from toolcrib.kit.threads import aside
-from toolcrib.tools.run.reporting import NETWORKED
+from toolcrib.execution.terminals.terminal import Terminal
+from toolcrib.system.threads import aside
+from toolcrib.text.truncation import head_and_tail
+from toolcrib.tools.run.report import NETWORKED
 
 For = Literal["idle", "text", "exit", "none"]
 

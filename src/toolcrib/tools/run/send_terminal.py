@@ -9,10 +9,10 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import Conflict
 from toolcrib.core.params import Param, Seconds
 from toolcrib.core.tool import EXEC, READ, WRITE, tool
-from toolcrib.kit.shell.verdicts import code_verdict
-from toolcrib.kit.terminals.keys import encode
-from toolcrib.kit.terminals.terminals import Terminals
-from toolcrib.tools.run import dialects
+from toolcrib.execution.shell.verdicts import code_verdict
+from toolcrib.execution.terminals.keys import encode
+from toolcrib.execution.terminals.terminals import Terminals
+from toolcrib.tools.run import argument_adapters as dialects
 from toolcrib.tools.run.screens import For, check_wait, shown, waited
 
 TYPING_SECONDS = 10.0

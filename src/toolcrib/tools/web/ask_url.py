@@ -11,16 +11,16 @@ from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import BadInput
 from toolcrib.core.params import Param
 from toolcrib.core.tool import NET, tool
-from toolcrib.kit.egress.public_url import PublicUrl
-from toolcrib.kit.passages import Passage
-from toolcrib.kit.relevance import Ranking, choose, rank
-from toolcrib.kit.text.cleaning import one_line
-from toolcrib.kit.text.cutting import cut
-from toolcrib.kit.threads import in_thread
-from toolcrib.kit.tokens import estimate
-from toolcrib.tools.web.citing.citations import Source, date_of, following, joined, record, shown
-from toolcrib.tools.web.reading.pages import PageText, read_page, read_whole
-from toolcrib.tools.web.showing.outline import headings_of
+from toolcrib.net.egress.public_url import PublicUrl
+from toolcrib.system.threads import in_thread
+from toolcrib.text.cleaner import one_line
+from toolcrib.text.passages import Passage
+from toolcrib.text.relevance import Ranking, choose, rank
+from toolcrib.text.tokens import estimate
+from toolcrib.text.truncation import cut
+from toolcrib.tools.web.citation.citations import Source, date_of, following, joined, record, shown
+from toolcrib.tools.web.view.outline import headings_of
+from toolcrib.web.pages.pages import PageText, read_page, read_whole
 
 SHORT = 400
 """Tokens up to which a page is given whole: choosing would only lose something."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from toolcrib.kit.markup.visible import Format
-from toolcrib.tools.web.converting.document import (
+from toolcrib.documents.markup.visible_text import Format
+from toolcrib.web.conversion.document import (
     Document,
     Facts,
     Handler,

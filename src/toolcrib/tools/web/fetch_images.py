@@ -12,14 +12,14 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, NoResults, ToolError
 from toolcrib.core.params import Param
 from toolcrib.core.tool import NET, WRITE, tool
-from toolcrib.kit.content.pictures import SHOWN
-from toolcrib.kit.egress.public_url import PublicUrl, expand_reference
-from toolcrib.kit.egress.references import References
-from toolcrib.kit.paths.safe import SafePath
-from toolcrib.kit.paths.workspace import Workspace
-from toolcrib.kit.text.cleaning import one_line
-from toolcrib.tools.web.reading.pages import read_page
-from toolcrib.tools.web.reading.saving import (
+from toolcrib.files.content.image_formats import SHOWN
+from toolcrib.files.paths import SafePath
+from toolcrib.files.workspace import Workspace
+from toolcrib.net.egress.public_url import PublicUrl, expand_reference
+from toolcrib.net.egress.references import References
+from toolcrib.text.cleaner import one_line
+from toolcrib.tools.web.view.headers import failed_data
+from toolcrib.web.pages.image_files import (
     PAGE,
     Saved,
     Wanted,
@@ -29,10 +29,10 @@ from toolcrib.tools.web.reading.saving import (
     shown_error,
     unique,
 )
-from toolcrib.tools.web.searching.chain import Window
-from toolcrib.tools.web.searching.images import find_images
-from toolcrib.tools.web.searching.verdicts import most_telling
-from toolcrib.tools.web.showing.headers import failed_data
+from toolcrib.web.pages.pages import read_page
+from toolcrib.web.search.chain import Window
+from toolcrib.web.search.images import find_images
+from toolcrib.web.search.verdicts import most_telling
 
 MOST = 200
 SHOWN_IMAGES = 4

@@ -11,18 +11,16 @@ from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import BadInput, ToolError
 from toolcrib.core.params import Offset, Param, Tokens
 from toolcrib.core.tool import NET, tool
-from toolcrib.kit.egress.public_url import check_public_url, expand_reference
-from toolcrib.kit.egress.references import References
-from toolcrib.kit.markup.visible import Format
-from toolcrib.kit.text.marks import unforged
-from toolcrib.kit.threads import Checkpoint, in_thread
-from toolcrib.kit.tokens import estimate
-from toolcrib.tools.web.reading.pages import PageText, read_page, read_whole
-from toolcrib.tools.web.searching.verdicts import most_telling
-from toolcrib.tools.web.showing.find import terms_of
-from toolcrib.tools.web.showing.headers import failed_data, failed_text
-from toolcrib.tools.web.showing.linklist import links_of
-from toolcrib.tools.web.showing.parts import (
+from toolcrib.documents.markup.visible_text import Format
+from toolcrib.net.egress.public_url import check_public_url, expand_reference
+from toolcrib.net.egress.references import References
+from toolcrib.system.threads import Checkpoint, in_thread
+from toolcrib.text.marks import unforged
+from toolcrib.text.tokens import estimate
+from toolcrib.tools.web.view.find import terms_of
+from toolcrib.tools.web.view.headers import failed_data, failed_text
+from toolcrib.tools.web.view.links import links_of
+from toolcrib.tools.web.view.parts import (
     BRIEF,
     Part,
     Source,
@@ -30,7 +28,9 @@ from toolcrib.tools.web.showing.parts import (
     part_of,
     shares,
 )
-from toolcrib.tools.web.showing.wants import Want, met_of
+from toolcrib.tools.web.view.request import Want, met_of
+from toolcrib.web.pages.pages import PageText, read_page, read_whole
+from toolcrib.web.search.verdicts import most_telling
 
 MAX_URLS = 10
 LEAST = 120

@@ -9,10 +9,10 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput
 from toolcrib.core.params import Param
 from toolcrib.core.tool import NET, tool
-from toolcrib.kit.text.cleaning import one_line
-from toolcrib.tools.web.asking.provider import Found
-from toolcrib.tools.web.searching.chain import Window
-from toolcrib.tools.web.searching.images import find_images
+from toolcrib.text.cleaner import one_line
+from toolcrib.web.provider_api.provider import Found
+from toolcrib.web.search.chain import Window
+from toolcrib.web.search.images import find_images
 
 MAX_TITLE = 200
 

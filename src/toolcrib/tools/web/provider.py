@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from toolcrib.tools.web.asking.provider import (
+from toolcrib.web.provider_api.client import Reach
+from toolcrib.web.provider_api.provider import (
     Ask,
     Found,
     Kind,
@@ -13,7 +14,6 @@ from toolcrib.tools.web.asking.provider import (
     joined,
     records,
 )
-from toolcrib.tools.web.asking.reach import Reach
 
 __all__ = [
     "Ask",

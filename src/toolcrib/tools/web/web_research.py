@@ -12,16 +12,15 @@ from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import BadInput, Blocked, NoResults, TimedOut, ToolError
 from toolcrib.core.params import Param, Tokens
 from toolcrib.core.tool import NET, tool
-from toolcrib.kit.egress.references import References
-from toolcrib.kit.passages import Passage, split
-from toolcrib.kit.questions import content_words, search_query
-from toolcrib.kit.relevance import MARK, Match, Ranking, choose, rank
-from toolcrib.kit.text.cleaning import one_line
-from toolcrib.kit.text.cutting import cut
-from toolcrib.kit.threads import in_thread
-from toolcrib.kit.tokens import estimate
-from toolcrib.tools.web.asking.provider import Ask, Found
-from toolcrib.tools.web.citing.citations import (
+from toolcrib.net.egress.references import References
+from toolcrib.system.threads import in_thread
+from toolcrib.text.cleaner import one_line
+from toolcrib.text.passages import Passage, split
+from toolcrib.text.question_words import content_words, search_query
+from toolcrib.text.relevance import MARK, Match, Ranking, choose, rank
+from toolcrib.text.tokens import estimate
+from toolcrib.text.truncation import cut
+from toolcrib.tools.web.citation.citations import (
     Source,
     by_source,
     date_of,
@@ -31,10 +30,11 @@ from toolcrib.tools.web.citing.citations import (
     record,
     shown,
 )
-from toolcrib.tools.web.citing.gathering import Reading, gather
-from toolcrib.tools.web.searching.chain import Outcome, Window, search
-from toolcrib.tools.web.searching.regions import usual_region
-from toolcrib.tools.web.searching.verdicts import most_telling, restated
+from toolcrib.tools.web.citation.collection import Reading, gather
+from toolcrib.web.provider_api.provider import Ask, Found
+from toolcrib.web.search.chain import Outcome, Window, search
+from toolcrib.web.search.regions import usual_region
+from toolcrib.web.search.verdicts import most_telling, restated
 
 SPARE = 4
 """Results beyond the pages wanted, for those that cannot be read."""

@@ -14,14 +14,14 @@ from toolcrib.core.errors import BadInput, NoResults
 from toolcrib.core.params import Param
 from toolcrib.core.tool import NET, tool
 from toolcrib.core.web_settings import ProviderConfig
-from toolcrib.kit.cache.cache import Cache
-from toolcrib.kit.text.cleaning import one_line
-from toolcrib.kit.text.marks import unforged
-from toolcrib.tools.web.asking.provider import is_web
-from toolcrib.tools.web.asking.reach import Reach
-from toolcrib.tools.web.asking.readings import at, content_of
-from toolcrib.tools.web.asking.turns import Turns
-from toolcrib.tools.web.providers.wikipedia import Wikipedia, address, edition, link, query
+from toolcrib.net.cache import Cache
+from toolcrib.text.cleaner import one_line
+from toolcrib.text.marks import unforged
+from toolcrib.web.provider_api.client import Reach
+from toolcrib.web.provider_api.provider import is_web
+from toolcrib.web.provider_api.responses import at, content_of
+from toolcrib.web.provider_api.schedule import Turns
+from toolcrib.web.providers.wikipedia import Wikipedia, address, edition, link, query
 
 ARTICLES = 3
 ASKED = 6

@@ -6,10 +6,10 @@ from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import NotFound, ToolError
 from toolcrib.core.tool import READ, tool
-from toolcrib.kit.paths.safe import SafePath
-from toolcrib.kit.paths.workspace import Workspace
-from toolcrib.kit.repository import repository_of
-from toolcrib.kit.threads import in_thread
+from toolcrib.files.paths import SafePath
+from toolcrib.files.repository import repository_of
+from toolcrib.files.workspace import Workspace
+from toolcrib.system.threads import in_thread
 
 PROTECTED = (
     ".env*, keys, credential folders; for writing also .git/hooks, .git/config, editor settings"

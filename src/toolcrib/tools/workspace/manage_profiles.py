@@ -9,9 +9,9 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput
 from toolcrib.core.params import Param
 from toolcrib.core.tool import READ, WRITE, tool
-from toolcrib.kit.paths.workspace import Workspace
-from toolcrib.kit.profiles import Profile, Profiles
-from toolcrib.kit.threads import in_thread
+from toolcrib.files.workspace import Workspace
+from toolcrib.system.threads import in_thread
+from toolcrib.tools.workspace.profiles import Profile, Profiles
 
 MAX_NAME = 60
 MAX_NOTES = 4000

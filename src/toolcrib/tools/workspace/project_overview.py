@@ -14,15 +14,15 @@ from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import ToolError
 from toolcrib.core.params import Count, Param
 from toolcrib.core.tool import READ, tool
-from toolcrib.kit.content.sizes import printable
-from toolcrib.kit.finding.scope import Scope, scope_of, walk
-from toolcrib.kit.paths.levels import Level
-from toolcrib.kit.paths.safe import SafePath, WorkspacePath
-from toolcrib.kit.paths.workspace import Workspace
-from toolcrib.kit.repository import Repository, repository_of
-from toolcrib.kit.text.cleaning import one_line
-from toolcrib.kit.threads import Checkpoint, in_thread
-from toolcrib.kit.tokens import longest_head
+from toolcrib.files.content.sizes import printable
+from toolcrib.files.paths import SafePath, WorkspacePath
+from toolcrib.files.repository import Repository, repository_of
+from toolcrib.files.search.scope import Scope, scope_of, walk
+from toolcrib.files.tree_levels import Level
+from toolcrib.files.workspace import Workspace
+from toolcrib.system.threads import Checkpoint, in_thread
+from toolcrib.text.cleaner import one_line
+from toolcrib.text.tokens import longest_head
 from toolcrib.tools.workspace.overview.manifests import (
     MOST_COMMANDS,
     READERS,

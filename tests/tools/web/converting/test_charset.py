@@ -6,8 +6,8 @@ from __future__ import annotations
 import pytest
 
 from toolcrib.core.errors import UnsupportedContent
-from toolcrib.tools.web.converting.document import Raw
-from toolcrib.tools.web.handlers import Handlers
+from toolcrib.web.conversion.document import Raw
+from toolcrib.web.handlers import Handlers
 
 TEXTS = {
     "latin": "café naïve “quotes” — dash élève ",

@@ -7,8 +7,8 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcrib.tools.web.converting.document import Choice, Document, Facts, Link, Picture
-from toolcrib.tools.web.converting.parcels import packed, unpacked
+from toolcrib.web.conversion.document import Choice, Document, Facts, Link, Picture
+from toolcrib.web.conversion.serialization import packed, unpacked
 
 WORDS = st.text(max_size=20)
 DOCUMENTS = st.builds(

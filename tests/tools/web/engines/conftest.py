@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from tests.kit.egress.samples import context
+from tests.net.egress.samples import context
 from tests.servers.scripted import Script
 from tests.tools.web.engines.forms import ENGINES, PATHS
 from toolcrib.core.config import Config
-from toolcrib.kit.egress.client import Egress
-from toolcrib.tools.web.asking.provider import Ask, Page
-from toolcrib.tools.web.asking.reach import Reach
+from toolcrib.net.egress.client import Egress
+from toolcrib.web.provider_api.client import Reach
+from toolcrib.web.provider_api.provider import Ask, Page
 
 Look = Callable[..., Awaitable[Page]]
 

@@ -8,16 +8,16 @@ from collections.abc import Callable, Sequence
 from html import escape
 from urllib.parse import quote
 
-from toolcrib.tools.web.providers.bing import Bing
-from toolcrib.tools.web.providers.bing_images import BingImages
-from toolcrib.tools.web.providers.brave_html import BraveHtml
-from toolcrib.tools.web.providers.duckduckgo import DuckDuckGo
-from toolcrib.tools.web.providers.duckduckgo_images import DuckDuckGoImages
-from toolcrib.tools.web.providers.duckduckgo_lite import DuckDuckGoLite
-from toolcrib.tools.web.providers.google import Google
-from toolcrib.tools.web.providers.mojeek import Mojeek
-from toolcrib.tools.web.providers.startpage import Startpage
-from toolcrib.tools.web.providers.yahoo import Yahoo
+from toolcrib.web.providers.bing import Bing
+from toolcrib.web.providers.bing_images import BingImages
+from toolcrib.web.providers.brave_html import BraveHtml
+from toolcrib.web.providers.duckduckgo import DuckDuckGo
+from toolcrib.web.providers.duckduckgo_images import DuckDuckGoImages
+from toolcrib.web.providers.duckduckgo_lite import DuckDuckGoLite
+from toolcrib.web.providers.google import Google
+from toolcrib.web.providers.mojeek import Mojeek
+from toolcrib.web.providers.startpage import Startpage
+from toolcrib.web.providers.yahoo import Yahoo
 
 KINDS = (
     Bing,

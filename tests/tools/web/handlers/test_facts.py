@@ -7,8 +7,8 @@ import json
 
 import pytest
 
-from toolcrib.tools.web.converting.document import Facts, Raw
-from toolcrib.tools.web.handlers import Handlers
+from toolcrib.web.conversion.document import Facts, Raw
+from toolcrib.web.handlers import Handlers
 
 
 def facts(body: str) -> Facts:

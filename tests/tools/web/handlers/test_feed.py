@@ -8,8 +8,8 @@ import json
 
 import pytest
 
-from toolcrib.tools.web.converting.document import Document, Link, Raw
-from toolcrib.tools.web.handlers import Handlers
+from toolcrib.web.conversion.document import Document, Link, Raw
+from toolcrib.web.handlers import Handlers
 
 URL = "https://site.example/feeds/all.xml"
 DC = 'xmlns:dc="http://purl.org/dc/elements/1.1/"'

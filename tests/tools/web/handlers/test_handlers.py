@@ -9,8 +9,8 @@ import pytest
 
 from tests.servers.scripted import Answer
 from toolcrib.core.errors import BadInput, Internal, UnsupportedContent
-from toolcrib.tools.web.converting.document import Document, Raw
-from toolcrib.tools.web.handlers import Handlers
+from toolcrib.web.conversion.document import Document, Raw
+from toolcrib.web.handlers import Handlers
 
 URL = "https://site.example/a/page"
 PNG = (
@@ -231,7 +231,7 @@ def plugins(tmp_path, monkeypatch):
         "nothing = crib_things_sample:NOTHING\n"
     )
     (package / "crib_things_sample.py").write_text(
-        "from toolcrib.tools.web.converting.document import Document\n"
+        "from toolcrib.web.conversion.document import Document\n"
         "def convert(raw):\n    return Document('converted', 'thing')\n"
         "KINDS = {'application/x-two': convert, '+three': convert}\n"
         "NOTHING = 3\n"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from toolcrib.tools.web.converting.document import Document, Link, Picture, Raw
-from toolcrib.tools.web.converting.navigation import MAX_BYTES
-from toolcrib.tools.web.handlers import Handlers
+from toolcrib.web.conversion.document import Document, Link, Picture, Raw
+from toolcrib.web.conversion.navigation import MAX_BYTES
+from toolcrib.web.handlers import Handlers
 
 URL = "https://site.example/a/page?x=1"
 BASE = "https://site.example"

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcrib.kit.content.pictures import picture_of
-from toolcrib.tools.web.converting.document import Document, Raw
-from toolcrib.tools.web.handlers import Handlers
+from toolcrib.files.content.image_formats import picture_of
+from toolcrib.web.conversion.document import Document, Raw
+from toolcrib.web.handlers import Handlers
 
 PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + struct.pack(">II", 640, 480) + b"\x08\x06\0\0\0"
 GIF = b"GIF89a" + struct.pack("<HH", 30, 20) + bytes(10)

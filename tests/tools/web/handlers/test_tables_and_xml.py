@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from toolcrib.tools.web.converting.document import Document, Raw
-from toolcrib.tools.web.handlers import Handlers
+from toolcrib.web.conversion.document import Document, Raw
+from toolcrib.web.handlers import Handlers
 
 
 def read(body: str | bytes, kind: str, form: str = "markdown") -> Document:

@@ -15,9 +15,9 @@ from toolcrib.core.errors import ToolError
 from toolcrib.core.services import Services
 from toolcrib.core.session import Session
 from toolcrib.core.web_settings import ProviderConfig
-from toolcrib.tools.web.asking.provider import Ask, Found, Page
-from toolcrib.tools.web.asking.reach import Reach
-from toolcrib.tools.web.providers import Providers
+from toolcrib.web.provider_api.client import Reach
+from toolcrib.web.provider_api.provider import Ask, Found, Page
+from toolcrib.web.providers import Providers
 
 KEY = "sesame/open+123"
 

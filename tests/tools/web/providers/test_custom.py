@@ -11,9 +11,9 @@ import pytest
 
 from toolcrib.core.errors import BadInput
 from toolcrib.toolbox import Toolbox
-from toolcrib.tools.web.asking.provider import Ask, Found, Page, Provider
-from toolcrib.tools.web.asking.reach import Reach
-from toolcrib.tools.web.providers import Providers
+from toolcrib.web.provider_api.client import Reach
+from toolcrib.web.provider_api.provider import Ask, Found, Page, Provider
+from toolcrib.web.providers import Providers
 
 
 class Mine(Provider):
@@ -70,7 +70,7 @@ def test_a_wrong_name():
 
 
 MODULE = '''
-from toolcrib.tools.web.asking.provider import Found, Page, Provider
+from toolcrib.web.provider_api.provider import Found, Page, Provider
 
 class Good(Provider):
     """Good."""
@@ -108,7 +108,7 @@ leaves = good_leaves:Thing
 PROGRAM = """
 import asyncio, json, sys
 from toolcrib.toolbox import Toolbox
-from toolcrib.tools.web.providers import Providers
+from toolcrib.web.providers import Providers
 
 async def main():
     async with Toolbox(config={"store": {"url": "sqlite://"}}) as box:

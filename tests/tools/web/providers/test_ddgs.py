@@ -11,7 +11,7 @@ from tests.conftest import absent
 from tests.servers.scripted import Answer
 from toolcrib.core.errors import Blocked, HttpStatus, RateLimited, Unavailable
 from toolcrib.toolbox import Toolbox
-from toolcrib.tools.web.providers import Providers, ddgs
+from toolcrib.web.providers import Providers, ddgs
 
 try:
     from ddgs.engines import ENGINES

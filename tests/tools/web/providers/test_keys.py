@@ -11,8 +11,8 @@ from tests.servers.scripted import Answer
 from tests.tools.web.providers.bench import KEY, answer
 from toolcrib.core.config import Config
 from toolcrib.toolbox import Toolbox
-from toolcrib.tools.web.asking.reach import Reach
-from toolcrib.tools.web.providers import Providers
+from toolcrib.web.provider_api.client import Reach
+from toolcrib.web.providers import Providers
 
 FOUND = {"title": "One", "url": "https://example.org/?a=b%26c", "content": "About"}
 

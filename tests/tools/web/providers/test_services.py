@@ -9,7 +9,7 @@ import pytest
 from tests.servers.scripted import Answer
 from tests.tools.web.providers.bench import KEY, KEYED, answer
 from toolcrib.core.errors import HttpStatus, NotConfigured, RateLimited, ToolError
-from toolcrib.tools.web.providers import Providers
+from toolcrib.web.providers import Providers
 
 URL = "https://example.org/?a=b%26c"
 

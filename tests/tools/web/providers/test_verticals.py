@@ -11,9 +11,9 @@ from tests.servers.scripted import Answer
 from tests.tools.web.providers.bench import KEY, OPEN, answer
 from toolcrib.core.errors import HttpStatus, RateLimited
 from toolcrib.core.web_settings import ProviderConfig
-from toolcrib.tools.web.asking.reach import Reach
-from toolcrib.tools.web.providers import Providers
-from toolcrib.tools.web.providers.wikipedia import edition
+from toolcrib.web.provider_api.client import Reach
+from toolcrib.web.providers import Providers
+from toolcrib.web.providers.wikipedia import edition
 
 
 async def test_wikipedia(bench, server):
@@ -378,7 +378,7 @@ async def test_an_optional_key_is_sent_only_where_it_is_configured(
     await bench.page(name)
     assert "never-named" not in repr(bench.sent)
     config = ProviderConfig(base_url=server.url, api_key_env="TEST_KEY")
-    from toolcrib.tools.web.asking.provider import Ask
+    from toolcrib.web.provider_api.provider import Ask
 
     await provider.search(Ask("q"), Reach(provider, config, bench.ctx))
     carried = [*bench.sent.headers.values(), *bench.sent.query.values()]

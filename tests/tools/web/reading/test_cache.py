@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from tests.servers.scripted import Answer
-from toolcrib.kit.approvals import Approvals
+from toolcrib.state.approvals import Approvals
 from toolcrib.toolbox import Toolbox
 
 pytestmark = pytest.mark.rows("A26")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from toolcrib.tools.web.reading.disarm import disarm
+from toolcrib.web.pages.neutralize import disarm
 
 SECRET = "s3cr3t"
 CARRIERS = [

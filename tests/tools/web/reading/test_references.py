@@ -9,8 +9,8 @@ import pytest
 from tests.servers.scripted import Answer
 from toolcrib.core.context import Caller
 from toolcrib.core.session import Session
-from toolcrib.kit.egress.references import References
-from toolcrib.kit.sessions import Sessions
+from toolcrib.net.egress.references import References
+from toolcrib.state.sessions import Sessions
 from toolcrib.toolbox import Toolbox
 
 LONG = "/item?" + "&".join(f"parameter{n}=value%2F{n}" for n in range(12))

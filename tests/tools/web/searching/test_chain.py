@@ -22,8 +22,8 @@ from tests.tools.web.made_up import (
 )
 from toolcrib.core.context import Caller
 from toolcrib.toolbox import Toolbox
-from toolcrib.tools.web.providers import Providers
-from toolcrib.tools.web.searching.verdicts import OFFLINE, STOP
+from toolcrib.web.providers import Providers
+from toolcrib.web.search.verdicts import OFFLINE, STOP
 
 pytestmark = pytest.mark.rows("C030", "E50")
 

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcrib.tools.web.asking.provider import Found
-from toolcrib.tools.web.searching.canonical import identity
-from toolcrib.tools.web.searching.fusion import fuse
+from toolcrib.web.provider_api.provider import Found
+from toolcrib.web.search.canonical import identity
+from toolcrib.web.search.fusion import fuse
 
 
 def found(*names: str) -> list[Found]:

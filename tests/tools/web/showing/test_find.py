@@ -8,8 +8,8 @@ import pytest
 
 from tests.servers.scripted import Answer
 from toolcrib.core.errors import BadInput
-from toolcrib.kit.tokens import estimate
-from toolcrib.tools.web.showing.find import chunks_of, find, terms_of
+from toolcrib.text.tokens import estimate
+from toolcrib.tools.web.view.find import chunks_of, find, terms_of
 
 pytestmark = pytest.mark.rows("A21", "A14")
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tests.servers.scripted import Answer
-from toolcrib.kit.passages import outline
-from toolcrib.kit.tokens import estimate
-from toolcrib.tools.web.showing.outline import near_headings, section_named
+from toolcrib.text.passages import outline
+from toolcrib.text.tokens import estimate
+from toolcrib.tools.web.view.outline import near_headings, section_named
 
 WORDS = "Some words that fill a paragraph to a fair length, without saying much at all. " * 4
 PAGE = (

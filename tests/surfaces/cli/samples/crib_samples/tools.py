@@ -11,7 +11,7 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import NotFound
 from toolcrib.core.params import Count, JsonObject, Param
 from toolcrib.core.tool import EXEC, READ, SEND, tool
-from toolcrib.kit.process.processes import Processes
+from toolcrib.system.processes import Processes
 
 
 @tool(group="samples", profiles=("default",))

@@ -1,0 +1,125 @@
+"""Making the calls of a model: names as models write them, results as they can read them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from toolcrib.agents.prompts import FINISH_NAMES, FINISH_TOOL, declared, example_of, manual
+from toolcrib.core.call import Result
+from toolcrib.core.errors import UnknownTool
+from toolcrib.core.names import plain
+from toolcrib.core.registry import Registry
+from toolcrib.core.tool import WRITE, Tool
+
+PREFIX = re.compile(r"^(?:functions?|tools?|default_api)[.:]|^mcp__.+?__|:\d+$")
+INSTRUCTION_CODES = ("bad_input", "unknown_tool")
+Invoke = Callable[[str, Mapping[str, Any]], Awaitable[Result]]
+
+
+@dataclass(frozen=True, slots=True)
+class Performed:
+    """What a call gave: the text for the model, the error in words, the call that goes on."""
+
+    text: str
+    error: str = ""
+    code: str = ""
+    following: tuple[str, Mapping[str, Any]] | None = None
+    wrote: bool = False
+    result: Result | None = None
+
+
+class Hands:
+    """The tools of a run and the way to call them.
+
+    Args:
+        tools: all that may be called.
+        listed: those that the model is shown.
+        invoke: sends a call through the pipeline.
+        finish_tool: whether the model can end its task by a call.
+    """
+
+    def __init__(
+        self,
+        tools: Sequence[Tool],
+        listed: Sequence[Tool],
+        invoke: Invoke,
+        *,
+        finish_tool: bool = True,
+    ) -> None:
+        self.tools = list(tools)
+        self._registry = Registry(tools)
+        self._listed = list(listed)
+        self._invoke = invoke
+        self._finish = finish_tool and bool(listed)
+        self.specs: list[dict[str, Any]] = [declared(tool) for tool in listed]
+        if self._finish:
+            self.specs.append(FINISH_TOOL)
+
+    @property
+    def names(self) -> list[str]:
+        """The names that the model is shown."""
+        return [tool.name for tool in self._listed]
+
+    @property
+    def manual(self) -> str:
+        """The tools in words, for a server that takes none."""
+        return manual(self.specs)
+
+    def is_finish(self, name: str) -> bool:
+        """Whether a call ends the task."""
+        return self._finish and plain(self._bare(name)) in FINISH_NAMES and not self._find(name)
+
+    def example(self, fallback: Callable[[], Any] | None = None) -> str:
+        """A call that would make sense now."""
+        for name, arguments in fallback() if fallback is not None else ():
+            tool = self._find(name)
+            if tool is not None:
+                return example_of(tool, arguments)
+        return example_of(self._listed[0]) if self._listed else "an answer in plain words"
+
+    def example_for(self, name: str, given: Mapping[str, Any] | None = None) -> str:
+        """A call of a tool as it would take it."""
+        tool = self._find(name)
+        return example_of(tool, given) if tool is not None else self.example()
+
+    async def perform(self, name: str, arguments: Mapping[str, Any]) -> Performed:
+        """Send one call; it never fails but by cancellation."""
+        tool = self._find(name)
+        result = await self._invoke(tool.name if tool else self._bare(name), dict(arguments))
+        text = shown(result)
+        going_on = result.next
+        following = (going_on.tool, going_on.arguments) if going_on else None
+        if result.error is None:
+            wrote = tool is not None and bool(tool.rights & WRITE)
+            return Performed(text or "(nothing)", "", "", following, wrote, result)
+        if result.error.code in INSTRUCTION_CODES:
+            text += f"\nFor example: {self.example_for(name, arguments)}"
+        return Performed(
+            text, f"{name}: {result.error.message}", result.error.code, following, result=result
+        )
+
+    def _find(self, name: str) -> Tool | None:
+        for spelling in (name, self._bare(name)):
+            try:
+                return self._registry.resolve(spelling)
+            except UnknownTool:
+                continue
+        return None
+
+    @staticmethod
+    def _bare(name: str) -> str:
+        """A name without what some models and hosts put around it."""
+        return PREFIX.sub("", PREFIX.sub("", name.strip()))
+
+
+def shown(result: Result) -> str:
+    """A result as the model of a run reads it: what was cut is said first."""
+    text = result.render()
+    if result.truncated and result.next is not None:
+        text = f"[cut; the rest: {result.next}]\n{text}"
+    if result.images:
+        text += f"\n[{len(result.images)} pictures, which cannot be shown here]"
+    return text

@@ -1,0 +1,1 @@
+"""The structure of source code: outlines, symbols, references, renames and refactorings."""

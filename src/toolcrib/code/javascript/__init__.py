@@ -1,0 +1,1 @@
+"""References of JavaScript and TypeScript, by scopes and modules; see `code.places`."""

@@ -1,0 +1,253 @@
+"""Imports of JavaScript and TypeScript that nothing uses."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from toolcrib.code.javascript.effects import Loading
+from toolcrib.code.javascript.imports import Part, Statement, is_module, statements
+from toolcrib.code.javascript.model import Binding, Module
+from toolcrib.code.javascript.names import descendants, literal, named
+from toolcrib.code.javascript.program import Program
+from toolcrib.code.languages import language_of
+from toolcrib.code.rewrite import Done, Rewrite
+from toolcrib.core.errors import UnsupportedContent
+from toolcrib.files.content.faithful import Splice
+
+_MARK = re.compile(
+    r"eslint-disable(?:-line|-next-line)?(?![^\n]*:)(?:[^\n]*unused|\s*(?:\*/|$|--))"
+    r"|@ts-(?:ignore|expect-error)|biome-ignore",
+    re.MULTILINE,
+)
+_PRAGMA = re.compile(r"@jsx(?:Frag)?\s+([\w$]+)")
+_JSX = frozenset(["React", "h", "Fragment", "jsx"])
+"""Names that compiled JSX may call."""
+
+
+def clean(rewrite: Rewrite, path: str) -> Done | None:
+    """Plan to remove the unused imports of a file; None where there are none.
+
+    Raises:
+        UnsupportedContent: the file is not valid, or calls `eval`.
+    """
+    program = Program(rewrite.project)
+    module = program.module(path)
+    shown = rewrite.project.display(path)
+    if module.errors:
+        raise UnsupportedContent(
+            f"{shown} has a syntax error: it cannot be understood.", hint="Mend the file first."
+        )
+    inside = (scope for use in module.uses for scope in use.scope.chain())
+    if module.evals or any(scope.dynamic == "with" for scope in inside):
+        raise UnsupportedContent(
+            f"{shown} calls eval or has a with statement, so that any name may be used.",
+            hint="Remove imports by edit_file.",
+        )
+    cleaning = _Cleaning(program, module)
+    cleaning.plan()
+    if not cleaning.names:
+        return None
+    rewrite.replace(path, *cleaning.splices)
+    what = "import" if len(cleaning.names) == 1 else "imports"
+    head = f"remove {len(cleaning.names)} unused {what} from {shown}: {', '.join(cleaning.names)}"
+    return Done(head, {"removed": cleaning.names}, tuple(cleaning.notes))
+
+
+class _Cleaning:
+    def __init__(self, program: Program, module: Module) -> None:
+        self.program = program
+        self.module = module
+        self.loading = Loading(program)
+        self.splices: list[Splice] = []
+        self.names: list[str] = []
+        self.notes: list[str] = []
+        self.used = {id(use.binding) for use in module.uses if use.binding is not None}
+        self.kept = self._kept()
+        self.is_types = language_of(module.path) != "javascript"
+
+    def _kept(self) -> set[str]:
+        """Names that comments or the compiler use."""
+        text = self.module.text
+        found = set(_PRAGMA.findall(text))
+        elements = ("jsx_element", "jsx_self_closing_element")
+        for node in descendants(self.module.root, "comment", *elements):
+            if node.kind() in elements:
+                found |= _JSX
+                continue
+            words = node.text()
+            if words.startswith("/**"):
+                for part in re.findall(r"\{[^}]*\}|@(?:see|link)\s+\S+", words):
+                    found |= set(re.findall(r"[\w$]+", part))
+        return found
+
+    def plan(self) -> None:
+        """Collect the changes."""
+        left = False
+        for statement in statements(self.module):
+            gone = [part for part in statement.parts if self._is_unused(part, statement)]
+            if gone:
+                left = self._without(statement, gone) or left
+        for node in named(self.module.root):
+            if node.kind() in ("lexical_declaration", "variable_declaration"):
+                self._required(node)
+        if left and not self._stays_module():
+            end = max(splice.start for splice in self.splices)
+            self.splices = [
+                Splice(s.start, s.end, "export {};\n") if s.start == end and not s.new else s
+                for s in self.splices
+            ]
+
+    def _line_of(self, node: Any) -> int:
+        return int(node.range().start.line) + 1
+
+    def _is_marked(self, node: Any) -> bool:
+        lines = self.module.text.split("\n")
+        span = node.range()
+        around = lines[max(span.start.line - 1, 0) : span.end.line + 1]
+        own = "\n".join(around[1:] if span.start.line else around)
+        above = around[0] if span.start.line and "disable-line" not in around[0] else ""
+        return _MARK.search(own) is not None or _MARK.search(above) is not None
+
+    def _is_unused(self, part: Part, statement: Statement) -> bool:
+        binding = self.module.top.names.get(part.local)
+        if binding is None or not self._is_free(binding) or self._is_marked(statement.node):
+            return False
+        return not statement.node.text().startswith("export")
+
+    def _is_free(self, binding: Binding) -> bool:
+        module = self.module
+        alone = len(binding.tokens) == 1 and id(binding) not in self.used
+        taken = any(e.binding is binding for e in module.exports.values())
+        if not alone or taken:
+            return False
+        if binding.name in self.kept:
+            line = 1 + module.text.count("\n", 0, binding.tokens[0].start)
+            self.notes.append(f"Kept on line {line}: {binding.name}, JSX or a comment may use it.")
+            return False
+        return True
+
+    def _without(self, statement: Statement, gone: list[Part]) -> bool:
+        """Take names out of an import; True where the whole of it goes."""
+        names = [part.local for part in gone]
+        line = self._line_of(statement.node)
+        if len(gone) < len(statement.parts):
+            if statement.commented:
+                self.notes.append(f"Kept on line {line}: {', '.join(names)}, beside comments.")
+                return False
+            kept = [part for part in statement.parts if part not in gone]
+            self.splices.append(Splice(*statement.span, statement.written(kept)))
+            self.names += names
+            return False
+        loud = "" if statement.typed else self._noise(statement.said)
+        if loud and self.is_types:
+            self.notes.append(
+                f"Kept on line {line}: {', '.join(names)}, since loading {loud} does something."
+            )
+            return False
+        self.names += names
+        if loud:
+            start, end = statement.span
+            source = statement.node.field("source").range()
+            text = self.module.text
+            self.splices.append(Splice(start, end, f"import {text[source.start.index : end]}"))
+            return False
+        self.splices.append(self._cut(statement.node))
+        return True
+
+    def _noise(self, said: str) -> str:
+        target = self.program.specifiers.resolve(self.module.path, said)
+        if target is not None:
+            loud = self.loading.noise(target) if self.program.is_script(target) else ""
+            return self.program.project.display(loud) if loud else ""
+        if said.startswith("."):
+            return "" if said.endswith(".json") else said
+        return ""
+
+    def _cut(self, node: Any) -> Splice:
+        """A statement with its line, where it has it for itself."""
+        text, span = self.module.text, node.range()
+        start, end = span.start.index, span.end.index
+        if text[end : end + 1] == ";":
+            end += 1
+        first = text.rfind("\n", 0, start) + 1
+        stop = text.find("\n", end)
+        stop = len(text) if stop < 0 else stop
+        rest = text[end:stop].strip()
+        if not text[first:start].strip() and (not rest or rest.startswith("//")):
+            return Splice(first, min(stop + 1, len(text)), "")
+        return Splice(start, end, "")
+
+    def _required(self, node: Any) -> None:
+        """`const a = require("a")` and `const { a, b } = require("a")`."""
+        parts = named(node)
+        if len(parts) != 1 or parts[0].kind() != "variable_declarator":
+            return
+        name, value = parts[0].field("name"), parts[0].field("value")
+        said = self._called(value)
+        if not said or self._is_marked(node):
+            return
+        if name.kind() == "identifier":
+            keys = [name]
+        elif name.kind() == "object_pattern":
+            keys = named(name)
+        else:
+            return
+        gone = [key for key in keys if self._is_unused_key(key)]
+        target = self.program.specifiers.resolve(self.module.path, said)
+        own = target is not None and self.program.is_script(target)
+        if not gone or any(key.kind() == "rest_pattern" for key in keys):
+            return
+        names = [_local(key) for key in gone]
+        if len(gone) < len(keys):
+            if next(descendants(name, "comment"), None) is None and "\n" not in name.text():
+                kept = [key.text() for key in keys if key not in gone]
+                span = name.range()
+                text = f"{{ {', '.join(kept)} }}"
+                self.splices.append(Splice(span.start.index, span.end.index, text))
+                self.names += names
+            return
+        self.names += names
+        if self._noise(said) or (target is None and said.startswith(".") and not own):
+            span = node.range()
+            self.splices.append(Splice(span.start.index, span.end.index, f"{value.text()};"))
+        else:
+            self.splices.append(self._cut(node))
+
+    def _called(self, value: Any) -> str:
+        if value is None or value.kind() != "call_expression":
+            return ""
+        if value.field("function").text() != "require" or "require" in self.module.top.names:
+            return ""
+        inner = named(value.field("arguments"))
+        return str(inner[0].text()[1:-1]) if len(inner) == 1 and literal(inner[0]) else ""
+
+    def _is_unused_key(self, key: Any) -> bool:
+        local = _local(key)
+        binding = self.module.top.names.get(local) if local else None
+        is_global = not self.module.esm and not self.module.common and not self.module.calls
+        return binding is not None and not is_global and self._is_free(binding)
+
+    def _stays_module(self) -> bool:
+        """Whether a file is a module still, without the imports that go."""
+        cut = {splice.start for splice in self.splices if not splice.new}
+        for node in named(self.module.root):
+            if node.kind() in ("import_statement", "export_statement"):
+                start = node.range().start.index
+                first = self.module.text.rfind("\n", 0, start) + 1
+                if start not in cut and first not in cut:
+                    return True
+        path = self.module.path
+        return path.endswith((".mjs", ".mts")) or (
+            not self.is_types and is_module(self.program.project, path)
+        )
+
+
+def _local(key: Any) -> str:
+    """The name that an entry of a pattern binds; "" for one that is not plain."""
+    if key.kind() in ("identifier", "shorthand_property_identifier_pattern"):
+        return str(key.text())
+    if key.kind() == "pair_pattern" and key.field("key").kind() == "property_identifier":
+        value = key.field("value")
+        return str(value.text()) if value.kind() == "identifier" else ""
+    return ""

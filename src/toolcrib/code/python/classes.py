@@ -1,0 +1,242 @@
+"""The classes of a project: their bases, what they define, and which of them go together."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import importlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+
+from toolcrib.code.python.bound_file import File, last_name
+from toolcrib.code.python.program import Foreign, Program, Symbol
+from toolcrib.code.python.scopes import Occurrence, Scope
+
+_HARMLESS = frozenset(
+    [
+        "abc",
+        "enum",
+        "typing",
+        "collections",
+        "collections.abc",
+        "threading",
+        "unittest",
+        "json",
+        "logging",
+        "argparse",
+        "io",
+        "contextlib",
+        "dataclasses",
+        "types",
+        "asyncio",
+        "string",
+        "queue",
+        "functools",
+        "datetime",
+        "decimal",
+        "pathlib",
+        "ast",
+        "html.parser",
+        "http.server",
+        "socketserver",
+        "numbers",
+        "fractions",
+        "cmd",
+        "configparser",
+    ]
+)
+"""Modules of the standard library that can be asked what their classes have."""
+_PLAIN = frozenset(
+    ["typing.Generic", "typing.Protocol", "typing.NamedTuple", "typing.TypedDict", "typing.Any"]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Class:
+    """A class statement of a file."""
+
+    file: File
+    node: ast.ClassDef
+
+    @property
+    def scope(self) -> Scope:
+        """The scope of its body."""
+        return self.file.scopes[self.node]
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self.node.name
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A function of a class body, with the name of its first parameter."""
+
+    node: ast.FunctionDef | ast.AsyncFunctionDef
+    first: str
+    of_class: bool
+
+
+class Classes:
+    """What is known of the classes of a program."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self._lines: dict[Class, list[Class | Foreign | None]] = {}
+
+    def of(self, file: File, node: ast.AST) -> Class | Foreign | None:
+        """The class that a plain or dotted name stands for."""
+        if isinstance(node, ast.Subscript):
+            node = node.value
+        return self.of_meaning(self.program.meaning(file, node))
+
+    def of_meaning(self, meaning: object) -> Class | Foreign | None:
+        """The class that something stands for, where it is only ever one."""
+        if isinstance(meaning, Foreign):
+            return meaning
+        if not isinstance(meaning, Symbol):
+            return None
+        binders = [b for b in meaning.binders if b.role != "delete"]
+        if len(binders) != 1:
+            return None
+        node = binders[0].node
+        if isinstance(node, ast.ClassDef):
+            return Class(meaning.file, node)
+        parent = meaning.file.parents.get(node)
+        if isinstance(parent, ast.Assign) and parent.targets == [node]:
+            return self.of(meaning.file, parent.value)
+        return None
+
+    def line(self, of: Class) -> list[Class | Foreign | None]:
+        """The class and all above it, in the order in which names are looked up."""
+        known = self._lines.get(of)
+        if known is not None:
+            return known
+        self._lines[of] = [of]
+        found: list[Class | Foreign | None] = []
+        for base in of.node.bases:
+            above = self.of(of.file, base)
+            found += self.line(above) if isinstance(above, Class) else [above]
+        kept: list[Class | Foreign | None] = []
+        for index, one in enumerate(found):
+            if one is None or one not in found[index + 1 :]:
+                kept.append(one)
+        self._lines[of] = [of, *kept]
+        return self._lines[of]
+
+    def own_line(self, of: Class) -> list[Class]:
+        """Those of the line that are in the project."""
+        return [c for c in self.line(of) if isinstance(c, Class)]
+
+    def is_kind_of(self, one: Class, other: Class) -> bool:
+        """Whether a class is another, or below it."""
+        return other in self.line(one)
+
+    def unknown_bases(self, of: Class, name: str) -> Iterator[str]:
+        """Bases from outside that have a name, or of which that is not known."""
+        for above in self.own_line(of):
+            for base in above.node.bases:
+                found = self.of(above.file, base)
+                if isinstance(found, Class):
+                    continue
+                where = above.file.at(base)
+                shown = ast.unparse(base)
+                has = _foreign_has(found.name, name) if isinstance(found, Foreign) else None
+                if has is None:
+                    yield f"{where}the base class {shown} is outside of the project."
+                elif has:
+                    yield f"{where}the base class {shown} has {name} too."
+            for word in above.node.keywords:
+                if word.arg == "metaclass" and last_name(word.value) not in ("ABCMeta", "EnumMeta"):
+                    yield f"{above.file.at(word.value)}a metaclass may use the name."
+
+    def foreign_has(self, of: Class, name: str) -> bool | None:
+        """Whether a base from outside has a name; None where that is not known."""
+        found: bool | None = False
+        for above in self.line(of):
+            if isinstance(above, Class):
+                continue
+            has = _foreign_has(above.name, name) if above is not None else None
+            if has:
+                return True
+            found = found if has is False else None
+        return found
+
+    def within(self, files: Iterable[File]) -> list[Class]:
+        """Every class of some files."""
+        return [
+            Class(file, node)
+            for file in files
+            for node in file.within
+            if isinstance(node, ast.ClassDef)
+        ]
+
+
+def method_of(file: File, scope: Scope) -> tuple[Class, Method] | None:
+    """The class that a function is a method of, and how it calls its object."""
+    node = scope.node
+    if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        return None
+    above = scope.parent
+    while above is not None and above.kind == "types":
+        above = above.parent
+    if above is None or above.kind != "class" or not isinstance(above.node, ast.ClassDef):
+        return None
+    decorators = {last_name(d) for d in node.decorator_list}
+    listed = [*node.args.posonlyargs, *node.args.args]
+    if "staticmethod" in decorators or not listed:
+        return Class(file, above.node), Method(node, "", of_class=False)
+    implicit = ("__new__", "__init_subclass__", "__class_getitem__")
+    of_class = "classmethod" in decorators or node.name in implicit
+    return Class(file, above.node), Method(node, listed[0].arg, of_class)
+
+
+def method_at(file: File, scope: Scope) -> tuple[Class, Method] | None:
+    """The method in which a scope lies, also where it is of a function inside of it."""
+    at: Scope | None = scope
+    while at is not None:
+        found = method_of(file, at)
+        if found is not None:
+            return found
+        at = at.parent
+    return None
+
+
+def self_stores(of: Class, name: str) -> list[ast.Attribute]:
+    """Where methods of a class set an attribute of their object."""
+    found = []
+    for node in of.file.attributes(name):
+        if not isinstance(node.ctx, ast.Store) or not isinstance(node.value, ast.Name):
+            continue
+        method = method_at(of.file, of.file.within[node])
+        if method is not None and method[0] == of and method[1].first == node.value.id:  # noqa: SIM102 - reads best so
+            if of.file.enclosing(node, ast.ClassDef) is of.node:
+                found.append(node)
+    return found
+
+
+def defines(of: Class, name: str) -> bool:
+    """Whether a class itself gives its objects a name."""
+    return bool(of.scope.bound.get(name)) or bool(self_stores(of, name))
+
+
+def binders(of: Class, name: str) -> list[Occurrence]:
+    """Where a class body binds a name."""
+    return of.scope.bound.get(name, [])
+
+
+@cache
+def _foreign_has(dotted: str, name: str) -> bool | None:
+    """Whether a class of Python itself has a name; None for any other."""
+    module, _, kind = dotted.rpartition(".")
+    if dotted in _PLAIN or module == "typing_extensions":
+        return hasattr(object, name) or (kind == "NamedTuple" and hasattr(tuple, name))
+    if module == "builtins":
+        found = getattr(builtins, kind, None)
+    elif module in _HARMLESS:
+        found = getattr(importlib.import_module(module), kind, None)
+    else:
+        return None
+    return hasattr(found, name) if isinstance(found, type) else None

@@ -1,0 +1,383 @@
+"""What an expression can be, as far as the text proves it; everything else is not known."""
+
+from __future__ import annotations
+
+import ast
+
+from toolcrib.code.python.bound_file import File, last_name
+from toolcrib.code.python.classes import Class, Classes, method_at, method_of, self_stores
+from toolcrib.code.python.conditions import checked_kinds, is_taken, stores
+from toolcrib.code.python.expressions import Expressions
+from toolcrib.code.python.modules import Target
+from toolcrib.code.python.program import Foreign, Program, Symbol
+from toolcrib.code.python.scopes import Occurrence
+from toolcrib.code.python.values import (
+    BOX_METHODS,
+    DEEP,
+    ITEM_METHODS,
+    NOTHING,
+    PLAIN,
+    PLAIN_CALLS,
+    PLAIN_MODULES,
+    PLAIN_TYPES,
+    SAME_ITEMS,
+    TRANSPARENT,
+    Function,
+    Value,
+    Values,
+    union,
+)
+
+
+class Inference(Expressions):
+    """Follows values through the files of a program; one for a call, since it remembers."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.classes = Classes(program)
+        self._known: dict[tuple[int, ast.AST], Values] = {}
+        self._busy: set[object] = set()
+
+    def of(self, file: File, node: ast.AST | None) -> Values:
+        """What an expression can be."""
+        if node is None:
+            return None
+        key = (id(file), node)
+        if key in self._known:
+            return self._known[key]
+        if key in self._busy or len(self._busy) > DEEP * 4:
+            return NOTHING if key in self._busy else None
+        self._busy.add(key)
+        try:
+            found = self._of(file, node)
+        except RecursionError:
+            found = None
+        finally:
+            self._busy.discard(key)
+        if not self._busy:
+            self._known[key] = found
+        return found
+
+    def _of(self, file: File, node: ast.AST) -> Values:
+        method = getattr(self, f"_{type(node).__name__.lower()}", None)
+        found: Values = method(file, node) if method is not None else None
+        return found
+
+    # Names
+
+    def _name(self, file: File, node: ast.Name) -> Values:
+        narrowed = self._narrowed(file, node)
+        if narrowed is not None:
+            return narrowed
+        return self.meant(self.program.named(file, node))
+
+    def _narrowed(self, file: File, node: ast.Name) -> Values:
+        """What `isinstance` says of a name in the branch that depends on it."""
+        child: ast.AST = node
+        parent = file.parents.get(node)
+        while parent is not None and not isinstance(parent, Function | ast.Lambda | ast.ClassDef):
+            if isinstance(parent, ast.If | ast.IfExp) and is_taken(parent, child):
+                kinds = checked_kinds(parent.test, node.id)
+                bound = {n.id for n in ast.walk(parent) if isinstance(n, ast.Name) and stores(n)}
+                if kinds and node.id not in bound:
+                    return self.annotated(file, kinds)
+            child, parent = parent, file.parents.get(parent)
+        return None
+
+    def meant(self, meaning: object) -> Values:
+        """What a name of the project, or of others, can be."""
+        meaning = self.program.origin(meaning)  # type: ignore[arg-type]
+        if isinstance(meaning, Target):
+            return frozenset([Value("module", name=meaning.path)])
+        if isinstance(meaning, Foreign):
+            return frozenset([Value("foreign", name=meaning.name)])
+        if not isinstance(meaning, Symbol):
+            return None
+        binders = [b for b in meaning.binders if b.role != "delete"]
+        declared = [b for b in binders if _annotation(meaning.file, b) is not None]
+        if not binders:
+            return None
+        return union([self.bound(meaning.file, b, meaning) for b in declared or binders])
+
+    def bound(self, file: File, binder: Occurrence, symbol: Symbol) -> Values:
+        """What one place that binds a name gives it."""
+        node = binder.node
+        if isinstance(node, ast.ClassDef):
+            return frozenset([Value("class", of=Class(file, node))])
+        if isinstance(node, Function):
+            return frozenset([Value("function", file=file, node=node)])
+        if isinstance(node, ast.arg):
+            return self._parameter(file, binder, node)
+        if isinstance(node, ast.alias):
+            found = self.program.imported(file, binder)
+            return None if found == symbol else self.meant(found)
+        if isinstance(node, ast.ExceptHandler):
+            return self._caught(file, node)
+        annotation = _annotation(file, binder)
+        if annotation is not None:
+            return self.annotated(file, annotation)
+        if isinstance(node, ast.Name):
+            value = self._stored(file, node)
+            return self._filled(file, value, symbol)
+        return None
+
+    def _caught(self, file: File, node: ast.ExceptHandler) -> Values:
+        return self.annotated(file, node.type) if node.type is not None else PLAIN
+
+    def _parameter(self, file: File, binder: Occurrence, node: ast.arg) -> Values:
+        found = method_of(file, binder.scope)
+        if found is not None and found[1].first == node.arg:
+            return frozenset([Value("class" if found[1].of_class else "object", of=found[0])])
+        if node.annotation is None:
+            return None
+        kind = self.annotated(file, node.annotation)
+        arguments = getattr(binder.scope.node, "args", None)
+        if arguments is not None and node in (arguments.vararg, arguments.kwarg):
+            return frozenset(
+                [Value("box", items=kind, name="dict" if node is arguments.kwarg else "")]
+            )
+        return kind
+
+    def _stored(self, file: File, node: ast.AST) -> Values:
+        """What a statement puts into a name, an attribute or an element of a pattern."""
+        parent = file.parents.get(node)
+        if isinstance(parent, ast.Assign | ast.NamedExpr):
+            return self.of(file, parent.value)
+        if isinstance(parent, ast.AnnAssign):
+            return self.annotated(file, parent.annotation)
+        if isinstance(parent, ast.For | ast.AsyncFor | ast.comprehension) and parent.target is node:
+            return self.items(self.of(file, parent.iter))
+        if isinstance(parent, ast.withitem):
+            return self._entered(file, parent.context_expr)
+        if isinstance(parent, ast.Tuple | ast.List):
+            return self._unpacked(file, parent, node)
+        if isinstance(parent, ast.AugAssign):
+            value = self.of(file, parent.value)
+            return value if value is not None and value <= PLAIN else None
+        return None
+
+    def _unpacked(self, file: File, pattern: ast.Tuple | ast.List, node: ast.AST) -> Values:
+        above = file.parents.get(pattern)
+        index = pattern.elts.index(node)  # type: ignore[arg-type]
+        if isinstance(above, ast.Assign) and isinstance(above.value, ast.Tuple):  # noqa: SIM102 - reads best so
+            if len(above.value.elts) == len(pattern.elts):
+                return self.of(file, above.value.elts[index])
+        if isinstance(above, ast.For | ast.comprehension) and isinstance(above.iter, ast.Call):
+            called = last_name(above.iter.func)
+            if called == "enumerate" and above.iter.args and isinstance(above.iter.func, ast.Name):
+                return PLAIN if not index else self.items(self.of(file, above.iter.args[0]))
+            if called == "zip" and index < len(above.iter.args):
+                return self.items(self.of(file, above.iter.args[index]))
+            if called == "items" and isinstance(above.iter.func, ast.Attribute):
+                return (
+                    PLAIN
+                    if not index
+                    else self.items(self.of(file, above.iter.func.value), mapped=True)
+                )
+        return None
+
+    def _entered(self, file: File, node: ast.expr) -> Values:
+        parts: list[Values] = []
+        for value in self.of(file, node) or [None]:
+            if value is not None and value.kind == "object":
+                got = self.member(value, "__enter__")
+                parts.append(self.called(got) if got is not None else None)
+            elif value is not None and value.name == "context":
+                parts.append(value.items)
+            else:
+                parts.append(PLAIN if value is not None and value.kind == "plain" else None)
+        return union(parts)
+
+    def _filled(self, file: File, value: Values, symbol: Symbol) -> Values:
+        """A box that is empty at first holds what is put into it later."""
+        if value is None or not any(v.kind == "box" and v.items == NOTHING for v in value):
+            return value
+        put: list[Values] = []
+        for use in symbol.scope.uses(symbol.name):
+            parent = file.parents.get(use.node)
+            call = file.parents.get(parent) if parent is not None else None
+            if isinstance(parent, ast.Attribute) and isinstance(call, ast.Call) and call.args:
+                if parent.attr in ("append", "add", "appendleft", "insert"):
+                    put.append(self.of(file, call.args[-1]))
+                elif parent.attr in ("extend", "update"):
+                    put.append(self.items(self.of(file, call.args[0])))
+            elif isinstance(parent, ast.Subscript) and isinstance(parent.ctx, ast.Store):
+                put.append(self._stored(file, parent))
+        items = union(put) if put else None
+        return frozenset([Value("box", items=items, name=next(iter(value)).name)])
+
+    # Attributes and calls
+
+    def _attribute(self, file: File, node: ast.Attribute) -> Values:
+        meaning = self.program.meaning(file, node)
+        if meaning is not None:
+            return self.meant(meaning)
+        base = self.of(file, node.value)
+        if base is None:
+            return None
+        return union([self.member(value, node.attr) for value in base])
+
+    def member(self, value: Value, name: str) -> Values:
+        """What an attribute of a value can be."""
+        if value.kind in ("object", "class", "super") and value.of is not None:
+            return self._of_class(value, name)
+        if value.kind == "plain":
+            return PLAIN
+        if value.kind == "box":
+            return frozenset([Value("bound", items=value.items, name=name, file=value.file)])
+        if value.kind == "foreign":
+            return frozenset([Value("foreign", name=f"{value.name}.{name}")])
+        return None
+
+    def _of_class(self, value: Value, name: str) -> Values:
+        assert value.of is not None
+        own = self.classes.own_line(value.of)
+        for above in own[1:] if value.kind == "super" else own:
+            found: list[Values] = []
+            symbol = Symbol(above.file, above.scope, name)
+            bound = [b for b in symbol.binders if b.role != "delete"]
+            for binder in bound:
+                found.append(self._given(above.file, binder, symbol))  # noqa: PERF401 - reads best so
+            declared = [b for b in bound if _annotation(above.file, b) is not None]
+            if not declared:
+                for store in self_stores(above, name):
+                    found.append(self._held(above.file, store))  # noqa: PERF401 - reads best so
+            if found:
+                return union(found)
+        if name == "__class__" and value.kind == "object":
+            return frozenset([Value("class", of=value.of)])
+        return None
+
+    def _held(self, file: File, store: ast.Attribute) -> Values:
+        value = self._stored(file, store)
+        if value is not None and any(v.kind == "box" and v.items == NOTHING for v in value):
+            return frozenset([Value("box", items=None)])
+        return value
+
+    def _given(self, file: File, binder: Occurrence, symbol: Symbol) -> Values:
+        node = binder.node
+        if isinstance(node, Function):
+            names = {last_name(d) for d in node.decorator_list}
+            if names & {"property", "cached_property"}:
+                return self.returned(file, node)
+            if names & {"setter", "deleter"}:
+                return NOTHING
+        return self.bound(file, binder, symbol)
+
+    def _call(self, file: File, node: ast.Call) -> Values:
+        if isinstance(node.func, ast.Name) and node.func.id == "super":
+            method = method_at(file, file.within[node])
+            return frozenset([Value("super", of=method[0])]) if method else None
+        function = self.of(file, node.func)
+        if function is None:
+            return None
+        return union([self._result(file, node, value) for value in function])
+
+    def _result(self, file: File, node: ast.Call, value: Value) -> Values:
+        if value.kind == "foreign":
+            return self._foreign(file, node, value.name)
+        if value.kind == "bound":
+            if value.name in ITEM_METHODS:
+                more = [self.of(file, a) for a in node.args[1:]]
+                return union([value.items, *more, PLAIN])
+            if value.name in BOX_METHODS:
+                return frozenset([Value("box", items=value.items)])
+            return PLAIN if value.name != "items" else None
+        return self.called(frozenset([value]))
+
+    def called(self, function: Values) -> Values:
+        """What a call of something gives."""
+        parts: list[Values] = []
+        for value in function or [Value("foreign")]:
+            if value.kind == "class":
+                parts.append(frozenset([Value("object", of=value.of)]))
+            elif value.kind == "function" and value.file is not None and value.node is not None:
+                parts.append(self.returned(value.file, value.node))
+            elif value.kind == "object":
+                call = self.member(value, "__call__")
+                parts.append(self.called(call) if call is not None else None)
+            else:
+                parts.append(PLAIN if value.kind == "plain" else None)
+        return union(parts)
+
+    def returned(self, file: File, node: Function) -> Values:
+        """What a function gives back."""
+        known = TRANSPARENT | {"property", "cached_property", "contextmanager", "setter"}
+        names = {last_name(d.func if isinstance(d, ast.Call) else d) for d in node.decorator_list}
+        if names - known:
+            return None
+        if node.returns is not None:
+            found = self.annotated(file, node.returns, node)
+        else:
+            found = self._returns(file, node)
+        if "contextmanager" in names:
+            return frozenset([Value("box", items=self.items(found), name="context")])
+        if isinstance(node, ast.AsyncFunctionDef):
+            return frozenset([Value("box", items=found, name="coroutine")])
+        return found
+
+    def _returns(self, file: File, node: Function) -> Values:
+        scope = file.scopes[node]
+        inside = [n for n in ast.walk(node) if file.within.get(n) is scope]
+        yields = [n for n in inside if isinstance(n, ast.Yield | ast.YieldFrom)]
+        if yields:
+            items = [
+                self.of(file, y.value)
+                if isinstance(y, ast.Yield)
+                else self.items(self.of(file, y.value))
+                for y in yields
+            ]
+            return frozenset([Value("box", items=union(items))])
+        given = [n.value for n in inside if isinstance(n, ast.Return)]
+        return union([PLAIN, *(self.of(file, v) for v in given if v is not None)])
+
+    def _foreign(self, file: File, node: ast.Call, name: str) -> Values:  # noqa: C901 - one list of cases
+        module, _, last = name.rpartition(".")
+        first = self.of(file, node.args[0]) if node.args else None
+        if last in PLAIN_CALLS and module == "builtins":
+            return PLAIN
+        if last in SAME_ITEMS:
+            source = node.args[-1] if node.args else None
+            items = self.items(self.of(file, source)) if source is not None else NOTHING
+            return frozenset([Value("box", items=items)])
+        if last in ("dict", "defaultdict", "OrderedDict"):
+            return frozenset(
+                [
+                    Value(
+                        "box",
+                        items=NOTHING if last != "dict" or not node.args else None,
+                        name="dict",
+                    )
+                ]
+            )
+        if module == "builtins" and last in ("next", "max", "min"):
+            if last == "next" or len(node.args) == 1:
+                more = [self.of(file, k.value) for k in node.keywords if k.arg == "default"]
+                more += [self.of(file, a) for a in node.args[1:]]
+                return union([self.items(first), *more])
+            return union([self.of(file, a) for a in node.args])
+        if name in ("copy.copy", "copy.deepcopy", "dataclasses.replace"):
+            return first
+        if name == "builtins.type" and len(node.args) == 1 and first is not None:  # noqa: SIM102 - reads best so
+            if all(v.kind == "object" for v in first):
+                return frozenset(Value("class", of=v.of) for v in first)
+        if last == "cast" and len(node.args) == 2:
+            return self.annotated(file, node.args[0])
+        if name in {"builtins.enumerate", "builtins.zip"}:
+            return frozenset([Value("box", items=None)])
+        return self.made(name)
+
+    def made(self, name: str) -> Values:
+        """An object of a class of Python's own."""
+        module, _, last = name.rpartition(".")
+        if module == "builtins":
+            known = last in PLAIN_TYPES or last.endswith(("Error", "Exception", "Warning"))
+            return PLAIN if known else None
+        return PLAIN if module in PLAIN_MODULES else None
+
+
+def _annotation(file: File, binder: Occurrence) -> ast.expr | None:
+    parent = file.parents.get(binder.node)
+    if isinstance(parent, ast.AnnAssign) and parent.target is binder.node:
+        return parent.annotation
+    return None

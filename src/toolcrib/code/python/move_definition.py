@@ -1,0 +1,393 @@
+"""A function or a class of a module, moved to another module with all that it needs."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from toolcrib.code.places import Place
+from toolcrib.code.python.bound_file import File
+from toolcrib.code.python.definition_needs import changing, has_open_annotations
+from toolcrib.code.python.imports import Definition, Imports, import_order, is_typing
+from toolcrib.code.python.modules import Target
+from toolcrib.code.python.names import GlobalNames
+from toolcrib.code.python.program import Symbol
+from toolcrib.code.python.references import state_of
+from toolcrib.code.python.scopes import Occurrence
+from toolcrib.code.rewrite import Done, Rewrite
+from toolcrib.core.errors import BadInput, Conflict, NotFound
+from toolcrib.files.content.faithful import Splice
+
+_OWN = ("__name__", "__file__", "__path__", "__package__", "__spec__", "__doc__")
+FUTURE = "from __future__ import annotations"
+
+
+def move(rewrite: Rewrite, path: str, name: str, target: str) -> Done:
+    """Plan to move a top-level function or class to another file, which need not exist.
+
+    Raises:
+        BadInput: the target is the same file, or no Python file.
+        NotFound: there is no such function at the top of the file.
+        Conflict: it would change what the program does.
+        UnsupportedContent: one of the files is not valid Python.
+    """
+    program = state_of(rewrite.project).program
+    if target == path or not target.endswith(".py"):
+        raise BadInput("target is the same file, or no Python file.", hint="Name another .py file.")
+    file = program.file(path)
+    moving = _Moving(rewrite, program, file, _definition(file, name), target)
+    moving.plan()
+    if moving.against:
+        raise Conflict(
+            f"{name} is not moved; this stands in the way:\n" + "\n".join(moving.against[:20]),
+            hint="Resolve these lines first, or move what it depends on with it.",
+            obstacles=moving.against[:100],
+        )
+    shown = rewrite.project.display
+    return Done(
+        f"move {name} from {shown(path)} to {shown(target)}",
+        {"name": name, "target": shown(target), "importers": sorted(moving.importers)},
+        tuple(moving.notes),
+    )
+
+
+def _definition(file: File, name: str) -> Definition:
+    for statement in file.source.tree.body:
+        if isinstance(statement, Definition) and statement.name == name:
+            if len([b for b in file.module.bound.get(name, ()) if b.role != "declare"]) != 1:
+                raise Conflict(
+                    f"{name} is defined several times in {file.path}.",
+                    hint="Leave one definition, then move it.",
+                )
+            return statement
+    raise NotFound(
+        f"{file.path} has no function {name} at its top level.",
+        hint="Only functions and classes of a module are moved, not methods.",
+    )
+
+
+@dataclass(eq=False)
+class _Moving(Imports):
+    def __post_init__(self) -> None:
+        self.there = self.program.file(self.target) if self.target in self.program.modules else None
+        self.start, self.stop = self._lines()
+        self.needed: dict[str, str] = {}
+        self.typed: dict[str, str] = {}
+
+    def plan(self) -> None:
+        """Collect all changes, and what is against them."""
+        found = GlobalNames(
+            self.program, Symbol(self.source, self.source.module, self.name)
+        ).found()
+        self._needs()
+        self._target_is_free()
+        places = [p for p in found.places.values() if not self._is_inside(p)]
+        back = self._importers(places)
+        if back or found.obstacles:
+            self._reimport()
+        for place in found.result("").possible:
+            if place.kind == "text" and not self._is_inside(place):
+                self.notes.append(f"Left as it is: {place.path}:{place.line}")
+        self.notes[10:] = []
+        self._cycles()
+        if not self.against:
+            self._cut()
+            self._paste()
+
+    # The text
+
+    def _lines(self) -> tuple[int, int]:
+        first = min([self.node.lineno, *(d.lineno for d in self.node.decorator_list)])
+        while first > 1 and self.source.source.lines[first - 2].startswith("#"):
+            if first == 2 and self.source.source.lines[0].startswith(("#!", "# -*-")):
+                break
+            first -= 1
+        return first, self.node.end_lineno or self.node.lineno
+
+    def _is_inside(self, place: Place) -> bool:
+        return place.path == self.source.path and self.start <= place.line <= self.stop
+
+    @property
+    def text(self) -> str:
+        """The text of the function with its comments and decorators."""
+        return "\n".join(self.source.source.lines[self.start - 1 : self.stop])
+
+    # What it needs
+
+    def _needs(self) -> None:
+        future = FUTURE in self.source.source.text
+        for use in self._outer_uses():
+            name = use.name
+            if use.owner is None:
+                if name in _OWN:
+                    self.against.append(f"{self._at(use)}{name} is that of its module.")
+                elif self.there is not None and self.there.module.bound.get(name):
+                    self.against.append(
+                        f"{self._at(use)}{name} is something else in {self.target}."
+                    )
+                continue
+            if name == self.name or name in self.needed:
+                continue
+            if use.role != "load":
+                self.against.append(f"{self._at(use)}it changes {name} of its module.")
+                continue
+            symbol = Symbol(self.source, self.source.module, name)
+            self._need(symbol, use, typed=future and is_typing(self.source, symbol))
+        if self.source.module.stars and any(u.owner is None for u in self._outer_uses()):
+            star = self.source.module.stars[0]
+            self.against.append(f"{self.source.at(star)}`import *` may give names that it needs.")
+
+        for use in changing(self.source, self.node, self._outer_uses()):
+            self.against.append(
+                f"{self._at(use)}{use.name} may have another value when the module is loaded whole."
+            )
+        bare = self.there is not None and FUTURE not in self.there.source.text
+        if future and bare and has_open_annotations(self.node):
+            self.against.append(f"{self.target}:1: it needs `{FUTURE}`.")
+
+    def _outer_uses(self) -> Iterator[Occurrence]:
+        for occurrence in self.source.module.all():
+            line = occurrence.spot.line
+            if not self.start <= line <= self.stop:
+                continue
+            if (occurrence.owner is None and occurrence.role == "load") or (
+                occurrence.owner is self.source.module and occurrence.node is not self.node
+            ):
+                yield occurrence
+
+    def _at(self, use: Occurrence) -> str:
+        return f"{self.source.path}:{use.spot.line}: "
+
+    def _need(self, symbol: Symbol, use: Occurrence, *, typed: bool) -> None:
+        binders = symbol.binders
+        alias = binders[0].node if len(binders) == 1 else None
+        parent = self.source.parents.get(alias) if alias is not None else None
+        own = self._in_target(symbol)
+        if own == "same":
+            return
+        if own:
+            self.against.append(f"{self._at(use)}{symbol.name} is something else in {self.target}.")
+            return
+        if isinstance(alias, ast.alias) and isinstance(parent, ast.Import | ast.ImportFrom):
+            plain = (
+                isinstance(self.source.parents.get(parent), ast.Module)
+                or parent in self.source.source.tree.body
+            )
+            if plain or typed:
+                written = self._import_of(parent, alias)
+                if written:
+                    (self.needed if plain else self.typed)[symbol.name] = written
+                return
+        if self._changes(symbol):
+            self.against.append(
+                f"{self._at(use)}{symbol.name} is bound anew while the program runs: an import "
+                "would not see that."
+            )
+            return
+        module = self._name_for(self.target, self.source.path)
+        self.needed[symbol.name] = f"from {module} import {symbol.name}"
+        self.edges.append((self.target, self.source.path))
+
+    def _changes(self, symbol: Symbol) -> bool:
+        bound = [b for b in symbol.binders if b.role != "annotate"]
+        if any(b.scope is not self.source.module for b in bound):
+            return True
+        return len(bound) > 1 and any(b.role == "assign" for b in bound)
+
+    def _in_target(self, symbol: Symbol) -> str:
+        """Whether the target has a name already: "same" thing, "other", or ""."""
+        if self.there is None or not self.there.module.bound.get(symbol.name):
+            return ""
+        here = self.program.origin(symbol)
+        there = self.program.origin(Symbol(self.there, self.there.module, symbol.name))
+        return "same" if here is not None and here == there else "other"
+
+    def _import_of(self, node: ast.Import | ast.ImportFrom, alias: ast.alias) -> str:
+        """An import of the source as the target writes it."""
+        shown = alias.name + (f" as {alias.asname}" if alias.asname else "")
+        if isinstance(node, ast.Import):
+            found = self.program.modules.absolute(self.source.path, alias.name)
+            if found.path:
+                self.edges.append((self.target, found.path))
+            return f"import {shown}"
+        found = self.program.modules.imported(self.source.path, node)
+        child = self.program.modules.child(found, alias.name)
+        inner = child if child is not None and child.path else found
+        if inner.path == self.target:
+            if child is not None and child.path:
+                self.against.append(f"{self.source.at(node)}it uses the target as a module.")
+            elif alias.asname:
+                self.against.append(f"{self.source.at(node)}it uses another name for {alias.name}.")
+            return ""
+        if inner.path:
+            self.edges.append((self.target, inner.path))
+        module = node.module or ""
+        if node.level:
+            module = self._relative(found)
+        return f"from {module} import {shown}"
+
+    def _relative(self, found: Target) -> str:
+        if found.path:
+            return self._name_for(self.target, found.path)
+        folder = found.folder or ""
+        return self._name_for(self.target, f"{folder}/__init__.py" if folder else "__init__.py")
+
+    # Who uses it
+
+    def _target_is_free(self) -> None:
+        if self.there is None:
+            return
+        for binder in self.there.module.bound.get(self.name, ()):
+            node = self.there.parents.get(binder.node)
+            ours = isinstance(node, ast.ImportFrom) and (
+                self.program.modules.imported(self.target, node).path == self.source.path
+            )
+            if not ours:
+                self.against.append(
+                    f"{self.target}:{binder.spot.line}: {self.name} is there already."
+                )
+
+    def _importers(self, places: list[Place]) -> bool:
+        """Rewrite `from source import name`; True where other uses of the source remain."""
+        remains = any(p.path == self.source.path for p in places)
+        handled: set[tuple[str, int]] = set()
+        for path in sorted({p.path for p in places if p.path != self.source.path}):
+            file = self.program.file(path)
+            for node in file.within:
+                if not isinstance(node, ast.ImportFrom):
+                    continue
+                aliases = [a for a in node.names if a.name == self.name]
+                if (
+                    not aliases
+                    or self.program.modules.imported(path, node).path != self.source.path
+                ):
+                    continue
+                handled |= {(path, a.lineno) for a in aliases}
+                self._redirect(file, node, aliases)
+            for node in file.attributes(self.name):
+                found = self.program.module_of(file, node.value)
+                if found is not None and found.path == self.source.path:
+                    remains = True
+        return remains
+
+    def _redirect(self, file: File, node: ast.ImportFrom, aliases: list[ast.alias]) -> None:
+        source, path = file.source, file.path
+        self.importers.add(self.rewrite.project.display(path))
+        kept = [a for a in node.names if a not in aliases]
+        if path == self.target:
+            if any(a.asname not in (None, self.name) for a in aliases):
+                self.against.append(f"{file.at(node)}it is imported under another name there.")
+            self.drops.setdefault(path, []).append(node)
+            new = ""
+        else:
+            shown = ", ".join(source.segment(a) for a in aliases)
+            new = f"from {self._module_in(file, node)} import {shown}"
+            if file.parents.get(node) in (None, source.tree):
+                self.edges.append((path, self.target))
+        if kept and "#" in source.segment(node):
+            self.against.append(f"{file.at(node)}its import has comments between the names.")
+        start, end = source.start(node), source.end(node)
+        line = source.lines[node.lineno - 1]
+        indent = line[: len(line) - len(line.lstrip())]
+        old = ""
+        if kept:
+            head = source.text[start : source.start(node.names[0])].split("import")[0]
+            old = f"{head}import {', '.join(source.segment(a) for a in kept)}"
+        parts = [p for p in (old, new) if p]
+        if not parts:
+            self._drop(file, node)
+            return
+        self.rewrite.replace(path, Splice(start, end, f"\n{indent}".join(parts)))
+
+    def _drop(self, file: File, node: ast.ImportFrom) -> None:
+        start, end = file.source.start(node), file.source.end(node)
+        alone = not file.source.lines[node.lineno - 1][: node.col_offset].strip()
+        if node in file.source.tree.body and alone and file.source.text[end : end + 1] == "\n":
+            self.rewrite.replace(file.path, Splice(start, end + 1, ""))
+        else:
+            self.rewrite.replace(file.path, Splice(start, end, "pass"))
+
+    def _reimport(self) -> None:
+        """Let the source import what it had."""
+        module = self._name_for(self.source.path, self.target)
+        self.edges.append((self.source.path, self.target))
+        at = _import_line(self.source)
+        text = f"from {module} import {self.name}\n"
+        self.rewrite.replace(self.source.path, Splice(at, at, text))
+
+    # The changes of the two files
+
+    def _cut(self) -> None:
+        source = self.source.source
+        lines = source.lines
+        start, stop = self.start, self.stop
+        while stop < len(lines) and not lines[stop].strip():
+            stop += 1
+        if stop >= len(lines):
+            while start > 1 and not lines[start - 2].strip():
+                start -= 1
+            begin = source.starts[start - 1]
+            self.rewrite.replace(source.path, Splice(begin, len(source.text), ""))
+            return
+        self.rewrite.replace(source.path, Splice(source.starts[start - 1], source.starts[stop], ""))
+
+    def _paste(self) -> None:
+        imports = sorted(dict.fromkeys(self.needed.values()), key=import_order)
+        typed = sorted(dict.fromkeys(self.typed.values()))
+        if typed:
+            imports.append("from typing import TYPE_CHECKING")
+        block = "".join(f"{line}\n" for line in imports)
+        if typed:
+            block += "\nif TYPE_CHECKING:\n" + "".join(f"    {line}\n" for line in typed)
+        future = FUTURE in self.source.source.text
+        if self.there is None:
+            head = f"{FUTURE}\n\n" if future else ""
+            gap = "\n\n" if head or block else ""
+            self.rewrite.create(
+                self.target,
+                f"{head}{block}{gap if block else gap[1:] if head else ''}{self.text}\n",
+            )
+            return
+        there = self.there.source
+        if future and FUTURE not in there.text and typed:
+            self.against.append(f"{self.target}:1: it needs `{FUTURE}`.")
+        at = _import_line(self.there)
+        if block:
+            self.rewrite.replace(self.target, Splice(at, at, block))
+        place = at if self.target in self.drops else _end_of(self.there)
+        if place == at:
+            text = f"\n\n{self.text}\n"
+        elif place == len(there.text):
+            gap = "\n\n" if there.text.endswith("\n") else "\n\n\n"
+            text = f"{gap if there.text.strip() else ''}{self.text}\n"
+        else:
+            text = f"{self.text}\n\n\n"
+        self.rewrite.replace(self.target, Splice(place, place, text))
+
+
+def _import_line(file: File) -> int:
+    """Where another import goes: behind those at the top."""
+    at = 0
+    for index, statement in enumerate(file.source.tree.body):
+        is_doc = (
+            not index
+            and isinstance(statement, ast.Expr)
+            and isinstance(statement.value, ast.Constant)
+        )
+        if not is_doc and not isinstance(statement, ast.Import | ast.ImportFrom):
+            break
+        at = statement.end_lineno or statement.lineno
+    if not at:
+        lines = file.source.lines
+        while at < len(lines) and lines[at].startswith("#!"):
+            at += 1
+    return min(file.source.starts[at], len(file.source.text))
+
+
+def _end_of(file: File) -> int:
+    """Where another function goes: at the end, but before what runs a script."""
+    last = file.source.tree.body[-1] if file.source.tree.body else None
+    if isinstance(last, ast.If) and "__name__" in ast.dump(last.test):
+        return file.source.starts[last.lineno - 1]
+    return len(file.source.text)

@@ -1,0 +1,188 @@
+"""A Python file parsed, with the place of each name in characters."""
+
+from __future__ import annotations
+
+import ast
+import io
+import keyword
+import re
+import sys
+import tokenize
+import warnings
+from dataclasses import dataclass
+from functools import cached_property
+
+from toolcrib.code.python.fstrings import relocate
+from toolcrib.core.errors import UnsupportedContent
+
+WORD = re.compile(r"[^\W\d]\w*")
+_MEND = "Mend the file first, or leave it out."
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """A name in a text: its line, from 1, and the columns in characters, from 0."""
+
+    line: int
+    column: int
+    end: int
+
+
+class PythonSource:
+    """A file and its tree.
+
+    Attributes:
+        path: as the project names the file.
+        text: line ends are line feeds.
+        lines: without their ends.
+        tree: its syntax tree; names in f-strings stand where they are in the text.
+    """
+
+    def __init__(self, path: str, text: str) -> None:
+        """Parse a text.
+
+        Raises:
+            UnsupportedContent: it is not valid Python for this interpreter.
+        """
+        self.path = path
+        self.text = text
+        self.lines = text.split("\n")
+        self.tree = _parsed(path, text)
+        relocate(self.tree, text)
+        self.starts = [0]
+        for line in self.lines:
+            self.starts.append(self.starts[-1] + len(line) + 1)
+
+    @cached_property
+    def tokens(self) -> list[tokenize.TokenInfo]:
+        """All tokens of the text."""
+        try:
+            return list(tokenize.generate_tokens(io.StringIO(self.text).readline))
+        except (tokenize.TokenError, SyntaxError, IndentationError):
+            return []
+
+    def column(self, line: int, offset: int) -> int:
+        """The column in characters of a column in bytes."""
+        text = self.lines[line - 1]
+        if text.isascii():
+            return offset
+        return len(text.encode()[:offset].decode("utf-8", "ignore"))
+
+    def offset(self, line: int, column: int) -> int:
+        """The position in the text of a place."""
+        return self.starts[line - 1] + column
+
+    def start(self, node: ast.AST) -> int:
+        """Where a node begins in the text, its decorators not counted."""
+        return self.offset(node.lineno, self.column(node.lineno, node.col_offset))  # type: ignore[attr-defined]
+
+    def end(self, node: ast.AST) -> int:
+        """Where a node ends in the text."""
+        line: int = node.end_lineno  # type: ignore[attr-defined]
+        return self.offset(line, self.column(line, node.end_col_offset))  # type: ignore[attr-defined]
+
+    def segment(self, node: ast.AST) -> str:
+        """The text of a node."""
+        return self.text[self.start(node) : self.end(node)]
+
+    def spot(self, line: int, offset: int, name: str) -> Spot:
+        """The spot of a name that begins at a column in bytes."""
+        column = self.column(line, offset)
+        return Spot(line, column, column + len(name))
+
+    def spot_before(self, line: int, offset: int, name: str) -> Spot:
+        """The spot of a name that ends at a column in bytes."""
+        column = self.column(line, offset)
+        return Spot(line, column - len(name), column)
+
+    def spot_after(self, line: int, offset: int, name: str, marks: str = "") -> Spot:
+        """The first spot of a name behind a column in bytes.
+
+        Args:
+            line: where to look first.
+            offset: from which column.
+            name: the name.
+            marks: what must stand right before it: "as", "**", "," and the like, each a token.
+        """
+        column = self.column(line, offset)
+        before = ""
+        for token in self.tokens:
+            if token.start < (line, column) or token.type in _BLANK:
+                continue
+            if token.string == name and token.type == tokenize.NAME:  # noqa: SIM102 - reads best so
+                if not marks or before in marks.split():
+                    return Spot(token.start[0], token.start[1], token.end[1])
+            before = token.string
+        return Spot(line, column, column)
+
+    def definition_spot(self, node: ast.AST, name: str) -> Spot:
+        """The spot of the name of a function or a class."""
+        line: int = node.lineno  # type: ignore[attr-defined]
+        offset: int = node.col_offset  # type: ignore[attr-defined]
+        column = self.column(line, offset)
+        match = _HEAD.match(self.lines[line - 1], column)
+        if match is not None and match[1] == name:
+            return Spot(line, match.start(1), match.end(1))
+        return self.spot_after(line, offset, name, "def class")
+
+    def written(self, spot: Spot) -> str:
+        """What stands at a spot."""
+        if not 0 < spot.line <= len(self.lines):
+            return ""
+        return self.lines[spot.line - 1][spot.column : spot.end]
+
+
+_HEAD = re.compile(r"(?:(?:async[ \t]+)?def|class)[ \t]+([^\W\d]\w*)")
+_BLANK = (tokenize.NL, tokenize.COMMENT, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)
+
+
+def is_name(text: str) -> bool:
+    """Whether a text can be the name of something of one's own."""
+    return text.isidentifier() and not keyword.iskeyword(text)
+
+
+_NEWER = (
+    (re.compile(r"\s*type\s+\w+\s*(?:\[.*)?="), (3, 12), "a type statement needs"),
+    (re.compile(r"\s*type\s+\w+\s*\["), (3, 12), "a type statement needs"),
+    (re.compile(r"\s*(?:async\s+)?(?:def|class)\s+\w+\s*\["), (3, 12), "type parameters need"),
+    (re.compile(r".*(?<!\w)(?:[rR]?[tT]|[tT][rR])['\"]"), (3, 14), "a t-string needs"),
+)
+_FORMATTED = re.compile(r"(?<!\w)(?:[rR]?[fF]|[fF][rR])['\"]")
+
+
+def _newer(text: str, error: SyntaxError) -> str:
+    """The syntax of a newer Python that an error may come from; "" for none."""
+    number = error.lineno or 1
+    lines = text.split("\n")
+    line = lines[number - 1] if 0 < number <= len(lines) else ""
+    for pattern, version, what in _NEWER:
+        if sys.version_info < version and pattern.match(line):
+            return f"{what} Python {version[0]}.{version[1]}"
+    formatted = "f-string" in (error.msg or "") or _FORMATTED.search(line) is not None
+    if sys.version_info < (3, 12) and formatted:
+        return "not valid Python before 3.12: in an f-string, or near one"
+    return ""
+
+
+def _parsed(path: str, text: str) -> ast.Module:
+    if "\r" in text or "\f" in text:
+        raise UnsupportedContent(f"{path}: its lines end in an unusual way.", hint=_MEND)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(text, type_comments=False)
+    except SyntaxError as error:
+        newer = _newer(text, error)
+        if newer:
+            running = f"{sys.version_info.major}.{sys.version_info.minor}"
+            raise UnsupportedContent(
+                f"{path}:{error.lineno or 1}: {newer}, and toolcrib runs on Python {running}.",
+                hint="Run toolcrib on that Python, or leave the file out.",
+            ) from None
+        raise UnsupportedContent(
+            f"{path}:{error.lineno or 1}: not valid Python: {error.msg}.", hint=_MEND
+        ) from None
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise UnsupportedContent(
+            f"{path}: it cannot be parsed: {type(error).__name__}.", hint=_MEND
+        ) from None

@@ -1,0 +1,40 @@
+"""A first parse of a source in a process that can be killed.
+
+A parser that meets a hostile text may need minutes, and in this process nothing else runs
+meanwhile, since it does not give up the interpreter's lock. What the child parses soon is
+parsed here too; the rest is refused.
+"""
+
+from __future__ import annotations
+
+import ast
+import time
+import warnings
+from contextlib import suppress
+from typing import Any
+
+FUNCTION = "toolcrib.code.trial_parse:tried"
+OWN = "ast"
+"""Python, by the interpreter's own parser."""
+
+
+def prepare() -> None:
+    """Load what is loaded late."""
+    tried({"language": OWN}, b"a = 1\n")
+    with suppress(ImportError):
+        tried({"language": "python"}, b"a = 1\n")
+
+
+def tried(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]:
+    """Parse a text; tells the seconds of the processor that this took."""
+    text, language = data.decode("utf-8", "replace"), request["language"]
+    start = time.process_time()
+    if language == OWN:
+        with suppress(SyntaxError, ValueError, RecursionError), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ast.parse(text)
+    else:
+        from ast_grep_py import SgRoot
+
+        SgRoot(text, language).root().find(kind="ERROR")
+    return {"seconds": time.process_time() - start}, b""

@@ -1,0 +1,3 @@
+"""The version of toolcrib."""
+
+VERSION = "0.1.0"

@@ -1,0 +1,311 @@
+"""What the scorer looks at: columns of bytes, one byte for each block of a page."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from itertools import accumulate
+from math import log
+from operator import floordiv, sub
+from typing import TypeVar
+
+from toolcrib.documents.reader import tags
+from toolcrib.documents.reader.byte_codes import (
+    CLIPPED,
+    LIMIT,
+    LOGS,
+    SHARE,
+    bit_columns,
+    log_code,
+    signed_code,
+)
+from toolcrib.documents.reader.chains import Chains, block_sums, picker
+from toolcrib.documents.reader.lexicon import SHORT, Lexicon
+from toolcrib.documents.reader.tags import TAG_IDS
+from toolcrib.documents.reader.tree import Block, Page
+
+_ENDS = (".", "!", "?", "\u2026", "\u3002", "\uff01", "\uff1f", '."', ".\u201d", ".)")
+_PRICED = "$€£¥"
+_HEAD = 400
+"""Characters of a block in which signs are looked for."""
+_TITLE_WORDS = 30
+_Number = TypeVar("_Number", int, float)
+
+TEXT_NAMES = (
+    "words", "chars", "link_density", "ends", "commas", "money", "lines", "question", "txt_mean",
+    "txt_min", "dup",
+)  # fmt: skip
+_LINKED, _ENDING, _MONEY, _QUESTION, _MEAN = 2, 3, 5, 7, 8
+PLACE_NAMES = (
+    "tag", "depth", "siblings", "own_sum", "own_min", "inline_sum", "parent_sum",
+    "path_sum", "path_min", "path_max", "path_low_far", "rep", "path_rep", "path_rep_words",
+    "path_rep_level", "same", "same_words", "same_link", "index", "words_before", "from_h1",
+    "title", "from_title", "from_end", "top_in", "top_depth", "flags", "more_flags",
+)  # fmt: skip
+CHAIN_NAMES = tuple(
+    f"c{step}_{what}"
+    for step in range(4)
+    for what in ("link", "long", "mean", "share", "heads", "name", "ends")
+)
+FLAG_NAMES = (
+    "f_nav", "f_header", "f_footer", "f_aside", "f_main", "f_article", "f_form", "f_table",
+    "f_list", "f_dialog", "f_button", "f_figure", "f_quote", "f_pre", "f_hidden", "f_noscript",
+)  # fmt: skip
+AROUND_NAMES = (
+    "level", "words_m1", "words_q1", "level_m1", "level_q1", "long10", "link3", "link10", "path5",
+    "txt5", "since_head", "till_head",
+)  # fmt: skip
+NAMES = (*TEXT_NAMES, *PLACE_NAMES, *CHAIN_NAMES, *FLAG_NAMES, *AROUND_NAMES)
+"""The columns."""
+
+PAGE_NAMES = (
+    "g_blocks", "g_words", "g_link", "g_long", "g_p", "g_li", "g_td", "g_heads", "g_articles",
+    "g_rep", "g_rep_words", "g_forms", "g_images", "g_main", "g_hidden", "g_money", "g_pre",
+    "g_question", "g_top", "g_buttons",
+)  # fmt: skip
+
+_PARAGRAPH, _ITEM, _CELL, _CODE, _BUTTON, _NO_LEVEL = 7, 6, 5, 3, 2, 8
+LEVELS = {
+    "h1": 14, "h2": 13, "h3": 12, "h4": 11, "h5": 10, "h6": 10, "summary": 9, "p": _PARAGRAPH,
+    "li": _ITEM, "td": _CELL, "th": _CELL, "dt": 4, "dd": 4, "pre": _CODE, "button": _BUTTON,
+    "figcaption": 1, "caption": 1,
+}  # fmt: skip
+"""Tags in an order in which neighbours are alike."""
+
+
+def text_columns(blocks: list[Block], words: list[int], lexicon: Lexicon) -> list[bytes]:
+    """What the texts of blocks are like, named by TEXT_NAMES."""
+    texts = [block.text for block in blocks]
+    sizes = list(map(len, texts))
+    heads = [
+        text if size <= _HEAD else text[:_HEAD] for text, size in zip(texts, sizes, strict=True)
+    ]
+    copies = Counter(texts)
+    read = {
+        text: lexicon.text(text[:_HEAD], own) if own <= SHORT else (0, 0)
+        for text, own in dict(zip(texts, words, strict=True)).items()
+    }
+    joined = "".join(heads)
+    found = [read[text] for text in texts]
+    return [
+        bytes([LOGS[own] if own < LIMIT else 255 for own in words]),
+        bytes([LOGS[size] if size < LIMIT else 255 for size in sizes]),
+        bytes([
+            (linked * SHARE // size if linked < size else SHARE) if linked else 0
+            for linked, size in zip([block.link_chars for block in blocks], sizes, strict=True)
+        ]),
+        bytes([text.endswith(_ENDS) for text in texts]),
+        bytes([log_code(text.count(",")) for text in texts]),
+        bytes([
+            "$" in head or "€" in head or "£" in head or "¥" in head for head in heads
+        ]) if any(sign in joined for sign in _PRICED) else bytes(len(texts)),
+        bytes([min(255, text.count("\n")) for text in texts]),
+        bytes(["?" in head for head in heads]),
+        bytes([CLIPPED[mean] for mean, _ in found]),
+        bytes([CLIPPED[least] for _, least in found]),
+        bytes([LOGS[copies[text]] for text in texts]),
+    ]  # fmt: skip
+
+
+class Sheet:
+    """All columns of one page, and the page's own row."""
+
+    def __init__(self, page: Page, title: str, lexicon: Lexicon) -> None:
+        self.page = page
+        self.title = frozenset(title.lower().split())
+        self.lexicon = lexicon
+        blocks, elements = page.blocks, page.elements
+        self.words = [block.words for block in blocks]
+        tags = [elements[block.element].tag for block in blocks]
+        self.texts = text_columns(blocks, self.words, lexicon)
+        self.sums = block_sums(self.words, tags, self.texts[_LINKED], self.texts[_ENDING])
+        self.chains = Chains(page, self.sums, lexicon)
+        self.levels = bytes([LEVELS.get(tag, _NO_LEVEL) for tag in tags])
+        self.tag_ids = bytes([TAG_IDS.get(tag, 0) for tag in tags])
+
+    def columns(self) -> list[bytes]:
+        """The columns, named by NAMES."""
+        flags = self.chains.at([element.flags for element in self.page.elements])
+        low = bytes([one & 255 for one in flags])
+        high = bytes([one >> 8 & 255 for one in flags])
+        chains = strided(b"".join(self.chains.rows()), len(CHAIN_NAMES))
+        split = bit_columns(low, 8) + bit_columns(high, 8)
+        places = [*self._elements(), *self._groups(), *self._places(), low, high]
+        return self.texts + places + chains + split + self._around()
+
+    def _elements(self) -> list[bytes]:
+        """What the elements of the blocks are like, the first of PLACE_NAMES."""
+        chains, elements = self.chains, self.page.elements
+        at = chains.at
+        counted = Counter(chains.parents)
+        children = [counted[number] for number in range(len(elements))] + [0]
+        names = [*(total for total, _, _ in chains.names), 0]
+        above = picker(chains.above)
+        return [
+            self.tag_ids,
+            _bytes(at([element.depth for element in elements])),
+            bytes([LOGS[one] for one in above(children)]),
+            _clipped(at(names)),
+            _clipped([least for _, least, _ in at(chains.names)]),
+            _clipped(chains.inline),
+            _clipped(above(names)),
+            _clipped(at(chains.path_sums)),
+            _clipped(at(chains.path_least)),
+            _clipped(at(chains.path_most)),
+            _bytes(at(chains.path_far)),
+            bytes([LOGS[one] for one in at(chains.own)]),
+            bytes([LOGS[one] for one in at(chains.most)]),
+            bytes([log_code(one) for one in at(chains.mean)]),
+            _bytes(at(chains.level)),
+        ]
+
+    def _groups(self) -> list[bytes]:
+        """What blocks of one kind are like, the next of PLACE_NAMES."""
+        coded = {
+            key: bytes((LOGS[blocks], log_code(words // blocks), linked // (words or 1)))
+            for key, (blocks, words, linked) in self.chains.groups.items()
+        }
+        return strided(b"".join([coded[key] for key in self.chains.keys]), 3)
+
+    def _places(self) -> list[bytes]:
+        """Where blocks stand on the page, the next of PLACE_NAMES."""
+        chains, words = self.chains, self.sums.words
+        total = len(self.words)
+        words_total = max(1, words[-1])
+        first_h1, title_at, fits = self._title_places()
+        top = self.page.elements[chains.top]
+        inside = top.end - top.start
+        return [
+            bytes([number * SHARE // total for number in range(total)]),
+            bytes([before * SHARE // words_total for before in words[:-1]]),
+            bytes([signed_code(number) for number in range(-first_h1, total - first_h1)]),
+            bytes(fits),
+            bytes([signed_code(number) for number in range(-title_at, total - title_at)]),
+            bytes([LOGS[number] for number in range(total, 0, -1)]),
+            bytes(top.start) + b"\x01" * inside + bytes(total - top.end),
+            bytes(chains.at(chains.top_depths())),
+        ]
+
+    def _title_places(self) -> tuple[int, int, list[int]]:
+        """The block of the first h1, that most like the title, and how alike each is."""
+        title, blocks = self.title, self.page.blocks
+        first = -1
+        best, best_fit = 0, 60
+        fits = []
+        h1 = LEVELS["h1"]
+        for number, (block, level) in enumerate(zip(blocks, self.levels, strict=True)):
+            fit = 0
+            if block.words <= _TITLE_WORDS and title:
+                said = block.text.lower().split()
+                if not title.isdisjoint(said):
+                    own = set(said)
+                    shared = len(own & title)
+                    fit = 195 * shared // (len(own) + len(title) - shared)
+            if level == h1:
+                fit += 60
+                if first < 0:
+                    first = number
+            if fit > best_fit:
+                best, best_fit = number, fit
+            fits.append(fit)
+        return max(first, 0), best, fits
+
+    def _around(self) -> list[bytes]:
+        sums, words, levels = self.sums, self.texts[0], self.levels
+        paths = list(accumulate(self.chains.at(self.chains.path_sums), initial=0))
+        means = list(accumulate([one - 128 for one in self.texts[_MEAN]], initial=0))
+        ones = list(range(len(words) + 1))
+        return [
+            levels,
+            b"\x00" + words[:-1],
+            words[1:] + b"\x00",
+            b"\x00" + levels[:-1],
+            levels[1:] + b"\x00",
+            bytes([LOGS[one] if one < LIMIT else 255 for one in around(sums.long, 10)]),
+            bytes(_means(sums.links, sums.words, 3)),
+            bytes(_means(sums.links, sums.words, 10)),
+            _clipped(_means(paths, ones, 5)),
+            _clipped(_means(means, ones, 5)),
+            *self._heads(),
+        ]
+
+    def _heads(self) -> tuple[bytes, bytes]:
+        """How many blocks since the last heading and until the next."""
+        levels = self.levels
+        since, till = bytearray(), bytearray()
+        near = 20
+        for level in levels:
+            near = 0 if level > _NO_LEVEL else min(20, near + 1)
+            since.append(near)
+        near = 20
+        for level in reversed(levels):
+            till.append(near)
+            near = 1 if level > _NO_LEVEL else min(20, near + 1)
+        till.reverse()
+        return bytes(since), bytes(till)
+
+    def page_row(self) -> list[float]:
+        """The figures of the whole page, named by PAGE_NAMES."""
+        page, sums, levels = self.page, self.sums, self.levels
+        count = max(1, len(page.blocks))
+        words = max(1, sums.words[-1])
+        flags = articles = 0
+        for element in page.elements:
+            flags |= element.flags
+            articles += element.tag == "article"
+        hidden = 0
+        if flags & tags.HIDDEN:
+            elements = page.elements
+            hidden = sum(b.words for b in page.blocks if elements[b.element].flags & tags.HIDDEN)
+        by_level = [0] * 16
+        for block, level in zip(page.blocks, levels, strict=True):
+            by_level[level] += block.words
+        top = page.elements[self.chains.top]
+        return [
+            log(1 + count),
+            log(1 + words),
+            sums.links[-1] / (SHARE * words),
+            sums.long[-1] / words,
+            by_level[_PARAGRAPH] / words,
+            by_level[_ITEM] / words,
+            by_level[_CELL] / words,
+            sums.heads[-1] / count,
+            log(1 + articles),
+            log(1 + self.chains.most_repeated[0]),
+            log(1 + self.chains.most_repeated[1]),
+            log(1 + page.inputs),
+            log(1 + page.images),
+            float(bool(flags & tags.MAIN)),
+            hidden / words,
+            self.texts[_MONEY].count(1) / count,
+            levels.count(_CODE) / count,
+            self.texts[_QUESTION].count(1) / count,
+            (sums.words[top.end] - sums.words[top.start]) / words,
+            levels.count(_BUTTON) / count,
+        ]
+
+
+def _clipped(values: Iterable[int]) -> bytes:
+    return bytes([CLIPPED[one] for one in values])
+
+
+def _bytes(values: Iterable[int]) -> bytes:
+    return bytes([one if one < 256 else 255 for one in values])
+
+
+def strided(rows: bytes, width: int) -> list[bytes]:
+    """Rows of so many bytes, one after another, as columns."""
+    return [rows[column::width] for column in range(width)]
+
+
+def around(totals: list[_Number], reach: int) -> Iterator[_Number]:
+    """By block, how much of a running total comes from those within reach of it."""
+    count = len(totals) - 1
+    low = totals[:1] * reach + totals[:count]
+    high = totals[reach + 1 :] + totals[-1:] * reach
+    return map(sub, high[:count], low)
+
+
+def _means(totals: list[int], words: list[int], reach: int) -> list[int]:
+    own = [size or 1 for size in around(words, reach)]
+    return list(map(floordiv, around(totals, reach), own))

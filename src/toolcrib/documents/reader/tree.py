@@ -1,0 +1,352 @@
+"""A page as a table of elements and a table of blocks of text, from one walk of its tree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from toolcrib.documents.reader.hidden import Visibility, visibility
+from toolcrib.documents.reader.tags import (
+    FOLDED,
+    FOOTER,
+    HIDDEN,
+    INLINE,
+    NAV,
+    ROLE_FLAGS,
+    SKIPPED,
+    TAG_FLAGS,
+    VOID,
+)
+
+MAX_ELEMENTS = 20_000
+"""Elements of a page that is chosen from; among 1,500 pages none had more than 9,000."""
+MAX_NAME = 300
+"""Characters of a class attribute that are looked at."""
+
+
+@dataclass(slots=True)
+class Block:
+    """A run of text between two boundaries of block-level elements.
+
+    Attributes:
+        text: as it reads, white space collapsed except in `pre`.
+        element: the number of the nearest block-level element.
+        words: how many.
+        link_chars: characters inside links.
+        inline: tag of the first inline element, or empty.
+        inline_name: its class.
+        emphasis: characters in bold text.
+        nodes: its text nodes.
+    """
+
+    text: str
+    element: int
+    words: int
+    link_chars: int
+    links: int
+    inline: str
+    inline_name: str
+    emphasis: int
+    nodes: list[Any] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Element:
+    """A block-level element: `start` and `end` are the range of its blocks."""
+
+    tag: str
+    name: str
+    parent: int
+    depth: int
+    flags: int
+    start: int
+    node: Any
+    end: int
+
+
+@dataclass(slots=True)
+class Page:
+    """The tables, and how many pictures and fields of forms there are.
+
+    `whole` is False where the walk was given up because of the size.
+    """
+
+    elements: list[Element]
+    blocks: list[Block]
+    hidden: list[Any]
+    whole: bool = True
+    images: int = 0
+    inputs: int = 0
+
+
+_BLOCK, _PLAIN, _LINK, _BOLD = range(4)
+"""What ends with an element: a block-level one, an inline one, a link, bold text."""
+_VOID = 4
+_KINDS = {
+    **dict.fromkeys(INLINE, _PLAIN), "a": _LINK, "b": _BOLD, "strong": _BOLD,
+    **dict.fromkeys(SKIPPED | VOID, _VOID),
+}  # fmt: skip
+"""What a tag is; any other is a block-level one."""
+_TOLD = frozenset({"class", "id", "role", "style", "hidden"})
+"""Attributes that say something of an element."""
+_MENUS = NAV | FOOTER
+_CONTENT = "p, h1, main, article, pre, blockquote, table"
+_FEW_WORDS = 150
+"""Words under which a page is read with its menus."""
+
+
+def _skip(_: Any, __: str) -> int:
+    """Do nothing with an element."""
+    return _VOID
+
+
+def _name(node: Any, told: frozenset[str]) -> str:
+    """Its class and its id, where it has them."""
+    name = node.attr("class") or "" if "class" in told else ""
+    if "id" in told:
+        name = f"{name} {node.attr('id')}"
+    return name[:MAX_NAME] if len(name) > MAX_NAME else name
+
+
+class _Walk:
+    """One pass over the tree, without recursion."""
+
+    def __init__(self, root: Any, shown: frozenset[Any], *, folding: bool) -> None:
+        self.folding = folding
+        self.page = Page([Element("body", "", -1, 0, 0, 0, root, 0)], [], [])
+        self.root = root
+        self.shown = shown
+        self.current = 0
+        self.link_depth = 0
+        self.bold_depth = 0
+        self.pre_depth = 0
+        self.parts: list[str] = []
+        self.nodes: list[Any] = []
+        self._clear()
+
+    def _clear(self) -> None:
+        self.parts.clear()
+        self.nodes.clear()
+        self.breaks = 0
+        self.link_chars = self.links = self.emphasis = 0
+        self.inline = self.inline_name = ""
+
+    def run(self) -> Page:
+        """All elements and blocks, or those up to the limit."""
+        from turbohtml import Element as Node
+        from turbohtml import Text
+
+        count, kind = 0, _BLOCK
+        entering, block, text = self._entering().get, self._block, self._text
+        parts = self.parts
+        children = iter(self.root)
+        stack: list[tuple[Iterator[Any], int]] = []
+        while True:
+            for node in children:
+                found = type(node)
+                if found is Text:
+                    data = node.data
+                    if parts or not data.isspace() or self.pre_depth:
+                        text(node, data)
+                elif found is Node:
+                    tag = node.tag
+                    entered = entering(tag, block)(node, tag)
+                    if entered < _VOID:
+                        count += 1
+                        stack.append((children, kind))
+                        children, kind = iter(node), entered
+                        break
+            else:
+                if kind != _PLAIN:
+                    self._leave(kind)
+                if not stack:
+                    return self.page
+                children, kind = stack.pop()
+            if count > MAX_ELEMENTS:
+                self._give_up([outer for _, outer in stack] + [kind])
+                return self.page
+
+    def _entering(self) -> dict[str, Callable[[Any, str], int]]:
+        """By tag, what to do with an element that is not block-level; gives what ends with it."""
+        doing: dict[str, Callable[[Any, str], int]] = {}
+        doing |= dict.fromkeys(INLINE, self._plain)
+        doing |= dict.fromkeys(SKIPPED, _skip)
+        doing |= dict.fromkeys(("br", "hr", "img", "input"), self._void)
+        return doing | {"a": self._link, "b": self._bold, "strong": self._bold}
+
+    def _give_up(self, kinds: list[int]) -> None:
+        """End all elements that are open, the innermost last in the list."""
+        self.page.whole = False
+        while kinds:
+            self._leave(kinds.pop())
+
+    def _hides(self, node: Any) -> Visibility:
+        """Whether an element is seen; what is hidden is not entered."""
+        seen = visibility(node)
+        if seen == "hidden":
+            if node in self.shown:
+                return "revealed"
+            self.page.hidden.append(node)
+        return seen
+
+    def _plain(self, node: Any, tag: str) -> int:
+        attrs = node.attrs
+        if ("style" in attrs or "hidden" in attrs) and self._hides(node) == "hidden":
+            return _VOID
+        if not self.inline:
+            self.inline = tag
+            if "class" in attrs:
+                self.inline_name = (node.attr("class") or "")[:MAX_NAME]
+        return _PLAIN
+
+    def _link(self, node: Any, tag: str) -> int:
+        if self._plain(node, tag) == _VOID:
+            return _VOID
+        self.link_depth += 1
+        self.links += 1
+        return _LINK
+
+    def _bold(self, node: Any, tag: str) -> int:
+        if self._plain(node, tag) == _VOID:
+            return _VOID
+        self.bold_depth += 1
+        return _BOLD
+
+    def _void(self, _: Any, tag: str) -> int:
+        if tag == "br":
+            self._break()
+        elif tag == "hr":
+            self.flush()
+        elif tag == "img":
+            self.page.images += 1
+        else:
+            self.page.inputs += 1
+        return _VOID
+
+    def _break(self) -> None:
+        if self.pre_depth:
+            self.parts.append("\n")
+            return
+        self.breaks += 1
+        if self.breaks > 1:
+            self.flush()
+        elif self.parts:
+            self.parts.append("\x00")
+
+    def _block(self, node: Any, tag: str) -> int:
+        """A new block-level element."""
+        attrs = node.attrs
+        current, elements = self.current, self.page.elements
+        parent = elements[current]
+        flags, name = parent.flags, ""
+        if attrs and (told := _TOLD.intersection(attrs)):
+            if "style" in told or "hidden" in told:
+                seen = self._hides(node)
+                if seen == "hidden":
+                    return _VOID
+                if seen != "shown":
+                    flags |= HIDDEN
+            if "role" in told:
+                flags |= ROLE_FLAGS.get(node.attr("role") or "", 0)
+            name = _name(node, told)
+        if self.parts:
+            self.flush()
+        flags |= TAG_FLAGS.get(tag, 0)
+        start = len(self.page.blocks)
+        folded = flags & _MENUS and not parent.flags & _MENUS and self._folds(node)
+        if folded:
+            flags |= FOLDED
+        elements.append(Element(tag, name, current, parent.depth + 1, flags, start, node, start))
+        if folded:
+            return _VOID
+        if tag == "pre":
+            self.pre_depth += 1
+        self.current = len(elements) - 1
+        return _BLOCK
+
+    def _folds(self, node: Any) -> bool:
+        """Whether an element is a menu or a foot with nothing in it that looks like content."""
+        return self.folding and node.select_one(_CONTENT) is None
+
+    def _leave(self, kind: int) -> None:
+        if kind == _BLOCK:
+            if self.parts:
+                self.flush()
+            element = self.page.elements[self.current]
+            element.end = len(self.page.blocks)
+            if element.tag == "pre":
+                self.pre_depth -= 1
+            self.current = element.parent
+        elif kind == _LINK:
+            self.link_depth -= 1
+        elif kind == _BOLD:
+            self.bold_depth -= 1
+
+    def flush(self) -> None:
+        """End the run of text."""
+        if not self.parts:
+            return
+        joined = "".join(self.parts)
+        text = joined.strip("\n") if self.pre_depth else collapse(joined)
+        if text and not text.isspace():
+            self.page.blocks.append(
+                Block(
+                    text,
+                    self.current,
+                    text.count(" ") + text.count("\n") + 1,
+                    self.link_chars,
+                    self.links,
+                    self.inline,
+                    self.inline_name,
+                    self.emphasis,
+                    self.nodes.copy(),
+                )
+            )
+        self._clear()
+
+    def _text(self, node: Any, data: str) -> None:
+        """One more text node of the run."""
+        self.breaks = 0
+        self.parts.append(data)
+        self.nodes.append(node)
+        if self.link_depth:
+            self.link_chars += len(data.strip())
+        if self.bold_depth:
+            self.emphasis += len(data.strip())
+
+
+def collapse(text: str) -> str:
+    """White space as a browser shows it; a line feed stands for a `br`."""
+    if "\x00" not in text:
+        return " ".join(text.split())
+    lines = (" ".join(line.split()) for line in text.split("\x00"))
+    return "\n".join(lines).strip()
+
+
+def read_tree(root: Any) -> Page:
+    """The elements and blocks below a node of turbohtml's tree.
+
+    What is marked as hidden is left out, unless it is most of the page: then the mark is
+    one that a script takes away when everything has loaded. Menus and feet are passed over
+    where nothing in them looks like content and the page has enough without them.
+    """
+    page = _Walk(root, frozenset(), folding=True).run()
+    if not page.whole:
+        return page
+    words = sum([block.words for block in page.blocks])
+    folding = not _hold_much(page, words)
+    large = [node for node in page.hidden if len(node.text.split()) > max(40, words * 0.67)]
+    if large or not folding:
+        return _Walk(root, frozenset(large), folding=folding).run()
+    return page
+
+
+def _hold_much(page: Page, words: int) -> bool:
+    """Whether the menus that were passed over may be what the page is about."""
+    if words >= 2 * _FEW_WORDS:
+        return False
+    folded = [element.node for element in page.elements if element.flags & FOLDED]
+    if words < _FEW_WORDS:
+        return bool(folded)
+    return any(len(node.text.split()) > 2 * words for node in folded)

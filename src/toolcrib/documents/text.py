@@ -1,0 +1,149 @@
+"""What a document says: its text by pages, and what is known of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Self
+
+from toolcrib.core.errors import BadInput
+from toolcrib.files.content.sizes import counted
+
+MAX_TEXT = 2_000_000
+"""Characters that are kept of a document."""
+MAX_PAGES = 20_000
+NO_TEXT = "(no text)"
+_RANGE = re.compile(r"(\d{1,6})?\s*(-|\u2013|\.\.)?\s*(\d{1,6})?")
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page, slide or sheet. `number` counts from 1 in the whole document."""
+
+    number: int
+    text: str
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentText:
+    """A document as text.
+
+    Attributes:
+        kind: "pdf", "docx", "csv" ...; see `kinds`.
+        title: as the document has it, or its first heading.
+        unit: what a page is: "page", "slide", "sheet", or nothing where the document has
+            no such parts and is one page here.
+        pages: those that were asked for, in order, as Markdown.
+        total: how many the whole document has.
+        rest: the pages that were asked for and not read yet, as `7-12`; empty for none.
+        scanned: numbers of pages that show a picture and have no text.
+        metadata: what else is known: author, dates, rows, encoding ...
+        warnings: lines that a reader should know of.
+    """
+
+    kind: str
+    title: str = ""
+    unit: str = ""
+    pages: tuple[Page, ...] = ()
+    total: int = 1
+    rest: str = ""
+    scanned: tuple[int, ...] = ()
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def markdown(self) -> str:
+        """The whole text; pages stand under `## Page n`."""
+        return "\n\n".join(self.headed(page) for page in self.pages).strip()
+
+    def headed(self, page: Page) -> str:
+        """A page under its heading."""
+        if not self.unit:
+            return page.text
+        name = f": {page.name}" if page.name else ""
+        return f"## {self.unit.capitalize()} {page.number}{name}\n\n{page.text or NO_TEXT}"
+
+    @property
+    def non_empty(self) -> int:
+        """How many of the pages have text."""
+        return sum(1 for page in self.pages if page.text)
+
+    @property
+    def readable(self) -> bool:
+        """Whether there is any text."""
+        return self.non_empty > 0
+
+    @property
+    def diagnostic(self) -> str:
+        """What is wrong with the text, or nothing."""
+        if self.scanned:
+            some = f"{len(self.scanned):,} of {len(self.pages):,} pages are pictures without text"
+            return f"It looks scanned: {some}. Reading those needs OCR (documents.ocr)."
+        return "" if self.readable else "It has no text."
+
+    def to_json(self) -> dict[str, Any]:
+        """The same as JSON values."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> Self:
+        """What `to_json` gave."""
+        pages = tuple(Page(**page) for page in values["pages"])
+        scanned, warnings = tuple(values["scanned"]), tuple(values["warnings"])
+        return cls(**{**values, "pages": pages, "scanned": scanned, "warnings": warnings})
+
+
+def selected(spec: str, total: int, unit: str = "page") -> list[int]:
+    """The pages that `3-5,9` or `7-` or `-2` means, in order and once each; all for nothing.
+
+    Raises:
+        BadInput: it is spelt otherwise, or means no page of the document.
+    """
+    if not spec.strip():
+        return list(range(1, total + 1))
+    chosen: set[int] = set()
+    for part in re.split(
+        r"[,;\s]+(?![-\u2013.])", re.sub(r"\s*(-|\u2013|\.\.)\s*", r"\1", spec.strip())
+    ):
+        match = _RANGE.fullmatch(part)
+        if match is None or not (match[1] or match[3]):
+            raise BadInput(
+                f"'{spec[:80]}' does not name pages.",
+                hint='Write pages like "3" or "3-5,9" or "7-".',
+            )
+        first = int(match[1] or 1)
+        last = int(match[3] or total) if match[2] else first
+        chosen.update(range(max(first, 1), min(last, total) + 1))
+    if not chosen:
+        raise BadInput(
+            f"There is no {unit} {spec.strip()[:80]}.",
+            hint=f"The document has {counted(total, unit)}.",
+            total=total,
+        )
+    return sorted(chosen)
+
+
+def first_heading(texts: Sequence[str]) -> str:
+    """The text of the first Markdown heading on the first pages."""
+    for text in texts[:3]:
+        match = re.search(r"^#{1,3} +(.{1,300})$", text[:20_000], re.MULTILINE)
+        if match:
+            return match[1].strip(" *#")
+    return ""
+
+
+def bounded(pages: Sequence[Page]) -> tuple[tuple[Page, ...], list[str]]:
+    """As many pages as may be kept, the last one cut, and a warning where that is not all."""
+    kept: list[Page] = []
+    room = MAX_TEXT
+    for page in pages:
+        if len(page.text) > room or len(kept) >= MAX_PAGES:
+            if room > 0 and len(kept) < MAX_PAGES:
+                kept.append(Page(page.number, page.text[:room], page.name))
+            size = sum(len(p.text) for p in pages)
+            return tuple(kept), [f"Only the first {MAX_TEXT:,} of {size:,} characters are kept."]
+        kept.append(page)
+        room -= len(page.text)
+    return tuple(kept), []

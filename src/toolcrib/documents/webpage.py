@@ -1,0 +1,36 @@
+"""HTML documents, read in a child as pages of the web are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from toolcrib.documents.text import MAX_TEXT, DocumentText, Page
+from toolcrib.files.content.codecs import load_codecs
+
+
+def prepare() -> None:
+    """Load the reader, and use it once."""
+    load_codecs()
+    page = b"<html><body><h1>One</h1><p>" + b"Some words of a text. " * 20 + b"</p></body></html>"
+    convert({"charset": ""}, page)
+
+
+def convert(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]:
+    """The main content of a page as `DocumentText`."""
+    from toolcrib.documents.reader.extraction import extract
+
+    charset = request["charset"]
+    found = extract(data, None, f"text/html; charset={charset}" if charset else None)
+    known = {
+        "author": found.byline,
+        "published": found.published,
+        "site": found.site_name,
+        "language": found.language,
+    }
+    return DocumentText(
+        "html",
+        found.title or "",
+        pages=(Page(1, found.markdown[:MAX_TEXT]),),
+        metadata={name: value for name, value in known.items() if value},
+        warnings=tuple(found.warnings),
+    ).to_json(), b""

@@ -1,0 +1,1 @@
+"""Execution: the sandbox, runs, interpreters, terminals, jobs, worker processes."""

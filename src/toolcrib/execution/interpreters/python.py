@@ -1,0 +1,243 @@
+"""Which Python runs code, and the few lines in it that take the code."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from toolcrib.core.context import Ctx
+from toolcrib.core.errors import BadInput, NotConfigured, ToolError, Unavailable
+from toolcrib.execution.interpreters.code_fences import unfenced
+from toolcrib.execution.interpreters.programs import find_program, is_program, prefix_of
+from toolcrib.files.paths import SafePath
+
+Origin = Literal["run.python", "workspace", "toolcrib"]
+ENVIRONMENTS = (".venv", "venv")
+MAX_SETTINGS = 10_000
+QUOTED = re.compile(r"\s*`([^`\n]+)`\s*")
+NO_PACKAGES = (
+    "Runs have no network, so nothing can be installed: the user can do it in the workspace's "
+    ".venv, or open pypi.org and files.pythonhosted.org with run.network."
+)
+INSTALLS = re.compile(r"\s*[!%]?\s*(?:python3? -m )?pip3?\s+install\b[^\n]*\s*")
+HINT = "Install Python 3.8 or later, or name one with run.python in the configuration."
+
+# It reads the code from its input, so that no file has to lie anywhere, and runs it as
+# `__main__`. A traceback shows the lines of the code and nothing of this. The value of a last
+# expression is shown, as an interactive Python would. Of a method that writes or moves in a
+# file (`quiet`) it is not: how many characters it wrote is not asked for.
+# Standard modules are loaded before the current folder can hide them.
+BOOT = r"""
+def _run():
+    import ast, builtins, inspect, io, linecache, os, sys, traceback
+    main = sys.modules["__main__"].__dict__
+    with io.open(0, "rb", closefd=False) as file:
+        code = file.read().decode("utf-8", "replace")
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    sys.path.insert(0, os.getcwd())
+    sys.argv = ["<code>"]
+    linecache.cache["<code>"] = (len(code), None, code.splitlines(True), "<code>")
+    waits = getattr(ast, "PyCF_ALLOW_TOP_LEVEL_AWAIT", 0)
+    quiet = {"write", "writelines", "write_text", "write_bytes", "seek", "truncate", "writerow"}
+
+    def shown(tree):
+        if not tree.body or not isinstance(tree.body[-1], ast.Expr):
+            return None
+        value = tree.body[-1].value
+        call = value.value if isinstance(value, ast.Await) else value
+        if isinstance(call, ast.Call) and getattr(call.func, "attr", "") in quiet:
+            return None
+        return ast.copy_location(ast.Expression(tree.body.pop().value), value)
+
+    def started(compiled):
+        result = eval(compiled, main)
+        if inspect.iscoroutine(result) and compiled.co_flags & inspect.CO_COROUTINE:
+            import asyncio
+            result = asyncio.run(result)
+        return result
+
+    def reported(kind, error, trace):
+        if sys.excepthook is not sys.__excepthook__:
+            sys.excepthook(kind, error, trace)
+        else:
+            traceback.print_exception(kind, error, trace)
+        sys.stderr.flush()
+
+    def within(trace):
+        while trace is not None and trace.tb_frame.f_code.co_filename == "<string>":
+            trace = trace.tb_next
+        return trace
+
+    main.pop("_run", None)
+    builtins.exit, builtins.quit = sys.exit, sys.exit
+    try:
+        tree = compile(code, "<code>", "exec", ast.PyCF_ONLY_AST | waits, dont_inherit=True)
+        last = shown(tree)
+        if tree.body:
+            started(compile(tree, "<code>", "exec", waits, dont_inherit=True))
+        if last is not None:
+            value = started(compile(last, "<code>", "eval", waits, dont_inherit=True))
+            if value is not None:
+                print(repr(value))
+    except SystemExit:
+        raise
+    except BaseException:
+        kind, error, trace = sys.exc_info()
+        reported(kind, error.with_traceback(within(trace)), within(trace))
+        sys.exit(130 if kind is KeyboardInterrupt else 1)
+_run()
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Python:
+    """An interpreter: `origin` says who chose it, `label` how a result names it."""
+
+    program: str
+    origin: Origin
+    label: str
+    readable: tuple[Path, ...]
+
+    @property
+    def argv(self) -> list[str]:
+        """The command that runs the code on its input, with UTF-8 and no byte code written."""
+        return [self.program, "-I", "-B", "-u", "-X", "utf8", "-c", BOOT]
+
+
+def tidied(code: str) -> str:
+    """Code without the fence of Markdown around it and without a common indentation.
+
+    Raises:
+        BadInput: it is nothing, or no text.
+    """
+    quoted = QUOTED.fullmatch(code)
+    code = quoted[1] if quoted else unfenced(code)
+    if not code.strip():
+        raise BadInput("The code is empty.")
+    if "\0" in code:
+        raise BadInput(
+            "The code is not text: it holds NUL characters.",
+            hint="Send source code. A program that is a file is started with run_command.",
+        )
+    if INSTALLS.fullmatch(code):
+        raise BadInput("That is a command, not Python.", hint=NO_PACKAGES)
+    first = next(line for line in code.splitlines() if line.strip())
+    return textwrap.dedent(code) if first[0] in " \t" else code
+
+
+def python_for(ctx: Ctx, cwd: SafePath) -> Python:
+    """The configured interpreter, else that of the workspace, else our own. It blocks.
+
+    Raises:
+        Unavailable: the configured one is not there, or there is none.
+    """
+    named = ctx.config.run.python
+    if named:
+        program = find_program(ctx, named)
+        if not program:
+            raise NotConfigured(
+                f"The Python of run.python is not there: {named}.",
+                hint="Mend run.python in the configuration, or leave it out.",
+            )
+        return Python(program, "run.python", program, tuple(needed(program)))
+    for folder in _upwards(cwd):
+        found = _of_environment(folder)
+        if found is not None:
+            return found
+    program = _own()
+    return Python(program, "toolcrib", f"Python {_version()}", tuple(needed(program)))
+
+
+def needed(program: str) -> list[Path]:
+    """What has to be readable for an interpreter: its installation, and that of its base."""
+    folders = prefix_of(program)
+    for prefix in (Path(program).parent.parent, Path(program).resolve().parent.parent):
+        base = _base_of(prefix / "pyvenv.cfg")
+        if base:
+            folders += prefix_of(base)
+    return list(dict.fromkeys(folders))
+
+
+def _upwards(cwd: SafePath) -> Sequence[SafePath]:
+    """The folder and those above it, up to the root of the workspace."""
+    return [cwd.ancestor(depth) for depth in range(len(cwd.parts), -1, -1)]
+
+
+def _of_environment(folder: SafePath) -> Python | None:
+    for name in ENVIRONMENTS:
+        inside = folder.child(name)
+        try:
+            inside.child("pyvenv.cfg").stat()
+        except ToolError:
+            continue
+        program = f"{inside.absolute}/bin/python"
+        if is_program(program):
+            return Python(program, "workspace", f"{inside.display}/bin/python", _bases(inside))
+    return None
+
+
+def _bases(inside: SafePath) -> tuple[Path, ...]:
+    """What an environment of the workspace needs outside of it: the Python that it is made of."""
+    try:
+        with inside.child("pyvenv.cfg").open_read() as handle:
+            text = handle.file.read(MAX_SETTINGS).decode("utf-8", "replace")
+    except ToolError:
+        return ()
+    base = _named_base(text)
+    linked = os.path.realpath(f"{inside.absolute}/bin/python")
+    found = [*(prefix_of(base) if base else ()), *prefix_of(linked)]
+    own = Path(inside.absolute)
+    # Files of a workspace must not open folders: only what looks like a Python is taken.
+    return tuple(p for p in dict.fromkeys(found) if own not in p.parents and _is_python(p))
+
+
+def _is_python(prefix: Path) -> bool:
+    """Whether a folder belongs to the installation of a Python: it has its standard library."""
+    above = prefix.parent if prefix.name in ("bin", "lib") else prefix
+    return any((above / "lib").glob("python3*/os.py"))
+
+
+def _base_of(settings: Path) -> str:
+    try:
+        with settings.open(encoding="utf-8") as file:
+            return _named_base(file.read(MAX_SETTINGS))
+    except (OSError, UnicodeDecodeError):
+        return ""
+
+
+def _named_base(text: str) -> str:
+    """The program that an environment was made with, by its `pyvenv.cfg`."""
+    said = {}
+    for line in text.splitlines():
+        name, _, value = line.partition("=")
+        said[name.strip().lower()] = value.strip()
+    if said.get("executable", "").startswith("/"):
+        return said["executable"]
+    return f"{said['home']}/python3" if said.get("home", "").startswith("/") else ""
+
+
+def has_package(program: str, package: str) -> bool:
+    """Whether an installation has a package, by where packages are put."""
+    prefix = Path(program).parent.parent
+    return any(prefix.glob(f"lib/python3*/*-packages/{package}/__init__.py"))
+
+
+def _own() -> str:
+    """The Python that toolcrib's own environment was made of: without our packages."""
+    base: str = getattr(sys, "_base_executable", "") or sys.executable or ""
+    program = os.path.realpath(base) if base else ""
+    if not program or not is_program(program):
+        raise Unavailable("There is no Python on this machine to run the code with.", hint=HINT)
+    return program
+
+
+def _version() -> str:
+    return ".".join(map(str, sys.version_info[:2]))

@@ -1,0 +1,71 @@
+"""Running a jq program within bounds of time, memory, results and bytes."""
+
+from __future__ import annotations
+
+import json
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+from toolcrib.core.errors import BadInput, Unavailable
+from toolcrib.execution.worker.task import Task
+from toolcrib.execution.worker.workers import Workers
+
+if TYPE_CHECKING:
+    from toolcrib.core.context import Ctx
+
+MAX_RESULTS = 1000
+MAX_CHARS = 10_000
+FILTER = Task(
+    "toolcrib.execution.jq_child:run",
+    "The filter",
+    seconds=5.0,
+    megabytes=384,
+    most=4_000_000,
+    hint="Use a simpler filter, or one that gives less.",
+)
+
+# Imports must stand first in a program, so here they are a syntax error; the definitions
+# hide what could tell of this machine. The line break ends a comment.
+PROGRAM = (
+    'def env: {{}}; def modulemeta: error("there are no modules"); '
+    "{{}} as $ENV | limit({most}; (\n{program}\n))"
+)
+
+
+async def run_program(program: str, text: str, ctx: Ctx) -> list[str]:
+    """The results of a jq program over a JSON text, each as JSON.
+
+    The program runs in a child without environment, files and network, which is killed
+    when its time is up.
+
+    Raises:
+        BadInput: it is no program, or it failed on this input.
+        TimedOut, TooLarge: it takes too long, or too much memory.
+        Unavailable: jq cannot be run here.
+    """
+    if not program.strip():
+        raise BadInput("The filter is empty.", hint="A filter looks like: .items[] | {id, name}")
+    if len(program) > MAX_CHARS:
+        raise BadInput(f"The filter has more than {MAX_CHARS:,} characters.")
+    if find_spec("jq") is None:
+        raise Unavailable(
+            "Filters need the package jq, which is not installed here.",
+            hint="Leave 'filter' out, or install it with: pip install jq",
+        )
+    whole = PROGRAM.format(most=MAX_RESULTS + 1, program=program.replace("\0", " "))
+    asked = {"program": whole}
+    try:
+        _, output = await ctx.use(Workers).run(FILTER, asked, text.encode(), ctx.deadline)
+    except BadInput as error:
+        raise BadInput(
+            f"The filter failed: {_told(error.message)}",
+            hint="Mend the jq expression, or leave 'filter' out to see the whole answer.",
+        ) from None
+    lines = output.decode().split("\n") if output else []
+    return [json.dumps(json.loads(line), ensure_ascii=False) for line in lines]
+
+
+def _told(error: str) -> str:
+    """The first line of what jq says, without where it stands in our own wrapping."""
+    line = error.strip().split("\n", 1)[0].removeprefix("jq: error: ")
+    return line.partition(" at <top-level>")[0][:300].rstrip(".") + "."

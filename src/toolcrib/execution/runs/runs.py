@@ -1,0 +1,318 @@
+"""The service that runs programs on the workspace so that what they change can be undone."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, Self, TypedDict, Unpack
+
+from toolcrib.core.context import Ctx
+from toolcrib.core.errors import Denied, NotConfigured, NotFound, ToolError
+from toolcrib.core.services import Services
+from toolcrib.execution.runs import pending_runs as rows
+from toolcrib.execution.runs.background_run import Running
+from toolcrib.execution.runs.direct import Direct, DirectRun
+from toolcrib.execution.runs.disk.folders import Folders
+from toolcrib.execution.runs.fitness import Fitness
+from toolcrib.execution.runs.layered import Layered
+from toolcrib.execution.runs.outcome import APPLY_TOOL, Commit, Outcome, Ran
+from toolcrib.execution.runs.pending_runs import Held
+from toolcrib.files.changes.changes import Changes
+from toolcrib.files.paths import SafePath
+from toolcrib.files.roots import NO_ROOTS
+from toolcrib.files.workspace import Workspace
+from toolcrib.state.store import Store
+from toolcrib.system.child import to_the_end
+from toolcrib.system.collector import Collected, OnOutput, collect
+from toolcrib.system.threads import aside
+
+if TYPE_CHECKING:
+    from toolcrib.execution.sandbox.confined import Confined
+    from toolcrib.execution.sandbox.sandbox import Sandbox
+    from toolcrib.execution.sandbox.terms import Limits, Pty
+
+KEPT = 1_000_000
+"""Bytes kept of each stream."""
+APART = ("cross-device", "os error 18")
+NOTHING = "Nothing is held in this workspace. Run it again."
+RENAME = (
+    "a folder that was there before the run cannot be renamed in one step in here (cross-device "
+    "link): mv and shutil.move copy it; in place of git mv: mv, then git add -A. In the "
+    "background (background=true) it can."
+)
+
+
+class How(TypedDict, total=False):
+    """What is passed on to the sandbox; see `Sandbox.spawn`."""
+
+    stdin: bytes | Literal["pipe"] | None
+    env: Mapping[str, str] | None
+    readable: Sequence[Path]
+    network: Sequence[str]
+    limits: Limits | None
+    merge: bool
+
+
+class Runs:
+    """Runs programs behind the boundary. A service; see `Runs.open`.
+
+    At level strong a run sees the workspace through an overlay: its changes go to a folder
+    of our own, are looked at, and become one step of the undo log or none. Elsewhere, and
+    for what goes on in the background, it works on the files themselves, and what differs
+    from before becomes the step.
+    """
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._config = services.config
+        self._workspace = services.use(Workspace)
+        self._changes = services.use(Changes)
+        store = services.use(Store)
+        self._rows = store.area(rows.SCHEMA)
+        self._folders = Folders(store.path)
+        self._fitness = Fitness(self._folders, self._workspace)
+        self._direct = Direct(self._folders.base, services, self._rows)
+        self._swept = False
+        self._going: list[Running] = []
+        self._ending = False
+
+    @classmethod
+    def open(cls, services: Services) -> Self:
+        """On the workspace, the store and the undo log of a toolbox."""
+        return cls(services)
+
+    @property
+    def _sandbox(self) -> Sandbox:
+        from toolcrib.execution.sandbox.sandbox import Sandbox
+
+        return self._services.use(Sandbox)
+
+    async def run(
+        self,
+        argv: Sequence[str],
+        ctx: Ctx,
+        *,
+        tool: str,
+        cwd: SafePath,
+        commit: Commit | None = None,
+        seconds: float | None = None,
+        on_output: OnOutput | None = None,
+        **how: Unpack[How],
+    ) -> Ran:
+        """Run a program to its end, or to the end of its time; then nothing of it is left.
+
+        What was stopped before its end is held under "auto".
+
+        Args:
+            argv: the program and its arguments.
+            ctx: the call.
+            tool: who asks, for the undo log.
+            cwd: where it starts.
+            commit: "auto" makes the changes, "ask" holds them for `apply`, "never" shows
+                and drops them; None is the configured one.
+            seconds: how long it may take; None waits for the end.
+            on_output: told of each chunk. The program waits while it takes its time.
+            how: see `Sandbox.spawn`.
+
+        Raises:
+            Unavailable: no boundary here, no such program, or nothing could be held back.
+            BadInput, NotFound, PathDenied: the folder or the arguments are wrong.
+            StorageFailure: no room for the run.
+        """
+        await self._get_ready()
+        commit = commit or self._config.run.commit
+        way = await self._way(tool, commit)
+        async with way:
+            views = await way.prepare(ctx)
+            try:
+                confined = await self._sandbox.spawn(argv, cwd=cwd, views=views, **how)
+                done = await collect(confined, seconds, on_output, KEPT)
+            except asyncio.CancelledError:
+                if isinstance(way, DirectRun):  # what it did is there, and must not stay unseen
+                    await to_the_end(way.finish(ctx, commit, "cancelled"))
+                raise
+            cut = confined.stopped or ("time" if done.timed_out else "")
+            outcome = await to_the_end(way.finish(ctx, commit, cut))
+        await self._bound()
+        size = done.stdout.size + done.stderr.size
+        layered = isinstance(way, Layered) and done.exit_code
+        if layered and await aside(size, _could_not_rename, done):
+            outcome = replace(outcome, notes=(*outcome.notes, RENAME))
+        return _ran(done, confined, outcome)
+
+    async def _way(self, tool: str, commit: Commit) -> Layered | DirectRun:
+        """Through overlays where they work, else on the files themselves."""
+        report = await self._sandbox.report()
+        if report.level == "strong" and await self._fitness.good(self._sandbox):
+            return Layered(self._services, self._folders, self._rows, tool)
+        return self._direct.run(tool, report.level, commit)
+
+    async def start(
+        self,
+        argv: Sequence[str],
+        ctx: Ctx,
+        *,
+        tool: str,
+        cwd: SafePath,
+        pty: Pty | None = None,
+        **how: Unpack[How],
+    ) -> Running:
+        """Start a program that goes on after the call; arguments and errors as `run`.
+
+        It works on the files themselves, since others must see at once what it writes.
+        `Running.finish` must be called at its end, whatever that was.
+        """
+        await self._get_ready()
+        report = await self._sandbox.report()
+        way = self._direct.run(tool, report.level, background=True)
+        async with way:
+            views = await way.prepare(ctx)
+            confined = await self._sandbox.spawn(argv, cwd=cwd, views=views, pty=pty, **how)
+            running = Running(confined, lambda: way.finish(ctx, "auto", ""))
+        self._going = [other for other in self._going if not other.is_over] + [running]
+        if self._ending:
+            running.hurry()
+        return running
+
+    async def apply(self, held_id: str, ctx: Ctx) -> Outcome:
+        """Make the changes of a held run, as one step of the undo log.
+
+        Where others changed the same files since, nothing is made and it stays held.
+
+        Raises:
+            NotFound: there is no such run, it has expired, or it is of another workspace.
+            Denied: it belongs to another conversation.
+            Busy: another call is at work on it.
+        """
+        held = await self._find(held_id, ctx)
+        if held.kind == "step":
+            outcome = await self._direct.apply(held, ctx)
+        else:
+            way = Layered(self._services, self._folders, self._rows, held.tool)
+            async with way.of_held(held):
+                outcome = await to_the_end(way.apply(ctx))
+        if outcome.state != "held":
+            await self._rows.write(lambda c: rows.drop(c, [held.id]))
+        return outcome
+
+    async def drop(self, held_id: str, ctx: Ctx) -> Outcome:
+        """Throw the changes of a held run away. Raises as `apply`."""
+        held = await self._find(held_id, ctx)
+        await self._rows.write(lambda c: rows.drop(c, [held.id]))
+        await self._discard(held)
+        return Outcome("dropped")
+
+    async def close(self) -> None:
+        """Log what goes on has changed; drop what a store in memory would not find again."""
+        self.end_soon()
+        await asyncio.gather(*(r.finish() for r in self._going), return_exceptions=True)
+        await asyncio.to_thread(self._folders.close)
+
+    def end_soon(self) -> None:
+        """End what goes on at once: there is little time left to log what it changed."""
+        self._ending = True
+        for running in self._going:
+            running.hurry()
+
+    @property
+    def ending(self) -> bool:
+        """Whether something that was told to end is still being logged; from any thread."""
+        return self._ending and not all(running.is_over for running in self._going)
+
+    async def _get_ready(self) -> None:
+        if not self._workspace.roots:
+            raise NotConfigured(
+                "Programs cannot be run: no workspace is configured.",
+                hint=NO_ROOTS,
+            )
+        await self._sweep()
+        await self._changes.recover()  # half of a change is no place to start from
+
+    async def _find(self, held_id: str, ctx: Ctx) -> Held:
+        await self._sweep()
+        wanted = held_id.strip().lower()
+        found = await self._rows.read(lambda c: rows.find(c, wanted))
+        if found is None or not self._is_here(found):
+            known = await self._rows.read(rows.every)
+            ids = [held.id for held in known if self._is_here(held) and _is_of(held, ctx)]
+            raise NotFound(
+                f"There is no held run {held_id[:40]}.",
+                hint=f"Held now: {', '.join(ids[:5])}." if ids else NOTHING,
+            )
+        if not _is_of(found, ctx):
+            raise Denied(
+                f"Held run {found.id} belongs to another conversation.",
+                hint=f"The user can apply it: toolcrib call {APPLY_TOOL} id={found.id}",
+            )
+        return found
+
+    def _is_here(self, held: Held) -> bool:
+        """Whether it still counts, and all that it ran on is part of this workspace."""
+        oldest = time.time() - self._config.run.held_hours * 3600
+        here = {root.real for root in self._workspace.roots}
+        return held.time >= oldest and bool(held.roots) and here.issuperset(held.roots)
+
+    async def _discard(self, held: Held) -> None:
+        if held.kind == "step":
+            await self._direct.discard(held)
+            return
+        with suppress(ToolError):
+            folder = self._folders.find(held.id)
+            if folder is not None:
+                await asyncio.to_thread(folder.remove)
+
+    async def _bound(self) -> None:
+        """Drop held runs that have expired or for which there is no room."""
+        settings = self._config.run
+        oldest = time.time() - settings.held_hours * 3600
+        found = await self._rows.read(rows.every, quick=True)
+        gone = rows.too_many(found, oldest, settings.held_mb * 1_000_000)
+        if gone:
+            await self._rows.write(lambda c: rows.drop(c, [held.id for held in gone]))
+            for held in gone:
+                await self._discard(held)
+
+    async def _sweep(self) -> None:
+        """Once a process: remove the folders that dead processes left."""
+        if self._swept:
+            return
+        self._swept = True
+        await asyncio.to_thread(self._folders.sweep_others)
+        # Locked first and asked for then: a run that is being held keeps its lock until
+        # its row is there.
+        folders = await asyncio.to_thread(self._folders.abandoned)
+        known = {held.id for held in await self._rows.read(rows.every)}
+        for folder in folders:
+            if folder.id in known:
+                folder.release()
+            else:
+                await asyncio.to_thread(folder.remove)
+        await self._bound()
+
+
+def _is_of(held: Held, ctx: Ctx) -> bool:
+    """Whether a call may decide on it: one of its conversation, or a person."""
+    return held.session == ctx.session.id or ctx.caller.surface == "cli"
+
+
+def _could_not_rename(done: Collected) -> bool:
+    """Whether it was told what an overlay answers to the rename of a folder from below."""
+    texts = (str(output).casefold() for output in (done.stdout, done.stderr))
+    return any(words in text for text in texts for words in APART)
+
+
+def _ran(done: Collected, confined: Confined, outcome: Outcome) -> Ran:
+    return Ran(
+        exit_code=done.exit_code,
+        stdout=done.stdout,
+        stderr=done.stderr,
+        timed_out=done.timed_out,
+        seconds=done.seconds,
+        stopped=confined.stopped,
+        level=confined.level,
+        outcome=outcome,
+    )

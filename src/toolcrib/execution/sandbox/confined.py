@@ -1,0 +1,277 @@
+"""One running confined program."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import fcntl
+import os
+import struct
+import termios
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import suppress
+from types import TracebackType
+from typing import Literal, Self
+
+from toolcrib.execution.sandbox.namespace import First
+from toolcrib.execution.sandbox.terms import Level
+from toolcrib.system.child import BLOCK, GRACE, QUEUED, Chunk, Process, Stream, to_the_end
+
+Stopped = Literal["", "memory", "disk", "output", "processes", "time"]
+STAGE_SECONDS = 5.0
+
+
+class Confined:
+    """A handle on it; `Sandbox.spawn` makes it.
+
+    Use it in an `async with`, or call `kill` at the end: nothing of it survives that.
+    Exit codes are as shells tell them: 128 and the number of the signal that ended it.
+
+    Attributes:
+        pid: of the outermost process, which is that of the boundary.
+        level: the boundary that it has.
+        notes: what could not be done for it, a line each.
+        stopped: what it was ended for; "" for anything else.
+        is_over: whether all of it was ended.
+    """
+
+    def __init__(
+        self,
+        process: Process,
+        level: Level,
+        *,
+        terminal: int = -1,
+        lifeline: int = -1,
+        output_bytes: int = 0,
+        at_end: Callable[[], Awaitable[None]] | None = None,
+    ) -> None:
+        self.pid = process.pid
+        self.level: Level = level
+        self.notes: tuple[str, ...] = ()
+        self.stopped: Stopped = ""
+        self._process = process
+        self._terminal = terminal
+        self._lifeline = lifeline
+        self._output_bytes = output_bytes
+        self._written = 0
+        self._at_end = at_end
+        self._reader: asyncio.StreamReader | None = None
+        self._transports: list[asyncio.BaseTransport] = []
+        self._ending: asyncio.Task[None] | None = None
+        self._first: First | None = None
+        self.is_over = False
+
+    def in_namespace(self) -> None:
+        """Find the first process of the namespace that it now has."""
+        if self._process.exit_code is None:  # else the number may be another's by now
+            self._first = First.of(self.pid)
+
+    async def connect(self) -> None:
+        """Attach the terminal to the event loop."""
+        if self._terminal < 0:
+            return
+        loop = asyncio.get_running_loop()
+        self._reader = asyncio.StreamReader(limit=BLOCK, loop=loop)
+        protocol = asyncio.StreamReaderProtocol(self._reader, loop=loop)
+        file = os.fdopen(os.dup(self._terminal), "rb", buffering=0)
+        transport, _ = await loop.connect_read_pipe(lambda: protocol, file)
+        self._transports.append(transport)
+
+    @property
+    def process(self) -> Process:
+        """The outermost process."""
+        return self._process
+
+    @property
+    def exit_code(self) -> int | None:
+        """None while it runs."""
+        code = self._process.exit_code
+        return code if code is None or code >= 0 else 128 - code
+
+    @property
+    def streams(self) -> tuple[Stream, ...]:
+        """The streams that can be read; a terminal has "stdout" alone."""
+        return ("stdout",) if self._reader else self._process.streams
+
+    async def read(self, stream: Stream) -> AsyncIterator[bytes]:
+        """One stream until its end, or until it wrote more than it may."""
+        source = self._from_terminal() if self._reader else self._process.read(stream)
+        async for data in source:
+            self._written += len(data)
+            yield data
+            if self._output_bytes and self._written > self._output_bytes:
+                self.stop("output")
+                return
+
+    async def _from_terminal(self) -> AsyncIterator[bytes]:
+        assert self._reader is not None
+        try:
+            while data := await self._reader.read(BLOCK):
+                yield data
+        except OSError as error:
+            if error.errno != errno.EIO:  # so a terminal tells that nobody holds it any more
+                raise
+
+    async def output(self) -> AsyncIterator[Chunk]:
+        """What it writes, as it comes, until every holder of its pipes is gone."""
+        queue: asyncio.Queue[Chunk | None] = asyncio.Queue(QUEUED)
+
+        async def pump(stream: Stream) -> None:
+            async for data in self.read(stream):
+                await queue.put(Chunk(stream, data))
+            await queue.put(None)
+
+        pumps = [asyncio.ensure_future(pump(stream)) for stream in self.streams]
+        try:
+            still = len(pumps)
+            while still:
+                chunk = await queue.get()
+                if chunk is None:
+                    still -= 1
+                else:
+                    yield chunk
+        finally:
+            for task in pumps:
+                task.cancel()
+            await asyncio.gather(*pumps, return_exceptions=True)
+
+    async def write(self, data: bytes) -> None:
+        """Send to its stdin, which must be a terminal or opened with `stdin="pipe"`.
+
+        Raises:
+            BrokenPipeError, ConnectionResetError: it no longer reads.
+        """
+        if self._terminal < 0:
+            if self._reader is not None:
+                raise BrokenPipeError(errno.EPIPE, "The terminal is closed.")
+            await self._process.write(data)
+            return
+        view = memoryview(data)
+        while view:
+            try:
+                view = view[os.write(self._terminal, view) :]
+            except BlockingIOError:
+                await asyncio.sleep(0.005)
+            except OSError as error:
+                raise BrokenPipeError(error.errno, "The terminal is closed.") from None
+
+    def close_stdin(self) -> None:
+        """Tell it that no more input comes."""
+        if self._terminal < 0:
+            self._process.close_stdin()
+
+    def resize(self, rows: int, columns: int) -> None:
+        """Change the size of its terminal; the program is told."""
+        if self._terminal >= 0:
+            set_size(self._terminal, rows, columns)
+
+    def stop(self, reason: Stopped) -> None:
+        """End it for a reason, at once and in the background; the first reason counts."""
+        if self.exit_code is None:
+            self.stopped = self.stopped or reason
+        self._begin_to_end(0)
+
+    async def wait(self) -> int:
+        """Wait until it ends; the exit code. At level strong nothing runs on after it."""
+        await self._process.wait()
+        code = self.exit_code
+        return 137 if code is None else code
+
+    async def kill(self, grace: float = GRACE) -> None:
+        """End all of it and wait until it is gone: asked first, killed after `grace`.
+
+        Completes even when the caller is cancelled meanwhile, and may be called again.
+        """
+        await to_the_end(self._wait_for(self._begin_to_end(grace)))
+
+    @staticmethod
+    async def _wait_for(task: asyncio.Task[None]) -> None:
+        await asyncio.shield(task)
+
+    def _begin_to_end(self, grace: float) -> asyncio.Task[None]:
+        if self._ending is None or (grace <= 0 and not self._ending.done()):
+            self._ending = asyncio.ensure_future(self._end(grace))
+        return self._ending
+
+    async def _end(self, grace: float) -> None:
+        try:
+            if self.level != "none" and self._process.exit_code is None:
+                if grace > 0:
+                    # The boundary itself stays: with it, all would be gone at once.
+                    self._process.ask_what_it_started()
+                    await self._until_exit(grace)
+                if self._lifeline >= 0:
+                    # The stage kills what only it can find.
+                    self._close_lifeline()
+                    await self._until_exit(STAGE_SECONDS)
+                grace = 0
+            if not await self._namespace_ended():
+                await self._process.kill(grace)
+        finally:
+            self.is_over = True
+            self._close_lifeline()
+            if self._at_end is not None:
+                await self._at_end()
+
+    async def _namespace_ended(self) -> bool:
+        """End all in the namespace and see all gone, which takes no look at every process."""
+        if self._first is None or not await self._first.end():
+            return False
+        await self._until_exit(STAGE_SECONDS)
+        if self._process.exit_code is None:
+            return False
+        self._process.let_go()
+        return True
+
+    async def _until_exit(self, seconds: float) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._process.wait()
+
+    def _close_lifeline(self) -> None:
+        if self._lifeline >= 0:
+            os.close(self._lifeline)
+            self._lifeline = -1
+
+    def close(self) -> None:
+        """Let go of the pipes of a program that was killed."""
+        self._process.close()
+        if self._first is not None:
+            self._first.close()
+        for transport in self._transports:
+            transport.close()
+        if self._terminal >= 0:
+            os.close(self._terminal)
+            self._terminal = -1
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        try:
+            await self.kill()
+        finally:
+            self.close()
+
+
+def set_size(terminal: int, rows: int, columns: int) -> None:
+    """Tell a terminal its size."""
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+
+
+async def last_words(confined: Confined) -> str:
+    """The last lines of a boundary that failed."""
+    data = b""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(1):
+            for stream in confined.streams[-1:]:
+                async for part in confined.read(stream):
+                    data += part
+                    if len(data) > 10_000:
+                        break
+    return " ".join(data.decode("utf-8", "replace").split())[-300:]

@@ -1,0 +1,122 @@
+"""The way out of a run that is given hosts: the guard's proxy, and nothing beside it."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+
+from toolcrib.core.errors import Blocked, Unavailable
+from toolcrib.execution.sandbox import landlock
+from toolcrib.execution.sandbox.terms import Level
+from toolcrib.net.egress.client import Egress
+from toolcrib.net.egress.guard_proxy import GuardProxy, Lease
+from toolcrib.net.egress.policy import EgressPolicy, HostRule
+from toolcrib.net.egress.url import Target
+
+PORT = 3128
+"""Where the proxy answers in a network of the run's own."""
+PLACE = "/run/toolcrib/proxy"
+NAMES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
+NEEDED = 4
+"""The version of Landlock that knows ports."""
+
+
+@dataclass(frozen=True, eq=False)
+class OnlyHosts(EgressPolicy):
+    """A policy that opens some hosts and no others; what it forbids stays forbidden."""
+
+    only: tuple[HostRule, ...] = ()
+
+    @classmethod
+    def within(cls, policy: EgressPolicy, hosts: Sequence[str]) -> OnlyHosts:
+        """A policy, narrowed to some hosts in the forms of `egress.allow_hosts`."""
+        kept = {f.name: getattr(policy, f.name) for f in fields(policy)}
+        return cls(**kept, only=tuple(HostRule.parse(host) for host in hosts))
+
+    def check(self, target: Target) -> None:
+        """As for every policy.
+
+        Raises:
+            Blocked: the host is none of those that were given, or may not be reached.
+        """
+        if not any(rule.matches(target) for rule in self.only):
+            raise Blocked(
+                f"Destination not allowed: {target.host} was not given to this run.",
+                hint="Name the host in the call's network, or the user adds it to run.network.",
+                code="blocked_host",
+                host=target.host,
+                rule="not given",
+            )
+        super().check(target)
+
+
+@dataclass(slots=True)
+class Door:
+    """One run's way out; closed with the run."""
+
+    lease: Lease
+    proxy: GuardProxy
+    folder: str = ""
+
+    @property
+    def socket(self) -> str:
+        """The socket of the proxy, for a run with a network of its own; "" without."""
+        return f"{self.folder}/proxy" if self.folder else ""
+
+    def variables(self) -> dict[str, str]:
+        """What programs are told of it."""
+        url = self.lease.http_url
+        if self.folder:
+            url = f"http://{self.lease.username}:{self.lease.password}@127.0.0.1:{PORT}"
+        told = {name: url for upper in NAMES for name in (upper, upper.lower())}
+        return {**told, "NO_PROXY": "localhost,127.0.0.1", "no_proxy": "localhost,127.0.0.1"}
+
+    def close(self) -> None:
+        """Shut it; what goes through it is cut."""
+        self.lease.close()
+        if self.folder:
+            closing = asyncio.ensure_future(self.proxy.close_unix(self.socket))
+            closing.add_done_callback(lambda _: None)
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class Doors:
+    """Opens doors.
+
+    Args:
+        proxy: gives the service, which is opened with the first door.
+        egress: whose policy holds for runs too.
+    """
+
+    def __init__(self, proxy: Callable[[], GuardProxy], egress: Callable[[], Egress]) -> None:
+        self._proxy = proxy
+        self._egress = egress
+
+    async def open(self, hosts: Sequence[str], level: Level) -> Door:
+        """A door to some hosts.
+
+        Raises:
+            Unavailable: this kernel cannot keep a run to one port.
+            ConfigError: a host that is none.
+        """
+        if level == "kernel" and landlock.version() < NEEDED:
+            raise Unavailable(
+                "This run cannot have a network: the kernel cannot keep it to the guard.",
+                hint="It needs Linux 6.7, or the sandbox level strong; see `toolcrib doctor`.",
+            )
+        policy = OnlyHosts.within(self._egress().policy(), hosts)
+        proxy = self._proxy()
+        lease = await proxy.lease()
+        lease.policy = policy
+        if level == "kernel":
+            return Door(lease, proxy)
+        door = Door(lease, proxy, tempfile.mkdtemp(prefix="toolcrib-"))
+        try:
+            await proxy.listen_unix(door.socket)
+        except BaseException:
+            door.close()
+            raise
+        return door

@@ -1,0 +1,277 @@
+"""The seccomp program: which system calls a confined process may make, as BPF.
+
+Everything is allowed but for what `calls` lists and for some arguments: namespaces,
+sockets of other families, input pushed into a terminal, setuid bits, device nodes.
+"""
+
+from __future__ import annotations
+
+import errno
+import struct
+from dataclasses import dataclass
+from functools import lru_cache
+
+from toolcrib.execution.sandbox.syscall_table import (
+    AARCH64,
+    ABSENT,
+    LASTING,
+    NEWER,
+    REFUSED,
+    X86_64,
+)
+
+ARCHITECTURES = {
+    "x86_64": (0xC000003E, {**X86_64, **NEWER}),
+    "aarch64": (0xC00000B7, {**AARCH64, **NEWER}),
+}
+NUMBER, ARCHITECTURE, ARGUMENTS = 0, 4, 16
+LOAD, EQUAL, AT_LEAST, ANY_BIT, MASK, RETURN = 0x20, 0x15, 0x35, 0x45, 0x54, 0x06
+ALLOW, ASK, KILL, ERRNO = 0x7FFF0000, 0x7FC00000, 0x80000000, 0x00050000
+X32 = 0x40000000
+
+NAMESPACES = 0x7E020080
+"""CLONE_NEWTIME, NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID and NEWNET."""
+SET_ID_BITS = 0o6000
+CREATES = 0o20000000 | 0o100
+"""O_CREAT and the bit of O_TMPFILE: without them the mode is not looked at."""
+UNIX, INET, INET6, NETLINK = 1, 2, 10, 16
+STREAM = 1
+TERMINAL_INPUT = (0x5412, 0x541C, 0x541D)
+"""TIOCSTI, TIOCLINUX and TIOCCONS."""
+OF_OTHERS = (("prlimit64", 0), ("sched_setaffinity", 0), ("setpriority", 1), ("ioprio_set", 1))
+"""Calls that change another process, and which argument names it; 0 is the caller."""
+SEGMENT = 1 << 20
+"""Shared memory of System V is counted by nobody; small segments are enough for programs."""
+
+Line = tuple[int, int | str, int | str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Sockets:
+    """The families that `socket` gives."""
+
+    unix: bool = True
+    inet: bool = True
+    netlink: bool = True
+    datagrams: bool = True
+
+
+class _Program:
+    """Lines with labels in place of distances; only jumps forward are made."""
+
+    def __init__(self) -> None:
+        self.lines: list[Line | str] = []
+        self._labels = 0
+
+    def add(self, code: int, value: int, yes: int | str = 0, no: int | str = 0) -> None:
+        self.lines.append((code, yes, no, value))
+
+    def label(self) -> str:
+        self._labels += 1
+        return f"l{self._labels}"
+
+    def here(self, label: str) -> None:
+        self.lines.append(label)
+
+    def refuse(self, number: int) -> None:
+        self.add(RETURN, ERRNO | number)
+
+    def argument(self, index: int) -> None:
+        """Load the low half of an argument; the kernel looks at no more of these."""
+        self.add(LOAD, ARGUMENTS + 8 * index)
+
+    def packed(self) -> bytes:
+        """The program as the kernel takes it."""
+        places: dict[str, int] = {}
+        count = 0
+        for line in self.lines:
+            if isinstance(line, str):
+                places[line] = count
+            else:
+                count += 1
+        packed = bytearray()
+        at = 0
+        for line in self.lines:
+            if isinstance(line, str):
+                continue
+            code, yes, no, value = line
+            at += 1
+            jumps = [places[j] - at if isinstance(j, str) else j for j in (yes, no)]
+            packed += struct.pack("<HBBI", code, *jumps, value)
+        return bytes(packed)
+
+
+def machine_known(machine: str) -> bool:
+    """Whether there is a table for this processor."""
+    return machine in ARCHITECTURES
+
+
+@lru_cache(maxsize=32)
+def program(machine: str, sockets: Sockets, *, alone: bool, counted: bool) -> bytes:
+    """The filter for a processor.
+
+    Args:
+        machine: as `uname` names it.
+        sockets: what `socket` may give.
+        alone: whether other processes of the machine are out of sight; where they are
+            not, their limits may not be set either.
+        counted: whether somebody is asked about each new process; see `inside.births.Births`.
+    """
+    code, numbers = ARCHITECTURES[machine]
+    made = _Program()
+    made.add(LOAD, ARCHITECTURE)
+    made.add(EQUAL, code, 1, 0)
+    made.add(RETURN, KILL)
+    made.add(LOAD, NUMBER)
+    if machine == "x86_64":
+        made.add(AT_LEAST, X32, 0, 1)
+        made.add(RETURN, KILL)
+    for name, number in ((n, errno.ENOSYS) for n in ABSENT if n in numbers):
+        made.add(EQUAL, numbers[name], 0, 1)
+        made.refuse(number)
+    for name in (n for n in (*REFUSED, *(() if alone else LASTING)) if n in numbers):
+        made.add(EQUAL, numbers[name], 0, 1)
+        made.refuse(errno.EPERM)
+    # What hangs on arguments comes last: they replace the number that is loaded.
+    births = ASK if counted else ALLOW
+    _by_bits(made, numbers, ("clone",), 0, NAMESPACES, births)
+    _by_bits(made, numbers, ("unshare",), 0, NAMESPACES)
+    for name in ("fork", "vfork"):
+        if name in numbers:
+            made.add(EQUAL, numbers[name], 0, 1)
+            made.add(RETURN, births)
+    _modes(made, numbers)
+    _sockets(made, numbers["socket"], sockets)
+    _others(made, numbers, alone=alone)
+    made.add(RETURN, ALLOW)
+    return made.packed()
+
+
+def _by_bits(
+    made: _Program,
+    numbers: dict[str, int],
+    names: tuple[str, ...],
+    index: int,
+    bits: int,
+    otherwise: int = ALLOW,
+) -> None:
+    """Refuse calls that have any of some bits in an argument."""
+    for name in names:
+        if name in numbers:
+            after = made.label()
+            made.add(EQUAL, numbers[name], 0, after)
+            made.argument(index)
+            made.add(ANY_BIT, bits, 0, 1)
+            made.refuse(errno.EPERM)
+            made.add(RETURN, otherwise)
+            made.here(after)
+
+
+def _modes(made: _Program, numbers: dict[str, int]) -> None:
+    """No setuid and setgid bits, no device nodes."""
+    for names, index in ((("chmod", "fchmod", "creat"), 1), (("fchmodat",), 2)):
+        _by_bits(made, numbers, names, index, SET_ID_BITS)
+    for name, flags in (("open", 1), ("openat", 2)):
+        if name in numbers:
+            after = made.label()
+            made.add(EQUAL, numbers[name], 0, after)
+            made.argument(flags)
+            made.add(ANY_BIT, CREATES, 1, 0)
+            made.add(RETURN, ALLOW)
+            made.argument(flags + 1)
+            made.add(ANY_BIT, SET_ID_BITS, 0, 1)
+            made.refuse(errno.EPERM)
+            made.add(RETURN, ALLOW)
+            made.here(after)
+    for name, index in (("mknod", 1), ("mknodat", 2)):
+        if name in numbers:
+            after = made.label()
+            made.add(EQUAL, numbers[name], 0, after)
+            made.argument(index)
+            made.add(ANY_BIT, SET_ID_BITS, 2, 0)
+            # Bit 13 alone or with 14 is a device; a FIFO, a file and a socket lack it.
+            made.add(ANY_BIT, 0o020000, 1, 0)
+            made.add(RETURN, ALLOW)
+            made.refuse(errno.EPERM)
+            made.here(after)
+
+
+def _sockets(made: _Program, number: int, sockets: Sockets) -> None:
+    """Only some families; netlink only to ask about routes and addresses."""
+    after = made.label()
+    made.add(EQUAL, number, 0, after)
+    made.argument(0)
+    if sockets.unix:
+        made.add(EQUAL, UNIX, 0, 1)
+        made.add(RETURN, ALLOW)
+    if sockets.inet:
+        stream = made.label()
+        other = made.label()
+        made.add(EQUAL, INET, stream, 0)
+        made.add(EQUAL, INET6, 0, other)
+        made.here(stream)
+        if sockets.datagrams:
+            made.argument(1)
+            made.add(MASK, 0xF)
+            made.add(EQUAL, 3, 0, 1)  # raw
+            made.refuse(errno.EPERM)
+        else:
+            made.argument(1)
+            made.add(MASK, 0xF)
+            made.add(EQUAL, STREAM, 1, 0)
+            made.refuse(errno.EACCES)
+            made.argument(2)  # TCP or the default; not MPTCP, which Landlock does not see
+            made.add(EQUAL, 0, 2, 0)
+            made.add(EQUAL, 6, 1, 0)
+            made.refuse(errno.EACCES)
+        made.add(RETURN, ALLOW)
+        made.here(other)
+    if sockets.netlink:
+        refused = made.label()
+        made.add(EQUAL, NETLINK, 0, refused)
+        made.argument(2)
+        made.add(EQUAL, 0, 0, refused)
+        made.add(RETURN, ALLOW)
+        made.here(refused)
+    made.refuse(errno.EACCES)
+    made.here(after)
+
+
+def _others(made: _Program, numbers: dict[str, int], *, alone: bool) -> None:
+    after = made.label()
+    made.add(EQUAL, numbers["ioctl"], 0, after)
+    made.argument(1)
+    for value in TERMINAL_INPUT:
+        made.add(EQUAL, value, 0, 1)
+        made.refuse(errno.EPERM)
+    made.add(RETURN, ALLOW)
+    made.here(after)
+    # Reserving space counts as writing for nobody; without it, programs write.
+    made.add(EQUAL, numbers["fallocate"], 0, 1)
+    made.refuse(errno.EOPNOTSUPP)
+    after = made.label()
+    made.add(EQUAL, numbers["personality"], 0, after)
+    made.argument(0)
+    made.add(EQUAL, 0, 2, 0)
+    made.add(EQUAL, 0xFFFFFFFF, 1, 0)
+    made.refuse(errno.EPERM)
+    made.add(RETURN, ALLOW)
+    made.here(after)
+    after = made.label()
+    made.add(EQUAL, numbers["shmget"], 0, after)
+    made.add(LOAD, ARGUMENTS + 12)
+    made.add(EQUAL, 0, 1, 0)
+    made.refuse(errno.ENOMEM)
+    made.argument(1)
+    made.add(AT_LEAST, SEGMENT + 1, 0, 1)
+    made.refuse(errno.ENOMEM)
+    made.add(RETURN, ALLOW)
+    made.here(after)
+    for name, index in () if alone else OF_OTHERS:
+        after = made.label()
+        made.add(EQUAL, numbers[name], 0, after)
+        made.argument(index)
+        made.add(EQUAL, 0, 1, 0)
+        made.refuse(errno.EPERM)
+        made.add(RETURN, ALLOW)
+        made.here(after)

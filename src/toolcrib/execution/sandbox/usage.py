@@ -1,0 +1,280 @@
+"""What the processes of one run use together, as the kernel tells it."""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+from collections.abc import Container, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from toolcrib.system.sweep import look_around
+
+INODE_BYTES = 4_096
+"""What a file without content counts on disk."""
+HAS_CHILDREN = os.path.exists(f"/proc/self/task/{os.getpid()}/children")  # noqa: PTH110
+MORE = 1.2
+"""Files are counted again when so much more of the disk is gone."""
+CLOSE_LOOK = 0.5
+"""From this share of the limit, shared memory is told from memory of its own."""
+
+
+@dataclass(slots=True)
+class Usage:
+    """One look."""
+
+    memory: int = 0
+    processes: int = 0
+    disk: int = 0
+
+
+@dataclass(slots=True)
+class Gauge:
+    """Looks at a run, again and again. Blocking, and quick.
+
+    Attributes:
+        pid: the outermost process. It and what it needs for itself are not counted.
+        overhead: how many processes that are.
+        namespaces: whether its only child is the first process of a namespace.
+        counted: whether the system refuses processes above the limit; it does not to root.
+        in_memory: file systems in memory, as seen from inside; their content is memory.
+        folders: where it writes on disk.
+        members: the processes that the last look found.
+    """
+
+    pid: int
+    overhead: int
+    namespaces: bool = False
+    counted: bool = True
+    in_memory: Sequence[str] = ()
+    folders: Sequence[str] = ()
+    members: frozenset[int] = frozenset()
+    _free: dict[str, tuple[int, int]] = field(default_factory=dict)
+    _lost: int = 0
+    _made: int = 0
+    _inner: int = 0
+    _shared_before: int = 0
+    _began: float = 0.0
+
+    def __post_init__(self) -> None:
+        self._shared_before = _shared_memory()
+        self._began = time.time()
+
+    def innermost(self) -> list[int]:
+        """What to kill so that all of it ends: the first process of its namespace, or all."""
+        if self.namespaces:
+            return [pid for pid in tree(self.pid, 1) if pid != self.pid]
+        return [pid for pid in tree(self.pid, 1) if pid != self.pid] or [self.pid]
+
+    def look(
+        self, memory_limit: int, disk_limit: int, *, among: Container[int] | None = None
+    ) -> Usage:
+        """What is used now; memory above half of the limit is measured more exactly.
+
+        Args:
+            memory_limit: in bytes.
+            disk_limit: in bytes.
+            among: the processes whose memory counts; None for all.
+        """
+        found = tree(self.pid)
+        self.members = frozenset(found)
+        # The first process in there: numbers start anew at some time, so they say nothing.
+        self._inner = next((pid for pid in found if pid != self.pid), 0)
+        usage = Usage(processes=sum(found.values()) - self.overhead)
+        usage.disk = max(sum(map(_written, found)), self._on_disk(disk_limit))
+        counted = [pid for pid in found if among is None or pid in among]
+        files = self._files_in_memory()
+        if _shared_memory() - self._shared_before > memory_limit // 4:
+            files += held_in_memory(counted)
+            if not self.namespaces:
+                files += made_in_memory(self._began)
+        usage.memory = sum(map(_resident, counted)) + files
+        if usage.memory > memory_limit * CLOSE_LOOK:
+            exact = [_exactly(pid) for pid in counted]
+            own, shared = (sum(column) for column in zip(*exact, strict=True)) if exact else (0, 0)
+            usage.memory = own + max(shared, files)
+        return usage
+
+    def _files_in_memory(self) -> int:
+        used = 0
+        for path in self.in_memory if self._inner else ():
+            with suppress(OSError):
+                status = os.statvfs(f"/proc/{self._inner}/root{path}")
+                used += (status.f_blocks - status.f_bfree) * status.f_frsize
+        return used
+
+    def _on_disk(self, limit: int) -> int:
+        """Bytes in files made or changed since the begin, where the disk lost as many.
+
+        Who writes for itself alone is not seen by what processes tell: children that nobody
+        waits for, files without content, processes that let nobody look. What others write
+        to the disk elsewhere does not count.
+        """
+        lost = 0
+        for folder in self.folders:
+            with suppress(OSError):
+                status = os.statvfs(folder)
+                now = (status.f_bfree * status.f_frsize, status.f_ffree * INODE_BYTES)
+                before = self._free.setdefault(folder, now)
+                lost += sum(max(was - left, 0) for was, left in zip(before, now, strict=True))
+        if lost <= limit:
+            return 0
+        if lost > self._lost * MORE:
+            self._lost = lost
+            self._made = sum(made_on_disk(folder, self._began, limit) for folder in self.folders)
+        return self._made
+
+
+def _shared_memory() -> int:
+    """All shared memory of the machine, which is quicker to learn than that of a run."""
+    for line in read("/proc/meminfo").splitlines():
+        if line.startswith(b"Shmem:"):
+            return int(line.split()[1]) * 1024
+    return 0
+
+
+def tree(top: int, deep: int = 1 << 30) -> dict[int, int]:
+    """A process and its descendants, down to some depth, each with its number of threads."""
+    found: dict[int, int] = {}
+    waiting = [(top, 0)]
+    while waiting:
+        pid, depth = waiting.pop()
+        if pid in found:
+            continue
+        try:
+            threads = os.listdir(f"/proc/{pid}/task")  # noqa: PTH208
+        except OSError:
+            continue
+        found[pid] = len(threads)
+        if depth < deep:
+            waiting += [(child, depth + 1) for child in _children(pid, threads)]
+    return found
+
+
+def _children(pid: int, threads: Sequence[str]) -> list[int]:
+    if not HAS_CHILDREN:
+        return [seen.pid for seen in look_around().values() if seen.parent == pid]
+    lists = (read(f"/proc/{pid}/task/{thread}/children") for thread in threads)
+    return [int(child) for listed in lists for child in listed.split()]
+
+
+def read(path: str) -> bytes:
+    """A small file of the kernel; empty where it cannot be read."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return b""
+    try:
+        return os.read(fd, 1 << 16)
+    except OSError:
+        return b""
+    finally:
+        os.close(fd)
+
+
+def _resident(pid: int) -> int:
+    """Bytes of memory that a process uses, swapped ones and its page tables too."""
+    size = 0
+    for line in of_process(pid, "status").splitlines():
+        if line.startswith((b"VmRSS:", b"VmSwap:", b"VmPTE:")):
+            size += int(line.split()[1]) * 1024
+    return size
+
+
+def of_process(pid: int, name: str) -> bytes:
+    """What the kernel tells of a process, by one of its threads where the first has ended."""
+    told = read(f"/proc/{pid}/{name}")
+    if told and b"\nState:\tZ" not in told:
+        return told
+    with suppress(OSError):
+        for thread in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208
+            other = read(f"/proc/{pid}/task/{thread}/{name}")
+            if other and int(thread) != pid:
+                return other
+    return told
+
+
+def _written(pid: int) -> int:
+    """Bytes it had to be written to disk, with those of children that ended."""
+    written = 0
+    for line in read(f"/proc/{pid}/io").splitlines():
+        if line.startswith(b"write_bytes:"):
+            written += int(line.split()[1])
+        elif line.startswith(b"cancelled_write_bytes:"):
+            written -= int(line.split()[1])
+    return max(written, 0)
+
+
+def _exactly(pid: int) -> tuple[int, int]:
+    """Its share of memory that is nobody's but its relatives', and of shared memory."""
+    own = shared = 0
+    told = of_process(pid, "smaps_rollup")
+    if not told:  # it lets nobody look
+        return _resident(pid), 0
+    for line in told.splitlines():
+        if line.startswith((b"Pss_Anon:", b"SwapPss:")):
+            own += int(line.split()[1]) * 1024
+        elif line.startswith(b"Pss_Shmem:"):
+            shared += int(line.split()[1]) * 1024
+    for line in of_process(pid, "status").splitlines():
+        if line.startswith(b"VmPTE:"):
+            own += int(line.split()[1]) * 1024
+    return own, shared
+
+
+def held_in_memory(pids: Sequence[int]) -> int:
+    """Bytes in files without a place that some processes have open."""
+    sizes: dict[tuple[int, int], int] = {}
+    for pid in pids:
+        folder = f"/proc/{pid}/fd"
+        with suppress(OSError):
+            for name in os.listdir(folder):  # noqa: PTH208
+                with suppress(OSError):
+                    if os.readlink(f"{folder}/{name}").startswith("/memfd:"):  # noqa: PTH115
+                        status = os.stat(f"{folder}/{name}")  # noqa: PTH116
+                        sizes[status.st_dev, status.st_ino] = status.st_blocks * 512
+    return sum(sizes.values())
+
+
+def made_on_disk(folder: str, since: float, enough: int) -> int:
+    """Bytes in files beneath a folder that were made or changed since then, up to enough."""
+    size, waiting = 0, [folder]
+    device = 0
+    while waiting and size <= enough:
+        with suppress(OSError), os.scandir(waiting.pop()) as entries:
+            for entry in entries:
+                with suppress(OSError):
+                    status = entry.stat(follow_symlinks=False)
+                    device = device or status.st_dev
+                    if status.st_ctime >= since:
+                        size += status.st_blocks * 512 + INODE_BYTES
+                    if stat.S_ISDIR(status.st_mode) and status.st_dev == device:
+                        waiting.append(entry.path)
+    return size
+
+
+def made_in_memory(since: float) -> int:
+    """Bytes in the machine's own files in memory that we made or wrote to since then.
+
+    Whoever else runs as the same user is counted too: nothing tells who wrote a file.
+    """
+    size = 0
+    with suppress(OSError), os.scandir("/dev/shm") as entries:  # noqa: S108
+        for entry in entries:
+            with suppress(OSError):
+                status = entry.stat(follow_symlinks=False)
+                if status.st_uid == os.getuid() and status.st_ctime >= since:
+                    size += status.st_blocks * 512
+    return size
+
+
+def threads_of(user: int) -> int:
+    """How many threads a user has on this machine."""
+    found = 0
+    for name in os.listdir("/proc"):  # noqa: PTH208
+        if name.isdigit():
+            with suppress(OSError):
+                if os.stat(f"/proc/{name}").st_uid == user:  # noqa: PTH116
+                    found += len(os.listdir(f"/proc/{name}/task"))  # noqa: PTH208
+    return found

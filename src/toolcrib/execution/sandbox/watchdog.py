@@ -1,0 +1,144 @@
+"""One thread that looks at all runs, and ends those that use more than they may."""
+
+from __future__ import annotations
+
+import heapq
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from toolcrib.core.errors import Unavailable
+from toolcrib.execution.sandbox.confined import Confined, Stopped
+from toolcrib.execution.sandbox.terms import Limits
+from toolcrib.execution.sandbox.usage import Gauge, Usage
+
+SOONEST, LATEST = 0.004, 0.1
+"""Seconds between two looks."""
+FASTEST = 3e9
+"""Bytes a second that a machine can fill."""
+FORKS = 3_000
+"""Processes a second that it can start."""
+SPARE = 2
+"""Where further processes are refused anyway, a run that has many is not ended for it."""
+
+
+@dataclass(order=True, slots=True)
+class Watched:
+    """A run that is looked at."""
+
+    when: float
+    confined: Confined = field(compare=False)
+    gauge: Gauge = field(compare=False)
+    limits: Limits = field(compare=False)
+    tell: Callable[[Stopped], None] = field(compare=False)
+
+
+class Watchdog:
+    """Looks at runs until they end; the thread lives as long as there are any.
+
+    A thread and not a task: a tool that keeps the event loop busy must not be the reason
+    that a machine runs out of memory.
+    """
+
+    def __init__(self) -> None:
+        self._runs: list[Watched] = []
+        self._changed = threading.Condition()
+        self._thread: threading.Thread | None = None
+
+    def watch(
+        self, confined: Confined, gauge: Gauge, limits: Limits, tell: Callable[[Stopped], None]
+    ) -> None:
+        """Begin to look at a run.
+
+        Args:
+            confined: it.
+            gauge: measures it.
+            limits: what it may use.
+            tell: called in the thread with what it used too much of, after it was killed.
+        """
+        with self._changed:
+            when = time.monotonic() + patience(Usage(), limits)
+            if self._thread is None:
+                thread = threading.Thread(target=self._look, name="watchdog", daemon=True)
+                try:
+                    thread.start()
+                except RuntimeError:
+                    raise Unavailable(
+                        "The system refuses another thread, without which nothing looks after "
+                        "the limits of a run.",
+                        hint="Stop other programs of this user, then try again.",
+                    ) from None
+                self._thread = thread
+            heapq.heappush(self._runs, Watched(when, confined, gauge, limits, tell))
+            self._changed.notify()
+
+    def _look(self) -> None:
+        while (run := self._next()) is not None:
+            if run.confined.exit_code is not None or run.confined.is_over:
+                continue
+            try:
+                usage = run.gauge.look(run.limits.memory_bytes, run.limits.disk_bytes)
+                reason = too_much(usage, run.limits, counted=run.gauge.counted)
+                if reason == "memory":
+                    usage = self._again(run)
+                    reason = too_much(usage, run.limits, counted=run.gauge.counted)
+            except Exception:  # noqa: BLE001 - the other runs are still to be looked after
+                usage, reason = Usage(), ""
+            if reason:
+                _end(run, reason)
+                continue
+            run.when = time.monotonic() + patience(usage, run.limits)
+            with self._changed:
+                heapq.heappush(self._runs, run)
+
+    def _again(self, run: Watched) -> Usage:
+        """What those use that stay: for a moment a child has the memory of its parent."""
+        known = run.gauge.members
+        time.sleep(SOONEST)
+        return run.gauge.look(run.limits.memory_bytes, run.limits.disk_bytes, among=known)
+
+    def _next(self) -> Watched | None:
+        """The run whose time has come; None when there are no more."""
+        with self._changed:
+            while self._runs:
+                left = self._runs[0].when - time.monotonic()
+                if left <= 0:
+                    return heapq.heappop(self._runs)
+                self._changed.wait(left)
+            self._thread = None
+            return None
+
+
+def too_much(usage: Usage, limits: Limits, *, counted: bool) -> Stopped:
+    """What a run uses too much of; "" where there is nothing."""
+    if usage.memory > limits.memory_bytes:
+        return "memory"
+    if usage.processes > limits.processes * (SPARE if counted else 1):
+        return "processes"
+    if usage.disk > limits.disk_bytes:
+        return "disk"
+    return ""
+
+
+def patience(usage: Usage, limits: Limits) -> float:
+    """How long a run can be left alone: it must not get far above a limit meanwhile."""
+    soonest = min(
+        (limits.memory_bytes - usage.memory) / FASTEST,
+        (limits.disk_bytes - usage.disk) / FASTEST,
+        (limits.processes - usage.processes) / FORKS,
+    )
+    return min(max(soonest / 2, SOONEST), LATEST)
+
+
+def _end(run: Watched, reason: Stopped) -> None:
+    """Stop it at once, in this thread; the rest of its end is the event loop's."""
+    run.confined.stopped = run.confined.stopped or reason
+    for pid in run.gauge.innermost():
+        with suppress(OSError):
+            os.kill(pid, signal.SIGKILL)
+    with suppress(RuntimeError):  # the event loop may be closed
+        run.tell(reason)

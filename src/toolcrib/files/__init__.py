@@ -1,0 +1,1 @@
+"""Files: checked paths, content, search, edits, undoable changes, archives, repositories."""

@@ -1,0 +1,81 @@
+"""A text file, read whole so that it can be changed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from toolcrib.core.errors import NotFound, TooLarge, UnsupportedContent
+from toolcrib.files.content.faithful import FaithfulText
+from toolcrib.files.content.kinds import SNIFFED, kind_of
+from toolcrib.files.paths import SafePath
+
+MAX_BYTES = 10_000_000
+"""Bytes of a file that is changed or written, before and after."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A file as it was read: its text, and how it looked. Both are empty for a new one."""
+
+    path: SafePath
+    faithful: FaithfulText
+    fingerprint: str
+    size: int = 0
+
+    @property
+    def exists(self) -> bool:
+        """Whether there is such a file."""
+        return bool(self.fingerprint)
+
+    @property
+    def text(self) -> str:
+        """Its text; each line end is a line feed."""
+        return self.faithful.text
+
+
+def load(path: SafePath) -> Loaded:
+    """Read a text file. It blocks.
+
+    Raises:
+        UnsupportedContent: it is not text.
+        TooLarge: it has more than MAX_BYTES.
+        BadInput, NotFound, PathDenied: as opening it does.
+    """
+    with path.open_read() as handle:
+        data = handle.file.read(MAX_BYTES + 1)
+        fingerprint = handle.fingerprint
+        size = max(handle.size, len(data))
+    kind = kind_of(data[:SNIFFED])
+    if kind is not None:
+        raise UnsupportedContent(
+            f"{path.display} is not text: {kind.name}, {size:,} bytes.",
+            hint="Only text can be changed in places; write_file puts a text in its place.",
+        )
+    if len(data) > MAX_BYTES:
+        raise TooLarge(
+            f"{path.display} has {size:,} bytes; files up to {MAX_BYTES:,} are changed.",
+            hint="Tell the user that this file has to be changed with another program.",
+        )
+    return Loaded(path, FaithfulText.of(data, path.display), fingerprint, size)
+
+
+def load_or_new(path: SafePath) -> Loaded:
+    """As `load`; an empty text where there is no file."""
+    try:
+        return load(path)
+    except NotFound:
+        return Loaded(path, FaithfulText.new(), "")
+
+
+def need_size(path: SafePath, data: bytes) -> bytes:
+    """The bytes of a file that is to be written.
+
+    Raises:
+        TooLarge: there are more than MAX_BYTES.
+    """
+    if len(data) > MAX_BYTES:
+        raise TooLarge(
+            f"{path.display} would have {len(data):,} bytes, more than {MAX_BYTES:,}.",
+            hint="Write less, or in several files.",
+        )
+    return data

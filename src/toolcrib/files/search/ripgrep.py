@@ -1,0 +1,223 @@
+"""ripgrep as a helper: it names files and counts lines; nothing that it read is ever shown.
+
+It runs without any configuration of its own, with memory and time bounded. Asking for the
+size of each file costs a quarter of a search, so the first attempt does not ask: it is bounded
+more tightly, and `search` takes large files out of what it names. Names and counts
+of what is protected are taken away from what it says: by `search`, which looks at each name
+again, through checked paths. The usual protected names are not even opened.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import lru_cache
+from pathlib import Path
+
+from toolcrib.core.config import environment
+from toolcrib.files.generated_folders import BULK
+from toolcrib.files.protection import Pattern as Name
+from toolcrib.files.search.line_matches import MAX_BYTES
+from toolcrib.files.search.pattern import Pattern
+from toolcrib.files.search.scope import SKIPPED, Scope, is_open
+from toolcrib.files.tree_levels import levels
+from toolcrib.files.workspace import Workspace
+from toolcrib.system.processes import Processes
+from toolcrib.system.threads import in_thread
+
+OLDEST = 14
+MEMORY_KB = 4 << 20
+MAX_OUTPUT = 64_000_000
+THREADS = 8
+SHELL = "/bin/sh"
+GATHER = 0.005
+"""Seconds in which its output gathers: it writes a line for each file."""
+_RECORD = re.compile(r"(?:\./)?([^\0]+)\0([0-9]+)\n")
+_LIMITED = f'ulimit -v {MEMORY_KB} 2>/dev/null; exec "$@"'
+FIRST_KB, FIRST_SECONDS = 1 << 20, 3
+"""Memory, and seconds of a processor, for an attempt that reads files of any size."""
+_FIRST = f'ulimit -v {FIRST_KB} 2>/dev/null; ulimit -t {FIRST_SECONDS}; exec "$@"'
+_SETTINGS = (
+    "--no-config",
+    "--color=never",
+    "--no-messages",
+    "--hidden",
+    "--no-ignore-dot",
+    "--no-ignore-global",
+    "--no-ignore-exclude",
+    "--no-ignore-parent",
+    "--no-require-git",
+    "--no-mmap",
+    "--count",
+    "--with-filename",
+    "--null",
+)
+_HIDDEN = frozenset([".config", ".local", ".npm", ".cargo", ".rustup", ".vscode", ".idea", ".yarn"])
+"""Hidden folders that are often there and large, beside those of `BULK`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """What it said: files with the number of their lines that fit; `ended` within its time."""
+
+    files: list[tuple[str, int]]
+    ended: bool
+
+
+async def find_program(workspace: Workspace, processes: Processes) -> str:
+    """Where ripgrep is: on PATH, else beside this Python; "" for nowhere.
+
+    A place inside the workspace does not count: what lies there may be anybody's. Nor does
+    a version that a `.rgignore` file in the workspace can configure.
+    """
+    for place in _places(workspace):
+        ran = await processes.run([place, "--version"], cwd="/", timeout=5, passed_on=())
+        found = re.match(r"ripgrep (\d+)\.", str(ran.stdout))
+        if not ran.exit_code and found and int(found[1]) >= OLDEST:
+            return place
+    return ""
+
+
+def _places(workspace: Workspace) -> list[str]:
+    found = []
+    folders = environment(("PATH",)).get("PATH", "").split(os.pathsep)
+    for folder in (*folders, str(Path(sys.executable).parent)):
+        place = f"{folder}/rg"
+        # A folder on PATH may be closed to this user: `is_file` of a Path raises there.
+        if not place.startswith("/") or not os.path.isfile(place):  # noqa: PTH113
+            continue
+        if not os.access(place, os.X_OK):
+            continue
+        if not any(workspace.holds(way) for way in (place, os.path.realpath(place))):
+            found.append(place)
+    return list(dict.fromkeys(found))
+
+
+def can_serve(scope: Scope, pattern: Pattern) -> bool:
+    """Whether it can do exactly what is asked for."""
+    return pattern.rust is not None and not scope.named and Path(SHELL).exists()
+
+
+async def names(
+    program: str,
+    scope: Scope,
+    pattern: Pattern,
+    processes: Processes,
+    seconds: float,
+    *,
+    sized: bool,
+) -> Named | None:
+    """The files beneath a folder with lines that fit; None where it failed.
+
+    The names may be some more than are wanted; see the module.
+
+    Args:
+        program: where it is.
+        scope: where to search.
+        pattern: what for.
+        processes: starts it.
+        seconds: its time.
+        sized: leave large files unread. Without it, memory and time are short.
+    """
+    shut = await in_thread(lambda _: [*_shut(scope), *([".*/"] if _has_others(scope) else [])])
+    assert pattern.rust is not None
+    above = "\n".join(map(str, scope.above)).encode("utf-8", "replace")
+    argv = [
+        *(SHELL, "-c", _LIMITED if sized else _FIRST, "rg", program, *_SETTINGS),
+        *((f"--max-filesize={MAX_BYTES}",) if sized else ()),
+        f"--threads={min(THREADS, os.cpu_count() or 1)}",
+        *(f"--glob=!{glob}" for glob in shut),
+        *_types(scope),
+        *(("--ignore-file=/dev/stdin",) if above else ()),
+        "--ignore-case" if pattern.ignore_case else "--case-sensitive",
+        *("-e", pattern.rust, "--", "./"),
+    ]
+    ran = await processes.run(
+        argv,
+        cwd=scope.real,
+        stdin=above or None,
+        timeout=seconds,
+        max_output=MAX_OUTPUT,
+        passed_on=(),
+        gather=GATHER,
+    )
+    if not ran.timed_out and (ran.exit_code not in (0, 1, 2) or ran.stderr.size):
+        return None
+    records = _RECORD.findall(os.fsdecode(bytes(ran.stdout)))
+    files = [(name, int(number)) for name, number in records]
+    return Named(_wanted(files), ended=not ran.timed_out and not ran.stdout.dropped)
+
+
+def _types(scope: Scope) -> list[str]:
+    """The wanted globs as a file type, which narrows and does not overrule .gitignore."""
+    lasts = {glob.rstrip("/").rpartition("/")[2] for glob in scope.globs.wanted}
+    if not lasts or any(not last or last == "**" or "{" in last for last in lasts):
+        return []
+    if any(g.endswith("/") or ("/" in g and not _has_star(g)) for g in scope.globs.wanted):
+        return []  # it names a folder, perhaps
+    added = [f"--type-add=wanted:{_any_case(last)}" for last in sorted(lasts)]
+    return [*added, "--type=wanted"]
+
+
+def _has_star(glob: str) -> bool:
+    return "*" in glob.rpartition("/")[2]
+
+
+def _any_case(glob: str) -> str:
+    """A glob in which case does not matter; what cannot be said so is any character."""
+    out, inside = [], False
+    for char in glob:
+        inside = (inside or char == "[") and char != "]"
+        if inside or char in "*?[]":
+            out.append(char)
+        elif char.isascii() and char.isalpha():
+            out.append(f"[{char.lower()}{char.upper()}]")
+        elif char.isascii() and (char.isalnum() or char in "._-"):
+            out.append(char)
+        else:
+            out.append("*")
+    return "".join(out)
+
+
+def _shut(scope: Scope) -> list[str]:
+    """Globs that keep it from most of what is left out, each looked up at once.
+
+    The rest is taken away from what it names: a glob that has to be compared with every
+    path costs a tenth of a search.
+    """
+    protection = scope.real.gate.protection
+    found = [f"{name}/" for name in sorted({*SKIPPED, *BULK, *_HIDDEN})]
+    found = [name for name in found if not is_open(name[:-1])]
+    found += _plain_names(protection.patterns("read"), protection.exceptions)
+    return found
+
+
+@lru_cache(maxsize=16)
+def _plain_names(patterns: tuple[Name, ...], exceptions: tuple[Name, ...]) -> list[str]:
+    """The protected names without signs of which no exception may speak."""
+    names = {p.names[0] for p in patterns if len(p.names) == 1 and not p.anchored}
+    lifted = [part for exception in exceptions for part in exception.names]
+    plain = (n for n in sorted(names) if not set(n) & set("*?[{}\\,!#"))
+    return [n for n in plain if not any(fnmatchcase(n, part) for part in lifted)]
+
+
+def _has_others(scope: Scope) -> bool:
+    """Whether the folder holds hidden folders beside the usual ones: then all are left out."""
+    known = {*BULK, *_HIDDEN, *_shut(scope), ".github"}
+    with scope.real.open() as top:
+        first = next(levels(top))
+        return any(name.startswith(".") and name not in known for name in first.folders)
+
+
+def _wanted(files: list[tuple[str, int]]) -> list[tuple[str, int]]:
+    """Without what lies in folders that are left out."""
+    folders = [name.rpartition("/")[0] for name, _ in files]
+    parts = {folder: folder.split("/") for folder in dict.fromkeys(folders) if folder}
+    shut = {name for name in set().union(*parts.values()) if not is_open(name)}
+    closed = {folder for folder, names in parts.items() if not shut.isdisjoint(names)}
+    if not closed:
+        return files
+    return [item for item, folder in zip(files, folders, strict=True) if folder not in closed]

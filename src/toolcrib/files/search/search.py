@@ -1,0 +1,206 @@
+"""Lines of a tree that a pattern fits: counted by an engine, shown from checked paths."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from operator import itemgetter
+from typing import Literal, Self
+
+from toolcrib.core.errors import ToolError
+from toolcrib.core.services import Services
+from toolcrib.files.handles import Handle
+from toolcrib.files.paths import SafePath
+from toolcrib.files.search import ripgrep
+from toolcrib.files.search.line_matches import MAX_BYTES, Hit, hits, spans, text_of
+from toolcrib.files.search.pattern import Pattern
+from toolcrib.files.search.ripgrep import Named
+from toolcrib.files.search.scope import Scope, suspects, walk
+from toolcrib.files.tree_levels import set_apart
+from toolcrib.files.workspace import Workspace
+from toolcrib.system.processes import Processes
+from toolcrib.system.threads import Checkpoint, in_thread
+
+_MARKS = (b"\xff", b"\xfe", b"\xef")
+"""How files begin that may have to be decoded first."""
+Engine = Literal["auto", "rg", "python"]
+FIRST_SHARE = 1 / 3
+"""How much of the time the first attempt may take."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """Files in the order of their paths, each with its number of lines that fit.
+
+    `aborted`: the time was up before all was searched. `engine` did the work.
+    """
+
+    files: tuple[tuple[str, int], ...]
+    aborted: bool
+    engine: str
+
+    @property
+    def lines(self) -> int:
+        """All lines that fit."""
+        return sum(number for _, number in self.files)
+
+
+class Search:
+    """A service: searches trees by the best engine of this machine.
+
+    Args:
+        workspace: where paths are checked.
+        processes: starts helpers.
+        engine: "auto" takes ripgrep where it is there, else this interpreter.
+    """
+
+    def __init__(self, workspace: Workspace, processes: Processes, engine: Engine = "auto") -> None:
+        self._workspace = workspace
+        self._processes = processes
+        self._program: str | None = "" if engine == "python" else None
+        self._heavy: set[str] = set()
+
+    @classmethod
+    def open(cls, services: Services) -> Self:
+        """The best engine that is there."""
+        return cls(services.use(Workspace), services.use(Processes))
+
+    async def count(self, scope: Scope, pattern: Pattern, seconds: float) -> Counted:
+        """Count the lines of each file that fit, for some seconds at most."""
+        until = time.monotonic() + seconds
+        if ripgrep.can_serve(scope, pattern):
+            found = await self._named(scope, pattern, until)
+            if found is not None:
+                files = await in_thread(lambda check: _looked_at(scope, found.files, check))
+                return Counted(files, not found.ended, "rg")
+        files, ended = await in_thread(lambda check: _counted(scope, pattern, until, check))
+        return Counted(files, not ended, "python")
+
+    async def _named(self, scope: Scope, pattern: Pattern, until: float) -> Named | None:
+        """What ripgrep says; the size of each file is asked for only where that is needed."""
+        program = await self._found()
+        if not program:
+            return None
+        folder = str(scope.real)
+        for sized in (False, True):
+            if not sized and folder in self._heavy:
+                continue
+            left = max(0.0, until - time.monotonic())
+            seconds = left if sized else left * FIRST_SHARE
+            work = ripgrep.names(program, scope, pattern, self._processes, seconds, sized=sized)
+            found = await work
+            if found is not None and (sized or found.ended):
+                if sized:
+                    self._heavy.add(folder)
+                return found
+        return None
+
+    async def _found(self) -> str:
+        if self._program is None:
+            self._program = await ripgrep.find_program(self._workspace, self._processes)
+        return self._program
+
+    async def count_file(self, path: SafePath, pattern: Pattern) -> Counted:
+        """Count the lines of one file that fit.
+
+        Raises:
+            TooLarge, PathDenied, NotFound: as reading it does.
+        """
+        data = await in_thread(lambda _: path.read_bytes(MAX_BYTES))
+        number = await in_thread(lambda _: _fitting(data, pattern))
+        return Counted(((path.name, number),) if number else (), aborted=False, engine="python")
+
+
+def _looked_at(
+    scope: Scope, files: list[tuple[str, int]], check: Checkpoint
+) -> tuple[tuple[str, int], ...]:
+    """What an engine named, without what is not wanted."""
+    fits = scope.globs.fits if scope.globs else None
+    wanted = sorted(
+        (item for item in files if item[1] and (fits is None or fits(item[0]))), key=itemgetter(0)
+    )
+    paths = [path for path, _ in wanted]
+    barred = suspects(scope, paths)
+    check()
+    left_out = barred | _apart(scope, paths)
+    return tuple(item for item in wanted if item[0] not in left_out) if left_out else tuple(wanted)
+
+
+def _apart(scope: Scope, paths: list[str]) -> set[str]:
+    """Files that are too large, or have several names of which one may not be read."""
+    with scope.real.open() as top:
+        several, large = set_apart(top, paths, MAX_BYTES)
+    return {path for path in several if not _may_be_read(scope.file(path))} | large
+
+
+def _may_be_read(path: SafePath) -> bool:
+    try:
+        path.open_read().close()
+    except ToolError:
+        return False
+    return True
+
+
+def _counted(
+    scope: Scope,
+    pattern: Pattern,
+    until: float,
+    check: Checkpoint,
+) -> tuple[tuple[tuple[str, int], ...], bool]:
+    """This interpreter: each file is opened in the folder that is being walked."""
+    found: list[tuple[str, int]] = []
+    with scope.real.open() as top:
+        ended = True
+        for path, data in _contents(scope, top, check):
+            number = _fitting(data, pattern)
+            if number:
+                found.append((path, number))
+            if time.monotonic() > until:
+                ended = False
+                break
+    return _looked_at(scope, found, check), ended
+
+
+def _contents(scope: Scope, top: Handle, check: Checkpoint) -> Iterator[tuple[str, bytes]]:
+    globs = scope.globs
+    for level in walk(scope, top, check):
+        for name in level.files:
+            path = f"{level.prefix}{name}"
+            if globs and not globs.fits(path):
+                continue
+            data = level.read(name, MAX_BYTES)
+            if data:
+                yield path, data
+
+
+def _fitting(data: bytes, pattern: Pattern) -> int:
+    # Most files have nothing: the cheapest question comes first.
+    if data[:1] not in _MARKS:
+        if pattern.bare is not None:
+            if pattern.bare not in data:
+                return 0
+        elif pattern.engine.search(data) is None:
+            return 0
+    text = text_of(data)
+    return 0 if text is None else sum(1 for _ in spans(text, pattern))
+
+
+def read_hits(
+    path: SafePath, pattern: Pattern, skip: int, most: int, context: int, within: Handle | None
+) -> list[Hit]:
+    """Lines of a file that fit, read through its checked path. It blocks.
+
+    Args:
+        path: the file.
+        pattern: what to look for.
+        skip: how many lines that fit are left out first.
+        most: how many that fit are given.
+        context: lines before and after each.
+        within: a folder that holds it, open, where many files are read.
+
+    Raises:
+        TooLarge, PathDenied, NotFound: as reading it does.
+    """
+    text = text_of(path.read_bytes(MAX_BYTES, within))
+    return [] if text is None else hits(text, pattern, skip, most, context)

@@ -1,1 +1,0 @@
-"""Shared mechanics that know no tool."""

@@ -1,1 +1,0 @@
-"""The structure of source code: outlines, symbols, and every reference to one."""

@@ -1,1 +1,0 @@
-"""References of JavaScript and TypeScript, by scopes and modules; see `kit.code.places`."""

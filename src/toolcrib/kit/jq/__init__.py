@@ -1,1 +1,0 @@
-"""Programs in the language of jq over a JSON text, in a process of their own."""

@@ -1,1 +1,0 @@
-"""The workspace: every path of every tool goes through here, and nothing else opens files."""

@@ -1,1 +1,0 @@
-"""Child processes: started in a clean environment, bounded, and never left behind."""

@@ -1,0 +1,276 @@
+"""`EgressPolicy`: where requests may go. Pure: no input, no output, no clock."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from ipaddress import ip_address, ip_network
+from typing import Self
+
+from toolcrib.core.errors import Blocked, ConfigError, ToolError
+from toolcrib.core.settings import EgressConfig
+from toolcrib.net.egress.addresses import (
+    METADATA_ADDRESSES,
+    IPAddress,
+    IPNetwork,
+    embedded,
+    plain,
+    refusal,
+)
+from toolcrib.net.egress.deny_hosts import DenyRule
+from toolcrib.net.egress.ports import BLOCKED_PORTS
+from toolcrib.net.egress.url import TUNNEL, Target, bracketed, parse_url
+
+LOCAL_NAMES = frozenset(
+    {
+        "localhost",
+        "localhost.localdomain",
+        "localhost6",
+        "localhost6.localdomain6",
+        "ip6-localhost",
+        "ip6-loopback",
+        "broadcasthost",
+        "kubernetes",
+        "kubernetes.default",
+    }
+)
+LOCAL_SUFFIXES = (
+    ".localhost",
+    ".docker.internal",
+    ".containers.internal",
+    ".svc",
+    ".cluster.local",
+)
+# Names of private networks: addresses decide once the user has opened a network.
+PRIVATE_SUFFIXES = (".internal", ".local", ".localdomain", ".home.arpa")
+METADATA_NAMES = frozenset(
+    {
+        "metadata",
+        "metadata.google.internal",
+        "metadata.goog",
+        "metadata.azure.internal",
+        "metadata.packet.net",
+        "metadata.platformequinix.com",
+        "metadata.tencentyun.com",
+        "instance-data",
+        "instance-data.ec2.internal",
+    }
+)
+
+METADATA = "is a cloud metadata service"
+NEVER_NEEDED = "It holds the keys of this machine; nothing on the web needs it. Do not ask for it."
+DENIED = "The user has forbidden this destination."
+
+Origin = tuple[str, str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class HostRule:
+    """One entry of `allow_hosts`: a host or `*.suffix`, on one port or on all."""
+
+    host: str
+    port: int | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Read `host`, `host:port`, `*.suffix`, `[::1]:port` or a bare address.
+
+        Raises:
+            ConfigError: another form.
+        """
+        wildcard, rest = text.startswith("*."), text.removeprefix("*.")
+        with suppress(ValueError):
+            rest = bracketed(str(ip_address(rest)))
+        port = rest.rpartition(":")[2] if not rest.endswith("]") and ":" in rest else ""
+        try:
+            if "*" in rest or any(c in rest for c in "/@?#"):
+                raise ValueError(rest)
+            target = parse_url(f"http://{rest}/")
+            if wildcard and target.literal is not None:
+                raise ValueError(rest)
+            host = target.host
+            return cls(f"*.{host}" if wildcard else host, int(port) if port else None)
+        except (ToolError, ValueError):
+            raise ConfigError(
+                f"allow_hosts: '{text}' is not a host.",
+                hint="Forms: host, host:port, *.suffix; no scheme and no path.",
+            ) from None
+
+    def matches(self, target: Target) -> bool:
+        """Whether the target is meant."""
+        if self.port is not None and self.port != target.port:
+            return False
+        if self.host.startswith("*."):
+            return target.host.endswith(self.host[1:])
+        return self.host == target.host
+
+
+@dataclass(frozen=True, eq=False)
+class EgressPolicy:
+    """Which schemes, hosts, ports and addresses may be reached.
+
+    Order: `deny_hosts` wins over everything; cloud metadata opens only to its own
+    literal in `allow_hosts`; then what the user opened; then what is public.
+    `setting` names the branch of the configuration that hints point to.
+    """
+
+    allow_hosts: tuple[HostRule, ...] = ()
+    allow_networks: tuple[IPNetwork, ...] = ()
+    deny_hosts: tuple[DenyRule, ...] = ()
+    allow_ports: frozenset[int] = frozenset()
+    endpoints: frozenset[Origin] = frozenset()
+    setting: str = "egress"
+
+    @classmethod
+    def of(cls, config: EgressConfig) -> Self:
+        """The policy that a configuration describes.
+
+        Raises:
+            ConfigError: a host or a network that is none.
+        """
+        return cls(
+            allow_hosts=tuple(HostRule.parse(host) for host in config.allow_hosts),
+            allow_networks=tuple(_network(text) for text in config.allow_networks),
+            deny_hosts=tuple(DenyRule.parse(host) for host in config.deny_hosts),
+            allow_ports=frozenset(config.allow_ports),
+        )
+
+    def widened(
+        self,
+        allow_hosts: Iterable[str] = (),
+        allow_networks: Iterable[str] = (),
+        endpoints: Iterable[str] = (),
+        setting: str = "",
+    ) -> Self:
+        """This policy with what one component may reach beside it.
+
+        Args:
+            allow_hosts: more hosts, in the forms of `egress.allow_hosts`.
+            allow_networks: more networks, in CIDR notation.
+            endpoints: URLs that the user configured; each opens exactly its origin.
+            setting: the component's branch of the configuration.
+        """
+        return replace(
+            self,
+            allow_hosts=self.allow_hosts + tuple(HostRule.parse(h) for h in allow_hosts),
+            allow_networks=self.allow_networks + tuple(_network(n) for n in allow_networks),
+            endpoints=self.endpoints | {parse_url(url).origin for url in endpoints},
+            setting=setting or self.setting,
+        )
+
+    def check(self, target: Target) -> None:
+        """Judge all that is known before a name is resolved.
+
+        Raises:
+            Blocked: the host, the port or the literal address is not allowed.
+        """
+        if any(rule.covers_host(target.host, target.port) for rule in self.deny_hosts):
+            raise _blocked("host", target, "is on the list egress.deny_hosts", DENIED)
+        if target.host in METADATA_NAMES and not self._names(target, target.host):
+            raise _blocked("host", target, METADATA, NEVER_NEEDED)
+        opened = self._opens(target)
+        if not opened:
+            self._check_name(target)
+        self._check_port(target)
+        if target.literal is not None:
+            self.check_address(target, target.literal)
+
+    def check_answers(self, target: Target, addresses: Sequence[IPAddress]) -> None:
+        """Judge every address that a name resolves to: one refused refuses the name.
+
+        Raises:
+            Blocked: an address is not allowed.
+        """
+        for address in addresses:
+            self.check_address(target, address)
+
+    def check_address(self, target: Target, address: IPAddress) -> None:
+        """Judge one address of a target.
+
+        Raises:
+            Blocked: it is not allowed.
+        """
+        real = plain(address)
+        forms = (real, *embedded(real))
+        port = target.port
+        if any(rule.covers_address(form, port) for form in forms for rule in self.deny_hosts):
+            raise _blocked("address", target, "is on the list egress.deny_hosts", DENIED, real)
+        if not METADATA_ADDRESSES.isdisjoint(forms):
+            if self._names(target, str(real)):
+                return
+            raise _blocked("address", target, METADATA, NEVER_NEEDED, real)
+        if self._opens(target):
+            return
+        for form in forms:
+            why = refusal(form)
+            if why and not any(form in network for network in self.allow_networks):
+                why = f"is {why}" if form == real else f"carries {form} inside, which is {why}"
+                raise _blocked("address", target, why, self._hint(_entry(target)), real)
+
+    def _opens(self, target: Target) -> bool:
+        origins = self.endpoints
+        if target.scheme == TUNNEL:
+            opened = any(origin[1:] == target.origin[1:] for origin in origins)
+        else:
+            opened = target.origin in origins
+        return opened or any(rule.matches(target) for rule in self.allow_hosts)
+
+    def _names(self, target: Target, literal: str) -> bool:
+        rules = self.allow_hosts
+        return any(rule.host == literal and rule.port in (None, target.port) for rule in rules)
+
+    def _check_name(self, target: Target) -> None:
+        host = target.host
+        if host in LOCAL_NAMES or host.endswith(LOCAL_SUFFIXES):
+            why = "is a name of this machine or its cluster"
+            raise _blocked("host", target, why, self._hint(_entry(target)))
+        if not self.allow_networks and host.endswith(PRIVATE_SUFFIXES):
+            why = "is a name of a private network"
+            raise _blocked("host", target, why, self._hint(_entry(target)))
+
+    def _check_port(self, target: Target) -> None:
+        port = target.port
+        if port not in BLOCKED_PORTS or port in self.allow_ports:
+            return
+        if any(origin[1:] == target.origin[1:] for origin in self.endpoints):
+            return
+        if any(rule.port == port and rule.matches(target) for rule in self.allow_hosts):
+            return
+        raise Blocked(
+            f"Destination not allowed: port {port} of {target.host} is not a web port.",
+            hint=f"The user can open it: add {port} to egress.allow_ports.",
+            code="blocked_port",
+            host=target.host,
+            port=port,
+            rule="port",
+        )
+
+    def _hint(self, entry: str) -> str:
+        return f'The user can open it: add "{entry}" to {self.setting}.allow_hosts.'
+
+
+def _blocked(
+    check: str, target: Target, why: str, hint: str, address: IPAddress | None = None
+) -> Blocked:
+    details = {"host": target.host, "rule": why}
+    shown = target.host
+    if address is not None:
+        details["address"] = str(address)
+        if target.literal is None:
+            shown += f" resolves to {address}, which"
+    message = f"Destination not allowed: {shown} {why}."
+    return Blocked(message, hint=hint, code=f"blocked_{check}", **details)
+
+
+def _entry(target: Target) -> str:
+    return bracketed(target.host) if target.port in (80, 443) else target.authority
+
+
+def _network(text: str) -> IPNetwork:
+    try:
+        return ip_network(text, strict=False)
+    except ValueError:
+        raise ConfigError(
+            f"allow_networks: '{text}' is not a network.", hint="Example: 192.168.1.0/24."
+        ) from None

@@ -1,0 +1,277 @@
+"""aiohttp: plain, and everywhere. Used where wreq is not installed."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import socket
+import ssl
+from collections import OrderedDict
+from collections.abc import AsyncGenerator
+from typing import TYPE_CHECKING, Any
+
+from toolcrib.core.errors import BadInput, NotConfigured, ToolError
+from toolcrib.core.settings import EgressConfig
+from toolcrib.net.egress.addresses import IPAddress, parse_address
+from toolcrib.net.egress.codings import ACCEPTED
+from toolcrib.net.egress.failures import failure
+from toolcrib.net.egress.headers import Headers
+from toolcrib.net.egress.tls import client_context
+from toolcrib.net.egress.transport import MAX_CLIENTS, PinnedRequest
+from toolcrib.net.egress.url import Target
+
+if TYPE_CHECKING:
+    import aiohttp
+    from aiohttp.abc import ResolveResult
+
+USER_AGENT = "Mozilla/5.0 (compatible; toolcrib)"
+DEFAULT_HEADERS = {
+    "accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
+    "accept-encoding": ACCEPTED,
+    "accept-language": "en-US,en;q=0.9",
+    "user-agent": USER_AGENT,
+}
+
+
+class _Client:
+    """One session, closed when it was dropped and its last request is over."""
+
+    def __init__(self, session: aiohttp.ClientSession) -> None:
+        self.session = session
+        self.users = 0
+        self.dropped = False
+
+    async def leave(self) -> None:
+        self.users -= 1
+        if self.dropped and self.users == 0:
+            await self.session.close()
+
+
+class AiohttpTransport:
+    """One session per host and set of addresses, the least used ones dropped."""
+
+    def __init__(self, config: EgressConfig) -> None:
+        if config.proxy and not config.proxy.startswith("http://"):
+            raise NotConfigured(
+                "The aiohttp transport knows only http:// proxies.",
+                hint="Set egress.transport to wreq, or egress.proxy to an http:// address.",
+            )
+        self._config = config
+        self._context: ssl.SSLContext | None = None
+        self._clients: OrderedDict[tuple[str, tuple[IPAddress, ...]], _Client] = OrderedDict()
+
+    async def send(self, request: PinnedRequest) -> AiohttpResponse:
+        """Send one request and wait for the headers."""
+        from yarl import URL
+
+        target = request.target
+        client = await self._client(target.host, request.addresses)
+        client.users += 1
+        try:
+            raw = await client.session.request(
+                request.method,
+                URL(target.href, encoded=True),
+                headers=DEFAULT_HEADERS | dict(request.headers),
+                data=request.body,
+                allow_redirects=False,
+                proxy=self._config.proxy or None,
+            )
+            return AiohttpResponse(raw, target, client)
+        except BaseException as error:
+            await client.leave()
+            if isinstance(error, Exception):
+                raise _translated(error, target) from error
+            raise
+
+    async def _client(self, host: str, addresses: tuple[IPAddress, ...]) -> _Client:
+        key = (host, addresses)
+        client = self._clients.get(key)
+        if client is not None:
+            self._clients.move_to_end(key)
+            return client
+        client = self._clients[key] = _Client(self._new_session(addresses))
+        if len(self._clients) > MAX_CLIENTS:
+            oldest = self._clients.popitem(last=False)[1]
+            oldest.dropped = True
+            oldest.users += 1
+            await oldest.leave()
+        return client
+
+    def _new_session(self, addresses: tuple[IPAddress, ...]) -> aiohttp.ClientSession:
+        import aiohttp
+
+        from toolcrib.net.egress.byte_counter import CountingConnector
+
+        config = self._config
+        if self._context is None:
+            self._context = client_context(config.ca_file)
+        connector = CountingConnector(
+            spare=2 * config.max_header_bytes,
+            resolver=_pinned(addresses) if addresses else None,
+            use_dns_cache=False,
+            ssl=self._context,
+        )
+        return aiohttp.ClientSession(
+            connector=connector,
+            cookie_jar=aiohttp.DummyCookieJar(),
+            timeout=aiohttp.ClientTimeout(total=None, sock_connect=config.connect_timeout),
+            auto_decompress=False,
+            trust_env=False,
+            max_line_size=config.max_header_bytes,
+            max_field_size=config.max_header_bytes,
+        )
+
+    async def close(self) -> None:
+        """Close every connection."""
+        while self._clients:
+            await self._clients.popitem()[1].session.close()
+
+
+def _pinned(addresses: tuple[IPAddress, ...]) -> Any:
+    from aiohttp.abc import AbstractResolver
+
+    class Pinned(AbstractResolver):
+        """Answers with the checked addresses, whatever is asked."""
+
+        async def resolve(
+            self,
+            host: str,
+            port: int = 0,
+            family: socket.AddressFamily = socket.AF_INET,  # noqa: ARG002 - the interface
+        ) -> list[ResolveResult]:
+            return [
+                {
+                    "hostname": host,
+                    "host": str(address),
+                    "port": port,
+                    "family": socket.AF_INET if address.version == 4 else socket.AF_INET6,
+                    "proto": 0,
+                    "flags": socket.AI_NUMERICHOST | socket.AI_NUMERICSERV,
+                }
+                for address in addresses
+            ]
+
+        async def close(self) -> None:
+            pass
+
+    return Pinned()
+
+
+class AiohttpResponse:
+    """An answer of aiohttp, its body as it came over the wire."""
+
+    def __init__(self, raw: aiohttp.ClientResponse, target: Target, client: _Client) -> None:
+        self._raw = raw
+        self._target = target
+        self._client: _Client | None = client
+        self.status = raw.status
+        self.headers = Headers([(_text(name), _text(value)) for name, value in raw.raw_headers])
+        version = raw.version
+        self.http_version = f"{version.major}.{version.minor}" if version else "1.1"
+        self.peer = _peer(raw)
+        self.length = None if "transfer-encoding" in self.headers else raw.content_length
+
+    async def read(self) -> bytes:
+        """The whole body."""
+        try:
+            return await self._raw.read()
+        except Exception as error:
+            raise _translated(error, self._target) from error
+
+    async def chunks(self) -> AsyncGenerator[bytes, None]:
+        """The body as it comes."""
+        content = self._raw.content
+        while True:
+            try:
+                chunk = await content.readany()
+            except Exception as error:
+                raise _translated(error, self._target) from error
+            if not chunk:
+                return
+            yield chunk
+
+    async def close(self) -> None:
+        """Discard what was not read; a connection read to its end is kept."""
+        self._raw.close()
+        client, self._client = self._client, None
+        if client is not None:
+            await client.leave()
+
+
+def _peer(raw: aiohttp.ClientResponse) -> IPAddress | None:
+    connection = raw.connection
+    transport = connection.transport if connection else None
+    name = transport.get_extra_info("peername") if transport else None
+    return parse_address(name[0]) if name else None
+
+
+def _translated(error: Exception, target: Target) -> ToolError:
+    import aiohttp
+
+    match error:
+        case ToolError():
+            return error
+        case aiohttp.InvalidURL():
+            return BadInput(f"The request to {target.host} cannot be built.")
+        case aiohttp.ClientProxyConnectionError() | aiohttp.ClientHttpProxyError():
+            return failure("proxy", target)
+        case aiohttp.ClientConnectorCertificateError():
+            return failure("tls", target, _tls_cause(error.certificate_error))
+        case aiohttp.ClientSSLError():
+            return failure("tls", target)
+        case aiohttp.ConnectionTimeoutError():
+            return failure("connect_timeout", target)
+        case asyncio.TimeoutError():
+            return failure("timeout", target)
+        case aiohttp.ClientConnectorDNSError():
+            return failure("dns", target)
+        case aiohttp.ClientConnectorError():
+            return failure(_connect_reason(error), target)
+    return failure(_reading_reason(error), target)
+
+
+def _connect_reason(error: aiohttp.ClientConnectorError) -> str:
+    number = error.os_error.errno
+    if number == errno.ECONNREFUSED:
+        return "refused"
+    unreachable = (errno.ENETUNREACH, errno.EHOSTUNREACH, errno.EADDRNOTAVAIL)
+    return "unreachable" if number in unreachable else "connect"
+
+
+def _reading_reason(error: Exception) -> str:
+    import aiohttp
+    from aiohttp.http_exceptions import BadHttpMessage, LineTooLong
+
+    from toolcrib.net.egress.byte_counter import FramingError
+
+    causes = _causes(error)
+    if any(isinstance(cause, FramingError) for cause in causes):
+        return "framing"
+    if any(isinstance(cause, LineTooLong) for cause in causes):
+        return "headers"
+    if any("Not enough data" in str(cause) for cause in causes):
+        return "closed_early"
+    if any(isinstance(cause, BadHttpMessage | aiohttp.ClientResponseError) for cause in causes):
+        return "malformed"
+    ended = (aiohttp.ServerDisconnectedError, aiohttp.ClientPayloadError)
+    return "closed_early" if isinstance(error, ended) else "reset"
+
+
+def _causes(error: BaseException) -> list[BaseException]:
+    found: list[BaseException] = []
+    cause: BaseException | None = error
+    while cause is not None and cause not in found:
+        found.append(cause)
+        cause = cause.__cause__ or cause.__context__
+    return found
+
+
+def _tls_cause(error: Exception) -> str:
+    return str(getattr(error, "verify_message", "") or "certificate not trusted")
+
+
+def _text(raw: bytes) -> str:
+    try:
+        return raw.decode()
+    except UnicodeDecodeError:
+        return raw.decode("latin-1")

@@ -1,0 +1,1 @@
+"""The client of model servers that speak the OpenAI chat protocol."""

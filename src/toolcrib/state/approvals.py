@@ -1,0 +1,315 @@
+"""What a person has been asked to allow, and what was allowed.
+
+A request is opened by a call that needs approval, and answered by a person through a
+surface. No tool grants anything.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Self
+
+from toolcrib.core.errors import BadInput, NotFound
+from toolcrib.core.policy import fits
+from toolcrib.core.services import Services
+from toolcrib.state.database import Schema
+from toolcrib.state.redaction import redact_text
+from toolcrib.state.store import Area, Store
+from toolcrib.system.ids import plain_id, random_id
+
+SCHEMA = Schema(
+    "approvals",
+    (
+        """
+        CREATE TABLE approval_request (
+            id TEXT PRIMARY KEY, fingerprint TEXT NOT NULL, tool TEXT NOT NULL,
+            targets TEXT NOT NULL, summary TEXT NOT NULL, session TEXT NOT NULL,
+            reason TEXT NOT NULL, created REAL NOT NULL,
+            UNIQUE (fingerprint, session)
+        );
+        CREATE TABLE approval_grant (
+            id INTEGER PRIMARY KEY, scope TEXT NOT NULL, tool TEXT NOT NULL,
+            fingerprint TEXT NOT NULL, session TEXT NOT NULL, target TEXT NOT NULL,
+            created REAL NOT NULL
+        );
+        CREATE INDEX approval_grant_tool ON approval_grant (tool);
+        """,
+        "ALTER TABLE approval_request ADD COLUMN refused INTEGER NOT NULL DEFAULT 0;",
+    ),
+)
+OPEN_SECONDS = 86_400.0
+SESSION_SECONDS = 7 * 86_400.0
+MAX_OPEN = 50
+"""Open requests of a session; the oldest go."""
+MAX_TARGETS = 20
+TARGET_CHARS = 2048
+SUMMARY_CHARS = 4096
+
+Scope = Literal["once", "session", "rule"]
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A call that waits for a person. `created` is UTC in seconds since 1970."""
+
+    id: str
+    tool: str
+    targets: tuple[str, ...]
+    summary: str
+    session: str
+    reason: str
+    created: float
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A lasting permission: `target` is a glob; empty means the very same arguments."""
+
+    id: int
+    tool: str
+    target: str
+    created: float
+
+
+def fingerprint(tool: str, arguments: Mapping[str, Any]) -> str:
+    """The same for the same tool with the same arguments, whatever their order."""
+    canonical = json.dumps(
+        [tool, dict(arguments)], sort_keys=True, separators=(",", ":"), default=str
+    )
+    return hashlib.sha256(canonical.encode("ascii")).hexdigest()
+
+
+class Approvals:
+    """A service: requests and grants, shared by all processes on the store.
+
+    Its methods raise `StorageFailure` when the store cannot be used: without it
+    nothing counts as granted.
+    """
+
+    def __init__(self, rows: Area) -> None:
+        self._rows = rows
+
+    @classmethod
+    def open(cls, services: Services) -> Self:
+        """The approvals in the toolbox's store."""
+        return cls(services.use(Store).area(SCHEMA))
+
+    async def request(
+        self,
+        fingerprint: str,
+        tool: str,
+        summary: str,
+        session: str,
+        reason: str,
+        targets: Sequence[str] = (),
+    ) -> str:
+        """Ask for an approval; the id of the request.
+
+        The same call of the same session gets the same id while the request is open,
+        which is 24 hours, or until the session has 50 younger ones. An empty session is
+        that of all calls that stand alone. Long or many targets are kept in part, the
+        summary without secrets.
+        """
+        now = time.time()
+        shown = json.dumps(_shown(targets), ensure_ascii=False)
+        told = redact_text(summary[:SUMMARY_CHARS])
+
+        def write(connection: sqlite3.Connection) -> str:
+            _expire(connection, now)
+            found = connection.execute(
+                "SELECT id, refused FROM approval_request WHERE fingerprint = ? AND session = ?",
+                (fingerprint, session),
+            ).fetchone()
+            if found and not found[1]:
+                return str(found[0])
+            if found:  # refused before, and asked again where a person can answer
+                connection.execute("DELETE FROM approval_request WHERE id = ?", (found[0],))
+            request_id = _free_id(connection)
+            row = (request_id, fingerprint, tool, shown, told, session, reason, now)
+            connection.execute("INSERT INTO approval_request VALUES (?,?,?,?,?,?,?,?,0)", row)
+            connection.execute(
+                "DELETE FROM approval_request WHERE session = ?1 AND rowid NOT IN (SELECT rowid "
+                "FROM approval_request WHERE session = ?1 ORDER BY created DESC, rowid DESC "
+                "LIMIT ?2)",
+                (session, MAX_OPEN),
+            )
+            return request_id
+
+        return await self._rows.write(write)
+
+    async def is_granted(
+        self, fingerprint: str, tool: str, session: str, targets: Sequence[str] = ()
+    ) -> bool:
+        """Whether this call was allowed. A grant for one call is used up by this."""
+        now = time.time()
+
+        def write(connection: sqlite3.Connection) -> bool:
+            _expire(connection, now)
+            grants = connection.execute(
+                "SELECT id, scope, fingerprint, session, target FROM approval_grant WHERE tool = ?",
+                (tool,),
+            ).fetchall()
+            for _, scope, mark, owner, _ in grants:
+                if scope == "session" and owner == session:
+                    return True
+                if scope == "rule" and mark == fingerprint:
+                    return True
+            globs = [glob for _, scope, mark, _, glob in grants if scope == "rule" and not mark]
+            if "*" in globs or (targets and all(_matches(t, globs) for t in targets)):
+                return True
+            once = [i for i, scope, mark, *_ in grants if scope == "once" and mark == fingerprint]
+            if once:
+                connection.execute("DELETE FROM approval_grant WHERE id = ?", (once[0],))
+            return bool(once)
+
+        return await self._rows.write(write)
+
+    async def grant(self, request_id: str, scope: Scope = "once", target: str = "") -> Request:
+        """Allow what was asked for, and close the request.
+
+        Args:
+            request_id: the id that the call was given.
+            scope: `once` for one call with the same arguments from any session,
+                `session` for every call of the tool in the session that asked,
+                `rule` for good.
+            target: for a rule, the glob that all targets of a call must match; `*` is
+                every call of the tool, empty the very same arguments.
+
+        Raises:
+            NotFound: no such open request.
+            BadInput: for the session, where the call stood alone; the request stays open.
+        """
+
+        def write(connection: sqlite3.Connection) -> Request:
+            request, mark = _take(connection, request_id)
+            if scope == "session" and not request.session:
+                raise BadInput(
+                    "This call was a conversation of its own: there is none to allow it for.",
+                    hint="Allow it once or for good; or send it with --session NAME, "
+                    "and allow what asks then.",
+                )
+            row = (
+                scope,
+                request.tool,
+                "" if target and scope == "rule" else mark,
+                request.session if scope == "session" else "",
+                target if scope == "rule" else "",
+                time.time(),
+            )
+            connection.execute(
+                "INSERT INTO approval_grant (scope, tool, fingerprint, session, target, created) "
+                "VALUES (?,?,?,?,?,?)",
+                row,
+            )
+            return request
+
+        return await self._rows.write(write)
+
+    async def refuse(self, request_id: str) -> Request:
+        """Close a request without allowing it. Raises NotFound like `grant`."""
+
+        def write(connection: sqlite3.Connection) -> Request:
+            request, mark = _take(connection, request_id)
+            connection.execute(
+                "INSERT INTO approval_request VALUES (?,?,?,'[]','',?,'',?,1)",
+                (request.id, mark, request.tool, request.session, time.time()),
+            )
+            return request
+
+        return await self._rows.write(write)
+
+    async def was_refused(self, fingerprint: str, session: str) -> bool:
+        """Whether a person refused this very call in this session in the last 24 hours."""
+        statement = (
+            "SELECT 1 FROM approval_request WHERE fingerprint = ? AND session = ? "
+            "AND refused AND created > ?"
+        )
+        since = time.time() - OPEN_SECONDS
+        found = await self._rows.read(
+            lambda c: c.execute(statement, (fingerprint, session, since)).fetchone()
+        )
+        return found is not None
+
+    async def list_open(self) -> list[Request]:
+        """The requests that wait for an answer, oldest first."""
+
+        def read(connection: sqlite3.Connection) -> list[Request]:
+            rows = connection.execute(
+                "SELECT id, tool, targets, summary, session, reason, created "
+                "FROM approval_request WHERE created > ? AND NOT refused ORDER BY created, id",
+                (time.time() - OPEN_SECONDS,),
+            ).fetchall()
+            return [Request(i, tool, tuple(json.loads(ts)), *rest) for i, tool, ts, *rest in rows]
+
+        return await self._rows.read(read)
+
+    async def list_rules(self) -> list[Rule]:
+        """The lasting permissions, oldest first."""
+        statement = (
+            "SELECT id, tool, target, created FROM approval_grant WHERE scope = 'rule' ORDER BY id"
+        )
+        return await self._rows.read(lambda c: [Rule(*row) for row in c.execute(statement)])
+
+    async def withdraw(self, rule_id: int) -> None:
+        """Delete a lasting permission.
+
+        Raises:
+            NotFound: no such rule.
+        """
+
+        def write(connection: sqlite3.Connection) -> None:
+            statement = "DELETE FROM approval_grant WHERE id = ? AND scope = 'rule'"
+            if not connection.execute(statement, (rule_id,)).rowcount:
+                raise NotFound(
+                    f"There is no rule {rule_id}.", hint="`toolcrib approve` lists the rules."
+                )
+
+        await self._rows.write(write)
+
+
+def _shown(targets: Sequence[str]) -> list[str]:
+    kept = [t if len(t) <= TARGET_CHARS else f"{t[:TARGET_CHARS]}…" for t in targets[:MAX_TARGETS]]
+    left = len(targets) - len(kept)
+    return [*kept, f"… {left:,} more"] if left else kept
+
+
+def _matches(target: str, globs: Sequence[str]) -> bool:
+    return any(fits(glob, target) for glob in globs)
+
+
+def _expire(connection: sqlite3.Connection, now: float) -> None:
+    connection.execute("DELETE FROM approval_request WHERE created < ?", (now - OPEN_SECONDS,))
+    connection.execute(
+        "DELETE FROM approval_grant WHERE (scope = 'once' AND created < ?) "
+        "OR (scope = 'session' AND created < ?)",
+        (now - OPEN_SECONDS, now - SESSION_SECONDS),
+    )
+
+
+def _free_id(connection: sqlite3.Connection) -> str:
+    while True:
+        request_id = random_id(6)
+        statement = "SELECT 1 FROM approval_request WHERE id = ?"
+        if connection.execute(statement, (request_id,)).fetchone() is None:
+            return request_id
+
+
+def _take(connection: sqlite3.Connection, request_id: str) -> tuple[Request, str]:
+    """Remove an open request; the request and its fingerprint."""
+    row = connection.execute(
+        "DELETE FROM approval_request WHERE id = ? AND created > ? AND NOT refused RETURNING "
+        "fingerprint, id, tool, targets, summary, session, reason, created",
+        (plain_id(request_id), time.time() - OPEN_SECONDS),
+    ).fetchone()
+    if row is None:
+        raise NotFound(
+            f"No open request has the id {request_id[:40]}.",
+            hint="`toolcrib approve` lists the open ones; a request is open for 24 hours.",
+        )
+    mark, found, tool, targets, *rest = row
+    return Request(found, tool, tuple(json.loads(targets)), *rest), mark

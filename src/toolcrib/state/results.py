@@ -1,0 +1,130 @@
+"""The rest of long results, kept for `read_more` under a short handle."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+import zlib
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import Self
+
+from toolcrib.core.errors import ConfigError, NotFound, StorageFailure
+from toolcrib.core.services import Services
+from toolcrib.state.database import Schema
+from toolcrib.state.store import Area, Store
+from toolcrib.system.ids import content_id, plain_id
+
+SCHEMA = Schema(
+    "results",
+    (
+        """
+        CREATE TABLE result (
+            seq INTEGER PRIMARY KEY, session TEXT NOT NULL, handle TEXT NOT NULL,
+            expires REAL NOT NULL, source TEXT NOT NULL, size INTEGER NOT NULL,
+            body BLOB NOT NULL,
+            UNIQUE (session, handle)
+        );
+        CREATE INDEX result_expires ON result (expires);
+        """,
+    ),
+)
+MOST_BYTES = 64_000_000
+MOST_IN_MEMORY = 8_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A kept text. `source` names where it came from when it is untrusted."""
+
+    text: str
+    source: str
+    expires: float
+
+
+class Results:
+    """A service: keeps texts for a session, by content.
+
+    Args:
+        rows: where they are kept.
+        seconds: how long.
+        most_bytes: how much in all, compressed; the oldest go first.
+    """
+
+    def __init__(self, rows: Area, seconds: float, most_bytes: int = MOST_BYTES) -> None:
+        self._rows = rows
+        self._seconds = seconds
+        self._most_bytes = most_bytes
+        self._memory: OrderedDict[tuple[str, str], Kept] = OrderedDict()
+
+    @classmethod
+    def open(cls, services: Services) -> Self:
+        """The results in the toolbox's store."""
+        return cls(services.use(Store).area(SCHEMA), services.config.results.keep_seconds)
+
+    async def keep(self, text: str, session: str, source: str = "") -> str:
+        """Keep a text; its handle. The same text of the same session has one handle.
+
+        `source` is that of the `Result`, so that the rest is fenced like the start.
+        While the store cannot be written, the text is kept in this process.
+        """
+        handle = content_id(session, source, text)
+        expires = time.time() + self._seconds
+
+        def write(connection: sqlite3.Connection) -> None:
+            body = zlib.compress(text.encode("utf-8", "surrogatepass"), 1)
+            connection.execute("DELETE FROM result WHERE expires < ?", (time.time(),))
+            connection.execute(
+                "REPLACE INTO result (session, handle, expires, source, size, body) "
+                "VALUES (?,?,?,?,?,?)",
+                (session, handle, expires, source, len(body), body),
+            )
+            connection.execute(
+                "DELETE FROM result WHERE seq IN (SELECT seq FROM (SELECT seq, "
+                "sum(size) OVER (ORDER BY seq DESC) AS total FROM result) WHERE total > ?)",
+                (max(self._most_bytes, len(body)),),
+            )
+
+        try:
+            await self._rows.write(write)
+        except (StorageFailure, ConfigError):
+            self._keep_here(session, handle, Kept(text, source, expires))
+        return handle
+
+    async def read(self, handle: str, session: str) -> Kept:
+        """What stands behind a handle of this session.
+
+        Raises:
+            NotFound: no such handle in this session, or it has expired.
+            StorageFailure: the store cannot be read.
+        """
+        key = plain_id(handle)
+        kept = self._memory.get((session, key))
+        if kept is not None and kept.expires > time.time():
+            return kept
+
+        def read(connection: sqlite3.Connection) -> Kept | None:
+            row = connection.execute(
+                "SELECT body, source, expires FROM result "
+                "WHERE session = ? AND handle = ? AND expires > ?",
+                (session, key, time.time()),
+            ).fetchone()
+            if row is None:
+                return None
+            return Kept(zlib.decompress(row[0]).decode("utf-8", "surrogatepass"), row[1], row[2])
+
+        found = await self._rows.read(read)
+        if found is None:
+            raise NotFound(
+                f"There is no kept result {handle[:40]} in this conversation.",
+                hint=f"Results are kept for {self._seconds / 3600:g} hours. "
+                "Send the call that gave it again.",
+            )
+        return found
+
+    def _keep_here(self, session: str, handle: str, kept: Kept) -> None:
+        self._memory[session, handle] = kept
+        while len(self._memory) > 1 and sum(len(k.text) for k in self._memory.values()) > (
+            MOST_IN_MEMORY
+        ):
+            self._memory.popitem(last=False)

@@ -1,0 +1,1 @@
+"""The operating system: child processes, threads, bounded output, the end of stdin."""

@@ -1,0 +1,164 @@
+"""`list_directory`: what a folder holds."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from fnmatch import fnmatchcase
+from typing import Annotated
+
+from toolcrib.core.call import Next, Result
+from toolcrib.core.context import Ctx, room_in
+from toolcrib.core.errors import BadInput
+from toolcrib.core.params import Count, Offset, Param
+from toolcrib.core.tool import READ, tool
+from toolcrib.files.content.sizes import printable
+from toolcrib.files.paths import SafePath, WorkspacePath
+from toolcrib.files.workspace import Workspace
+from toolcrib.system.threads import Checkpoint, in_thread
+from toolcrib.text.tokens import estimate
+from toolcrib.tools.files.adapters.read_arguments import listing
+from toolcrib.tools.files.listings.walk import (
+    MAX_ENTRIES,
+    Listed,
+    Sort,
+    as_json,
+    need_folder,
+    shown,
+    totals,
+    walk,
+)
+
+MAX_DEPTH = 10
+MAX_GLOB = 500
+
+
+@tool(
+    group="files",
+    rights=READ,
+    keywords=("ls", "dir", "folder", "files", "contents", "browse"),
+    aliases=(
+        "ls",
+        "dir",
+        "list_dir",
+        "list_files",
+        "list_folder",
+        "list_directory_with_sizes",
+        "read_directory",
+        "fs_list",
+        "list",
+        "list_contents",
+        "ls_dir",
+        "view_directory",
+        "list_folder_contents",
+    ),
+    argument_aliases={
+        "directory": "path",
+        "dir": "path",
+        "folder": "path",
+        "dir_path": "path",
+        "directory_path": "path",
+        "directory_name": "path",
+        "folder_path": "path",
+        "target_directory": "path",
+        "max_depth": "depth",
+        "pattern": "glob",
+        "filter": "glob",
+        "offset": "start",
+        "sort_by": "sort",
+        "order_by": "sort",
+    },
+    profiles=("default",),
+    dialect=listing,
+)
+async def list_directory(
+    path: WorkspacePath | None = None,
+    depth: Annotated[Count, Param("Levels.", maximum=MAX_DEPTH)] = 1,
+    glob: Annotated[str, Param("Names like *.py")] = "",
+    sort: Sort = "name",
+    start: Annotated[Offset, Param("Skip so many.")] = 0,
+    *,
+    ctx: Ctx,
+) -> Result:
+    """List what a folder holds, with sizes.
+
+    Hidden files are shown too. Links are named with their target and not followed. At more
+    than one level, folders such as node_modules are named and not opened.
+    """
+    if len(glob) > MAX_GLOB:
+        raise BadInput(f"'glob' has at most {MAX_GLOB} characters, not {len(glob):,}.")
+    folder = path or ctx.use(Workspace).start(ctx.session.directory)
+
+    def work(check: Checkpoint) -> list[Listed]:
+        need_folder(folder)
+        found: list[Listed] = []
+        for listed in walk(folder, "", depth, check, sort):
+            if len(found) == MAX_ENTRIES:
+                ctx.warn(f"Only the first {MAX_ENTRIES:,} entries were looked at.")
+                break
+            found.append(listed)
+        return [listed for listed in found if _wanted(listed, glob)]
+
+    entries = await in_thread(work, ctx.deadline)
+    page = _page(entries[start:], room_in(ctx.budget(list_directory.name)), sort)
+    end = start + len(page)
+    more = end < len(entries)
+    arguments = {"path": folder.display, "depth": depth, "glob": glob, "start": end}
+    if sort != "name":
+        arguments["sort"] = sort
+    return Result(
+        text=_text(folder, entries, page, start, glob, sort),
+        data={
+            "path": folder.display,
+            "entries": [_as_json(listed) for listed in page],
+            "total": len(entries),
+        },
+        truncated=more,
+        next=Next(list_directory.name, {k: v for k, v in arguments.items() if v}) if more else None,
+    )
+
+
+def _wanted(listed: Listed, glob: str) -> bool:
+    glob = glob.removeprefix("**/")
+    name = listed.path if "/" in glob else listed.entry.name
+    return not glob or fnmatchcase(name.casefold(), glob.casefold())
+
+
+def _page(entries: list[Listed], budget: int, sort: Sort) -> list[Listed]:
+    """The entries that fit, and at least one."""
+    spent, count = 0, 0
+    for count, listed in enumerate(entries, 1):
+        spent += estimate(_line(listed, sort) + "\n")
+        if spent > budget:
+            return entries[: max(count - 1, 1)]
+    return entries[:count]
+
+
+def _text(
+    folder: SafePath, entries: list[Listed], page: list[Listed], start: int, glob: str, sort: Sort
+) -> str:
+    if not entries:
+        like = f" like {glob}" if glob else ""
+        return f"({folder.display} holds nothing{like})"
+    head = f"{folder.display}: {totals(entries)}"
+    if len(page) < len(entries):
+        head += f"; entries {start + 1:,}-{start + len(page):,} of {len(entries):,}"
+    return "\n".join((head, *(_line(listed, sort) for listed in page)))
+
+
+def _line(listed: Listed, sort: Sort) -> str:
+    line = shown(printable(listed.path), listed)
+    if sort != "modified":
+        return line
+    return f"{line}  {_moment(listed.entry.modified):%Y-%m-%d %H:%M}"
+
+
+def _moment(seconds: float) -> datetime:
+    try:
+        return datetime.fromtimestamp(seconds, UTC)
+    except (OverflowError, ValueError, OSError):
+        return datetime.fromtimestamp(0, UTC)
+
+
+def _as_json(listed: Listed) -> dict[str, object]:
+    modified = _moment(listed.entry.modified).isoformat(timespec="seconds")
+    return as_json(listed) | {"name": printable(listed.entry.name), "modified": modified}

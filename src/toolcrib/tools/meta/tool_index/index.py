@@ -1,0 +1,263 @@
+"""The index of the tools of a registry, and questions put to it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from weakref import WeakKeyDictionary
+
+from toolcrib.core.registry import Registry
+from toolcrib.core.tool import Tool
+from toolcrib.text.bm25 import Bm25
+from toolcrib.text.stems import bare
+from toolcrib.tools.meta.tool_index.idioms import idioms
+from toolcrib.tools.meta.tool_index.lexicon import LANGUAGES, lexicon
+from toolcrib.tools.meta.tool_index.shapes import shapes
+from toolcrib.tools.meta.tool_index.words import (
+    is_han,
+    languages_of,
+    pieces,
+    vocabulary,
+    words_of_han,
+)
+
+LONGEST_QUERY = 500
+_NAME = re.compile(r"(?a:\b[A-Za-z]\w*(?:_|[a-z](?=[A-Z]))\w+)")
+_HUMP = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+WEIGHTS = {
+    "name": 2.0,
+    "aliases": 0.7,
+    "keywords": 1.0,
+    "description": 1.0,
+    "guidance": 0.3,
+    "shapes": 1.0,
+    "en": 2.0,
+    "de": 2.0,
+    "es": 2.0,
+    "zh": 2.0,
+}
+HELD_BACK = 0.15
+WEAK = 0.45
+"""What a word counts that says little."""
+LIKE = 0.5
+"""What an English word of the same meaning counts."""
+GLOSSED = 0.7
+"""What the English of a word counts."""
+PART = 0.7
+"""What a part of a compound counts."""
+SHOWN = 0.45
+"""What a shape counts."""
+SAID = 0.6
+"""What the English of a turn of phrase counts."""
+QUOTED = 0.15
+"""What a word in quotation marks counts."""
+PAIR = 0.65
+"""What two words together count beside each alone."""
+APART = 6
+"""Words that the two of a pair may stand apart in a question."""
+NEAR = 3
+"""The same for a text of a tool."""
+WIDEST = 40
+"""Words of a question that are looked at."""
+
+Word = dict[str, float]
+"""The forms of a word with what each counts."""
+
+
+class Finder:
+    """Finds those of some tools that fit a question.
+
+    Args:
+        tools: the tools.
+        known: whether the words count that the data files have for each tool; without
+            them a tool is found as one that nobody knows yet.
+    """
+
+    def __init__(self, tools: Iterable[Tool], *, known: bool = True) -> None:
+        self._tools = {tool.name: tool for tool in tools}
+        self._names = {name for t in self._tools.values() for name in (t.name, *t.aliases)}
+        documents = ((tool.name, dict(_fields(tool, known))) for tool in self._tools.values())
+        self._index = Bm25(documents, WEIGHTS, HELD_BACK)
+
+    def find(self, query: str, limit: int) -> list[Tool]:
+        """The tools that fit a question, best first."""
+        words = question(_NAME.sub(self._named, query[:LONGEST_QUERY]))
+        groups = [*words, *self._together(words)]
+        found = [name for name, _ in self._index.weigh_words(groups, limit)]
+        if (named := query.strip().casefold()) in self._tools and limit > 0:
+            found = [named, *(name for name in found if name != named)][:limit]
+        return [self._tools[name] for name in found]
+
+    def _named(self, match: re.Match[str]) -> str:
+        """A name that somebody writes as source code does, in words if it is of a tool."""
+        name, alone = match.group(), match.group() == match.string.strip()
+        if name.lower() in self._index.vocabulary:
+            return name.lower()
+        if not alone and name not in self._names:
+            return name
+        parts = " ".join(_HUMP.findall(name))
+        return f" {parts} " if alone else f" {parts} <tool> "
+
+    def _together(self, words: list[Word]) -> Iterator[Word]:
+        vocabulary = self._index.vocabulary
+        met = [{form: w for form, w in word.items() if form in vocabulary} for word in words]
+        for at, first in enumerate(met):
+            for second in met[at + 1 : at + 1 + APART]:
+                both = {
+                    pair: a * b * PAIR
+                    for one, a in first.items()
+                    for other, b in second.items()
+                    if one != other and (pair := _pair(one, other)) in vocabulary
+                }
+                if both:
+                    yield both
+
+
+_finders: WeakKeyDictionary[Registry, Finder] = WeakKeyDictionary()
+
+
+def finder(registry: Registry) -> Finder:
+    """The finder of a registry, made at the first question."""
+    found = _finders.get(registry)
+    if found is None:
+        found = _finders[registry] = Finder(registry)
+    return found
+
+
+def question(query: str) -> list[Word]:
+    """The words of a question, in order, each with its forms and theirs in English."""
+    text, quoted = shapes(query)
+    listed = list(pieces(text)[: WIDEST * 2])
+    languages = languages_of(query, listed)
+    words = [w for w in _words(listed, languages) if w]
+    more = [w for w in _words(list(pieces(quoted)[:WIDEST]), languages) if w]
+    return words[:WIDEST] + [{f: weight * QUOTED for f, weight in w.items()} for w in more]
+
+
+def _words(listed: list[str], languages: tuple[str, ...]) -> Iterator[Word]:
+    latin = [p.casefold() for p in listed]
+    joined: dict[int, list[str]] = {}
+    if "de" in languages:
+        for place, form in vocabulary("de").rejoined([bare(p) for p in latin]):
+            joined.setdefault(place, []).append(form)
+    phrases = _phrases(latin, languages)
+    said = idioms(listed)
+    for at, piece in enumerate(listed):
+        for heads in said.get(at, ()):
+            yield dict.fromkeys(heads, SAID)
+        if piece.startswith("<"):
+            yield {piece: SHOWN}
+        elif is_han(piece):
+            yield from _han(piece)
+        else:
+            yield from _word(piece, languages, joined.get(at, ()), phrases.get(at, ()))
+
+
+def _phrases(latin: list[str], languages: tuple[str, ...]) -> dict[int, list[str]]:
+    """English of phrases of two or three words, by the place of their first."""
+    found: dict[int, list[str]] = {}
+    for language in languages:
+        known = vocabulary(language)
+        placed = [(i, f) for i, w in enumerate(latin) if (f := known.form(w))]
+        for n in (2, 3):
+            for k in range(len(placed) - n + 1):
+                run = placed[k : k + n]
+                if heads := known.english.get(tuple(f for _, f in run)):
+                    found.setdefault(run[0][0], []).extend(heads)
+    return found
+
+
+def _word(
+    piece: str, languages: tuple[str, ...], joined: Iterable[str], phrase: Iterable[str]
+) -> Iterator[Word]:
+    forms: Word = {}
+    parts: list[Word] = []
+    low = piece.casefold()
+    weak = any(low in lexicon(language).weak for language in languages)
+    stopped = any(low in lexicon(language).stop for language in languages)
+    for language in languages:
+        known = vocabulary(language)
+        form = known.form(low)
+        if form and not (stopped and language == "en"):
+            _add(forms, form, 1.0)
+            share = LIKE if language == "en" else GLOSSED
+            for head in known.english.get((form,), ()):
+                _add(forms, head, share)
+                if language != "en":
+                    for like in vocabulary("en").english.get((head,), ()):
+                        _add(forms, like, GLOSSED * LIKE)
+        if form and language == "de":
+            parts += [_glossed(part, PART) for part in known.parts(low)]
+    for form in joined:
+        _add(forms, form, 1.0)
+        for head in vocabulary("de").english.get((form,), ()):
+            _add(forms, head, GLOSSED)
+    for head in phrase:
+        _add(forms, head, GLOSSED)
+    yield {form: w * WEAK for form, w in forms.items()} if weak and not joined else forms
+    yield from parts
+
+
+def _glossed(form: str, share: float) -> Word:
+    found = {form: share}
+    for head in vocabulary("de").english.get((form,), ()):
+        _add(found, head, share * GLOSSED)
+        for like in vocabulary("en").english.get((head,), ()):
+            _add(found, like, share * GLOSSED * LIKE)
+    return found
+
+
+def _han(run: str) -> Iterator[Word]:
+    zh = vocabulary("zh")
+    for word in words_of_han(run):
+        form = f"zh:{word}"
+        forms = {form: 1.0}
+        for head in zh.english.get((form,), ()):
+            _add(forms, head, GLOSSED)
+            for like in vocabulary("en").english.get((head,), ()):
+                _add(forms, like, GLOSSED * LIKE)
+        yield {f: w * WEAK for f, w in forms.items()} if word in zh.lexicon.weak else forms
+
+
+def _add(forms: Word, form: str, weight: float) -> None:
+    forms[form] = max(weight, forms.get(form, 0.0))
+
+
+def _pair(one: str, other: str) -> str:
+    return f"{one}+{other}" if one < other else f"{other}+{one}"
+
+
+def _fields(tool: Tool, known: bool) -> Iterator[tuple[str, list[str]]]:
+    english = vocabulary("en")
+    yield "name", _terms([english.forms(tool.name)])
+    yield "aliases", _terms([english.forms(name) for name in tool.aliases])
+    yield "keywords", [f for word in tool.keywords for f in english.forms(word)]
+    yield "description", _terms([english.forms(f"{tool.description} {tool.group}")])
+    parameters = " ".join(f"{p.name} {p.meta.description}" for p in tool.parameters)
+    yield "guidance", english.forms(f"{tool.guidance} {parameters}")
+    yield "shapes", sorted({s for p in tool.parameters for s in _SHAPES.get(p.name, ())})
+    for language in LANGUAGES if known else ():
+        phrases = lexicon(language).tools.get(tool.name, ())
+        yield language, _terms([vocabulary(language).forms(phrase) for phrase in phrases])
+
+
+_SHAPES: Mapping[str, tuple[str, ...]] = {
+    "url": ("<url>",),
+    "urls": ("<url>",),
+    "path": ("<file>", "<path>"),
+    "paths": ("<file>", "<path>"),
+    "source": ("<file>", "<path>"),
+    "symbol": ("<symbol>",),
+}
+
+
+def _terms(phrases: Iterable[list[str]]) -> list[str]:
+    """Forms, each once, and the pairs of those that stand near each other."""
+    found: dict[str, None] = {}
+    for forms in phrases:
+        found.update(dict.fromkeys(forms))
+        for at, one in enumerate(forms):
+            for other in forms[at + 1 : at + 1 + NEAR]:
+                if other != one:
+                    found[f"{one}+{other}" if one < other else f"{other}+{one}"] = None
+    return list(found)

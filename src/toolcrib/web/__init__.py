@@ -1,0 +1,1 @@
+"""The web: search providers and engines, handlers of content types, pages as text."""

@@ -1,0 +1,37 @@
+"""Heads of pages, piece by piece."""
+
+from __future__ import annotations
+
+import json
+
+from turbohtml import parse
+
+from toolcrib.documents.reader.metadata.page_metadata import Meta, read_meta
+
+CONTEXT = "https://schema.org"
+URL = "https://site.example/posts/one.html"
+STORY = (
+    "<p>The first paragraph of the story, which is long enough to count as one, says this.</p>"
+    "<p>And the second, which goes on about the same, with commas, clauses, and more.</p>"
+)
+
+
+def meta(body: str, url: str = URL) -> Meta:
+    return read_meta(parse(body, positions=False), url)
+
+
+def linked(value: object) -> str:
+    text = value if isinstance(value, str) else json.dumps(value)
+    return f'<script type="application/ld+json">{text}</script>'
+
+
+def article(**more: object) -> str:
+    return linked({"@context": "https://schema.org", "@type": "NewsArticle", **more})
+
+
+def named(name: str, content: str) -> str:
+    return f'<meta name="{name}" content="{content}">'
+
+
+def told(name: str, content: str) -> str:
+    return f'<meta property="{name}" content="{content}">'

@@ -1,0 +1,176 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from turbohtml import parse
+
+from tests.documents.reader.markdown_cases import BLOCKS, CODE, TABLES, Case
+from tests.documents.reader.markdown_more_cases import (
+    FORMULAS,
+    LINKS,
+    NOTES,
+    PHRASES,
+    PICTURES,
+    PLAIN,
+)
+from tests.documents.reader.markdown_page import BASE, convert, rendered
+from tests.documents.reader.markdown_site_cases import (
+    MORE_BLOCKS,
+    MORE_MATH,
+    MORE_NOTES,
+    MORE_TABLES,
+    SITES,
+)
+from toolcrib.documents.reader.markdown.contents import Heading, Link
+from toolcrib.documents.reader.markdown.writer import to_markdown, to_text, write
+
+pytestmark = pytest.mark.rows("A18", "A20", "D26")
+
+GROUPS = {
+    "blocks": BLOCKS,
+    "tables": TABLES,
+    "code": CODE,
+    "plain": PLAIN,
+    "phrases": PHRASES,
+    "links": LINKS,
+    "pictures": PICTURES,
+    "formulas": FORMULAS,
+    "notes": NOTES,
+    "sites": SITES,
+    "more tables": MORE_TABLES,
+    "more blocks": MORE_BLOCKS,
+    "more formulas": MORE_MATH,
+    "more notes": MORE_NOTES,
+}
+CASES = [
+    pytest.param(case, id=f"{group}-{case[0]}") for group, cases in GROUPS.items() for case in cases
+]
+
+
+def _body(html: str):
+    body = parse(html, positions=False).find("body")
+    assert body is not None
+    return body
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_rendered_again_it_says_the_same(case: Case):
+    _, html, check = case
+    page = rendered(convert(html))
+    assert check(page), page.md
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_no_space_at_line_ends_and_one_empty_line_outside_code(case: Case):
+    markdown = re.sub(r"(?ms)^[ >]*(`{3,}).*?^[ >]*\1$", "", convert(case[1]))
+    assert not re.search(r"[ \t]$", markdown, re.MULTILINE)
+    assert "\n\n\n" not in convert(re.sub(r"(?s)<pre.*?</pre>", "", case[1]))
+
+
+def test_code_keeps_its_distance_from_the_text_around():
+    assert convert("<p>a</p><pre>x</pre><pre>y</pre><p>b</p>") == (
+        "a\n\n```\nx\n```\n\n```\ny\n```\n\nb"
+    )
+
+
+def test_an_outline_with_the_places_of_the_headings():
+    written = write(
+        _body(
+            "<h1>One <code>a_b</code></h1><pre># no</pre><blockquote><h3>T <a href=x>l</a> *</h3>"
+            "</blockquote><ul><li><h2>Two</h2>x</ul><p># no</p>"
+        ),
+        BASE,
+    )
+    assert [(one.level, one.text) for one in written.outline] == [
+        (1, "One a_b"),
+        (3, "T l *"),
+        (2, "Two"),
+    ]
+    for heading in written.outline:
+        assert written.markdown[heading.offset :].startswith("#" * heading.level + " ")
+    assert isinstance(written.outline[0], Heading)
+
+
+def test_links_and_pictures_once_each_and_absolute():
+    written = write(
+        _body(
+            "<a href=/x>one</a><a href=/x>again</a><a href=#top>t</a><a href='javascript:'>j</a>"
+            "<img data-src=/i.png alt=I><a href=/y> two\n words</a>"
+        ),
+        BASE,
+    )
+    assert written.links == (
+        Link("https://site.example/x", "one"),
+        Link("https://site.example/docs/page#top", "t"),
+        Link("https://site.example/y", "two words"),
+    )
+    assert written.images == (Link("https://site.example/i.png", "I"),)
+
+
+def test_without_a_base_addresses_stay():
+    assert to_markdown(_body("<a href=x>t</a>")) == "[t](x)"
+
+
+def test_elements_in_a_row():
+    body = _body("<p>a</p><aside>no</aside><ol><li>b<li>c</ol><table><tr><td>d<td>e</table>")
+    nodes = [body.find("p"), *body.find_all("li"), body.find("tr")]
+    assert to_markdown(nodes) == "a\n\n1. b\n2. c\n\n| d | e |\n| --- | --- |"
+    assert to_markdown([]) == ""
+
+
+def test_one_element_that_is_no_container():
+    assert to_markdown(_body("<pre class=lang-c>x</pre>").find("pre")) == "```c\nx\n```"
+    assert to_markdown(_body("<p>x <b>y</b></p>").find("p")) == "x **y**"
+
+
+def test_hidden_parts_stay_for_who_chose_them():
+    html = "<p>a</p><p hidden>b</p>"
+    assert to_markdown(_body(html)) == "a"
+    assert to_markdown(_body(html), keep_hidden=True) == "a\n\nb"
+
+
+def test_a_page_that_hides_nearly_everything_is_not_believed():
+    long = "word " * 200
+    assert long.strip() in to_markdown(_body(f"<div style='display:none'>{long}</div><p>a</p>"))
+
+
+def test_text_has_lines_for_blocks_and_no_addresses():
+    html = (
+        "<h1>T</h1><p>a <a href=/x>link</a> <img src=/i.png alt=pic>b<br>c</p><ul><li>d<li>e</ul>"
+        "<pre>f\n  g</pre><table><tr><th>h<th>i<tr><td>j<td>k</table><p>x<sup>2</sup></p>"
+    )
+    text = to_text(_body(html))
+    assert text.split("\n")[0] == "T"
+    assert "a link b\nc" in text
+    assert "- d\n- e" in text
+    assert "f\n  g" in text
+    assert "/x" not in text
+    assert "pic" not in text
+    assert "<" not in text
+    assert "x2" in text
+    assert "\n\n\n" not in text
+
+
+def test_text_of_lists_and_tables_keeps_everything_and_pads_nothing():
+    html = (
+        "<ul><div><li>a</li></div><p>b</p>c<li><p>d</p><ul><li>e</ul></ul>"
+        "<table><tr><th>one<th>two<tr><td>x<td>a longer one</table>"
+    )
+    assert to_text(_body(html)) == "- a\n- b\n- c\n- d\n  - e\n\none | two\nx | a longer one"
+
+
+def test_private_characters_of_a_page_are_not_taken_for_marks():
+    assert "9" not in to_markdown(_body("<p>a \ue0009\ue001 b</p>"))
+    assert to_markdown(_body("<p>a \ue000b</p>")) == "a b"
+
+
+@given(st.text(alphabet="ab *_~`[]()#>-+1.\\<&|!$:\n", max_size=60))
+def test_any_text_reads_the_same_after_rendering(text: str):
+    assume(not re.search(r"\\[(\[]|\$\$", text))
+    escaped = text.replace("&", "&amp;").replace("<", "&lt;")
+    page = rendered(convert(f"<p>x{escaped}</p>"))
+    assert "".join(page.tree.text.split()) == "".join(f"x{text}".split())
+    assert page.count("em, strong, code, a, img, h1, h2, li, blockquote, hr, table") == 0

@@ -1,0 +1,181 @@
+"""PDF: structure, pages, and files that are broken, locked, scanned or hostile."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+import pytest
+
+from tests.documents.pdfs import (
+    REPORT_PAGES,
+    assembled,
+    encrypted,
+    page_of,
+    pdf,
+    report,
+    scan,
+)
+from toolcrib.core.errors import BadInput, TimedOut, TooLarge, UnsupportedContent
+from toolcrib.system.processes import Processes
+
+GREY = bytes([200]) * 10_000
+
+
+@pytest.mark.rows("A22", "D29")
+async def test_structure(documents):
+    found = await documents.read(report(), name="report.pdf")
+    assert (found.kind, found.title, found.unit, found.total) == (
+        "pdf",
+        "Harbour Report",
+        "page",
+        2,
+    )
+    assert found.non_empty == 2
+    assert found.readable
+    assert not found.diagnostic
+    lines = found.markdown.split("\n")
+    for line in (
+        "## Page 1",
+        "# Annual Harbour Report",
+        "## Methods",
+        "- first item of the list",
+        "- second item of the list",
+        "## Page 2",
+        "## Figures",
+        "| Quarter | Ships | Tons |",
+        "| Q2 | 1,210 | 61 |",
+    ):
+        assert line in lines
+    assert (
+        "which is more than ever before. This paragraph has the marker KESTREL." in found.markdown
+    )
+
+
+@pytest.mark.rows("D29")
+async def test_pages_are_read_by_number(documents):
+    pages = [page_of([(12, 72, 700, f"Only on page {n}.")]) for n in range(1, 13)]
+    found = await documents.read(pdf(pages), pages="3-4,9")
+    assert [page.number for page in found.pages] == [3, 4, 9]
+    assert found.total == 12
+    assert "## Page 3\n\nOnly on page 3." in found.markdown
+    assert "Only on page 5." not in found.markdown
+    with pytest.raises(BadInput) as raised:
+        await documents.read(pdf(pages), pages="13")
+    assert "12 pages" in raised.value.hint
+
+
+@pytest.mark.rows("D29")
+async def test_scans_are_told(documents):
+    found = await documents.read(scan(100, 100, GREY, 3))
+    assert (found.total, found.non_empty, found.readable) == (3, 0, False)
+    assert found.scanned == (1, 2, 3)
+    assert "scanned: 3 of 3 pages" in found.diagnostic
+    assert "documents.ocr" in found.diagnostic
+
+
+async def test_empty_pages_are_no_scans(documents):
+    found = await documents.read(pdf([b"", page_of([(12, 72, 700, "Some words.")])]))
+    assert (found.total, found.non_empty, found.scanned) == (2, 1, ())
+    assert "## Page 1\n\n(no text)" in found.markdown
+    nothing = await documents.read(pdf([b""]))
+    assert nothing.diagnostic == "It has no text."
+
+
+@pytest.mark.rows("D29")
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"%PDF-1.4\n",
+        b"%PDF-1.7\n" + bytes(1000),
+        report()[:300],
+        pdf([]),
+        b"%PDF-1.4\n1 0 obj\n<< /Type /Catalog /Pages 2 0 R >>\nendobj\ntrailer << /Root 1 0 R >>",
+    ],
+)
+async def test_what_is_damaged_is_an_error(documents, data):
+    with pytest.raises(UnsupportedContent, match="damaged") as raised:
+        await documents.read(data, name="x.pdf")
+    assert raised.value.hint
+
+
+async def test_what_is_left_of_a_torn_file_is_read(documents):
+    found = await documents.read(report()[:-250])
+    assert "KESTREL" in found.markdown
+    assert any("damaged" in warning for warning in found.warnings)
+
+
+async def test_locked_files(documents):
+    with pytest.raises(UnsupportedContent, match="encrypted") as raised:
+        await documents.read(encrypted("secret"))
+    assert "password" in raised.value.hint
+    found = await documents.read(encrypted(""))
+    assert "Hidden words, marker KESTREL" in found.markdown
+
+
+async def test_scripts_and_attached_files_are_not_run(documents, tmp_path):
+    script = f"/OpenAction << /S /JavaScript /JS (app.launchURL\\('file://{tmp_path}'\\)) >>"
+    names = "/Names << /EmbeddedFiles << /Names [(evil.exe) 5 0 R] >> >> "
+    attached = b"<< /Type /Filespec /F (evil.exe) /UF (evil.exe) /EF << /F 6 0 R >> >>"
+    stream = b"<< /Type /EmbeddedFile /Length 3 >>\nstream\nabc\nendstream"
+    found = await documents.read(pdf(REPORT_PAGES, extra=names + script, more=[attached, stream]))
+    assert "KESTREL" in found.markdown
+    assert any("evil.exe" in warning for warning in found.warnings)
+    assert "launchURL" not in found.markdown
+
+
+def looped() -> bytes:
+    """Pages that hold themselves."""
+    return assembled(
+        [
+            b"<< /Type /Catalog /Pages 2 0 R >>",
+            b"<< /Type /Pages /Kids [2 0 R 3 0 R 3 0 R] /Count 100000000 >>",
+            b"<< /Type /Pages /Kids [2 0 R] /Parent 3 0 R /Count 5 >>",
+        ]
+    )
+
+
+def bomb() -> bytes:
+    """A page that unpacks to much."""
+    return pdf([b"q " * 60_000_000])
+
+
+def form() -> bytes:
+    """A drawing that draws itself twice, and so on."""
+    body = b"/Fm Do /Fm Do"
+    drawing = (
+        (
+            "<< /Type /XObject /Subtype /Form /BBox [0 0 9 9] /Resources << /XObject "
+            f"<< /Fm 5 0 R >> >> /Length {len(body)} >>\nstream\n"
+        ).encode()
+        + body
+        + b"\nendstream"
+    )
+    return pdf([body], resources="/XObject << /Fm 5 0 R >>", more=[drawing])
+
+
+@pytest.mark.parametrize("make", [looped, bomb, form])
+async def test_hostile_files_end(services, documents, make):
+    try:
+        reading = documents.read(make(), deadline=time.monotonic() + 10)
+        found = await asyncio.wait_for(reading, 40)
+    except (UnsupportedContent, TooLarge, TimedOut) as error:
+        assert error.hint
+    else:
+        assert len(found.markdown) < 100_000
+    assert services.use(Processes).running <= 1
+
+
+async def test_a_thousand_pages(documents):
+    pages = [page_of([(12, 72, 700, f"Words of page {n}, and more of them.")]) for n in range(1000)]
+    found = await documents.read(pdf(pages, "Long"))
+    assert found.total == 1000
+    last = found.pages[-1].number
+    assert last == 1000 or found.rest == f"{last + 1}-1000"
+    assert f"Words of page {last - 1}," in found.pages[-1].text
+
+
+async def test_a_document_is_converted_once(documents):
+    first = await documents.read(report())
+    assert await documents.read(report()) is first
+    assert await documents.read(report(), pages="1") is not first

@@ -1,0 +1,172 @@
+"""What beside its content is taken over of a file: modes, times, extended attributes, holes."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from tests.execution.runs.conftest import RunBench, picture
+from toolcrib.execution.sandbox.terms import Limits
+
+PYTHON = "python3 - <<'END'\nimport os\n{}\nEND\n"
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def need_attributes(root: Path) -> None:
+    from tests.conftest import absent
+
+    try:
+        os.setxattr(root, "user.try", b"1")
+        os.removexattr(root, "user.try")
+    except OSError:
+        absent("this file system keeps no attributes of users")
+
+
+async def test_modes_and_times_are_taken_over_and_undone(bench: RunBench, root: Path) -> None:
+    for name in ("plain", "program", "both"):
+        (root / name).write_text("x\n")
+    (root / "program").chmod(0o755)
+    (root / "d").mkdir()
+    before = picture(root)
+    outcome = await bench.changed(
+        """
+        chmod +x plain; chmod -x program; chmod 640 both; echo y >> both; chmod 750 d
+        printf '#!/bin/sh\\n' > new.sh; chmod 711 new.sh; mkdir -m 770 e; : > e/f; chmod 600 e/f
+        touch -d '2001-02-03 04:05:06.789 UTC' old new.sh; ln -s old l
+        """
+    )
+    assert outcome.state == "applied"
+    names = ("plain", "program", "both", "d", "new.sh", "e", "e/f")
+    assert [mode(root / name) for name in names] == [
+        0o755, 0o644, 0o640, 0o750, 0o711, 0o770, 0o600,
+    ]  # fmt: skip
+    assert (root / "old").stat().st_mtime_ns == 981173106_789000000
+    assert (root / "new.sh").stat().st_mtime_ns == 981173106_789000000
+    now = picture(root)
+    await bench.undo()
+    assert picture(root) == before
+    await bench.undo()
+    assert picture(root) == now
+
+
+async def test_attributes_of_new_files_are_taken_over(bench: RunBench, root: Path) -> None:
+    need_attributes(root)
+    outcome = await bench.changed(
+        PYTHON.format(
+            "open('new', 'w').write('n')\n"
+            "os.setxattr('new', 'user.colour', b'red')\n"
+            "os.setxattr('new', 'user.overlay.opaque', b'y')\n"
+        )
+    )
+    assert outcome.notes == ()
+    assert {a: os.getxattr(root / "new", a) for a in os.listxattr(root / "new")} == {
+        "user.colour": b"red"
+    }
+    await bench.undo()
+    assert os.listdir(root) == []
+
+
+async def test_a_changed_file_keeps_its_own_and_it_is_told(bench: RunBench, root: Path) -> None:
+    need_attributes(root)
+    for name in ("written", "marked", "same"):
+        (root / name).write_text("x\n")
+        os.setxattr(root / name, "user.kept", b"1")
+    outcome = await bench.changed(
+        "echo y >> written\n" + PYTHON.format("os.setxattr('marked', 'user.new', b'2')")
+    )
+    assert os.listxattr(root / "written") == ["user.kept"]
+    assert os.listxattr(root / "marked") == ["user.kept"]
+    assert outcome.notes == (
+        "not taken over: marked has extended attributes that the run gave to it",
+    )
+    await bench.undo()
+    assert os.listxattr(root / "written") == ["user.kept"]
+    assert (root / "written").read_text() == "x\n"
+
+
+async def test_a_program_cannot_speak_in_the_marks_of_the_overlay(
+    bench: RunBench, root: Path
+) -> None:
+    (root / "d").mkdir()
+    (root / "d/kept").write_text("kept\n")
+    (root / "f").write_text("f\n")
+    before = picture(root)
+    outcome = await bench.changed(
+        PYTHON.format(
+            "for mark in 'opaque whiteout redirect metacopy origin overlay.opaque'.split():\n"
+            "  for name in ('d', 'f'):\n"
+            "    for space in ('user', 'trusted'):\n"
+            "      try: os.setxattr(name, f'{space}.overlay.{mark}', b'y')\n"
+            "      except OSError: pass\n"
+        )
+        + "mknod d/kept2 c 0 0; touch .wh.f; echo new > d/new; true"
+    )
+    assert outcome.state == "applied"
+    after = picture(root)
+    assert sorted(set(after) - set(before)) == [".wh.f", "d/new"]
+    assert {name: after[name] for name in before} == before
+
+
+@pytest.mark.timeout(120)
+async def test_a_file_of_holes_takes_no_room(bench: RunBench, root: Path) -> None:
+    outcome = await bench.changed(
+        "truncate -s 10G big; echo end >> big; truncate -s 3000001 small; printf x >> small",
+        limits=Limits(file_bytes=20_000_000_000),
+        seconds=60.0,
+    )
+    assert outcome.state == "held"
+    assert any("10.7 GB" in note for note in outcome.notes)
+    assert (await bench.apply_held(outcome.held)).state == "applied"
+    status = (root / "big").stat()
+    assert status.st_size == 10 * 2**30 + 4
+    assert status.st_blocks * 512 < 4_000_000
+    with (root / "big").open("rb") as file:
+        file.seek(10 * 2**30 - 1)
+        assert file.read() == b"\0end\n"
+    assert (root / "small").read_bytes() == bytes(3_000_001) + b"x"
+    await bench.undo()
+    assert os.listdir(root) == []
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "python3 -c \"import os; os.rename('d', 'e')\"",
+        "git init -q; git add .; git mv d e",
+    ],
+)
+async def test_a_folder_that_cannot_be_renamed_is_explained(
+    bench: RunBench, root: Path, script: str
+) -> None:
+    (root / "d").mkdir()
+    (root / "d/f").write_text("f\n")
+    ran = await bench.sh(script)
+    assert ran.exit_code
+    assert "cross-device link" in ran.outcome.notes[-1]
+    assert "mv" in ran.outcome.notes[-1]
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "mv d e",
+        "python3 -c \"import shutil; shutil.move('d', 'e')\"",
+        "python3 -c \"import os; os.mkdir('n'); os.rename('n', 'm'); os.rename('d/f', 'g')\"",
+    ],
+)
+async def test_what_can_be_renamed_is(bench: RunBench, root: Path, script: str) -> None:
+    (root / "d").mkdir()
+    (root / "d/f").write_text("f\n")
+    before = picture(root)
+    outcome = await bench.changed(script)
+    assert outcome.state == "applied"
+    assert not (root / "d/f").exists()
+    assert not any("cross-device" in note for note in outcome.notes)
+    await bench.undo()
+    assert picture(root) == before

@@ -1,0 +1,150 @@
+"""What a program in the background, which works on the files themselves, can do to names that
+are protected: what is covered before it starts, and what is found after it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.execution.runs.conftest import Opened, RunBench, need_overlay, picture
+from toolcrib.core.errors import ToolError
+
+
+async def done(bench: RunBench, script: str) -> tuple[str, ...]:
+    """Run it to its end; the notes."""
+    running = await bench.start(f"{script}; echo ended; sleep 60")
+    async for data in running.confined.read("stdout"):
+        if b"ended" in data:
+            break
+    return (await running.finish()).notes
+
+
+def make(root: Path) -> None:
+    subprocess.run(["git", "init", "-q", "--template=", str(root)], check=True)
+
+
+async def test_hooks_that_did_not_exist_cannot_be_made(bench: RunBench, root: Path) -> None:
+    make(root)
+    (root / "a").write_text("a\n")
+    before = picture(root)
+    assert ".git/hooks" not in before
+    running = await bench.start(
+        "mkdir -p .git/hooks; echo evil > .git/hooks/pre-commit; rmdir .git/hooks; "
+        "mv .git/hooks .git/x; echo x > .git/config; mv .git elsewhere; echo tried; sleep 60"
+    )
+    async for data in running.confined.read("stdout"):
+        if b"tried" in data:
+            break
+    assert os.listdir(root / ".git/hooks") == []
+    outcome = await running.finish()
+    assert picture(root) == before
+    assert (outcome.state, outcome.notes) == ("none", ())
+
+
+async def test_nothing_is_left_of_a_cover_where_nothing_starts(bench: RunBench, root: Path) -> None:
+    make(root)
+    with pytest.raises(ToolError):
+        await bench.runs.start(["/no/such/program"], bench.ctx(), tool="t", cwd=bench.path("."))
+    assert not (root / ".git/hooks").exists()
+
+
+async def test_a_harmless_repository_is_part_of_the_step(bench: RunBench, root: Path) -> None:
+    notes = await done(bench, "git init -q; echo a > a; git add a")
+    assert (root / ".git/config").exists()
+    assert notes == ("what others changed meanwhile is in this step too", *notes[1:])
+    assert not any("left as it is" in note for note in notes)
+    await bench.undo()
+    assert os.listdir(root) == []
+
+
+@pytest.mark.parametrize(
+    ("script", "name"),
+    [
+        ("git init -q; git config core.fsmonitor evil", ".git"),
+        ("mkdir .vscode; echo '{}' > .vscode/tasks.json", ".vscode"),
+        ("echo '{}' > .mcp.json", ".mcp.json"),
+    ],
+)
+async def test_what_is_new_is_told_and_undo_takes_it_away(
+    bench: RunBench, root: Path, script: str, name: str
+) -> None:
+    notes = await done(bench, f"{script}; echo ok > ok")
+    assert any(name in note and "left as it is" in note for note in notes)
+    assert (root / name).exists()
+    await bench.undo()
+    assert os.listdir(root) == []
+
+
+async def test_settings_elsewhere_are_taken_away_at_once(bench: RunBench, root: Path) -> None:
+    make(root)
+    before = picture(root)
+    notes = await done(
+        bench, "mkdir evil; echo '[core] fsmonitor=x' > evil/config; echo ../evil > .git/commondir"
+    )
+    assert {k: v for k, v in picture(root).items() if not k.startswith("evil")} == before
+    assert any(".git/commondir" in note and "put back" in note for note in notes)
+
+
+async def test_what_must_not_be_read_is_no_part_of_the_step(bench: RunBench, root: Path) -> None:
+    notes = await done(bench, "echo KEY=1 > .env; echo ok > ok")
+    assert any(".env" in note for note in notes)
+    await bench.undo()
+    assert os.listdir(root) == [".env"]
+
+
+async def test_what_the_user_changed_meanwhile_stays_when_it_is_undone(
+    bench: RunBench, root: Path
+) -> None:
+    (root / ".mcp.json").write_text("{}")
+    running = await bench.start("echo ok > ok; echo evil > .mcp.json; echo ended; sleep 60")
+    async for data in running.confined.read("stdout"):
+        if b"ended" in data:
+            break
+    (root / ".mcp.json").write_text('{"mine": 1}')
+    await running.finish()
+    await bench.undo()
+    assert os.listdir(root) == [".mcp.json"]
+    assert (root / ".mcp.json").read_text() == '{"mine": 1}'
+
+
+async def test_a_repository_that_was_there_is_masked(opened: Opened, root: Path) -> None:
+    bench = opened()
+    await need_overlay(bench)
+    subprocess.run(["git", "init", "-q", str(root)], check=True)
+    before = picture(root)
+    await done(bench, "echo x >> .git/config; rm -rf .git/hooks .git/config; mv .git y; true")
+    now = picture(root)
+    assert {k: v for k, v in now.items() if k.startswith((".git/hooks", ".git/config"))} == {
+        k: v for k, v in before.items() if k.startswith((".git/hooks", ".git/config"))
+    }
+
+
+async def test_what_goes_on_at_the_end_of_the_service_is_logged(
+    bench: RunBench, opened: Opened, root: Path
+) -> None:
+    await bench.start("trap '' TERM; echo x > made; while :; do sleep 1; done")
+    async with asyncio.timeout(20):
+        while not (root / "made").exists():
+            await asyncio.sleep(0.05)
+    await bench.services.close()
+    (step,) = await opened().steps()
+    assert step.paths == (str(root / "made"),)
+
+
+async def test_a_cancelled_end_is_logged_all_the_same(bench: RunBench, root: Path) -> None:
+    running = await bench.start("trap '' TERM; echo x > made; while :; do sleep 1; done")
+    async with asyncio.timeout(20):
+        while not (root / "made").exists():
+            await asyncio.sleep(0.05)
+    ending = asyncio.ensure_future(running.finish())
+    for _ in range(3):
+        await asyncio.sleep(0.1)
+        ending.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await ending
+    assert (await running.finish()).state == "applied"
+    assert len(await bench.steps()) == 1

@@ -1,0 +1,234 @@
+"""Held runs: applied, dropped, in conflict, expired, too many, and after a restart."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.execution.runs.conftest import Opened, RunBench, picture, run_folders, settle
+from toolcrib.core.call import Next
+from toolcrib.core.errors import Busy, NotFound
+from toolcrib.system.child import Chunk
+
+
+async def test_a_held_run_is_applied_as_one_step(
+    bench: RunBench, root: Path, tmp_path: Path
+) -> None:
+    (root / "a").write_text("a\n")
+    before = picture(root)
+    held = await bench.changed("echo b >> a; rm -f x; mkdir d; echo c > d/c", "ask")
+    assert held.next == Next("apply_changes", {"id": held.held})
+    outcome = await bench.apply_held(held.held)
+    assert outcome.state == "applied"
+    assert (root / "a").read_text() == "a\nb\n"
+    assert outcome.diff == held.diff
+    assert run_folders(tmp_path) == []
+    await bench.undo()
+    assert picture(root) == before
+    with pytest.raises(NotFound):
+        await bench.apply_held(held.held)
+
+
+async def test_a_held_run_is_dropped(bench: RunBench, root: Path, tmp_path: Path) -> None:
+    held = await bench.changed("echo x > x", "ask")
+    assert (await bench.drop_held(f" {held.held.upper()} ")).state == "dropped"
+    assert run_folders(tmp_path) == []
+    assert list(root.iterdir()) == []
+    with pytest.raises(NotFound, match="no held run") as info:
+        await bench.drop_held(held.held)
+    assert info.value.hint
+
+
+async def test_another_process_applies_it(bench: RunBench, opened: Opened, root: Path) -> None:
+    held = await bench.changed("echo x > x", "ask")
+    await bench.services.close()
+    other = opened()
+    assert (await other.apply_held(held.held)).state == "applied"
+    assert (root / "x").read_text() == "x\n"
+
+
+async def test_a_file_changed_on_the_host_meanwhile_holds_the_run(
+    bench: RunBench, root: Path
+) -> None:
+    (root / "a").write_text("a\n")
+    (root / "b").write_text("b\n")
+    await settle()
+
+    async def change(chunk: Chunk) -> None:
+        await settle()
+        (root / "a").write_text("mine\n")
+
+    outcome = await bench.changed("echo ready; sleep 1; echo x >> a; echo y >> b", on_output=change)
+    assert outcome.state == "held"
+    assert (root / "a").read_text() == "mine\n"
+    assert (root / "b").read_text() == "b\n"
+    assert any("a changed outside" in n and "drop=true" in n for n in outcome.notes)
+    again = await bench.apply_held(outcome.held)
+    assert again.state == "held"
+    assert (root / "b").read_text() == "b\n"
+    await bench.drop_held(outcome.held)
+
+
+@pytest.mark.parametrize(
+    ("script", "harm"),
+    [
+        ("rm -r d", "new"),
+        ("rm -r d", "edit"),
+        ("rm -r d; mkdir d; echo 1 > d/f", "edit"),
+        ("echo x > d/f", "delete_folder"),
+        ("echo x > made", "make"),
+        ("rm d/f", "edit"),
+    ],
+)
+async def test_nothing_that_the_host_did_meanwhile_is_lost(
+    bench: RunBench, root: Path, script: str, harm: str
+) -> None:
+    (root / "d").mkdir()
+    (root / "d/f").write_text("f\n")
+    held = await bench.changed(script, "ask")
+    await settle()
+    if harm == "new":
+        (root / "d/other").write_text("o\n")
+    elif harm == "edit":
+        (root / "d/f").write_text("mine\n")
+    elif harm == "make":
+        (root / "made").write_text("mine\n")
+    else:
+        shutil.rmtree(root / "d")
+    before = picture(root)
+    outcome = await bench.apply_held(held.held)
+    assert outcome.state == "held"
+    assert picture(root) == before
+
+
+async def test_what_both_did_alike_is_no_conflict(bench: RunBench, root: Path) -> None:
+    (root / "a").write_text("a\n")
+    (root / "b").write_text("b\n")
+    held = await bench.changed("rm a; echo c > c", "ask")
+    await settle()
+    (root / "a").unlink()
+    outcome = await bench.apply_held(held.held)
+    assert outcome.state == "applied"
+    assert sorted(p.name for p in root.iterdir()) == ["b", "c"]
+
+
+async def test_a_run_that_was_stopped_is_held(bench: RunBench, root: Path) -> None:
+    ran = await bench.sh("echo half > f; sleep 30", seconds=0.7)
+    assert ran.timed_out
+    assert ran.outcome.state == "held"
+    assert not (root / "f").exists()
+    assert any("stopped before its end (time)" in note for note in ran.outcome.notes)
+    assert (await bench.apply_held(ran.outcome.held)).state == "applied"
+    assert (root / "f").read_text() == "half\n"
+
+
+async def test_two_runs_at_once_do_not_see_each_other(bench: RunBench, root: Path) -> None:
+    one, two = await asyncio.gather(
+        bench.changed("echo 1 > one; sleep 0.3; ls"), bench.changed("echo 2 > two; sleep 0.3; ls")
+    )
+    assert {one.state, two.state} == {"applied"}
+    assert sorted(p.name for p in root.iterdir()) == ["one", "two"]
+
+
+async def test_of_two_runs_at_once_on_one_file_one_is_held(bench: RunBench, root: Path) -> None:
+    (root / "n").write_text("0\n")
+    await settle()
+    states = await asyncio.gather(
+        *(bench.changed(f"sleep 0.3; echo {n} >> n; sleep 0.2") for n in (1, 2))
+    )
+    assert sorted(outcome.state for outcome in states) == ["applied", "held"]
+    assert (root / "n").read_text() in ("0\n1\n", "0\n2\n")
+
+
+async def test_two_calls_do_not_apply_one_run_twice(bench: RunBench, opened: Opened) -> None:
+    other = opened()
+    held = await bench.changed("echo x >> x", "ask")
+    results = await asyncio.gather(
+        bench.apply_held(held.held), other.apply_held(held.held), return_exceptions=True
+    )
+    assert [r.state for r in results if not isinstance(r, BaseException)].count("applied") == 1
+    assert all(
+        isinstance(r, Busy | NotFound) or r.state in ("applied", "none")
+        for r in results
+        if isinstance(r, BaseException) or r
+    )
+    assert len(await bench.steps()) == 1
+
+
+async def test_old_held_runs_go(opened: Opened, root: Path, tmp_path: Path) -> None:
+    from tests.execution.runs.conftest import need_overlay
+
+    bench = opened(run={"held_hours": 0.0000001})
+    await need_overlay(bench)
+    held = await bench.changed("echo x > x", "ask")
+    with pytest.raises(NotFound):
+        await bench.apply_held(held.held)
+    await bench.changed("true")
+    assert run_folders(tmp_path) == []
+
+
+async def test_held_runs_are_bounded_in_size(opened: Opened, tmp_path: Path) -> None:
+    from tests.execution.runs.conftest import need_overlay
+
+    bench = opened(run={"held_mb": 2})
+    await need_overlay(bench)
+    first = await bench.changed("head -c 1500000 /dev/urandom > x", "ask")
+    second = await bench.changed("head -c 1500000 /dev/urandom > x", "ask")
+    with pytest.raises(NotFound):
+        await bench.apply_held(first.held)
+    assert (await bench.apply_held(second.held)).state == "applied"
+
+
+async def test_what_undo_cannot_keep_is_not_deleted_without_a_second_word(
+    opened: Opened, root: Path
+) -> None:
+    from tests.execution.runs.conftest import need_overlay
+
+    bench = opened(undo={"max_file_bytes": 1000})
+    await need_overlay(bench)
+    (root / "d").mkdir()
+    (root / "d/large").write_bytes(b"x" * 2000)
+    (root / "d/small").write_bytes(b"y")
+    outcome = await bench.changed("rm -r d")
+    assert outcome.state == "held"
+    assert any("d/large (2.0 KB)" in note for note in outcome.notes)
+    assert (root / "d/large").exists()
+    assert (await bench.apply_held(outcome.held)).state == "applied"
+    assert not (root / "d").exists()
+
+
+async def test_more_changes_than_a_step_holds_are_dropped_with_a_word(
+    opened: Opened, root: Path, tmp_path: Path
+) -> None:
+    from tests.execution.runs.conftest import need_overlay
+
+    bench = opened(undo={"max_entries": 50})
+    await need_overlay(bench)
+    outcome = await bench.changed("for i in $(seq 60); do echo x > f$i; done")
+    assert outcome.state == "dropped"
+    assert "more than 50" in outcome.notes[0]
+    assert list(root.iterdir()) == []
+    assert run_folders(tmp_path) == []
+
+
+async def test_a_held_run_without_its_folder_is_told(bench: RunBench, tmp_path: Path) -> None:
+    held = await bench.changed("echo x > x", "ask")
+    shutil.rmtree(run_folders(tmp_path)[0])
+    with pytest.raises(NotFound):
+        await bench.apply_held(held.held)
+
+
+async def test_a_cancelled_run_leaves_nothing(bench: RunBench, root: Path, tmp_path: Path) -> None:
+    started = asyncio.Event()
+    task = asyncio.create_task(
+        bench.sh("echo x > x; echo go; sleep 30", on_output=lambda _: started.set())
+    )
+    await asyncio.wait_for(started.wait(), 15)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert list(root.iterdir()) == []
+    assert run_folders(tmp_path) == []

@@ -1,0 +1,357 @@
+"""Repositories that a run makes, changes or tampers with."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.execution.runs.conftest import Opened, RunBench, need_overlay, picture
+
+WHO = "git config user.name n && git config user.email e@example.org"
+MAKE = f"git init -q && {WHO} && git add . && git commit -qm first"
+
+
+def git(root: Path, *words: str) -> str:
+    """What the user's own git says."""
+    done = subprocess.run(
+        ["git", "--no-optional-locks", "-C", str(root), *words],
+        check=True, capture_output=True, text=True,
+    )  # fmt: skip
+    return done.stdout
+
+
+def left_out(notes: tuple[str, ...]) -> list[str]:
+    return [note for note in notes if "not taken over" in note]
+
+
+@pytest.fixture(params=["auto", "kernel", "none"])
+async def each(request: pytest.FixtureRequest, opened: Opened) -> RunBench:
+    """At each level: through an overlay, and on the files themselves."""
+    bench = opened(request.param)
+    if request.param == "auto":
+        await need_overlay(bench)
+    return bench
+
+
+async def test_a_repository_is_made_committed_to_and_undone(each: RunBench, root: Path) -> None:
+    (root / "a").write_text("a\n")
+    before = picture(root)
+    outcome = await each.changed(MAKE)
+    assert outcome.state == "applied"
+    assert not any(".git" in note and "taken over" in note for note in outcome.notes)
+    assert git(root, "log", "--format=%s") == "first\n"
+    assert git(root, "status", "--porcelain") == ""
+    git(root, "fsck", "--strict")
+    made = picture(root)
+    await each.undo()
+    assert picture(root) == before
+    await each.undo()
+    assert picture(root) == made
+    await each.undo()
+    assert picture(root) == before
+
+
+async def test_it_is_made_in_several_runs(each: RunBench, root: Path) -> None:
+    (root / "a").write_text("a\n")
+    before = picture(root)
+    for script in ("git init -q", WHO, "git add a && git commit -qm first"):
+        outcome = await each.changed(script)
+        assert outcome.state == "applied", outcome
+        assert not left_out(outcome.notes)
+    assert git(root, "log", "--format=%s %an") == "first n\n"
+    outcome = await each.changed("git remote add origin https://example.org/x.git")
+    assert ".git/config: added remote.origin.url, remote.origin.fetch" in outcome.notes
+    assert git(root, "remote", "get-url", "origin") == "https://example.org/x.git\n"
+    await each.undo(4)
+    assert picture(root) == before
+
+
+async def test_clones_and_scaffolds(bench: RunBench, root: Path) -> None:
+    (root / "a").mkdir()
+    (root / "a/f").write_text("f\n")
+    before = picture(root)
+    outcome = await bench.changed(
+        f"cd a && {MAKE} && git tag v1 && cd .. && git clone -q a b && git clone -q --bare a c.git "
+        "&& git clone -q --mirror a m.git; git init -q --object-format=sha256 d; "
+        "git -C b checkout -qb topic; echo g > b/g; git -C b add g; "
+        "git -C b -c user.name=n -c user.email=e commit -qm second; git -C b push -q origin topic"
+    )
+    assert outcome.state == "applied"
+    (mirror,) = left_out(outcome.notes)
+    assert "m.git, since its config sets remote.origin.fetch" in mirror
+    assert git(root / "b", "log", "--format=%s") == "second\nfirst\n"
+    assert git(root / "a", "log", "--format=%s", "topic") == "second\nfirst\n"
+    assert git(root / "c.git", "tag") == "v1\n"
+    assert git(root / "d", "status", "--porcelain") == ""
+    for name in ("a", "b", "c.git"):
+        git(root / name, "fsck", "--strict")
+    await bench.undo()
+    assert picture(root) == before
+
+
+async def test_work_in_a_repository_is_one_step_each(bench: RunBench, root: Path) -> None:
+    (root / "a").write_text("a\n")
+    for words in (["init", "-q"], ["config", "user.name", "n"], ["config", "user.email", "e"]):
+        git(root, *words)
+    git(root, "add", "."), git(root, "commit", "-qm", "zero")
+    before = picture(root)
+    for script in (
+        "echo b > b && git add b && git commit -qm one",
+        "git checkout -qb topic && echo c > c && git add c && git commit -qm two",
+        "git checkout -q master || git checkout -q main; git merge -q --no-ff -m merged topic",
+        "git tag -a v1 -m v1 && git branch -d topic && echo x >> a && git stash -q",
+        "git pack-refs --all && git gc -q",
+        "git mv a renamed && git commit -qm three",
+    ):
+        outcome = await bench.changed(script)
+        assert outcome.state == "applied", outcome
+        assert not left_out(outcome.notes), outcome.notes
+        git(root, "fsck", "--strict")
+        assert git(root, "status", "--porcelain") == ""
+        now = picture(root)
+        await bench.undo()
+        assert picture(root) == before, script
+        await bench.undo()
+        assert picture(root) == now, script
+        before = now
+
+
+HOSTILE = {
+    "core.hooksPath": "../evil",
+    "core.fsmonitor": "../evil",
+    "core.sshCommand": "sh -c evil",
+    "core.pager": "evil",
+    "core.editor": "evil",
+    "core.askPass": "evil",
+    "core.gitProxy": "evil",
+    "core.attributesFile": "../evil",
+    "core.excludesFile": "/etc/passwd",
+    "core.worktree": "/",
+    "core.alternateRefsCommand": "evil",
+    "alias.st": "!evil",
+    "filter.x.clean": "evil",
+    "filter.x.process": "evil",
+    "diff.x.command": "evil",
+    "diff.x.textconv": "evil",
+    "diff.external": "evil",
+    "merge.x.driver": "evil",
+    "mergetool.x.cmd": "evil",
+    "difftool.x.cmd": "evil",
+    "pager.log": "evil",
+    "include.path": "../evil",
+    "includeIf.gitdir:/.path": "../evil",
+    "credential.helper": "!evil",
+    "credential.https://example.org.helper": "!evil",
+    "url.https://evil.example/.insteadOf": "https://example.org/",
+    "gpg.program": "evil",
+    "gpg.ssh.defaultKeyCommand": "evil",
+    "commit.gpgSign": "true",
+    "protocol.ext.allow": "always",
+    "extensions.worktreeConfig": "true",
+    "http.proxy": "http://evil.example",
+    "http.sslVerify": "false",
+    "uploadpack.packObjectsHook": "evil",
+    "receive.procReceiveRefs": "refs/",
+    "remote.origin.url": "ext::sh -c evil",
+    "remote.origin.uploadpack": "evil",
+    "remote.origin.receivepack": "evil",
+    "remote.origin.vcs": "evil",
+    "remote.origin.proxy": "evil",
+    "remote.origin.fetch": "+refs/heads/*:refs/heads/*",
+    "remote.origin.promisor": "true",
+    "branch.main.remote": "ext::sh -c evil",
+    "branch.main.pushRemote": "https://evil.example",
+    "submodule.x.update": "!evil",
+    "sequence.editor": "evil",
+    "sendemail.smtpserver": "/evil",
+    "man.x.cmd": "evil",
+    "browser.x.cmd": "evil",
+    "trailer.x.command": "evil",
+    "interactive.diffFilter": "evil",
+    "safe.directory": "*",
+    "init.templateDir": "../evil",
+    "web.browser": "evil",
+    "guitool.x.cmd": "evil",
+    "instaweb.browser": "evil",
+    "ssh.variant": "simple",
+    "notes.x": "y",
+}
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("level", ["auto", "none"])
+async def test_hostile_settings_are_each_left_out_with_a_word(
+    opened: Opened, root: Path, level: str
+) -> None:
+    bench = opened(level)
+    if level == "auto":
+        await need_overlay(bench)
+    lines = ["set -e", "echo ok > ok", "git init -q plain"]
+    for number, (key, value) in enumerate(HOSTILE.items()):
+        lines += [
+            f"cp -r plain r{number}; echo f > r{number}/f",
+            f"git config -f r{number}/.git/config {shlex.quote(key)} {shlex.quote(value)}",
+        ]
+    outcome = await bench.changed("\n".join(lines))
+    assert outcome.state == "applied"
+    assert (root / "plain/.git/config").exists()
+    for number, key in enumerate(HOSTILE):
+        assert os.listdir(root / f"r{number}") == ["f"], key
+        (note,) = (n for n in outcome.notes if f"r{number}/.git" in n)
+        section, _, rest = key.partition(".")
+        shown = f"{section.lower()}.{rest[: rest.rfind('.') + 1]}{rest.rpartition('.')[2].lower()}"
+        assert f"its config sets {shown}" in note
+        assert "git init" in note
+
+
+TAMPERED = {
+    "a hook": "echo evil > .git/hooks/pre-commit",
+    "a hook in capitals": "mkdir .git/HOOKS; echo evil > .git/HOOKS/pre-commit",
+    "hooks that are a link": "rm -r .git/hooks; mkdir h; ln -s ../h .git/hooks",
+    "a sample that is a link": "ln -s ../../f .git/hooks/x.sample",
+    "a sample that is a folder": "mkdir .git/hooks/x.sample",
+    "settings in capitals": "echo '[core]' > .git/CONFIG",
+    "settings with a joiner": "printf x > \"$(printf '.git/con\\342\\200\\215fig')\"",
+    "settings that are a link": "mv .git/config c; ln -s ../c .git/config",
+    "settings of a worktree": "echo '[core]' > .git/config.worktree",
+    "a common folder": "echo ../x > .git/commondir",
+    "attributes": "echo '* filter=x' > .git/info/attributes",
+    "a submodule": "mkdir -p .git/modules/x; cp .git/config .git/modules/x/config",
+    "a worktree": "mkdir -p .git/worktrees/x; echo x > .git/worktrees/x/gitdir",
+    "a rebase": "mkdir .git/rebase-merge; echo 'exec evil' > .git/rebase-merge/git-rebase-todo",
+    "a repository in it": "mkdir .git/x; cp -r .git/hooks .git/x/.git",
+    "objects elsewhere": "echo /etc > .git/objects/info/alternates",
+    "objects elsewhere by steps": "echo ../../../../x > .git/objects/info/alternates",
+    "objects elsewhere by http": "echo http://x/ > .git/objects/info/http-alternates",
+    "settings of old": "mkdir .git/remotes; echo 'URL: ext::evil' > .git/remotes/origin",
+    "branches of old": "mkdir -p .git/branches; echo ext::evil > .git/branches/origin",
+    "a head that is a link": "rm .git/HEAD; ln -s refs/heads/main .git/HEAD",
+    "objects that are a link": "rm -r .git/objects; mkdir o; ln -s ../o .git/objects",
+    "too large settings": "head -c 70000 /dev/zero | tr '\\0' '#' >> .git/config",
+    "settings that are none": "rm .git/config; mkdir .git/config",
+}
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("level", ["auto", "none"])
+async def test_other_ways_to_run_something_are_left_out(
+    opened: Opened, root: Path, level: str
+) -> None:
+    bench = opened(level)
+    if level == "auto":
+        await need_overlay(bench)
+    lines = ["git init -q plain"]
+    for number, script in enumerate(TAMPERED.values()):
+        lines.append(f"cp -r plain r{number}; (cd r{number}; echo f > f; {script})")
+    outcome = await bench.changed("\n".join(lines))
+    assert outcome.state == "applied"
+    for number, what in enumerate(TAMPERED):
+        assert "f" in os.listdir(root / f"r{number}")
+        assert ".git" not in os.listdir(root / f"r{number}"), what
+        if level == "auto":
+            assert any(f"r{number}/.git, since" in note for note in outcome.notes), what
+
+
+async def test_what_leads_elsewhere_is_not_made(bench: RunBench, root: Path) -> None:
+    outcome = await bench.changed(
+        """
+        git init -q real; mkdir file link caps joiner u; echo 'gitdir: ../real/.git' > file/.git
+        ln -s ../real/.git link/.git; cp -r real/.git caps/.GIT
+        cp -r real/.git "$(printf 'joiner/.g\\342\\200\\215it')"
+        git init -q --separate-git-dir=elsewhere sub
+        """
+    )
+    assert os.listdir(root / "real") == [".git"]
+    for name in ("file", "link", "caps", "joiner", "sub"):
+        assert os.listdir(root / name) == [], name
+    assert len(outcome.notes) >= 1
+
+
+async def test_what_the_user_set_stays(bench: RunBench, root: Path) -> None:
+    git(root, "init", "-q")
+    git(root, "config", "alias.st", "status")
+    git(root, "remote", "add", "origin", "https://example.org/x")
+    before = picture(root)
+    for script in (
+        "git config alias.st '!evil'",
+        "git config core.fsmonitor evil",
+        "git remote set-url origin https://evil.example/x",
+        "git config --unset alias.st",
+        "git remote rename origin other",
+        "rm -f .git/config",
+        "echo evil > .git/hooks/pre-commit",
+        "mkdir -p .git/worktrees/x && echo '[core]' > .git/worktrees/x/config.worktree",
+        "mkdir -p .git/modules/x && echo '[core]' > .git/modules/x/config",
+        "echo /etc > .git/objects/info/alternates",
+        "mkdir .git/remotes; echo 'URL: ext::evil' > .git/remotes/origin",
+        "rm -rf .git",
+    ):
+        outcome = await bench.changed(f"{script}; true")
+        assert left_out(outcome.notes), script
+        now = {key: value for key, value in picture(root).items() if key != ".git/remotes"}
+        assert {k: v for k, v in now.items() if v[0] == "file"} == {
+            k: v for k, v in before.items() if v[0] == "file"
+        }, script
+
+
+async def test_a_repository_that_the_user_protects_is_not_made(opened: Opened, root: Path) -> None:
+    bench = opened(workspace={"roots": [str(root)], "protect_write": [".git"]})
+    await need_overlay(bench)
+    outcome = await bench.changed("git init -q; echo f > f")
+    assert os.listdir(root) == ["f"]
+    assert any(".git is protected (.git)" in note for note in outcome.notes)
+
+
+async def test_a_held_repository_is_judged_when_it_is_applied(
+    bench: RunBench, root: Path, tmp_path: Path
+) -> None:
+    held = await bench.changed("git init -q", "ask")
+    (config,) = (tmp_path / "state/runs").glob("*/*/*/upper/.git/config")
+    config.write_text("[core]\n\tfsmonitor = evil\n")
+    outcome = await bench.apply_held(held.held)
+    assert not (root / ".git").exists()
+    assert "core.fsmonitor" in str(outcome.notes)
+
+
+async def test_undo_leaves_what_the_user_did_in_it(bench: RunBench, root: Path) -> None:
+    from toolcrib.core.errors import Conflict
+
+    (root / "a").write_text("a\n")
+    await bench.changed(MAKE)
+    git(root, "config", "alias.x", "y")
+    with pytest.raises(Conflict):
+        await bench.undo()
+    git(root, "config", "--remove-section", "alias")
+    (root / ".git/hooks/pre-commit").write_text("mine\n")
+    await bench.undo()
+    assert (root / ".git/hooks/pre-commit").read_text() == "mine\n"
+
+
+async def test_a_look_at_the_status_does_not_keep_a_step_from_being_undone(
+    each: RunBench, root: Path
+) -> None:
+    from toolcrib.core.errors import Conflict
+
+    (root / "a").write_text("a\n")
+    before = picture(root)
+    await each.changed(MAKE)
+    subprocess.run(["git", "-C", str(root), "status"], check=True, capture_output=True)
+    await each.undo()
+    assert picture(root) == before
+    await each.undo()
+    assert git(root, "log", "--format=%s") == "first\n"
+    await each.changed("echo b > b && git add b && git commit -qm second")
+    os.utime(root / "a", (1, 1))
+    subprocess.run(["git", "-C", str(root), "status"], check=True, capture_output=True)
+    await each.undo()
+    assert git(root, "status", "--porcelain") == ""
+    assert git(root, "log", "--format=%s") == "first\n"
+    await each.changed("echo c > c && git add c && git commit -qm third")
+    (root / "mine").write_text("m\n")
+    git(root, "add", "mine")
+    with pytest.raises(Conflict, match="index"):
+        await each.undo()

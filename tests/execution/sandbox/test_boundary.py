@@ -1,0 +1,332 @@
+"""What a confined program cannot do, each beside something like it that it can."""
+
+from __future__ import annotations
+
+import platform
+import socket
+import stat
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.execution.sandbox.conftest import Box, Open
+from toolcrib.core.config import Config, data_folder
+from toolcrib.core.errors import BadInput, NotFound, Unavailable
+from toolcrib.core.services import Services
+from toolcrib.execution.sandbox.launcher import confinement as launcher
+from toolcrib.execution.sandbox.network import Doors
+from toolcrib.execution.sandbox.preparation import Request
+from toolcrib.execution.sandbox.start import Starter
+from toolcrib.execution.sandbox.terms import Bind, Overlay, Pty, ReadOnly
+from toolcrib.net.egress.client import Egress
+from toolcrib.net.egress.guard_proxy import GuardProxy
+from toolcrib.system.processes import Processes
+
+pytestmark = pytest.mark.rows("X3", "X19", "E31", "C073")
+
+
+async def test_reads_nothing_of_the_user(box: Box, tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("canary")
+    (box.root / "plain").write_text("benign")
+    done = await box.sh('cat plain; cat "$1"; ls ~root /home', str(tmp_path / "secret"))
+    assert "benign" in done.out
+    assert "canary" not in done.out
+
+
+async def test_the_environment_is_clean(box: Box, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOME_API_KEY", "canary")
+    done = await box.sh("env; echo $GIVEN; cat /proc/[0-9]*/environ", env={"GIVEN": "benign"})
+    assert "benign" in done.out
+    assert "canary" not in done.out
+
+
+@pytest.mark.parametrize("code", ["s.connect(('127.0.0.1', {port}))", "s.bind(('0.0.0.0', 99))"])
+async def test_no_network(box: Box, code: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        text = f"import socket; s = socket.socket(); {code.format(port=port)}; print('out')"
+        done = await box.python(f"print('in')\n{text}")
+    assert "in" in done.out
+    assert "out" not in done.out
+
+
+async def test_sockets_outside_are_out_of_reach(box: Box, tmp_path: Path) -> None:
+    place = f"/tmp/{tmp_path.name}-{id(box)}"
+    with socket.socket(socket.AF_UNIX) as path, socket.socket(socket.AF_UNIX) as abstract:
+        path.bind(place)
+        abstract.bind("\0" + place)
+        for listener in (path, abstract):
+            listener.listen()
+        code = """
+import socket, sys
+socket.socketpair()
+print("in")
+for name in (sys.argv[1], "\\0" + sys.argv[1]):
+    try:
+        socket.socket(socket.AF_UNIX).connect(name)
+        print("out")
+    except OSError:
+        pass
+"""
+        done = await box.python(code, place)
+    Path(place).unlink()
+    assert done.out.split() == ["in"]
+
+
+# A name, the call, and what it gives where it is refused.
+CALLS = {
+    "unshare": (272, (0x10000000,), "1"),
+    "ptrace": (101, (0, 0, 0, 0), "1"),
+    "mount": (165, (0, 0, 0, 0, 0), "1"),
+    "keyctl": (250, (0, -3, 1), "1"),
+    "bpf": (321, (0, 0, 0), "1"),
+    "io_uring": (425, (1, 0), "38"),
+    "userfaultfd": (323, (1,), "1"),
+    "personality": (135, (0x0040000,), "1"),
+    "clone3": (435, (0, 0), "38"),
+    "memfd_secret": (447, (0,), "38"),
+    "open_tree": (428, (-100, 0, 0), "1"),
+    "pidfd_getfd": (438, (0, 0, 0), "1"),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+async def test_calls_are_refused(box: Box, name: str) -> None:
+    number, arguments, error = CALLS[name]
+    code = f"""
+import ctypes
+c = ctypes.CDLL(None, use_errno=True)
+assert c.syscall(39) > 0  # getpid
+assert c.syscall({number}, *{arguments!r}) == -1
+print(ctypes.get_errno())
+"""
+    assert (await box.python(code)).out.strip() == error
+
+
+async def test_no_setuid_files_and_no_devices(box: Box) -> None:
+    code = """
+import os
+def no(call, *a):
+    try:
+        call(*a)
+        print("yes", call.__name__)
+    except PermissionError:
+        pass
+open("f", "w").close()
+os.chmod("f", 0o755)
+no(os.chmod, "f", 0o4755)
+no(os.chmod, "f", 0o2755)
+no(os.open, "g", os.O_CREAT | os.O_WRONLY, 0o4755)
+no(os.mknod, "d", 0o020666, os.makedev(1, 3))
+no(os.mknod, "b", 0o060666, os.makedev(8, 0))
+os.mkfifo("fifo")
+print("done")
+"""
+    done = await box.python(code)
+    assert done.out.split() == ["done"]
+    assert not (box.root / "f").stat().st_mode & (stat.S_ISUID | stat.S_ISGID)
+
+
+async def test_another_processs_input_is_not_typed(box: Box) -> None:
+    code = """
+import fcntl, termios
+try:
+    fcntl.ioctl(0, termios.TIOCSTI, b"x")
+    print("typed")
+except OSError as error:
+    print(error.errno, fcntl.ioctl(0, termios.TIOCGWINSZ, b"12345678")[:4])
+"""
+    async with await box.sandbox.spawn(
+        [__import__("sys").executable, "-c", code],
+        cwd=box.workspace.start(),
+        views=Bind(),
+        pty=Pty(33, 77),
+    ) as run:
+        out = b"".join([chunk.data async for chunk in run.output()])
+    assert out.split()[0] in (b"1", b"5")
+    assert b"!\\x00M\\x00" in out
+
+
+async def test_signals_stay_inside(box: Box) -> None:
+    import os
+
+    done = await box.sh(f"kill -0 {os.getpid()} && echo out; kill -0 $$ && echo in")
+    assert done.out.splitlines()[-1] == "in"
+    assert "out" not in done.out.split()
+
+
+async def test_nobody_is_root(box: Box) -> None:
+    done = await box.sh("while read -r a b; do echo $a $b; done < /proc/self/status; echo x > n")
+    values = dict(line.split(": ", 1) for line in done.out.split("\n") if ": " in line)
+    assert int(values["CapEff"], 16) == 0
+    assert values["NoNewPrivs"] == "1"
+    assert (box.root / "n").stat().st_uid == box.root.stat().st_uid
+
+
+# What is protected in the workspace.
+
+
+async def test_protected_names_are_covered(strong: Box) -> None:
+    root = strong.root
+    for name in (".env", "deep/er/.env", ".ssh/id", ".git/hooks/x", ".git/config", ".mcp.json"):
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text("canary")
+    (root / "link").symlink_to(".env")
+    done = await strong.sh(
+        "cat .env deep/er/.env .ssh/id link; echo x > .git/hooks/y; echo x > .git/config;"
+        "echo x > .mcp.json; mv .git .git2; rm -rf .ssh; cat .git/config; echo x > .git/fine"
+    )
+    assert done.out.count("canary") == 1  # that of .git/config, which can be read
+    assert not (root / ".git/hooks/y").exists()
+    assert (root / ".git/config").read_text() == "canary"
+    assert (root / ".mcp.json").read_text() == "canary"
+    assert (root / ".ssh/id").read_text() == "canary"
+    assert (root / ".git/fine").read_text() == "x\n"
+
+
+async def test_no_stub_is_left_for_an_absent_name(strong: Box) -> None:
+    await strong.sh("true")
+    assert list(strong.root.iterdir()) == []
+
+
+async def test_our_own_files_are_not_seen(open_box: Open, tmp_path: Path) -> None:
+    box = open_box("strong", roots=[tmp_path])
+    (data_folder() / "undo").mkdir(parents=True)
+    (data_folder() / "undo" / "x").write_text("canary")
+    (tmp_path / "plain").write_text("benign")
+    done = await box.sh("cat plain; find . -type f | xargs cat; echo x > state/new")
+    assert "benign" in done.out
+    assert "canary" not in done.out
+    assert not (data_folder() / "new").exists()
+
+
+# Views.
+
+
+async def test_each_root_has_its_view(open_box: Open, tmp_path: Path) -> None:
+    roots = [tmp_path / name for name in ("one", "two", "three", "upper", "work")]
+    for root in roots:
+        root.mkdir()
+        (root / "f").write_text("old") if root.name in ("one", "two", "three") else None
+    one, two, three, upper, work = roots
+    box = open_box("strong", roots=[one, two, three])
+    views = {str(one): Bind(), str(two): ReadOnly(), str(three): Overlay(upper, work)}
+    done = await box.sh(
+        'for r in "$@"; do cat $r/f; echo new > $r/f; echo x > $r/g; cat $r/f; done',
+        *map(str, (one, two, three)),
+        views=views,
+        cwd=str(one),
+    )
+    assert done.out.count("new") == 2
+    assert [(root / "f").read_text() for root in (one, two, three)] == ["new\n", "old", "old"]
+    assert not (three / "g").exists()
+    assert (upper / "g").read_text() == "x\n"
+
+
+async def test_a_root_that_is_a_link(open_box: Open, tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "real" / "f").write_text("benign")
+    (tmp_path / "name").symlink_to("real")
+    box = open_box("strong", roots=[tmp_path / "name"])
+    assert (await box.sh("pwd; cat f", cwd=".")).out.split() == [f"{tmp_path}/name", "benign"]
+
+
+async def test_the_kernel_level_has_no_overlay(open_box: Open, tmp_path: Path) -> None:
+    box = open_box("kernel")
+    with pytest.raises(Unavailable, match="overlay"):
+        await box.sh("true", views=Overlay(tmp_path / "u", tmp_path / "w"))
+
+
+async def test_what_cannot_be_run(box: Box) -> None:
+    with pytest.raises(Unavailable, match="no-such-program"):
+        await box.run("no-such-program")
+    with pytest.raises(NotFound, match="nowhere"):
+        await box.run("true", cwd="nowhere")
+    for argv in ([], [""], ["echo", "a\0b"], ["echo", "\ud800"]):
+        with pytest.raises(BadInput):
+            await box.run(*argv)
+    for env in ({"": "x"}, {"A=B": "x"}, {"A": "x\0y"}, {"A\0": "x"}, {"A": "\ud800"}):
+        with pytest.raises(BadInput):
+            await box.run("true", env=env)
+    (box.root / "data").write_bytes(bytes(range(256)) * 10)
+    (box.root / "data").chmod(0o755)
+    with pytest.raises(Unavailable, match=r"cannot be run: .*/data: Exec format error"):
+        await box.run(f"{box.root}/data")
+
+
+async def test_where_machine_code_is_refused_an_interpreter_starts_the_program(
+    strong: Box, tmp_path: Path
+) -> None:
+    report = await strong.sandbox.report()
+    assert report.quick == launcher.knows(platform.machine())
+    services = Services(Config.load({"workspace": {"roots": [str(strong.root)]}}))
+    doors = Doors(lambda: services.use(GuardProxy), lambda: services.use(Egress))
+    starter = Starter(strong.workspace, services.config, services.use(Processes), doors)
+    (tmp_path / "secret").write_text("canary")
+    (strong.root / "plain").write_text("benign")
+    script = 'cat plain "$1"; grep -E "NoNewPrivs|Seccomp:" /proc/self/status'
+    request = Request(
+        argv=("sh", "-c", script, "sh", str(tmp_path / "secret")),
+        cwd=str(strong.root),
+        views={str(strong.root): Bind()},
+        merge=True,
+    )
+    async with await starter.start(request, replace(report, quick=False)) as run:
+        said = b"".join([chunk.data async for chunk in run.output()]).decode()
+        assert await run.wait() == 0
+    await services.close()
+    assert "benign" in said
+    assert "canary" not in said
+    assert said.split()[-4:] == ["NoNewPrivs:", "1", "Seccomp:", "2"]
+
+
+async def test_exit_codes(box: Box) -> None:
+    assert (await box.sh("exit 3")).code == 3
+    assert (await box.sh("kill -9 $$")).code == 137
+    assert (await box.python("import os; os.abort()")).code == 134
+
+
+@pytest.mark.parametrize("data", [b"", b"abc" * 200_000])
+async def test_stdin(box: Box, data: bytes) -> None:
+    done = await box.run("cat", stdin=data)
+    assert done.out == data.decode()[-100_000:]
+
+
+# Work that must be possible.
+
+BENIGN = {
+    "subprocess": "import subprocess as s; print(s.run('echo a|cat', shell=True).returncode + 7)",
+    "threads": "import threading as t; x = t.Thread(target=print, args=(7,)); x.start(); x.join()",
+    "semaphores": "import multiprocessing as m; l = m.Lock(); l.acquire(); l.release(); print(7)",
+    "pool": "import multiprocessing as m\nwith m.Pool(2) as p: print(sum(p.map(abs, [3, -4])))",
+    "shared memory": "from multiprocessing import shared_memory as s\n"
+    "x = s.SharedMemory(create=True, size=9); x.buf[0] = 7; print(x.buf[0]); x.close(); x.unlink()",
+    "asyncio": "import asyncio, sys\nasync def f():\n"
+    "    p = await asyncio.create_subprocess_exec(sys.executable, '-c', 'print(7)')\n"
+    "    await p.wait()\nasyncio.run(f())",
+    "temporary": "import tempfile as t\nwith t.TemporaryFile() as f: f.write(b'x')\nprint(7)",
+    "sqlite": "import sqlite3 as s; c = s.connect('x.db'); c.execute('create table t (a)')\n"
+    "print(7)",
+}
+
+
+@pytest.mark.parametrize("name", BENIGN)
+async def test_python_works(box: Box, name: str) -> None:
+    done = await box.python(BENIGN[name])
+    assert (done.code, done.out.split()[-1:]) == (0, ["7"]), done.out
+
+
+SHELL = {
+    "pipes": "seq 1000 | sort -rn | tail -1 | grep -qx 1 && echo 7",
+    "git": "git init -q . && git config user.email a@b.c && git config user.name n && echo x > f"
+    " && git add f && git commit -qm m && git log --format=%s | grep -qx m && echo 7",
+    "node": "command -v node > /dev/null || { echo 7; exit; }; node -e \"require('fs')"
+    ".writeFileSync('n', '7'); console.log(require('child_process').execSync('cat n') + '')\"",
+}
+
+
+@pytest.mark.parametrize("name", SHELL)
+async def test_shells_work(box: Box, name: str) -> None:
+    done = await box.sh(SHELL[name])
+    assert (done.code, done.out.split()[-1:]) == (0, ["7"]), done.out

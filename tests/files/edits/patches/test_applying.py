@@ -1,0 +1,137 @@
+"""Where hunks belong, against git and against files that have changed meanwhile."""
+
+from __future__ import annotations
+
+import difflib
+import subprocess
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from toolcrib.core.errors import ToolError
+from toolcrib.files.content.faithful import FaithfulText
+from toolcrib.files.edits.patches.application import patched
+from toolcrib.files.edits.patches.parser import read_patch
+
+pytestmark = pytest.mark.rows("E21", "E22")
+
+CLASSES = (
+    "class A:\n    def f(self):\n        return 1\n\nclass B:\n    def f(self):\n        return 1\n"
+)
+
+
+def applied(text: str, patch: str) -> str:
+    (file,) = read_patch(patch)
+    done = patched(text, file.hunks)
+    return FaithfulText.of(text.encode(), "f").spliced(done.splices).decode()
+
+
+def codex(*lines: str) -> str:
+    return "\n".join(["*** Begin Patch", "*** Update File: f", *lines, "*** End Patch"])
+
+
+LINES = st.lists(st.sampled_from(["a", "b", "", "  c", "d d"]), max_size=14)
+
+
+@settings(deadline=None)
+@given(LINES, LINES, st.booleans(), st.booleans())
+@example(old=["a", "a"], new=["a"], one=True, two=False)
+@example(old=["a", "a"], new=["a"], one=False, two=True)
+def test_a_diff_made_by_difflib(old: list[str], new: list[str], one: bool, two: bool) -> None:
+    before = "\n".join(old) + ("\n" if one and old else "")
+    after = "\n".join(new) + ("\n" if two and new else "")
+    diff = []
+    for line in difflib.unified_diff(
+        before.splitlines(keepends=True), after.splitlines(keepends=True), "a/f", "b/f"
+    ):
+        diff += [line] if line.endswith("\n") else [line, "\n\\ No newline at end of file\n"]
+    if not diff or not before.strip():
+        return
+    assert applied(before, "".join(diff)) == after
+
+
+def test_what_git_makes_is_what_git_applies(tmp_path: Path) -> None:
+    old, new = tmp_path / "old.txt", tmp_path / "new.txt"
+    text = "".join(f"line {n % 7}\n" for n in range(60))
+    old.write_text(text)
+    new.write_text(text.replace("line 3\n", "line three\n", 5).removesuffix("\n"))
+    diff = subprocess.run(
+        ["git", "diff", "--no-index", "old.txt", "new.txt"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    ).stdout
+    assert applied(text, diff) == new.read_text()
+
+
+def test_heads_tell_two_places_apart() -> None:
+    hunk = ("     def f(self):", "-        return 1", "+        return 2")
+    assert applied(CLASSES, codex("@@ class B:", *hunk)) == CLASSES[:-2] + "2\n"
+    for heads in ((), ("@@ class C:",), ("@@ class A:", "@@ class B:")):
+        with pytest.raises(ToolError, match="2 times"):
+            applied(CLASSES, codex(*heads, *hunk))
+
+
+def test_numbers_tell_two_places_apart() -> None:
+    good = "--- f\n+++ f\n@@ -7,1 +7,1 @@\n-        return 1\n+        return 2\n"
+    assert applied(CLASSES, good) == CLASSES[:-2] + "2\n"
+    with pytest.raises(ToolError, match="2 times"):
+        applied(CLASSES, good.replace("-7,1", "-5,1"))
+
+
+def test_lines_that_moved_are_found() -> None:
+    diff = "--- f\n+++ f\n@@ -2,1 +2,1 @@\n-unique line\n+changed\n"
+    assert applied("x\n" * 30 + "unique line\n", diff) == "x\n" * 30 + "changed\n"
+
+
+def test_the_end_of_the_file() -> None:
+    text = "item = 1\nother\nitem = 1\n"
+    assert applied(text, codex("-item = 1", "+item = 2", "*** End of File")) == (
+        "item = 1\nother\nitem = 2\n"
+    )
+
+
+def test_indentation_and_context_by_the_rules_of_edits() -> None:
+    text = "def f():\n\tif alpha:\n\t\tbeta(1)\n\t\treturn 2\n"
+    patch = codex(" if alpha:", "-    beta(1)", "+    beta(2)", "+    gamma()", "     return 2")
+    assert applied(text, patch) == (
+        "def f():\n\tif alpha:\n\t\tbeta(2)\n\t\tgamma()\n\t\treturn 2\n"
+    )
+
+
+def test_context_of_two_hunks_may_be_the_same() -> None:
+    text = "one\ntwo\nthree\nfour\nfive\n"
+    patch = codex(" one", "-two", "+2", " three", "@@", " three", "-four", "+4", " five")
+    assert applied(text, patch) == "one\n2\nthree\n4\nfive\n"
+
+
+def test_blocks_in_any_order() -> None:
+    blocks = "".join(
+        f"f\n<<<<<<< SEARCH\n{old}\n=======\n{new}\n>>>>>>> REPLACE\n"
+        for old, new in (("three", "3"), ("one", "1"))
+    )
+    assert applied("one\ntwo\nthree", blocks) == "1\ntwo\n3"
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        (" one", "-too", "+2", " three"),  # stale
+        (" one", "-three", "+3"),  # a line is missing between
+        ("-tw", "+2"),  # only a part of a line
+        ("-two", "+2", "@@", "-two", "+3"),  # twice the same
+        ("@@ one", "+added"),  # nowhere
+        ("-two", "+2", "*** End of File"),  # not at the end
+    ],
+)
+def test_refused(lines: tuple[str, ...]) -> None:
+    with pytest.raises(ToolError) as caught:
+        applied("one\ntwo\nthree\n", codex(*lines))
+    assert caught.value.hint
+
+
+def test_lines_added_to_an_empty_file_and_to_an_end() -> None:
+    assert applied("", codex("+one")) == "one\n"
+    assert applied("zero", codex("+one")) == "zero\none"

@@ -1,0 +1,103 @@
+"""What was probably meant: slips, other cases and endings, other folders."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from toolcrib.core.errors import NotFound
+from toolcrib.files.suggestions import nearest
+from toolcrib.files.workspace import Workspace
+
+FILES = [
+    "README.md",
+    "setup.cfg",
+    "src/app/main.py",
+    "src/app/models/user.py",
+    "src/app/models/order.py",
+    "src/app/views/user_list.tsx",
+    "src/lib/parse_header.go",
+    "tests/test_user.py",
+    "docs/Installation Guide.md",
+    "config/settings.yaml",
+    "node_modules/left/user.py",
+    "assets/logo.png",
+]
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Workspace:
+    for name in FILES:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("x")
+    return Workspace([str(tmp_path)])
+
+
+def guessed(project: Workspace, text: str, directory: str = "") -> list[str]:
+    with pytest.raises(NotFound) as caught:
+        project.resolve(text, directory).read_bytes(10)
+    near = list(caught.value.details["near"])
+    assert all(name in caught.value.hint for name in near)
+    return near
+
+
+@pytest.mark.parametrize(
+    ("asked", "meant"),
+    [
+        # A slip in the name, in a folder, in both.
+        ("src/app/mian.py", "src/app/main.py"),
+        ("scr/app/main.py", "src/app/main.py"),
+        ("scr/ap/mian.py", "src/app/main.py"),
+        ("src/app/model/user.py", "src/app/models/user.py"),
+        # Another case.
+        ("readme.md", "README.md"),
+        ("SRC/App/Main.py", "src/app/main.py"),
+        # Another extension.
+        ("config/settings.yml", "config/settings.yaml"),
+        ("src/lib/parse_header.rs", "src/lib/parse_header.go"),
+        ("README", "README.md"),
+        # The right name in another folder.
+        ("main.py", "src/app/main.py"),
+        ("src/main.py", "src/app/main.py"),
+        ("app/models/user.py", "src/app/models/user.py"),
+        ("lib/user_list.tsx", "src/app/views/user_list.tsx"),
+        ("logo.png", "assets/logo.png"),
+        # A slip in a name that stands elsewhere.
+        ("parse_haeder.go", "src/lib/parse_header.go"),
+        ("docs/installation guide.md", "docs/Installation Guide.md"),
+    ],
+)
+def test_the_first_guess_is_right(project: Workspace, asked: str, meant: str) -> None:
+    assert guessed(project, asked)[0] == meant
+
+
+def test_guesses_can_be_sent_as_they_stand(project: Workspace) -> None:
+    root = project.roots[0].name
+    for directory in (f"{root}/src/app", f"{root}/tests"):
+        near = guessed(project, "models/uesr.py", directory)
+        assert near
+        assert all(project.resolve(name, directory).stat() for name in near)
+
+
+@pytest.mark.parametrize("asked", ["zebra.bin", "src/app/qqqqqqqq.xyz", "nothing/like/it.doc"])
+def test_nothing_like_it(project: Workspace, asked: str) -> None:
+    assert guessed(project, asked) == []
+
+
+def test_what_programs_made_is_no_guess(project: Workspace) -> None:
+    assert not any("node_modules" in name for name in guessed(project, "user.py"))
+    assert guessed(project, "node_modules/left/usr.py")[0] == "node_modules/left/user.py"
+
+
+def test_a_large_tree_costs_no_more_than_its_bound(tmp_path: Path) -> None:
+    for folder in range(60):
+        (tmp_path / f"folder{folder}" / "inner").mkdir(parents=True)
+        for number in range(40):
+            (tmp_path / f"folder{folder}" / "inner" / f"file{number}.txt").touch()
+    assert guessed(Workspace([str(tmp_path)]), "file7.txt")[0].endswith("/file7.txt")
+
+
+def test_nearest() -> None:
+    assert nearest("mian.py", ["main.py", "other.py", "main.js"])[0] == "main.py"
+    assert nearest("x", ["completely", "different"]) == []

@@ -1,0 +1,21 @@
+"""Text of others cannot pass for a mark of ours."""
+
+from __future__ import annotations
+
+import pytest
+
+from toolcrib.text.marks import unforged
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["=== Page 2 of 2 ===", "  ==page 9", "[2] Title", "To go on: fetch_url", "to go on:x"],
+)
+def test_a_line_like_a_mark_gets_a_sign(line):
+    assert unforged(f"text\n{line}\nmore") == f"text\n| {line}\nmore"
+    assert unforged(line) == f"| {line}"
+
+
+@pytest.mark.parametrize("line", ["see [2] there", "a page 2 of 3", "[2](https://x.ex)", "= x"])
+def test_other_lines_stay(line):
+    assert unforged(f"text\n{line}") == f"text\n{line}"

@@ -1,0 +1,31 @@
+"""What programs write, as a terminal would leave it."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from toolcrib.text.program_output import printed
+
+
+@pytest.mark.parametrize(
+    ("raw", "left"),
+    [
+        ("plain\ntext\n", "plain\ntext\n"),
+        ("\x1b[31mred\x1b[0m", "red"),
+        ("\x1b]0;title\x07x", "x"),
+        ("10%\r50%\r100%\ndone\n", "100%\ndone\n"),
+        ("a\r\nb\r\n", "a\nb\n"),
+        ("bar\r", "bar"),
+        ("abc\b\b\bxyz", "xyz"),
+        ("\x1b[2K\rone\x1b[2K\rtwo\n", "two\n"),
+    ],
+)
+def test_printed(raw: str, left: str) -> None:
+    assert printed(raw) == left
+
+
+@given(st.text(alphabet="ab\r\n\b\x1b[0m;]\x07", max_size=200))
+def test_nothing_invisible_is_left(text: str) -> None:
+    assert not set(printed(text)) & set("\r\b\x1b\x07")
