@@ -20,11 +20,11 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
 
+from toolcrib.files.paths import Workspace
 from toolcrib.files.search.catalog import Catalogs
 from toolcrib.files.search.pattern import pattern_of
 from toolcrib.files.search.scope import scope_of, walk
 from toolcrib.files.search.search import Search
-from toolcrib.files.workspace import Workspace
 from toolcrib.system.processes import Processes
 from toolcrib.system.threads import Checkpoint
 from toolcrib.toolbox import Toolbox

@@ -10,7 +10,7 @@ from __future__ import annotations
 import statistics
 import time
 
-from toolcrib.code.outline import symbols
+from toolcrib.code.symbols import symbols
 
 SIZE = 75_000
 PIECES = {

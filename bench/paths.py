@@ -18,9 +18,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from toolcrib.core.errors import ToolError
-from toolcrib.files.beneath import Openat2, Opener, Walk, can_pin, has_openat2
+from toolcrib.files.beneath import KernelOpener, Opener, WalkingOpener, can_pin, has_openat2
+from toolcrib.files.paths import Workspace
 from toolcrib.files.protection import Protection
-from toolcrib.files.workspace import Workspace
 
 CANARY = b"the canary outside the workspace"
 FLIP = """
@@ -75,10 +75,10 @@ def careful(root: Path, name: str, opener: Opener) -> Read:
 def ways(root: Path, name: str) -> dict[str, Read]:
     found = {"realpath, then open": careless(root, name)}
     if has_openat2():
-        found["toolcrib, openat2"] = careful(root, name, Openat2())
+        found["toolcrib, openat2"] = careful(root, name, KernelOpener())
     if can_pin():
-        found["toolcrib, walk"] = careful(root, name, Walk(pinned=True))
-    found["toolcrib, walk without O_PATH"] = careful(root, name, Walk(pinned=False))
+        found["toolcrib, walk"] = careful(root, name, WalkingOpener(pinned=True))
+    found["toolcrib, walk without O_PATH"] = careful(root, name, WalkingOpener(pinned=False))
     return found
 
 

@@ -24,7 +24,7 @@ from toolcrib.core.session import Session
 from toolcrib.execution.runs.runs import Runs
 from toolcrib.execution.sandbox.sandbox import Sandbox
 from toolcrib.execution.sandbox.terms import Bind
-from toolcrib.files.workspace import Workspace
+from toolcrib.files.paths import Workspace
 
 ROUNDS = 25
 PYTHON = str(Path(sys.executable).resolve())

@@ -20,7 +20,7 @@ from toolcrib.core.config import Config
 from toolcrib.core.registry import Registry
 from toolcrib.core.tool import Tool
 from toolcrib.toolbox import installed
-from toolcrib.web.provider_api.provider import Kind
+from toolcrib.web.provider import Kind
 from toolcrib.web.providers import Providers
 
 ROOT = Path(__file__).parents[1]
@@ -40,7 +40,7 @@ def main() -> int:
     pages = {
         "docs/tools.md": NOTE + tool_pages(registry),
         "docs/configuration.md": NOTE + configuration(),
-        "docs/rows.md": NOTE + rows(),
+        "tests/rows.md": NOTE + rows(),
         "docs/web.md": web_page(),
         "README.md": readme(registry),
     }
@@ -161,18 +161,24 @@ def _shown(value: Any) -> str:
 
 
 def rows() -> str:
-    """Which features of the inventory are done, and the tests that show it."""
-    claimed = dict(
-        line.split(maxsplit=1) for line in _read("docs/rows.txt").splitlines() if line.strip()
-    )
+    """The ledger: features of the inventory that are done, what differs, and their tests."""
+    claimed = [line.split("\t") for line in _read("tests/rows.tsv").splitlines() if line]
     shown = tests_by_row()
-    missing = sorted(set(claimed) - set(shown))
-    unclaimed = sorted(set(shown) - set(claimed))
+    names = {row for row, *_ in claimed}
+    missing = sorted(names - set(shown))
+    unclaimed = sorted(set(shown) - names)
     if missing or unclaimed:
-        sys.exit(f"rows without a test: {missing}; tests of rows not in docs/rows.txt: {unclaimed}")
-    lines = ["# Features and their tests\n", "| row | what | shown by |", "|---|---|---|"]
-    for row, what in claimed.items():
-        lines.append(f"| {row} | {what} | {', '.join(f'`{t}`' for t in shown[row])} |")
+        sys.exit(f"rows without a test: {missing}; tests of rows not in rows.tsv: {unclaimed}")
+    lines = [
+        "# Features and their tests\n",
+        "The words of a feature are those of the list that toolcrib set out with.\n",
+        "| row | feature | what differs, and why | shown by |",
+        "|---|---|---|---|",
+    ]
+    for row, feature, differs in claimed:
+        tests = ", ".join(f"`{test}`" for test in shown[row])
+        cells = [text.replace("|", "\\|") for text in (row, feature, differs)]
+        lines.append(f"| {' | '.join(cells)} | {tests} |")
     return "\n".join(lines) + "\n"
 
 
@@ -210,12 +216,17 @@ def web_page() -> str:
 
 
 def readme(registry: Registry) -> str:
-    """The README with its tool table brought up to date."""
+    """The README with its table of the default tools and of the groups brought up to date."""
     lines = ["| tool | what it does | rights |", "|---|---|---|"]
+    others: dict[str, list[str]] = defaultdict(list)
     for tool in registry:
-        rights = ", ".join(tool.rights.names) or "none"
-        mark = "" if "default" in tool.profiles else " ¹"
-        lines.append(f"| `{tool.name}`{mark} | {tool.description} | {rights} |")
+        if "default" in tool.profiles:
+            rights = ", ".join(tool.rights.names) or "none"
+            lines.append(f"| `{tool.name}` | {tool.description} | {rights} |")
+        else:
+            others[tool.group].append(f"[`{tool.name}`](docs/tools.md#{tool.name})")
+    lines += ["", "| more of the profile | tools |", "|---|---|"]
+    lines += [f"| `{group}` | {', '.join(names)} |" for group, names in others.items()]
     return between("README.md", "tools", "\n".join(lines))
 
 

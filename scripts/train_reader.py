@@ -33,7 +33,6 @@ from turbohtml import parse
 
 from toolcrib.documents.reader import block_choice as choice
 from toolcrib.documents.reader import features, lexicon, scorer, signals
-from toolcrib.documents.reader import second_pass as second
 from toolcrib.documents.reader.tree import read_tree
 
 PARTS = 5
@@ -139,7 +138,7 @@ def rates(item: dict[str, Any]) -> tuple[dict[str, float], dict[str, float], flo
         for word in lexicon.name_words(block.inline_name) if own else ():
             names[word][0] += len(own)
             names[word][1] += len(own) * label
-        if block.words <= lexicon.SHORT:
+        if block.words <= lexicon.MAX_SHORT_WORDS:
             for word in lexicon.text_words(block.text, block.words):
                 texts[word][0] += 1
                 texts[word][1] += label
@@ -248,11 +247,11 @@ class Training:
         return result, fitted(settings, rows[good], self.labels[good], self.weights[good])
 
     def second_rows(self, first: Any) -> Any:
-        rows, known = [], np.zeros((len(self.pages), len(second.SHARED_NAMES)), dtype=np.float32)
+        rows, known = [], np.zeros((len(self.pages), len(features.SHARED_NAMES)), dtype=np.float32)
         for number, (item, sheet) in enumerate(zip(self.pages, self.sheets, strict=True)):
             own = first[self.starts[number] : self.starts[number + 1]].tolist()
             if own:
-                columns, known[number] = second.second_columns(item["page"], sheet.chains, own)
+                columns, known[number] = features.second_columns(item["page"], sheet.chains, own)
                 rows.append(as_rows(columns + sheet.texts))
         shared = np.concatenate([known, self.types], axis=1)[self.of]
         return np.concatenate([np.concatenate(rows), shared], axis=1, dtype=np.float32)

@@ -23,7 +23,7 @@ from toolcrib.core.registry import Registry, discover
 from toolcrib.core.services import Service, Services
 from toolcrib.core.tool import Tool
 from toolcrib.core.tool import tool as declare
-from toolcrib.execution.jobs.jobs import Jobs
+from toolcrib.execution.jobs import Jobs
 from toolcrib.middleware import PIPELINE, UNRESOLVED
 from toolcrib.state.sessions import Sessions
 from toolcrib.system.child import to_the_end

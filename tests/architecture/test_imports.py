@@ -44,13 +44,9 @@ ROOMS_OF = {
     "file": (
         "core/layers.py",
         "files/beneath.py",
-        "files/hard_links.py",
         "files/path_gate.py",
-        "files/roots.py",
-        "files/staged_entries.py",
-        "files/trash.py",
-        "files/tree_images.py",
-        "files/tree_levels.py",
+        "files/protection.py",
+        "files/trees.py",
         "files/writer.py",
         "state/blobs.py",
         "state/owner.py",
@@ -59,7 +55,7 @@ ROOMS_OF = {
         "system/",
         "execution/sandbox/",
         "execution/runs/disk/",  # upper directories of overlays, and snapshots of trees
-        "execution/worker/child.py",  # what the system tells of its memory
+        "execution/worker_child.py",  # what the system tells of its memory
         "surfaces/cli/",
     ),
 }  # fmt: skip
@@ -208,9 +204,6 @@ CLOSED = {
     ("core.context", "core.registry"),
     ("core.context", "core.tool"),
     ("core.tool", "core.policy"),
-    ("files.path_gate", "files.paths"),
-    ("files.suggestions", "files.paths"),
-    ("files.paths", "files.workspace"),
     ("net.egress.transport", "net.egress.transport_aiohttp"),
     ("net.egress.transport", "net.egress.transport_wreq"),
     ("code.javascript.needs", "code.javascript.move_definition"),

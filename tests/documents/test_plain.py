@@ -11,7 +11,7 @@ from tests.documents.texts import atom, rss
 from toolcrib.core.errors import NotConfigured, TooLarge, UnsupportedContent
 from toolcrib.core.settings import DocumentsConfig
 from toolcrib.documents.documents import Documents
-from toolcrib.execution.worker.workers import Workers
+from toolcrib.execution.workers import Workers
 
 
 @pytest.mark.rows("E86")

@@ -231,7 +231,7 @@ def way_named(name: str) -> Way:
     if name == "bare":
         return Bare()
     if name == "bwrap":
-        from toolcrib.execution.sandbox.programs import candidates
+        from toolcrib.execution.sandbox.probe import candidates
 
         return Bubblewrap(candidates()[-1])
     return Tool("strong" if name == "strong" else "kernel")

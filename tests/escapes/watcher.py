@@ -62,7 +62,7 @@ class Watcher:
     def finish(self, seen: Seen) -> list[int]:
         """Stop looking; who is still there, after a moment."""
         for _ in range(8):
-            self.look()
+            self.measure()
             alive = self.alive(seen)
             if not alive:
                 break
@@ -79,7 +79,7 @@ class Watcher:
     def kill(self, seen: Seen) -> None:
         """End whatever of a run is left."""
         for _ in range(50):
-            self.look()
+            self.measure()
             alive = self.alive(seen)
             for pid in alive:
                 with suppress(OSError):
@@ -97,9 +97,9 @@ class Watcher:
 
     def _go_on(self) -> None:
         while not self._end.wait(PAUSE):
-            self.look()
+            self.measure()
 
-    def look(self) -> None:
+    def measure(self) -> None:
         with self._lock:
             if self._runs:
                 self._look()

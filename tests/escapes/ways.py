@@ -22,7 +22,7 @@ from toolcrib.core.services import Services
 from toolcrib.core.session import Session
 from toolcrib.execution.runs.runs import Runs
 from toolcrib.execution.sandbox.terms import Limits, Pty
-from toolcrib.files.workspace import Workspace
+from toolcrib.files.paths import Workspace
 
 MOST_OUTPUT = 50_000_000
 KEPT = 200_000

@@ -18,8 +18,7 @@ from toolcrib.core.call import Result
 from toolcrib.core.config import Config
 from toolcrib.core.errors import NotFound
 from toolcrib.core.services import Services
-from toolcrib.execution.jobs.handle import JobHandle
-from toolcrib.execution.jobs.jobs import Jobs
+from toolcrib.execution.jobs import JobHandle, Jobs
 from toolcrib.net.cache import Cache
 from toolcrib.state.approvals import Approvals
 from toolcrib.state.history import Entry, History

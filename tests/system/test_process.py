@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from tests.servers.survivors import Tag, gone, survivors
 from toolcrib.core.errors import BadInput, NotFound, PathDenied, Unavailable
-from toolcrib.files.workspace import Workspace
+from toolcrib.files.paths import Workspace
 from toolcrib.system.child import Chunk
 from toolcrib.system.output import Output
 from toolcrib.system.processes import Processes
@@ -359,7 +359,7 @@ async def test_killing_without_the_event_loop(processes: Processes) -> None:
 
 OWNER = """
 import asyncio, sys
-from toolcrib.system import Processes
+from toolcrib.system.processes import Processes
 async def main():
     processes = Processes()
     sleeper = f"sleep {sys.argv[1]}"

@@ -36,6 +36,12 @@ def test_cutting_on_and_on_gives_the_text_again(text, budget):
     assert "".join(parts) == text
 
 
+@pytest.mark.parametrize("text", ["0000AAAA  \t", "AAAA  \tx", "0000AAAA0000AAAA  \t"])
+def test_blanks_that_cost_more_at_the_end_than_within_do_not_exceed_the_budget(text):
+    for budget in range(2, 12):
+        assert estimate(cut(text, budget)[0]) <= budget
+
+
 def test_a_text_that_fits_comes_back_whole():
     assert cut("short", 10) == ("short", 5)
     assert cut("", 1) == ("", 0)

@@ -11,7 +11,7 @@ from toolcrib.net.models.answer import CLOSED, Answer
 from toolcrib.system.ids import content_id
 
 if TYPE_CHECKING:
-    from toolcrib.toolcalls.records import ParsedText
+    from toolcrib.toolcalls.output import ParsedText
 
 CUT = "cut off"
 

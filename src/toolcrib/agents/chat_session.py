@@ -23,7 +23,7 @@ from toolcrib.core.context import Invoke
 from toolcrib.core.errors import StorageFailure, ToolError
 from toolcrib.core.services import Service
 from toolcrib.core.tool import Tool
-from toolcrib.files.workspace import Workspace
+from toolcrib.files.paths import Workspace
 from toolcrib.net.egress.client import Egress
 from toolcrib.net.egress.url import complete_url, parse_url
 from toolcrib.net.models.client import ModelClient

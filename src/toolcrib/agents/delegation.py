@@ -25,9 +25,9 @@ from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx, Invoke
 from toolcrib.core.errors import BadInput, ToolError
 from toolcrib.core.tool import NONE, Right, Tool
-from toolcrib.execution.jobs.jobs import Jobs
+from toolcrib.execution.jobs import Jobs
 from toolcrib.files.changes.changes import Changes
-from toolcrib.files.workspace import Workspace
+from toolcrib.files.paths import Workspace
 from toolcrib.net.egress.client import Egress
 from toolcrib.net.models.client import ModelClient
 from toolcrib.net.models.connection import Connection

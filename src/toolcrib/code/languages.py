@@ -1,8 +1,11 @@
-"""The languages whose structure is known, by the names of files."""
+"""The languages whose structure is known, by the names of files, and their syntax trees."""
 
 from __future__ import annotations
 
-from typing import Final
+import re
+from typing import Any, Final
+
+from toolcrib.core.errors import MissingExtra
 
 _ENDINGS: Final = {
     "python": "py pyi pyw",
@@ -28,6 +31,8 @@ LANGUAGES: Final = {
 }
 """The language of a file, by its extension in lower case."""
 
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
 SCRIPTS: Final = ("javascript", "typescript", "tsx")
 MIXED: Final = frozenset(["vue", "svelte", "astro", "html", "htm", "ipynb", "mdx"])
 """Extensions of files that hold code of another language, which nothing here understands."""
@@ -42,3 +47,25 @@ def ending_of(name: str) -> str:
 def language_of(name: str) -> str:
     """The language of a file; "" where its structure is not known."""
     return LANGUAGES.get(ending_of(name), "")
+
+
+def parse(text: str, language: str) -> Any:
+    """The root node of a text; its positions count characters.
+
+    Raises:
+        MissingExtra: ast-grep is not installed.
+        ValueError: the language is unknown.
+    """
+    if language not in LANGUAGES.values():
+        raise ValueError(language)
+    try:
+        from ast_grep_py import SgRoot
+    except ImportError:
+        raise MissingExtra("code", "Understanding the structure of code") from None
+    # Half a character has no UTF-8; another sign of the same length takes its place.
+    return SgRoot(_SURROGATE.sub("\ufffd", text), language).root()
+
+
+def name_set(names: str) -> frozenset[str]:
+    """The words of a text, for tables of names."""
+    return frozenset(names.split())

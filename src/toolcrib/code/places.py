@@ -50,7 +50,7 @@ class Place:
 
 
 @dataclass(slots=True)
-class References:
+class SymbolReferences:
     """All that is known of one symbol.
 
     Attributes:

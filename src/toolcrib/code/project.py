@@ -6,18 +6,102 @@ and what it read is what a change is compared with before it is written.
 
 from __future__ import annotations
 
+import asyncio
+from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from hashlib import blake2b
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Self
 
 from toolcrib.code.languages import LANGUAGES, MIXED, ending_of, language_of
-from toolcrib.code.parse_guard import Trial, Trials
+from toolcrib.code.trial_parse import FUNCTION, OWN
 from toolcrib.core.context import Ctx
-from toolcrib.core.errors import NotFound, TooLarge, ToolError, UnsupportedContent
+from toolcrib.core.errors import (
+    MissingExtra,
+    NotFound,
+    TimedOut,
+    TooLarge,
+    ToolError,
+    UnsupportedContent,
+)
+from toolcrib.execution.workers import Task, Workers
 from toolcrib.files.content.faithful import FaithfulText, Splice
-from toolcrib.files.content.kinds import SNIFFED, kind_of
+from toolcrib.files.content.kinds import SAMPLE_BYTES, kind_of
 from toolcrib.files.paths import SafePath
 from toolcrib.files.search.scope import Scope, scope_of, suspects, walk
 from toolcrib.system.threads import Checkpoint, in_thread
+
+if TYPE_CHECKING:
+    from toolcrib.core.services import Services
+
+
+# The service that refuses sources which a parser does not get done with.
+
+FREE = 4_000
+"""Characters that no known text makes a parser work on for long."""
+MOST_SECONDS = 1.5
+"""Of the processor, for a text that is parsed in this process."""
+REMEMBERED = 20_000
+HINT = "search_files finds text in it, and read_file shows it; or leave it out by .gitignore."
+TASK = Task(FUNCTION, "Understanding the source", seconds=6.0, megabytes=2_000, hint=HINT)
+ParseCheck = Callable[[str, str, str], None]
+"""Takes a text, its language and the name to show; raises when it must not be parsed here."""
+
+
+class ParseGuard:
+    """Remembers which texts were parsed well; each is tried once."""
+
+    def __init__(self, workers: Workers) -> None:
+        self._workers = workers
+        self._known: OrderedDict[bytes, bool] = OrderedDict()
+
+    @classmethod
+    def open(cls, services: Services) -> Self:
+        """No child before the first text."""
+        return cls(services.use(Workers))
+
+    def by_thread(self, deadline: float | None) -> ParseCheck:
+        """A trial for the threads of a call, whose event loop must be the running one."""
+        loop = asyncio.get_running_loop()
+
+        def trial(text: str, language: str, shown: str) -> None:
+            if len(text) <= FREE:
+                return
+            if language == "python" and not _has_parser():
+                language = OWN
+            data = text.encode("utf-8", "replace")
+            key = blake2b(data, digest_size=16, person=language.encode()).digest()
+            if key in self._known:
+                ok = self._known[key]
+            else:
+                if language != OWN and not _has_parser():
+                    raise MissingExtra("code", "Understanding the structure of code")
+                asked = self._ask(language, data, deadline)
+                ok = self._known[key] = asyncio.run_coroutine_threadsafe(asked, loop).result()
+                while len(self._known) > REMEMBERED:
+                    self._known.popitem(last=False)
+            if not ok:
+                raise TooLarge(f"{shown} takes too long to understand.", hint=HINT)
+
+        return trial
+
+    async def _ask(self, language: str, data: bytes, deadline: float | None) -> bool:
+        loop = asyncio.get_running_loop()
+        try:
+            answer, _ = await self._workers.run(TASK, {"language": language}, data, deadline)
+        except TimedOut:
+            if deadline is not None and loop.time() >= deadline:
+                raise
+            return False
+        except (TooLarge, UnsupportedContent):  # out of memory, or a crash
+            return False
+        return float(answer["seconds"]) <= MOST_SECONDS
+
+
+def _has_parser() -> bool:
+    return find_spec("ast_grep_py") is not None
+
 
 MAX_FILES = 20_000
 MAX_BYTES = 2_000_000
@@ -26,7 +110,7 @@ NARROWER = "Start toolcrib in a smaller folder, or name ignored folders in .giti
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class SourceFile:
     """A source file as it was read. `display` is how a call names it."""
 
     path: SafePath
@@ -51,7 +135,7 @@ class Project:
     """
 
     def __init__(
-        self, ctx: Ctx, scope: Scope, paths: Iterable[str], check: Checkpoint, trial: Trial
+        self, ctx: Ctx, scope: Scope, paths: Iterable[str], check: Checkpoint, trial: ParseCheck
     ) -> None:
         self.ctx = ctx
         self.scope = scope
@@ -60,7 +144,7 @@ class Project:
         self._trial = trial
         self._known = frozenset(self.paths)
         self._raw: dict[str, tuple[bytes, str] | ToolError] = {}
-        self._sources: dict[str, Source] = {}
+        self._sources: dict[str, SourceFile] = {}
 
     @classmethod
     async def open(cls, ctx: Ctx, folder: SafePath) -> Project:
@@ -71,11 +155,11 @@ class Project:
             NotFound, PathDenied: as opening the folder does.
         """
         check = Checkpoint(ctx.deadline)
-        trial = ctx.use(Trials).by_thread(ctx.deadline)
+        trial = ctx.use(ParseGuard).by_thread(ctx.deadline)
         return await in_thread(lambda _: cls._listed(ctx, folder, check, trial), ctx.deadline)
 
     @classmethod
-    def _listed(cls, ctx: Ctx, folder: SafePath, check: Checkpoint, trial: Trial) -> Project:
+    def _listed(cls, ctx: Ctx, folder: SafePath, check: Checkpoint, trial: ParseCheck) -> Project:
         scope = scope_of(folder)
         paths: list[str] = []
         with scope.real.open() as top:
@@ -143,13 +227,13 @@ class Project:
         self._trial(text, by or language_of(path), self.display(path))
         return text
 
-    def source(self, path: str) -> Source:
+    def source(self, path: str) -> SourceFile:
         """A file with all that is needed to change it; raises as `text` does."""
         known = self._sources.get(path)
         if known is None:
             data, fingerprint = self._bytes(path)
             file, shown = self.scope.file(path), self.display(path)
-            known = Source(file, shown, FaithfulText.of(data, shown), fingerprint)
+            known = SourceFile(file, shown, FaithfulText.of(data, shown), fingerprint)
             self._sources[path] = known
         return known
 
@@ -175,7 +259,7 @@ class Project:
             raise TooLarge(
                 f"{shown} has more than {MAX_BYTES:,} bytes.", hint="Search it with search_files."
             )
-        kind = kind_of(data[:SNIFFED])
+        kind = kind_of(data[:SAMPLE_BYTES])
         if kind is not None:
             raise UnsupportedContent(f"{shown} is not text: {kind.name}.", hint="Leave it out.")
         return data, fingerprint

@@ -16,7 +16,7 @@ from toolcrib.core.errors import PathDenied
 from toolcrib.core.policy import decide
 from toolcrib.core.tool import Tool
 from toolcrib.files.changes.changes import Changes
-from toolcrib.files.changes.plan import Plan
+from toolcrib.files.changes.step import Step
 from toolcrib.files.content.faithful import Splice
 from toolcrib.files.paths import SafePath
 
@@ -26,7 +26,7 @@ APPLY = "Nothing is changed yet: dry_run=false does it."
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class RewriteSummary:
     """What was planned: the beginning of the answer, values, and lines behind it."""
 
     head: str
@@ -87,14 +87,14 @@ class Rewrite:
             parts += [line if line.endswith("\n") else f"{line}\n" for line in lines]
         return "".join(parts)
 
-    def plan(self) -> Plan:
+    def plan(self) -> Step:
         """The changes to apply. It blocks.
 
         Raises:
             PathDenied: one of the files may not be written.
             BadInput: a new name does not exist in the encoding of a file.
         """
-        plan = Plan(self.tool.name)
+        plan = Step(self.tool.name)
         for path in sorted(self.splices):
             source = self.project.source(path)
             self._need_allowed(source.path)

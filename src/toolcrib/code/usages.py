@@ -5,14 +5,55 @@ from __future__ import annotations
 import re
 
 from toolcrib.code.languages import SCRIPTS, language_of
-from toolcrib.code.places import Place, References
+from toolcrib.code.places import Place, SymbolReferences
 from toolcrib.code.project import Project
-from toolcrib.core.errors import BadInput
+from toolcrib.code.symbols import find_definitions
+from toolcrib.core.context import Ctx
+from toolcrib.core.errors import BadInput, NotFound
+from toolcrib.files.paths import SafePath, Workspace
+from toolcrib.system.threads import in_thread
+
+SHOWN = 8
+
+
+async def choose(name: str, path: SafePath | None, line: int, ctx: Ctx) -> tuple[Project, str, int]:
+    """The project, the file and the line of a symbol; line 0 where the file is enough.
+
+    Raises:
+        BadInput: several symbols have the name.
+        NotFound: none has, or the file is not one of the project's.
+    """
+    if path is not None:
+        project = await Project.open(ctx, path.ancestor(0))
+        return project, await in_thread(lambda _: project.name_of(path), ctx.deadline), line
+    if line:
+        raise BadInput("'line' needs 'path'.", hint="Give the file that the line is of.")
+    start = ctx.use(Workspace).start(ctx.session.directory)
+    project = await Project.open(ctx, start.ancestor(0))
+    found, _ = await in_thread(lambda _: find_definitions(project, name), ctx.deadline)
+    exact = [each for each in found if each.rank == 0]
+    if not exact:
+        near = ", ".join(dict.fromkeys(each.symbol.name for each in found[:5]))
+        raise NotFound(
+            f"No {name} is defined in the workspace.",
+            hint=f"There is {near}." if near else "Give path and line of a place where it stands.",
+        )
+    places = list(dict.fromkeys((each.path, each.symbol.line) for each in exact))
+    overloads = {(each.path, each.symbol.holder, each.symbol.level) for each in exact}
+    if len(overloads) > 1:
+        shown = ", ".join(f"{project.display(p)}:{n}" for p, n in places[:SHOWN])
+        more = ", ..." if len(places) > SHOWN else ""
+        raise BadInput(
+            f"{len(places):,} symbols are called {name}: {shown}{more}",
+            hint="Give path and line of the one that is meant.",
+        )
+    return project, *places[0]
+
 
 KNOWN = "Python, JavaScript and TypeScript"
 
 
-async def find_references(project: Project, path: str, line: int, name: str) -> References:
+async def find_references(project: Project, path: str, line: int, name: str) -> SymbolReferences:
     """Every place that names a symbol; in other languages only what looks like it.
 
     Raises:
@@ -33,7 +74,7 @@ async def find_references(project: Project, path: str, line: int, name: str) -> 
 
 async def find_renamed(
     project: Project, path: str, line: int, name: str, new: str
-) -> tuple[References, list[str]]:
+) -> tuple[SymbolReferences, list[str]]:
     """The same for a rename, and why the new name cannot be given, a sentence each.
 
     Raises:
@@ -55,9 +96,9 @@ async def find_renamed(
     )
 
 
-def _by_words(project: Project, language: str, name: str) -> References:
+def _by_words(project: Project, language: str, name: str) -> SymbolReferences:
     word = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
-    found = References(name=name)
+    found = SymbolReferences(name=name)
     paths, _ = project.mentioning(name, [language])
     for path in paths:
         if language_of(path) != language:

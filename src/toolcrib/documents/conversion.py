@@ -1,13 +1,13 @@
-"""What a child does for the reader of documents, where the base install suffices."""
+"""Conversion of documents without extras. Another process, a child, runs this module."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import Any
 
-from toolcrib.documents import mail, notebooks, pdf, plain
+from toolcrib.documents import pdf, text_formats
 from toolcrib.documents.kinds import NAMES
-from toolcrib.files.content.codecs import load_codecs
+from toolcrib.files.content.encodings import load_codecs
 
 _FEED = (
     b"<rss version='2.0'><channel><title>one</title><item><link>https://e.example/</link>"
@@ -38,11 +38,11 @@ def convert(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes
     if kind == "pdf":
         found = pdf.convert(request, data)
     elif kind == "ipynb":
-        found = notebooks.convert(data)
+        found = text_formats.convert_notebook(data)
     elif kind == "eml":
-        found = mail.convert(data)
+        found = text_formats.convert_mail(data)
     else:
-        found = plain.convert(request, data)
+        found = text_formats.convert_text(request, data)
     if request["pages"] and not found.unit:
         note = f"A document of this kind ({NAMES[kind]}) has no pages: all of it is given."
         found = replace(found, warnings=(*found.warnings, note))

@@ -1,4 +1,4 @@
-"""The service that reads documents: in a child, once for the same bytes."""
+"""The service that reads documents as text: in a child process, once for the same bytes."""
 
 from __future__ import annotations
 
@@ -9,26 +9,23 @@ from typing import TYPE_CHECKING, Any, Self
 
 from toolcrib.core.errors import MissingExtra, NotConfigured, TooLarge, UnsupportedContent
 from toolcrib.documents.kinds import NAMES, OFFICE, kind_of_document
+from toolcrib.documents.ocr import SMALLER_HINT, Ocr
 from toolcrib.documents.text import DocumentText
-from toolcrib.execution.worker.task import Task
-from toolcrib.execution.worker.workers import Workers
+from toolcrib.execution.workers import Task, Workers
 from toolcrib.files.content.kinds import kind_of
 
 if TYPE_CHECKING:
     from toolcrib.core.services import Services
     from toolcrib.core.settings import DocumentsConfig
-    from toolcrib.documents.ocr import Ocr
 
-_HINT = "Ask for fewer pages, or use a smaller document."
 _ROOM = "toolcrib.documents"
-PLAIN = Task(f"{_ROOM}.conversion:convert", "Reading the document", 40.0, 1500, hint=_HINT)
-DRAWN = Task(
-    f"{_ROOM}.conversion:render", "Drawing the page", 20.0, 1500, most=120_000_000, hint=_HINT
+TEXT_TASK = Task(
+    f"{_ROOM}.conversion:convert", "Reading the document", 40.0, 1500, hint=SMALLER_HINT
 )
-PACKED = Task(f"{_ROOM}.office:convert", "Reading the document", 40.0, 3000, hint=_HINT)
-PAGE = Task(f"{_ROOM}.webpage:convert", "Reading the page", 30.0, 1500, hint=_HINT)
-MOST_KEPT = 12
-MOST_CHARS = 16_000_000
+OFFICE_TASK = Task(f"{_ROOM}.office:convert", "Reading the document", 40.0, 3000, hint=SMALLER_HINT)
+HTML_TASK = Task(f"{_ROOM}.webpage:convert", "Reading the page", 30.0, 1500, hint=SMALLER_HINT)
+MAX_CACHED_DOCUMENTS = 12
+MAX_CACHED_CHARS = 16_000_000
 """Characters of documents that this process remembers."""
 
 
@@ -39,13 +36,11 @@ class Documents:
         self._workers = workers
         self._ocr = ocr
         self._config = config
-        self._kept: OrderedDict[bytes, DocumentText] = OrderedDict()
+        self._cached: OrderedDict[bytes, DocumentText] = OrderedDict()
 
     @classmethod
     def open(cls, services: Services) -> Self:
         """Nothing is loaded before the first document."""
-        from toolcrib.documents.ocr import Ocr  # a child loads this package too
-
         config = services.config.documents
         ocr = services.use(Ocr) if config.ocr == "tesseract" else None
         return cls(services.use(Workers), ocr, config)
@@ -85,11 +80,11 @@ class Documents:
         kind = kind_of_document(data, name, media_type)
         request = {"kind": kind, "pages": pages or "", "charset": _charset(media_type)}
         key = hashlib.blake2b(repr(request).encode() + b"\0" + data, digest_size=16).digest()
-        known = self._kept.get(key)
+        known = self._cached.get(key)
         if known is None:
             known = await self._read(kind, request, data, deadline)
-            self._keep(key, known)
-        self._kept.move_to_end(key)
+            self._remember(key, known)
+        self._cached.move_to_end(key)
         return known
 
     async def _read(
@@ -97,11 +92,11 @@ class Documents:
     ) -> DocumentText:
         if kind == "image":
             return await self._read_image(data, deadline)
-        task = PAGE if kind == "html" else PLAIN
+        task = HTML_TASK if kind == "html" else TEXT_TASK
         if kind in OFFICE:
             if find_spec("xberg") is None:
                 raise MissingExtra("documents", f"Reading a file of this kind ({NAMES[kind]})")
-            task = PACKED
+            task = OFFICE_TASK
         elif not kind:
             raise _refusal(data)
         answer, _ = await self._workers.run(task, request, data, deadline)
@@ -120,14 +115,15 @@ class Documents:
 
     def forget(self) -> None:
         """Forget the texts of documents that were read."""
-        self._kept.clear()
+        self._cached.clear()
 
-    def _keep(self, key: bytes, document: DocumentText) -> None:
-        self._kept[key] = document
-        while len(self._kept) > 1 and (
-            len(self._kept) > MOST_KEPT or sum(map(_size, self._kept.values())) > MOST_CHARS
+    def _remember(self, key: bytes, document: DocumentText) -> None:
+        self._cached[key] = document
+        while len(self._cached) > 1 and (
+            len(self._cached) > MAX_CACHED_DOCUMENTS
+            or sum(map(_size, self._cached.values())) > MAX_CACHED_CHARS
         ):
-            self._kept.popitem(last=False)
+            self._cached.popitem(last=False)
 
 
 def _size(document: DocumentText) -> int:
@@ -143,10 +139,10 @@ def _charset(media_type: str) -> str:
 
 
 def _refusal(data: bytes) -> UnsupportedContent:
-    seen = kind_of(data)
-    what = f"a {seen.name}" if seen is not None and seen.name != "binary file" else "binary"
+    found = kind_of(data)
+    what = f"a {found.name}" if found is not None and found.name != "binary file" else "binary"
     return UnsupportedContent(
         f"The file is {what}, which is no document.",
         hint="Documents are PDF, office files, EPUB, RTF, mail, notebooks, tables and text.",
-        kind=seen.name if seen else "",
+        kind=found.name if found else "",
     )

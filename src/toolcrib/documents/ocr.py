@@ -14,17 +14,21 @@ from toolcrib.core.errors import (
     Unavailable,
     UnsupportedContent,
 )
-from toolcrib.documents.documents import DRAWN
-from toolcrib.documents.text import DocumentText, Page
-from toolcrib.execution.worker.workers import Workers
+from toolcrib.documents.text import DocumentPage, DocumentText
+from toolcrib.execution.workers import Task, Workers
 from toolcrib.system.processes import Processes
 
 if TYPE_CHECKING:
     from toolcrib.core.services import Services
     from toolcrib.core.settings import DocumentsConfig
 
+SMALLER_HINT = "Ask for fewer pages, or use a smaller document."
+RENDER_TASK = Task(
+    "toolcrib.documents.conversion:render", "Drawing the page", 20.0, 1500,
+    max_bytes=120_000_000, hint=SMALLER_HINT,
+)  # fmt: skip
 PAGE_SECONDS = 30.0
-RESERVE = 1.0
+RESERVE_SECONDS = 1.0
 """Seconds of a deadline that are left for what comes after."""
 DPI = 200
 MAX_PIXELS = 40_000_000
@@ -39,7 +43,7 @@ class Ocr:
         self._processes = processes
         self._workers = workers
         self._language = config.ocr_language
-        self._most = config.ocr_pages
+        self._max_pages = config.ocr_pages
 
     @classmethod
     def open(cls, services: Services) -> Self:
@@ -62,7 +66,9 @@ class Ocr:
             TimedOut: it takes too long.
         """
         text = await self._recognised(data, deadline)
-        return DocumentText("image", pages=(Page(1, text),), metadata={"ocr": self._language})
+        return DocumentText(
+            "image", pages=(DocumentPage(1, text),), metadata={"ocr": self._language}
+        )
 
     async def completed(
         self, document: DocumentText, data: bytes, deadline: float | None
@@ -70,8 +76,8 @@ class Ocr:
         """A PDF with the text of its scanned pages; as many as the time allows."""
         texts: dict[int, str] = {}
         warnings = list(document.warnings)
-        for number in document.scanned[: self._most]:
-            if texts and deadline is not None and deadline - time.monotonic() < RESERVE * 3:
+        for number in document.scanned[: self._max_pages]:
+            if texts and deadline is not None and deadline - time.monotonic() < RESERVE_SECONDS * 3:
                 break
             try:
                 texts[number] = await self._page(data, number, deadline)
@@ -94,14 +100,14 @@ class Ocr:
         )
 
     async def _page(self, data: bytes, number: int, deadline: float | None) -> str:
-        asked = {"page": number, "dpi": DPI, "pixels": MAX_PIXELS}
-        _, picture = await self._workers.run(DRAWN, asked, data, deadline)
+        request = {"page": number, "dpi": DPI, "pixels": MAX_PIXELS}
+        _, picture = await self._workers.run(RENDER_TASK, request, data, deadline)
         return await self._recognised(picture, deadline)
 
     async def _recognised(self, picture: bytes, deadline: float | None) -> str:
         seconds = PAGE_SECONDS
         if deadline is not None:
-            seconds = min(seconds, deadline - time.monotonic() - RESERVE)
+            seconds = min(seconds, deadline - time.monotonic() - RESERVE_SECONDS)
         if seconds <= 0:
             raise TimedOut("The time for OCR is used up.")
         done = await self._processes.run(
@@ -120,8 +126,8 @@ class Ocr:
         return re.sub(r"\n{3,}", "\n\n", str(done.stdout).replace("\f", "")).strip()
 
 
-def _failure(told: str, language: str) -> ToolError:
-    if "traineddata" in told or "languages" in told:
+def _failure(stderr: str, language: str) -> ToolError:
+    if "traineddata" in stderr or "languages" in stderr:
         return Unavailable(
             f"tesseract does not have the language {language}.",
             hint="Install it (Debian: tesseract-ocr-<language>), or set documents.ocr_language.",
@@ -132,5 +138,5 @@ def _failure(told: str, language: str) -> ToolError:
 
 
 def _listed(numbers: list[int]) -> str:
-    shown = ", ".join(map(str, numbers[:20]))
-    return f"page{'s' if len(numbers) > 1 else ''} {shown}" + (" …" if len(numbers) > 20 else "")
+    listed = ", ".join(map(str, numbers[:20]))
+    return f"page{'s' if len(numbers) > 1 else ''} {listed}" + (" …" if len(numbers) > 20 else "")

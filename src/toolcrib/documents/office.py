@@ -1,30 +1,206 @@
-"""Office files and books, by xberg, in a child: bytes only, no OCR, nothing downloaded."""
+"""Office files and books as Markdown, by xberg. Another process, a child, runs this module."""
 
 from __future__ import annotations
 
 import asyncio
+import io
+import posixpath
 import re
+import zipfile
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree as ET
 
 from toolcrib.core.errors import TooLarge, ToolError, UnsupportedContent
-from toolcrib.documents.archives import Archive, damaged
 from toolcrib.documents.kinds import BY_MEDIA_TYPE, NAMES
-from toolcrib.documents.slides import Deck
-from toolcrib.documents.text import DocumentText, Page, bounded, first_heading, selected
-from toolcrib.files.content.codecs import load_codecs
+from toolcrib.documents.text import (
+    DocumentPage,
+    DocumentText,
+    bounded,
+    damaged,
+    first_heading,
+    selected,
+)
+from toolcrib.files.content.encodings import load_codecs
 
 if TYPE_CHECKING:
     from xberg import ExtractedDocument
 
+
+MAX_ENTRIES = 20_000
+MAX_UNPACKED_BYTES = 400_000_000
+MAX_RATIO = 200
+FREE_BYTES = 20_000_000
+"""Unpacked bytes up to which the ratio does not matter."""
+MAX_PART_BYTES = 20_000_000
+
+
+class OfficeArchive:
+    """A zip archive, checked before anything unpacks it; `read` gives its parts.
+
+    Raises:
+        UnsupportedContent: it is damaged or encrypted.
+        TooLarge: it would unpack to too much.
+    """
+
+    def __init__(self, data: bytes, name: str) -> None:
+        self._what = name
+        try:
+            self._zip = zipfile.ZipFile(io.BytesIO(data))
+        except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError) as error:
+            raise damaged(name, str(error)) from None
+        entries = self._zip.infolist()
+        self.names: Sequence[str] = self._zip.namelist()
+        size = sum(entry.file_size for entry in entries)
+        if len(entries) > MAX_ENTRIES:
+            raise TooLarge(f"The {name} has {len(entries):,} parts, more than {MAX_ENTRIES:,}.")
+        if size > MAX_UNPACKED_BYTES or (size > FREE_BYTES and size > MAX_RATIO * len(data)):
+            raise TooLarge(
+                f"The {name} has {len(data):,} bytes and would unpack to {size:,}.",
+                hint="It looks like a bomb of compressed data. Use another file.",
+            )
+        if any(entry.flag_bits & 1 for entry in entries):
+            raise UnsupportedContent(
+                f"The {name} is encrypted.", hint="Use a copy that was saved without a password."
+            )
+
+    def read(self, name: str) -> bytes:
+        """A part; empty where there is none, or it is damaged or too long."""
+        try:
+            with self._zip.open(name) as part:
+                data = part.read(MAX_PART_BYTES + 1)
+        except (KeyError, zipfile.BadZipFile, OSError, NotImplementedError, EOFError, ValueError):
+            return b""
+        return data if len(data) <= MAX_PART_BYTES else b""
+
+
+MAX_NOTE_CHARS = 20_000
+"""Characters of the notes of one slide."""
+_PRESENTATION = "ppt/presentation.xml"
+_NUMBER = re.compile(r"(\d+)\.xml$")
+
+
+class Deck:
+    """A presentation. `slides` are the names of its slides, as they are shown."""
+
+    def __init__(self, archive: OfficeArchive) -> None:
+        self._archive = archive
+        stored = (n for n in archive.names if re.fullmatch(r"ppt/slides/slide\d+\.xml", n))
+        self.stored = sorted(stored, key=_number)
+        ordered = [name for name in self._slide_order() if name in self.stored]
+        self.slides = ordered or self.stored
+
+    def _slide_order(self) -> Iterator[str]:
+        targets = dict(self._related(_PRESENTATION, "/slide"))
+        root = _parsed(self._archive.read(_PRESENTATION))
+        for node in _named(root, "sldId"):
+            mark = next((v for k, v in node.attrib.items() if k.endswith("}id")), "")
+            if mark in targets:
+                yield targets[mark]
+
+    def notes(self, slide: str) -> str:
+        """The notes of the speaker, a paragraph a line."""
+        for _, name in self._related(slide, "/notesSlide"):
+            root = _parsed(self._archive.read(name))
+            lines = [
+                text
+                for shape in _named(root, "sp")
+                if not _is_frame(shape)
+                for text in (_text(paragraph) for paragraph in _named(shape, "p"))
+            ]
+            return "\n".join(filter(None, lines))[:MAX_NOTE_CHARS]
+        return ""
+
+    def in_order(self, slide: str, text: str) -> str:
+        """The Markdown of a slide with each table after what stands before it there."""
+        blocks = text.strip().split("\n\n")
+        tables = [block for block in blocks if block.startswith("|")]
+        if not tables:
+            return text
+        root = _parsed(self._archive.read(slide))
+        before = [_last_before(root, table) for table in _named(root, "tbl")]
+        others = [block for block in blocks if not block.startswith("|")]
+        if len(before) != len(tables):
+            return text
+        first = 1 if others and others[0].startswith("#") else 0
+        for table, words in zip(reversed(tables), reversed(before), strict=True):
+            after = (n + 1 for n, block in enumerate(others) if words in _words(block))
+            others.insert(max(first, next(after, len(others)) if words else 0), table)
+        return "\n\n".join(others)
+
+    def _related(self, part: str, kind: str) -> Iterator[tuple[str, str]]:
+        """The parts of a kind that a part refers to, by the marks that it uses for them."""
+        folder, _, file = part.rpartition("/")
+        root = _parsed(self._archive.read(f"{folder}/_rels/{file}.rels"))
+        for node in _named(root, "Relationship"):
+            if node.get("Type", "").endswith(kind) and node.get("TargetMode") != "External":
+                target = posixpath.normpath(posixpath.join("/", folder, node.get("Target", "")))
+                yield node.get("Id", ""), target.lstrip("/")
+
+
+def _number(name: str) -> int:
+    match = _NUMBER.search(name)
+    return int(match[1]) if match else 0
+
+
+def _parsed(xml: bytes) -> ET.Element | None:
+    """A part as a tree; office files have no document type, so none is let in."""
+    if not xml or b"<!DOCTYPE" in xml or b"<!ENTITY" in xml:
+        return None
+    try:
+        return ET.fromstring(xml)  # noqa: S314 - nothing that could be expanded gets here
+    except ET.ParseError:
+        return None
+
+
+def _named(root: ET.Element | None, name: str) -> Iterator[ET.Element]:
+    if root is not None:
+        yield from (node for node in root.iter() if node.tag.rpartition("}")[2] == name)
+
+
+def _is_frame(shape: ET.Element) -> bool:
+    """Whether a shape holds the number, date or picture of the slide, not words."""
+    return any(
+        node.get("type") in ("sldNum", "sldImg", "dt", "hdr", "ftr") for node in _named(shape, "ph")
+    )
+
+
+def _last_before(root: ET.Element | None, table: ET.Element) -> str:
+    """The words of the last paragraph with any that stands before a table, outside of tables."""
+    last = ""
+    inside: set[ET.Element] = set()
+    for node in root.iter() if root is not None else ():
+        if node is table:
+            break
+        if node.tag.endswith("}tbl"):
+            inside.update(node.iter())
+        elif node.tag.endswith("}p") and node not in inside:
+            last = _text(node) or last
+    return last
+
+
+def _words(block: str) -> str:
+    return " ".join(block.split())
+
+
+def _text(paragraph: ET.Element) -> str:
+    parts = (
+        " " if node.tag.endswith("}br") else node.text or ""
+        for node in paragraph.iter()
+        if node.tag.endswith(("}t", "}br"))
+    )
+    return " ".join("".join(parts).split())
+
+
 ARCHIVES = frozenset(("docx", "pptx", "xlsx", "odt", "ods", "odp", "epub"))
 SHEETS = frozenset(("xlsx", "xls", "ods"))
-OLD = b"\xd0\xcf\x11\xe0"
-LOCKED = "EncryptedPackage".encode("utf-16-le")
+OLE_MAGIC = b"\xd0\xcf\x11\xe0"
+ENCRYPTED_STREAM = "EncryptedPackage".encode("utf-16-le")
 """The part of a compound file that holds an office file under a password."""
 MAX_CELLS = 2_000_000
-SECONDS = 40
+EXTRACTION_SECONDS = 40
 _HEADED = re.compile(r"\s*#{1,6} +([^\n]+)(?:\n+|$)")
 _RULE = re.compile(r"\A\s*-{3,}\s*\n+")
 
@@ -53,9 +229,9 @@ def convert(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes
         BadInput: it has no such pages.
     """
     kind, spec = request["kind"], request["pages"]
-    if data.startswith(OLD) and LOCKED in data:
+    if data.startswith(OLE_MAGIC) and ENCRYPTED_STREAM in data:
         raise _failure(kind, "encrypted")
-    archive = Archive(data, NAMES[kind]) if kind in ARCHIVES else None
+    archive = OfficeArchive(data, NAMES[kind]) if kind in ARCHIVES else None
     found = _extracted(kind, data)
     pages, unit = _pages(kind, found, archive)
     warnings = [w.message for w in found.processing_warnings[:5]]
@@ -65,7 +241,7 @@ def convert(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes
         wanted = [page for page in pages if page.number in numbers]
     elif spec:
         warnings.append(f"A {NAMES[kind]} has no fixed pages: all of it is given.")
-    kept, cut = bounded(wanted)
+    pages_given, cut = bounded(wanted)
     meta = found.metadata
     metadata = {
         "author": ", ".join(meta.authors or [])[:300],
@@ -76,9 +252,9 @@ def convert(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes
     }
     return DocumentText(
         kind,
-        (meta.title or "").strip()[:300] or first_heading([page.text for page in kept]),
+        (meta.title or "").strip()[:300] or first_heading([page.text for page in pages_given]),
         unit,
-        kept,
+        pages_given,
         len(pages),
         metadata={name: value for name, value in metadata.items() if value},
         warnings=(*warnings, *cut),
@@ -96,15 +272,15 @@ def _extracted(kind: str, data: bytes) -> ExtractedDocument:
         escape_markdown=False,
         max_archive_depth=0,
         concurrency=xberg.ConcurrencyConfig(max_threads=2),
-        extraction_timeout_secs=SECONDS,
+        extraction_timeout_secs=EXTRACTION_SECONDS,
         pages=xberg.PageConfig(extract_pages=True),
         security_limits=xberg.SecurityLimits(
             max_table_cells=MAX_CELLS, max_content_size=400_000_000
         ),
     )
-    asked = xberg.ExtractInput(kind="bytes", bytes=data, mime_type=BY_MEDIA_TYPE[kind])
+    source = xberg.ExtractInput(kind="bytes", bytes=data, mime_type=BY_MEDIA_TYPE[kind])
     try:
-        result = _loop().run_until_complete(xberg.extract(asked, config))
+        result = _loop().run_until_complete(xberg.extract(source, config))
     except MemoryError:
         raise
     except Exception as error:  # noqa: BLE001 - its errors have no class in common
@@ -115,34 +291,36 @@ def _extracted(kind: str, data: bytes) -> ExtractedDocument:
     return document
 
 
-def _failure(kind: str, told: str) -> UnsupportedContent | TooLarge:
-    low = told.lower()
+def _failure(kind: str, message: str) -> UnsupportedContent | TooLarge:
+    low = message.lower()
     if "encrypt" in low or "password" in low:
         return UnsupportedContent(
             f"The {NAMES[kind]} is encrypted.",
             hint="Use a copy that was saved without a password.",
         )
     if any(sign in low for sign in ("limit", "too large", "bomb", "exceed", "security")):
-        return TooLarge(f"The {NAMES[kind]} is too large: {' '.join(told.split())[:200]}")
-    return damaged(NAMES[kind], told)
+        return TooLarge(f"The {NAMES[kind]} is too large: {' '.join(message.split())[:200]}")
+    return damaged(NAMES[kind], message)
 
 
-def _pages(kind: str, found: ExtractedDocument, archive: Archive | None) -> tuple[list[Page], str]:
+def _pages(
+    kind: str, found: ExtractedDocument, archive: OfficeArchive | None
+) -> tuple[list[DocumentPage], str]:
     parts = found.pages or []
     if kind == "pptx" and archive is not None:
         return _slides(found, Deck(archive)), "slide"
     if kind in SHEETS and parts:
         names = ((part.sheet_name or "").strip()[:300] for part in parts)
         return [
-            Page(n, part.content.strip(), name)
+            DocumentPage(n, part.content.strip(), name)
             for n, (part, name) in enumerate(zip(parts, names, strict=True), 1)
         ], "sheet"
     if kind == "ppt" and len(parts) > 1:
         return [_slide(n, part.content) for n, part in enumerate(parts, 1)], "slide"
-    return [Page(1, _RULE.sub("", found.content).strip())], ""
+    return [DocumentPage(1, _RULE.sub("", found.content).strip())], ""
 
 
-def _slides(found: ExtractedDocument, deck: Deck) -> list[Page]:
+def _slides(found: ExtractedDocument, deck: Deck) -> list[DocumentPage]:
     """The slides in the order in which they are shown, each with its notes."""
     parts = {part.page_number: part.content for part in found.pages or []}
     texts = {name: parts.get(n, "") for n, name in enumerate(deck.stored, 1)}
@@ -151,13 +329,13 @@ def _slides(found: ExtractedDocument, deck: Deck) -> list[Page]:
         page = _slide(number, deck.in_order(name, texts[name]))
         notes = deck.notes(name)
         text = f"{page.text}\n\n### Notes\n\n{notes}".strip() if notes else page.text
-        pages.append(Page(number, text, page.name))
+        pages.append(DocumentPage(number, text, page.name))
     return pages
 
 
-def _slide(number: int, text: str) -> Page:
+def _slide(number: int, text: str) -> DocumentPage:
     """A slide; the heading that it begins with is its name."""
     match = _HEADED.match(text)
     if match is None:
-        return Page(number, text.strip())
-    return Page(number, text[match.end() :].strip(), match[1].strip()[:300])
+        return DocumentPage(number, text.strip())
+    return DocumentPage(number, text[match.end() :].strip(), match[1].strip()[:300])

@@ -4,29 +4,127 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from toolcrib.core.errors import TooLarge, UnsupportedContent
-from toolcrib.documents.archives import damaged
 from toolcrib.documents.kinds import NAMES
-from toolcrib.documents.layout import Layout
-from toolcrib.documents.text import MAX_TEXT, DocumentText, Page, first_heading, selected
+from toolcrib.documents.text import (
+    MAX_TEXT,
+    DocumentPage,
+    DocumentText,
+    damaged,
+    first_heading,
+    selected,
+)
 
 if TYPE_CHECKING:
     from pdf_oxide import PdfDocument
     from pypdfium2 import PdfDocument as Pdfium  # type: ignore[import-untyped]
 
+
+# Both libraries are needed: only pdf-oxide finds headings, lists and tables and opens torn files;
+# only pypdfium2 gives title, author, dates and attached files, and text where pdf-oxide has none.
+
+MAX_HEADING_CHARS = 150
+"""Characters of what can be a heading."""
+MIN_HEADING_RATIO = 1.15
+"""A heading's letters are so many times those of the running text."""
+LEVELS = ((1.8, "#"), (1.35, "##"), (0.0, "###"))
+MARK = r"(?:[-\u2013\u2014•*▪◦‣·●○■]|\(?\d{1,3}[.)]|\(?[a-z][.)])"
+MAX_ITEMS = 300
+_ITEM = re.compile(rf"\s*({MARK})\s+(\S.*)")
+_BULLET = re.compile(r"[\u2013\u2014•*▪◦‣·●○■]")
+_STARS = re.compile(r"\*{1,3}|_{1,3}(?=\b)|\\")
+
+
+class FontSizes:
+    """The letters of a document. `add` spans of some pages first."""
+
+    def __init__(self) -> None:
+        self._sizes: Counter[float] = Counter()
+
+    def add(self, spans: Iterable[Any]) -> None:
+        """Count the letters of a page by their size."""
+        for span in spans:
+            self._sizes[round(span.font_size, 1)] += len(span.text.strip())
+
+    @property
+    def body(self) -> float:
+        """The size of the running text; 0 where there is none."""
+        return self._sizes.most_common(1)[0][0] if self._sizes else 0.0
+
+    def mended(self, markdown: str, spans: Sequence[Any], text: str) -> str:
+        """A page whose large lines are headings, and whose list items stand on lines of their own.
+
+        Args:
+            markdown: the page as it was converted.
+            spans: its pieces of text, with `text`, `font_size` and `bbox`.
+            text: the page as plain lines.
+        """
+        large = self._large(spans)
+        items = [m for m in map(_ITEM.fullmatch, text.split("\n")) if m][:MAX_ITEMS]
+        lines: list[str] = []
+        for line in markdown.split("\n"):
+            if not line or line.startswith(("|", "#", "```")):
+                lines.append(line)
+                continue
+            size = large.get(_bare(line))
+            if size is not None and len(line) <= MAX_HEADING_CHARS:
+                lines.append(f"{_level(size / self.body)} {_STARS.sub('', line).strip()}")
+            else:
+                lines += _parted(line, items)
+        return "\n".join(lines)
+
+    def _large(self, spans: Sequence[Any]) -> dict[str, float]:
+        """The lines of a page whose letters are large, by what they say."""
+        if not self.body:
+            return {}
+        lines: dict[tuple[int, float], list[str]] = {}
+        for span in spans:
+            size = round(span.font_size, 1)
+            if size >= self.body * MIN_HEADING_RATIO and span.text.strip():
+                lines.setdefault((round(span.bbox[1]), size), []).append(span.text)
+        found = {_bare("".join(parts)): size for (_, size), parts in lines.items()}
+        found.pop("", None)
+        # One word of digits is a page number or a figure, not a heading.
+        return {text: size for text, size in found.items() if not text.isdigit()}
+
+
+def _bare(text: str) -> str:
+    return "".join(_STARS.sub("", text).split()).lower()
+
+
+def _level(ratio: float) -> str:
+    return next(mark for minimum, mark in LEVELS if ratio >= minimum)
+
+
+def _parted(line: str, items: Sequence[re.Match[str]]) -> list[str]:
+    """The items of a list that were run together, apart again."""
+    if not items or not _ITEM.fullmatch(line):
+        return [line]
+    cuts = set()
+    for item in items:
+        start = " ".join(item[2].split())[:40]
+        for found in re.finditer(rf"(?<=\s){MARK}\s+(?={re.escape(start)})", line):
+            cuts.add(found.start())
+    edges = [0, *sorted(cuts - {0}), len(line)]
+    parts = [line[a:b].strip() for a, b in pairwise(edges)]
+    return [_BULLET.sub("-", part, count=1) if _BULLET.match(part) else part for part in parts]
+
+
 T = TypeVar("T")
 NAME = NAMES["pdf"]
-SECONDS = 20.0
+PAGES_SECONDS = 20.0
 """Time for the pages of one call; the rest is left to another."""
-MORE = 1.3
+MIN_TEXT_RATIO = 1.3
 """pypdfium2's text of a page is taken where it has so many times the letters."""
-SPARE = 40
-SAMPLED = 40
+SPARE_LETTERS = 40
+SAMPLED_PAGES = 40
 """Pages by which the size of the running text is found."""
 MAX_ATTACHED = 20
 _WORDS = re.compile(r"[^\W_]")
@@ -40,46 +138,46 @@ def convert(request: dict[str, Any], data: bytes) -> DocumentText:
         UnsupportedContent: it is damaged or encrypted.
         BadInput: it has no such pages.
     """
-    return _Reading(data).document(request["pages"])
+    return _PdfReader(data).document(request["pages"])
 
 
-class _Reading:
+class _PdfReader:
     """A PDF opened by both libraries, of which one may not be able to."""
 
     def __init__(self, data: bytes) -> None:
-        self.fine = _opened_by_fine(data)
-        self.plain, locked = _opened_by_plain(data)
-        self.pages_of_fine = _try(self._count, 0)
+        self.oxide = _open_in_oxide(data)
+        self.pdfium, locked = _open_in_pdfium(data)
+        self.oxide_pages = _try(self._count, 0)
         if locked and not self._is_open():
             raise UnsupportedContent(
                 f"The {NAME} is encrypted.", hint="Use a copy that opens without a password."
             )
-        self.total = max(self.pages_of_fine, len(self.plain) if self.plain else 0)
+        self.total = max(self.oxide_pages, len(self.pdfium) if self.pdfium else 0)
         if not self.total:
             raise damaged(NAME)
         self.warnings: list[str] = []
-        if self.plain is None and not locked:
+        if self.pdfium is None and not locked:
             self.warnings.append("The file is damaged: some of it may be missing.")
-        self.layout = Layout()
+        self.layout = FontSizes()
 
     def _count(self) -> int:
-        count = self.fine.page_count if self.fine else 0
+        count = self.oxide.page_count if self.oxide else 0
         return int(count() if callable(count) else count)
 
     def _is_open(self) -> bool:
         """Whether pdf-oxide can read what pypdfium2 wants a password for."""
-        fine = self.fine
-        if fine is None:
+        oxide = self.oxide
+        if oxide is None:
             return False
-        first = range(min(self.pages_of_fine, 3))
-        return any(_try(partial(fine.extract_text, n), "") for n in first)
+        first = range(min(self.oxide_pages, 3))
+        return any(_try(partial(oxide.extract_text, n), "") for n in first)
 
     def document(self, spec: str) -> DocumentText:
         """The pages that are wanted, as many as the time allows."""
         wanted = selected(spec, self.total)
         self._measure()
-        end = time.monotonic() + SECONDS
-        pages: list[Page] = []
+        end = time.monotonic() + PAGES_SECONDS
+        pages: list[DocumentPage] = []
         size, rest = 0, ""
         for number in wanted:
             if pages and (time.monotonic() > end or size > MAX_TEXT):
@@ -91,8 +189,8 @@ class _Reading:
                 break
             text = self._page(number - 1)
             size += len(text)
-            pages.append(Page(number, text[:MAX_TEXT]))
-        if self.plain is None and not any(page.text for page in pages):
+            pages.append(DocumentPage(number, text[:MAX_TEXT]))
+        if self.pdfium is None and not any(page.text for page in pages):
             raise damaged(NAME)
         metadata = self._metadata()
         title = metadata.pop("title", "") or first_heading([page.text for page in pages])
@@ -104,37 +202,37 @@ class _Reading:
             tuple(pages),
             self.total,
             rest,
-            tuple(p.number for p in pages if not p.text and self._shows(p.number - 1)),
+            tuple(p.number for p in pages if not p.text and self._has_picture(p.number - 1)),
             metadata,
             tuple(self.warnings),
         )
 
     def _measure(self) -> None:
-        fine, count = self.fine, self.pages_of_fine
-        if fine is not None:
-            for index in range(0, count, max(1, count // SAMPLED)):
-                self.layout.add(_try(partial(fine.extract_spans, index), []))
+        oxide, count = self.oxide, self.oxide_pages
+        if oxide is not None:
+            for index in range(0, count, max(1, count // SAMPLED_PAGES)):
+                self.layout.add(_try(partial(oxide.extract_spans, index), []))
 
     def _page(self, index: int) -> str:
-        text = _try(lambda: self._by_fine(index), "")
-        other = _try(lambda: self._by_plain(index), "")
-        if len(_WORDS.findall(other)) > MORE * len(_WORDS.findall(text)) + SPARE:
+        text = _try(lambda: self._text_by_oxide(index), "")
+        other = _try(lambda: self._text_by_pdfium(index), "")
+        if len(_WORDS.findall(other)) > MIN_TEXT_RATIO * len(_WORDS.findall(text)) + SPARE_LETTERS:
             text = other
         return _ODD.sub("", text).strip()
 
-    def _by_fine(self, index: int) -> str:
-        fine = self.fine
-        if fine is None or index >= self.pages_of_fine:
+    def _text_by_oxide(self, index: int) -> str:
+        oxide = self.oxide
+        if oxide is None or index >= self.oxide_pages:
             return ""
-        text: str = fine.to_markdown(index, include_images=False, embed_images=False)
+        text: str = oxide.to_markdown(index, include_images=False, embed_images=False)
         with suppress(Exception):
-            return self.layout.mended(text, fine.extract_spans(index), fine.extract_text(index))
+            return self.layout.mended(text, oxide.extract_spans(index), oxide.extract_text(index))
         return text
 
-    def _by_plain(self, index: int) -> str:
-        if self.plain is None or index >= len(self.plain):
+    def _text_by_pdfium(self, index: int) -> str:
+        if self.pdfium is None or index >= len(self.pdfium):
             return ""
-        page = self.plain[index]
+        page = self.pdfium[index]
         reader = page.get_textpage()
         try:
             text: str = reader.get_text_range()
@@ -143,31 +241,31 @@ class _Reading:
             page.close()
         return text.replace("\r\n", "\n").replace("\r", "\n")
 
-    def _shows(self, index: int) -> bool:
+    def _has_picture(self, index: int) -> bool:
         """Whether a page draws a picture."""
 
-        def look() -> bool:
-            assert self.plain is not None
-            page = self.plain[index]
+        def first_picture() -> bool:
+            assert self.pdfium is not None
+            page = self.pdfium[index]
             return next(iter(page.get_objects(filter=[3], max_depth=3)), None) is not None
 
-        return self.plain is not None and _try(look, default=False)
+        return self.pdfium is not None and _try(first_picture, default=False)
 
     def _metadata(self) -> dict[str, Any]:
-        told: dict[str, str] = _try(self.plain.get_metadata_dict, {}) if self.plain else {}
+        info: dict[str, str] = _try(self.pdfium.get_metadata_dict, {}) if self.pdfium else {}
         known = {
-            "title": told.get("Title", ""),
-            "author": told.get("Author", ""),
-            "subject": told.get("Subject", ""),
-            "created": _date(told.get("CreationDate", "")),
-            "modified": _date(told.get("ModDate", "")),
+            "title": info.get("Title", ""),
+            "author": info.get("Author", ""),
+            "subject": info.get("Subject", ""),
+            "created": _date(info.get("CreationDate", "")),
+            "modified": _date(info.get("ModDate", "")),
         }
         return {k: " ".join(v.split())[:300] for k, v in known.items() if v and v.strip()}
 
     def _note_attached(self) -> None:
-        plain = self.plain
-        count = _try(plain.count_attachments, 0) if plain else 0
-        names = [_try(partial(_attached, plain, n), "") for n in range(min(count, MAX_ATTACHED))]
+        pdfium = self.pdfium
+        count = _try(pdfium.count_attachments, 0) if pdfium else 0
+        names = [_try(partial(_attached, pdfium, n), "") for n in range(min(count, MAX_ATTACHED))]
         listed = list(filter(None, names))
         if listed:
             self.warnings.append(f"Files attached to it were not read: {', '.join(listed)}.")
@@ -198,13 +296,13 @@ def render(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]
     return {}, f"P5 {drawn.width} {drawn.height} 255\n".encode() + b"".join(rows)
 
 
-def _opened_by_fine(data: bytes) -> PdfDocument | None:
+def _open_in_oxide(data: bytes) -> PdfDocument | None:
     import pdf_oxide
 
     return _try(lambda: pdf_oxide.PdfDocument.from_bytes(data), None)
 
 
-def _opened_by_plain(data: bytes) -> tuple[Pdfium | None, bool]:
+def _open_in_pdfium(data: bytes) -> tuple[Pdfium | None, bool]:
     """The document, and whether it wants a password."""
     import pypdfium2
 

@@ -1,4 +1,4 @@
-"""What a document says: its text by pages, and what is known of it."""
+"""The text of a document: its pages as Markdown, its metadata, and which pages are meant."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Self
 
-from toolcrib.core.errors import BadInput
-from toolcrib.files.content.sizes import counted
+from toolcrib.core.errors import BadInput, UnsupportedContent
+from toolcrib.files.content.display import counted
 
 MAX_TEXT = 2_000_000
 """Characters that are kept of a document."""
@@ -18,7 +18,7 @@ _RANGE = re.compile(r"(\d{1,6})?\s*(-|\u2013|\.\.)?\s*(\d{1,6})?")
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class DocumentPage:
     """A page, slide or sheet. `number` counts from 1 in the whole document."""
 
     number: int
@@ -46,7 +46,7 @@ class DocumentText:
     kind: str
     title: str = ""
     unit: str = ""
-    pages: tuple[Page, ...] = ()
+    pages: tuple[DocumentPage, ...] = ()
     total: int = 1
     rest: str = ""
     scanned: tuple[int, ...] = ()
@@ -55,10 +55,10 @@ class DocumentText:
 
     @property
     def markdown(self) -> str:
-        """The whole text; pages stand under `## Page n`."""
+        """The whole text; pages stand under `## DocumentPage n`."""
         return "\n\n".join(self.headed(page) for page in self.pages).strip()
 
-    def headed(self, page: Page) -> str:
+    def headed(self, page: DocumentPage) -> str:
         """A page under its heading."""
         if not self.unit:
             return page.text
@@ -90,9 +90,18 @@ class DocumentText:
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Self:
         """What `to_json` gave."""
-        pages = tuple(Page(**page) for page in values["pages"])
+        pages = tuple(DocumentPage(**page) for page in values["pages"])
         scanned, warnings = tuple(values["scanned"]), tuple(values["warnings"])
         return cls(**{**values, "pages": pages, "scanned": scanned, "warnings": warnings})
+
+
+def damaged(name: str, why: str = "") -> UnsupportedContent:
+    """The error for a file that cannot be opened."""
+    reason = f": {' '.join(why.split())[:200].rstrip('.')}" if why else ""
+    return UnsupportedContent(
+        f"The {name} is damaged or incomplete{reason}.",
+        hint="Use another copy of the file.",
+    )
 
 
 def selected(spec: str, total: int, unit: str = "page") -> list[int]:
@@ -134,16 +143,16 @@ def first_heading(texts: Sequence[str]) -> str:
     return ""
 
 
-def bounded(pages: Sequence[Page]) -> tuple[tuple[Page, ...], list[str]]:
+def bounded(pages: Sequence[DocumentPage]) -> tuple[tuple[DocumentPage, ...], list[str]]:
     """As many pages as may be kept, the last one cut, and a warning where that is not all."""
-    kept: list[Page] = []
+    given: list[DocumentPage] = []
     room = MAX_TEXT
     for page in pages:
-        if len(page.text) > room or len(kept) >= MAX_PAGES:
-            if room > 0 and len(kept) < MAX_PAGES:
-                kept.append(Page(page.number, page.text[:room], page.name))
+        if len(page.text) > room or len(given) >= MAX_PAGES:
+            if room > 0 and len(given) < MAX_PAGES:
+                given.append(DocumentPage(page.number, page.text[:room], page.name))
             size = sum(len(p.text) for p in pages)
-            return tuple(kept), [f"Only the first {MAX_TEXT:,} of {size:,} characters are kept."]
-        kept.append(page)
+            return tuple(given), [f"Only the first {MAX_TEXT:,} of {size:,} characters are kept."]
+        given.append(page)
         room -= len(page.text)
-    return tuple(kept), []
+    return tuple(given), []

@@ -1,11 +1,11 @@
-"""HTML documents, read in a child as pages of the web are."""
+"""HTML documents, by the reader of web pages. Another process, a child, runs this module."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from toolcrib.documents.text import MAX_TEXT, DocumentText, Page
-from toolcrib.files.content.codecs import load_codecs
+from toolcrib.documents.text import MAX_TEXT, DocumentPage, DocumentText
+from toolcrib.files.content.encodings import load_codecs
 
 
 def prepare() -> None:
@@ -30,7 +30,7 @@ def convert(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes
     return DocumentText(
         "html",
         found.title or "",
-        pages=(Page(1, found.markdown[:MAX_TEXT]),),
+        pages=(DocumentPage(1, found.markdown[:MAX_TEXT]),),
         metadata={name: value for name, value in known.items() if value},
         warnings=tuple(found.warnings),
     ).to_json(), b""

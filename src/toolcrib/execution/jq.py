@@ -7,8 +7,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from toolcrib.core.errors import BadInput, Unavailable
-from toolcrib.execution.worker.task import Task
-from toolcrib.execution.worker.workers import Workers
+from toolcrib.execution.workers import Task, Workers
 
 if TYPE_CHECKING:
     from toolcrib.core.context import Ctx
@@ -20,7 +19,7 @@ FILTER = Task(
     "The filter",
     seconds=5.0,
     megabytes=384,
-    most=4_000_000,
+    max_bytes=4_000_000,
     hint="Use a simpler filter, or one that gives less.",
 )
 
@@ -28,7 +27,7 @@ FILTER = Task(
 # hide what could tell of this machine. The line break ends a comment.
 PROGRAM = (
     'def env: {{}}; def modulemeta: error("there are no modules"); '
-    "{{}} as $ENV | limit({most}; (\n{program}\n))"
+    "{{}} as $ENV | limit({max_results}; (\n{program}\n))"
 )
 
 
@@ -52,20 +51,20 @@ async def run_program(program: str, text: str, ctx: Ctx) -> list[str]:
             "Filters need the package jq, which is not installed here.",
             hint="Leave 'filter' out, or install it with: pip install jq",
         )
-    whole = PROGRAM.format(most=MAX_RESULTS + 1, program=program.replace("\0", " "))
-    asked = {"program": whole}
+    whole = PROGRAM.format(max_results=MAX_RESULTS + 1, program=program.replace("\0", " "))
+    request = {"program": whole}
     try:
-        _, output = await ctx.use(Workers).run(FILTER, asked, text.encode(), ctx.deadline)
+        _, output = await ctx.use(Workers).run(FILTER, request, text.encode(), ctx.deadline)
     except BadInput as error:
         raise BadInput(
-            f"The filter failed: {_told(error.message)}",
+            f"The filter failed: {_first_line(error.message)}",
             hint="Mend the jq expression, or leave 'filter' out to see the whole answer.",
         ) from None
     lines = output.decode().split("\n") if output else []
     return [json.dumps(json.loads(line), ensure_ascii=False) for line in lines]
 
 
-def _told(error: str) -> str:
-    """The first line of what jq says, without where it stands in our own wrapping."""
+def _first_line(error: str) -> str:
+    """The first line of an error of jq, without its place in our own wrapping."""
     line = error.strip().split("\n", 1)[0].removeprefix("jq: error: ")
     return line.partition(" at <top-level>")[0][:300].rstrip(".") + "."

@@ -1,4 +1,4 @@
-"""The part of a filter that runs in a child: jq itself."""
+"""Runs in a worker process (see `execution.workers`): jq itself, for one filter."""
 
 from __future__ import annotations
 

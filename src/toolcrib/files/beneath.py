@@ -1,6 +1,6 @@
-"""Finding a file beneath a folder without ever leaving it, whatever others do meanwhile.
+"""Opening files beneath a root folder without ever leaving it, whatever others do meanwhile.
 
-Two ways with one contract. `Openat2` lets the kernel refuse (RESOLVE_BENEATH). `Walk`
+Two openers with one contract. `KernelOpener` lets the kernel refuse (RESOLVE_BENEATH). `WalkingOpener`
 goes name by name with O_NOFOLLOW and follows symbolic links itself, so that no link
 is followed by the kernel; it runs where openat2 is missing or forbidden, and it also
 takes the links that openat2 refuses although they stay inside (absolute targets).
@@ -13,15 +13,18 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Protocol
 
+from toolcrib.core.errors import NotConfigured
+from toolcrib.files.handles import kind_of
 from toolcrib.files.path_rules import parts_beneath
 
 MAX_LINKS = 40
-RACES = 64
+MAX_RETRIES = 64
 """How often a step is tried again when the tree changes under it."""
 
 O_PATH: int = getattr(os, "O_PATH", 0)
@@ -31,7 +34,7 @@ READABLE = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class OpenEntry:
     """Something beneath a root.
 
     `fd` holds it; with `pinned` it is a mere reference that cannot be read from.
@@ -61,7 +64,7 @@ class Found:
 class Opener(Protocol):
     """A way to find things beneath a folder."""
 
-    def find(self, root: int, real: str, parts: Sequence[str]) -> Found:
+    def find(self, root: int, real: str, parts: Sequence[str]) -> OpenEntry:
         """Find what the names lead to.
 
         Args:
@@ -76,7 +79,7 @@ class Opener(Protocol):
         ...
 
 
-class Walk:
+class WalkingOpener:
     """Name by name.
 
     Args:
@@ -87,9 +90,9 @@ class Walk:
     def __init__(self, *, pinned: bool | None = None) -> None:
         self._pinned = can_pin() if pinned is None else pinned
 
-    def find(self, root: int, real: str, parts: Sequence[str]) -> Found:
+    def find(self, root: int, real: str, parts: Sequence[str]) -> OpenEntry:
         """See `Opener.find`."""
-        held = [os.dup(root)]
+        descriptors = [os.dup(root)]
         names: list[str] = []
         todo = list(reversed(parts))
         links = 0
@@ -100,28 +103,28 @@ class Walk:
                 if name in ("", "."):
                     continue
                 if name == "..":
-                    _climb(held, names)
+                    _climb(descriptors, names)
                     continue
-                if held[-1] < 0:
+                if descriptors[-1] < 0:
                     raise OSError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), name)
-                fd, status, target = self._step(held[-1], name)
+                fd, status, target = self._step(descriptors[-1], name)
                 if target is None:
-                    held.append(fd)
+                    descriptors.append(fd)
                     names.append(name)
                     continue
                 links += 1
                 if links > MAX_LINKS:
                     raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), name)
-                todo += reversed(_target_parts(target, real, held, names))
-            fd = held.pop()
+                todo += reversed(_target_parts(target, real, descriptors, names))
+            fd = descriptors.pop()
             status = os.fstat(fd) if fd >= 0 or status is None else status
-            return Found(fd, status, tuple(names), self._pinned)
+            return OpenEntry(fd, status, tuple(names), self._pinned)
         finally:
-            _close_all(held)
+            _close_all(descriptors)
 
     def _step(self, folder: int, name: str) -> tuple[int, os.stat_result, str | None]:
-        for _ in range(RACES):
-            step = self._pin(folder, name) if self._pinned else _look(folder, name)
+        for _ in range(MAX_RETRIES):
+            step = self._pin(folder, name) if self._pinned else _open_or_stat(folder, name)
             if step is not None:
                 return step
         raise OSError(errno.EAGAIN, "the folder keeps changing", name)
@@ -131,15 +134,15 @@ class Walk:
         try:
             status = os.fstat(fd)
             if not stat.S_ISLNK(status.st_mode):
-                kept, fd = fd, -1
-                return kept, status, None
+                pinned_fd, fd = fd, -1
+                return pinned_fd, status, None
             return -1, status, os.readlink("", dir_fd=fd)
         finally:
             if fd >= 0:
                 os.close(fd)
 
 
-def _look(folder: int, name: str) -> tuple[int, os.stat_result, str | None] | None:
+def _open_or_stat(folder: int, name: str) -> tuple[int, os.stat_result, str | None] | None:
     """One step without O_PATH; None where the name changed between two looks."""
     status = os.stat(name, dir_fd=folder, follow_symlinks=False)
     if stat.S_ISLNK(status.st_mode):
@@ -160,22 +163,22 @@ def _look(folder: int, name: str) -> tuple[int, os.stat_result, str | None] | No
     return fd, os.fstat(fd), None
 
 
-def _climb(held: list[int], names: list[str]) -> None:
+def _climb(descriptors: list[int], names: list[str]) -> None:
     if not names:
         raise OSError(errno.EXDEV, "a link leads out of the folder")
     names.pop()
-    _close_all([held.pop()])
+    _close_all([descriptors.pop()])
 
 
-def _target_parts(target: str, real: str, held: list[int], names: list[str]) -> list[str]:
+def _target_parts(target: str, real: str, descriptors: list[int], names: list[str]) -> list[str]:
     """The names of a link's target; an absolute one inside starts again at the root."""
     if not target.startswith("/"):
         return target.split("/")
     inside = parts_beneath(target, real)
     if inside is None:
         raise OSError(errno.EXDEV, "a link leads out of the folder", target)
-    _close_all(held[1:])
-    del held[1:], names[:]
+    _close_all(descriptors[1:])
+    del descriptors[1:], names[:]
     return inside
 
 
@@ -185,7 +188,7 @@ def _close_all(descriptors: list[int]) -> None:
             os.close(fd)
 
 
-class Openat2:
+class KernelOpener:
     """The kernel resolves, and refuses what leaves the folder. Linux 5.6 and later."""
 
     RESOLVE_NO_MAGICLINKS = 0x02
@@ -193,9 +196,9 @@ class Openat2:
     RESOLVE_BENEATH = 0x08
 
     def __init__(self) -> None:
-        self._walk = Walk(pinned=True)
+        self._walk = WalkingOpener(pinned=True)
 
-    def find(self, root: int, real: str, parts: Sequence[str]) -> Found:
+    def find(self, root: int, real: str, parts: Sequence[str]) -> OpenEntry:
         """See `Opener.find`."""
         if not parts:
             return self._walk.find(root, real, parts)
@@ -213,7 +216,7 @@ class Openat2:
         except BaseException:
             os.close(fd)
             raise
-        return Found(fd, status, names, pinned=True)
+        return OpenEntry(fd, status, names, pinned=True)
 
     def unlinked(self, folder: int, path: str, flags: int) -> int:
         """Open what a path beneath a folder names, where no link of any kind is on the way.
@@ -260,7 +263,7 @@ def openat2(folder: int, path: str, flags: int, resolve: int) -> int:
     if b"\0" in raw:  # C would stop reading the path there
         raise OSError(errno.EINVAL, os.strerror(errno.EINVAL), path)
     code = 0
-    for _ in range(RACES):
+    for _ in range(MAX_RETRIES):
         fd = int(_syscall()(437, folder, raw, ctypes.byref(how), ctypes.sizeof(how)))
         if fd >= 0:
             return fd
@@ -310,7 +313,7 @@ def has_openat2() -> bool:
     if not can_pin():
         return False
     try:
-        os.close(openat2(-100, ".", O_PATH | os.O_CLOEXEC, Openat2.RESOLVE_BENEATH))
+        os.close(openat2(-100, ".", O_PATH | os.O_CLOEXEC, KernelOpener.RESOLVE_BENEATH))
     except (OSError, AttributeError, ImportError):
         return False
     return True
@@ -318,4 +321,86 @@ def has_openat2() -> bool:
 
 def best_opener() -> Opener:
     """The kernel's way where it works, else our own."""
-    return Openat2() if has_openat2() else Walk()
+    return KernelOpener() if has_openat2() else WalkingOpener()
+
+
+ROOTS_HINT = "The user chooses the folders with workspace.roots or --workspace."
+NO_ROOTS = (
+    "The home folder and / are not taken by themselves: the user gives a folder with "
+    "--workspace DIR or workspace.roots."
+)
+_REASONS = {
+    errno.ELOOP: "it has become a symbolic link",
+    errno.ENOTDIR: "it is not a folder",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Root:
+    """A folder that tools may use: its absolute name, and the same without links."""
+
+    name: str
+    real: str
+
+    @property
+    def real_parts(self) -> tuple[str, ...]:
+        """The names that lead to it from the top."""
+        return tuple(part for part in self.real.split("/") if part)
+
+    def absolute(self, parts: Sequence[str]) -> str:
+        """A path beneath it, in the user's spelling."""
+        return "/".join((self.name.rstrip("/"), *parts)) or "/"
+
+    def real_path(self, parts: Sequence[str]) -> str:
+        """A path beneath it, for names without links."""
+        return "/".join((self.real.rstrip("/"), *parts)) or "/"
+
+
+@contextmanager
+def open_root(opener: Opener, root: Root) -> Iterator[int]:
+    """The root by its real path, opened anew, so that it may be replaced meanwhile.
+
+    It was free of links when the workspace was opened. One that turns up since
+    may have been put there by a tool with a wider root, and is not followed.
+
+    Raises:
+        NotConfigured: it is not there, no folder, or a link.
+    """
+    fd = _by_kernel(opener, root) if isinstance(opener, KernelOpener) else _by_name(opener, root)
+    try:
+        yield fd
+    finally:
+        os.close(fd)
+
+
+def _by_kernel(opener: KernelOpener, root: Root) -> int:
+    try:
+        return opener.folder(root.real)
+    except OSError as error:
+        reason = _REASONS.get(error.errno or 0) or error.strerror or str(error)
+        raise _unusable(root, reason) from None
+
+
+def _by_name(opener: Opener, root: Root) -> int:
+    top = os.open("/", (O_PATH or os.O_RDONLY) | os.O_CLOEXEC | os.O_DIRECTORY)
+    try:
+        found = opener.find(top, "/", root.real_parts)
+    except OSError as error:
+        raise _unusable(root, error.strerror or str(error)) from None
+    finally:
+        os.close(top)
+    reason = ""
+    if found.parts != root.real_parts:
+        reason = _REASONS[errno.ELOOP]
+    elif kind_of(found.status.st_mode) != "folder":
+        reason = _REASONS[errno.ENOTDIR]
+    if reason:
+        found.close()
+        raise _unusable(root, reason)
+    return found.fd
+
+
+def _unusable(root: Root, reason: str) -> NotConfigured:
+    return NotConfigured(
+        f"The workspace folder {root.name} cannot be used: {reason}.", hint=ROOTS_HINT
+    )

@@ -1,4 +1,4 @@
-"""What an open path of the workspace gives: a descriptor, never a name."""
+"""Open files and folders of the workspace, by descriptor and never by name."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def kind_of(mode: int) -> Kind:
     return "link" if stat.S_ISLNK(mode) else "other"
 
 
-def special_name(mode: int) -> str:
+def special_kind_name(mode: int) -> str:
     """What a file that is neither plain nor a folder is called."""
     if stat.S_ISFIFO(mode):
         return "a named pipe"
@@ -143,7 +143,7 @@ class Handle:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class WritePlace:
     """Where something is written: a name in a folder that is held open.
 
     `status` is that of what is there now, None for nothing. It is a plain file with

@@ -1,32 +1,37 @@
-"""The one place where paths are opened, and where a refusal gets its words."""
+"""Checked paths and the gate that opens them: the one place where files are opened by path."""
 
 from __future__ import annotations
 
 import errno
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import dataclass, field, replace
 from heapq import nsmallest
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from toolcrib.core.errors import (
     BadInput,
     NotFound,
     PathDenied,
     StorageFailure,
+    TooLarge,
     ToolError,
 )
-from toolcrib.files.beneath import READABLE, Found, Openat2, Opener
-from toolcrib.files.handles import Entry, Handle, Leads, Place, kind_of, special_name
-from toolcrib.files.hard_links import Twins
-from toolcrib.files.missing_paths import Missing
-from toolcrib.files.protection import Protection, Use
-from toolcrib.files.roots import ROOTS_HINT, open_root
-from toolcrib.files.suggestions import Listed, guesses
-
-if TYPE_CHECKING:
-    from toolcrib.files.paths import SafePath
+from toolcrib.files.beneath import (
+    READABLE,
+    ROOTS_HINT,
+    KernelOpener,
+    OpenEntry,
+    Opener,
+    Root,
+    open_root,
+)
+from toolcrib.files.handles import Entry, Handle, Leads, WritePlace, kind_of, special_kind_name
+from toolcrib.files.path_rules import parts_beneath
+from toolcrib.files.protection import HardLinks, Protection, Use
+from toolcrib.files.suggestions import FolderName, MissingPath, guesses
 
 LISTS_HINT = (
     "The user can change this with workspace.unprotect, protect_read and protect_write "
@@ -46,16 +51,174 @@ def _names(path: str) -> tuple[str, ...]:
     return tuple(name for name in path.split("/") if name)
 
 
-class Gate:
+@dataclass(frozen=True, slots=True)
+class SafePath:
+    """A place inside the workspace, existing or not.
+
+    The methods block: a tool runs them in a thread. None of them opens by name what
+    was checked before; each finds the way anew beneath the root.
+
+    Attributes:
+        root: the folder that it lies beneath.
+        parts: the names that lead there, without `..`; links in them are still links.
+        base: how many parts the current directory of the conversation has, where it
+            lies on the way; -1 otherwise.
+    """
+
+    root: Root
+    parts: tuple[str, ...]
+    gate: PathGate = field(repr=False, compare=False)
+    base: int = 0
+
+    @property
+    def absolute(self) -> str:
+        """The whole path, in the spelling of the configuration."""
+        return self.root.absolute(self.parts)
+
+    @property
+    def display(self) -> str:
+        """The shortest path that names this place when it is sent back."""
+        if self.base < 0:
+            return self.absolute
+        return "/".join(self.parts[self.base :]) or "."
+
+    @property
+    def name(self) -> str:
+        """The last name; that of the root for the root."""
+        return self.parts[-1] if self.parts else self.root.name.rpartition("/")[2]
+
+    def __str__(self) -> str:
+        return self.absolute
+
+    def granted(self) -> SafePath:
+        """The same place, which may be written though its name is protected from that.
+
+        See `PathGate.granting`: only for what was judged by its content.
+        """
+        return replace(self, gate=self.gate.granting(self))
+
+    def spellings(self) -> list[str]:
+        """The path as it was written, and where its links lead, both as the root is written."""
+        real = os.path.realpath(self.absolute)
+        if real == self.root.real or real.startswith(f"{self.root.real}/"):
+            real = self.root.name.rstrip("/") + real[len(self.root.real.rstrip("/")) :]
+        return list(dict.fromkeys((self.absolute, real)))
+
+    @property
+    def parent(self) -> SafePath:
+        """The folder that holds it; the root is its own."""
+        return self.ancestor(max(len(self.parts) - 1, 0))
+
+    def ancestor(self, depth: int) -> SafePath:
+        """The folder on the way whose path has so many parts."""
+        return self.at(self.parts[:depth])
+
+    def at(self, parts: tuple[str, ...]) -> SafePath:
+        """Another place beneath the same root."""
+        named = self.base >= 0 and parts[: self.base] == self.parts[: self.base]
+        return SafePath(self.root, parts, self.gate, self.base if named else -1)
+
+    def relative_to(self, folder: SafePath) -> SafePath:
+        """The same place, to be named as from that folder where it lies beneath it."""
+        depth = len(folder.parts)
+        beneath = self.root == folder.root and self.parts[:depth] == folder.parts
+        return replace(self, base=depth if beneath else -1)
+
+    def child(self, name: str) -> SafePath:
+        """What a folder's listing names `name`."""
+        if "/" in name or "\0" in name or name in ("", ".", ".."):
+            raise BadInput(f"{name!r} is not a name.")
+        return SafePath(self.root, (*self.parts, name), self.gate, self.base)
+
+    def open(self) -> Handle:
+        """Open a file or a folder; see `PathGate.open` for what is raised."""
+        return self.gate.open(self)
+
+    def open_read(self) -> Handle:
+        """Open a plain file.
+
+        Raises:
+            BadInput: it is a folder.
+            PathDenied, NotFound: see `PathGate.open`.
+        """
+        handle = self.open()
+        if handle.kind != "file":
+            handle.close()
+            raise BadInput(f"{self.display} is a folder, not a file.")
+        return handle
+
+    def read_bytes(self, max_bytes: int, within: Handle | None = None) -> bytes:
+        """The whole file.
+
+        Args:
+            max_bytes: at most so many.
+            within: a folder that holds it somewhere, open, where many are read.
+
+        Raises:
+            TooLarge: it has more than `max_bytes`.
+            BadInput, PathDenied, NotFound: as `open_read`.
+        """
+        with (within and self._in(within)) or self.open_read() as handle:
+            data = handle.file.read(max_bytes + 1)
+            if len(data) > max_bytes:
+                size = max(handle.size, len(data))
+                raise TooLarge(f"{self.display} has {size:,} bytes, more than {max_bytes:,}.")
+            return data
+
+    def _in(self, folder: Handle) -> Handle | None:
+        names = parts_beneath(self.root.real_path(self.parts), folder.absolute)
+        return self.gate.open_in(folder, "/".join(names), self) if names else None
+
+    def stat(self) -> os.stat_result:
+        """What the system says about it, links followed; see `PathGate.status`."""
+        return self.gate.status(self)
+
+    def link(self) -> str:
+        """The target of a link, as written; "" for what is none. See `PathGate.link`."""
+        return self.gate.link(self)
+
+    def count(self) -> int:
+        """How many names the folder holds; see `PathGate.count`."""
+        return self.gate.count(self)
+
+    def list(self, order: Order | None = None, limit: int = 0) -> list[Entry]:
+        """What the folder holds, in no order; see `PathGate.entries`."""
+        return self.gate.entries(self, order, limit)
+
+    def place(self, *, whole: bool = False) -> AbstractContextManager[WritePlace]:
+        """Where to write it, see `PathGate.place`."""
+        return self.gate.place(self, whole=whole)
+
+    def settled(self) -> SafePath:
+        """The same place with each link on the way to it followed, itself not.
+
+        What does not exist yet is taken as it is spelt.
+
+        Raises:
+            PathDenied: the way leads outside, or through something that is no folder.
+        """
+        for depth in range(len(self.parts) - 1, -1, -1):
+            with suppress(NotFound), self.ancestor(depth).open() as handle:
+                if handle.kind != "folder":
+                    raise PathDenied(
+                        f"Access denied: {handle.display} is not a folder.",
+                        hint="Use another folder.",
+                    )
+                real = parts_beneath(handle.absolute, self.root.real) or []
+                return SafePath(self.root, (*real, *self.parts[depth:]), self.gate, -1)
+        return self
+
+
+class PathGate:
     """Opens what lies beneath a root and is not protected, and nothing else."""
 
     def __init__(self, opener: Opener, protection: Protection) -> None:
         self._opener = opener
         self._protection = protection
-        self._twins = Twins(protection)
+        self._twins = HardLinks(protection)
         self.grants = False
 
-    def granting(self, path: SafePath) -> Gate:
+    def granting(self, path: SafePath) -> PathGate:
         """The same, by which one path may be written though its name is protected from that.
 
         Only for what was judged by its content: what git itself puts into a new repository.
@@ -63,7 +226,7 @@ class Gate:
         """
         starts = {path.root.real_parts, _names(path.root.name)}
         places = [(*start, *path.parts) for start in starts]
-        found = Gate(self._opener, self._protection.granting(places))
+        found = PathGate(self._opener, self._protection.granting(places))
         found.grants = True
         return found
 
@@ -100,7 +263,7 @@ class Gate:
             real = path.root.real_path(found.parts)
             return Handle(fd, os.fstat(fd), real, path.display)
 
-    def open_in(self, folder: Handle, way: str, path: SafePath) -> Handle | None:
+    def open_in(self, folder: Handle, names: str, path: SafePath) -> Handle | None:
         """Open a plain file beneath an open folder: quicker for many files than `open`.
 
         What needs more words or a closer look is left to `open`: links on the way, second
@@ -108,23 +271,25 @@ class Gate:
 
         Args:
             folder: the folder, which was opened here.
-            way: the names from there to the file, joined by `/`.
+            names: the names from there to the file, joined by `/`.
             path: the same file as a path.
 
         Returns:
             The file; None where `open` has to be asked.
         """
-        if not isinstance(self._opener, Openat2) or self._protecting(path, path.parts, "read"):
+        if not isinstance(self._opener, KernelOpener) or self._protecting(path, path.parts, "read"):
             return None
         try:
-            fd = self._opener.unlinked(folder.fd, way, READABLE)
+            fd = self._opener.unlinked(folder.fd, names, READABLE)
         except OSError:
             return None
         try:
             status = os.fstat(fd)
             if kind_of(status.st_mode) == "file" and status.st_nlink == 1:
-                kept, fd = fd, -1
-                return Handle(kept, status, f"{folder.absolute.rstrip('/')}/{way}", path.display)
+                opened, fd = fd, -1
+                return Handle(
+                    opened, status, f"{folder.absolute.rstrip('/')}/{names}", path.display
+                )
             return None
         finally:
             if fd >= 0:
@@ -140,14 +305,14 @@ class Gate:
             self._refuse_protected(path, found.parts, "read")
             return found.status
 
-    def entries(self, path: SafePath, order: Order | None = None, most: int = 0) -> list[Entry]:
+    def entries(self, path: SafePath, order: Order | None = None, limit: int = 0) -> list[Entry]:
         """What a folder holds, in no order.
 
         Args:
             path: the folder.
             order: what is sorted by where only the first are wanted; None is by name,
                 folders before files.
-            most: how many; 0 is all. Memory is taken for so many alone.
+            limit: how many; 0 is all. Memory is taken for so many alone.
 
         Raises:
             BadInput: it is not a folder.
@@ -160,10 +325,10 @@ class Gate:
             barring = self._protection.of_folder(real, "read")
             try:
                 with os.scandir(handle.fd) as scan:
-                    items = nsmallest(most, scan, by_name) if most and order is None else scan
+                    items = nsmallest(limit, scan, by_name) if limit and order is None else scan
                     found = (self._entry(path, handle, item, barring) for item in items)
                     there = (entry for entry in found if entry is not None)
-                    return nsmallest(most, there, order) if most and order else list(there)
+                    return nsmallest(limit, there, order) if limit and order else list(there)
             except OSError as error:
                 raise self._explain(error, path) from None
 
@@ -179,10 +344,10 @@ class Gate:
 
     def count(self, path: SafePath) -> int:
         """How many names a folder holds, up to `NAMES_SEARCHED`; 0 where it cannot be read."""
-        return len(self._look_into(path) or ())
+        return len(self._list_names(path) or ())
 
     @contextmanager
-    def place(self, path: SafePath, *, whole: bool = False) -> Iterator[Place]:
+    def place(self, path: SafePath, *, whole: bool = False) -> Iterator[WritePlace]:
         """The folder that holds a path, open, and what is there now: for writing.
 
         Args:
@@ -213,7 +378,7 @@ class Gate:
                 raise self._explain(error, path) from None
             if status is not None and not whole:
                 self._refuse_write_through(path, status)
-            yield Place(folder.fd, name, path.root.real_path(parts), status)
+            yield WritePlace(folder.fd, name, path.root.real_path(parts), status)
 
     def pattern(self, path: SafePath, use: Use) -> str:
         """The pattern that protects a path as it is spelt; "" where none does."""
@@ -271,7 +436,7 @@ class Gate:
         return target, kind if kind != "link" else "other"
 
     @contextmanager
-    def _find(self, path: SafePath) -> Iterator[Found]:
+    def _find(self, path: SafePath) -> Iterator[OpenEntry]:
         try:
             with open_root(self._opener, path.root) as root:
                 found = self._opener.find(root, path.root.real, path.parts)
@@ -315,7 +480,7 @@ class Gate:
             )
 
     def _special(self, path: SafePath, status: os.stat_result) -> PathDenied:
-        kind = special_name(status.st_mode)
+        kind = special_kind_name(status.st_mode)
         return PathDenied(
             f"Access denied: {path.display} is {kind}, not a plain file or folder.",
             hint="Use another file.",
@@ -323,45 +488,46 @@ class Gate:
         )
 
     def _explain(self, error: OSError, path: SafePath) -> ToolError:
-        code, shown = error.errno, path.display
+        code, display = error.errno, path.display
         if code in (errno.ENOENT, errno.ENOTDIR):
             return self._missing(path)
         if code == errno.EXDEV:
             return PathDenied(
-                f"Access denied: {shown} leads outside the workspace through a symbolic link.",
+                f"Access denied: {display} leads outside the workspace through a symbolic link.",
                 hint=ROOTS_HINT,
                 rule="outside",
             )
         if code == errno.ELOOP:
             return PathDenied(
-                f"Access denied: {shown} is a loop of symbolic links, or a link of the kernel's.",
+                f"Access denied: {display} is a loop of symbolic links, or a link of the kernel's.",
                 hint="Name the file itself instead of the link.",
                 rule="loop",
             )
         if code in (errno.EACCES, errno.EPERM):
             return PathDenied(
-                f"Access denied: the operating system does not let toolcrib read {shown}.",
+                f"Access denied: the operating system does not let toolcrib read {display}.",
                 hint="Use another file, or ask the user for the permission.",
                 rule="permissions",
             )
         if code == errno.ENAMETOOLONG:
-            return BadInput(f"{shown[:200]} has a name that is too long.")
-        return StorageFailure(f"{shown} cannot be read: {error.strerror or error}.")
+            return BadInput(f"{display[:200]} has a name that is too long.")
+        return StorageFailure(f"{display} cannot be read: {error.strerror or error}.")
 
     def _missing(self, path: SafePath) -> NotFound:
         """Not found, with the nearest names that exist."""
 
-        def look() -> tuple[str, list[str]]:
-            near = [guess.display for guess in guesses(path, self._look_into)]
+        def find() -> tuple[str, list[str]]:
+            found = guesses(path.parts, lambda parts: self._list_names(path.at(parts)))
+            near = [path.at(parts).display for parts in found]
             if near:
                 return f"Did you mean {' or '.join(near)}?", near
             above = (path.ancestor(depth) for depth in range(len(path.parts)))
-            exists = any(self._look_into(folder) is not None for folder in above)
+            exists = any(self._list_names(folder) is not None for folder in above)
             return "list_directory shows what there is." if exists else ROOTS_HINT, near
 
-        return Missing(f"{path.display} does not exist.", look)
+        return MissingPath(f"{path.display} does not exist.", find)
 
-    def _look_into(self, folder: SafePath) -> list[Listed] | None:
+    def _list_names(self, folder: SafePath) -> list[FolderName] | None:
         """What a folder holds, for guesses; None where it does not exist."""
         try:
             with open_root(self._opener, folder.root) as root:
@@ -380,7 +546,7 @@ class Gate:
         try:
             with os.scandir(fd) as scan:
                 return [
-                    Listed(entry.name, entry.is_dir(follow_symlinks=False))
+                    FolderName(entry.name, entry.is_dir(follow_symlinks=False))
                     for entry in islice(scan, NAMES_SEARCHED)
                 ]
         except OSError:

@@ -1,4 +1,4 @@
-"""What a path may look like: pure functions over text, the same on every system.
+"""Rules of paths as text: what is refused, how names are compared, which folders are generated.
 
 Two kinds of rule. Some spellings never mean a file of the workspace and are refused
 everywhere: control characters, Windows network and device paths, drive letters, bare
@@ -147,3 +147,13 @@ def parts_beneath(path: str, root: str) -> list[str] | None:
     if parts is None or above is None or parts[: len(above)] != above:
         return None
     return parts[len(above) :]
+
+
+GENERATED_FOLDERS = frozenset([
+    ".git", ".hg", ".svn", ".jj", "node_modules", "bower_components", "vendor", "dist",
+    "build", "target", ".next", ".nuxt", ".svelte-kit", ".turbo", ".parcel-cache", ".cache",
+    ".gradle", ".terraform", ".tox", ".nox", ".venv", "venv", "site-packages", "__pycache__",
+    ".mypy_cache", ".pytest_cache", ".ruff_cache", ".hypothesis", ".ipynb_checkpoints",
+    "coverage", "htmlcov",
+])  # fmt: skip
+"""Folders that hold what programs made or fetched. Trees are listed and searched without them."""

@@ -1,173 +1,221 @@
-"""A checked path: the only thing that a tool is given, and the only way to touch a file."""
+"""Checked paths: the workspace that they lie in, and the types of parameters that are paths.
+
+A `SafePath` is the only thing that a tool is given, and the only way to touch a file.
+"""
 
 from __future__ import annotations
 
 import os
-from contextlib import AbstractContextManager, suppress
-from dataclasses import dataclass, field, replace
-from typing import Annotated, TypeAlias
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Self, TypeAlias
 
+from toolcrib.core.config import Config, data_folder, store_file, user_config_file
 from toolcrib.core.context import Ctx
-from toolcrib.core.errors import BadInput, NotFound, PathDenied, TooLarge, ToolError
+from toolcrib.core.errors import BadInput, NotConfigured, NotFound, PathDenied, ToolError
 from toolcrib.core.params import Param
-from toolcrib.files.handles import Entry, Handle, Place
-from toolcrib.files.path_gate import Gate, Order
-from toolcrib.files.path_rules import parts_beneath, tidied
-from toolcrib.files.roots import Root
+from toolcrib.core.services import Services
+from toolcrib.files.beneath import NO_ROOTS, ROOTS_HINT, Opener, Root, best_opener
+from toolcrib.files.path_gate import PathGate, SafePath
+from toolcrib.files.path_rules import MAX_CHARS, normal_parts, parts_beneath, refusal, tidied
+from toolcrib.files.protection import Protection
+
+__all__ = ["EachPath", "RefusedPath", "SafePath", "Workspace", "WorkspacePath", "WritablePath"]
+
+STORE_ENDINGS = ("", "-wal", "-shm", "-journal")
+"""The store, and what SQLite puts beside it."""
 
 
-@dataclass(frozen=True, slots=True)
-class SafePath:
-    """A place inside the workspace, existing or not.
+class Workspace:
+    """The folders that tools may use. A service; see `Workspace.open`.
 
-    The methods block: a tool runs them in a thread. None of them opens by name what
-    was checked before; each finds the way anew beneath the root.
-
-    Attributes:
-        root: the folder that it lies beneath.
-        parts: the names that lead there, without `..`; links in them are still links.
-        base: how many parts the current directory of the conversation has, where it
-            lies on the way; -1 otherwise.
+    Args:
+        roots: absolute paths; the first is where a conversation starts.
+        protection: the names that are refused inside them too.
+        opener: how files are found beneath a root; None is the best way of this system.
     """
 
-    root: Root
-    parts: tuple[str, ...]
-    gate: Gate = field(repr=False, compare=False)
-    base: int = 0
+    def __init__(
+        self,
+        roots: Iterable[str],
+        protection: Protection | None = None,
+        opener: Opener | None = None,
+    ) -> None:
+        self.roots = tuple(dict.fromkeys(_root(name) for name in roots))
+        self.gate = PathGate(opener or best_opener(), protection or Protection())
 
-    @property
-    def absolute(self) -> str:
-        """The whole path, in the spelling of the configuration."""
-        return self.root.absolute(self.parts)
+    @classmethod
+    def open(cls, services: Services) -> Self:
+        """Build it from `config.workspace`.
 
-    @property
-    def display(self) -> str:
-        """The shortest path that names this place when it is sent back."""
-        if self.base < 0:
-            return self.absolute
-        return "/".join(self.parts[self.base :]) or "."
-
-    @property
-    def name(self) -> str:
-        """The last name; that of the root for the root."""
-        return self.parts[-1] if self.parts else self.root.name.rpartition("/")[2]
-
-    def __str__(self) -> str:
-        return self.absolute
-
-    def granted(self) -> SafePath:
-        """The same place, which may be written though its name is protected from that.
-
-        See `Gate.granting`: only for what was judged by its content.
+        Without roots: the current directory, unless it is the home folder, one above
+        that, or one of our own; then there is no workspace and every path is refused.
         """
-        return replace(self, gate=self.gate.granting(self))
+        config = services.config.workspace
+        own = own_places(services.config)
+        protection = Protection(
+            config.protect_read,
+            config.protect_write,
+            config.unprotect,
+            own=own,
+            hidden=_hidden_places(services.config),
+        )
+        roots = [_plain(Path(root).expanduser()) for root in config.roots]
+        return cls(roots or _current_directory(own), protection)
 
-    def spellings(self) -> list[str]:
-        """The path as it was written, and where its links lead, both as the root is written."""
-        real = os.path.realpath(self.absolute)
-        if real == self.root.real or real.startswith(f"{self.root.real}/"):
-            real = self.root.name.rstrip("/") + real[len(self.root.real.rstrip("/")) :]
-        return list(dict.fromkeys((self.absolute, real)))
-
-    @property
-    def parent(self) -> SafePath:
-        """The folder that holds it; the root is its own."""
-        return self.ancestor(max(len(self.parts) - 1, 0))
-
-    def ancestor(self, depth: int) -> SafePath:
-        """The folder on the way whose path has so many parts."""
-        base = self.base if self.base <= depth else -1
-        return SafePath(self.root, self.parts[:depth], self.gate, base)
-
-    def seen_from(self, folder: SafePath) -> SafePath:
-        """The same place, to be named as from that folder where it lies beneath it."""
-        depth = len(folder.parts)
-        beneath = self.root == folder.root and self.parts[:depth] == folder.parts
-        return replace(self, base=depth if beneath else -1)
-
-    def child(self, name: str) -> SafePath:
-        """What a folder's listing names `name`."""
-        if "/" in name or "\0" in name or name in ("", ".", ".."):
-            raise BadInput(f"{name!r} is not a name.")
-        return SafePath(self.root, (*self.parts, name), self.gate, self.base)
-
-    def open(self) -> Handle:
-        """Open a file or a folder; see `Gate.open` for what is raised."""
-        return self.gate.open(self)
-
-    def open_read(self) -> Handle:
-        """Open a plain file.
-
-        Raises:
-            BadInput: it is a folder.
-            PathDenied, NotFound: see `Gate.open`.
-        """
-        handle = self.open()
-        if handle.kind != "file":
-            handle.close()
-            raise BadInput(f"{self.display} is a folder, not a file.")
-        return handle
-
-    def read_bytes(self, max_bytes: int, within: Handle | None = None) -> bytes:
-        """The whole file.
+    def start(self, directory: str = "") -> SafePath:
+        """The current directory of a conversation.
 
         Args:
-            max_bytes: at most so many.
-            within: a folder that holds it somewhere, open, where many are read.
+            directory: where the conversation went; the first root where it is not inside.
 
         Raises:
-            TooLarge: it has more than `max_bytes`.
-            BadInput, PathDenied, NotFound: as `open_read`.
+            NotConfigured: there are no roots.
         """
-        with (within and self._in(within)) or self.open_read() as handle:
-            data = handle.file.read(max_bytes + 1)
-            if len(data) > max_bytes:
-                size = max(handle.size, len(data))
-                raise TooLarge(f"{self.display} has {size:,} bytes, more than {max_bytes:,}.")
-            return data
+        self._need_roots("Files")
+        found = self._locate(directory) if directory.startswith("/") else None
+        root, parts = found or (self.roots[0], ())
+        return SafePath(root, parts, self.gate, len(parts))
 
-    def _in(self, folder: Handle) -> Handle | None:
-        way = parts_beneath(self.root.real_path(self.parts), folder.absolute)
-        return self.gate.open_in(folder, "/".join(way), self) if way else None
+    def resolve(self, text: str, directory: str = "") -> SafePath:
+        """The place that a path in a call means; it need not exist.
 
-    def stat(self) -> os.stat_result:
-        """What the system says about it, links followed; see `Gate.status`."""
-        return self.gate.status(self)
-
-    def link(self) -> str:
-        """The target of a link, as written; "" for what is none. See `Gate.link`."""
-        return self.gate.link(self)
-
-    def count(self) -> int:
-        """How many names the folder holds; see `Gate.count`."""
-        return self.gate.count(self)
-
-    def list(self, order: Order | None = None, most: int = 0) -> list[Entry]:
-        """What the folder holds, in no order; see `Gate.entries`."""
-        return self.gate.entries(self, order, most)
-
-    def place(self, *, whole: bool = False) -> AbstractContextManager[Place]:
-        """Where to write it, see `Gate.place`."""
-        return self.gate.place(self, whole=whole)
-
-    def settled(self) -> SafePath:
-        """The same place with each link on the way to it followed, itself not.
-
-        What does not exist yet is taken as it is spelt.
+        Args:
+            text: relative to the current directory, or absolute inside a root. `~` is
+                the home folder.
+            directory: the current directory of the conversation, absolute.
 
         Raises:
-            PathDenied: the way leads outside, or through something that is no folder.
+            BadInput: the path is empty or too long.
+            PathDenied: it is outside the roots, or spelt in a forbidden way.
+            NotConfigured: there are no roots.
         """
-        for depth in range(len(self.parts) - 1, -1, -1):
-            with suppress(NotFound), self.ancestor(depth).open() as handle:
-                if handle.kind != "folder":
-                    raise PathDenied(
-                        f"Access denied: {handle.display} is not a folder.",
-                        hint="Use another folder.",
-                    )
-                real = parts_beneath(handle.absolute, self.root.real) or []
-                return SafePath(self.root, (*real, *self.parts[depth:]), self.gate, -1)
-        return self
+        reason = refusal(text, windows=os.name == "nt")
+        if reason:
+            raise _misspelt(text, reason)
+        self._need_roots(text)
+        start = self.start(directory)
+        found = self._locate(_absolute(text, start.absolute))
+        if found is None:
+            raise PathDenied(
+                f"Access denied: {text} is outside the workspace.",
+                hint='Use a path relative to the current directory, like "src/main.py". '
+                f"The workspace is {', '.join(r.name for r in self.roots)}. {ROOTS_HINT}",
+                rule="outside",
+            )
+        root, parts = found
+        beneath = root == start.root and parts[: len(start.parts)] == start.parts
+        return SafePath(root, parts, self.gate, len(start.parts) if beneath else -1)
+
+    def at(self, root: str, parts: Sequence[str]) -> SafePath:
+        """A place that was written down, in the user's spelling where a root leads to it.
+
+        Args:
+            root: the real path of the root that it lay beneath, now perhaps another's.
+            parts: the way from there, without links.
+        """
+        found = self._locate(Root(root, root).real_path(parts))
+        if found is None:
+            return SafePath(Root(root, root), tuple(parts), self.gate, -1)
+        return SafePath(found[0], found[1], self.gate, -1)
+
+    def holds(self, absolute: str) -> bool:
+        """Whether a path lies inside one of the roots."""
+        return self._locate(absolute) is not None
+
+    def _need_roots(self, wanted: str) -> None:
+        if not self.roots:
+            raise NotConfigured(
+                f"{wanted} cannot be used: no workspace is configured.",
+                hint=NO_ROOTS,
+            )
+
+    def _locate(self, absolute: str) -> tuple[Root, tuple[str, ...]] | None:
+        """The innermost root that holds a path, and the way from it."""
+        found: list[tuple[Root, Sequence[str]]] = []
+        for root in self.roots:
+            for name in (root.name, root.real):
+                parts = parts_beneath(absolute, name)
+                if parts is not None:
+                    found.append((root, parts))
+        if not found:
+            return None
+        root, names = min(found, key=lambda item: len(item[1]))
+        return root, tuple(names)
+
+
+def _root(name: str) -> Root:
+    return Root(name, os.path.realpath(name))
+
+
+def _plain(path: Path) -> str:
+    """Absolute and without `..`, links left alone."""
+    return os.path.abspath(path)  # noqa: PTH100 - resolve() would follow links
+
+
+def _absolute(text: str, start: str) -> str:
+    if text == "~" or text.startswith("~/"):
+        return f"{_home()}{text[1:]}"
+    return text if text.startswith("/") else f"{start}/{text}"
+
+
+def _home() -> str:
+    try:
+        return str(Path.home())
+    except RuntimeError:  # a user without an entry in the password file
+        return "/"
+
+
+def _misspelt(text: str, reason: str) -> BadInput | PathDenied:
+    if not text.strip():
+        return BadInput("The path is empty.", hint='"." is the current directory.')
+    if len(text) > MAX_CHARS:
+        return BadInput(f"The path has {len(text):,} characters, more than {MAX_CHARS:,}.")
+    display = "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in text[:200])
+    return PathDenied(
+        f"Access denied: {display}: {reason}.",
+        hint='Write paths like "src/main.py", relative to the current directory.',
+        rule="spelling",
+    )
+
+
+def own_places(config: Config) -> list[str]:
+    """Our settings and state: the files, their folder where it is ours alone, the data."""
+    file = user_config_file()
+    places = [file, data_folder()]
+    if config.file is not None:
+        places.append(config.file)
+    store = store_file(config.store.url)
+    if store is not None:
+        places += [store.with_name(store.name + end) for end in STORE_ENDINGS]
+    if file.parent.name == "toolcrib":
+        places.append(file.parent)
+    absolute = [_plain(path) for path in places]
+    return list(dict.fromkeys([*absolute, *map(os.path.realpath, absolute)]))
+
+
+def _hidden_places(config: Config) -> list[str]:
+    """What was kept of files: nobody reads it past the rules that held for them."""
+    places = [data_folder() / "undo", data_folder() / "backups"]
+    if config.backup.folder:
+        places.append(Path(config.backup.folder).expanduser())
+    absolute = [_plain(path) for path in places]
+    return list(dict.fromkeys([*absolute, *map(os.path.realpath, absolute)]))
+
+
+def _current_directory(own: Sequence[str]) -> list[str]:
+    """The current directory as the only root, or none where that would be too much."""
+    try:
+        here = os.path.realpath(os.getcwd())  # noqa: PTH109 - a Path would hide a deleted one
+    except FileNotFoundError:
+        return []
+    home = os.path.realpath(_home())
+    if parts_beneath(home, here) is not None:
+        return []
+    if any(parts_beneath(here, path) is not None for path in own):
+        return []
+    return [here] if normal_parts(here) else []
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,9 +233,7 @@ class RefusedPath:
         return self.display
 
 
-def _resolve(value: str, ctx: Ctx) -> SafePath:
-    from toolcrib.files.workspace import Workspace
-
+def _resolve_readable(value: str, ctx: Ctx) -> SafePath:
     workspace = ctx.use(Workspace)
     path = workspace.resolve(value, ctx.session.directory)
     meant = tidied(value)
@@ -210,7 +256,7 @@ def _stands(path: SafePath) -> bool:
 
 def _resolve_each(value: str, ctx: Ctx) -> SafePath | RefusedPath:
     try:
-        return _resolve(value, ctx)
+        return _resolve_readable(value, ctx)
     except (PathDenied, BadInput) as error:
         return RefusedPath(value[:200], error)
 
@@ -221,13 +267,13 @@ def resolve_writable(value: str, ctx: Ctx) -> SafePath:
     Raises:
         BadInput, PathDenied, NotConfigured: as for an argument that is a path.
     """
-    path = _resolve(value, ctx)
+    path = _resolve_readable(value, ctx)
     path.gate.check(path, "write")
     return path
 
 
 WorkspacePath: TypeAlias = Annotated[
-    SafePath, Param(kind="path", check=_resolve, json_type="string")
+    SafePath, Param(kind="path", check=_resolve_readable, json_type="string")
 ]
 """A path to read: inside the roots, and not protected from reading. It need not exist."""
 

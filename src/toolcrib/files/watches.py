@@ -15,34 +15,34 @@ from toolcrib.core.errors import BadInput, NotFound, ToolError, Unavailable
 from toolcrib.core.services import Services
 from toolcrib.files.path_rules import parts_beneath
 from toolcrib.files.paths import SafePath
-from toolcrib.files.staged_entries import PREFIX
+from toolcrib.files.writer import PREFIX
 from toolcrib.system.ids import plain_id, random_id
 
-KEPT = 50
+MAX_EVENTS = 50
 """Events kept of each watch."""
-MOST_EACH = 8
+MAX_SESSION_WATCHES = 8
 """Watches of a session."""
-MOST = 32
-CHECKED_MS = 250
+MAX_WATCHES = 32
+CHECK_MILLISECONDS = 250
 """How often it is checked that what is watched is still there."""
-STARTED_WITHIN = 20.0
-ENDED_WITHIN = 2.0
-Change = Literal["added", "changed", "deleted"]
-_CHANGES: dict[int, Change] = {1: "added", 2: "changed", 3: "deleted"}
+START_SECONDS = 20.0
+END_SECONDS = 2.0
+WatchChange = Literal["added", "changed", "deleted"]
+_CHANGES: dict[int, WatchChange] = {1: "added", 2: "changed", 3: "deleted"}
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class WatchEvent:
     """One change. `number` counts from 1 within the watch, `path` is as the user spells it."""
 
     number: int
     when: float
-    change: Change
+    change: WatchChange
     path: str
 
 
 @dataclass(slots=True, eq=False)
-class Watch:
+class PathWatch:
     """A watch that runs, or that ended since what it watched is gone (`ended`)."""
 
     id: str
@@ -51,7 +51,7 @@ class Watch:
     real: SafePath
     recursive: bool
     kind: str
-    events: deque[Event] = field(default_factory=lambda: deque(maxlen=KEPT))
+    events: deque[WatchEvent] = field(default_factory=lambda: deque(maxlen=MAX_EVENTS))
     count: int = 0
     read: int = 0
     ended: str = ""
@@ -60,13 +60,13 @@ class Watch:
     thread: threading.Thread | None = None
     lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def note(self, change: Change, path: str) -> None:
+    def add_event(self, change: WatchChange, path: str) -> None:
         """Take down a change; the oldest gives way."""
         with self.lock:
             self.count += 1
-            self.events.append(Event(self.count, time.time(), change, path))
+            self.events.append(WatchEvent(self.count, time.time(), change, path))
 
-    def fresh(self) -> tuple[list[Event], int]:
+    def unread(self) -> tuple[list[WatchEvent], int]:
         """What nobody has read yet, oldest first, and how many of it were not kept."""
         with self.lock:
             found = [event for event in self.events if event.number > self.read]
@@ -75,11 +75,11 @@ class Watch:
         return found, lost
 
 
-class Watches:
+class PathWatches:
     """A service: the watches of all sessions; they end with it."""
 
     def __init__(self) -> None:
-        self._all: dict[str, Watch] = {}
+        self._all: dict[str, PathWatch] = {}
 
     @classmethod
     def open(cls, services: Services) -> Self:
@@ -87,7 +87,7 @@ class Watches:
         del services
         return cls()
 
-    def start(self, path: SafePath, session: str, *, recursive: bool) -> Watch:
+    def start(self, path: SafePath, session: str, *, recursive: bool) -> PathWatch:
         """Begin to watch; returns when changes are noticed. It blocks.
 
         Raises:
@@ -103,13 +103,13 @@ class Watches:
         for watch in mine:
             if watch.real == real and watch.recursive == recursive and not watch.ended:
                 return watch
-        if len(mine) >= MOST_EACH or len(self._all) >= MOST:
+        if len(mine) >= MAX_SESSION_WATCHES or len(self._all) >= MAX_WATCHES:
             raise BadInput(f"{len(mine)} watches run already.", hint="Stop one first.")
-        watch = Watch(random_id(), session, path, real, recursive, kind)
-        watch.thread = threading.Thread(target=_follow, args=(watch,), daemon=True)
+        watch = PathWatch(random_id(), session, path, real, recursive, kind)
+        watch.thread = threading.Thread(target=_run_watch, args=(watch,), daemon=True)
         self._all[watch.id] = watch
         watch.thread.start()
-        if not watch.ready.wait(STARTED_WITHIN) or watch.ended:
+        if not watch.ready.wait(START_SECONDS) or watch.ended:
             self._end(watch)
             why = watch.ended or "it took too long"
             raise Unavailable(
@@ -117,11 +117,11 @@ class Watches:
             )
         return watch
 
-    def of(self, session: str) -> list[Watch]:
+    def of(self, session: str) -> list[PathWatch]:
         """The watches of a session, in the order of their start."""
         return [watch for watch in self._all.values() if watch.session == session]
 
-    def get(self, name: str, session: str) -> Watch:
+    def get(self, name: str, session: str) -> PathWatch:
         """One by its id or by its path.
 
         Raises:
@@ -139,15 +139,15 @@ class Watches:
             hint=f"These run: {known}." if known else "None runs; action=start starts one.",
         )
 
-    def stop(self, watch: Watch) -> None:
+    def stop(self, watch: PathWatch) -> None:
         """End one. It blocks for a moment."""
         self._end(watch)
 
-    def _end(self, watch: Watch) -> None:
+    def _end(self, watch: PathWatch) -> None:
         self._all.pop(watch.id, None)
         watch.stop.set()
         if watch.thread is not None:
-            watch.thread.join(ENDED_WITHIN)
+            watch.thread.join(END_SECONDS)
 
     async def close(self) -> None:
         """End all of them."""
@@ -157,7 +157,7 @@ class Watches:
             await asyncio.to_thread(self._end, watch)
 
 
-def _follow(watch: Watch) -> None:
+def _run_watch(watch: PathWatch) -> None:
     """The thread of a watch."""
     from watchfiles import watch as changes
 
@@ -173,7 +173,7 @@ def _follow(watch: Watch) -> None:
             debounce=200,
             step=50,
             stop_event=watch.stop,
-            rust_timeout=CHECKED_MS,
+            rust_timeout=CHECK_MILLISECONDS,
             yield_on_timeout=True,
             recursive=watch.recursive and not single,
             raise_interrupt=False,
@@ -181,9 +181,9 @@ def _follow(watch: Watch) -> None:
         ):
             watch.ready.set()
             for change, path in sorted(batch, key=lambda item: item[1]):
-                watch.note(_CHANGES[int(change)], _shown(watch, path))
-            if not _is_there(top):
-                watch.note("deleted", watch.path.display)
+                watch.add_event(_CHANGES[int(change)], _display(watch, path))
+            if not _exists(top):
+                watch.add_event("deleted", watch.path.display)
                 watch.ended = "what it watched is gone"
                 break
     except Exception as error:  # noqa: BLE001 - told to whoever reads the watch
@@ -192,7 +192,7 @@ def _follow(watch: Watch) -> None:
         watch.ready.set()
 
 
-def _filter(watch: Watch, *, single: bool) -> Callable[[str], bool]:
+def _filter(watch: PathWatch, *, single: bool) -> Callable[[str], bool]:
     """Tells whether a changed path is one to speak of."""
     gate, root = watch.real.gate, watch.real.root
 
@@ -205,12 +205,12 @@ def _filter(watch: Watch, *, single: bool) -> Callable[[str], bool]:
             return False
         if place.parts[: len(watch.real.parts)] != watch.real.parts:
             return False
-        return not gate.pattern(place, "read") and _no_link_on_the_way(place)
+        return not gate.pattern(place, "read") and _is_free_of_links(place)
 
     return wanted
 
 
-def _no_link_on_the_way(place: SafePath) -> bool:
+def _is_free_of_links(place: SafePath) -> bool:
     """Whether the nearest folder that still exists is where its name says."""
     folder = place.parent
     while True:
@@ -225,7 +225,7 @@ def _no_link_on_the_way(place: SafePath) -> bool:
             return False
 
 
-def _shown(watch: Watch, path: str) -> str:
+def _display(watch: PathWatch, path: str) -> str:
     """A changed path as the user would write it."""
     parts = parts_beneath(path, watch.real.root.real_path(watch.real.parts)) or []
     below = "/".join(parts)
@@ -233,7 +233,7 @@ def _shown(watch: Watch, path: str) -> str:
     return below if start == "." and below else "/".join(part for part in (start, below) if part)
 
 
-def _is_there(folder: SafePath) -> bool:
+def _exists(folder: SafePath) -> bool:
     with suppress(ToolError):
         folder.open().close()
         return True

@@ -1,28 +1,462 @@
-"""Writing a new file: whole or not at all, and never over another."""
+"""Writing to disk by descriptors of folders: new files, trees, renames, removals, the trash.
+
+What replaces something is made under a name of our own beside it, and then renamed.
+"""
 
 from __future__ import annotations
 
 import errno
 import os
+import stat
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from typing import Protocol
+from datetime import datetime
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Protocol, Self, TypeAlias
+from urllib.parse import quote
+
+import platformdirs
 
 from toolcrib.core.errors import Conflict, NotFound, PathDenied, StorageFailure, ToolError
-from toolcrib.files.handles import Place, kind_of
+from toolcrib.files.beneath import DESCRIPTORS, O_PATH, READABLE
+from toolcrib.files.handles import WritePlace, kind_of
 from toolcrib.files.paths import SafePath
+from toolcrib.files.trees import CHUNK_BYTES, ZERO_CHUNK, EntryState
 
+NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0)
+PREFIX = ".toolcrib-"
+NO_LINKS = frozenset(
+    {errno.EPERM, errno.EOPNOTSUPP, errno.EMLINK, errno.EACCES, errno.ENOSYS, errno.EINVAL}
+)
+"""What a system says that gives a file no second name."""
+NO_REPLACE, EXCHANGE = 1, 2
+Attributes: TypeAlias = tuple[tuple[str, bytes], ...]
+"""Extended attributes: names and values."""
 NAMELESS: int = getattr(os, "O_TMPFILE", 0)
-DESCRIPTORS = "/proc/self/fd"
-NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
-# What a file system says that knows no nameless files, or no second names.
-UNABLE = frozenset({errno.EOPNOTSUPP, errno.EISDIR, errno.ENOENT, errno.EINVAL, errno.EPERM})
+NO_NAMELESS = frozenset({errno.EOPNOTSUPP, errno.EISDIR, errno.ENOENT, errno.EINVAL, errno.EPERM})
+"""What a file system says that knows no nameless files, or no second names."""
+NO_RENAMEAT2 = frozenset({errno.ENOSYS, errno.EINVAL, errno.EPERM, errno.EOPNOTSUPP})
 
 
-class Check(Protocol):
-    """Called between two steps; raises when the work should stop."""
+class ContentSource(Protocol):
+    """Gives back stored contents."""
 
-    def __call__(self) -> None:
-        """Pass, or raise."""
+    def __call__(self, digest: str) -> Iterator[bytes]:
+        """The content of that digest."""
+        ...
+
+
+def staged_prefix(token: str) -> str:
+    """How all names start that are used while a step is made."""
+    return f"{PREFIX}{token}-"
+
+
+def staged_names(token: str, number: int) -> tuple[str, str]:
+    """The names under which the new and the old of one change stand for a moment."""
+    start = f"{staged_prefix(token)}{number}"
+    return f"{start}.new", f"{start}.old"
+
+
+def write_file(
+    folder: int,
+    name: str,
+    chunks: Iterable[bytes],
+    check: Callable[[], None],
+    *,
+    mode: int | None = None,
+    mtime: int | None = None,
+    owner: tuple[int, int] | None = None,
+    like: str = "",
+    attributes: Attributes = (),
+    flush: bool = True,
+) -> os.stat_result:
+    """Write a whole new file and see it onto the disk; pieces of zeros become holes.
+
+    Args:
+        folder: a descriptor of the folder.
+        name: its name; nothing stands there.
+        chunks: the content.
+        check: called between two pieces.
+        mode: permission bits; None for the usual ones.
+        mtime: nanoseconds; None for now.
+        owner: user and group, kept as far as the system lets us.
+        like: the name of a file in the folder whose extended attributes it gets.
+        attributes: more of those, as far as the system takes them.
+        flush: whether to wait for the disk; else the caller does so for many at once.
+    """
+    fd = os.open(name, NEW, 0o666 if mode is None else 0o600, dir_fd=folder)
+    try:
+        for chunk in chunks:
+            if chunk == ZERO_CHUNK:
+                os.lseek(fd, len(chunk), os.SEEK_CUR)
+            else:
+                _write(fd, chunk, check)
+        os.ftruncate(fd, os.lseek(fd, 0, os.SEEK_CUR))  # it may end with a hole
+        if owner is not None:
+            own(fd, owner)
+        if like:
+            copy_attributes(folder, like, fd)
+        for attribute, value in attributes:
+            with suppress(OSError):
+                os.setxattr(fd, attribute, value)
+        if mode is not None:
+            os.fchmod(fd, mode)
+        # The clock of the file system ticks only every few milliseconds and inodes are used
+        # again at once, so that two versions could have one fingerprint.
+        now = time.time_ns() if mtime is None else mtime
+        os.utime(fd, ns=(now, now))
+        if flush:
+            os.fsync(fd)
+        return os.fstat(fd)
+    finally:
+        os.close(fd)
+
+
+def _write(fd: int, chunk: bytes, check: Callable[[], None]) -> None:
+    rest = memoryview(chunk)
+    while rest:
+        check()
+        rest = rest[os.write(fd, rest[:CHUNK_BYTES]) :]
+
+
+def own(fd: int, owner: tuple[int, int]) -> None:
+    """Give a file to its owner, as far as we may."""
+    status = os.fstat(fd)
+    if (status.st_uid, status.st_gid) != owner:
+        with suppress(OSError):
+            os.fchown(fd, *owner)
+
+
+def copy_attributes(folder: int, name: str, fd: int) -> None:
+    """Extended attributes, and with them access lists, as far as we may."""
+    if not hasattr(os, "listxattr"):
+        return
+    with suppress(OSError):
+        opened = os.open(name, READABLE | os.O_NOFOLLOW, dir_fd=folder)
+        try:
+            for attribute in os.listxattr(opened):
+                with suppress(OSError):
+                    os.setxattr(fd, attribute, os.getxattr(opened, attribute))
+        finally:
+            os.close(opened)
+
+
+def build_tree(
+    folder: int,
+    name: str,
+    tree: Sequence[EntryState],
+    fetch: ContentSource,
+    check: Callable[[], None],
+    *,
+    flush: bool = True,
+) -> os.stat_result:
+    """Make a whole tree again, the first image under `name`; a folder stands before its content."""
+    open_folders: list[tuple[EntryState, int]] = []
+    try:
+        for image in tree:
+            check()
+            above = image.path.rpartition("/")[0]
+            while len(open_folders) > 1 and open_folders[-1][0].path != above:
+                _finish_folder(*open_folders.pop())
+            inside = open_folders[-1][1] if open_folders else folder
+            last = image.path.rpartition("/")[2] or name
+            _build(inside, last, image, fetch, check, flush=flush)
+            if image.kind == "folder":
+                flags = READABLE | os.O_DIRECTORY | os.O_NOFOLLOW
+                open_folders.append((image, os.open(last, flags, dir_fd=inside)))
+        while open_folders:
+            _finish_folder(*open_folders.pop())
+    finally:
+        for _, fd in open_folders:
+            os.close(fd)
+    return os.stat(name, dir_fd=folder, follow_symlinks=False)
+
+
+def _build(
+    folder: int,
+    name: str,
+    image: EntryState,
+    fetch: ContentSource,
+    check: Callable[[], None],
+    *,
+    flush: bool,
+) -> None:
+    if image.kind == "folder":
+        os.mkdir(name, 0o700, dir_fd=folder)
+    elif image.kind == "link":
+        os.symlink(image.target, name, dir_fd=folder)
+        with suppress(OSError, NotImplementedError):
+            os.chown(name, *image.owner, dir_fd=folder, follow_symlinks=False)
+        os.utime(name, ns=(image.mtime, image.mtime), dir_fd=folder, follow_symlinks=False)
+    elif image.kind == "pipe":
+        os.mkfifo(name, image.mode, dir_fd=folder)
+    else:
+        write_file(
+            folder,
+            name,
+            fetch(image.digest),
+            check,
+            mode=image.mode,
+            mtime=image.mtime,
+            owner=image.owner,
+            flush=flush,
+        )
+
+
+def _finish_folder(image: EntryState, fd: int) -> None:
+    """After its content was made, which moved its time."""
+    try:
+        own(fd, image.owner)
+        os.fchmod(fd, image.mode)
+        os.utime(fd, ns=(image.mtime, image.mtime))
+    finally:
+        os.close(fd)
+
+
+def remove_tree(folder: int, name: str) -> None:
+    """Remove whatever stands there, links not followed; nothing there is no harm."""
+    try:
+        status = os.stat(name, dir_fd=folder, follow_symlinks=False)
+    except FileNotFoundError:
+        return
+    if not stat.S_ISDIR(status.st_mode):
+        os.unlink(name, dir_fd=folder)
+        return
+    fd = os.open(name, READABLE | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=folder)
+    try:
+        with os.scandir(fd) as scan:
+            names = [entry.name for entry in scan]
+        for inner in names:
+            remove_tree(fd, inner)
+    finally:
+        os.close(fd)
+    os.rmdir(name, dir_fd=folder)
+
+
+def rename_new(source: int, name: str, folder: int, target: str) -> None:
+    """Give a thing another name where nothing stands.
+
+    Raises:
+        FileExistsError: something does.
+    """
+    if _renameat2(source, name, folder, target, NO_REPLACE):
+        return
+    status = os.stat(name, dir_fd=source, follow_symlinks=False)
+    if not stat.S_ISDIR(status.st_mode):
+        try:
+            os.link(name, target, src_dir_fd=source, dst_dir_fd=folder, follow_symlinks=False)
+        except FileExistsError:
+            raise
+        except OSError as error:
+            if error.errno not in NO_LINKS:
+                raise
+        else:
+            os.unlink(name, dir_fd=source)
+            return
+    if status_of(folder, target) is not None:
+        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), target)
+    os.rename(name, target, src_dir_fd=source, dst_dir_fd=folder)
+
+
+def replace(folder: int, name: str, target: str, former_name: str) -> None:
+    """Put a file in the place of another, which keeps a name: the one's former or `former_name`.
+
+    Where the kernel can exchange two names, no moment has a file with two names or with none.
+    """
+    if _renameat2(folder, name, folder, target, EXCHANGE):
+        return
+    try:
+        os.link(target, former_name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
+    except OSError as error:
+        if error.errno not in NO_LINKS:
+            raise
+        os.rename(target, former_name, src_dir_fd=folder, dst_dir_fd=folder)
+    os.rename(name, target, src_dir_fd=folder, dst_dir_fd=folder)
+
+
+def _renameat2(source: int, name: str, folder: int, target: str, flags: int) -> bool:
+    """The system call of that name; False where this system or file system has it not."""
+    call = _library_call()
+    if call is None or call(source, os.fsencode(name), folder, os.fsencode(target), flags) == 0:
+        return call is not None
+    import ctypes
+
+    code = ctypes.get_errno()
+    if code in NO_RENAMEAT2:
+        return False
+    raise OSError(code, os.strerror(code), target)
+
+
+@lru_cache(maxsize=1)
+def _library_call() -> Any:
+    import ctypes
+
+    try:
+        call = ctypes.CDLL(None, use_errno=True).renameat2
+    except (AttributeError, OSError, TypeError):
+        return None
+    text, number = ctypes.c_char_p, ctypes.c_int
+    call.argtypes = [number, text, number, text, ctypes.c_uint]
+    return call
+
+
+def rename(source: int, name: str, folder: int, target: str) -> None:
+    """Give a thing another name; a file that has it already goes."""
+    os.rename(name, target, src_dir_fd=source, dst_dir_fd=folder)
+
+
+def drop_name(folder: int, name: str) -> None:
+    """Take a name from a file that has another one."""
+    os.unlink(name, dir_fd=folder)
+
+
+def make_one(folder: int, name: str, mode: int | None = None) -> os.stat_result:
+    """Make one folder."""
+    os.mkdir(name, 0o777, dir_fd=folder)
+    if mode is not None:
+        os.chmod(name, mode, dir_fd=folder)
+    return os.stat(name, dir_fd=folder, follow_symlinks=False)
+
+
+def set_mode(folder: int, name: str, mode: int) -> os.stat_result:
+    """Give a file or folder other permission bits; a link is refused.
+
+    Raises:
+        OSError: ELOOP for a link.
+    """
+    opened = os.open(name, (O_PATH or READABLE) | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+    try:
+        if stat.S_ISLNK(os.fstat(opened).st_mode):
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), name)
+        os.chmod(f"{DESCRIPTORS}/{opened}" if O_PATH else opened, mode)  # noqa: PTH101 - or a number
+        return os.fstat(opened)
+    finally:
+        os.close(opened)
+
+
+def unmake_one(folder: int, name: str) -> bool:
+    """Remove a folder if it is empty; whether it was."""
+    try:
+        os.rmdir(name, dir_fd=folder)
+    except OSError:
+        return False
+    return True
+
+
+def holds_only(folder: int, name: str, prefix: str) -> bool:
+    """Whether all names in a folder start like this; an empty one holds no other."""
+    fd = os.open(name, READABLE | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=folder)
+    try:
+        with os.scandir(fd) as scan:
+            return all(entry.name.startswith(prefix) for entry in scan)
+    finally:
+        os.close(fd)
+
+
+def status_of(folder: int, name: str) -> os.stat_result | None:
+    """What stands there, links not followed; None for nothing."""
+    try:
+        return os.stat(name, dir_fd=folder, follow_symlinks=False)
+    except FileNotFoundError:
+        return None
+
+
+def flush_system(fd: int) -> None:
+    """See all that was written to a file system onto the disk."""
+    import ctypes
+
+    try:
+        if ctypes.CDLL(None, use_errno=True).syncfs(fd) == 0:
+            return
+    except (AttributeError, OSError, TypeError):
+        pass
+    os.sync()
+
+
+def flush_folder(folder: int) -> None:
+    """See the names of a folder onto the disk."""
+    with suppress(OSError):
+        fd = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=folder)
+        try:
+            os.fsync(fd)
+        finally:
+            os.close(fd)
+
+
+MAX_TRASH_NAMES = 1000
+
+
+class Trash:
+    """The trash of the desktop, where there is one (freedesktop.org's specification 1.0).
+
+    It takes things by renaming, so it serves only its own file system. Undo does not
+    need it: what is deleted is kept for that as well. It is where a person looks.
+
+    Args:
+        folder: that with `files` and `info` in it.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    @classmethod
+    def of_desktop(cls) -> Self | None:
+        """The user's; None where no desktop has made one."""
+        folder = Path(platformdirs.user_data_dir()) / "Trash"
+        # Not `is_dir` of a Path, which raises where the folder above is closed to us.
+        has = all(os.path.isdir(folder / name) for name in ("files", "info"))  # noqa: PTH112
+        return cls(folder) if os.name == "posix" and has else None
+
+    def take(self, source: int, name: str, display: str, path: str) -> bool:
+        """Move something there.
+
+        Args:
+            source: a descriptor of the folder it is in.
+            name: its name there.
+            display: the name it had.
+            path: where it was, absolute.
+
+        Returns:
+            Whether it went; False leaves it where it was.
+        """
+        try:
+            files, info = (_folder(self.folder / part) for part in ("files", "info"))
+        except OSError:
+            return False
+        try:
+            return self._take(source, name, display, path, files, info)
+        except OSError:
+            return False
+        finally:
+            os.close(files)
+            os.close(info)
+
+    def _take(self, source: int, name: str, display: str, path: str, files: int, info: int) -> bool:
+        now = datetime.now().astimezone().strftime("%Y-%m-%dT%H:%M:%S")
+        record = f"[Trash Info]\nPath={quote(os.fsencode(path))}\nDeletionDate={now}\n".encode()
+        for number in range(1, MAX_TRASH_NAMES):
+            free = display if number == 1 else f"{display}.{number}"
+            try:
+                write_file(info, f"{free}.trashinfo", [record], lambda: None, mode=0o600)
+            except FileExistsError:
+                continue
+            if status_of(files, free) is not None:
+                os.unlink(f"{free}.trashinfo", dir_fd=info)
+                continue
+            try:
+                os.rename(name, free, src_dir_fd=source, dst_dir_fd=files)
+            except OSError:
+                with suppress(OSError):
+                    os.unlink(f"{free}.trashinfo", dir_fd=info)
+                return False
+            return True
+        return False
+
+
+def _folder(path: Path) -> int:
+    return os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW)
 
 
 def make_folder(folder: SafePath) -> None:
@@ -49,7 +483,7 @@ def make_folder(folder: SafePath) -> None:
                 raise explained(error, step.display) from None
 
 
-def write_new(path: SafePath, data: bytes, check: Check | None = None) -> None:
+def write_new(path: SafePath, data: bytes, check: Callable[[], None] = lambda: None) -> None:
     """Write a file that does not exist yet.
 
     Where the system has nameless files, the name appears when all is written, so not
@@ -58,7 +492,7 @@ def write_new(path: SafePath, data: bytes, check: Check | None = None) -> None:
     Args:
         path: where; its folder exists.
         data: all of it.
-        check: see `Check`.
+        check: called between two steps; raises when the work should stop.
 
     Raises:
         Conflict: the name is taken.
@@ -77,14 +511,14 @@ def write_new(path: SafePath, data: bytes, check: Check | None = None) -> None:
             raise explained(error, path.display) from None
 
 
-def _written_nameless(place: Place, data: bytes, check: Check | None) -> bool:
+def _written_nameless(place: WritePlace, data: bytes, check: Callable[[], None]) -> bool:
     """Write and then name it; False where the file system cannot do so."""
     if not NAMELESS:
         return False
     try:
         fd = os.open(".", NAMELESS | os.O_WRONLY | os.O_CLOEXEC, 0o666, dir_fd=place.folder)
     except OSError as error:
-        if error.errno in UNABLE:
+        if error.errno in NO_NAMELESS:
             return False
         raise
     try:
@@ -93,7 +527,7 @@ def _written_nameless(place: Place, data: bytes, check: Check | None) -> bool:
     except FileExistsError:
         raise
     except OSError as error:
-        if error.errno in UNABLE:
+        if error.errno in NO_NAMELESS:
             return False
         raise
     finally:
@@ -101,7 +535,7 @@ def _written_nameless(place: Place, data: bytes, check: Check | None) -> bool:
     return True
 
 
-def _written_in_place(place: Place, data: bytes, check: Check | None) -> None:
+def _written_in_place(place: WritePlace, data: bytes, check: Callable[[], None]) -> None:
     fd = os.open(place.name, NEW, 0o666, dir_fd=place.folder)
     try:
         _write(fd, data, check)
@@ -113,29 +547,21 @@ def _written_in_place(place: Place, data: bytes, check: Check | None) -> None:
         os.close(fd)
 
 
-def _write(fd: int, data: bytes, check: Check | None) -> None:
-    rest = memoryview(data)
-    while rest:
-        if check is not None:
-            check()
-        rest = rest[os.write(fd, rest[:1_048_576]) :]
-
-
 def _taken(path: SafePath) -> Conflict:
     return Conflict(f"{path.display} exists already.", hint="Use another name.")
 
 
-def explained(error: OSError, shown: str) -> ToolError:
+def explained(error: OSError, display: str) -> ToolError:
     """The failure of a write in words."""
     if error.errno in (errno.EACCES, errno.EROFS, errno.EPERM):
         return PathDenied(
-            f"Access denied: the operating system does not let toolcrib write {shown}.",
+            f"Access denied: the operating system does not let toolcrib write {display}.",
             hint="Use another folder, or ask the user for the permission.",
             rule="permissions",
         )
     full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
     why = "the disk is full" if full else error.strerror or str(error)
     return StorageFailure(
-        f"{shown} cannot be written: {why}.",
+        f"{display} cannot be written: {why}.",
         hint="Free some space, or use another folder." if full else "",
     )

@@ -16,7 +16,7 @@ from toolcrib.core.errors import Busy, TimedOut
 from toolcrib.core.pipeline import Proceed
 from toolcrib.core.services import Services
 from toolcrib.core.tool import NONE, Tool
-from toolcrib.execution.jobs.jobs import Jobs
+from toolcrib.execution.jobs import Jobs
 
 HEARTBEAT = 10.0
 """Seconds without a word after which the caller is told that the work goes on."""

@@ -26,7 +26,7 @@ from toolcrib.core.errors import (
 from toolcrib.core.pipeline import Proceed
 from toolcrib.core.policy import Decision, decide, joined
 from toolcrib.core.tool import EXEC, NET, READ, SEND, WRITE, Right
-from toolcrib.files.workspace import Workspace
+from toolcrib.files.paths import Workspace
 from toolcrib.middleware.links import canonical
 from toolcrib.state.approvals import Approvals, fingerprint
 from toolcrib.state.redaction import redact

@@ -38,7 +38,7 @@ def cut(text: str, max_tokens: int) -> tuple[str, int]:
         or _whole_character(text, least, limit)
     )
     if not spare and estimate(text[:end]) > max_tokens:
-        end = limit
+        end = _affordable(text, limit, max_tokens)
     return text[:end], end
 
 
@@ -77,6 +77,14 @@ def _last_end(boundary: re.Pattern[str], text: str, low: int, high: int) -> int:
     end = 0
     for match in boundary.finditer(text, low, high):
         end = match.end()
+    return end
+
+
+def _affordable(text: str, high: int, max_tokens: int) -> int:
+    """The end moved back until the head, measured by itself, is within a small budget."""
+    end = high
+    while end and estimate(text[:end]) > max_tokens:
+        end -= 1
     return end
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from toolcrib.toolcalls.records import (
+from toolcrib.toolcalls.output import (
     ContentDelta,
     Diagnostic,
     Event,
@@ -10,7 +10,7 @@ from toolcrib.toolcalls.records import (
     ReasoningDelta,
     ToolCall,
 )
-from toolcrib.toolcalls.stream import ToolCallStream, parse_message, parse_tool_calls
+from toolcrib.toolcalls.parser import ToolCallStream, parse_message, parse_tool_calls
 
 __all__ = [
     "ContentDelta",

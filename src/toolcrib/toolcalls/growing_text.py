@@ -8,10 +8,93 @@ text was cut into pieces.
 from __future__ import annotations
 
 import re
-from collections.abc import Generator
-from typing import TypeVar
+from collections.abc import Generator, Iterable
+from functools import lru_cache
+from typing import NamedTuple, TypeVar
 
-from toolcrib.toolcalls.markset import Found, MarkSet
+NO_LIMIT = 2**62
+
+
+class Found(NamedTuple):
+    """A mark, and where it stands.
+
+    Kept instead of a match wherever more text is waited for: a match holds on to the text,
+    which then is copied whenever it grows.
+    """
+
+    mark: str
+    start: int
+    end: int
+
+
+def found_by(match: re.Match[str] | None) -> Found | None:
+    """What a pattern found."""
+    return Found(match[0], *match.span()) if match is not None else None
+
+
+class MarkSet:
+    """Some marks, none of which begins another, and what finds them.
+
+    Two are never equal: those that are asked for often are made once.
+    """
+
+    __slots__ = ("_search", "marks", "match", "max_length", "starts")
+
+    def __init__(self, marks: Iterable[str] = ()) -> None:
+        self.marks = frozenset(filter(None, marks))
+        pattern = re.compile("|".join(branches(sorted(self.marks))) or r"(?!)")
+        self.match = pattern.match
+        self._search = pattern.search
+        self.max_length = max(map(len, self.marks), default=0)
+        self.starts = frozenset(mark[:size] for mark in self.marks for size in range(1, len(mark)))
+        """What a mark can begin with."""
+
+    def __contains__(self, text: str) -> bool:
+        return text in self.marks
+
+    def find(self, text: str, at: int, limit: int = NO_LIMIT) -> Found | None:
+        """The first of them from here on."""
+        match = self._search(text, at, limit)
+        return Found(match[0], *match.span()) if match is not None else None
+
+    def begun(self, text: str, at: int) -> int:
+        """The place from which on the text may be the beginning of a mark; its end if none."""
+        size = len(text)
+        for start in range(max(at, size - self.max_length + 1), size):
+            if text[start:] in self.starts:
+                return start
+        return size
+
+
+@lru_cache(maxsize=1024)
+def joined(*parts: MarkSet | str) -> MarkSet:
+    """All of these together."""
+    return MarkSet(
+        mark for part in parts for mark in (part.marks if isinstance(part, MarkSet) else (part,))
+    )
+
+
+def branches(marks: Iterable[str]) -> list[str]:
+    """Patterns, one for each first character, that try what marks have in common once.
+
+    At the top of a pattern they let the search skip to a character with which one begins.
+    """
+    groups: dict[str, list[str]] = {}
+    for mark in filter(None, marks):
+        groups.setdefault(mark[0], []).append(mark[1:])
+    return [re.escape(first) + _rest(rests) for first, rests in groups.items()]
+
+
+def _rest(rests: list[str]) -> str:
+    inner = branches(rests)
+    if not inner:
+        return ""
+    pattern = inner[0] if len(inner) == 1 and "" not in rests else f"(?:{'|'.join(inner)})"
+    return f"{pattern}?" if "" in rests else pattern
+
+
+NONE = MarkSet()
+
 
 T = TypeVar("T")
 Wait = Generator[None, None, T]
@@ -24,7 +107,7 @@ QUOTED = {
     '"': re.compile(r'[^"\\]*(?:\\.[^"\\]*)*+', re.DOTALL),
     "'": re.compile(r"[^'\\]*(?:\\.[^'\\]*)*+", re.DOTALL),
 }
-ENOUGH = 500_000
+MAX_WASTED_CHARS = 500_000
 """How many characters may be read in vain, in all, before ends are looked for more cheaply."""
 
 
@@ -33,7 +116,7 @@ def end_of(match: re.Match[str] | None, at: int) -> int:
     return match.end() if match is not None else at
 
 
-class Growing:
+class GrowingText:
     """The text so far, and whether it is all.
 
     Who waits for more keeps no match and no other name for the text: it would have to be
@@ -58,7 +141,7 @@ class Growing:
         """Forget the first characters; every position moves."""
         self.text = self.text[count:]
 
-    def blank(self, at: int) -> Wait[int]:
+    def skip_blank(self, at: int) -> Wait[int]:
         """Where the white space from here ends."""
         while self.text[at : at + 1] in WHITE:
             at = end_of(BLANK.match(self.text, at), at)
@@ -75,7 +158,7 @@ class Growing:
                 return at
             yield
 
-    def room(self, at: int, count: int) -> Wait[str]:
+    def peek(self, at: int, count: int) -> Wait[str]:
         """The next characters, fewer only at the end of the text."""
         while len(self.text) < at + count and not self.ended:
             yield
@@ -87,14 +170,14 @@ class Growing:
             found = marks.match(self.text, at)
             if found is not None:
                 return found[0]
-            if self.ended or len(self.text) - at >= marks.longest:
+            if self.ended or len(self.text) - at >= marks.max_length:
                 return ""
             rest = self.text[at:]
             if rest and rest not in marks.starts:
                 return ""
             yield
 
-    def past(self, at: int, marks: MarkSet) -> Wait[tuple[int, str]]:
+    def mark_after_blank(self, at: int, marks: MarkSet) -> Wait[tuple[int, str]]:
         """Where the white space from here ends, and which of the marks stands there."""
         while True:
             if self.text[at : at + 1] in WHITE:
@@ -103,7 +186,7 @@ class Growing:
             if found is not None:
                 return at, found[0]
             rest = len(self.text) - at
-            if self.ended or rest >= marks.longest:
+            if self.ended or rest >= marks.max_length:
                 return at, ""
             if rest and self.text[at:] not in marks.starts:
                 return at, ""
@@ -124,15 +207,15 @@ class Growing:
             found = marks.find(self.text, at)
             if found is not None or self.ended:
                 return found
-            at = max(at, len(self.text) - marks.longest + 1)
+            at = max(at, len(self.text) - marks.max_length + 1)
             yield
 
-    def run(self, pattern: re.Pattern[str], at: int, most: int) -> Wait[str]:
-        """The longest run of a pattern of single characters from here, cut at `most`."""
+    def run(self, pattern: re.Pattern[str], at: int, limit: int) -> Wait[str]:
+        """The longest run of a pattern of single characters from here, cut at `limit`."""
         while True:
             size = end_of(pattern.match(self.text, at), at) - at
-            if size >= most or at + size < len(self.text) or self.ended:
-                return self.text[at : at + min(size, most)]
+            if size >= limit or at + size < len(self.text) or self.ended:
+                return self.text[at : at + min(size, limit)]
             yield
 
     def balanced(self, at: int) -> Wait[int]:

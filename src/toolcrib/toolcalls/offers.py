@@ -1,4 +1,4 @@
-"""The tools that were offered: whose name a model means, and which types its arguments have."""
+"""The offered tools: which one a written name means, and the types of its arguments."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ AFFIXES = re.compile(r"^(?:functions?|call|tools?)[_.\-:](?=.)|[_.\-]\d+$")
 """Ids that are nearly `functions.NAME:0`."""
 PARTS = re.compile(r"__|[./:]")
 NAME = re.compile(r"[\w$@][\w.\-:/@$]*")
-LONGEST_WRITTEN = 256
-DEEPEST = 16
-MOST_SCHEMAS = 1_000
+MAX_WRITTEN_CHARS = 256
+MAX_SCHEMA_DEPTH = 16
+MAX_SCHEMAS = 1_000
 """How many references and alternatives of a schema are followed."""
 
 Schema = Mapping[str, Any]
@@ -62,9 +62,9 @@ class Offers:
         """The offered name that was meant, or None."""
         if written in self.schemas:
             return written
-        return _meant(written, self._names) if len(written) <= LONGEST_WRITTEN else None
+        return _meant(written, self._names) if len(written) <= MAX_WRITTEN_CHARS else None
 
-    def spelt(self, written: str) -> str:
+    def canonical_name(self, written: str) -> str:
         """The offered name that was meant, else the name without the format's additions."""
         return self.resolve(written) or bare_name(written)
 
@@ -133,7 +133,7 @@ def _index(names: tuple[str, ...]) -> tuple[dict[str, list[str]], dict[str, list
 
 def kinds_of(schema: Any, root: Schema) -> frozenset[str]:
     """The JSON types that a schema allows; empty where nothing is known."""
-    return _kinds(schema, root, DEEPEST, iter(range(MOST_SCHEMAS)))
+    return _kinds(schema, root, MAX_SCHEMA_DEPTH, iter(range(MAX_SCHEMAS)))
 
 
 def bare_name(written: str) -> str:

@@ -1,25 +1,100 @@
-"""What has been read so far: content and reasoning as they flow, calls, diagnostics."""
+"""Results of parsing a model's text: records, the output so far, and the parser's state."""
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from hashlib import blake2b
+from typing import Any, Literal
 
-from toolcrib.toolcalls.decoders.decoder import Cut
+from toolcrib.toolcalls.decoders.decoder import Cut, Reading
+from toolcrib.toolcalls.growing_text import GrowingText
 from toolcrib.toolcalls.offers import Offers
-from toolcrib.toolcalls.records import (
-    Code,
-    ContentDelta,
-    Diagnostic,
-    Event,
-    ParsedText,
-    ReasoningDelta,
-    ToolCall,
-)
-from toolcrib.toolcalls.shapes import Raw
+from toolcrib.toolcalls.shapes import RawCall
 
-LONGEST_SHOWN = 2000
+Code = Literal["truncated", "malformed", "in_reasoning"]
+"""Why something that looked like a call is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """One call that a model wrote.
+
+    `name` is canonical_name as it was offered. `id` is the model's own where it gave one, else made
+    of the call's place, name and arguments, so that it is the same every time.
+    """
+
+    name: str
+    arguments: dict[str, Any]
+    id: str
+
+    def to_json(self) -> dict[str, Any]:
+        """The call as JSON values."""
+        return {"id": self.id, "name": self.name, "arguments": self.arguments}
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """Something that began like a call and is none; nothing of it may run.
+
+    Attributes:
+        code: `truncated` (the text ended in it), `malformed`, or `in_reasoning`.
+        message: one sentence that can be sent back to the model.
+        text: what the model wrote, cut after 2,000 characters.
+        name: the tool, where that much could be read.
+    """
+
+    code: Code
+    message: str
+    text: str
+    name: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """The diagnostic as JSON values."""
+        canonical = {"code": self.code, "message": self.message, "text": self.text}
+        return {**canonical, "name": self.name} if self.name else canonical
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedText:
+    """A model's text taken apart: what a person reads, what it thought, what it calls."""
+
+    content: str = ""
+    reasoning: str = ""
+    calls: list[ToolCall] = field(default_factory=list)
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+
+    def to_json(self) -> dict[str, Any]:
+        """All of it as JSON values."""
+        return {
+            "content": self.content,
+            "reasoning": self.reasoning,
+            "calls": [call.to_json() for call in self.calls],
+            "diagnostics": [found.to_json() for found in self.diagnostics],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class ContentDelta:
+    """A further piece of what a person reads."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReasoningDelta:
+    """A further piece of the reasoning."""
+
+    text: str
+
+
+Event = ContentDelta | ReasoningDelta | ToolCall
+"""What a stream tells: nothing of it is taken back later."""
+
+
+MAX_EXCERPT_CHARS = 2000
 TICKS = re.compile(r"`+|[^`]+")
 SPACE = " \t\r\n"
 MESSAGES: dict[Code, str] = {
@@ -77,7 +152,7 @@ class Flow:
         lead = piece[:start]
         if self._is_broken or (self.was_broken and not self._parts):
             lead = max(self._before, lead, key=len) if self._parts else ""
-        self._say(lead + core)
+        self._emit(lead + core)
         self._white = [piece[start + len(core) :]]
         self._before, self._is_broken = "", False
 
@@ -90,39 +165,39 @@ class Flow:
         """Nothing follows."""
         white = "".join(self._white)
         if white and not self.was_broken:
-            self._say(white)
+            self._emit(white)
         self._white = []
 
-    def _say(self, text: str) -> None:
+    def _emit(self, text: str) -> None:
         self._parts.append(text)
         self.size += len(text)
         self._events.append(self._kind(text))
 
 
-class Output:
+class ParserOutput:
     """Collects the parts, and the events that tell of them."""
 
     def __init__(self, offers: Offers) -> None:
         self.offers = offers
         self.events: list[Event] = []
         self.calls: list[ToolCall] = []
-        self._raws: list[Raw] = []
+        self._raws: list[RawCall] = []
         self._ids: set[str] = set()
         self.notes: list[Diagnostic] = []
         self.is_settled = False
         """Nothing that comes can make what was called part of the reasoning."""
         self._span = self._ticks = 0
-        self._told = 0
+        self._reported = 0
         self.content = Flow(ContentDelta, self.events, edges=True)
         self.reasoning = Flow(ReasoningDelta, self.events, edges=False)
 
-    def say(self, piece: str) -> None:
+    def write_content(self, piece: str) -> None:
         """Content."""
         if not piece:
             return
         _, is_line, rest = piece.rpartition("\n")
         if is_line:
-            self.leave_code()
+            self.end_code()
         if self._ticks or "`" in rest:
             for run in TICKS.finditer(rest):
                 if run[0][0] == "`":
@@ -136,7 +211,7 @@ class Output:
         """Whether a run of backticks on this line is not closed by one as long."""
         return self._after_ticks() > 0
 
-    def leave_code(self) -> None:
+    def end_code(self) -> None:
         """What follows is no inline code."""
         self._span = self._ticks = 0
 
@@ -146,21 +221,21 @@ class Output:
             return self._ticks
         return 0 if self._ticks == self._span else self._span
 
-    def think(self, piece: str) -> None:
+    def write_reasoning(self, piece: str) -> None:
         """Reasoning."""
         if piece:
             self.reasoning.write(piece)
 
-    def add(self, raw: Raw) -> None:
+    def add(self, raw: RawCall) -> None:
         """A call."""
-        name = self.offers.spelt(raw.name)
+        name = self.offers.canonical_name(raw.name)
         given = "" if raw.id in self._ids else raw.id
         made = given or stable_id(len(self.calls), name, raw.arguments)
         self._ids.add(made)
         self.calls.append(ToolCall(name, raw.arguments, made))
         self._raws.append(raw)
 
-    def adopt(self, other: Output) -> None:
+    def adopt(self, other: ParserOutput) -> None:
         """Take over the calls and diagnostics of a part that was read by itself."""
         for raw in other._raws:
             self.add(raw)
@@ -168,11 +243,11 @@ class Output:
 
     def note(self, code: Code, text: str, name: str = "") -> None:
         """Something that is no call after all."""
-        shown = self.offers.spelt(name) if name else ""
-        message = MESSAGES[code].format(name=f" of {shown}" if shown else "")
-        self.notes.append(Diagnostic(code, message, text[:LONGEST_SHOWN], shown))
+        canonical = self.offers.canonical_name(name) if name else ""
+        message = MESSAGES[code].format(name=f" of {canonical}" if canonical else "")
+        self.notes.append(Diagnostic(code, message, text[:MAX_EXCERPT_CHARS], canonical))
 
-    def lose(self, cut: Cut, text: str, *, ended: bool) -> None:
+    def note_cut(self, cut: Cut, text: str, *, ended: bool) -> None:
         """A call that was cut off or cannot be read."""
         self.note("malformed" if cut.closed or not ended else "truncated", text, cut.name)
 
@@ -182,14 +257,14 @@ class Output:
         self._raws.clear()
         self._ids.clear()
 
-    def was_reasoning(self, heading: str) -> None:
+    def move_to_reasoning(self, heading: str) -> None:
         """All so far was reasoning, but for a heading: its end came without its beginning."""
         self.reasoning.write(self.content.text.removeprefix(heading))
         for call in self.calls:
             self.note("in_reasoning", json.dumps(call.to_json(), ensure_ascii=False), call.name)
         self.forget()
         self.content = Flow(ContentDelta, self.events, edges=False)
-        self.leave_code()
+        self.end_code()
 
     def settle(self) -> None:
         """From here on a call is told as soon as it is whole."""
@@ -198,8 +273,8 @@ class Output:
     def take(self) -> list[Event]:
         """The events since the last time."""
         if self.is_settled:
-            self.events += self.calls[self._told :]
-            self._told = len(self.calls)
+            self.events += self.calls[self._reported :]
+            self._reported = len(self.calls)
         events = self.events.copy()
         self.events.clear()
         return events
@@ -215,3 +290,45 @@ def stable_id(place: int, name: str, arguments: object) -> str:
     """An id that is the same whenever the same call stands at the same place."""
     text = repr((place, name, arguments)).encode(errors="replace")
     return f"call_{blake2b(text, digest_size=6).hexdigest()}"
+
+
+MAX_INNER_CHARS = 1_000_000
+MIN_TRIM_CHARS = 8192
+Whole = Callable[[str, Offers], ParserOutput]
+
+
+class ParserState:
+    """How far a text was read, and what came of it.
+
+    Args:
+        offers: the tools.
+        whole: reads a part of the text by itself; None within such a part.
+    """
+
+    def __init__(self, offers: Offers, whole: Whole | None = None) -> None:
+        self.text = GrowingText()
+        self.reading = Reading(self.text, offers)
+        self.out = ParserOutput(offers)
+        self.pos = 0
+        self.marks = 0
+        """How many were dealt with."""
+        self.is_stripped = False
+        """Whether headers of gpt-oss without their marks were seen."""
+        self._whole = whole
+
+    def inner(self, part: str) -> ParserOutput | None:
+        """What a part of the text comes to by itself; None for parts of parts."""
+        if self._whole is None or len(part) > MAX_INNER_CHARS:
+            return None
+        return self._whole(part, self.reading.offers)
+
+    def emit_to(self, at: int) -> None:
+        """The text up to a place is content."""
+        self.out.write_content(self.text.text[self.pos : at])
+        self.pos = at
+
+    def trim(self) -> None:
+        """Forget what was read, now and then."""
+        if self.pos > MIN_TRIM_CHARS and self.pos * 2 > len(self.text.text):
+            self.text.drop(self.pos)
+            self.pos = 0

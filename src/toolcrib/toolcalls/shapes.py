@@ -1,4 +1,4 @@
-"""Which JSON values are calls: the shapes in which models and servers write them."""
+"""Shapes of calls in JSON, as models and servers write them."""
 
 from __future__ import annotations
 
@@ -6,20 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from toolcrib.toolcalls.jsontext import NotJson, decode
 from toolcrib.toolcalls.offers import NAME, OBJECT, Offers
+from toolcrib.toolcalls.values import NotJson, decode
 
 NAMES = ("name", "tool_name", "function_name", "tool", "function", "recipient_name", "action")
 ARGUMENTS = (
-    "arguments",
-    "parameters",
-    "args",
-    "input",
-    "params",
-    "tool_input",
-    "action_input",
-    "kwargs",
-)
+    "arguments", "parameters", "args", "input", "params", "tool_input", "action_input", "kwargs",
+)  # fmt: skip
 IDS = ("id", "call_id", "tool_call_id")
 LISTS = ("tool_calls", "tool_uses", "calls", "function_calls")
 BESIDE = {"type", "index", "reasoning", "thought", "explanation", *IDS}
@@ -27,7 +20,7 @@ BESIDE = {"type", "index", "reasoning", "thought", "explanation", *IDS}
 
 
 @dataclass(slots=True)
-class Raw:
+class RawCall:
     """A call as the text has it: the name as written, an id where the model gave one."""
 
     name: str
@@ -35,14 +28,14 @@ class Raw:
     id: str = ""
 
 
-def calls_of(value: Any, offers: Offers) -> list[Raw | None]:
+def calls_of(value: Any, offers: Offers) -> list[RawCall | None]:
     """The calls of a value that stands where a call stands; None for each that is broken."""
-    found: list[Raw | None] = []
+    found: list[RawCall | None] = []
     _collect(value, offers, 4, found)
     return found
 
 
-def _collect(value: Any, offers: Offers, depth: int, found: list[Raw | None]) -> None:
+def _collect(value: Any, offers: Offers, depth: int, found: list[RawCall | None]) -> None:
     if isinstance(value, list) and depth:
         for item in value:
             _collect(item, offers, depth - 1, found)
@@ -56,7 +49,7 @@ def _collect(value: Any, offers: Offers, depth: int, found: list[Raw | None]) ->
         found.append(_call(value, offers, depth))
 
 
-def _call(value: Mapping[str, Any], offers: Offers, depth: int) -> Raw | None:
+def _call(value: Mapping[str, Any], offers: Offers, depth: int) -> RawCall | None:
     given = ""
     for key in IDS:
         if isinstance(value.get(key), str | int):
@@ -66,12 +59,12 @@ def _call(value: Mapping[str, Any], offers: Offers, depth: int) -> Raw | None:
         inner = value.get(key)
         if inner is not None and isinstance(inner, OBJECT) and depth:
             found = _call(inner, offers, depth - 1)
-            return Raw(found.name, found.arguments, found.id or given) if found else None
+            return RawCall(found.name, found.arguments, found.id or given) if found else None
     for key in NAMES:
         name = value.get(key)
         if isinstance(name, str) and NAME.fullmatch(name.strip()):
             arguments = _arguments(value, key)
-            return None if arguments is None else Raw(name.strip(), arguments, given)
+            return None if arguments is None else RawCall(name.strip(), arguments, given)
     return _keyed(value, offers)
 
 
@@ -99,7 +92,7 @@ def as_arguments(given: Any) -> dict[str, Any] | None:
     return dict(given) if isinstance(given, OBJECT) else None
 
 
-def _keyed(value: Mapping[str, Any], offers: Offers) -> Raw | None:
+def _keyed(value: Mapping[str, Any], offers: Offers) -> RawCall | None:
     """`{"NAME": {arguments}}`, as Apertus writes."""
     if len(value) != 1:
         return None
@@ -107,7 +100,7 @@ def _keyed(value: Mapping[str, Any], offers: Offers) -> Raw | None:
     if not NAME.fullmatch(name) or (offers and offers.resolve(name) is None):
         return None
     arguments = as_arguments(given)
-    return None if arguments is None else Raw(name, arguments)
+    return None if arguments is None else RawCall(name, arguments)
 
 
 def is_plain_call(value: Any, offers: Offers) -> bool:

@@ -7,7 +7,7 @@ from ada_url import URL
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from toolcrib.documents.markup.addresses import MAX_URL, absolute
+from toolcrib.documents.html_text import MAX_URL, absolute
 
 BASES = ["https://Site.example:443/a/b?c#d", "http://127.0.1.1:8080/x/", "https://[::1]/"]
 PARTS = st.sampled_from(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.documents.texts import atom, rss
-from toolcrib.documents.markup.feeds import read_feed, written
+from toolcrib.documents.feeds import read_feed, written
 
 TWO = """<rss version="2.0" xmlns:content="http://purl.org/rss/1.0/modules/content/"><channel>
 <title>News</title><item><title>One</title><link>/one</link><description>Short</description>

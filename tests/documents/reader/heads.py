@@ -6,7 +6,7 @@ import json
 
 from turbohtml import parse
 
-from toolcrib.documents.reader.metadata.page_metadata import Meta, read_meta
+from toolcrib.documents.reader.page_metadata import PageMetadata, read_meta
 
 CONTEXT = "https://schema.org"
 URL = "https://site.example/posts/one.html"
@@ -16,7 +16,7 @@ STORY = (
 )
 
 
-def meta(body: str, url: str = URL) -> Meta:
+def meta(body: str, url: str = URL) -> PageMetadata:
     return read_meta(parse(body, positions=False), url)
 
 

@@ -24,8 +24,13 @@ from tests.documents.reader.markdown_site_cases import (
     MORE_TABLES,
     SITES,
 )
-from toolcrib.documents.reader.markdown.contents import Heading, Link
-from toolcrib.documents.reader.markdown.writer import to_markdown, to_text, write
+from toolcrib.documents.reader.markdown.writer import (
+    MarkdownHeading,
+    PageLink,
+    to_markdown,
+    to_text,
+    write,
+)
 
 pytestmark = pytest.mark.rows("A18", "A20", "D26")
 
@@ -91,7 +96,7 @@ def test_an_outline_with_the_places_of_the_headings():
     ]
     for heading in written.outline:
         assert written.markdown[heading.offset :].startswith("#" * heading.level + " ")
-    assert isinstance(written.outline[0], Heading)
+    assert isinstance(written.outline[0], MarkdownHeading)
 
 
 def test_links_and_pictures_once_each_and_absolute():
@@ -103,11 +108,11 @@ def test_links_and_pictures_once_each_and_absolute():
         BASE,
     )
     assert written.links == (
-        Link("https://site.example/x", "one"),
-        Link("https://site.example/docs/page#top", "t"),
-        Link("https://site.example/y", "two words"),
+        PageLink("https://site.example/x", "one"),
+        PageLink("https://site.example/docs/page#top", "t"),
+        PageLink("https://site.example/y", "two words"),
     )
-    assert written.images == (Link("https://site.example/i.png", "I"),)
+    assert written.images == (PageLink("https://site.example/i.png", "I"),)
 
 
 def test_without_a_base_addresses_stay():

@@ -7,12 +7,12 @@ import itertools
 import pytest
 
 from tests.documents.reader.heads import STORY, article, linked, meta, named, told
-from toolcrib.documents.reader.metadata.page_metadata import Meta
+from toolcrib.documents.reader.page_metadata import PageMetadata
 
 
 def test_a_page_without_anything_says_nothing():
-    assert meta("<p>nothing") == Meta(excerpt="nothing")
-    assert meta("") == Meta()
+    assert meta("<p>nothing") == PageMetadata(excerpt="nothing")
+    assert meta("") == PageMetadata()
 
 
 def test_the_site_s_name():

@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.documents.reader.heads import CONTEXT, article, linked, meta, named, told
-from toolcrib.documents.reader.metadata.page_metadata import Meta
+from toolcrib.documents.reader.page_metadata import PageMetadata
 
 LIMITS = {"title": 500, "byline": 300, "site_name": 120, "excerpt": 2000, "description": 500}
 
 
-def check(found: Meta) -> None:
+def check(found: PageMetadata) -> None:
     for field in fields(found):
         text = getattr(found, field.name)
         assert isinstance(text, str)

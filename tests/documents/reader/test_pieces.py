@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from toolcrib.documents.reader import pieces
+from toolcrib.documents.reader import large_pages
 from toolcrib.documents.reader.extraction import extract
-from toolcrib.documents.reader.pieces import FIRST, MIN_CHARS, Pieces
+from toolcrib.documents.reader.large_pages import FIRST, MIN_CHARS, Pieces
 
 pytestmark = pytest.mark.rows("D27")
 NUMBER = 80_000
@@ -113,7 +113,7 @@ def test_a_list_goes_on_counting_where_its_items_are_all_the_same() -> None:
 
 @pytest.mark.parametrize("around", [("", ""), ("<p>One ", " two.</p><p>The end.</p>")])
 def test_a_row_of_less_signs_is_cut_and_none_is_lost(around: tuple[str, str]) -> None:
-    signs = "<" * pieces.MANY_MARKS
+    signs = "<" * large_pages.MANY_MARKS
     source = f"{around[0]}{signs}<{around[1]}"
     texts = _texts(f"<body>{source}")
     assert len(texts) > 1
@@ -126,7 +126,7 @@ def test_a_row_of_less_signs_is_cut_and_none_is_lost(around: tuple[str, str]) ->
 
 @pytest.mark.parametrize("opening", ["<script>", "<!-- ", "<p title='", "<textarea>"])
 def test_less_signs_that_are_no_text_are_not_cut(opening: str) -> None:
-    texts = _texts(f"<p>Before.</p>{opening}{'<' * pieces.MANY_MARKS}")
+    texts = _texts(f"<p>Before.</p>{opening}{'<' * large_pages.MANY_MARKS}")
     assert len(texts) == 1
 
 
@@ -136,4 +136,4 @@ def test_pieces_that_are_few_words_after_all_are_read_whole() -> None:
 
 
 def test_the_limits_are_in_order() -> None:
-    assert pieces.FIRST < pieces.OTHERS < pieces.MIN_CHARS
+    assert large_pages.FIRST < large_pages.OTHERS < large_pages.MIN_CHARS

@@ -3,14 +3,14 @@ from __future__ import annotations
 from turbohtml import parse
 
 from toolcrib.documents.reader.block_choice import drop_rest
-from toolcrib.documents.reader.tree import MAX_ELEMENTS, Page, read_tree
+from toolcrib.documents.reader.tree import MAX_ELEMENTS, PageTables, read_tree
 
 
 def blocks_of(html: str) -> list[str]:
     return [block.text for block in page_of(html).blocks]
 
 
-def page_of(html: str) -> Page:
+def page_of(html: str) -> PageTables:
     document = parse(html, positions=False)
     return read_tree(document.find("body"))
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from toolcrib.documents.reader.trees import Kinds, Trees
+from toolcrib.documents.reader.scorer import Kinds, Trees
 
 WIDTH = 4
 

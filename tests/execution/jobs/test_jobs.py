@@ -15,9 +15,8 @@ from toolcrib.core.call import ErrorInfo, Image, Next, Result
 from toolcrib.core.config import Config, data_folder
 from toolcrib.core.errors import Conflict, NotFound
 from toolcrib.core.services import Services
-from toolcrib.execution.jobs.handle import JobHandle
-from toolcrib.execution.jobs.jobs import Jobs
-from toolcrib.execution.jobs.rows import KEEP_SECONDS, SILENT_SECONDS
+from toolcrib.execution.job_store import KEEP_SECONDS, SILENT_SECONDS
+from toolcrib.execution.jobs import JobHandle, Jobs
 
 Work = Callable[[JobHandle], Awaitable[Result | None]]
 

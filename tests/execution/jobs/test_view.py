@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcrib.execution.jobs.view import JobView, Piece, Record
+from toolcrib.execution.job_store import JobView, OutputSpan, Record
 from toolcrib.system.ring_buffer import Ring, Segment, join
 
 
@@ -41,5 +41,5 @@ def test_a_gap_is_named_and_counted() -> None:
 
 def test_a_piece_leaves_out_half_characters() -> None:
     data = "aüb".encode()
-    assert Piece.of(Segment(2, data[2:])) == Piece(3, "b")
-    assert Piece.of(Segment(0, data[:2])) == Piece(0, "a")
+    assert OutputSpan.of(Segment(2, data[2:])) == OutputSpan(3, "b")
+    assert OutputSpan.of(Segment(0, data[:2])) == OutputSpan(0, "a")

@@ -12,11 +12,10 @@ import pytest
 
 from tests.conftest import absent
 from tests.files.changes.conftest import Bench, Picture, picture
-from toolcrib.execution.runs.background_run import Running
-from toolcrib.execution.runs.outcome import Outcome, Ran
-from toolcrib.execution.runs.runs import Runs
+from toolcrib.execution.runs.outcome import RunOutcome, RunResult
+from toolcrib.execution.runs.runs import BackgroundRun, Runs
 from toolcrib.execution.sandbox.sandbox import Sandbox
-from toolcrib.files.changes.steps import Step
+from toolcrib.files.changes.undo_log import LoggedStep
 
 __all__ = ["Picture", "RunBench", "picture"]
 
@@ -31,30 +30,30 @@ class RunBench(Bench):
     def runs(self) -> Runs:
         return self.services.use(Runs)
 
-    async def sh(self, script: str, commit: Any = None, **more: Any) -> Ran:
+    async def sh(self, script: str, commit: Any = None, **more: Any) -> RunResult:
         """Run a shell script in the root."""
         more = {"seconds": SECONDS, "cwd": self.path("."), "tool": "run_command", **more}
         return await self.runs.run(["/bin/sh", "-c", script], self.ctx(), commit=commit, **more)
 
-    async def start(self, script: str, **more: Any) -> Running:
+    async def start(self, script: str, **more: Any) -> BackgroundRun:
         """Start a shell script in the background."""
         return await self.runs.start(
             ["/bin/sh", "-c", script], self.ctx(), tool="run_command", cwd=self.path("."), **more
         )
 
-    async def changed(self, script: str, commit: Any = None, **more: Any) -> Outcome:
+    async def changed(self, script: str, commit: Any = None, **more: Any) -> RunOutcome:
         """What a script that succeeds changed."""
         ran = await self.sh(script, commit, **more)
         assert ran.exit_code == 0, str(ran.stderr)
         return ran.outcome
 
-    async def apply_held(self, held: str) -> Outcome:
+    async def apply_held(self, held: str) -> RunOutcome:
         return await self.runs.apply(held, self.ctx())
 
-    async def drop_held(self, held: str) -> Outcome:
+    async def drop_held(self, held: str) -> RunOutcome:
         return await self.runs.drop(held, self.ctx())
 
-    async def steps(self) -> list[Step]:
+    async def steps(self) -> list[LoggedStep]:
         return await self.changes.steps()
 
 

@@ -18,7 +18,7 @@ async def main(root: str, commit: str, script: str) -> None:
     sys.stdout.write("ready\n")
     sys.stdout.flush()
     outcome = (await bench.sh(script, commit, seconds=60.0)).outcome
-    sys.stdout.write(f"{outcome.state} {outcome.held}\n")
+    sys.stdout.write(f"{outcome.state} {outcome.pending_id}\n")
     sys.stdout.flush()
     await asyncio.sleep(60)
 

@@ -12,7 +12,7 @@ from toolcrib.core.context import Caller, Ctx
 from toolcrib.core.errors import Denied, NotFound
 from toolcrib.core.registry import Registry
 from toolcrib.core.session import Session
-from toolcrib.execution.runs.outcome import Outcome
+from toolcrib.execution.runs.outcome import RunOutcome
 
 
 def elsewhere(*roots: Path, level: str = "", **run: object) -> RunBench:
@@ -31,7 +31,7 @@ def of_another(bench: RunBench) -> RunBench:
     return RunBench(bench.root, bench.services, Session("two"))
 
 
-async def by_hand(bench: RunBench, held: str) -> Outcome:
+async def by_hand(bench: RunBench, held: str) -> RunOutcome:
     """Apply as a person does at the command line, whose conversations are all new."""
 
     async def invoke(*_: object) -> Result:
@@ -55,15 +55,15 @@ async def check_workspaces(bench: RunBench, tmp_path: Path, level: str) -> None:
     held = await bench.changed("echo changed > a", "ask")
     other = elsewhere(tmp_path / "proj", level=level)
     try:
-        await refused(other, held.held)
-        await refused(other, "wrong", unlisted=held.held)
+        await refused(other, held.pending_id)
+        await refused(other, "wrong", unlisted=held.pending_id)
     finally:
         await other.services.close()
     with pytest.raises(NotFound, match="no held run wrong") as info:
         await bench.apply_held("wrong")
-    assert held.held in info.value.hint
+    assert held.pending_id in info.value.hint
     assert (bench.root / "a").read_text() == "mine\n"
-    assert (await bench.apply_held(held.held)).state == "applied"
+    assert (await bench.apply_held(held.pending_id)).state == "applied"
     assert (bench.root / "a").read_text() == "changed\n"
 
 
@@ -86,12 +86,12 @@ async def test_all_of_its_roots_must_be_there(opened: Opened, root: Path, tmp_pa
     held = await both.changed(f"echo 1 > one; echo 2 > {second}/two", "ask")
     await both.services.close()
     one = elsewhere(root)
-    await refused(one, held.held)
+    await refused(one, held.pending_id)
     await one.services.close()
     link = tmp_path / "link"
     link.symlink_to(root)
     more = elsewhere(third, second, link)
-    assert (await more.apply_held(held.held)).state == "applied"
+    assert (await more.apply_held(held.pending_id)).state == "applied"
     await more.services.close()
     assert ((root / "one").read_text(), (second / "two").read_text()) == ("1\n", "2\n")
 
@@ -101,14 +101,14 @@ async def check_conversations(bench: RunBench) -> None:
     other = of_another(bench)
     for way in (other.apply_held, other.drop_held):
         with pytest.raises(Denied, match="belongs to another conversation") as info:
-            await way(held.held)
+            await way(held.pending_id)
         assert info.value.stable_code == "denied"
-        assert f"toolcrib call apply_changes id={held.held}" in info.value.hint
+        assert f"toolcrib call apply_changes id={held.pending_id}" in info.value.hint
     with pytest.raises(NotFound) as unknown:
         await other.apply_held("wrong")
-    assert held.held not in unknown.value.hint
+    assert held.pending_id not in unknown.value.hint
     assert not (bench.root / "a").exists()
-    assert (await by_hand(bench, held.held)).state == "applied"
+    assert (await by_hand(bench, held.pending_id)).state == "applied"
     assert (bench.root / "a").read_text() == "changed\n"
 
 

@@ -11,9 +11,9 @@ import pytest
 
 from tests.execution.runs.conftest import Opened, RunBench, need_overlay, picture, settle
 from toolcrib.core.errors import Unavailable
-from toolcrib.execution.runs.disk.index import Index, Memory, Seen, compare
+from toolcrib.execution.runs.snapshots import Snapshot, SnapshotCache, SnapshotEntry, compare
 from toolcrib.execution.sandbox.sandbox import Sandbox
-from toolcrib.files.tree_images import Image
+from toolcrib.files.trees import EntryState
 
 
 async def test_changes_are_one_step_that_can_be_undone(bare: RunBench, root: Path) -> None:
@@ -75,7 +75,7 @@ async def test_the_files_are_put_back_where_they_shall_not_change(
     assert any("put back after it" in note for note in outcome.notes)
     assert {changed.path for changed in outcome.files} == {"a", "d/c"}
     if commit == "ask":
-        applied = await bare.apply_held(outcome.held)
+        applied = await bare.apply_held(outcome.pending_id)
         assert applied.state == "applied"
         assert (root / "a").read_text() == "a\nb\n"
         assert len(await bare.steps()) == 1
@@ -93,9 +93,9 @@ async def test_a_held_run_in_conflict_stays(bare: RunBench, root: Path) -> None:
     (root / "a").write_text("a\n")
     outcome = await bare.changed("echo b >> a", "ask")
     (root / "a").write_text("mine\n")
-    assert (await bare.apply_held(outcome.held)).state == "held"
+    assert (await bare.apply_held(outcome.pending_id)).state == "held"
     assert (root / "a").read_text() == "mine\n"
-    assert (await bare.drop_held(outcome.held)).state == "dropped"
+    assert (await bare.drop_held(outcome.pending_id)).state == "dropped"
     assert not await bare.steps()
 
 
@@ -197,7 +197,7 @@ async def test_what_is_known_survives_a_restart_and_damage(
     await other.changed("echo b >> a")
     await other.undo()
     assert (root / "a").read_text() == "a\n"
-    assert isinstance(Memory(known.parent, str(root)), Memory)
+    assert isinstance(SnapshotCache(known.parent, str(root)), SnapshotCache)
 
 
 async def test_names_that_are_no_text(bare: RunBench, root: Path) -> None:
@@ -262,7 +262,7 @@ async def test_a_cancelled_run_is_logged_and_mended(bare: RunBench, root: Path) 
 async def test_what_was_beyond_the_first_look_is_not_new(
     bare: RunBench, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("toolcrib.execution.runs.disk.index.MOST_ENTRIES", 30)
+    monkeypatch.setattr("toolcrib.execution.runs.snapshots.MAX_ENTRIES", 30)
     for number in range(40):
         (root / f"f{number:02}").write_text("mine")
     outcome = await bare.changed("rm f00 f01 f02; echo new > a0")
@@ -272,10 +272,10 @@ async def test_what_was_beyond_the_first_look_is_not_new(
 
 
 def test_what_could_not_be_listed_is_neither_new_nor_gone() -> None:
-    file = Seen(Image("d/a", "file", 0o644, 1, (1, 1)), 1)
-    folder = Seen(Image("d", "folder", 0o755, 1, (1, 1)), 1)
-    blind = Index({"d": folder}, unread=["d"])
-    seeing = Index({"d": folder, "d/a": file})
+    file = SnapshotEntry(EntryState("d/a", "file", 0o644, 1, (1, 1)), 1)
+    folder = SnapshotEntry(EntryState("d", "folder", 0o755, 1, (1, 1)), 1)
+    blind = Snapshot({"d": folder}, unread=["d"])
+    seeing = Snapshot({"d": folder, "d/a": file})
     assert compare(blind, seeing) == ([], [])
     assert compare(seeing, blind) == ([], [])
 

@@ -47,8 +47,8 @@ async def ready(opened: Opened, root: Path) -> tuple[RunBench, str]:
     bench = opened()
     await need_overlay(bench)
     held = await bench.changed(SCRIPT, "ask")
-    assert held.held
-    return bench, held.held
+    assert held.pending_id
+    return bench, held.pending_id
 
 
 @pytest.mark.timeout(90)

@@ -12,7 +12,7 @@ import pytest
 from tests.execution.runs.conftest import RunBench, settle
 from toolcrib.core.call import Next
 from toolcrib.core.errors import Conflict, PathDenied, StorageFailure, TimedOut
-from toolcrib.execution.runs.obstacles import cause, to_mend
+from toolcrib.execution.runs.verdict import cause, to_mend
 
 ROOM = 3_000_000
 LARGE = "head -c 6000000 /dev/zero > large"
@@ -34,10 +34,10 @@ async def test_after_a_change_outside_no_second_try_is_named(bench: RunBench, ro
     held = await bench.changed("echo b >> a", "ask")
     await settle()
     (root / "a").write_text("mine\n")
-    outcome = await bench.apply_held(held.held)
-    assert (outcome.state, outcome.held, outcome.next) == ("held", held.held, None)
+    outcome = await bench.apply_held(held.pending_id)
+    assert (outcome.state, outcome.pending_id, outcome.next) == ("held", held.pending_id, None)
     assert any("run it again" in note and "drop=true" in note for note in outcome.notes)
-    assert (await bench.drop_held(held.held)).state == "dropped"
+    assert (await bench.drop_held(held.pending_id)).state == "dropped"
 
 
 async def test_nor_by_the_run_that_others_overtook(bench: RunBench, root: Path) -> None:
@@ -50,17 +50,17 @@ async def test_nor_by_the_run_that_others_overtook(bench: RunBench, root: Path) 
 
     outcome = await bench.changed("echo ready; sleep 1; echo b >> a", on_output=change)
     assert (outcome.state, outcome.next) == ("held", None)
-    assert outcome.held
+    assert outcome.pending_id
 
 
 async def test_nor_where_it_was_taken_back(bare: RunBench, root: Path) -> None:
     (root / "a").write_text("a\n")
     held = await bare.changed("echo b >> a", "ask")
-    assert held.next == Next("apply_changes", {"id": held.held})
+    assert held.next == Next("apply_changes", {"id": held.pending_id})
     await settle()
     (root / "a").write_text("mine\n")
-    outcome = await bare.apply_held(held.held)
-    assert (outcome.state, outcome.held, outcome.next) == ("held", held.held, None)
+    outcome = await bare.apply_held(held.pending_id)
+    assert (outcome.state, outcome.pending_id, outcome.next) == ("held", held.pending_id, None)
     assert any("run it again" in note and "drop=true" in note for note in outcome.notes)
     assert (root / "a").read_text() == "mine\n"
 
@@ -70,10 +70,10 @@ async def test_a_full_disk_is_told_and_the_run_can_be_applied_later(
 ) -> None:
     held = await bench.changed(LARGE, "ask")
     with little_room(), pytest.raises(StorageFailure, match="the disk is full") as info:
-        await bench.apply_held(held.held)
+        await bench.apply_held(held.pending_id)
     assert "first some space has to be freed; then apply_changes" in info.value.hint
     assert list(root.iterdir()) == []
-    assert (await bench.apply_held(held.held)).state == "applied"
+    assert (await bench.apply_held(held.pending_id)).state == "applied"
     assert (root / "large").stat().st_size == 6_000_000
 
 
@@ -87,7 +87,7 @@ async def test_a_run_that_meets_a_full_disk_says_what_comes_first(
             on_output=lambda _: later.enter_context(little_room()),
         )
     assert outcome.state == "held", outcome.notes
-    assert outcome.next == Next("apply_changes", {"id": outcome.held})
+    assert outcome.next == Next("apply_changes", {"id": outcome.pending_id})
     assert any("first some space has to be freed; then" in note for note in outcome.notes)
     assert list(root.iterdir()) == []
 

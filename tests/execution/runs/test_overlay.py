@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.execution.runs.conftest import RunBench, picture, run_folders
-from toolcrib.execution.runs.outcome import Changed
+from toolcrib.execution.runs.outcome import ChangedFile
 
 
 async def test_a_run_that_changes_nothing_leaves_no_step(bench: RunBench, tmp_path: Path) -> None:
@@ -90,9 +90,9 @@ async def test_what_changed_is_told_with_a_difference(bench: RunBench, root: Pat
     (root / "b.bin").write_bytes(b"\0" * 100)
     outcome = await bench.changed("printf 'one\\n2\\nthree\\n' > a.py; printf 'n\\n' > n; rm b.bin")
     assert set(outcome.files) == {
-        Changed("a.py", "changed", 1, 1, 12),
-        Changed("n", "created", 1, 0, 2),
-        Changed("b.bin", "deleted", 0, 0, 100),
+        ChangedFile("a.py", "changed", 1, 1, 12),
+        ChangedFile("n", "created", 1, 0, 2),
+        ChangedFile("b.bin", "deleted", 0, 0, 100),
     }
     assert outcome.diff.splitlines() == [
         "--- a/a.py", "+++ b/a.py", "@@ -1,3 +1,3 @@", " one", "-two", "+2", " three",

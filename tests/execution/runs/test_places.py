@@ -12,7 +12,7 @@ from toolcrib.core.config import Config
 from toolcrib.core.errors import NotConfigured
 from toolcrib.core.services import Services
 from toolcrib.core.session import Session
-from toolcrib.execution.runs.disk.mounts import has_own_clock, kind_of_system
+from toolcrib.execution.runs.overlay_run import has_own_clock, kind_of_system
 
 
 def bench_on(*roots: Path, **sections: dict[str, object]) -> RunBench:

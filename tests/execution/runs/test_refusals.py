@@ -11,10 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.execution.runs.conftest import RunBench, picture
-from toolcrib.execution.runs.links import leads_out
-from toolcrib.files.paths import SafePath
-from toolcrib.files.roots import Root
-from toolcrib.files.workspace import Workspace
+from toolcrib.execution.runs.verdict import leads_out
+from toolcrib.files.beneath import Root
+from toolcrib.files.paths import SafePath, Workspace
 
 
 @pytest.mark.parametrize(

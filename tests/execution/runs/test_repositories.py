@@ -312,7 +312,7 @@ async def test_a_held_repository_is_judged_when_it_is_applied(
     held = await bench.changed("git init -q", "ask")
     (config,) = (tmp_path / "state/runs").glob("*/*/*/upper/.git/config")
     config.write_text("[core]\n\tfsmonitor = evil\n")
-    outcome = await bench.apply_held(held.held)
+    outcome = await bench.apply_held(held.pending_id)
     assert not (root / ".git").exists()
     assert "core.fsmonitor" in str(outcome.notes)
 

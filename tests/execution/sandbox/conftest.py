@@ -16,7 +16,7 @@ from toolcrib.core.config import Config
 from toolcrib.core.services import Services
 from toolcrib.execution.sandbox.sandbox import Sandbox
 from toolcrib.execution.sandbox.terms import Bind, View
-from toolcrib.files.workspace import Workspace
+from toolcrib.files.paths import Workspace
 
 PYTHON = sys.executable
 

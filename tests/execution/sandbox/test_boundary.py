@@ -14,10 +14,10 @@ from tests.execution.sandbox.conftest import Box, Open
 from toolcrib.core.config import Config, data_folder
 from toolcrib.core.errors import BadInput, NotFound, Unavailable
 from toolcrib.core.services import Services
-from toolcrib.execution.sandbox.launcher import confinement as launcher
-from toolcrib.execution.sandbox.network import Doors
-from toolcrib.execution.sandbox.preparation import Request
-from toolcrib.execution.sandbox.start import Starter
+from toolcrib.execution.sandbox import launcher
+from toolcrib.execution.sandbox.network import RunNetworks
+from toolcrib.execution.sandbox.preparation import RunRequest
+from toolcrib.execution.sandbox.starter import Starter
 from toolcrib.execution.sandbox.terms import Bind, Overlay, Pty, ReadOnly
 from toolcrib.net.egress.client import Egress
 from toolcrib.net.egress.guard_proxy import GuardProxy
@@ -261,12 +261,12 @@ async def test_where_machine_code_is_refused_an_interpreter_starts_the_program(
     report = await strong.sandbox.report()
     assert report.quick == launcher.knows(platform.machine())
     services = Services(Config.load({"workspace": {"roots": [str(strong.root)]}}))
-    doors = Doors(lambda: services.use(GuardProxy), lambda: services.use(Egress))
+    doors = RunNetworks(lambda: services.use(GuardProxy), lambda: services.use(Egress))
     starter = Starter(strong.workspace, services.config, services.use(Processes), doors)
     (tmp_path / "secret").write_text("canary")
     (strong.root / "plain").write_text("benign")
     script = 'cat plain "$1"; grep -E "NoNewPrivs|Seccomp:" /proc/self/status'
-    request = Request(
+    request = RunRequest(
         argv=("sh", "-c", script, "sh", str(tmp_path / "secret")),
         cwd=str(strong.root),
         views={str(strong.root): Bind()},

@@ -9,7 +9,7 @@ import subprocess
 import pytest
 
 from tests.execution.sandbox.conftest import Box
-from toolcrib.execution.sandbox.cgroups import PREFIX, Group, delegated
+from toolcrib.execution.sandbox.process_limits import PREFIX, ControlGroup, delegated
 from toolcrib.execution.sandbox.terms import Bind, Limits
 
 pytestmark = [
@@ -33,7 +33,7 @@ async def test_a_run_is_in_a_group_of_its_own_and_the_group_goes_with_it(box: Bo
 
 
 async def test_the_group_refuses_what_is_above_the_limits() -> None:
-    group = await asyncio.to_thread(Group.make, Limits(processes=5, memory_bytes=50_000_000))
+    group = await asyncio.to_thread(ControlGroup.make, Limits(processes=5, memory_bytes=50_000_000))
     assert group is not None
     enter = f"echo 0 > {group.path}/cgroup.procs; "
     flood = "for i in 1 2 3 4 5 6 7 8 9; do sleep 9 & done"

@@ -21,9 +21,8 @@ from tests.execution.sandbox.conftest import Box, Open
 from tests.servers.survivors import Tag, gone, survivors
 from toolcrib.core.config import data_folder
 from toolcrib.core.errors import Unavailable
-from toolcrib.execution.sandbox import pid_limit as numbering
-from toolcrib.execution.sandbox.inspection import judge, leftovers
-from toolcrib.execution.sandbox.places import SCRATCH
+from toolcrib.execution.sandbox import process_limits
+from toolcrib.execution.sandbox.preparation import SCRATCH_PREFIX
 from toolcrib.execution.sandbox.terms import MEGABYTE, Bind, Limits
 from toolcrib.execution.sandbox.usage import tree
 
@@ -116,11 +115,13 @@ async def test_cpu_time(box: Box) -> None:
 
 async def test_a_ceiling_for_root(strong: Box) -> None:
     """A burst is over before anybody could look: the kernel itself refuses what is too much."""
-    if os.getuid() or not numbering.is_own():
+    if os.getuid() or not process_limits.has_own_pid_max():
         pytest.skip("for root, from Linux 6.14 on")
     outside = Path("/proc/sys/kernel/pid_max").read_text()
     done = await strong.sh("cat /proc/sys/kernel/pid_max", limits=Limits(processes=20))
-    assert int(done.out) == 20 * 3 + numbering.RESERVED + numbering.OUTER
+    assert (
+        int(done.out) == 20 * 3 + process_limits.RESERVED_NUMBERS + process_limits.OUTER_PROCESSES
+    )
     assert Path("/proc/sys/kernel/pid_max").read_text() == outside
     write = "import os; os.write(os.open('/proc/sys/kernel/pid_max', os.O_WRONLY), b'30000')"
     assert (await strong.run(sys.executable, "-c", write)).code == 1
@@ -183,7 +184,7 @@ async def test_a_start_that_is_given_up_at_once_leaves_no_folder(open_box: Open)
         with pytest.raises(asyncio.CancelledError):
             await start
     for _ in range(200):
-        if not list((data_folder() / "sandbox").glob(f"{SCRATCH}*")):
+        if not list((data_folder() / "sandbox").glob(f"{SCRATCH_PREFIX}*")):
             return
         await asyncio.sleep(0.02)
     pytest.fail("scratch folders stayed")
@@ -213,8 +214,9 @@ SERVER = """
 import asyncio, sys
 from toolcrib.core.config import Config
 from toolcrib.core.services import Services
-from toolcrib.files import Workspace
-from toolcrib.execution.sandbox import Bind, Sandbox
+from toolcrib.files.paths import Workspace
+from toolcrib.execution.sandbox.terms import Bind
+from toolcrib.execution.sandbox.sandbox import Sandbox
 async def main():
     root, level, script = sys.argv[1:]
     services = Services(Config.load({"workspace": {"roots": [root]}, "run": {"level": level}}))
@@ -315,32 +317,3 @@ def _all_but(free: int) -> Iterator[None]:
     finally:
         for fd in held[free:]:
             os.close(fd)
-
-
-# What a run leaves.
-
-
-def test_leftovers(tmp_path: Path) -> None:
-    root = tmp_path / "ws"
-    (root / "sub").mkdir(parents=True)
-    (root / "fine").symlink_to("sub")
-    (root / "out").symlink_to("/etc/passwd")
-    (root / "sub" / "up").symlink_to("../../x")
-    os.mkfifo(root / "fifo")
-    (root / "plain").write_text("")
-    (root / "setuid").write_text("")
-    (root / "setuid").chmod(0o4755)
-    found = {finding.path: finding.problem for finding in leftovers(root)}
-    assert found == {
-        "out": "link out",
-        "sub/up": "link out",
-        "fifo": "fifo",
-        "setuid": "setuid",
-    }
-
-
-def test_judge(open_box: Open, tmp_path: Path) -> None:
-    protection = open_box().workspace.gate.protection
-    assert judge(protection, str(tmp_path), [".git", "hooks", "pre-commit"])
-    assert judge(protection, str(tmp_path), [".mcp.json"])
-    assert not judge(protection, str(tmp_path), ["src", "main.py"])

@@ -10,7 +10,7 @@ import pytest
 
 from tests.execution.sandbox.conftest import Box, Open
 from toolcrib.core.errors import Unavailable
-from toolcrib.execution.sandbox.places import Scratch
+from toolcrib.execution.sandbox.preparation import Scratch
 from toolcrib.execution.sandbox.terms import MEGABYTE, Limits
 
 SPAWNS = """
@@ -102,7 +102,7 @@ async def test_a_thread_that_is_refused_ends_no_watch(
 
 
 def test_a_folder_in_use_is_nobody_elses_to_remove(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("toolcrib.execution.sandbox.places.SETTLED", -1.0)
+    monkeypatch.setattr("toolcrib.execution.sandbox.preparation.SETTLED_SECONDS", -1.0)
     first = Scratch.make()
     second = Scratch.make()
     assert Path(first.path).is_dir()

@@ -20,8 +20,11 @@ PROGRAM = """
 import asyncio, os, sys
 from toolcrib.core.config import Config
 from toolcrib.core.services import Services
-from toolcrib.files import Workspace
-from toolcrib.execution.sandbox import Bind, Limits, Overlay, Sandbox
+from toolcrib.files.paths import Workspace
+from toolcrib.execution.sandbox.terms import Bind
+from toolcrib.execution.sandbox.terms import Limits
+from toolcrib.execution.sandbox.terms import Overlay
+from toolcrib.execution.sandbox.sandbox import Sandbox
 from pathlib import Path
 root, level = sys.argv[1:]
 async def main():

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from tests.execution.shell.corpora import HOSTILE, READING, WORKING
 from toolcrib.core.policy import Decision
 from toolcrib.core.run_settings import CommandRule
-from toolcrib.execution.shell.parser import read_script
-from toolcrib.execution.shell.policy import judge
+from toolcrib.execution.command_policy import shell_decision
+from toolcrib.execution.shell_parser import read_script
 
 pytestmark = pytest.mark.rows("C183", "X15")
 OPEN = "it runs without a boundary"
@@ -23,7 +23,7 @@ def may_read(word: str) -> bool:
 
 
 def said(text: str, *rules: CommandRule, why: str = "") -> Decision:
-    return judge(text, rules, open_why=why, may_read=may_read)
+    return shell_decision(text, rules, open_why=why, may_read=may_read)
 
 
 def rule(action: str, *pattern: str | list[str]) -> CommandRule:

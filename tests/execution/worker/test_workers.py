@@ -18,14 +18,13 @@ from toolcrib.core.errors import (
     ToolError,
     UnsupportedContent,
 )
-from toolcrib.execution.worker.task import Task
-from toolcrib.execution.worker.workers import MOST_IDLE, MOST_RUNNING, Workers
+from toolcrib.execution.workers import MAX_IDLE, MAX_RUNNING, Task, Workers
 from toolcrib.system.processes import Processes
 
 ROOM = "tests.execution.worker.tasks"
 ECHO = Task(f"{ROOM}:echo", "Echoing")
 ACT = Task(f"{ROOM}:act", "The act", seconds=20, megabytes=400, hint="Act less.")
-FLOOD = Task(f"{ROOM}:flood", "The flood", most=100_000)
+FLOOD = Task(f"{ROOM}:flood", "The flood", max_bytes=100_000)
 GROW = Task(f"{ROOM}:grow", "Growing", megabytes=2000)
 
 
@@ -111,12 +110,12 @@ async def test_a_child_that_grew_is_not_kept(workers, processes):
 
 
 async def test_calls_at_once_have_children_of_their_own(workers, processes):
-    calls = [workers.run(ECHO, {"n": n}, bytes([n]) * 1000) for n in range(3 * MOST_RUNNING)]
+    calls = [workers.run(ECHO, {"n": n}, bytes([n]) * 1000) for n in range(3 * MAX_RUNNING)]
     answers = await asyncio.gather(*calls)
-    assert [a["n"] for a, _ in answers] == list(range(3 * MOST_RUNNING))
+    assert [a["n"] for a, _ in answers] == list(range(3 * MAX_RUNNING))
     assert [content for _, content in answers] == [bytes([n]) * 1000 for n in range(12)]
-    assert len({a["pid"] for a, _ in answers}) <= MOST_RUNNING
-    assert workers.idle <= MOST_IDLE
+    assert len({a["pid"] for a, _ in answers}) <= MAX_RUNNING
+    assert workers.idle <= MAX_IDLE
 
 
 @pytest.mark.parametrize("what", ["spin", "nap"])
@@ -203,7 +202,7 @@ async def test_a_cancelled_call_leaves_no_process(workers, processes):
 
 
 async def test_a_waiting_call_can_be_cancelled(workers, processes):
-    busy = [asyncio.create_task(act(workers, "nap")) for _ in range(MOST_RUNNING + 2)]
+    busy = [asyncio.create_task(act(workers, "nap")) for _ in range(MAX_RUNNING + 2)]
     await asyncio.sleep(0.3)
     for call in busy:
         call.cancel()

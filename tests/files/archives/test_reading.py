@@ -15,8 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolcrib.core.errors import BadInput, TooLarge, ToolError, UnsupportedContent
-from toolcrib.files.archives.reader import Archive, Limits, open_archive
-from toolcrib.files.archives.writer import format_of
+from toolcrib.files.archives import Archive, ArchiveLimits, format_of, open_archive
 
 pytestmark = pytest.mark.rows("C021")
 PACKED: dict[str, Callable[[bytes], bytes]] = {
@@ -45,7 +44,7 @@ def made(form: str, *members: tuple[str, bytes]) -> bytes:
 
 
 def opened(data: bytes, **limits: int) -> Archive:
-    return open_archive(io.BytesIO(data), len(data), Limits(**limits), lambda: None)
+    return open_archive(io.BytesIO(data), len(data), ArchiveLimits(**limits), lambda: None)
 
 
 def names(archive: Archive) -> list[tuple[str, str]]:

@@ -18,9 +18,8 @@ from toolcrib.core.registry import Registry
 from toolcrib.core.services import Services
 from toolcrib.core.session import Session
 from toolcrib.files.changes.changes import Changes
-from toolcrib.files.changes.plan import Applied, Plan
-from toolcrib.files.paths import SafePath
-from toolcrib.files.workspace import Workspace
+from toolcrib.files.changes.step import AppliedStep, Step
+from toolcrib.files.paths import SafePath, Workspace
 
 Picture = dict[str, tuple[object, ...]]
 
@@ -52,20 +51,20 @@ class Bench:
         caller = Caller("test")
         return Ctx("1", caller, self.session, self.services, Registry(()), invoke, deadline)
 
-    async def apply(self, plan: Plan) -> Applied:
+    async def apply(self, plan: Step) -> AppliedStep:
         return await self.changes.apply(plan, self.ctx())
 
-    async def write(self, name: str, data: bytes) -> Applied:
-        plan = Plan("write_file")
+    async def write(self, name: str, data: bytes) -> AppliedStep:
+        plan = Step("write_file")
         plan.write(self.path(name), data)
         return await self.apply(plan)
 
-    async def delete(self, name: str) -> Applied:
-        plan = Plan("delete_path")
+    async def delete(self, name: str) -> AppliedStep:
+        plan = Step("delete_path")
         plan.delete(self.path(name))
         return await self.apply(plan)
 
-    async def undo(self, count: int = 1, path: str = "") -> Applied:
+    async def undo(self, count: int = 1, path: str = "") -> AppliedStep:
         only = self.path(path) if path else None
         applied, _ = await self.changes.undo(self.ctx(), count, only)
         return applied

@@ -21,7 +21,7 @@ from toolcrib.core.errors import (
     TooLarge,
     ToolError,
 )
-from toolcrib.files.changes.plan import Plan
+from toolcrib.files.changes.step import Step
 
 pytestmark = pytest.mark.rows("C028", "E05")
 
@@ -70,11 +70,11 @@ async def test_what_changed_since_it_was_read_is_refused(bench: Bench, root: Pat
 async def test_expected_is_what_must_stand_there(bench: Bench, root: Path) -> None:
     (root / "f").write_bytes(b"one")
     for expected in ("", "1-2-3"):
-        plan = Plan("x")
+        plan = Step("x")
         plan.write(bench.path("f"), b"two", expected=expected)
         with pytest.raises(Conflict):
             await bench.apply(plan)
-    gone = Plan("x")
+    gone = Step("x")
     gone.write(bench.path("new"), b"two", expected="1-2-3")
     with pytest.raises(Conflict):
         await bench.apply(gone)
@@ -91,7 +91,7 @@ async def test_one_bad_change_leaves_all_as_it_was(bench: Bench, root: Path, bad
     (root / "folder").mkdir()
     os.mkfifo(root / "fifo")
     before = picture(root)
-    plan = Plan("x")
+    plan = Step("x")
     plan.write(bench.path("f"), b"changed")
     plan.write(bench.path("deep/er/g"), b"new")
     if bad == "missing":
@@ -121,7 +121,7 @@ async def test_a_failure_in_the_middle_leaves_all_as_it_was(bench: Bench, root: 
     (root / "tree").mkdir()
     (root / "tree/leaf").write_bytes(b"leaf")
     before = picture(root)
-    plan = Plan("x")
+    plan = Step("x")
     plan.write(bench.path("f"), b"changed")
     plan.delete(bench.path("tree"))
     plan.write(bench.path("tree"), b"a file where the folder was")  # a group of its own
@@ -136,7 +136,7 @@ async def test_a_failure_in_the_middle_leaves_all_as_it_was(bench: Bench, root: 
 async def test_changes_of_one_plan_build_on_each_other(bench: Bench, root: Path) -> None:
     (root / "a").write_bytes(b"one")
     before = picture(root)
-    plan = Plan("x")
+    plan = Step("x")
     plan.move(bench.path("a"), bench.path("sub/b"))
     plan.write(bench.path("sub/b"), b"two")
     plan.make_folder(bench.path("tree/x"))
@@ -162,7 +162,7 @@ async def test_changes_of_one_plan_build_on_each_other(bench: Bench, root: Path)
 async def test_deadline_and_cancellation(bench: Bench, root: Path) -> None:
     (root / "f").write_bytes(b"one")
     before = picture(root)
-    plan = Plan("x")
+    plan = Step("x")
     plan.write(bench.path("f"), b"changed")
     with pytest.raises(TimedOut):
         await bench.changes.apply(plan, bench.ctx(time.monotonic() - 1))
@@ -173,7 +173,7 @@ async def test_deadline_and_cancellation(bench: Bench, root: Path) -> None:
                 time.sleep(0.02)
                 yield b"x"
 
-    slow = Plan("x")
+    slow = Step("x")
     slow.write(bench.path("f"), b"changed")
     slow.write(bench.path("g"), Slow())
     task = asyncio.create_task(bench.apply(slow))
@@ -198,7 +198,7 @@ async def test_two_at_once_on_one_file(bench: Bench, other: Bench, root: Path) -
             with path.open_read() as handle:
                 number, mark = int(handle.file.read()), handle.fingerprint
             worker.session.reads.clear()
-            plan = Plan("x")
+            plan = Step("x")
             plan.write(path, str(number + 1).encode(), expected=mark)
             try:
                 await worker.apply(plan)
@@ -214,7 +214,7 @@ async def test_two_at_once_on_one_file(bench: Bench, other: Bench, root: Path) -
 
 async def test_one_of_many_makes_a_new_file(bench: Bench, other: Bench, root: Path) -> None:
     async def create(worker: Bench, number: int) -> bool:
-        plan = Plan("x")
+        plan = Step("x")
         plan.write(worker.path("new"), str(number).encode(), expected="")
         try:
             await worker.apply(plan)
@@ -237,7 +237,7 @@ async def test_deleting_what_undo_cannot_keep(root: Path) -> None:
     assert "cannot be brought back" in applied.note
     with pytest.raises(ToolError, match="cannot be undone"):
         await bench.undo()
-    plan = Plan("x")
+    plan = Step("x")
     plan.delete(bench.path("big"), permanent=True)
     assert not (await bench.apply(plan)).undoable
     assert picture(root) == {}
@@ -253,12 +253,12 @@ async def test_never_git_nor_our_own_state(root: Path) -> None:
         with pytest.raises((PathDenied, NotFound)):
             await bench.delete(name)
     for name in ("state/undo", "state"):
-        plan = Plan("x")
+        plan = Step("x")
         plan.move(bench.path(name), bench.path("elsewhere"))
         with pytest.raises(PathDenied):
             await bench.apply(plan)
     assert (root / "repo/code").exists()
-    plan = Plan("x")
+    plan = Step("x")
     plan.move(bench.path("ws/repo"), bench.path("ws/renamed"))  # protected before and after
     await bench.apply(plan)
     assert (root / "renamed/.git").is_dir()
@@ -271,7 +271,7 @@ async def test_moving_does_not_lift_protection(bench: Bench, root: Path) -> None
     (root / "fine/fish").mkdir(parents=True)
     (root / "fine/fish/config.fish").write_bytes(b"run me")
     for source, target in ((".docker", "docker"), ("fine", ".config")):
-        plan = Plan("x")
+        plan = Step("x")
         plan.move(bench.path(source), bench.path(target))
         with pytest.raises(PathDenied):
             await bench.apply(plan)

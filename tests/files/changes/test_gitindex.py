@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcrib.files.changes.git_index import meaning_of
+from toolcrib.files.changes.deltas import index_digest
 
 
 @dataclass
@@ -40,13 +40,13 @@ def index(tmp_path: Path) -> Path:
 def test_times_do_not_matter_and_all_else_does(index: Path) -> None:
     root = index.parents[1]
     first = index.read_bytes()
-    known = meaning_of(first)
+    known = index_digest(first)
     assert known
-    assert meaning_of(Pieces(first)) == known
+    assert index_digest(Pieces(first)) == known
     os.utime(root / "a", (1, 1))
     git(root, "status")
     assert index.read_bytes() != first
-    assert meaning_of(index.read_bytes()) == known
+    assert index_digest(index.read_bytes()) == known
     seen = {known}
     for words in (
         ["update-index", "--chmod=+x", "a"],
@@ -55,24 +55,24 @@ def test_times_do_not_matter_and_all_else_does(index: Path) -> None:
         ["update-index", "--skip-worktree", "name of 8"],
     ):
         git(root, *words)
-        found = meaning_of(index.read_bytes())
+        found = index_digest(index.read_bytes())
         assert found
         assert found not in seen
         seen.add(found)
     (root / "fresh").write_text("f\n")
     git(root, "add", "-N", "fresh")
-    assert meaning_of(index.read_bytes()) not in {"", *seen}
+    assert index_digest(index.read_bytes()) not in {"", *seen}
 
 
 def test_what_is_not_understood_means_nothing(index: Path) -> None:
     root, data = index.parents[1], index.read_bytes()
-    assert meaning_of(data[:-1] + bytes([data[-1] ^ 1])) == ""
+    assert index_digest(data[:-1] + bytes([data[-1] ^ 1])) == ""
     git(root, "update-index", "--index-version", "4")
-    assert meaning_of(index.read_bytes()) == ""
+    assert index_digest(index.read_bytes()) == ""
     git(root, "update-index", "--index-version", "2")
-    assert meaning_of(index.read_bytes())
+    assert index_digest(index.read_bytes())
     git(root, "update-index", "--split-index")
-    assert meaning_of(index.read_bytes()) == ""
+    assert index_digest(index.read_bytes()) == ""
 
 
 @given(data=st.binary(max_size=200), count=st.integers(0, 2**32 - 1))
@@ -80,4 +80,4 @@ def test_damaged_ones_do_no_harm(data: bytes, count: int) -> None:
     import hashlib
 
     whole = b"DIRC\0\0\0\2" + count.to_bytes(4, "big") + data
-    assert isinstance(meaning_of(whole + hashlib.sha1(whole).digest()), str)
+    assert isinstance(index_digest(whole + hashlib.sha1(whole).digest()), str)

@@ -15,7 +15,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from tests.files.changes.conftest import Bench, Picture, picture
 from toolcrib.core.errors import ToolError
-from toolcrib.files.changes.plan import Plan
+from toolcrib.files.changes.step import Step
 
 pytestmark = pytest.mark.rows("C027")
 
@@ -49,7 +49,7 @@ class Tree(RuleBasedStateMachine):
 
     @rule(changes=st.lists(CHANGE, min_size=1, max_size=4), replace=st.booleans())
     def change(self, changes: list[tuple[str, ...]], replace: bool) -> None:
-        plan = Plan("x")
+        plan = Step("x")
         for kind, name, *rest in changes:
             path = self.bench.path(name)
             if kind == "write":

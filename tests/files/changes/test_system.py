@@ -24,7 +24,7 @@ from toolcrib import Toolbox
 from toolcrib.toolbox import installed
 from tests.files.changes.conftest import Bench
 from toolcrib.core.errors import ToolError
-from toolcrib.files.changes import Plan
+from toolcrib.files.changes.step import Step
 from pathlib import Path
 async def warm():
     # Imports all that a plan needs, while the interpreter can still be read.
@@ -46,7 +46,7 @@ async def main():
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
     for calls in plans:
-        plan = Plan("x")
+        plan = Step("x")
         for kind, name, *rest in calls:
             if kind == "write":
                 plan.write(bench.path(name), os.urandom(rest[0]))

@@ -9,7 +9,7 @@ import pytest
 
 from tests.files.changes.conftest import Bench, picture
 from toolcrib.core.errors import Conflict, NoResults
-from toolcrib.files.changes.plan import Plan
+from toolcrib.files.changes.step import Step
 
 pytestmark = pytest.mark.rows("C027")
 
@@ -55,7 +55,7 @@ async def test_the_last_steps_from_any_process(bench: Bench, other: Bench, root:
 
 
 async def test_one_file_of_many(bench: Bench, root: Path) -> None:
-    plan = Plan("apply_patch")
+    plan = Step("apply_patch")
     for name in "abc":
         (root / name).write_bytes(b"old")
         plan.write(bench.path(name), b"new")
@@ -75,7 +75,7 @@ async def test_one_file_of_many(bench: Bench, root: Path) -> None:
 async def test_what_others_changed_is_not_touched(bench: Bench, root: Path) -> None:
     (root / "f").write_bytes(b"one")
     (root / "g").write_bytes(b"one")
-    plan = Plan("x")
+    plan = Step("x")
     plan.write(bench.path("g"), b"two")
     plan.write(bench.path("f"), b"two")
     await bench.apply(plan)
@@ -119,7 +119,7 @@ async def test_something_stands_where_the_deleted_was(bench: Bench, root: Path) 
 async def test_moves(bench: Bench, root: Path) -> None:
     plant(root)
     before = picture(root)
-    plan = Plan("move_path")
+    plan = Step("move_path")
     plan.move(bench.path("src"), bench.path("lib/src2"))
     plan.move(bench.path("lib/src2/a.py"), bench.path("lib/src2/deep/b.bin"), replace=True)
     await bench.apply(plan)

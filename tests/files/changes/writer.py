@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 from tests.files.changes.conftest import Bench
-from toolcrib.files.changes.plan import Plan
+from toolcrib.files.changes.step import Step
 
 NAMES = 20
 
@@ -40,7 +40,7 @@ async def single(bench: Bench, count: int) -> None:
 async def plans(bench: Bench, count: int) -> None:
     for number in range(10_000):
         bench.session.reads.clear()
-        plan = Plan("x")
+        plan = Step("x")
         for index in range(count):
             plan.write(bench.path(f"all/{index}"), content(f"{index}", number))
         plan.move(bench.path(f"round{number}"), bench.path(f"round{number + 1}"))

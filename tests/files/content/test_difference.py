@@ -14,12 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.conftest import absent
-from toolcrib.files.content.difference import Block, differences, unified
+from toolcrib.files.content.difference import DifferenceBlock, differences, unified
 
 LINES = st.lists(st.sampled_from(["a", "b", "c", "x", "", "def f():", "}"]), max_size=40)
 
 
-def rebuilt(a: list[str], b: list[str], blocks: list[Block]) -> list[str]:
+def rebuilt(a: list[str], b: list[str], blocks: list[DifferenceBlock]) -> list[str]:
     """The second side, made from the first and what differs."""
     out: list[str] = []
     at = 0

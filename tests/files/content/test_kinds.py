@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcrib.files.content.kinds import SNIFFED, kind_of
+from toolcrib.files.content.kinds import SAMPLE_BYTES, kind_of
 
 TEXTS = [
     b"",
@@ -57,7 +57,7 @@ def database(folder: Path) -> bytes:
 
 
 def test_real_files(tmp_path: Path) -> None:
-    assert kind_of(Path(sys.executable).read_bytes()[:SNIFFED]).name == "ELF program"
+    assert kind_of(Path(sys.executable).read_bytes()[:SAMPLE_BYTES]).name == "ELF program"
     assert kind_of(gzip.compress(b"short")).name == "gzip archive"
     assert kind_of(zipped("a.txt")).name == "ZIP archive"
     assert kind_of(zipped("[Content_Types].xml", "word/document.xml")).name == "Word document"
@@ -87,7 +87,7 @@ def test_magic(head: bytes, name: str, image: str) -> None:
 
 def test_random_bytes_are_binary() -> None:
     for seed in range(50):
-        assert kind_of(random.Random(seed).randbytes(SNIFFED)) is not None
+        assert kind_of(random.Random(seed).randbytes(SAMPLE_BYTES)) is not None
 
 
 @given(st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=200))

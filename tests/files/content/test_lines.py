@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from toolcrib.core.errors import BadInput, Cancelled, TooLarge
 from toolcrib.files.content import lines as module
-from toolcrib.files.content.lines import Page, TextFile
+from toolcrib.files.content.lines import LinePage, TextFile
 from toolcrib.system.threads import Checkpoint
 
 
@@ -22,7 +22,7 @@ def opened(data: bytes) -> TextFile:
 
 def page(
     data: bytes, start: int = 1, lines: int = 2000, column: int = 0, room: int = 10_000
-) -> Page:
+) -> LinePage:
     return opened(data).page(start, lines, column, 100_000, lambda text: min(len(text), room))
 
 
@@ -181,7 +181,7 @@ def test_a_long_search_can_be_stopped() -> None:
 
 
 def test_wide_text_is_bounded() -> None:
-    data = b"\xff\xfe" + b"a\0" * (module.WIDE_LIMIT // 2 + 1)
+    data = b"\xff\xfe" + b"a\0" * (module.MAX_WIDE_BYTES // 2 + 1)
     with pytest.raises(TooLarge, match="utf-16-le"):
         opened(data)
 

@@ -8,7 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcrib.files.content.outline import Entry, ending_of, is_definition, most_telling, outline
+from toolcrib.files.content.outline import (
+    OutlineEntry,
+    ending_of,
+    is_definition,
+    outermost,
+    outline,
+)
 
 SAMPLES = {
     "a.py": (
@@ -74,21 +80,21 @@ def test_the_lines_that_head_something(name: str) -> None:
 def test_entries_say_what_and_how_deep() -> None:
     found = outline(SAMPLES["a.py"][0].split("\n"), "src/a.py")
     assert found == [
-        Entry(4, 0, "class A(B):"),
-        Entry(5, 4, "def one(self) -> int:"),
-        Entry(8, 0, "async def two():"),
+        OutlineEntry(4, 0, "class A(B):"),
+        OutlineEntry(5, 4, "def one(self) -> int:"),
+        OutlineEntry(8, 0, "async def two():"),
     ]
 
 
 def test_the_outer_ones_are_kept() -> None:
-    entries = [Entry(n, 0 if n % 10 == 1 else 4, f"e{n}") for n in range(1, 101)]
-    kept = most_telling(entries, 15)
+    entries = [OutlineEntry(n, 0 if n % 10 == 1 else 4, f"e{n}") for n in range(1, 101)]
+    kept = outermost(entries, 15)
     assert [e.line for e in kept if e.level == 0] == list(range(1, 101, 10))
     assert len(kept) == 15
     assert kept == sorted(kept, key=lambda e: e.line)
     # Of what does not fit, some from everywhere.
     assert len({e.line // 50 for e in kept if e.level == 4}) == 2
-    assert most_telling(entries, 200) == entries
+    assert outermost(entries, 200) == entries
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcrib.files.content.regions import Found, find_regions, words_of
+from toolcrib.files.content.outline import FoundRegions, find_regions, words_of
 
 
-def regions(lines: Sequence[str], focus: str) -> Found:
+def regions(lines: Sequence[str], focus: str) -> FoundRegions:
     return find_regions(lines, words_of(focus), lambda: None)
 
 

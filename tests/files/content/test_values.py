@@ -7,7 +7,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcrib.files.content.json_text import MAX_DEPTH, laid_out
+from toolcrib.files.content.display import MAX_JSON_DEPTH, laid_out
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5),
@@ -31,7 +31,7 @@ def test_a_long_one_is_cut_and_says_so():
 
 def test_what_indenting_would_multiply_is_left_alone():
     value: list = []
-    for _ in range(MAX_DEPTH - 1):
+    for _ in range(MAX_JSON_DEPTH - 1):
         value = [value]
     assert laid_out(value, 100_000) is not None
     assert laid_out([[value]], 100_000) is None

@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from toolcrib.files.beneath import Openat2, Opener, Walk, can_pin, has_openat2
+from toolcrib.files.beneath import KernelOpener, Opener, WalkingOpener, can_pin, has_openat2
+from toolcrib.files.paths import Workspace
 from toolcrib.files.protection import Protection
-from toolcrib.files.workspace import Workspace
 
 CANARY = b"the canary outside the workspace"
 OPENERS: dict[str, Callable[[], Opener]] = {
-    "openat2": Openat2,
-    "walk": partial(Walk, pinned=True),
-    "walk-by-reading": partial(Walk, pinned=False),
+    "openat2": KernelOpener,
+    "walk": partial(WalkingOpener, pinned=True),
+    "walk-by-reading": partial(WalkingOpener, pinned=False),
 }
 
 

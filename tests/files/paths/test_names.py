@@ -10,10 +10,10 @@ import pytest
 
 from tests.files.paths.conftest import Tree
 from toolcrib.core.errors import BadInput, NotFound, PathDenied, ToolError
-from toolcrib.files.beneath import Openat2, Opener, has_openat2
+from toolcrib.files.beneath import KernelOpener, Opener, has_openat2
 from toolcrib.files.path_rules import refusal
+from toolcrib.files.paths import Workspace
 from toolcrib.files.protection import Protection
-from toolcrib.files.workspace import Workspace
 
 pytestmark = pytest.mark.rows("C180", "E130")
 
@@ -143,7 +143,7 @@ def test_files_that_the_kernel_makes_up_are_read(opener: Opener) -> None:
 
 @pytest.mark.skipif(not has_openat2(), reason="this kernel has no openat2, or forbids it")
 def test_a_device_does_not_hang_or_open(tmp_path: Path) -> None:
-    workspace = Workspace(["/dev"], Protection(), Openat2())
+    workspace = Workspace(["/dev"], Protection(), KernelOpener())
     for name in ("/dev/zero", "/dev/tty", "/dev/random", "/dev/null"):
         if os.path.exists(name):
             with pytest.raises((PathDenied, NotFound)):

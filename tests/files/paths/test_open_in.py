@@ -9,10 +9,10 @@ import pytest
 from tests.files.paths.conftest import CANARY, Tree
 from tests.files.paths.test_race import count, flipping
 from toolcrib.core.errors import ToolError
-from toolcrib.files.beneath import Openat2, has_openat2
+from toolcrib.files.beneath import KernelOpener, has_openat2
 from toolcrib.files.handles import Handle
+from toolcrib.files.paths import Workspace
 from toolcrib.files.protection import Protection
-from toolcrib.files.workspace import Workspace
 
 READS = 3000
 
@@ -56,7 +56,7 @@ def test_the_same_as_one_by_one(tree: Tree, workspace: Workspace) -> None:
 def test_only_plain_files_are_opened_directly(tree: Tree, name: str, direct: bool) -> None:
     (tree.root / ".env").touch()
     os.link(tree.root / "readme.md", tree.root / "second.md")
-    workspace = Workspace([str(tree.root)], Protection(), Openat2())
+    workspace = Workspace([str(tree.root)], Protection(), KernelOpener())
     with workspace.start().open() as top:
         found = workspace.gate.open_in(top, name, workspace.resolve(name))
         assert (found is not None) == direct

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcrib.files.protection import READ, WRITE, Protection
+from toolcrib.files.protection import READ_PATTERNS, WRITE_PATTERNS, Protection
 
 
 def match(path: str, use: str = "read", root: str = "/srv/ws", **lists: list[str]) -> str:
@@ -193,7 +193,7 @@ def test_anchored_patterns_count_from_the_top() -> None:
 
 
 @given(
-    st.sampled_from([*READ, *WRITE]),
+    st.sampled_from([*READ_PATTERNS, *WRITE_PATTERNS]),
     st.lists(st.sampled_from(["a", "b c", "ü"]), max_size=3),
     st.lists(st.sampled_from(["a", "x.txt"]), max_size=2),
     st.sampled_from([str.lower, str.upper, str.title]),

@@ -13,7 +13,7 @@ import pytest
 
 from tests.files.paths.conftest import CANARY, Tree
 from toolcrib.core.errors import NotFound, PathDenied
-from toolcrib.files.workspace import Workspace
+from toolcrib.files.paths import Workspace
 
 READS = 5000
 FLIP = """

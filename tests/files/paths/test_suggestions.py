@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from toolcrib.core.errors import NotFound
+from toolcrib.files.paths import Workspace
 from toolcrib.files.suggestions import nearest
-from toolcrib.files.workspace import Workspace
 
 FILES = [
     "README.md",

@@ -9,9 +9,8 @@ import pytest
 from tests.files.paths.conftest import Tree
 from toolcrib.core.errors import PathDenied
 from toolcrib.files.beneath import best_opener
-from toolcrib.files.hard_links import Twins
-from toolcrib.files.protection import Protection
-from toolcrib.files.workspace import Workspace
+from toolcrib.files.paths import Workspace
+from toolcrib.files.protection import HardLinks, Protection
 
 pytestmark = pytest.mark.rows("X12")
 
@@ -44,17 +43,17 @@ def test_the_look_is_not_repeated_for_each_file(tree: Tree) -> None:
     (tree.root / ".env").write_bytes(b"KEY=1")
     os.link(tree.root / ".env", tree.root / "notes.txt")
     os.link(tree.root / "readme.md", tree.root / "second.md")
-    twins = Twins(Protection())
+    twins = HardLinks(Protection())
     assert twins.pattern(str(tree.root), (tree.root / "notes.txt").stat()) == ".env*"
     (tree.root / "later").mkdir()
     (tree.root / "later" / ".env").write_bytes(b"KEY=2")
     os.link(tree.root / "later" / ".env", tree.root / "fresh.txt")
     # Within a moment the same look serves: that is the documented gap.
     assert twins.pattern(str(tree.root), (tree.root / "fresh.txt").stat()) == ""
-    assert Twins(Protection()).pattern(str(tree.root), (tree.root / "fresh.txt").stat())
+    assert HardLinks(Protection()).pattern(str(tree.root), (tree.root / "fresh.txt").stat())
 
 
 def test_a_root_that_is_gone(tree: Tree) -> None:
     os.link(tree.root / "readme.md", tree.root / "second.md")
     status = (tree.root / "second.md").stat()
-    assert Twins(Protection()).pattern(str(tree.root / "nowhere"), status) == ""
+    assert HardLinks(Protection()).pattern(str(tree.root / "nowhere"), status) == ""

@@ -22,9 +22,8 @@ from toolcrib.core.errors import (
 )
 from toolcrib.core.services import Services
 from toolcrib.files.beneath import Opener
-from toolcrib.files.paths import SafePath
+from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.files.protection import Protection
-from toolcrib.files.workspace import Workspace
 
 pytestmark = pytest.mark.rows("E130", "E131", "C180")
 

@@ -15,7 +15,7 @@ import pytest
 
 from tests.files.paths.conftest import CANARY, Tree
 from toolcrib.core.errors import Cancelled, Conflict, PathDenied
-from toolcrib.files.workspace import Workspace
+from toolcrib.files.paths import Workspace
 from toolcrib.files.writer import make_folder, write_new
 
 nameless = pytest.mark.skipif(not hasattr(os, "O_TMPFILE"), reason="this system has no O_TMPFILE")
@@ -94,7 +94,8 @@ def test_no_half_where_there_is_no_room(tmp_path: Path) -> None:
     program = """
         import sys
         from toolcrib.core.errors import StorageFailure
-        from toolcrib.files import Workspace, write_new
+        from toolcrib.files.paths import Workspace
+        from toolcrib.files.writer import write_new
         try:
             write_new(Workspace([sys.argv[1]]).resolve("half"), bytes(5_000_000))
         except StorageFailure as error:
@@ -108,10 +109,11 @@ def test_no_half_where_there_is_no_room(tmp_path: Path) -> None:
 def test_no_half_where_files_need_a_name(tmp_path: Path) -> None:
     program = """
         import sys
-        from toolcrib.files import Workspace, writing
+        from toolcrib.files.paths import Workspace
+        from toolcrib.files import writer
         with Workspace([sys.argv[1]]).resolve("half").place() as place:
             try:
-                writing._written_in_place(place, bytes(5_000_000), None)
+                writer._written_in_place(place, bytes(5_000_000), None)
             except OSError as error:
                 print(error)
     """
@@ -124,7 +126,8 @@ def test_no_half_where_files_need_a_name(tmp_path: Path) -> None:
 def test_no_half_after_a_kill(tmp_path: Path) -> None:
     program = """
         import sys, time
-        from toolcrib.files import Workspace, write_new
+        from toolcrib.files.paths import Workspace
+        from toolcrib.files.writer import write_new
         def check():
             print("writing", flush=True)
             time.sleep(0.05)

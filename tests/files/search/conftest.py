@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from toolcrib.files.workspace import Workspace
+from toolcrib.files.paths import Workspace
 
 
 @pytest.fixture

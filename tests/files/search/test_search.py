@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 
 from tests.files.search.conftest import engines
 from toolcrib.core.errors import BadInput
+from toolcrib.files.paths import Workspace
 from toolcrib.files.protection import Protection
 from toolcrib.files.search import ripgrep
 from toolcrib.files.search.line_matches import spans, text_of
 from toolcrib.files.search.pattern import pattern_of
 from toolcrib.files.search.scope import scope_of
 from toolcrib.files.search.search import Counted, Search
-from toolcrib.files.workspace import Workspace
 from toolcrib.system.processes import Processes
 
 pytestmark = pytest.mark.rows("C024", "C025")

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from toolcrib.files.paths import Workspace
 from toolcrib.files.protection import Protection
 from toolcrib.files.search.globs import Globs
 from toolcrib.files.search.scope import scope_of, walk
-from toolcrib.files.workspace import Workspace
 from toolcrib.system.threads import Checkpoint
 
 RG = str(Path(sys.executable).with_name("rg"))

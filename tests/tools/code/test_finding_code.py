@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.tools.code.programs import fill
+from toolcrib.code.symbols import PYTHON_ONLY, python_symbols, symbols
 from toolcrib.toolbox import Toolbox
 
 PROJECT = {
@@ -131,24 +133,91 @@ async def test_broken_and_odd_files(ws: Path, box: Toolbox) -> None:
     assert result.error.code != "internal"
 
 
-def test_without_the_extra_the_error_names_it(ws: Path) -> None:
-    fill(ws, PROJECT)
-    program = (
-        "import sys, asyncio\nsys.modules['ast_grep_py'] = None\n"
-        "from toolcrib.toolbox import Toolbox\n"
-        "async def main():\n"
-        "    async with Toolbox(workspace=sys.argv[1]) as box:\n"
-        "        one = await box.call('find_symbol', {'name': 'Reader'})\n"
-        "        two = await box.call('code_outline', {'path': 'app/reader.py'})\n"
-        "        print(one.error.code, one.error.hint, two.text)\n"
-        "asyncio.run(main())\n"
-    )
+WITHOUT_EXTRA = """
+import asyncio, json, sys
+sys.modules["ast_grep_py"] = None
+from toolcrib.toolbox import Toolbox
+
+async def main():
+    async with Toolbox(workspace=sys.argv[1]) as box:
+        for tool, arguments in json.loads(sys.argv[2]):
+            result = await box.call(tool, arguments)
+            error = result.error
+            print(json.dumps(f"{error.code} {error.hint}" if error else result.text))
+
+asyncio.run(main())
+"""
+
+
+def _without_extra(ws: Path, *calls: tuple[str, dict[str, object]]) -> list[str]:
     done = subprocess.run(
-        [sys.executable, "-c", program, str(ws)], capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", WITHOUT_EXTRA, str(ws), json.dumps(calls)],
+        capture_output=True,
+        text=True,
+        timeout=60,
     )
-    assert 'missing_extra Install it with: pip install "toolcrib[code]"' in done.stdout, done.stderr
-    assert "4: class Reader" in done.stdout
-    assert 'pip install "toolcrib[code]"' in done.stdout.split("4: class Reader")[0]
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def test_python_works_without_the_extra(ws: Path) -> None:
+    large = "".join(f"def large_{n}(argument):\n    return argument\n\n\n" for n in range(200))
+    fill(ws, {**PROJECT, "app/large.py": large, "app/use.py": "from app.reader import Reader\n"})
+    outline, big, exact, loose, script, usages, renamed, unused = _without_extra(
+        ws,
+        ("code_outline", {"path": "app/reader.py"}),
+        ("find_symbol", {"name": "large_199"}),
+        ("find_symbol", {"name": "Reader"}),
+        ("find_symbol", {"name": "parseHttpHeader", "path": "app"}),
+        ("find_symbol", {"name": "View"}),
+        ("find_usages", {"name": "Reader", "path": "app/reader.py"}),
+        ("rename_symbol", {"name": "Reader", "new_name": "Source", "path": "app/reader.py"}),
+        ("refactor_code", {"path": "app/use.py", "operation": "unused_import_cleanup"}),
+    )
+    assert outline.split("\n")[:5] == [
+        "app/reader.py: 4 definitions",
+        "4: class Reader",
+        "5:   def __init__(self, path: str) -> None",
+        "8:   async def read( self, size: int = 1 ) -> bytes",
+        "14: def parse_http_header(line)",
+    ]
+    assert big.startswith("1 found\n")
+    assert exact.split("\n")[1] == PYTHON_ONLY
+    assert "app/reader.py:4  class  class Reader" in exact
+    assert "app/reader.py:14" in loose
+    assert PYTHON_ONLY not in loose
+    assert script.startswith('missing_extra Install it with: pip install "toolcrib[code]"')
+    assert "class Reader: 1 certain use in 2 files" in usages
+    assert "2 places in 2 files" in renamed
+    assert "remove 1 unused import from app/use.py: Source" in unused
+
+
+def test_scripts_need_the_extra(ws: Path) -> None:
+    fill(ws, PROJECT)
+    outline, renamed = _without_extra(
+        ws,
+        ("code_outline", {"path": "web/view.ts"}),
+        ("rename_symbol", {"name": "View", "new_name": "Pane", "path": "web/view.ts"}),
+    )
+    assert 'Found by patterns only; for exact outlines: pip install "toolcrib[code]"' in outline
+    assert renamed.startswith("missing_extra")
+
+
+def test_both_parsers_of_python_find_the_same() -> None:
+    tricky = (
+        "import a\n\u00e9, b = 1, 2\n(c) = 3\nd: int\ne = f = 4; g = 5\n\n"
+        "@deco(lambda: 1)\nasync  def \\\n    h(x,  # why\n      y): pass\n"
+        "if a:\n    i = 1\n    class J(a.B,\n            metaclass=C): # note\n"
+        "        k: str = 'x'; l = [\n            1]\n        @deco\n        def m(self): return 1\n"
+        "        class N:\n            @deco\n            class O: o = 1\n"
+        "        def p(self):\n            '\u00e9'; q = 1\n            def r(): yield\n"
+        "try: pass\nexcept E:\n    def s(): ...\nelse:\n    def t(): ...\n"
+        "match a:\n    case 1:\n        def u(): ...\nwith a as v:\n    def w(): ...\n"
+    )
+    sources = [tricky, *(p.read_text() for p in Path("src/toolcrib/code").rglob("*.py"))]
+    for source in sources:
+        assert python_symbols(source) == symbols(source, "python")
+    assert python_symbols("def broken(:\n") is None
 
 
 @pytest.mark.parametrize("limit", [0, 70, 1000])

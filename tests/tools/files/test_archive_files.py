@@ -14,7 +14,7 @@ import pytest
 from tests.files.changes.conftest import picture
 from tests.tools.files.test_tree_changes import ok, refused
 from toolcrib.core.errors import BadInput
-from toolcrib.files.archives.reader import Limits, open_archive
+from toolcrib.files.archives import ArchiveLimits, open_archive
 from toolcrib.toolbox import Toolbox
 
 
@@ -226,7 +226,7 @@ async def test_a_zip_that_lies_about_how_many_it_holds(box: Toolbox, ws: Path) -
     raw[end + 16 : end + 20] = b"PK\x05\x06"  # a second mark, in the place of the offset
     (ws / "lies.zip").write_bytes(raw)
     with pytest.raises(BadInput), (ws / "lies.zip").open("rb") as file:
-        open_archive(file, len(raw), Limits(entries=1), lambda: None)
+        open_archive(file, len(raw), ArchiveLimits(entries=1), lambda: None)
 
 
 @pytest.mark.parametrize("form", ["zip", "tar"])

@@ -9,8 +9,8 @@ import pytest
 
 from tests.files.changes.conftest import Bench, picture
 from toolcrib.core.errors import Conflict
-from toolcrib.files.changes import steps
-from toolcrib.files.changes.plan import Plan
+from toolcrib.files.changes import undo_log
+from toolcrib.files.changes.step import Step
 from toolcrib.files.edits.edits import Edit, edited
 from toolcrib.toolbox import Toolbox
 
@@ -76,9 +76,9 @@ async def test_an_undo_that_another_process_has_begun(tmp_path: Path) -> None:
     (tmp_path / "ws").mkdir()
     one, two = Bench.on(tmp_path / "ws"), Bench.on(tmp_path / "ws")
     await one.write("f", b"one")
-    seen = await two.changes._log.read(steps.last)
+    seen = await two.changes._log.read(undo_log.last)
     await one.undo()
-    plan = Plan("undo_changes", undoes=(1,), chosen=seen)
+    plan = Step("undo_changes", undoes=(1,), log_position=seen)
     plan.write(two.path("g"), b"x")
     with pytest.raises(Conflict, match="at this moment"):
         await two.apply(plan)

@@ -10,8 +10,7 @@ import pytest
 from toolcrib.core.call import Result
 from toolcrib.core.context import Caller, Progress
 from toolcrib.core.errors import Conflict
-from toolcrib.execution.jobs.handle import JobHandle
-from toolcrib.execution.jobs.jobs import Jobs
+from toolcrib.execution.jobs import JobHandle, Jobs
 from toolcrib.text.tokens import estimate
 from toolcrib.toolbox import Toolbox
 from toolcrib.tools.jobs.read_job import PROGRESS_SECONDS

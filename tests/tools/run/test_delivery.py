@@ -15,8 +15,7 @@ from toolcrib import Toolbox
 from toolcrib.core.call import Result
 from toolcrib.core.context import Caller, Ctx
 from toolcrib.core.tool import tool
-from toolcrib.execution.jobs.handle import JobHandle
-from toolcrib.execution.jobs.jobs import Jobs
+from toolcrib.execution.jobs import JobHandle, Jobs
 
 pytestmark = pytest.mark.timeout(120)
 ENOUGH = 30.0

@@ -17,8 +17,8 @@ from toolcrib.core.context import Caller
 from toolcrib.execution.interpreters.code_fences import unfenced
 from toolcrib.tools.run import argument_adapters as dialects
 from toolcrib.tools.run.hints import needs_screen
-from toolcrib.tools.run.linters import problems_in
-from toolcrib.tools.run.test_runners.javascript import own_frames, told
+from toolcrib.tools.run.lint_project import problems_in
+from toolcrib.tools.run.test_output import own_frames, told
 
 pytestmark = pytest.mark.timeout(120)
 

@@ -12,7 +12,7 @@ from tests.servers.scripted import Scripted, scripted
 from tests.tools.web.made_up import NAMES, service
 from toolcrib.core.context import Caller, Progress
 from toolcrib.toolbox import Toolbox
-from toolcrib.web.provider_api.provider import Provider
+from toolcrib.web.provider import Provider
 from toolcrib.web.providers import Providers
 
 

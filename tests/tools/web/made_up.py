@@ -7,8 +7,14 @@ from collections.abc import Iterable
 from typing import Any
 
 from tests.servers.scripted import Answer
-from toolcrib.web.provider_api.client import Reach
-from toolcrib.web.provider_api.provider import Ask, Found, Page, Provider, records
+from toolcrib.web.provider import (
+    Provider,
+    ProviderClient,
+    ResultPage,
+    SearchRequest,
+    SearchResult,
+    records,
+)
 
 NAMES = ("alpha", "beta", "gamma")
 
@@ -19,15 +25,15 @@ class MadeUp(Provider):
     about = "A service for tests."
     base_url = "https://made-up.example"
 
-    async def search(self, ask: Ask, reach: Reach) -> Page:
+    async def search(self, ask: SearchRequest, reach: ProviderClient) -> ResultPage:
         """One page."""
         params = {"q": ask.words, "page": str(ask.page), "since": ask.freshness}
         params |= {"safe": ask.safe_search, "region": ask.region, "count": str(ask.count)}
         answer = reach.json(await reach.send("/find", params=params))
         if not isinstance(answer.get("results"), list):
             raise reach.unreadable("it has no results")
-        return Page(
-            tuple(Found(**item) for item in records(answer["results"])),
+        return ResultPage(
+            tuple(SearchResult(**item) for item in records(answer["results"])),
             bool(answer.get("more")),
         )
 

@@ -6,8 +6,14 @@ import struct
 import zlib
 
 from toolcrib.text.cleaner import one_line
-from toolcrib.web.provider_api.client import Reach
-from toolcrib.web.provider_api.provider import Ask, Found, Page, Provider, records
+from toolcrib.web.provider import (
+    Provider,
+    ProviderClient,
+    ResultPage,
+    SearchRequest,
+    SearchResult,
+    records,
+)
 
 
 def png(width: int = 3, height: int = 2, extra: bytes = b"") -> bytes:
@@ -54,10 +60,10 @@ class Recorded(Provider):
     kind = "images"
     base_url = "http://images.invalid"
 
-    async def search(self, ask: Ask, reach: Reach) -> Page:
+    async def search(self, ask: SearchRequest, reach: ProviderClient) -> ResultPage:
         response = await reach.send("/images", params={"q": ask.words, "page": str(ask.page)})
         found = [
-            Found(one_line(item.get("title")), item["url"], extra=item.get("extra", {}))
+            SearchResult(one_line(item.get("title")), item["url"], extra=item.get("extra", {}))
             for item in records(reach.json(response).get("images"))
         ]
-        return Page(tuple(found), more=bool(reach.json(response).get("more")))
+        return ResultPage(tuple(found), more=bool(reach.json(response).get("more")))

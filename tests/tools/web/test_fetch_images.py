@@ -17,7 +17,7 @@ from tests.servers.scripted import Answer
 from tests.servers.site import site
 from tests.tools.web.pictures import AVIF, BMP, GIF, JPEG, SVG, WEBP, Recorded, png
 from toolcrib.toolbox import Toolbox
-from toolcrib.web.pages.image_files import Wanted, escaped, markdown, reference
+from toolcrib.tools.web.fetch_images import ImageSource, escaped, markdown, reference
 from toolcrib.web.providers import Providers
 
 
@@ -424,7 +424,7 @@ def test_nothing_gets_out_of_a_reference(alt, path):
     ],
 )
 def test_file_names(url, name):
-    assert Wanted(url).filename == name
+    assert ImageSource(url).filename == name
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")

@@ -6,16 +6,24 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from toolcrib.code.javascript.model import BOTH, Binding, Member, Module, Scope, Token, Use
-from toolcrib.code.javascript.names import named
-from toolcrib.code.javascript.parsed_file import resolve
-from toolcrib.code.javascript.program import Program, Slot
+from toolcrib.code.javascript.model import (
+    BOTH,
+    Binding,
+    Member,
+    Module,
+    NameToken,
+    NameUse,
+    ScriptScope,
+)
+from toolcrib.code.javascript.program import PASSED, ScriptProgram, Slot
+from toolcrib.code.javascript.scopes import literal, named, resolve
+from toolcrib.code.languages import ending_of
 
 WHOLE = ("module.exports", "exports")
 
 
 @dataclass(eq=False, slots=True)
-class Group:
+class SymbolGroup:
     """One symbol.
 
     Attributes:
@@ -27,12 +35,12 @@ class Group:
     name: str
     bindings: dict[int, tuple[Module, Binding]] = field(default_factory=dict)
     slots: set[Slot] = field(default_factory=set)
-    places: dict[str, dict[int, Token]] = field(default_factory=dict)
+    places: dict[str, dict[int, NameToken]] = field(default_factory=dict)
     scripts: list[Module] = field(default_factory=list)
-    kin: list[Scope] = field(default_factory=list)
+    kin: list[ScriptScope] = field(default_factory=list)
     obstacles: list[str] = field(default_factory=list)
 
-    def add(self, path: str, token: Token) -> None:
+    def add(self, path: str, token: NameToken) -> None:
         """Note a place; where it is named by both sides of a short form, it stays short."""
         file = self.places.setdefault(path, {})
         known = file.get(token.start)
@@ -40,10 +48,10 @@ class Group:
             order = ("definition", "export", "import", "string", "reference")
             kind = min(known.kind, token.kind, key=order.index)
             if known.before or known.after or token.before or token.after:
-                token = Token(token.start, token.end, kind)
+                token = NameToken(token.start, token.end, kind)
         file[token.start] = token
 
-    def says(self, program: Program, module: Module, start: int, why: str) -> None:
+    def says(self, program: ScriptProgram, module: Module, start: int, why: str) -> None:
         """Note an obstacle."""
         line = 1 + module.text.count("\n", 0, start)
         told = f"{program.project.display(module.path)}:{line}: {why}"
@@ -51,15 +59,15 @@ class Group:
             self.obstacles.append(told)
 
 
-class Gathering:
+class GroupBuilder:
     """Grows a group from one binding or export. It blocks."""
 
-    def __init__(self, program: Program, name: str, scripts: list[Module]) -> None:
+    def __init__(self, program: ScriptProgram, name: str, scripts: list[Module]) -> None:
         self.program = program
-        self.group = Group(name, scripts=scripts)
+        self.group = SymbolGroup(name, scripts=scripts)
         self._left: list[Any] = []
 
-    def gather(self, seed: tuple[Module, Binding] | Slot) -> Group:
+    def gather(self, seed: tuple[Module, Binding] | Slot) -> SymbolGroup:
         """The whole group, its places and what stands in the way."""
         self._left = [seed]
         while self._left:
@@ -179,10 +187,10 @@ class Gathering:
         if group.slots:
             self._named_there(module)
 
-    def _used(self, module: Module, use: Use) -> None:
+    def _used(self, module: Module, use: NameUse) -> None:
         group, token = self.group, use.token
         if token.after and (module.path, group.name) in group.slots:
-            token = Token(token.start, token.end, "export")
+            token = NameToken(token.start, token.end, "export")
         group.add(module.path, token)
         if any(scope.dynamic == "with" for scope in use.scope.chain()):
             group.says(self.program, module, token.start, "it stands in a with statement")
@@ -196,18 +204,20 @@ class Gathering:
                     self.program, module, token.start, f"{group.name}.name is its name as text"
                 )
 
-    def _offered(self, module: Module, tokens: list[Token], source: tuple[str, str] | None) -> None:
+    def _offered(
+        self, module: Module, tokens: list[NameToken], source: tuple[str, str] | None
+    ) -> None:
         group, name = self.group, self.group.name
         inside = source is not None and source[0] and source[1] == name
         if inside and source is not None:
             target = self.program.specifiers.resolve(module.path, source[0])
             if self.program.slot(target, name) not in group.slots:
-                tokens = [Token(t.start, t.end, t.kind, f"{name} as ") for t in tokens]
+                tokens = [NameToken(t.start, t.end, t.kind, f"{name} as ") for t in tokens]
         for token in tokens:
             # It may be the short form of a use too, and then stays short.
             file = group.places.setdefault(module.path, {})
             short = token.start in file
-            file[token.start] = Token(token.start, token.end, "export") if short else token
+            file[token.start] = NameToken(token.start, token.end, "export") if short else token
 
     def _named_there(self, module: Module) -> None:
         group, name = self.group, self.group.name
@@ -219,7 +229,7 @@ class Gathering:
             same = binding.source is not None and binding.source[1] == name == binding.name
             if same and binding.source and self._leads_in(module, binding.source[0]):
                 for token in binding.tokens:
-                    file[token.start] = Token(token.start, token.end, "import")
+                    file[token.start] = NameToken(token.start, token.end, "import")
         for member in module.members:
             if member.name == name and member.base is not None:
                 self._member_there(module, member)
@@ -242,25 +252,230 @@ class Gathering:
         after = ""
         if token.start not in file and member.role == "pattern" and _is_short(module, token):
             after = f": {member.name}"
-        file[token.start] = Token(token.start, token.end, token.kind, "", after)
+        file[token.start] = NameToken(token.start, token.end, token.kind, "", after)
 
     def _leads_in(self, module: Module, said: str) -> bool:
         target = self.program.specifiers.resolve(module.path, said)
         return self.program.slot(target, self.group.name) in self.group.slots
 
-    def _is_own(self, module: Module, base: Any, scope: Scope) -> bool:
+    def _is_own(self, module: Module, base: Any, scope: ScriptScope) -> bool:
         own = (module.path, self.group.name) in self.group.slots
         return (
             own and base.text() in WHOLE and resolve(scope, base.text().split(".")[0], BOTH) is None
         )
 
 
-def _is_short(module: Module, token: Token) -> bool:
+def _is_short(module: Module, token: NameToken) -> bool:
     return re.match(r"\s*(?![\s:])", module.text[token.end :]) is not None
 
 
-def is_shared(group: Group) -> bool:
+def is_shared(group: SymbolGroup) -> bool:
     """Whether a symbol is reached behind the name of an enum or a namespace."""
     return any(
         b.exposed and b.scope.kind in ("enum", "namespace") for _, b in group.bindings.values()
     )
+
+
+# Why the places of a symbol may not be all of them.
+
+GLOBALS = ("globalThis", "window", "self", "global")
+ESCAPES = "the module is used as a whole here, so that {} may be reached unseen"
+_SCRIPT = re.compile(
+    r"<script\b.*?</script>|\son\w+\s*=\s*(?:\"[^\"]*\"|'[^']*')", re.DOTALL | re.IGNORECASE
+)
+
+
+def find_obstacles(
+    program: ScriptProgram, group: SymbolGroup, mixed: list[str], closed: list[str]
+) -> None:
+    """Add to the obstacles of a group all that could hide a use.
+
+    Args:
+        program: the files.
+        group: with its places.
+        mixed: files that mix languages and mention the name.
+        closed: sentences on files that could not be read.
+    """
+    group.obstacles += closed
+    for module in group.scripts:
+        for start in module.errors[:1]:
+            group.says(program, module, start, "a syntax error: the file cannot be understood")
+    for module, binding in group.bindings.values():
+        _about_binding(program, group, module, binding)
+    if group.slots:
+        _unknown_imports(program, group)
+        _escapes(program, group)
+    wide = group.slots or any(_is_global(m, b) for m, b in group.bindings.values())
+    if wide:
+        for path in mixed:
+            mixed_obstacle(program, group, path)
+
+
+def mixed_obstacle(program: ScriptProgram, group: SymbolGroup, path: str) -> None:
+    """Refuse for a name in a file whose code is not understood."""
+    text = program.project.text(path)
+    word = re.compile(rf"(?<![\w$]){re.escape(group.name)}(?![\w$])")
+    regions = [(0, len(text))]
+    if ending_of(path) in ("html", "htm"):
+        regions = [match.span() for match in _SCRIPT.finditer(text)]
+    for start, end in regions:
+        found = word.search(text, start, end)
+        if found is not None:
+            line = 1 + text.count("\n", 0, found.start())
+            shown = program.project.display(path)
+            group.obstacles.append(f"{shown}:{line}: {group.name} stands in code of a mixed file")
+            return
+
+
+def _is_global(module: Module, binding: Binding) -> bool:
+    """Whether other scripts of the same page see it."""
+    plain = not module.esm and not module.common and not module.calls
+    return plain and binding.scope is module.top
+
+
+def _about_binding(
+    program: ScriptProgram, group: SymbolGroup, module: Module, binding: Binding
+) -> None:
+    start = binding.tokens[0].start
+    for scope in module.evals:
+        if scope.within(binding.scope):
+            group.says(program, module, start, "eval is called where it can be seen")
+    if any(scope.dynamic.startswith("declare") for scope in binding.scope.chain()):
+        group.says(program, module, start, "it is declared for another module or for all")
+    if binding.what == "parameter property":
+        group.says(program, module, start, "it is a parameter and a property at once")
+    if binding.sloppy and not module.esm:
+        _sloppy(program, group, module, binding)
+    if binding.what == "namespace" and len(binding.bodies) > 1 and binding.exposed:
+        group.says(program, module, start, "the namespace has several parts")
+    if _is_global(module, binding):
+        _other_scripts(program, group, module)
+
+
+def _sloppy(program: ScriptProgram, group: SymbolGroup, module: Module, binding: Binding) -> None:
+    outer = next(s for s in binding.scope.chain() if s.kind in ("module", "body"))
+    for use in module.uses:
+        if use.name == group.name and use.binding is not binding and use.scope.within(outer):
+            group.says(program, module, use.token.start, "a function of a block may be meant")
+
+
+def _other_scripts(program: ScriptProgram, group: SymbolGroup, module: Module) -> None:
+    name = group.name
+    for other in group.scripts:
+        for member in other.members:
+            if member.name == name and member.base is not None and member.base.text() in GLOBALS:
+                group.says(program, other, member.token.start, "it may be the global one")
+        if other is module:
+            continue
+        for use in other.uses:
+            if use.name == name and use.binding is None:
+                group.says(program, other, use.token.start, "it may be the global one")
+        if name in other.top.names and _is_global(other, other.top.names[name]):
+            start = other.top.names[name].tokens[0].start
+            if other.top.names[name].what != "function" or program.importers(other.path):
+                continue
+            group.says(program, other, start, "another script defines the same global name")
+
+
+def _unknown_imports(program: ScriptProgram, group: SymbolGroup) -> None:
+    files = {path for path, _ in group.slots}
+    for module in group.scripts:
+        for said in sorted(program.bare(module.path)):
+            if program.specifiers.may_mean(module.path, said, files):
+                start = max(module.text.find(f'"{said}'), module.text.find(f"'{said}"), 0)
+                why = f"{said!r} may be a module that exports {group.name}"
+                group.says(program, module, start, why)
+        for said, start in module.mentions:
+            target = program.specifiers.resolve(module.path, said)
+            if program.slot(target, group.name) in group.slots:
+                group.says(program, module, start, "the module is named in a call")
+
+
+def _escapes(program: ScriptProgram, group: SymbolGroup) -> None:
+    seen: set[str] = set()
+    left = [path for path, _ in group.slots]
+    while left:
+        provider = left.pop()
+        for path in sorted(program.importers(provider)):
+            if path in seen:
+                continue
+            seen.add(path)
+            module = program.module(path)
+            _whole_uses(program, group, module)
+            whole = any(e.source and e.source[1] == "*" for e in module.exports.values())
+            if (
+                whole
+                or program.slot(path, group.name) in group.slots
+                or any(module.top.names.get(n) for n in module.exports)
+            ):
+                left.append(path)
+
+
+def _whole_uses(program: ScriptProgram, group: SymbolGroup, module: Module) -> None:
+    found = [(use.node, use.token, use.scope) for use in module.uses if use.binding is not None]
+    found += [
+        (member.base.parent(), member.token, member.scope)
+        for member in module.members
+        if member.base is not None and member.base.kind() == "identifier"
+    ]
+    for node, token, scope in found:
+        meant = program.meant(module, node, scope)
+        if meant is None or meant.binding is not None:
+            continue
+        if program.slot(meant.path, group.name) in group.slots and not is_plain(node):
+            group.says(program, module, token.start, ESCAPES.format(group.name))
+    for node, scope, said in module.calls:
+        target = program.specifiers.resolve(module.path, said)
+        if program.slot(target, group.name) not in group.slots:
+            continue
+        free = resolve(scope, "require", BOTH) is None
+        if not free or not _is_plain_call(node):
+            start = node.range().start.index
+            group.says(program, module, start, ESCAPES.format(group.name))
+
+
+def _is_plain_call(node: Any) -> bool:
+    if node.field("function").text() == "import":
+        parent = _outer(node)
+        if parent is None or parent.kind() != "await_expression":
+            return False
+        node = parent
+    around = _outer(node)
+    if around is not None and around.kind() == "expression_statement":
+        return True
+    return is_plain(node)
+
+
+def _outer(node: Any) -> Any:
+    parent = node.parent()
+    while parent is not None and parent.kind() in PASSED:
+        parent = parent.parent()
+    return parent
+
+
+def is_plain(node: Any) -> bool:
+    """Whether only one member of it, known by name, is used."""
+    parent, child = node.parent(), node
+    while parent is not None and parent.kind() in PASSED:
+        parent, child = parent.parent(), parent
+    kind = parent.kind() if parent is not None else ""
+    if kind == "member_expression":
+        return bool(parent.field("object") == child)
+    if kind in ("nested_identifier", "nested_type_identifier"):
+        return bool(named(parent)[0] == child)
+    if kind == "subscript_expression":
+        return bool(parent.field("object") == child) and literal(parent.field("index")) is not None
+    if kind == "variable_declarator":
+        name = parent.field("name")
+        if name.kind() == "identifier":
+            return bool(parent.children()[0] == name)
+        parts = [part.kind() for part in named(name)]
+        keys = [part.field("key") for part in named(name) if part.kind() == "pair_pattern"]
+        plain = all(key.kind() == "property_identifier" for key in keys)
+        return name.kind() == "object_pattern" and "rest_pattern" not in parts and plain
+    return kind in ("export_specifier", "import_alias")
+
+
+def scopes_of(module: Module) -> set[ScriptScope]:
+    """Every scope in which something is bound."""
+    return {module.top, *(binding.scope for binding in module.bindings)}

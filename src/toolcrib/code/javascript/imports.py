@@ -10,8 +10,9 @@ from posixpath import dirname, join, relpath
 from typing import Any
 
 from toolcrib.code.javascript.model import Module
-from toolcrib.code.javascript.names import descendants, literal, named
-from toolcrib.code.javascript.program import Program
+from toolcrib.code.javascript.program import ScriptProgram
+from toolcrib.code.javascript.scopes import descendants, literal, named
+from toolcrib.code.languages import name_set
 from toolcrib.code.project import Project
 from toolcrib.core.errors import ToolError
 
@@ -20,7 +21,7 @@ WRITTEN = {"ts": "js", "tsx": "js", "mts": "mjs", "cts": "cjs"}
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ImportedName:
     """A name of an import: `there` is "default" or "*" for the other forms, `text` as it stands."""
 
     node: Any
@@ -31,13 +32,13 @@ class Part:
 
 
 @dataclass(slots=True)
-class Statement:
+class ImportStatement:
     """An import with names, or one of its like."""
 
     node: Any
     said: str
     typed: bool
-    parts: list[Part] = field(default_factory=list)
+    parts: list[ImportedName] = field(default_factory=list)
 
     @property
     def span(self) -> tuple[int, int]:
@@ -45,7 +46,7 @@ class Statement:
         span = self.node.range()
         return span.start.index, span.end.index
 
-    def written(self, parts: list[Part]) -> str:
+    def written(self, parts: list[ImportedName]) -> str:
         """The same with only some of its names, at least one."""
         text, start = self.node.text(), self.span[0]
         clause = next(c for c in named(self.node) if c.kind() == "import_clause").range()
@@ -56,7 +57,7 @@ class Statement:
             single.append(self._list(inner))
         return f"{text[:first]}{', '.join(single)}{text[last:]}"
 
-    def _list(self, parts: list[Part]) -> str:
+    def _list(self, parts: list[ImportedName]) -> str:
         whole = parts[0].node.parent().text()
         inside = whole[1:-1]
         if "\n" not in inside:
@@ -74,7 +75,7 @@ class Statement:
         return next(descendants(self.node, "comment"), None) is not None
 
 
-def _in_list(part: Part) -> bool:
+def _in_list(part: ImportedName) -> bool:
     return bool(part.node.kind() == "import_specifier")
 
 
@@ -96,40 +97,40 @@ def is_typed(node: Any) -> bool:
     return any(child.kind() == "type" and not child.is_named() for child in node.children())
 
 
-def statements(module: Module) -> list[Statement]:
+def statements(module: Module) -> list[ImportStatement]:
     """The imports at the top of a file that bind names."""
     found = []
     for node in named(module.root):
         if node.kind() != "import_statement":
             continue
-        one = Statement(node, said_of(node), is_typed(node))
+        one = ImportStatement(node, said_of(node), is_typed(node))
         for child in named(node):
             if child.kind() == "import_clause":
                 one.parts += _parts(child)
             elif child.kind() == "import_require_clause":
                 name = named(child)[0]
-                one.parts.append(Part(child, "*", name.text(), child.text()))
+                one.parts.append(ImportedName(child, "*", name.text(), child.text()))
         if one.parts:
             found.append(one)
     return found
 
 
-def _parts(clause: Any) -> list[Part]:
-    found: list[Part] = []
+def _parts(clause: Any) -> list[ImportedName]:
+    found: list[ImportedName] = []
     for child in named(clause):
         if child.kind() == "identifier":
-            found.append(Part(child, "default", child.text(), child.text()))
+            found.append(ImportedName(child, "default", child.text(), child.text()))
         elif child.kind() == "namespace_import":
-            found.append(Part(child, "*", named(child)[0].text(), child.text()))
+            found.append(ImportedName(child, "*", named(child)[0].text(), child.text()))
         elif child.kind() == "named_imports":
             found += [_specifier(one) for one in named(child) if one.kind() == "import_specifier"]
     return found
 
 
-def _specifier(node: Any) -> Part:
+def _specifier(node: Any) -> ImportedName:
     name, alias = node.field("name"), node.field("alias")
     there = name.text()[1:-1] if name.kind() == "string" else name.text()
-    return Part(node, there, (alias or name).text(), node.text(), is_typed(node))
+    return ImportedName(node, there, (alias or name).text(), node.text(), is_typed(node))
 
 
 def quote_of(module: Module) -> str:
@@ -148,10 +149,10 @@ def ends_plainly(module: Module) -> bool:
     return not re.search(r"^(?:import|export|const|let)\b[^{(;]*$", module.text, re.MULTILINE)
 
 
-class Specifiers:
+class SpecifierWriter:
     """How a file names another one: as it, or the files around it, do already."""
 
-    def __init__(self, program: Program, *models: str) -> None:
+    def __init__(self, program: ScriptProgram, *models: str) -> None:
         self._program = program
         self._models = models
 
@@ -229,3 +230,156 @@ def is_module(project: Project, path: str) -> bool:
         if not folder:
             return False
         folder = dirname(folder)
+
+
+# Whether loading a module of JavaScript or TypeScript does something, and in which order.
+
+_SILENT = name_set("""
+    function_declaration generator_function_declaration function_expression generator_function
+    arrow_function function_signature interface_declaration type_alias_declaration
+    ambient_declaration import_alias empty_statement comment hash_bang_line identifier this
+    string number regex true false null undefined export_clause namespace_export
+    method_definition shorthand_property_identifier
+""")
+"""Nodes whose evaluation nobody can see."""
+_INNER = name_set("""
+    array parenthesized_expression object ternary_expression lexical_declaration
+    variable_declaration non_null_expression
+""")
+"""Nodes that are silent when all their parts are."""
+_MADE = frozenset(["Map", "Set", "WeakMap", "WeakSet", "Array", "Object", "AbortController"])
+_MEMBERS = ("field_definition", "public_field_definition")
+
+
+def is_silent(node: Any) -> bool:
+    """Whether the evaluation of a statement or an expression does nothing that can be seen."""
+    kind = node.kind()
+    if kind in _SILENT:
+        return True
+    if kind in _INNER:
+        return all(is_silent(child) for child in named(node))
+    if kind in ("as_expression", "satisfies_expression"):
+        return is_silent(named(node)[0])
+    if kind in ("unary_expression", "binary_expression"):
+        return all(_is_plain(node.field(part)) for part in ("argument", "left", "right"))
+    return _is_silent_part(node, kind)
+
+
+def _is_silent_part(node: Any, kind: str) -> bool:
+    if kind in ("class_declaration", "class", "abstract_class_declaration"):
+        return _is_silent_class(node)
+    if kind == "variable_declarator":
+        value, name = node.field("value"), node.field("name")
+        return name.kind() == "identifier" and (value is None or is_silent(value))
+    if kind == "expression_statement":
+        return all(child.kind() == "string" for child in named(node))
+    if kind == "pair":
+        return node.field("key").kind() != "computed_property_name" and is_silent(
+            node.field("value")
+        )
+    if kind == "enum_declaration":
+        return next(descendants(node, "call_expression"), None) is None
+    if kind == "template_string":
+        return next(descendants(node, "template_substitution"), None) is None
+    if kind == "new_expression":
+        arguments = node.field("arguments")
+        plain = arguments is None or not named(arguments)
+        return plain and node.field("constructor").text() in _MADE
+    return False
+
+
+def _is_plain(node: Any) -> bool:
+    return (
+        node is None
+        or node.kind() in ("number", "string", "true", "false", "null")
+        or (node.kind() in ("unary_expression", "binary_expression") and is_silent(node))
+    )
+
+
+def _is_silent_class(node: Any) -> bool:
+    for child in named(node):
+        if child.kind() == "decorator":
+            return False
+        if child.kind() == "class_heritage":
+            value = next((c for c in child.children() if c.kind() == "extends_clause"), None)
+            parent = value.field("value") if value is not None else named(child)[0]
+            if parent.kind() not in ("identifier", "implements_clause"):
+                return False
+    return all(_is_silent_member(member) for member in named(node.field("body")))
+
+
+def _is_silent_member(member: Any) -> bool:
+    kind = member.kind()
+    if kind in ("class_static_block", "decorator"):
+        return False
+    name = member.field("name") or member.field("property")
+    if name is not None and name.kind() == "computed_property_name":
+        return False
+    if kind not in _MEMBERS:
+        return True
+    kinds = {child.kind() for child in member.children()}
+    value = member.field("value")
+    loud = "static" in kinds and value is not None and not is_silent(value)
+    return "decorator" not in kinds and not loud
+
+
+class LoadEffects:
+    """What is known of loading the files of a program; it remembers. It blocks."""
+
+    def __init__(self, program: ScriptProgram) -> None:
+        self._program = program
+        self._own: dict[str, tuple[bool, set[str]]] = {}
+
+    def noise(self, path: str) -> str:
+        """The first file that does something when a file is loaded; "" for none.
+
+        Packages from outside of the project are taken to be quiet.
+        """
+        seen, left = {path}, [path]
+        while left:
+            one = left.pop()
+            loud, others = self._of(one)
+            if loud:
+                return one
+            left += sorted(others - seen)
+            seen |= others
+        return ""
+
+    def imports(self, path: str) -> set[str]:
+        """The files that a file loads when it is loaded."""
+        return self._of(path)[1]
+
+    def _of(self, path: str) -> tuple[bool, set[str]]:
+        known = self._own.get(path)
+        if known is None:
+            try:
+                known = self._read(path)
+            except ToolError:
+                known = (True, set())
+            self._own[path] = known
+        return known
+
+    def _read(self, path: str) -> tuple[bool, set[str]]:
+        program = self._program
+        if not program.is_script(path):
+            return False, set()
+        module = program.module(path)
+        loud, others = bool(module.errors), set()
+        for node in named(module.root):
+            kind = node.kind()
+            said = said_of(node)
+            if said and not is_typed(node):
+                target = program.specifiers.resolve(path, said)
+                if target is not None and program.is_script(target):
+                    others.add(target)
+            elif kind == "export_statement":
+                inner = node.field("declaration") or node.field("value")
+                decorated = any(child.kind() == "decorator" for child in node.children())
+                loud = loud or decorated or (inner is not None and not is_silent(inner))
+            elif kind != "import_statement":
+                loud = loud or not is_silent(node)
+        for _, _, said in module.calls:  # `require` may stand anywhere
+            target = program.specifiers.resolve(path, said)
+            if target is not None and program.is_script(target):
+                others.add(target)
+        return loud, others

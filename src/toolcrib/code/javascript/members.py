@@ -2,19 +2,39 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
-from toolcrib.code.javascript.group import Group
-from toolcrib.code.javascript.known_members import KNOWN, LISTING, LITERALS, OF_ERROR, SPECIAL
-from toolcrib.code.javascript.model import Binding, Member, Module, Scope, Token
-from toolcrib.code.javascript.names import named
-from toolcrib.code.javascript.obstacles import mixed_obstacle
-from toolcrib.code.javascript.program import Program
+from toolcrib.code.javascript.group import SymbolGroup, mixed_obstacle
+from toolcrib.code.javascript.model import Binding, Member, Module, NameToken, ScriptScope
+from toolcrib.code.javascript.program import ScriptProgram
+from toolcrib.code.javascript.scopes import named
+from toolcrib.code.languages import name_set
+
+# Names of members that JavaScript itself, its library or a framework knows.
+
+SPECIAL = name_set("""
+    constructor toString valueOf toJSON then next return throw name length prototype call apply
+    bind connectedCallback disconnectedCallback attributeChangedCallback render
+""")
+"""Members that the language or a usual framework calls."""
+OF_ERROR = frozenset(["message", "name", "stack", "cause", "toString"])
+LISTING = re.compile(
+    r"\b(?:JSON\.stringify|Object\.(?:keys|values|entries|assign|getOwnPropertyNames)"
+    r"|structuredClone|Reflect\.\w+)\s*\(|\bfor\s*\([^;()]*\bin\b|\.\.\.this\b"
+)
+LITERALS = frozenset(
+    ["string", "template_string", "number", "array", "regex", "true", "false", "null", "object"]
+)
+KNOWN = name_set("""
+    console Math JSON Object Array Promise Number String Symbol Reflect process document Date
+    Intl Atomics Buffer URL performance
+""")
 
 
 def find_members(
-    program: Program,
-    group: Group,
+    program: ScriptProgram,
+    group: SymbolGroup,
     module: Module,
     member: Member | None,
     mixed: list[str],
@@ -43,7 +63,7 @@ def find_members(
     return "field" if member.role == "field" else "method"
 
 
-def _shared(program: Program, group: Group) -> str:
+def _shared(program: ScriptProgram, group: SymbolGroup) -> str:
     owners = {
         id(b.scope.owner): (m, b.scope.owner)
         for m, b in group.bindings.values()
@@ -63,7 +83,7 @@ def _shared(program: Program, group: Group) -> str:
     return next(b.what for _, b in group.bindings.values())
 
 
-def _owner_escapes(program: Program, group: Group, owner: Binding) -> None:
+def _owner_escapes(program: ScriptProgram, group: SymbolGroup, owner: Binding) -> None:
     paths, _ = program.project.mentioning(owner.name)
     for path in paths:
         if not program.is_script(path):
@@ -90,7 +110,7 @@ def _owner_escapes(program: Program, group: Group, owner: Binding) -> None:
                 group.says(program, module, use.token.start, why)
 
 
-def this_class(member: Member) -> tuple[Scope | None, bool]:
+def this_class(member: Member) -> tuple[ScriptScope | None, bool]:
     """The class that `this` is of, and whether it is the class itself."""
     node = member.base.parent()
     while node is not None:
@@ -109,7 +129,7 @@ def this_class(member: Member) -> tuple[Scope | None, bool]:
     return None, False
 
 
-def _class_of(scope: Scope, node: Any) -> Scope | None:
+def _class_of(scope: ScriptScope, node: Any) -> ScriptScope | None:
     return next((s for s in scope.chain() if s.kind == "class" and s.node == node), None)
 
 
@@ -117,7 +137,13 @@ class _Family:
     """The classes that share a member."""
 
     def __init__(
-        self, program: Program, group: Group, module: Module, owner: Scope, *, static: bool
+        self,
+        program: ScriptProgram,
+        group: SymbolGroup,
+        module: Module,
+        owner: ScriptScope,
+        *,
+        static: bool,
     ) -> None:
         self.program = program
         self.group = group
@@ -156,7 +182,7 @@ class _Family:
         _list_others(program, group, taken, self._is_other)
         self._listed()
 
-    def _decorated(self, scope: Scope) -> None:
+    def _decorated(self, scope: ScriptScope) -> None:
         """A decorator sees the name of what it stands before."""
         body = scope.node.field("body") if scope.node is not None else None
         marks: list[Any] = []
@@ -173,14 +199,14 @@ class _Family:
             if child.kind() != "comment":
                 marks = []
 
-    def _token(self, member: Member) -> Token:
+    def _token(self, member: Member) -> NameToken:
         token = member.token
-        return Token(token.start, token.end, token.kind)
+        return NameToken(token.start, token.end, token.kind)
 
-    def _start(self, scope: Scope) -> int:
+    def _start(self, scope: ScriptScope) -> int:
         return int(scope.node.range().start.index)
 
-    def _touching(self, module: Module) -> list[Scope]:
+    def _touching(self, module: Module) -> list[ScriptScope]:
         found = []
         for member in module.members:
             if member.name == self.group.name:
@@ -191,8 +217,8 @@ class _Family:
                     found += [scope] if scope is not None else []
         return found
 
-    def _classes(self, module: Module) -> list[Scope]:
-        found: dict[int, Scope] = {}
+    def _classes(self, module: Module) -> list[ScriptScope]:
+        found: dict[int, ScriptScope] = {}
         for member in module.members:
             for scope in member.scope.chain():
                 if scope.kind == "class":
@@ -201,8 +227,8 @@ class _Family:
             found.update((id(s), s) for s in binding.bodies if s.kind == "class")
         return list(found.values())
 
-    def _ancestors(self, module: Module, scope: Scope, *, tell: bool) -> list[Scope]:
-        found: list[Scope] = []
+    def _ancestors(self, module: Module, scope: ScriptScope, *, tell: bool) -> list[ScriptScope]:
+        found: list[ScriptScope] = []
         while scope.node is not None and len(found) < 50:
             heritage = next((c for c in named(scope.node) if c.kind() == "class_heritage"), None)
             if heritage is None:
@@ -230,10 +256,10 @@ class _Family:
             found.append(scope)
         return found
 
-    def _tell(self, module: Module, scope: Scope, why: str) -> None:
+    def _tell(self, module: Module, scope: ScriptScope, why: str) -> None:
         self.group.says(self.program, module, self._start(scope), why)
 
-    def _is_ours(self, module: Module, member: Member, kin: dict[int, Scope]) -> bool:
+    def _is_ours(self, module: Module, member: Member, kin: dict[int, ScriptScope]) -> bool:
         if member.owner is not None:
             return id(member.owner) in kin and member.static == self.static
         if member.base is None or member.role == "pattern":
@@ -249,7 +275,9 @@ class _Family:
         scope = self._instance(module, member.base, member.scope)
         return scope is not None and id(scope) in kin
 
-    def _instance(self, module: Module, node: Any, scope: Scope, depth: int = 0) -> Scope | None:
+    def _instance(
+        self, module: Module, node: Any, scope: ScriptScope, depth: int = 0
+    ) -> ScriptScope | None:
         """The class of which an expression is an instance."""
         kind = node.kind()
         if kind == "parenthesized_expression" and depth < 20:
@@ -283,7 +311,7 @@ class _Family:
                 )
         return None
 
-    def _class(self, module: Module, node: Any, scope: Scope) -> Scope | None:
+    def _class(self, module: Module, node: Any, scope: ScriptScope) -> ScriptScope | None:
         meant = self.program.meant(module, node, scope) if node is not None else None
         bodies = meant.binding.bodies if meant is not None and meant.binding else []
         return next((body for body in bodies if body.kind == "class"), None)
@@ -311,7 +339,7 @@ class _Family:
             return True
         return self._instance(module, base, member.scope) is not None
 
-    def _dynamic(self, module: Module, kin: dict[int, Scope]) -> None:
+    def _dynamic(self, module: Module, kin: dict[int, ScriptScope]) -> None:
         for base, scope, start in module.dynamic:
             around = next((s for s in scope.chain() if s.kind == "class"), None)
             if (
@@ -346,7 +374,9 @@ class _Family:
                 group.says(program, module, match.start(), "it lists the names of fields")
 
 
-def _list_others(program: Program, group: Group, taken: set[int], is_other: Any = None) -> None:
+def _list_others(
+    program: ScriptProgram, group: SymbolGroup, taken: set[int], is_other: Any = None
+) -> None:
     """Refuse for each member of the same name of which nobody knows whose it is."""
     for module in group.scripts:
         if module.errors:

@@ -13,7 +13,7 @@ BOTH = VALUE | TYPE
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Token:
+class NameToken:
     """A name in the text: where it starts and ends, and see `Place`."""
 
     start: int
@@ -24,7 +24,7 @@ class Token:
 
 
 @dataclass(eq=False, slots=True)
-class Scope:
+class ScriptScope:
     """A region in which names are bound.
 
     Attributes:
@@ -35,23 +35,23 @@ class Scope:
     """
 
     kind: str
-    parent: Scope | None
+    parent: ScriptScope | None
     names: dict[str, Binding] = field(default_factory=dict)
-    private: dict[str, list[Token]] = field(default_factory=dict)
+    private: dict[str, list[NameToken]] = field(default_factory=dict)
     owner: Binding | None = None
     node: Any = None
     """The node of a class."""
     dynamic: str = ""
     """Why names in it cannot be told from the text: "with", "eval"."""
 
-    def chain(self) -> Iterator[Scope]:
+    def chain(self) -> Iterator[ScriptScope]:
         """This scope and those around it."""
-        scope: Scope | None = self
+        scope: ScriptScope | None = self
         while scope is not None:
             yield scope
             scope = scope.parent
 
-    def within(self, other: Scope) -> bool:
+    def within(self, other: ScriptScope) -> bool:
         """Whether it is that scope or lies in it."""
         return any(scope is other for scope in self.chain())
 
@@ -72,26 +72,26 @@ class Binding:
     """
 
     name: str
-    scope: Scope
+    scope: ScriptScope
     what: str
     space: int
-    tokens: list[Token] = field(default_factory=list)
+    tokens: list[NameToken] = field(default_factory=list)
     source: tuple[str, str] | None = None
     value: Any = None
     annotation: Any = None
-    bodies: list[Scope] = field(default_factory=list)
-    through: list[Scope] = field(default_factory=list)
+    bodies: list[ScriptScope] = field(default_factory=list)
+    through: list[ScriptScope] = field(default_factory=list)
     exposed: bool = False
     sloppy: bool = False
 
 
 @dataclass(eq=False, slots=True)
-class Use:
+class NameUse:
     """A name that stands for a binding. `node` is its node of the tree."""
 
     name: str
-    token: Token
-    scope: Scope
+    token: NameToken
+    scope: ScriptScope
     space: int
     node: Any
     binding: Binding | None = None
@@ -109,11 +109,11 @@ class Member:
     """
 
     name: str
-    token: Token
+    token: NameToken
     base: Any
-    scope: Scope
+    scope: ScriptScope
     role: str = "use"
-    owner: Scope | None = None
+    owner: ScriptScope | None = None
     static: bool = False
 
 
@@ -128,7 +128,7 @@ class Export:
     """
 
     name: str
-    tokens: list[Token] = field(default_factory=list)
+    tokens: list[NameToken] = field(default_factory=list)
     binding: Binding | None = None
     source: tuple[str, str] | None = None
 
@@ -139,7 +139,7 @@ class Imported:
 
     module: str
     name: str
-    token: Token
+    token: NameToken
 
 
 @dataclass(slots=True)
@@ -148,21 +148,21 @@ class Module:
 
     path: str
     text: str
-    top: Scope
+    top: ScriptScope
     bindings: list[Binding] = field(default_factory=list)
-    uses: list[Use] = field(default_factory=list)
+    uses: list[NameUse] = field(default_factory=list)
     members: list[Member] = field(default_factory=list)
     exports: dict[str, Export] = field(default_factory=dict)
     stars: list[str] = field(default_factory=list)
     imported: list[Imported] = field(default_factory=list)
-    labels: list[tuple[str, Token, Scope, Any]] = field(default_factory=list)
+    labels: list[tuple[str, NameToken, ScriptScope, Any]] = field(default_factory=list)
     mentions: list[tuple[str, int]] = field(default_factory=list)
     """Strings that name a module elsewhere than in an import, and where: `jest.mock("./a")`."""
-    dynamic: list[tuple[Any, Scope, int]] = field(default_factory=list)
+    dynamic: list[tuple[Any, ScriptScope, int]] = field(default_factory=list)
     """Expressions of which a member is taken by a computed name, and where."""
-    calls: list[tuple[Any, Scope, str]] = field(default_factory=list)
+    calls: list[tuple[Any, ScriptScope, str]] = field(default_factory=list)
     """Calls of `require` and `import` with a plain string, and what it says."""
-    evals: list[Scope] = field(default_factory=list)
+    evals: list[ScriptScope] = field(default_factory=list)
     errors: list[int] = field(default_factory=list)
     """Where the text is no valid code."""
     esm: bool = False

@@ -2,16 +2,140 @@
 
 from __future__ import annotations
 
+import json
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
+from posixpath import dirname, join, normpath
 from typing import Any
 
-from toolcrib.code.javascript.model import BOTH, Binding, Module, Scope
-from toolcrib.code.javascript.names import literal, named
-from toolcrib.code.javascript.parsed_file import read, resolve
-from toolcrib.code.javascript.specifiers import Specifiers, literals
+from toolcrib.code.javascript.model import BOTH, Binding, Module, ScriptScope
+from toolcrib.code.javascript.scopes import literal, named, read, resolve
 from toolcrib.code.languages import SCRIPTS, language_of
 from toolcrib.code.project import Project
 from toolcrib.core.errors import ToolError
+
+# Which file of the project the text of an import means.
+
+ENDINGS = (".ts", ".tsx", ".d.ts", ".js", ".jsx", ".mjs", ".cjs", ".mts", ".cts")
+WRITTEN = {".js": (".ts", ".tsx"), ".jsx": (".tsx",), ".mjs": (".mts",), ".cjs": (".cts",)}
+"""TypeScript imports a file by the name that it will have."""
+LITERAL = re.compile(r"""["'`]([^"'`\s\\]{1,300})["'`]""")
+_COMMENT = re.compile(r'("(?:[^"\\]|\\.)*")|//[^\n]*|/\*.*?\*/|,(?=\s*[}\]])', re.DOTALL)
+MAX_SETTINGS = 200_000
+
+
+class SpecifierResolver:
+    """Resolves what imports say; it remembers. It blocks."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+        self._found: dict[tuple[str, str], str | None] = {}
+        self._settings: dict[str, tuple[str, dict[str, list[str]], str | None]] = {}
+
+    def resolve(self, path: str, said: str) -> str | None:
+        """The file that an import in a file means; None for what is not of the project."""
+        key = (dirname(path) if said.startswith(".") else path, said)
+        if key not in self._found:
+            self._found[key] = self._resolve(path, said)
+        return self._found[key]
+
+    def _resolve(self, path: str, said: str) -> str | None:
+        said = said.partition("?")[0]
+        if said.startswith("."):
+            return self._file(join(dirname(path), said))
+        for candidate in self._mapped(path, said):
+            found = self._file(candidate)
+            if found is not None:
+                return found
+        return None
+
+    def _file(self, place: str) -> str | None:
+        place = normpath(place)
+        if place.startswith(".."):
+            return None
+        stem, dot, ending = place.rpartition(".")
+        written = WRITTEN.get(f".{ending}", ()) if dot and stem else ()
+        candidates = [
+            place,
+            *(stem + other for other in written),
+            *(place + other for other in ENDINGS),
+            *(join(place, f"index{other}") for other in ENDINGS),
+        ]
+        return next((normpath(c) for c in candidates if normpath(c) in self._project), None)
+
+    def may_mean(self, path: str, said: str, files: Iterable[str]) -> bool:
+        """Whether a name without a known place may still mean one of some files."""
+        if said.startswith(".") or self.resolve(path, said) is not None:
+            return False
+        tail = [part for part in said.lstrip("@~#/").split("/") if part]
+        if not tail:
+            return False
+        for file in files:
+            stem = re.sub(r"(\.d)?\.\w+$", "", file)
+            parts = stem.removesuffix("/index").split("/")
+            last = re.sub(r"\.\w+$", "", tail[-1])
+            if len(tail) > 1 and last == parts[-1]:
+                return True
+            if said in self._packages(file):
+                return True
+        return False
+
+    def _packages(self, file: str) -> Iterator[str]:
+        folder = dirname(file)
+        while True:
+            with suppress(ToolError, ValueError):
+                name = self._json(join(folder, "package.json")).get("name")
+                if isinstance(name, str):
+                    yield name
+            if not folder:
+                return
+            folder = dirname(folder)
+
+    def _mapped(self, path: str, said: str) -> Iterator[str]:
+        folder = dirname(path)
+        while True:
+            base, paths, root = self._settings_of(folder)
+            for pattern, targets in paths.items():
+                head, star, tail = pattern.partition("*")
+                if (star and said.startswith(head) and said.endswith(tail)) or said == pattern:
+                    inner = said[len(head) : len(said) - len(tail)] if star else ""
+                    yield from (join(folder, base, t.replace("*", inner)) for t in targets)
+            if root is not None:
+                yield join(folder, root, said)
+            if not folder:
+                return
+            folder = dirname(folder)
+
+    def _settings_of(self, folder: str) -> tuple[str, dict[str, list[str]], str | None]:
+        known = self._settings.get(folder)
+        if known is None:
+            known = (".", {}, None)
+            for name in ("tsconfig.json", "jsconfig.json", "tsconfig.base.json"):
+                with suppress(ToolError, ValueError, AttributeError):
+                    options = self._json(join(folder, name)).get("compilerOptions") or {}
+                    base = options.get("baseUrl")
+                    paths = {k: list(v) for k, v in (options.get("paths") or {}).items()}
+                    if paths or base is not None:
+                        known = (base or ".", paths, base)
+                        break
+            self._settings[folder] = known
+        return known
+
+    def _json(self, path: str) -> Any:
+        data = self._project.scope.file(path).read_bytes(MAX_SETTINGS)
+        text = data.decode("utf-8-sig", "replace")
+        try:
+            return json.loads(text)
+        except ValueError:
+            return json.loads(_COMMENT.sub(lambda m: m[1] or "", text))
+
+
+def literals(text: str) -> set[str]:
+    """Every short string of a text that may name a module."""
+    return set(LITERAL.findall(text))
+
 
 Slot = tuple[str, str]
 """A module and a name that it itself exports."""
@@ -24,19 +148,19 @@ PASSED = (
 
 
 @dataclass(frozen=True, slots=True)
-class Meant:
+class Resolution:
     """What an expression means: a whole module, or a binding of a file."""
 
     path: str
     binding: Binding | None = None
 
 
-class Program:
+class ScriptProgram:
     """Reads files when they are needed. It blocks."""
 
     def __init__(self, project: Project) -> None:
         self.project = project
-        self.specifiers = Specifiers(project)
+        self.specifiers = SpecifierResolver(project)
         self._modules: dict[str, Module] = {}
         self._importers: dict[str, set[str]] | None = None
         self._bare: dict[str, set[str]] = {}
@@ -94,11 +218,11 @@ class Program:
                 return found
         return None
 
-    def offered(self, path: str | None, name: str, depth: int = 0) -> Meant | None:
+    def offered(self, path: str | None, name: str, depth: int = 0) -> Resolution | None:
         """What a module offers under a name."""
         slot = self.slot(path, name)
         if slot is None and path is not None and name == "default" and self.is_script(path):
-            return Meant(path) if self._is_common(path) else None
+            return Resolution(path) if self._is_common(path) else None
         if slot is None or depth > 50:
             return None
         module = self.module(slot[0])
@@ -113,10 +237,10 @@ class Program:
             return self.bound(module, binding, depth + 1) if binding else None
         target = self.specifiers.resolve(slot[0], said)
         if there == "*":
-            return Meant(target) if self.is_script(target) and target else None
+            return Resolution(target) if self.is_script(target) and target else None
         return self.offered(target, there, depth + 1)
 
-    def bound(self, module: Module, binding: Binding, depth: int = 0) -> Meant | None:
+    def bound(self, module: Module, binding: Binding, depth: int = 0) -> Resolution | None:
         """What a binding stands for, through imports; None where that is unknown."""
         if depth > 50:
             return None
@@ -126,19 +250,21 @@ class Program:
             if target is None or not self.is_script(target):
                 return None
             if there == "*" or (there == "default" and self._is_common(target)):
-                return Meant(target)
+                return Resolution(target)
             return self.offered(target, there, depth + 1)
         if binding.value is not None and binding.what == "variable":
             found = self.meant(module, binding.value, binding.scope, depth + 1)
             if found is not None and found.binding is None:
                 return found
-        return Meant(module.path, binding)
+        return Resolution(module.path, binding)
 
     def _is_common(self, path: str) -> bool:
         module = self.module(path)
         return module.common and not module.esm
 
-    def meant(self, module: Module, node: Any, scope: Scope, depth: int = 0) -> Meant | None:
+    def meant(
+        self, module: Module, node: Any, scope: ScriptScope, depth: int = 0
+    ) -> Resolution | None:
         """What an expression means."""
         if node is None or depth > 50:
             return None
@@ -158,17 +284,17 @@ class Program:
             return self.inside(base, parts[-1].text(), depth + 1) if base else None
         return None
 
-    def inside(self, base: Meant, name: str, depth: int = 0) -> Meant | None:
+    def inside(self, base: Resolution, name: str, depth: int = 0) -> Resolution | None:
         """What a module, a namespace or an enum holds under a name."""
         if base.binding is None:
             return self.offered(base.path, name, depth + 1)
         for body in base.binding.bodies:
             found = body.names.get(name)
             if found is not None and found.exposed:
-                return Meant(base.path, found)
+                return Resolution(base.path, found)
         return None
 
-    def _called(self, module: Module, node: Any, scope: Scope, by: str) -> Meant | None:
+    def _called(self, module: Module, node: Any, scope: ScriptScope, by: str) -> Resolution | None:
         if node.kind() != "call_expression":
             return None
         arguments = node.field("arguments")
@@ -179,4 +305,4 @@ class Program:
         if by == "require" and resolve(scope, "require", BOTH) is not None:
             return None
         target = self.specifiers.resolve(module.path, module.text[path.start : path.end])
-        return Meant(target) if target and self.is_script(target) else None
+        return Resolution(target) if target and self.is_script(target) else None

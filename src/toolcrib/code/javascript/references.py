@@ -5,25 +5,70 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
-from toolcrib.code.javascript.capture import captures
-from toolcrib.code.javascript.group import Gathering, Group, is_shared
-from toolcrib.code.javascript.labels import Labelled, find_label, private_places
-from toolcrib.code.javascript.members import find_members
-from toolcrib.code.javascript.model import Binding, Member, Module, Token
-from toolcrib.code.javascript.obstacles import find_obstacles
-from toolcrib.code.javascript.program import Program, Slot
-from toolcrib.code.languages import SCRIPTS, language_of
-from toolcrib.code.places import Kind, Place, References
+from toolcrib.code.javascript.group import GroupBuilder, SymbolGroup, find_obstacles, is_shared
+from toolcrib.code.javascript.members import find_members, this_class
+from toolcrib.code.javascript.model import Binding, Member, Module, NameToken, ScriptScope
+from toolcrib.code.javascript.program import ScriptProgram, Slot
+from toolcrib.code.languages import SCRIPTS, language_of, name_set
+from toolcrib.code.places import Kind, Place, SymbolReferences
 from toolcrib.code.project import Project
-from toolcrib.core.errors import BadInput, NotFound, TooLarge
+from toolcrib.core.errors import BadInput, NotFound, TooLarge, ToolError
 from toolcrib.system.threads import in_thread
 
-Seed = tuple[Module, Binding] | Slot | Member | Labelled
+# Labels and private names: both stay within one statement or class of one file.
 
 
-async def references(project: Project, file: str, line: int, name: str) -> References:
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A label: its name, and a node that names it."""
+
+    name: str
+    node: Any
+
+
+def find_label(module: Module, label: Label) -> list[NameToken]:
+    """Every place of a label."""
+    target = _labelled(label.node, label.name)
+    return [
+        token
+        for name, token, _, node in module.labels
+        if name == label.name and _labelled(node, name) == target
+    ]
+
+
+def _labelled(node: Any, name: str) -> Any:
+    while node is not None:
+        if node.kind() == "labeled_statement" and node.field("label").text() == name:
+            return node
+        node = node.parent()
+    return None
+
+
+def private_places(module: Module, member: Member) -> list[NameToken]:
+    """Every place of a private name."""
+    scope = _private_scope(member)
+    if scope is None:
+        return []
+    found = list(scope.private[member.name])
+    found += [
+        other.token
+        for other in module.members
+        if other.role == "private" and other.name == member.name and _private_scope(other) is scope
+    ]
+    return found
+
+
+def _private_scope(member: Member) -> ScriptScope | None:
+    return next((s for s in member.scope.chain() if member.name in s.private), None)
+
+
+Seed = tuple[Module, Binding] | Slot | Member | Label
+
+
+async def references(project: Project, file: str, line: int, name: str) -> SymbolReferences:
     """See `toolcrib.code.places`.
 
     Raises:
@@ -37,11 +82,11 @@ async def references(project: Project, file: str, line: int, name: str) -> Refer
 
 async def examined(
     project: Project, file: str, line: int, name: str, new: str = ""
-) -> tuple[References, list[str]]:
+) -> tuple[SymbolReferences, list[str]]:
     """The same, and why the symbol cannot get a new name, a sentence each."""
 
-    def work(_: object) -> tuple[References, list[str]]:
-        program = Program(project)
+    def work(_: object) -> tuple[SymbolReferences, list[str]]:
+        program = ScriptProgram(project)
         try:
             found, group = _found(program, file, line, name)
             if not new:
@@ -64,7 +109,9 @@ def _clash(module: Module, new: str) -> list[str]:
     return []
 
 
-def _found(program: Program, file: str, line: int, name: str) -> tuple[References, Group | None]:
+def _found(
+    program: ScriptProgram, file: str, line: int, name: str
+) -> tuple[SymbolReferences, SymbolGroup | None]:
     project = program.project
     module = program.module(file)
     seed = locate(project, module, line, name)
@@ -72,17 +119,17 @@ def _found(program: Program, file: str, line: int, name: str) -> tuple[Reference
     paths, closed = project.mentioning(word, SCRIPTS)
     scripts = [program.module(path) for path in paths if language_of(path) in SCRIPTS]
     mixed = [path for path in paths if language_of(path) not in SCRIPTS]
-    if isinstance(seed, Labelled):
+    if isinstance(seed, Label):
         places = [(module, token) for token in find_label(module, seed)]
         return _told(places, name, "label"), None
     if isinstance(seed, Member):
         if seed.role == "private" or name.startswith("#"):
             places = [(module, token) for token in private_places(module, seed)]
             return _told(places, name, "private member"), None
-        group = Group(name, scripts=scripts)
+        group = SymbolGroup(name, scripts=scripts)
         what = find_members(program, group, module, seed, mixed, closed)
     else:
-        group = Gathering(program, name, scripts).gather(seed)
+        group = GroupBuilder(program, name, scripts).gather(seed)
         find_obstacles(program, group, mixed, closed)
         what = next((b.what for _, b in group.bindings.values() if b.what != "import"), "name")
         if is_shared(group):
@@ -90,7 +137,7 @@ def _found(program: Program, file: str, line: int, name: str) -> tuple[Reference
     return _of_group(program, group, what), group
 
 
-def _of_group(program: Program, group: Group, what: str) -> References:
+def _of_group(program: ScriptProgram, group: SymbolGroup, what: str) -> SymbolReferences:
     modules = {path: program.module(path) for path in group.places}
     pairs = [(modules[p], token) for p, found in group.places.items() for token in found.values()]
     told = _told(pairs, group.name, what)
@@ -99,12 +146,12 @@ def _of_group(program: Program, group: Group, what: str) -> References:
     return told
 
 
-def _told(pairs: Iterable[tuple[Module, Token]], name: str, what: str) -> References:
+def _told(pairs: Iterable[tuple[Module, NameToken]], name: str, what: str) -> SymbolReferences:
     certain = sorted(place_of(module, token) for module, token in pairs)
-    return References(certain, [], [], name, what)
+    return SymbolReferences(certain, [], [], name, what)
 
 
-def place_of(module: Module, token: Token, kind: Kind | None = None) -> Place:
+def place_of(module: Module, token: NameToken, kind: Kind | None = None) -> Place:
     """A token as a place."""
     line = bisect_right(module.lines, token.start)
     at = module.lines[line - 1]
@@ -119,7 +166,7 @@ def place_of(module: Module, token: Token, kind: Kind | None = None) -> Place:
     )
 
 
-def _texts(group: Group) -> Iterable[Place]:
+def _texts(group: SymbolGroup) -> Iterable[Place]:
     """Where the name stands in comments and strings."""
     word = re.compile(rf"(?<![\w$#]){re.escape(group.name)}(?![\w$])")
     for module in group.scripts:
@@ -132,7 +179,7 @@ def _texts(group: Group) -> Iterable[Place]:
         known.update(token.start for _, token, _, _ in module.labels)
         for match in word.finditer(module.text):
             if match.start() not in known:
-                yield place_of(module, Token(match.start(), match.end()), "text")
+                yield place_of(module, NameToken(match.start(), match.end()), "text")
 
 
 def locate(project: Project, module: Module, line: int, name: str) -> Seed:
@@ -155,7 +202,7 @@ def locate(project: Project, module: Module, line: int, name: str) -> Seed:
     if not found:
         raise NotFound(f"{shown} has no {name}.", hint="Find it with find_symbol.")
     best = min(rank for rank, _, _ in found)
-    seeds: dict[Any, tuple[Seed, Token]] = {}
+    seeds: dict[Any, tuple[Seed, NameToken]] = {}
     for rank, seed, token in found:
         if rank == best:
             seeds.setdefault(_identity(seed), (seed, token))
@@ -176,12 +223,12 @@ def _identity(seed: Seed) -> Any:
     return id(seed[1]) if isinstance(seed, tuple) and not isinstance(seed[0], str) else seed
 
 
-def module_line(module: Module, token: Token) -> int:
+def module_line(module: Module, token: NameToken) -> int:
     """The line of a token, from 1."""
     return bisect_right(module.lines, token.start)
 
 
-def _symbols(module: Module, name: str) -> Iterable[tuple[int, Seed, Token]]:
+def _symbols(module: Module, name: str) -> Iterable[tuple[int, Seed, NameToken]]:
     """What has a name: how well it fits, what it is, where it stands."""
     for binding in module.bindings:
         if binding.name == name:
@@ -196,7 +243,7 @@ def _symbols(module: Module, name: str) -> Iterable[tuple[int, Seed, Token]]:
     yield from _members(module, name)
 
 
-def _members(module: Module, name: str) -> Iterable[tuple[int, Seed, Token]]:
+def _members(module: Module, name: str) -> Iterable[tuple[int, Seed, NameToken]]:
     for member in module.members:
         if member.name == name:
             yield 3 if member.owner is not None else 5, member, member.token
@@ -204,13 +251,204 @@ def _members(module: Module, name: str) -> Iterable[tuple[int, Seed, Token]]:
         yield 3, Member(name, token, None, scope, "private", owner=scope), token
     for text, token, _, node in module.labels:
         if text == name:
-            yield 6, Labelled(text, node), token
+            yield 6, Label(text, node), token
 
 
-def _private(module: Module, name: str) -> Iterable[tuple[Any, Token]]:
+def _private(module: Module, name: str) -> Iterable[tuple[Any, NameToken]]:
     seen: set[int] = set()
     for member in module.members:
         for scope in member.scope.chain():
             if id(scope) not in seen:
                 seen.add(id(scope))
                 yield from ((scope, token) for token in scope.private.get(name, ()))
+
+
+# What a new name would mean elsewhere, or take away from others.
+
+RESERVED = name_set("""
+    break case catch class const continue debugger default delete do else enum export extends
+    false finally for function if import in instanceof new null return super switch this throw
+    true try typeof var void while with yield let static await implements interface package
+    private protected public arguments eval undefined NaN Infinity async of get set
+""")
+BUILTIN = name_set("""
+    Array ArrayBuffer BigInt Boolean DataView Date Error Function Intl JSON Map Math Number
+    Object Promise Proxy RangeError ReferenceError Reflect RegExp Set String Symbol SyntaxError
+    TypeError URIError WeakMap WeakSet WeakRef console decodeURI decodeURIComponent encodeURI
+    encodeURIComponent globalThis isFinite isNaN parseFloat parseInt require module exports
+    process window document any unknown never string number boolean object symbol bigint
+""")
+_NAME = re.compile(r"(?:[^\W\d]|\$)[\w$]*\Z")
+
+
+def bad_name(new: str, *, private: bool = False, member: bool = False) -> str:
+    """Why a text cannot be a new name; "" where it can."""
+    plain = new.removeprefix("#") if private else new
+    if not _NAME.match(plain) or not plain.replace("$", "a").isidentifier():
+        return f"{new!r} is not a name of JavaScript"
+    if not private and not member:
+        if plain in RESERVED:
+            return f"{new} is a word of the language"
+        if plain in BUILTIN:
+            return f"{new} is a name that the language gives"
+    return "#constructor is not allowed" if private and plain == "constructor" else ""
+
+
+def captures(program: ScriptProgram, group: SymbolGroup, new: str) -> list[str]:
+    """Why a group cannot get a name, a sentence each. It blocks."""
+    found = SymbolGroup(group.name)
+    if group.kin:
+        _member_clashes(program, group, new, found)
+        return found.obstacles
+    touched = {path: program.module(path) for path in group.places}
+    for module in touched.values():
+        bindings = {id(b): b for m, b in group.bindings.values() if m.path == module.path}
+        _declared(program, module, bindings, new, found)
+        _taken(program, module, bindings, group, new, found)
+        _given(program, module, bindings, new, found)
+    for path, _ in group.slots:
+        _exported(program, path, group, new, found)
+    return found.obstacles
+
+
+def _declared(
+    program: ScriptProgram,
+    module: Module,
+    bindings: dict[int, Binding],
+    new: str,
+    found: SymbolGroup,
+) -> None:
+    for binding in bindings.values():
+        around = [binding.scope, *_beside(module, binding.scope)]
+        for scope in binding.through:
+            around += _between(scope, binding.scope)
+        for scope in around:
+            other = scope.names.get(new)
+            if other is not None:
+                start = other.tokens[0].start
+                found.says(program, module, start, f"{new} is bound in the same scope already")
+        for other in module.bindings:
+            if other.name != new or other.scope is binding.scope:
+                continue
+            if any(binding.scope in _between(scope, other.scope) for scope in other.through):
+                start = other.tokens[0].start
+                found.says(program, module, start, f"a var {new} passes through the scope")
+
+
+def _beside(module: Module, scope: ScriptScope) -> list[ScriptScope]:
+    """Scopes that see each other: parameters and body, a caught error and its block."""
+    pairs = {"function": "body", "catch": "block"}
+    inner = pairs.get(scope.kind)
+    found = {
+        id(b.scope): b.scope
+        for b in module.bindings
+        if b.scope.parent is scope and b.scope.kind == inner
+    }
+    outer = scope.parent
+    if outer is not None and pairs.get(outer.kind) == scope.kind:
+        found[id(outer)] = outer
+    return list(found.values())
+
+
+def _between(scope: ScriptScope, end: ScriptScope) -> list[ScriptScope]:
+    """A scope and those around it, up to one that is not counted."""
+    found: list[ScriptScope] = []
+    for each in scope.chain():
+        if each is end:
+            return found
+        found.append(each)
+    return []
+
+
+def _taken(
+    program: ScriptProgram,
+    module: Module,
+    bindings: dict[int, Binding],
+    group: SymbolGroup,
+    new: str,
+    found: SymbolGroup,
+) -> None:
+    """Uses that would mean another thing that has the name already."""
+    for use in module.uses:
+        if use.name != group.name or use.binding is None or id(use.binding) not in bindings:
+            continue
+        for scope in use.scope.chain():
+            if scope is use.binding.scope:
+                break
+            if new in scope.names:
+                why = f"{new} would mean another {scope.names[new].what} here"
+                found.says(program, module, use.token.start, why)
+        tag = use.node.parent().kind() if use.node.parent() is not None else ""
+        is_tag = tag.startswith("jsx_") and tag != "jsx_expression"
+        if is_tag and not new[:1].isupper():
+            why = "a component of JSX must start with a capital letter"
+            found.says(program, module, use.token.start, why)
+
+
+def _given(
+    program: ScriptProgram,
+    module: Module,
+    bindings: dict[int, Binding],
+    new: str,
+    found: SymbolGroup,
+) -> None:
+    """Uses of the new name that would come to mean the renamed symbol."""
+    for use in module.uses:
+        if use.name != new:
+            continue
+        home = use.binding.scope if use.binding is not None else None
+        for binding in bindings.values():
+            inside = use.scope.within(binding.scope)
+            if inside and (
+                home is None or (home is not binding.scope and binding.scope.within(home))
+            ):
+                why = f"{new} means something else here and would be captured"
+                found.says(program, module, use.token.start, why)
+
+
+def _exported(
+    program: ScriptProgram, path: str, group: SymbolGroup, new: str, found: SymbolGroup
+) -> None:
+    module = program.module(path)
+    slot = program.slot(path, new)
+    if slot is not None and slot not in group.slots:
+        start = module.text.find(new)
+        found.says(program, module, max(start, 0), f"the module exports {new} already")
+    seen, left = {path}, [path]
+    while left:
+        for importer in sorted(program.importers(left.pop()) - seen):
+            seen.add(importer)
+            other = program.module(importer)
+            leads = [program.specifiers.resolve(importer, said) for said in other.stars]
+            if not any(each in seen for each in leads):
+                continue
+            left.append(importer)
+            if program.slot(importer, new) is not None:
+                why = f"the module passes on another {new}"
+                found.says(program, other, 0, why)
+
+
+def _member_clashes(
+    program: ScriptProgram, group: SymbolGroup, new: str, found: SymbolGroup
+) -> None:
+    paths, _ = program.project.mentioning(new, SCRIPTS)
+    for path in paths:
+        if not program.is_script(path):
+            continue
+        try:
+            module = program.module(path)
+        except ToolError:
+            continue
+        for member in module.members:
+            if member.name != new:
+                continue
+            owner = member.owner
+            if owner is None and member.base is not None and member.base.kind() == "this":
+                owner, _ = this_class(member)
+            if owner is not None and any(_same(owner, kin) for kin in group.kin):
+                found.says(program, module, member.token.start, f"the class has a {new} already")
+
+
+def _same(one: object, other: object) -> bool:
+    nodes = getattr(one, "node", None), getattr(other, "node", None)
+    return one is other or (nodes[0] is not None and nodes[0] == nodes[1])

@@ -1,44 +1,117 @@
-"""The scopes of a JavaScript or TypeScript file, found in one walk over its syntax tree."""
+"""A JavaScript or TypeScript file read: its scopes, imports and exports, each name resolved."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import accumulate
 from typing import Any
 
-from toolcrib.code.javascript.model import BOTH, TYPE, Scope
-from toolcrib.code.javascript.names import Names, literal, named, token
-
-FUNCTIONS = frozenset(
-    [
-        "function_declaration",
-        "generator_function_declaration",
-        "function_expression",
-        "generator_function",
-        "function_signature",
-        "arrow_function",
-        "method_definition",
-        "method_signature",
-        "abstract_method_signature",
-        "call_signature",
-        "construct_signature",
-        "function_type",
-        "constructor_type",
-    ]
+from toolcrib.code.javascript.model import (
+    BOTH,
+    TYPE,
+    VALUE,
+    Binding,
+    Export,
+    Imported,
+    Member,
+    Module,
+    NameToken,
+    NameUse,
+    ScriptScope,
 )
+from toolcrib.code.languages import language_of, name_set, parse
+from toolcrib.code.places import Kind
+
+
+def token(node: Any, kind: Kind = "reference", before: str = "", after: str = "") -> NameToken:
+    """The token of a leaf."""
+    span = node.range()
+    return NameToken(span.start.index, span.end.index, kind, before, after)
+
+
+def literal(node: Any) -> NameToken | None:
+    """What stands between the quotes of a plain string."""
+    if node is None or node.kind() != "string":
+        return None
+    text, span = node.text(), node.range()
+    if "\\" in text or len(text) < 2:
+        return None
+    return NameToken(span.start.index + 1, span.end.index - 1, "string")
+
+
+def named(node: Any) -> list[Any]:
+    """The children that are not punctuation."""
+    return [child for child in node.children() if child.is_named()]
+
+
+def descendants(node: Any, *kinds: str) -> Iterator[Any]:
+    """A node and all beneath it that are of some kinds, in the order of the text.
+
+    Unlike a search by rules it allows kinds that the language of the file does not know.
+    """
+    left = [node]
+    while left:
+        one = left.pop()
+        if one.kind() in kinds:
+            yield one
+        left += reversed(one.children())
+
+
+FUNCTIONS = name_set("""
+    function_declaration generator_function_declaration function_expression generator_function
+    function_signature arrow_function method_definition method_signature
+    abstract_method_signature call_signature construct_signature function_type constructor_type
+""")
 DECLARED = frozenset(
     ["function_declaration", "generator_function_declaration", "function_signature"]
 )
 CLASSES = frozenset(["class_declaration", "abstract_class_declaration", "class"])
 VARIABLE_SCOPES = frozenset(["module", "body", "namespace"])
+WHOLE = ("module.exports", "exports")
 
 
-class Walk(Names):
-    """Collects what a file binds and uses, into `module`; nothing is resolved yet."""
+def read(path: str, text: str) -> Module:
+    """All that is known of a file.
+
+    Raises:
+        MissingExtra: ast-grep is not installed.
+    """
+    top = ScriptScope("module", None)
+    starts = list(accumulate((len(line) + 1 for line in text.split("\n")), initial=0))
+    module = Module(path, text, top, lines=starts)
+    root = module.root = parse(text, language_of(path))
+    walk = _ScopeBuilder(module)
+    walk.run(root)
+    walk.finish()
+    for use in module.uses:
+        use.binding = resolve(use.scope, use.name, use.space)
+    if not module.errors and root.find(kind="ERROR") is not None:
+        module.errors.append(0)
+    return module
+
+
+def resolve(scope: ScriptScope, name: str, space: int) -> Binding | None:
+    """What a name stands for in a scope; None for what the file does not bind."""
+    for around in scope.chain():
+        binding = around.names.get(name)
+        if binding is not None and binding.space & space:
+            return binding
+    return None
+
+
+class _ScopeBuilder:
+    """Collects what a file binds, uses, imports and exports; names are resolved afterwards."""
+
+    def __init__(self, module: Module) -> None:
+        self.module = module
+        self._left: list[tuple[Any, ScriptScope]] = []
+        self._offers: list[tuple[ScriptScope, Any]] = []
 
     def run(self, root: Any) -> None:
         """Walk over the whole tree."""
-        self.left = [(root, self.module.top)]
-        while self.left:
-            node, scope = self.left.pop()
+        self._left = [(root, self.module.top)]
+        while self._left:
+            node, scope = self._left.pop()
             kind = node.kind()
             if kind == "ERROR":
                 self.module.errors.append(node.range().start.index)
@@ -52,23 +125,141 @@ class Walk(Names):
             else:
                 self.all(node.children(), scope)
 
+    # Names
+
+    def all(self, nodes: Any, scope: ScriptScope) -> None:
+        """Walk over some nodes later."""
+        self._left.extend((node, scope) for node in nodes if node is not None)
+
+    def declare(
+        self, scope: ScriptScope, node: Any, what: str, space: int = VALUE, before: str = ""
+    ) -> Binding:
+        """Bind the name of a leaf."""
+        name = node.text()
+        binding = scope.names.get(name)
+        if binding is None:
+            binding = Binding(name, scope, what, 0)
+            scope.names[name] = binding
+            self.module.bindings.append(binding)
+        binding.space |= space
+        binding.tokens.append(token(node, "definition", before))
+        return binding
+
+    def use(self, node: Any, scope: ScriptScope, space: int = VALUE, before: str = "") -> None:
+        """Note a name that is used."""
+        made = token(node, "reference", before)
+        if "\\" in node.text():  # an escape in a name
+            self.module.errors.append(made.start)
+        self.module.uses.append(NameUse(node.text(), made, scope, space, node))
+
+    def member(
+        self, node: Any, base: Any, scope: ScriptScope, role: str = "use", **more: Any
+    ) -> None:
+        """Note a name behind a dot."""
+        kind: Kind = "definition" if role in ("method", "field") else "reference"
+        found = more.pop("token", None) or token(node, kind)
+        name = self.module.text[found.start : found.end]
+        self.module.members.append(Member(name, found, base, scope, role, **more))
+
+    def _identifier(self, node: Any, scope: ScriptScope) -> None:
+        self.use(node, scope)
+
+    def _type_identifier(self, node: Any, scope: ScriptScope) -> None:
+        self.use(node, scope, TYPE)
+
+    def _shorthand_property_identifier(self, node: Any, scope: ScriptScope) -> None:
+        self.use(node, scope, VALUE, f"{node.text()}: ")
+
+    def _shorthand_property_identifier_pattern(self, node: Any, scope: ScriptScope) -> None:
+        self.use(node, scope, VALUE, f"{node.text()}: ")
+        self.member(node, None, scope, "pattern")
+
+    def _pair_pattern(self, node: Any, scope: ScriptScope) -> None:
+        key = node.field("key")
+        if key.kind() == "property_identifier":
+            self.member(key, None, scope, "pattern")
+        else:
+            self.all([key], scope)
+        self.all([node.field("value")], scope)
+
+    def _private_property_identifier(self, node: Any, scope: ScriptScope) -> None:
+        self.member(node, None, scope, "private")
+
+    def _member_expression(self, node: Any, scope: ScriptScope) -> None:
+        base, name = node.field("object"), node.field("property")
+        if name is not None and name.kind() == "property_identifier":
+            self.member(name, base, scope)
+        elif name is not None:
+            self.all([name], scope)
+        self.all([base], scope)
+
+    def _subscript_expression(self, node: Any, scope: ScriptScope) -> None:
+        base, index = node.field("object"), node.field("index")
+        text = literal(index)
+        if text is not None:
+            self.member(index, base, scope, token=text)
+        elif index is not None and index.kind() != "number":
+            self.module.dynamic.append((base, scope, node.range().start.index))
+        self.all([base, index], scope)
+
+    def _lookup_type(self, node: Any, scope: ScriptScope) -> None:
+        children = named(node)
+        inner = named(children[-1]) if children else []
+        text = literal(inner[0]) if inner and children[-1].kind() == "literal_type" else None
+        if text is not None:
+            self.member(inner[0], None, scope, token=text)
+        self.all(children, scope)
+
+    def _nested_identifier(self, node: Any, scope: ScriptScope) -> None:
+        self._dotted(node, scope, VALUE)
+
+    def _nested_type_identifier(self, node: Any, scope: ScriptScope) -> None:
+        self._dotted(node, scope, BOTH)
+
+    def _dotted(self, node: Any, scope: ScriptScope, space: int) -> None:
+        *bases, last = named(node)
+        self.member(last, bases[0], scope)
+        if bases[0].kind() == "identifier":
+            self.use(bases[0], scope, BOTH if space == BOTH else VALUE)
+        else:
+            self.all(bases, scope)
+
+    def _type_query(self, node: Any, scope: ScriptScope) -> None:
+        self.all(node.children(), scope)
+
+    def _jsx_opening_element(self, node: Any, scope: ScriptScope) -> None:
+        self._tag(node, scope)
+
+    def _jsx_closing_element(self, node: Any, scope: ScriptScope) -> None:
+        self._tag(node, scope)
+
+    def _jsx_self_closing_element(self, node: Any, scope: ScriptScope) -> None:
+        self._tag(node, scope)
+
+    def _tag(self, node: Any, scope: ScriptScope) -> None:
+        name = node.field("name")
+        plain = name is not None and name.kind() == "identifier"
+        for child in named(node):
+            if not (plain and child == name and not name.text()[:1].isupper()):
+                self.all([child], scope)
+
     # Regions
 
-    def _statement_block(self, node: Any, scope: Scope) -> None:
-        self.all(node.children(), Scope("block", scope))
+    def _statement_block(self, node: Any, scope: ScriptScope) -> None:
+        self.all(node.children(), ScriptScope("block", scope))
 
     _switch_body = _statement_block
     _for_statement = _statement_block
 
-    def _class_static_block(self, node: Any, scope: Scope) -> None:
+    def _class_static_block(self, node: Any, scope: ScriptScope) -> None:
         for child in named(node):
-            self.all(child.children(), Scope("body", scope))
+            self.all(child.children(), ScriptScope("body", scope))
 
-    def _with_statement(self, node: Any, scope: Scope) -> None:
+    def _with_statement(self, node: Any, scope: ScriptScope) -> None:
         self.all([node.field("object")], scope)
-        self.all([node.field("body")], Scope("block", scope, dynamic="with"))
+        self.all([node.field("body")], ScriptScope("block", scope, dynamic="with"))
 
-    def _call_expression(self, node: Any, scope: Scope) -> None:
+    def _call_expression(self, node: Any, scope: ScriptScope) -> None:
         called = node.field("function")
         arguments = node.field("arguments")
         first = next(iter(named(arguments)), None) if arguments is not None else None
@@ -85,8 +276,8 @@ class Walk(Names):
                 self.module.mentions.append((said, path.start))
         self.all(node.children(), scope)
 
-    def _for_in_statement(self, node: Any, scope: Scope) -> None:
-        inner = Scope("block", scope)
+    def _for_in_statement(self, node: Any, scope: ScriptScope) -> None:
+        inner = ScriptScope("block", scope)
         kind, left = node.field("kind"), node.field("left")
         if kind is None:
             self.all([left], inner)
@@ -96,33 +287,33 @@ class Walk(Names):
             )
         self.all([node.field("right"), node.field("body")], inner)
 
-    def _catch_clause(self, node: Any, scope: Scope) -> None:
-        inner = Scope("catch", scope)
+    def _catch_clause(self, node: Any, scope: ScriptScope) -> None:
+        inner = ScriptScope("catch", scope)
         parameter = node.field("parameter")
         if parameter is not None:
             self.pattern(parameter, inner, inner, "variable")
         self.all([node.field("type"), node.field("body")], inner)
 
-    def _labeled_statement(self, node: Any, scope: Scope) -> None:
+    def _labeled_statement(self, node: Any, scope: ScriptScope) -> None:
         label = node.field("label")
         self.module.labels.append((label.text(), token(label, "definition"), scope, node))
         self.all([node.field("body")], scope)
 
-    def _statement_identifier(self, node: Any, scope: Scope) -> None:
+    def _statement_identifier(self, node: Any, scope: ScriptScope) -> None:
         self.module.labels.append((node.text(), token(node), scope, node))
 
     # Functions
 
-    def _callable(self, node: Any, scope: Scope) -> None:
+    def _callable(self, node: Any, scope: ScriptScope) -> None:
         kind, name = node.kind(), node.field("name")
-        inner = Scope("function", scope)
+        inner = ScriptScope("function", scope)
         if kind in DECLARED and name is not None:
             where = _merged(scope, name.text())
             binding = self.declare(where, name, "function")
             binding.value = node
             binding.sloppy = scope.kind == "block"
         elif kind in ("function_expression", "generator_function") and name is not None:
-            inner = Scope("function", Scope("block", scope))
+            inner = ScriptScope("function", ScriptScope("block", scope))
             assert inner.parent is not None
             self.declare(inner.parent, name, "function").value = node
         elif name is not None:
@@ -140,14 +331,16 @@ class Walk(Names):
         body = node.field("body")
         if body is not None:
             held = body.children() if body.kind() == "statement_block" else [body]
-            self.all(held, Scope("body", inner))
+            self.all(held, ScriptScope("body", inner))
 
-    def _method(self, node: Any, name: Any, scope: Scope) -> None:
+    def _method(self, node: Any, name: Any, scope: ScriptScope) -> None:
         static = any(child.kind() == "static" for child in node.children())
         role = "method" if scope.kind == "class" else "property"
         self._named_member(name, scope, role, static=static)
 
-    def _named_member(self, name: Any, scope: Scope, role: str, *, static: bool = False) -> None:
+    def _named_member(
+        self, name: Any, scope: ScriptScope, role: str, *, static: bool = False
+    ) -> None:
         owner = scope if scope.kind == "class" else None
         kind = name.kind()
         if kind == "private_property_identifier":
@@ -159,18 +352,18 @@ class Walk(Names):
         else:
             self.all([name], scope)
 
-    def _required_parameter(self, node: Any, scope: Scope) -> None:
+    def _required_parameter(self, node: Any, scope: ScriptScope) -> None:
         self.pattern(node, scope, scope, "parameter")
 
     _optional_parameter = _required_parameter
 
     # Classes and types
 
-    def _a_class(self, node: Any, scope: Scope) -> None:
+    def _a_class(self, node: Any, scope: ScriptScope) -> None:
         name = node.field("name")
-        inner = Scope("class", scope)
+        inner = ScriptScope("class", scope)
         if node.kind() == "class":
-            inner = Scope("class", Scope("block", scope))
+            inner = ScriptScope("class", ScriptScope("block", scope))
         inner.node = node
         if name is not None:
             where = inner.parent if node.kind() == "class" else scope
@@ -182,7 +375,7 @@ class Walk(Names):
             if child != name:
                 self.all([child], scope if child.kind() == "decorator" else inner)
 
-    def _field_definition(self, node: Any, scope: Scope) -> None:
+    def _field_definition(self, node: Any, scope: ScriptScope) -> None:
         name = node.field("name") or node.field("property")
         static = any(child.kind() == "static" for child in node.children())
         if name is not None:
@@ -193,44 +386,44 @@ class Walk(Names):
 
     _public_field_definition = _field_definition
 
-    def _property_signature(self, node: Any, scope: Scope) -> None:
+    def _property_signature(self, node: Any, scope: ScriptScope) -> None:
         name = node.field("name")
         if name is not None:
             self._named_member(name, scope, "property")
         self.all([child for child in named(node) if child != name], scope)
 
-    def _pair(self, node: Any, scope: Scope) -> None:
+    def _pair(self, node: Any, scope: ScriptScope) -> None:
         key = node.field("key")
         if key is not None:
-            self._named_member(key, Scope("block", scope), "property")
+            self._named_member(key, ScriptScope("block", scope), "property")
         self.all([node.field("value")], scope)
 
-    def _interface_declaration(self, node: Any, scope: Scope) -> None:
-        name, inner = node.field("name"), Scope("types", scope)
+    def _interface_declaration(self, node: Any, scope: ScriptScope) -> None:
+        name, inner = node.field("name"), ScriptScope("types", scope)
         self.declare(scope, name, "interface", TYPE)
         self.all([child for child in named(node) if child != name], inner)
 
-    def _type_alias_declaration(self, node: Any, scope: Scope) -> None:
-        name, inner = node.field("name"), Scope("types", scope)
+    def _type_alias_declaration(self, node: Any, scope: ScriptScope) -> None:
+        name, inner = node.field("name"), ScriptScope("types", scope)
         self.declare(scope, name, "type", TYPE)
         self.all([child for child in named(node) if child != name], inner)
 
-    def _type_parameter(self, node: Any, scope: Scope) -> None:
+    def _type_parameter(self, node: Any, scope: ScriptScope) -> None:
         name = node.field("name")
         self.declare(scope, name, "type parameter", TYPE)
         self.all([child for child in named(node) if child != name], scope)
 
-    def _conditional_type(self, node: Any, scope: Scope) -> None:
-        self.all(node.children(), Scope("conditional", scope))
+    def _conditional_type(self, node: Any, scope: ScriptScope) -> None:
+        self.all(node.children(), ScriptScope("conditional", scope))
 
-    def _infer_type(self, node: Any, scope: Scope) -> None:
+    def _infer_type(self, node: Any, scope: ScriptScope) -> None:
         first, *others = named(node)
         where = next((s for s in scope.chain() if s.kind == "conditional"), scope)
         self.declare(where, first, "type parameter", TYPE)
         self.all(others, scope)
 
-    def _index_signature(self, node: Any, scope: Scope) -> None:
-        name, inner = node.field("name"), Scope("types", scope)
+    def _index_signature(self, node: Any, scope: ScriptScope) -> None:
+        name, inner = node.field("name"), ScriptScope("types", scope)
         for child in named(node):
             if child.kind() == "mapped_type_clause":
                 key = child.field("name")
@@ -239,9 +432,9 @@ class Walk(Names):
             elif child != name:
                 self.all([child], inner)
 
-    def _enum_declaration(self, node: Any, scope: Scope) -> None:
+    def _enum_declaration(self, node: Any, scope: ScriptScope) -> None:
         binding = self.declare(scope, node.field("name"), "enum", BOTH)
-        inner = Scope("enum", scope, owner=binding)
+        inner = ScriptScope("enum", scope, owner=binding)
         binding.bodies.append(inner)
         body = node.field("body")
         for child in named(body) if body is not None else ():
@@ -251,7 +444,7 @@ class Walk(Names):
             if child.kind() == "enum_assignment":
                 self.all([child.field("value")], inner)
 
-    def _internal_module(self, node: Any, scope: Scope) -> None:
+    def _internal_module(self, node: Any, scope: ScriptScope) -> None:
         name = node.field("name")
         parts: list[Any] = []
         while name is not None and name.kind() == "nested_identifier":
@@ -263,31 +456,33 @@ class Walk(Names):
         for part in parts:
             binding = self.declare(scope, part, "namespace", BOTH)
             binding.exposed = scope.kind == "namespace"
-            scope = Scope("namespace", scope, owner=binding)
+            scope = ScriptScope("namespace", scope, owner=binding)
             binding.bodies.append(scope)
         body = node.field("body")
         if body is not None:
-            inner = scope if parts else Scope("namespace", scope, dynamic="declare module")
+            inner = scope if parts else ScriptScope("namespace", scope, dynamic="declare module")
             self.all(body.children(), inner)
 
     _module = _internal_module
 
-    def _ambient_declaration(self, node: Any, scope: Scope) -> None:
+    def _ambient_declaration(self, node: Any, scope: ScriptScope) -> None:
         for child in node.children():
             if child.kind() == "statement_block":  # declare global
-                self.all(child.children(), Scope("namespace", scope, dynamic="declare global"))
+                self.all(
+                    child.children(), ScriptScope("namespace", scope, dynamic="declare global")
+                )
             else:
                 self.all([child], scope)
 
     # Variables
 
-    def _variable_declaration(self, node: Any, scope: Scope) -> None:
+    def _variable_declaration(self, node: Any, scope: ScriptScope) -> None:
         self._variables(node, _variables(scope), scope)
 
-    def _lexical_declaration(self, node: Any, scope: Scope) -> None:
+    def _lexical_declaration(self, node: Any, scope: ScriptScope) -> None:
         self._variables(node, scope, scope)
 
-    def _variables(self, node: Any, where: Scope, scope: Scope) -> None:
+    def _variables(self, node: Any, where: ScriptScope, scope: ScriptScope) -> None:
         constant = node.children()[0].text() == "const"
         for child in named(node):
             if child.kind() != "variable_declarator":
@@ -304,7 +499,9 @@ class Walk(Names):
                 self.pattern(name, where, scope, "variable", value)
             self.all([child.field("type"), value], scope)
 
-    def pattern(self, node: Any, where: Scope, scope: Scope, what: str, base: Any = None) -> None:
+    def pattern(
+        self, node: Any, where: ScriptScope, scope: ScriptScope, what: str, base: Any = None
+    ) -> None:
         """Bind the names of a pattern. What it computes is walked over in `scope`."""
         kind = node.kind()
         if kind == "identifier":
@@ -332,7 +529,7 @@ class Walk(Names):
         else:
             self.all([node], scope)
 
-    def _parameter(self, node: Any, where: Scope, scope: Scope) -> None:
+    def _parameter(self, node: Any, where: ScriptScope, scope: ScriptScope) -> None:
         inside = node.field("pattern") or node.field("name")
         modified = any(c.kind() in ("accessibility_modifier", "readonly") for c in node.children())
         if inside is not None and inside.kind() != "this":
@@ -343,12 +540,206 @@ class Walk(Names):
                 bound.annotation = node.field("type")
         self.all([c for c in node.children() if c != inside], scope)
 
+    # Imports and exports
 
-def _variables(scope: Scope) -> Scope:
+    def _import_statement(self, node: Any, scope: ScriptScope) -> None:
+        self.module.esm = True
+        module = self._said(node.field("source"))
+        for child in named(node):
+            if child.kind() == "import_clause":
+                self._clause(child, scope, module)
+            elif child.kind() == "import_require_clause":
+                name, path = named(child)
+                binding = self.declare(scope, name, "import", BOTH)
+                binding.source = (self._said(path), "*")
+
+    def _said(self, node: Any) -> str:
+        found = literal(node)
+        return self.module.text[found.start : found.end] if found else ""
+
+    def _clause(self, clause: Any, scope: ScriptScope, module: str) -> None:
+        for child in named(clause):
+            if child.kind() == "identifier":
+                self.declare(scope, child, "import", BOTH).source = (module, "default")
+            elif child.kind() == "namespace_import":
+                self.declare(scope, named(child)[0], "import", BOTH).source = (module, "*")
+            else:
+                for one in named(child):
+                    if one.kind() == "import_specifier":
+                        self._specifier(one, scope, module)
+
+    def _specifier(self, node: Any, scope: ScriptScope, module: str) -> None:
+        name, alias = node.field("name"), node.field("alias")
+        there = self._name(name)
+        if alias is None:
+            binding = self.declare(scope, name, "import", BOTH, before=f"{there} as ")
+        else:
+            binding = self.declare(scope, alias, "import", BOTH)
+            made = literal(name) or token(name, "import")
+            self.module.imported.append(Imported(module, there, made))
+        binding.source = (module, there)
+
+    def _name(self, node: Any) -> str:
+        return self._said(node) if node.kind() == "string" else str(node.text())
+
+    def _import_alias(self, node: Any, scope: ScriptScope) -> None:
+        name, *others = named(node)
+        self.declare(scope, name, "import", BOTH)
+        self.all(others, scope)
+
+    def _export_statement(self, node: Any, scope: ScriptScope) -> None:
+        if scope.kind == "module":
+            self.module.esm = True
+        source = node.field("source")
+        if source is not None:
+            self._passed_on(node, self._said(source))
+            return
+        words = {child.text() for child in node.children() if not child.is_named()}
+        declared = node.field("declaration")
+        value = node.field("value")
+        if declared is not None:
+            if "default" not in words:
+                self._offers += [(scope, name) for name in self._names(declared)]
+            self.all(named(node), scope)
+            return
+        if value is not None and "default" not in words and "=" in words:
+            self.module.whole = value
+        for child in named(node):
+            if child.kind() == "export_clause":
+                self._clause_out(child, scope)
+            else:
+                self.all([child], scope)
+
+    def _names(self, declared: Any) -> list[Any]:
+        """The nodes that hold the names of a declaration."""
+        kind = declared.kind()
+        if kind == "ambient_declaration":
+            return [name for child in named(declared) for name in self._names(child)]
+        if kind in ("lexical_declaration", "variable_declaration"):
+            parts = [c for c in named(declared) if c.kind() == "variable_declarator"]
+            return [part.field("name") for part in parts]
+        name = declared.field("name")
+        if name is not None and name.kind() == "nested_identifier":
+            while name.kind() == "nested_identifier":
+                name = named(name)[0]
+        return [] if name is None else [name]
+
+    def finish(self) -> None:
+        """Mark what is exported, when all is bound."""
+        for scope, name in self._offers:
+            span = name.range()
+            for binding in scope.names.values():
+                if any(span.start.index <= t.start < span.end.index for t in binding.tokens):
+                    self._offer(scope, binding.name, binding)
+
+    def _offer(self, scope: ScriptScope, name: str, binding: Binding) -> None:
+        binding.exposed = True
+        if scope.kind == "module":
+            self.module.exports.setdefault(name, Export(name)).binding = binding
+
+    def _clause_out(self, clause: Any, scope: ScriptScope) -> None:
+        for one in named(clause):
+            if one.kind() != "export_specifier":
+                continue
+            name, alias = one.field("name"), one.field("alias")
+            if name is None:
+                continue
+            self.use(name, scope, BOTH)
+            use = self.module.uses[-1]
+            there = self._name(alias) if alias is not None else name.text()
+            export = self.module.exports.setdefault(there, Export(there))
+            export.source = ("", name.text())
+            if alias is not None:
+                export.tokens.append(literal(alias) or token(alias, "export"))
+            else:
+                use.token = token(name, "export", "", f" as {name.text()}")
+
+    def _passed_on(self, node: Any, module: str) -> None:
+        clauses = [c for c in named(node) if c.kind() in ("export_clause", "namespace_export")]
+        if not clauses:
+            self.module.stars.append(module)
+            return
+        for child in named(clauses[0]):
+            if clauses[0].kind() == "namespace_export":
+                self._pass(
+                    self._name(child), "*", module, [literal(child) or token(child, "export")]
+                )
+                continue
+            # `export { default } from` has no name node in the grammar.
+            name, alias = child.field("name"), child.field("alias")
+            there = self._name(name) if name is not None else "default"
+            if alias is None:
+                tokens = [] if name is None else [literal(name) or token(name, "export")]
+                self._pass(there, there, module, tokens)
+            else:
+                if name is not None:
+                    made = literal(name) or token(name, "import")
+                    self.module.imported.append(Imported(module, there, made))
+                self._pass(
+                    self._name(alias), there, module, [literal(alias) or token(alias, "export")]
+                )
+
+    def _pass(self, name: str, there: str, module: str, tokens: list[NameToken]) -> None:
+        export = self.module.exports.setdefault(name, Export(name))
+        export.source = (module, there)
+        export.tokens += tokens
+
+    # CommonJS
+
+    def _assignment_expression(self, node: Any, scope: ScriptScope) -> None:
+        left, right = node.field("left"), node.field("right")
+        target = left.text() if left.kind() in ("member_expression", "identifier") else ""
+        free = resolve(scope, target.partition(".")[0], BOTH) is None
+        if target == "module.exports" and free:
+            self._whole(right, scope)
+            return
+        owner, _, name = target.rpartition(".")
+        if owner in WHOLE and free and name and left.kind() == "member_expression":
+            self.module.common = True
+            export = self.module.exports.setdefault(name, Export(name))
+            export.tokens.append(token(left.field("property"), "export"))
+            if right.kind() == "identifier" and right.text() == name:
+                export.source = ("", name)
+            self.all([left.field("object"), right], scope)
+            return
+        self.all([left, right], scope)
+
+    def _whole(self, right: Any, scope: ScriptScope) -> None:
+        """`module.exports = ...`."""
+        self.module.common = True
+        if right.kind() != "object":
+            self.module.whole = right
+            self.all([right], scope)
+            return
+        for child in named(right):
+            kind = child.kind()
+            key = child.field("key") if kind == "pair" else child.field("name")
+            if kind == "shorthand_property_identifier":
+                name = child.text()
+                export = self.module.exports.setdefault(name, Export(name))
+                export.source = ("", name)
+                export.tokens.append(token(child, "export"))
+                self.use(child, scope, before=f"{name}: ")
+            elif key is not None and key.kind() == "property_identifier":
+                export = self.module.exports.setdefault(key.text(), Export(key.text()))
+                export.tokens.append(token(key, "export"))
+                value = child.field("value")
+                if (
+                    value is not None
+                    and value.kind() == "identifier"
+                    and value.text() == key.text()
+                ):
+                    export.source = ("", key.text())
+                self.all([value] if kind == "pair" else [child], scope)
+            else:
+                self.all([child], scope)
+
+
+def _variables(scope: ScriptScope) -> ScriptScope:
     return next(s for s in scope.chain() if s.kind in VARIABLE_SCOPES or s.parent is None)
 
 
-def _merged(scope: Scope, name: str) -> Scope:
+def _merged(scope: ScriptScope, name: str) -> ScriptScope:
     """Where a name is bound: a `var` that repeats a parameter is that parameter."""
     outer = scope.parent
     if (

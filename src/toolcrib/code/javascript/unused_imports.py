@@ -5,13 +5,18 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from toolcrib.code.javascript.effects import Loading
-from toolcrib.code.javascript.imports import Part, Statement, is_module, statements
+from toolcrib.code.javascript.imports import (
+    ImportedName,
+    ImportStatement,
+    LoadEffects,
+    is_module,
+    statements,
+)
 from toolcrib.code.javascript.model import Binding, Module
-from toolcrib.code.javascript.names import descendants, literal, named
-from toolcrib.code.javascript.program import Program
+from toolcrib.code.javascript.program import ScriptProgram
+from toolcrib.code.javascript.scopes import descendants, literal, named
 from toolcrib.code.languages import language_of
-from toolcrib.code.rewrite import Done, Rewrite
+from toolcrib.code.rewrite import Rewrite, RewriteSummary
 from toolcrib.core.errors import UnsupportedContent
 from toolcrib.files.content.faithful import Splice
 
@@ -25,13 +30,13 @@ _JSX = frozenset(["React", "h", "Fragment", "jsx"])
 """Names that compiled JSX may call."""
 
 
-def clean(rewrite: Rewrite, path: str) -> Done | None:
+def clean(rewrite: Rewrite, path: str) -> RewriteSummary | None:
     """Plan to remove the unused imports of a file; None where there are none.
 
     Raises:
         UnsupportedContent: the file is not valid, or calls `eval`.
     """
-    program = Program(rewrite.project)
+    program = ScriptProgram(rewrite.project)
     module = program.module(path)
     shown = rewrite.project.display(path)
     if module.errors:
@@ -51,14 +56,14 @@ def clean(rewrite: Rewrite, path: str) -> Done | None:
     rewrite.replace(path, *cleaning.splices)
     what = "import" if len(cleaning.names) == 1 else "imports"
     head = f"remove {len(cleaning.names)} unused {what} from {shown}: {', '.join(cleaning.names)}"
-    return Done(head, {"removed": cleaning.names}, tuple(cleaning.notes))
+    return RewriteSummary(head, {"removed": cleaning.names}, tuple(cleaning.notes))
 
 
 class _Cleaning:
-    def __init__(self, program: Program, module: Module) -> None:
+    def __init__(self, program: ScriptProgram, module: Module) -> None:
         self.program = program
         self.module = module
-        self.loading = Loading(program)
+        self.loading = LoadEffects(program)
         self.splices: list[Splice] = []
         self.names: list[str] = []
         self.notes: list[str] = []
@@ -109,7 +114,7 @@ class _Cleaning:
         above = around[0] if span.start.line and "disable-line" not in around[0] else ""
         return _MARK.search(own) is not None or _MARK.search(above) is not None
 
-    def _is_unused(self, part: Part, statement: Statement) -> bool:
+    def _is_unused(self, part: ImportedName, statement: ImportStatement) -> bool:
         binding = self.module.top.names.get(part.local)
         if binding is None or not self._is_free(binding) or self._is_marked(statement.node):
             return False
@@ -127,7 +132,7 @@ class _Cleaning:
             return False
         return True
 
-    def _without(self, statement: Statement, gone: list[Part]) -> bool:
+    def _without(self, statement: ImportStatement, gone: list[ImportedName]) -> bool:
         """Take names out of an import; True where the whole of it goes."""
         names = [part.local for part in gone]
         line = self._line_of(statement.node)

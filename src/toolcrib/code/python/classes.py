@@ -9,43 +9,16 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
-from toolcrib.code.python.bound_file import File, last_name
-from toolcrib.code.python.program import Foreign, Program, Symbol
-from toolcrib.code.python.scopes import Occurrence, Scope
+from toolcrib.code.languages import name_set
+from toolcrib.code.python.program import ExternalName, Program, PythonSymbol
+from toolcrib.code.python.scopes import Occurrence, PythonFile, PythonScope
+from toolcrib.code.python.source import last_name
 
-_HARMLESS = frozenset(
-    [
-        "abc",
-        "enum",
-        "typing",
-        "collections",
-        "collections.abc",
-        "threading",
-        "unittest",
-        "json",
-        "logging",
-        "argparse",
-        "io",
-        "contextlib",
-        "dataclasses",
-        "types",
-        "asyncio",
-        "string",
-        "queue",
-        "functools",
-        "datetime",
-        "decimal",
-        "pathlib",
-        "ast",
-        "html.parser",
-        "http.server",
-        "socketserver",
-        "numbers",
-        "fractions",
-        "cmd",
-        "configparser",
-    ]
-)
+_HARMLESS = name_set("""
+    abc enum typing collections collections.abc threading unittest json logging argparse io
+    contextlib dataclasses types asyncio string queue functools datetime decimal pathlib ast
+    html.parser http.server socketserver numbers fractions cmd configparser
+""")
 """Modules of the standard library that can be asked what their classes have."""
 _PLAIN = frozenset(
     ["typing.Generic", "typing.Protocol", "typing.NamedTuple", "typing.TypedDict", "typing.Any"]
@@ -53,14 +26,14 @@ _PLAIN = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Class:
+class PythonClass:
     """A class statement of a file."""
 
-    file: File
+    file: PythonFile
     node: ast.ClassDef
 
     @property
-    def scope(self) -> Scope:
+    def scope(self) -> PythonScope:
         """The scope of its body."""
         return self.file.scopes[self.node]
 
@@ -79,71 +52,71 @@ class Method:
     of_class: bool
 
 
-class Classes:
+class ClassHierarchy:
     """What is known of the classes of a program."""
 
     def __init__(self, program: Program) -> None:
         self.program = program
-        self._lines: dict[Class, list[Class | Foreign | None]] = {}
+        self._lines: dict[PythonClass, list[PythonClass | ExternalName | None]] = {}
 
-    def of(self, file: File, node: ast.AST) -> Class | Foreign | None:
+    def of(self, file: PythonFile, node: ast.AST) -> PythonClass | ExternalName | None:
         """The class that a plain or dotted name stands for."""
         if isinstance(node, ast.Subscript):
             node = node.value
         return self.of_meaning(self.program.meaning(file, node))
 
-    def of_meaning(self, meaning: object) -> Class | Foreign | None:
+    def of_meaning(self, meaning: object) -> PythonClass | ExternalName | None:
         """The class that something stands for, where it is only ever one."""
-        if isinstance(meaning, Foreign):
+        if isinstance(meaning, ExternalName):
             return meaning
-        if not isinstance(meaning, Symbol):
+        if not isinstance(meaning, PythonSymbol):
             return None
         binders = [b for b in meaning.binders if b.role != "delete"]
         if len(binders) != 1:
             return None
         node = binders[0].node
         if isinstance(node, ast.ClassDef):
-            return Class(meaning.file, node)
+            return PythonClass(meaning.file, node)
         parent = meaning.file.parents.get(node)
         if isinstance(parent, ast.Assign) and parent.targets == [node]:
             return self.of(meaning.file, parent.value)
         return None
 
-    def line(self, of: Class) -> list[Class | Foreign | None]:
+    def line(self, of: PythonClass) -> list[PythonClass | ExternalName | None]:
         """The class and all above it, in the order in which names are looked up."""
         known = self._lines.get(of)
         if known is not None:
             return known
         self._lines[of] = [of]
-        found: list[Class | Foreign | None] = []
+        found: list[PythonClass | ExternalName | None] = []
         for base in of.node.bases:
             above = self.of(of.file, base)
-            found += self.line(above) if isinstance(above, Class) else [above]
-        kept: list[Class | Foreign | None] = []
+            found += self.line(above) if isinstance(above, PythonClass) else [above]
+        kept: list[PythonClass | ExternalName | None] = []
         for index, one in enumerate(found):
             if one is None or one not in found[index + 1 :]:
                 kept.append(one)
         self._lines[of] = [of, *kept]
         return self._lines[of]
 
-    def own_line(self, of: Class) -> list[Class]:
+    def own_line(self, of: PythonClass) -> list[PythonClass]:
         """Those of the line that are in the project."""
-        return [c for c in self.line(of) if isinstance(c, Class)]
+        return [c for c in self.line(of) if isinstance(c, PythonClass)]
 
-    def is_kind_of(self, one: Class, other: Class) -> bool:
+    def is_kind_of(self, one: PythonClass, other: PythonClass) -> bool:
         """Whether a class is another, or below it."""
         return other in self.line(one)
 
-    def unknown_bases(self, of: Class, name: str) -> Iterator[str]:
+    def unknown_bases(self, of: PythonClass, name: str) -> Iterator[str]:
         """Bases from outside that have a name, or of which that is not known."""
         for above in self.own_line(of):
             for base in above.node.bases:
                 found = self.of(above.file, base)
-                if isinstance(found, Class):
+                if isinstance(found, PythonClass):
                     continue
                 where = above.file.at(base)
                 shown = ast.unparse(base)
-                has = _foreign_has(found.name, name) if isinstance(found, Foreign) else None
+                has = _foreign_has(found.name, name) if isinstance(found, ExternalName) else None
                 if has is None:
                     yield f"{where}the base class {shown} is outside of the project."
                 elif has:
@@ -152,11 +125,11 @@ class Classes:
                 if word.arg == "metaclass" and last_name(word.value) not in ("ABCMeta", "EnumMeta"):
                     yield f"{above.file.at(word.value)}a metaclass may use the name."
 
-    def foreign_has(self, of: Class, name: str) -> bool | None:
+    def foreign_has(self, of: PythonClass, name: str) -> bool | None:
         """Whether a base from outside has a name; None where that is not known."""
         found: bool | None = False
         for above in self.line(of):
-            if isinstance(above, Class):
+            if isinstance(above, PythonClass):
                 continue
             has = _foreign_has(above.name, name) if above is not None else None
             if has:
@@ -164,17 +137,17 @@ class Classes:
             found = found if has is False else None
         return found
 
-    def within(self, files: Iterable[File]) -> list[Class]:
+    def within(self, files: Iterable[PythonFile]) -> list[PythonClass]:
         """Every class of some files."""
         return [
-            Class(file, node)
+            PythonClass(file, node)
             for file in files
             for node in file.within
             if isinstance(node, ast.ClassDef)
         ]
 
 
-def method_of(file: File, scope: Scope) -> tuple[Class, Method] | None:
+def method_of(file: PythonFile, scope: PythonScope) -> tuple[PythonClass, Method] | None:
     """The class that a function is a method of, and how it calls its object."""
     node = scope.node
     if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -187,15 +160,15 @@ def method_of(file: File, scope: Scope) -> tuple[Class, Method] | None:
     decorators = {last_name(d) for d in node.decorator_list}
     listed = [*node.args.posonlyargs, *node.args.args]
     if "staticmethod" in decorators or not listed:
-        return Class(file, above.node), Method(node, "", of_class=False)
+        return PythonClass(file, above.node), Method(node, "", of_class=False)
     implicit = ("__new__", "__init_subclass__", "__class_getitem__")
     of_class = "classmethod" in decorators or node.name in implicit
-    return Class(file, above.node), Method(node, listed[0].arg, of_class)
+    return PythonClass(file, above.node), Method(node, listed[0].arg, of_class)
 
 
-def method_at(file: File, scope: Scope) -> tuple[Class, Method] | None:
+def method_at(file: PythonFile, scope: PythonScope) -> tuple[PythonClass, Method] | None:
     """The method in which a scope lies, also where it is of a function inside of it."""
-    at: Scope | None = scope
+    at: PythonScope | None = scope
     while at is not None:
         found = method_of(file, at)
         if found is not None:
@@ -204,7 +177,7 @@ def method_at(file: File, scope: Scope) -> tuple[Class, Method] | None:
     return None
 
 
-def self_stores(of: Class, name: str) -> list[ast.Attribute]:
+def self_stores(of: PythonClass, name: str) -> list[ast.Attribute]:
     """Where methods of a class set an attribute of their object."""
     found = []
     for node in of.file.attributes(name):
@@ -217,12 +190,12 @@ def self_stores(of: Class, name: str) -> list[ast.Attribute]:
     return found
 
 
-def defines(of: Class, name: str) -> bool:
+def defines(of: PythonClass, name: str) -> bool:
     """Whether a class itself gives its objects a name."""
     return bool(of.scope.bound.get(name)) or bool(self_stores(of, name))
 
 
-def binders(of: Class, name: str) -> list[Occurrence]:
+def binders(of: PythonClass, name: str) -> list[Occurrence]:
     """Where a class body binds a name."""
     return of.scope.bound.get(name, [])
 

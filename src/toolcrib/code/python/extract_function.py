@@ -4,20 +4,597 @@ from __future__ import annotations
 
 import ast
 import tokenize
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 
-from toolcrib.code.python.bound_file import File
-from toolcrib.code.python.extract_analysis import Extraction
+from toolcrib.code.python.classes import method_of
+from toolcrib.code.python.inference import Inference
+from toolcrib.code.python.members import MemberReferences
 from toolcrib.code.python.references import state_of
-from toolcrib.code.python.selection import part_of, top_of
+from toolcrib.code.python.scopes import Occurrence, PythonFile, PythonScope
 from toolcrib.code.python.source import is_name
-from toolcrib.code.rewrite import Done, Rewrite
-from toolcrib.core.errors import BadInput
+from toolcrib.code.rewrite import Rewrite, RewriteSummary
+from toolcrib.core.errors import BadInput, Conflict
 from toolcrib.files.content.faithful import Splice
 
+# What goes into extracted lines and comes out of them, and what stands in the way.
+
+# Which statements some lines of a file are.
+
+LOOPS = (ast.For, ast.AsyncFor, ast.While)
+
+
+@dataclass(frozen=True, slots=True)
+class PythonSelection:
+    """Statements of one block, and the nodes around them, the innermost first."""
+
+    body: list[ast.stmt]
+    first: int
+    last: int
+    above: list[ast.AST]
+    begin: int
+    end: int
+
+    @property
+    def statements(self) -> list[ast.stmt]:
+        """Those that are chosen."""
+        return self.body[self.first : self.last + 1]
+
+    @property
+    def rest(self) -> list[ast.stmt]:
+        """Those behind them."""
+        return self.body[self.last + 1 :]
+
+
+def top_of(node: ast.stmt) -> int:
+    """The first line of a statement, its decorators included."""
+    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
+    return min([node.lineno, *(d.lineno for d in decorators)])
+
+
+def part_of(file: PythonFile, start: int, end: int) -> PythonSelection:
+    """The statements on some lines.
+
+    Raises:
+        BadInput: they are not whole statements of one block.
+    """
+    count = len(file.source.lines)
+    if not 1 <= start <= end <= count:
+        raise BadInput(
+            f"Lines {start} to {end} are not in {file.path}, which has {count}.",
+            hint="Give start and end, the first and the last line, from 1.",
+        )
+    best: tuple[list[ast.stmt], list[ast.AST]] | None = None
+    todo: list[tuple[ast.AST, list[ast.AST]]] = [(file.source.tree, [])]
+    while todo:
+        node, above = todo.pop()
+        around = [node, *above]
+        for body in bodies_of(node):
+            touched = [s for s in body if top_of(s) <= end and (s.end_lineno or 0) >= start]
+            if touched and start <= top_of(touched[0]) and (touched[-1].end_lineno or 0) <= end:
+                best = (body, around)
+            todo += [(s, around) for s in touched]
+        todo += [(h, around) for h in getattr(node, "handlers", ())]
+        todo += [(c, around) for c in getattr(node, "cases", ())]
+        if best is not None:
+            break
+    if best is None:
+        raise BadInput(
+            f"Lines {start} to {end} are not whole statements of one block.",
+            hint="Give the first line of the first statement and the last line of the last.",
+        )
+    body, above = best
+    inside = [i for i, s in enumerate(body) if top_of(s) <= end and (s.end_lineno or 0) >= start]
+    part = PythonSelection(body, inside[0], inside[-1], above, *_trimmed(file, start, end))
+    _need_own_lines(file, part)
+    return part
+
+
+def _trimmed(file: PythonFile, start: int, end: int) -> tuple[int, int]:
+    """The lines without blank ones at their ends."""
+    lines = file.source.lines
+    while not lines[start - 1].strip():
+        start += 1
+    while not lines[end - 1].strip():
+        end -= 1
+    return start, end
+
+
+def bodies_of(node: ast.AST) -> list[list[ast.stmt]]:
+    """The blocks of a statement."""
+    found = [getattr(node, name, None) for name in ("body", "orelse", "finalbody")]
+    return [b for b in found if isinstance(b, list) and b and isinstance(b[0], ast.stmt)]
+
+
+def _need_own_lines(file: PythonFile, part: PythonSelection) -> None:
+    first, last = part.statements[0], part.statements[-1]
+    start = file.source.starts[top_of(first) - 1]
+    begin = min(
+        [
+            file.source.start(first),
+            *(file.source.start(d) - 1 for d in getattr(first, "decorator_list", ())),
+        ]
+    )
+    stop = file.source.starts[last.end_lineno or last.lineno] - 1
+    before = file.source.text[start:begin].strip()
+    after = file.source.text[file.source.end(last) : stop].strip()
+    if before or (after and not after.startswith("#")):
+        raise BadInput(
+            "The statements share a line with others.", hint="Put each on a line of its own first."
+        )
+
+
+# Which names a run of statements reads before it binds them, and which it surely binds.
+
+
+@dataclass(slots=True)
+class NameFlow:
+    """What was found on the way.
+
+    Attributes:
+        reads: names that are read where they may not have been bound before.
+        bound: names that are surely bound at the end.
+        ends: whether the end is never reached.
+    """
+
+    reads: set[str] = field(default_factory=set)
+    bound: set[str] = field(default_factory=set)
+    ends: bool = False
+
+
+class FlowAnalysis:
+    """The flow of names that belong to one scope of a file."""
+
+    def __init__(self, file: PythonFile, owner: PythonScope) -> None:
+        self._file = file
+        self._owner = owner
+
+    def of(self, statements: Sequence[ast.AST], bound: Iterable[str] = ()) -> NameFlow:
+        """Follow statements, some names being bound before."""
+        flow = NameFlow(bound=set(bound))
+        for statement in statements:
+            if not flow.ends:
+                self._step(statement, flow)
+        return flow
+
+    def _step(self, node: ast.AST, flow: NameFlow) -> None:
+        method = getattr(self, f"_{type(node).__name__.lower()}", None)
+        if method is not None:
+            method(node, flow)
+        else:
+            self._plain(node, flow)
+            if isinstance(node, ast.Return | ast.Raise | ast.Break | ast.Continue):
+                flow.ends = True
+
+    def _plain(self, node: ast.AST | None, flow: NameFlow) -> None:
+        """An expression or a simple statement: its reads first, then what it binds."""
+        if node is None:
+            return
+        if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):  # noqa: SIM102 - reads best so
+            if self._is_ours(node.target):
+                self._read(node.target.id, flow)
+        maybe = _sometimes(node)
+        stores: set[str] = set()
+        for inner in ast.walk(node):
+            occurrence = self._file.names.get(inner)
+            if occurrence is None or occurrence.owner is not self._owner:
+                continue
+            if occurrence.role == "load":
+                self._read(occurrence.name, flow)
+            elif occurrence.role == "assign" and inner not in maybe:
+                stores.add(occurrence.name)
+            elif occurrence.role == "delete":
+                self._read(occurrence.name, flow)
+                flow.bound.discard(occurrence.name)
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            stores |= {a.asname or a.name.partition(".")[0] for a in node.names}
+        flow.bound |= stores
+
+    def _read(self, name: str, flow: NameFlow) -> None:
+        if name not in flow.bound:
+            flow.reads.add(name)
+
+    def _is_ours(self, node: ast.Name) -> bool:
+        found = self._file.names.get(node)
+        return found is not None and found.owner is self._owner
+
+    def _functiondef(self, node: ast.FunctionDef | ast.ClassDef, flow: NameFlow) -> None:
+        self._plain(node, flow)
+        flow.bound.add(node.name)
+
+    _asyncfunctiondef = _classdef = _functiondef
+
+    def _if(self, node: ast.If, flow: NameFlow) -> None:
+        self._plain(node.test, flow)
+        self._join(flow, [self.of(node.body, flow.bound), self.of(node.orelse, flow.bound)])
+
+    def _join(self, flow: NameFlow, ways: list[NameFlow]) -> None:
+        for way in ways:
+            flow.reads |= way.reads
+        open_ways = [way.bound for way in ways if not way.ends]
+        if open_ways:
+            flow.bound = set.intersection(*open_ways)
+        else:
+            flow.ends = True
+
+    def _for(self, node: ast.For | ast.AsyncFor, flow: NameFlow) -> None:
+        self._plain(node.iter, flow)
+        before = set(flow.bound)
+        inside = NameFlow(bound=set(before))
+        self._plain(node.target, inside)
+        body = self.of(node.body, inside.bound)
+        flow.reads |= inside.reads | body.reads
+        self._after_loop(node.orelse, flow, before)
+
+    _asyncfor = _for
+
+    def _while(self, node: ast.While, flow: NameFlow) -> None:
+        self._plain(node.test, flow)
+        body = self.of(node.body, flow.bound)
+        flow.reads |= body.reads
+        self._after_loop(node.orelse, flow, set(flow.bound))
+
+    def _after_loop(self, orelse: list[ast.stmt], flow: NameFlow, before: set[str]) -> None:
+        flow.reads |= self.of(orelse, before).reads
+        flow.bound = before
+
+    def _with(self, node: ast.With | ast.AsyncWith, flow: NameFlow) -> None:
+        for item in node.items:
+            self._plain(item.context_expr, flow)
+            self._plain(item.optional_vars, flow)
+        body = self.of(node.body, flow.bound)
+        flow.reads |= body.reads
+        if any("suppress" in ast.unparse(item.context_expr) for item in node.items):
+            return
+        flow.bound, flow.ends = body.bound, body.ends
+
+    _asyncwith = _with
+
+    def _try(self, node: ast.Try, flow: NameFlow) -> None:
+        before = set(flow.bound)
+        body = self.of(node.body, before)
+        done = self.of(node.orelse, body.bound)
+        done.ends = done.ends or body.ends
+        ways = [done]
+        flow.reads |= body.reads
+        for handler in node.handlers:
+            self._plain(handler.type, flow)
+            known = before | ({handler.name} if handler.name else set())
+            way = self.of(handler.body, known)
+            if handler.name:
+                way.bound.discard(handler.name)
+            ways.append(way)
+        self._join(flow, ways)
+        last = self.of(node.finalbody, before)
+        flow.reads |= last.reads
+        flow.bound |= last.bound
+        flow.ends = flow.ends or last.ends
+
+    _trystar = _try
+
+    def _match(self, node: ast.Match, flow: NameFlow) -> None:
+        self._plain(node.subject, flow)
+        ways = [NameFlow(bound=set(flow.bound))]
+        for case in node.cases:
+            known = set(flow.bound)
+            for part in ast.walk(case.pattern):
+                name = getattr(part, "name", None) or getattr(part, "rest", None)
+                if isinstance(name, str):
+                    known.add(name)
+                self._plain(part, flow) if isinstance(part, ast.expr) else None
+            head = NameFlow(bound=known)
+            self._plain(case.guard, head)
+            way = self.of(case.body, head.bound)
+            way.reads |= head.reads
+            ways.append(way)
+        self._join(flow, ways)
+
+
+def _sometimes(node: ast.AST) -> set[ast.AST]:
+    """Names in an expression that are bound only in some cases."""
+    found: set[ast.AST] = set()
+    for inner in ast.walk(node):
+        parts: list[ast.AST] = []
+        if isinstance(inner, ast.BoolOp):
+            parts = list(inner.values[1:])
+        elif isinstance(inner, ast.IfExp):
+            parts = [inner.body, inner.orelse]
+        elif isinstance(inner, ast.Compare):
+            parts = list(inner.comparators[1:])
+        elif isinstance(
+            inner,
+            (
+                ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp,
+                ast.Lambda | ast.FunctionDef | ast.AsyncFunctionDef | ast.Assert,
+            ),
+        ):
+            parts = [inner]
+        for part in parts:
+            found |= set(ast.walk(part))
+    return found
+
+
 Function = ast.FunctionDef | ast.AsyncFunctionDef
+_STAY = "Choose other lines, or change the code first so that these stand on their own."
 
 
-def extract(rewrite: Rewrite, path: str, lines: tuple[int, int], name: str) -> Done:
+class PythonExtraction:
+    """Lines that are to be a function of their own."""
+
+    def __init__(
+        self, file: PythonFile, part: PythonSelection, name: str, inference: Inference
+    ) -> None:
+        self.file = file
+        self.part = part
+        self.name = name
+        self.inference = inference
+        self.scope = file.within[part.statements[0]]
+        self.nodes = {n for s in part.statements for n in ast.walk(s)}
+        self.flow = FlowAnalysis(file, self.scope)
+        self.function = self.scope.node if isinstance(self.scope.node, Function) else None
+        self.method = method_of(file, self.scope) if self.function is not None else None
+        self._find()
+
+    # Which names go in and come out
+
+    def _find(self) -> None:
+        inside = self.flow.of(self.part.statements)
+        self.inside = inside
+        self.stored = self._stored()
+        after = self._read_after()
+        self.results = sorted(
+            (self.stored & after) if self.function else self._outward(), key=self._order
+        )
+        unsure = {name for name in self.results if name not in inside.bound}
+        wanted = inside.reads | unsure
+        self.parameters = sorted((n for n in wanted if self._is_given(n)), key=self._order)
+        self.unsure = unsure
+
+    def _order(self, name: str) -> int:
+        bound = self.scope.bound.get(name) or []
+        return min((b.order for b in bound), default=0)
+
+    def _stored(self) -> set[str]:
+        start, stop = self._lines()
+        return {
+            b.name
+            for bound in self.scope.bound.values()
+            for b in bound
+            if start <= b.spot.line <= stop and b.role not in ("annotate", "delete")
+        }
+
+    def _lines(self) -> tuple[int, int]:
+        return self.part.begin, self.part.end
+
+    def _is_in(self, occurrence: Occurrence) -> bool:
+        start, stop = self._lines()
+        return start <= occurrence.spot.line <= stop
+
+    def _outward(self) -> set[str]:
+        """Of a module: all that is bound, since anybody may use it."""
+        return set(self.stored)
+
+    def _is_given(self, name: str) -> bool:
+        """Whether a name has to be handed over."""
+        if self.method is not None and name == self.method[1].first:
+            return False
+        if self.function is not None or name in self.stored:
+            return True
+        return any(b.role in ("assign", "annotate") for b in self.scope.bound.get(name, ()))
+
+    def _read_after(self) -> set[str]:
+        """Names that may be read when the lines have run."""
+        found = set(self.flow.of(self.part.rest).reads)
+        child: ast.AST = self.part.statements[0]
+        for node in self.part.above:
+            if node is self.scope.node:
+                break
+            if isinstance(node, LOOPS) and child in node.body:
+                found |= self.flow.of([node]).reads | self.flow.of(node.body).reads
+                found |= self.flow.of(node.orelse).reads
+            if isinstance(node, ast.Try | getattr(ast, "TryStar", ast.Try)):
+                for handler in node.handlers:
+                    found |= self.flow.of(handler.body).reads
+                found |= self.flow.of([*node.orelse]).reads | self.flow.of(node.finalbody).reads
+            parent = self.file.parents.get(node)
+            for body in bodies_of(parent) if parent is not None else ():
+                if node in body:
+                    index = body.index(node)
+                    found |= self.flow.of(body[index + 1 :]).reads
+            child = node
+        return found
+
+    # What stands in the way
+
+    def check(self) -> None:
+        """Refuse what cannot be proven.
+
+        Raises:
+            BadInput: the lines are of a class body.
+            Conflict: it would change what the program does.
+        """
+        if self.scope.kind == "class":
+            raise BadInput(
+                "The lines are of a class body.", hint="Choose lines of a function or a module."
+            )
+        against = [*self._crossing(), *self._dynamic(), *self._unproven(), *self._taken()]
+        if against:
+            raise Conflict(
+                "The lines are not extracted; this stands in the way:\n" + "\n".join(against[:20]),
+                hint=_STAY,
+                obstacles=against[:100],
+            )
+
+    def _at(self, node: ast.AST) -> str:
+        return self.file.at(node)
+
+    def _crossing(self) -> list[str]:
+        found = []
+        first = self.part.statements[0]
+        if (
+            (
+                isinstance(first, ast.Expr)
+                and self.part.first == 0
+                and isinstance(first.value, ast.Constant)
+            )
+            and isinstance(first.value.value, str)
+            and self.part.body is getattr(self.scope.node, "body", None)
+        ):
+            found.append(f"{self._at(first)}it is a docstring.")
+        for statement in self.part.statements:
+            if isinstance(statement, ast.ImportFrom) and statement.module == "__future__":
+                found.append(f"{self._at(statement)}it must stay at the top.")  # noqa: PERF401 - reads best so
+        for node in self.nodes:
+            if self.file.within.get(node) is not self.scope:
+                continue
+            word = type(node).__name__.lower()
+            if isinstance(node, ast.Return | ast.Yield | ast.YieldFrom):
+                found.append(f"{self._at(node)}`{word.removesuffix('from')}` leaves the function.")
+            elif isinstance(node, ast.Break | ast.Continue) and not self._loops_inside(node):
+                found.append(f"{self._at(node)}`{word}` belongs to a loop outside of the lines.")
+            elif isinstance(node, ast.Global | ast.Nonlocal | ast.Delete):
+                found.append(
+                    f"{self._at(node)}`{'del' if word == 'delete' else word}` is not moved."
+                )
+            elif isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
+                found.append(f"{self._at(node)}`import *` is not moved.")
+        return found
+
+    def _loops_inside(self, node: ast.AST) -> bool:
+        child, parent = node, self.file.parents.get(node)
+        while parent is not None and parent in self.nodes:
+            if isinstance(parent, LOOPS) and child not in parent.orelse:
+                return True
+            child, parent = parent, self.file.parents.get(parent)
+        return False
+
+    def _dynamic(self) -> list[str]:
+        found = []
+        for call in self.file.calls("eval", "exec", "locals", "vars", "dir"):
+            within = self.file.within[call]
+            if (
+                isinstance(call.func, ast.Name)
+                and not (call.args and call.func.id in ("vars", "dir"))
+                and (call in self.nodes or (self.function and within is self.scope))
+            ):
+                found.append(f"{self._at(call)}{call.func.id}() sees the names of its function.")
+        for call in self.file.calls("_getframe", "currentframe"):
+            if call in self.nodes:
+                found.append(f"{self._at(call)}it looks at the function that runs.")  # noqa: PERF401 - reads best so
+        if self.method is None:
+            for call in self.file.calls("super"):
+                if call in self.nodes and not call.args and self.file.within[call].kind != "class":  # noqa: SIM102 - reads best so
+                    if self.function is not None and self.file.within[call] is self.scope:
+                        found.append(f"{self._at(call)}super() needs its method.")
+        return found
+
+    def _unproven(self) -> list[str]:
+        found = []
+        declared = self.scope.globals | self.scope.nonlocals
+        start, _ = self._lines()
+        for occurrence in self.scope.occurrences:
+            if (
+                occurrence.name in declared
+                and self._is_in(occurrence)
+                and occurrence.role != "load"
+            ):
+                found.append(  # noqa: PERF401 - reads best so
+                    f"{self.file.path}:{occurrence.spot.line}: {occurrence.name} is "
+                    "not a name of this function."
+                )
+        before = self._bound_before()
+        for name in self.parameters:
+            if name not in before:
+                found.append(  # noqa: PERF401 - reads best so
+                    f"{self.file.path}:{start}: {name} may not be bound before these lines."
+                )
+        found += self._captured()
+        if self.method is not None and self.method[1].first in self.stored:
+            found.append(f"{self.file.path}:{start}: {self.method[1].first} is bound anew.")
+        return found
+
+    def _bound_before(self) -> set[str]:  # noqa: C901 - one list of cases
+        """Names that are surely bound when the lines begin."""
+        bound: set[str] = set()
+        if self.function is not None:
+            arguments = self.function.args
+            more = [a for a in (arguments.vararg, arguments.kwarg) if a]
+            bound = {
+                a.arg
+                for a in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, *more]
+            }
+        chain = [self.part.statements[0], *self.part.above]
+        chain = chain[: chain.index(self.scope.node) + 1]
+        for node, inner in reversed(list(zip(chain[1:], chain, strict=False))):
+            if isinstance(node, ast.For | ast.AsyncFor) and inner in node.body:
+                bound |= self.flow.of([node.target], bound).bound
+            elif isinstance(node, ast.With | ast.AsyncWith):
+                for item in node.items:
+                    bound = self.flow.of(
+                        [v for v in (item.context_expr, item.optional_vars) if v], bound
+                    ).bound
+            elif isinstance(node, ast.If | ast.While):
+                bound = self.flow.of([node.test], bound).bound
+            elif isinstance(node, ast.ExceptHandler) and node.name:
+                bound.add(node.name)
+            elif isinstance(node, ast.match_case):
+                for pattern in ast.walk(node.pattern):
+                    name = getattr(pattern, "name", None) or getattr(pattern, "rest", None)
+                    bound |= {name} if isinstance(name, str) else set()
+            elif isinstance(node, ast.Try) and inner in node.orelse:
+                bound = self.flow.of(node.body, bound).bound
+            for body in bodies_of(node):
+                if inner in body:
+                    index = body.index(inner)
+                    bound = self.flow.of(body[:index], bound).bound
+        return bound
+
+    def _captured(self) -> list[str]:
+        """Functions inside of the function that see its names change."""
+        found = []
+        for inner in self.scope.walk():
+            lazy = inner.kind in ("function", "lambda", "class") or isinstance(
+                inner.node, ast.GeneratorExp
+            )
+            if inner is self.scope or not lazy:
+                continue
+            for use in inner.all():
+                if use.owner is not self.scope:
+                    continue
+                name, where = use.name, f"{self.file.path}:{use.spot.line}: "
+                if self._is_in(use):
+                    # What is a parameter or a local of the new function must not change later.
+                    given = name in self.parameters or name in self.stored
+                    rebound = [b for b in self.scope.bound.get(name, ()) if not self._is_in(b)]
+                    if (self.function and given and self._later(rebound)) or use.role != "load":
+                        found.append(f"{where}a function in it sees {name} change later.")
+                elif name in self.stored:
+                    found.append(f"{where}a function sees {name}, which these lines bind.")
+        return found
+
+    def _later(self, bound: list[Occurrence]) -> bool:
+        start, _ = self._lines()
+        in_loop = any(isinstance(n, LOOPS) for n in self.part.above)
+        return any(b.spot.line > start or in_loop for b in bound if b.role != "parameter")
+
+    def _taken(self) -> list[str]:
+        found = []
+        if self.method is not None:
+            members = MemberReferences(
+                self.inference.classes.program, self.inference, self.method[0], self.name
+            )
+            members.search()
+            members.related |= {self.method[0]}
+            return members.clashes(self.name)
+        for occurrence in self.file.module.all():
+            if occurrence.name == self.name:
+                found.append(  # noqa: PERF401 - reads best so
+                    f"{self.file.path}:{occurrence.spot.line}: {self.name} is used already."
+                )
+        return found[:1]
+
+
+def extract(rewrite: Rewrite, path: str, lines: tuple[int, int], name: str) -> RewriteSummary:
     """Plan to make a function of some lines.
 
     Args:
@@ -46,10 +623,10 @@ def extract(rewrite: Rewrite, path: str, lines: tuple[int, int], name: str) -> D
         f"{name}({given}){f', which gives back {back}' if back else ''}"
     )
     data = {"name": name, "parameters": extraction.parameters, "results": extraction.results}
-    return Done(head, data)
+    return RewriteSummary(head, data)
 
 
-class _Written(Extraction):
+class _Written(PythonExtraction):
     # The new text
 
     def splices(self) -> list[Splice]:
@@ -171,7 +748,7 @@ class _Written(Extraction):
         return f"{', '.join(self.results)} = {call}" if self.results else call
 
 
-def _with_comments(file: File, line: int) -> int:
+def _with_comments(file: PythonFile, line: int) -> int:
     """The first of the comment lines right above a line."""
     while line > 1 and file.source.lines[line - 2].lstrip().startswith("#"):
         if line - 1 == 1 and file.source.lines[0].startswith(("#!", "# -*-")):

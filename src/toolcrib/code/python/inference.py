@@ -3,42 +3,117 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import dataclass
+from typing import Literal
 
-from toolcrib.code.python.bound_file import File, last_name
-from toolcrib.code.python.classes import Class, Classes, method_at, method_of, self_stores
-from toolcrib.code.python.conditions import checked_kinds, is_taken, stores
-from toolcrib.code.python.expressions import Expressions
-from toolcrib.code.python.modules import Target
-from toolcrib.code.python.program import Foreign, Program, Symbol
-from toolcrib.code.python.scopes import Occurrence
-from toolcrib.code.python.values import (
-    BOX_METHODS,
-    DEEP,
-    ITEM_METHODS,
-    NOTHING,
-    PLAIN,
-    PLAIN_CALLS,
-    PLAIN_MODULES,
-    PLAIN_TYPES,
-    SAME_ITEMS,
-    TRANSPARENT,
-    Function,
-    Value,
-    Values,
-    union,
+from toolcrib.code.languages import name_set
+from toolcrib.code.python.classes import (
+    ClassHierarchy,
+    PythonClass,
+    method_at,
+    method_of,
+    self_stores,
 )
+from toolcrib.code.python.program import ExternalName, ModuleTarget, Program, PythonSymbol
+from toolcrib.code.python.scopes import Occurrence, PythonFile
+from toolcrib.code.python.source import last_name
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+DEEP = 24
 
 
-class Inference(Expressions):
+@dataclass(frozen=True, slots=True)
+class Value:
+    """Something that an expression can be.
+
+    Attributes:
+        kind: an "object" of a class of the project or the "class" itself, a "function", a
+            "module", a "plain" value of Python's own types, a "box" with items, a "bound"
+            method of a box, something "foreign", or what `super()` gives.
+        of: the class of an object.
+        file, node: where a function stands.
+        items: what a box holds, or a coroutine or a context gives.
+        name: the name of what is foreign or bound, or the sort of a box.
+    """
+
+    kind: Literal[
+        "object", "class", "function", "module", "plain", "box", "bound", "foreign", "super"
+    ]
+    of: PythonClass | None = None
+    file: PythonFile | None = None
+    node: Function | None = None
+    items: frozenset[Value] | None = None
+    name: str = ""
+
+
+Values = frozenset[Value] | None
+"""All that it can be; None: it can be something that is not known."""
+PLAIN = frozenset([Value("plain")])
+NOTHING: frozenset[Value] = frozenset()
+SAME_ITEMS = frozenset(
+    ["list", "tuple", "set", "frozenset", "sorted", "reversed", "iter", "filter", "deque", "chain"]
+)
+PLAIN_CALLS = name_set("""
+    len str int float bool bytes repr print range abs round hash id isinstance issubclass
+    callable ord chr hex bin oct format input sum any all open bytearray complex object
+    memoryview slice divmod pow ascii hasattr setattr delattr
+""")
+ITEM_METHODS = frozenset(["pop", "popleft", "popitem", "setdefault", "get", "__getitem__"])
+BOX_METHODS = frozenset(["values", "copy", "union", "intersection", "difference"])
+BOXES = name_set("""
+    list List Sequence Iterable Iterator Collection set Set frozenset FrozenSet deque Deque
+    tuple Tuple Generator AsyncIterator AsyncIterable MutableSequence AbstractSet KeysView
+    ValuesView MutableSet Reversible Container
+""")
+MAPS = frozenset(
+    ["dict", "Dict", "Mapping", "MutableMapping", "defaultdict", "DefaultDict", "OrderedDict"]
+)
+THROUGH = name_set("""
+    Optional Union Final ClassVar Annotated Required NotRequired ReadOnly InitVar
+""")
+PLAIN_TYPES = frozenset(
+    ["str", "int", "float", "bool", "bytes", "None", "complex", "bytearray", "range"]
+)
+PLAIN_MODULES = name_set("""
+    json logging argparse io datetime decimal pathlib string fractions math re time os os.path
+    sys hashlib uuid base64 struct socket subprocess textwrap csv
+""")
+"""Modules whose functions and classes give nothing back of what a program hands to them."""
+TRANSPARENT = name_set("""
+    staticmethod classmethod abstractmethod override final lru_cache cache overload
+""")
+
+
+def union(parts: list[Values]) -> Values:
+    """What can be any of some."""
+    if any(part is None for part in parts):
+        return None
+    return frozenset().union(*(part for part in parts if part is not None))
+
+
+OPERATORS = {
+    ast.Add: "__add__",
+    ast.Sub: "__sub__",
+    ast.Mult: "__mul__",
+    ast.Div: "__truediv__",
+    ast.FloorDiv: "__floordiv__",
+    ast.Mod: "__mod__",
+    ast.MatMult: "__matmul__",
+    ast.BitOr: "__or__",
+    ast.BitAnd: "__and__",
+}
+
+
+class Inference:
     """Follows values through the files of a program; one for a call, since it remembers."""
 
     def __init__(self, program: Program) -> None:
         self.program = program
-        self.classes = Classes(program)
+        self.classes = ClassHierarchy(program)
         self._known: dict[tuple[int, ast.AST], Values] = {}
         self._busy: set[object] = set()
 
-    def of(self, file: File, node: ast.AST | None) -> Values:
+    def of(self, file: PythonFile, node: ast.AST | None) -> Values:
         """What an expression can be."""
         if node is None:
             return None
@@ -58,20 +133,20 @@ class Inference(Expressions):
             self._known[key] = found
         return found
 
-    def _of(self, file: File, node: ast.AST) -> Values:
+    def _of(self, file: PythonFile, node: ast.AST) -> Values:
         method = getattr(self, f"_{type(node).__name__.lower()}", None)
         found: Values = method(file, node) if method is not None else None
         return found
 
     # Names
 
-    def _name(self, file: File, node: ast.Name) -> Values:
+    def _name(self, file: PythonFile, node: ast.Name) -> Values:
         narrowed = self._narrowed(file, node)
         if narrowed is not None:
             return narrowed
         return self.meant(self.program.named(file, node))
 
-    def _narrowed(self, file: File, node: ast.Name) -> Values:
+    def _narrowed(self, file: PythonFile, node: ast.Name) -> Values:
         """What `isinstance` says of a name in the branch that depends on it."""
         child: ast.AST = node
         parent = file.parents.get(node)
@@ -87,11 +162,11 @@ class Inference(Expressions):
     def meant(self, meaning: object) -> Values:
         """What a name of the project, or of others, can be."""
         meaning = self.program.origin(meaning)  # type: ignore[arg-type]
-        if isinstance(meaning, Target):
+        if isinstance(meaning, ModuleTarget):
             return frozenset([Value("module", name=meaning.path)])
-        if isinstance(meaning, Foreign):
+        if isinstance(meaning, ExternalName):
             return frozenset([Value("foreign", name=meaning.name)])
-        if not isinstance(meaning, Symbol):
+        if not isinstance(meaning, PythonSymbol):
             return None
         binders = [b for b in meaning.binders if b.role != "delete"]
         declared = [b for b in binders if _annotation(meaning.file, b) is not None]
@@ -99,11 +174,11 @@ class Inference(Expressions):
             return None
         return union([self.bound(meaning.file, b, meaning) for b in declared or binders])
 
-    def bound(self, file: File, binder: Occurrence, symbol: Symbol) -> Values:
+    def bound(self, file: PythonFile, binder: Occurrence, symbol: PythonSymbol) -> Values:
         """What one place that binds a name gives it."""
         node = binder.node
         if isinstance(node, ast.ClassDef):
-            return frozenset([Value("class", of=Class(file, node))])
+            return frozenset([Value("class", of=PythonClass(file, node))])
         if isinstance(node, Function):
             return frozenset([Value("function", file=file, node=node)])
         if isinstance(node, ast.arg):
@@ -121,10 +196,10 @@ class Inference(Expressions):
             return self._filled(file, value, symbol)
         return None
 
-    def _caught(self, file: File, node: ast.ExceptHandler) -> Values:
+    def _caught(self, file: PythonFile, node: ast.ExceptHandler) -> Values:
         return self.annotated(file, node.type) if node.type is not None else PLAIN
 
-    def _parameter(self, file: File, binder: Occurrence, node: ast.arg) -> Values:
+    def _parameter(self, file: PythonFile, binder: Occurrence, node: ast.arg) -> Values:
         found = method_of(file, binder.scope)
         if found is not None and found[1].first == node.arg:
             return frozenset([Value("class" if found[1].of_class else "object", of=found[0])])
@@ -138,7 +213,7 @@ class Inference(Expressions):
             )
         return kind
 
-    def _stored(self, file: File, node: ast.AST) -> Values:
+    def _stored(self, file: PythonFile, node: ast.AST) -> Values:
         """What a statement puts into a name, an attribute or an element of a pattern."""
         parent = file.parents.get(node)
         if isinstance(parent, ast.Assign | ast.NamedExpr):
@@ -156,7 +231,7 @@ class Inference(Expressions):
             return value if value is not None and value <= PLAIN else None
         return None
 
-    def _unpacked(self, file: File, pattern: ast.Tuple | ast.List, node: ast.AST) -> Values:
+    def _unpacked(self, file: PythonFile, pattern: ast.Tuple | ast.List, node: ast.AST) -> Values:
         above = file.parents.get(pattern)
         index = pattern.elts.index(node)  # type: ignore[arg-type]
         if isinstance(above, ast.Assign) and isinstance(above.value, ast.Tuple):  # noqa: SIM102 - reads best so
@@ -176,7 +251,7 @@ class Inference(Expressions):
                 )
         return None
 
-    def _entered(self, file: File, node: ast.expr) -> Values:
+    def _entered(self, file: PythonFile, node: ast.expr) -> Values:
         parts: list[Values] = []
         for value in self.of(file, node) or [None]:
             if value is not None and value.kind == "object":
@@ -188,7 +263,7 @@ class Inference(Expressions):
                 parts.append(PLAIN if value is not None and value.kind == "plain" else None)
         return union(parts)
 
-    def _filled(self, file: File, value: Values, symbol: Symbol) -> Values:
+    def _filled(self, file: PythonFile, value: Values, symbol: PythonSymbol) -> Values:
         """A box that is empty at first holds what is put into it later."""
         if value is None or not any(v.kind == "box" and v.items == NOTHING for v in value):
             return value
@@ -208,7 +283,7 @@ class Inference(Expressions):
 
     # Attributes and calls
 
-    def _attribute(self, file: File, node: ast.Attribute) -> Values:
+    def _attribute(self, file: PythonFile, node: ast.Attribute) -> Values:
         meaning = self.program.meaning(file, node)
         if meaning is not None:
             return self.meant(meaning)
@@ -234,7 +309,7 @@ class Inference(Expressions):
         own = self.classes.own_line(value.of)
         for above in own[1:] if value.kind == "super" else own:
             found: list[Values] = []
-            symbol = Symbol(above.file, above.scope, name)
+            symbol = PythonSymbol(above.file, above.scope, name)
             bound = [b for b in symbol.binders if b.role != "delete"]
             for binder in bound:
                 found.append(self._given(above.file, binder, symbol))  # noqa: PERF401 - reads best so
@@ -248,13 +323,13 @@ class Inference(Expressions):
             return frozenset([Value("class", of=value.of)])
         return None
 
-    def _held(self, file: File, store: ast.Attribute) -> Values:
+    def _held(self, file: PythonFile, store: ast.Attribute) -> Values:
         value = self._stored(file, store)
         if value is not None and any(v.kind == "box" and v.items == NOTHING for v in value):
             return frozenset([Value("box", items=None)])
         return value
 
-    def _given(self, file: File, binder: Occurrence, symbol: Symbol) -> Values:
+    def _given(self, file: PythonFile, binder: Occurrence, symbol: PythonSymbol) -> Values:
         node = binder.node
         if isinstance(node, Function):
             names = {last_name(d) for d in node.decorator_list}
@@ -264,7 +339,7 @@ class Inference(Expressions):
                 return NOTHING
         return self.bound(file, binder, symbol)
 
-    def _call(self, file: File, node: ast.Call) -> Values:
+    def _call(self, file: PythonFile, node: ast.Call) -> Values:
         if isinstance(node.func, ast.Name) and node.func.id == "super":
             method = method_at(file, file.within[node])
             return frozenset([Value("super", of=method[0])]) if method else None
@@ -273,7 +348,7 @@ class Inference(Expressions):
             return None
         return union([self._result(file, node, value) for value in function])
 
-    def _result(self, file: File, node: ast.Call, value: Value) -> Values:
+    def _result(self, file: PythonFile, node: ast.Call, value: Value) -> Values:
         if value.kind == "foreign":
             return self._foreign(file, node, value.name)
         if value.kind == "bound":
@@ -300,7 +375,7 @@ class Inference(Expressions):
                 parts.append(PLAIN if value.kind == "plain" else None)
         return union(parts)
 
-    def returned(self, file: File, node: Function) -> Values:
+    def returned(self, file: PythonFile, node: Function) -> Values:
         """What a function gives back."""
         known = TRANSPARENT | {"property", "cached_property", "contextmanager", "setter"}
         names = {last_name(d.func if isinstance(d, ast.Call) else d) for d in node.decorator_list}
@@ -316,7 +391,7 @@ class Inference(Expressions):
             return frozenset([Value("box", items=found, name="coroutine")])
         return found
 
-    def _returns(self, file: File, node: Function) -> Values:
+    def _returns(self, file: PythonFile, node: Function) -> Values:
         scope = file.scopes[node]
         inside = [n for n in ast.walk(node) if file.within.get(n) is scope]
         yields = [n for n in inside if isinstance(n, ast.Yield | ast.YieldFrom)]
@@ -331,7 +406,7 @@ class Inference(Expressions):
         given = [n.value for n in inside if isinstance(n, ast.Return)]
         return union([PLAIN, *(self.of(file, v) for v in given if v is not None)])
 
-    def _foreign(self, file: File, node: ast.Call, name: str) -> Values:  # noqa: C901 - one list of cases
+    def _foreign(self, file: PythonFile, node: ast.Call, name: str) -> Values:  # noqa: C901 - one list of cases
         module, _, last = name.rpartition(".")
         first = self.of(file, node.args[0]) if node.args else None
         if last in PLAIN_CALLS and module == "builtins":
@@ -375,8 +450,216 @@ class Inference(Expressions):
             return PLAIN if known else None
         return PLAIN if module in PLAIN_MODULES else None
 
+    # Other expressions
 
-def _annotation(file: File, binder: Occurrence) -> ast.expr | None:
+    def _constant(self, file: PythonFile, node: ast.Constant) -> Values:
+        del file, node
+        return PLAIN
+
+    _joinedstr = _compare = _constant
+
+    def _list(self, file: PythonFile, node: ast.List | ast.Tuple | ast.Set) -> Values:
+        parts = [
+            self.items(self.of(file, e.value)) if isinstance(e, ast.Starred) else self.of(file, e)
+            for e in node.elts
+        ]
+        return frozenset([Value("box", items=union(parts))])
+
+    _tuple = _set = _list
+
+    def _dict(self, file: PythonFile, node: ast.Dict) -> Values:
+        if None in node.keys:
+            return frozenset([Value("box", items=None, name="dict")])
+        items = union([self.of(file, v) for v in node.values])
+        return frozenset([Value("box", items=items, name="dict")])
+
+    def _listcomp(self, file: PythonFile, node: ast.ListComp) -> Values:
+        return frozenset([Value("box", items=self.of(file, node.elt))])
+
+    _setcomp = _generatorexp = _listcomp
+
+    def _dictcomp(self, file: PythonFile, node: ast.DictComp) -> Values:
+        return frozenset([Value("box", items=self.of(file, node.value), name="dict")])
+
+    def _subscript(self, file: PythonFile, node: ast.Subscript) -> Values:
+        base = self.of(file, node.value)
+        if base is None:
+            return None
+        if isinstance(node.slice, ast.Slice):
+            return base
+        parts: list[Values] = []
+        for value in base:
+            if value.kind == "box":
+                parts.append(value.items)
+            elif value.kind == "class" and value.of is not None:
+                parts.append(frozenset([value]))
+            elif value.kind == "object":
+                got = self.member(value, "__getitem__")
+                parts.append(self.called(got) if got is not None else None)
+            else:
+                parts.append(PLAIN if value.kind == "plain" else None)
+        return union(parts)
+
+    def _ifexp(self, file: PythonFile, node: ast.IfExp) -> Values:
+        return union([self.of(file, node.body), self.of(file, node.orelse)])
+
+    def _boolop(self, file: PythonFile, node: ast.BoolOp) -> Values:
+        return union([self.of(file, v) for v in node.values])
+
+    def _namedexpr(self, file: PythonFile, node: ast.NamedExpr) -> Values:
+        return self.of(file, node.value)
+
+    def _await(self, file: PythonFile, node: ast.Await) -> Values:
+        return union(
+            [
+                v.items if v.name == "coroutine" else None
+                for v in self.of(file, node.value) or [Value("foreign")]
+            ]
+        )
+
+    def _unaryop(self, file: PythonFile, node: ast.UnaryOp) -> Values:
+        if isinstance(node.op, ast.Not):
+            return PLAIN
+        value = self.of(file, node.operand)
+        return value if value is not None and value <= PLAIN else None
+
+    def _binop(self, file: PythonFile, node: ast.BinOp) -> Values:
+        left, right = self.of(file, node.left), self.of(file, node.right)
+        if left is None or right is None:
+            return None
+        if left <= PLAIN and right <= PLAIN:
+            return PLAIN
+        if all(v.kind == "box" for v in left | right):
+            return left | right
+        name = OPERATORS.get(type(node.op), "")
+        got = union([self.member(v, name) for v in left]) if name else None
+        return self.called(got) if got is not None else None
+
+    def items(self, values: Values, *, mapped: bool = False) -> Values:
+        """What iterating gives; with `mapped`, the values of a mapping and not its keys."""
+        if values is None:
+            return None
+        parts: list[Values] = []
+        for value in values:
+            if value.kind == "box":
+                is_keys = value.name == "dict" and not mapped
+                parts.append(PLAIN if is_keys else value.items)
+            elif value.kind == "object":
+                got = self.member(value, "__iter__")
+                parts.append(self.items(self.called(got)) if got is not None else None)
+            else:
+                parts.append(PLAIN if value.kind == "plain" else None)
+        return union(parts)
+
+    # Annotations
+
+    def annotated(  # noqa: C901 - one list of cases
+        self, file: PythonFile, node: ast.AST, function: Function | None = None
+    ) -> Values:
+        """What an annotation allows."""
+        if isinstance(node, ast.Constant):
+            if isinstance(node.value, str):
+                return self._quoted(file, node)
+            return PLAIN
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
+            return union(
+                [
+                    self.annotated(file, node.left, function),
+                    self.annotated(file, node.right, function),
+                ]
+            )
+        if isinstance(node, ast.Tuple):
+            return union([self.annotated(file, e, function) for e in node.elts])
+        if isinstance(node, ast.Subscript):
+            return self._generic(file, node, function)
+        name = last_name(node)
+        if name == "Self":
+            method = method_at(file, file.within.get(node, file.module))
+            if method is None and function is not None:
+                method = method_of(file, file.scopes[function])
+            return frozenset([Value("object", of=method[0])]) if method else None
+        found = self.classes.of(file, node)
+        if isinstance(found, PythonClass):
+            return frozenset([Value("object", of=found)])
+        if isinstance(found, ExternalName):
+            if name in BOXES | MAPS:
+                return frozenset([Value("box", items=None, name="dict" if name in MAPS else "")])
+            return PLAIN if name in PLAIN_TYPES else self.made(found.name)
+        return None
+
+    def _quoted(self, file: PythonFile, node: ast.Constant) -> Values:
+        for inner, shift in file.shifts.items():
+            if (
+                shift.line == node.lineno
+                and isinstance(inner, ast.expr)
+                and file.parents.get(inner) is None
+            ):
+                column = file.source.column(node.lineno, node.col_offset)
+                if 0 < shift.column - column <= 4 and ast.unparse(inner):
+                    return self.annotated(file, inner)
+        return None
+
+    def _generic(self, file: PythonFile, node: ast.Subscript, function: Function | None) -> Values:
+        name = last_name(node.value)
+        parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        if name in THROUGH:
+            wanted = parts[:1] if name == "Annotated" else parts
+            return union(
+                [
+                    PLAIN if name == "Optional" else NOTHING,
+                    *(self.annotated(file, p, function) for p in wanted),
+                ]
+            )
+        if name in BOXES:
+            kept = [p for p in parts if not (isinstance(p, ast.Constant) and p.value is ...)]
+            kept = kept[:1] if "Generator" in name else kept
+            return frozenset(
+                [Value("box", items=union([self.annotated(file, p, function) for p in kept]))]
+            )
+        if name in MAPS and len(parts) == 2:
+            return frozenset(
+                [Value("box", items=self.annotated(file, parts[1], function), name="dict")]
+            )
+        if name in ("type", "Type"):
+            found = self.annotated(file, parts[0], function)
+            return (
+                frozenset(Value("class", of=v.of) for v in found)
+                if found and all(v.of for v in found)
+                else None
+            )
+        if name in ("Literal", "Callable"):
+            return PLAIN if name == "Literal" else None
+        return self.annotated(file, node.value, function)
+
+
+def is_taken(parent: ast.If | ast.IfExp, child: ast.AST) -> bool:
+    """Whether a part of a condition runs only where the test holds."""
+    if isinstance(parent, ast.IfExp):
+        return child is parent.body
+    return child in parent.body
+
+
+def checked_kinds(test: ast.expr, name: str) -> ast.expr | None:
+    """The classes that a test with `isinstance` asks for."""
+    parts = test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) else [test]
+    for part in parts:
+        if (
+            isinstance(part, ast.Call)
+            and last_name(part.func) == "isinstance"
+            and len(part.args) == 2
+            and isinstance(part.args[0], ast.Name)
+            and part.args[0].id == name
+        ):
+            return part.args[1]
+    return None
+
+
+def stores(node: ast.Name) -> bool:
+    """Whether a name is bound or deleted."""
+    return not isinstance(node.ctx, ast.Load)
+
+
+def _annotation(file: PythonFile, binder: Occurrence) -> ast.expr | None:
     parent = file.parents.get(binder.node)
     if isinstance(parent, ast.AnnAssign) and parent.target is binder.node:
         return parent.annotation

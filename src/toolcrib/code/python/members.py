@@ -7,13 +7,13 @@ import re
 import sys
 from dataclasses import dataclass, field
 
-from toolcrib.code.python.bound_file import File, last_name
-from toolcrib.code.python.classes import Class, Classes, binders, defines
-from toolcrib.code.python.inference import Inference
-from toolcrib.code.python.names import Found, is_python, texts
-from toolcrib.code.python.program import Foreign, Program
-from toolcrib.code.python.source import Spot
-from toolcrib.code.python.values import Values
+from toolcrib.code.languages import name_set
+from toolcrib.code.python.classes import ClassHierarchy, PythonClass, binders, defines, method_of
+from toolcrib.code.python.inference import Inference, Values
+from toolcrib.code.python.names import ReferenceCollector, is_python, local_references, texts
+from toolcrib.code.python.program import ExternalName, Program, PythonSymbol
+from toolcrib.code.python.scopes import PythonFile
+from toolcrib.code.python.source import Spot, last_name
 
 SMALL = 4_000_000
 """Bytes of Python up to which every file is looked at for classes."""
@@ -23,7 +23,7 @@ _FIELD_USES = ("asdict", "fields", "vars", "model_dump", "_asdict", "__dict__")
 
 
 @dataclass(eq=False)
-class Members:
+class MemberReferences:
     """The search for what the objects of a class have under a name.
 
     Attributes:
@@ -35,18 +35,18 @@ class Members:
 
     program: Program
     inference: Inference
-    start: Class
+    start: PythonClass
     name: str
-    family: dict[Class, None] = field(default_factory=dict)
-    related: set[Class] = field(default_factory=set)
-    files: list[File] = field(default_factory=list)
-    every: list[Class] = field(default_factory=list)
+    family: dict[PythonClass, None] = field(default_factory=dict)
+    related: set[PythonClass] = field(default_factory=set)
+    files: list[PythonFile] = field(default_factory=list)
+    every: list[PythonClass] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.result = Found(self.program, self.name)
+        self.result = ReferenceCollector(self.program, self.name)
 
     @property
-    def classes(self) -> Classes:
+    def classes(self) -> ClassHierarchy:
         """What is known of classes."""
         return self.inference.classes
 
@@ -108,7 +108,7 @@ class Members:
 
     # Places
 
-    def _defined(self, found: Found, one: Class) -> None:
+    def _defined(self, found: ReferenceCollector, one: PythonClass) -> None:
         for use in one.scope.uses(self.name):
             if use.role == "import":
                 found.stop(f"{one.file.path}:{use.spot.line}: an import defines it.")
@@ -123,12 +123,12 @@ class Members:
                 if isinstance(node, ast.Constant) and node.value == self.name:
                     self._string(found, one.file, node)
 
-    def _string(self, found: Found, file: File, node: ast.Constant) -> None:
+    def _string(self, found: ReferenceCollector, file: PythonFile, node: ast.Constant) -> None:
         at = file.source.segment(node).find(self.name)
         column = file.source.column(node.lineno, node.col_offset) + max(at, 0)
         found.add(file, Spot(node.lineno, column, column + len(self.name)), "string")
 
-    def _attribute(self, found: Found, file: File, node: ast.Attribute) -> None:
+    def _attribute(self, found: ReferenceCollector, file: PythonFile, node: ast.Attribute) -> None:
         spot = file.attribute_spot(node)
         if self.is_private:
             if file is self.start.file and file.enclosing(node, ast.ClassDef) is self.start.node:
@@ -170,7 +170,7 @@ class Members:
             return "both" if "others" in kinds else "ours"
         return "others"
 
-    def _relation(self, one: Class) -> str:
+    def _relation(self, one: PythonClass) -> str:
         line = self.classes.own_line(one)
         if one in self.related or set(line) & self.family.keys():
             return "ours"
@@ -181,7 +181,7 @@ class Members:
 
     # Fields and what reaches them by text
 
-    def _keywords(self, found: Found) -> None:
+    def _keywords(self, found: ReferenceCollector) -> None:
         """The keywords by which fields are given to a dataclass or matched by a pattern."""
         for file in self.files:
             for node in file.within:
@@ -197,7 +197,7 @@ class Members:
                     if any(v.of in self.related for v in values if v.of is not None):
                         found.stop(f"{file.at(node)}the name is used as a key there.")
 
-    def _is_field_call(self, found: Found, file: File, node: ast.Call) -> bool:
+    def _is_field_call(self, found: ReferenceCollector, file: PythonFile, node: ast.Call) -> bool:
         if not any(_is_field(c, self.name) for c in self.family):
             return False
         if last_name(node.func) == "replace" and node.args:
@@ -212,15 +212,15 @@ class Members:
             of += [v.of for v in base or () if v.kind == "super" and v.of is not None]
         return any(self._relation(c) == "ours" and not _has_init(self.classes, c) for c in of)
 
-    def _matched(self, found: Found, file: File, node: ast.MatchClass) -> None:
+    def _matched(self, found: ReferenceCollector, file: PythonFile, node: ast.MatchClass) -> None:
         of = self.classes.of(file, node.cls)
-        if not isinstance(of, Class):
+        if not isinstance(of, PythonClass):
             found.stop(f"{file.at(node)}what the pattern matches cannot be told.")
         elif self._relation(of) == "ours":
             line, offset = node.cls.end_lineno or node.lineno, node.cls.end_col_offset or 0
             found.add(file, file.source.spot_after(line, offset, self.name, "( ,"), "reference")
 
-    def _bars(self, found: Found) -> None:
+    def _bars(self, found: ReferenceCollector) -> None:
         first = self.start.file
         if self.name.startswith("__") and self.name.endswith("__"):
             found.stop(f"{first.path}:{self.start.node.lineno}: Python itself calls {self.name}.")
@@ -245,7 +245,7 @@ class Members:
         self._reached(found)
         self._formatted(found)
 
-    def _reached(self, found: Found) -> None:
+    def _reached(self, found: ReferenceCollector) -> None:
         """Attributes that are reached by a text."""
         files, _ = self.program.mentioning(*_REACH, *_BY_NAME)
         for file in files:
@@ -270,7 +270,7 @@ class Members:
         if any(_is_field(c, self.name) for c in self.family):
             self._dumped(found)
 
-    def _dumped(self, found: Found) -> None:
+    def _dumped(self, found: ReferenceCollector) -> None:
         """Fields that are turned into the keys of a mapping."""
         for file in self.program.mentioning(*_FIELD_USES)[0]:
             calls = [
@@ -283,7 +283,7 @@ class Members:
                 if value is not None and self.verdict(self.inference.of(file, value)) != "others":
                     found.stop(f"{file.at(node)}the names of fields are used as text.")
 
-    def _formatted(self, found: Found) -> None:
+    def _formatted(self, found: ReferenceCollector) -> None:
         """`"{0.name}".format(x)` reads an attribute too."""
         pattern = re.compile(rf"\{{[^{{}}]*\.{re.escape(self.name)}\b[^{{}}]*\}}")
         for file in self.files:
@@ -314,12 +314,12 @@ class Members:
         return list(found)
 
 
-def sorted_classes(classes: set[Class]) -> list[Class]:
+def sorted_classes(classes: set[PythonClass]) -> list[PythonClass]:
     """In the order of the files."""
     return sorted(classes, key=lambda c: (c.file.path, c.node.lineno))
 
 
-def _is_field(of: Class, name: str) -> bool:
+def _is_field(of: PythonClass, name: str) -> bool:
     """Whether a class is made of fields, and a name is one of them."""
     made = {last_name(d.func if isinstance(d, ast.Call) else d) for d in of.node.decorator_list}
     tuples = {last_name(b) for b in of.node.bases}
@@ -338,10 +338,10 @@ def is_standard(dotted: str) -> bool:
     return first == "builtins" or first in sys.stdlib_module_names
 
 
-def is_outside(program: Program, file: File, node: ast.AST) -> bool:
+def is_outside(program: Program, file: PythonFile, node: ast.AST) -> bool:
     """Whether an expression is a module from outside, or part of the standard library."""
     meaning = program.meaning(file, node)
-    if not isinstance(meaning, Foreign):
+    if not isinstance(meaning, ExternalName):
         return False
     if is_standard(meaning.name):
         return True
@@ -352,5 +352,183 @@ def is_outside(program: Program, file: File, node: ast.AST) -> bool:
     return all(isinstance(file.parents.get(b.node), ast.Import) for b in bound)
 
 
-def _has_init(classes: Classes, of: Class) -> bool:
+def _has_init(classes: ClassHierarchy, of: PythonClass) -> bool:
     return any(binders(c, "__init__") for c in classes.own_line(of))
+
+
+# The keywords by which callers give a parameter.
+
+_KNOWN = name_set("""
+    staticmethod classmethod property abstractmethod override final overload cache lru_cache
+    contextmanager asynccontextmanager setter deleter wraps cached_property
+""")
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+@dataclass(eq=False)
+class ParameterReferences:
+    """The search for a parameter: in its function, in overrides, and in calls."""
+
+    program: Program
+    inference: Inference
+    symbol: PythonSymbol
+
+    def found(self) -> ReferenceCollector:
+        """All references."""
+        name, node = self.symbol.name, self.symbol.scope.node
+        found = local_references(self.program, self.symbol)
+        if not isinstance(node, Function) or self._is_positional(node):
+            return found
+        functions = self._functions(found)
+        for file, function in functions[1:]:
+            self._override(found, file, function)
+        for file, function in functions:
+            self._decorated(found, file, function)
+        nodes = {function for _, function in functions}
+        files, _ = self.program.mentioning(name)
+        for file in files:
+            for call in [n for n in file.within if isinstance(n, ast.Call)]:
+                for word in call.keywords:
+                    if word.arg == name:
+                        self._keyword(found, file, call, word, nodes)
+        self._spread(found, nodes)
+        return found
+
+    def _is_positional(self, node: Function) -> bool:
+        """Whether no caller can give it by its name."""
+        arguments = node.args
+        only = [*arguments.posonlyargs, arguments.vararg, arguments.kwarg]
+        method = method_of(self.symbol.file, self.symbol.scope)
+        own = method is not None and method[1].first == self.symbol.name
+        return own or any(a is not None and a.arg == self.symbol.name for a in only)
+
+    def _functions(self, found: ReferenceCollector) -> list[tuple[PythonFile, Function]]:
+        """The function itself, and those that override it or that it overrides."""
+        node = self.symbol.scope.node
+        assert isinstance(node, Function)
+        own = [(self.symbol.file, node)]
+        method = method_of(self.symbol.file, self.symbol.scope)
+        if method is None or node.name in ("__init__", "__new__", "__call__"):
+            return own
+        members = MemberReferences(self.program, self.inference, method[0], node.name)
+        members.files = self.program.mentioning(node.name)[0]
+        members.gather()
+        for one in members.family:
+            for why in self.inference.classes.unknown_bases(one, node.name):
+                found.stop(why)
+            for binder in binders(one, node.name):
+                if isinstance(binder.node, Function) and binder.node is not node:
+                    own.append((one.file, binder.node))  # noqa: PERF401 - reads best so
+        return own
+
+    def _override(self, found: ReferenceCollector, file: PythonFile, function: Function) -> None:
+        scope = file.scopes[function]
+        if any(b.role == "parameter" for b in scope.bound.get(self.symbol.name, ())):
+            more = local_references(self.program, PythonSymbol(file, scope, self.symbol.name))
+            found.places.update(more.places)
+            found.obstacles.update(more.obstacles)
+        elif function.args.kwarg is not None:
+            found.stop(f"{file.at(function)}it takes the parameter by **{function.args.kwarg.arg}.")
+
+    def _decorated(self, found: ReferenceCollector, file: PythonFile, function: Function) -> None:
+        for node in function.decorator_list:
+            name = last_name(node.func if isinstance(node, ast.Call) else node)
+            if name not in _KNOWN:
+                found.stop(f"{file.at(node)}what @{name} does with the parameters cannot be told.")
+        is_test = function.name.startswith("test") and file.path.rpartition("/")[2].startswith(
+            "test"
+        )
+        if is_test or file.path.endswith("conftest.py"):
+            found.stop(f"{file.at(function)}pytest finds fixtures by the names of parameters.")
+
+    def _keyword(
+        self,
+        found: ReferenceCollector,
+        file: PythonFile,
+        call: ast.Call,
+        word: ast.keyword,
+        nodes: set[Function],
+    ) -> None:
+        spot = file.source.spot(word.lineno, word.col_offset, self.symbol.name)
+        verdict = self.called(file, call, nodes)
+        if verdict == "ours":
+            found.add(file, spot, "reference")
+        elif verdict == "both":
+            found.maybe(file, spot)
+            found.stop(f"{file.at(word)}another function may be called there too.")
+        elif verdict == "unknown" and self._could_be(file, call, nodes):
+            found.maybe(file, spot)
+            found.stop(f"{file.at(word)}what is called there cannot be told.")
+
+    def _could_be(self, file: PythonFile, call: ast.Call, nodes: set[Function]) -> bool:
+        """Whether something unknown that is called can be one of the functions."""
+        del file
+        names = {node.name for node in nodes}
+        called = last_name(call.func)
+        if isinstance(call.func, ast.Attribute) and called not in names:
+            return "__init__" in names or "__call__" in names
+        return True
+
+    def called(self, file: PythonFile, call: ast.Call, nodes: set[Function]) -> str:
+        """Whether a call is one of the functions: ours, others, both, unknown."""
+        function: ast.AST = call.func
+        if last_name(function) in ("partial", "partialmethod") and call.args:
+            function = call.args[0]
+        values = self.inference.of(file, function)
+        if values is None:
+            return "unknown"
+        kinds = {self._kind(value.kind, value.node, value.of, nodes) for value in values}
+        if any(v.kind == "foreign" and not v.name.startswith("builtins.") for v in values):
+            # What is from outside has parameters of its own.
+            kinds.add("others")
+        if "ours" not in kinds:
+            return "unknown" if "unknown" in kinds else "others"
+        return "ours" if kinds == {"ours"} else "both"
+
+    def _kind(self, kind: str, node: object, of: PythonClass | None, nodes: set[Function]) -> str:
+        if kind == "function":
+            return "ours" if node in nodes else "others"
+        if kind in ("class", "object") and of is not None:
+            wanted = ("__init__", "__new__") if kind == "class" else ("__call__",)
+            for name in wanted:
+                for one in self.inference.classes.own_line(of):
+                    made = [b.node for b in binders(one, name)]
+                    if made:
+                        return "ours" if set(made) & nodes else "others"
+            return "others"
+        return "others"
+
+    def _spread(self, found: ReferenceCollector, nodes: set[Function]) -> None:
+        """Calls that give keywords from a mapping."""
+        words = {node.name for node in nodes if not node.name.startswith("__")}
+        method = method_of(self.symbol.file, self.symbol.scope)
+        if not words and method is not None:
+            words = {method[0].name, "__init__", "super"}
+        for file in self.program.mentioning(*sorted(words))[0] if words else ():
+            for call in [n for n in file.within if isinstance(n, ast.Call)]:
+                spread = [k.value for k in call.keywords if k.arg is None]
+                if spread and self.called(file, call, nodes) in ("ours", "both"):
+                    for value in spread:
+                        self._mapping(found, file, value)
+
+    def _mapping(self, found: ReferenceCollector, file: PythonFile, value: ast.expr) -> None:
+        if isinstance(value, ast.Dict):
+            keys = [k.value if isinstance(k, ast.Constant) else None for k in value.keys]
+            if None not in keys and self.symbol.name not in keys:
+                return
+        found.stop(f"{file.at(value)}keywords are given by a mapping.")
+
+
+def given_to(program: Program, inference: Inference, symbol: PythonSymbol, new: str) -> list[str]:
+    """Why a parameter cannot have a new name: callers give that one already."""
+    node = symbol.scope.node
+    if not isinstance(node, Function) or node.args.kwarg is None:
+        return []
+    search = ParameterReferences(program, inference, symbol)
+    found: list[str] = []
+    for file in program.mentioning(new)[0]:
+        for call in [n for n in file.within if isinstance(n, ast.Call)]:
+            if any(k.arg == new for k in call.keywords):  # noqa: SIM102 - reads best so
+                if search.called(file, call, {node}) != "others":
+                    found.append(f"{file.at(call)}the call gives {new}= already.")
+    return found

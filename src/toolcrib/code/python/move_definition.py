@@ -3,27 +3,248 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from toolcrib.code.places import Place
-from toolcrib.code.python.bound_file import File
-from toolcrib.code.python.definition_needs import changing, has_open_annotations
-from toolcrib.code.python.imports import Definition, Imports, import_order, is_typing
-from toolcrib.code.python.modules import Target
-from toolcrib.code.python.names import GlobalNames
-from toolcrib.code.python.program import Symbol
+from toolcrib.code.python.names import GlobalReferences
+from toolcrib.code.python.program import ModuleTarget, Program, PythonSymbol
 from toolcrib.code.python.references import state_of
-from toolcrib.code.python.scopes import Occurrence
-from toolcrib.code.rewrite import Done, Rewrite
+from toolcrib.code.python.scopes import Occurrence, PythonFile
+from toolcrib.code.rewrite import Rewrite, RewriteSummary
 from toolcrib.core.errors import BadInput, Conflict, NotFound
 from toolcrib.files.content.faithful import Splice
+
+# How files name each other in imports, and whether new imports make a cycle.
+
+Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+
+
+@dataclass(eq=False)
+class Imports:
+    """The imports of a move.
+
+    Attributes:
+        rewrite: gets the changes.
+        program: all files.
+        source: the file that is left.
+        node: what is moved.
+        target: the path of the file that gets it.
+        against: what stands in the way.
+        notes: what is told beside.
+        importers: files whose imports change.
+        edges: which file will import which, by their paths.
+        drops: imports that go away.
+    """
+
+    rewrite: Rewrite
+    program: Program
+    source: PythonFile
+    node: Definition
+    target: str
+    against: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    importers: set[str] = field(default_factory=set)
+    edges: list[tuple[str, str]] = field(default_factory=list)
+    drops: dict[str, list[ast.ImportFrom]] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """The name of what is moved."""
+        return self.node.name
+
+    def _name_for(self, importer: str, path: str) -> str:
+        """How a file names another one in an import: relative inside of a package."""
+        modules = self.program.modules
+        here, there = importer.rpartition("/")[0], path.rpartition("/")[0]
+        root = modules.root_of(path)
+        in_package = here == there and modules.is_package(here) and here != modules.root_of(path)
+        if in_package and self._is_relative(self.source):
+            base = path.rpartition("/")[2].removesuffix(".py")
+            return "." if base == "__init__" else f".{base}"
+        if here == root == there or (not modules.is_package(here) and here == root):
+            inner = path[len(root) + 1 :] if root else path
+            return inner.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+        return modules.name_of(path)
+
+    @staticmethod
+    def _is_relative(file: PythonFile) -> bool:
+        return any(isinstance(n, ast.ImportFrom) and n.level for n in file.within)
+
+    def _module_in(self, file: PythonFile, node: ast.ImportFrom) -> str:
+        """The target's name as an importer writes it: relative where its import was."""
+        if not node.level:
+            return self._absolute(file, node)
+        here = file.path.rpartition("/")[0].split("/") if "/" in file.path else []
+        folder = self.target.rpartition("/")[0].split("/") if "/" in self.target else []
+        common = 0
+        while common < min(len(here), len(folder)) and here[common] == folder[common]:
+            common += 1
+        dots = "." * (len(here) - common + 1)
+        base = self.target.rpartition("/")[2].removesuffix(".py")
+        rest = [*folder[common:], *([] if base == "__init__" else [base])]
+        return dots + ".".join(rest)
+
+    def _absolute(self, file: PythonFile, node: ast.ImportFrom) -> str:
+        """As the source was named: with the same folders left out."""
+        written = (node.module or "").split(".")
+        real = self.source.path.removesuffix(".py").removesuffix("/__init__").split("/")
+        cut = len(real) - len(written)
+        there = self.target.removesuffix(".py").removesuffix("/__init__").split("/")
+        if cut >= 0 and there[:cut] == real[:cut]:
+            return ".".join(there[cut:])
+        return self._name_for(file.path, self.target)
+
+    # Cycles
+
+    def _cycles(self) -> None:
+        edges = [(a, b) for a, b in dict.fromkeys(self.edges) if a != b]
+        graph: dict[str, set[str]] = {}
+        for a, b in edges:
+            graph.setdefault(a, set()).add(b)
+        for start, end in edges:
+            way = self._way(end, start, graph)
+            if way:
+                shown = " -> ".join([start, *way])
+                self.against.append(f"{start}:1: it would make a cycle of imports: {shown}.")
+                return
+
+    def _way(self, start: str, end: str, new: dict[str, set[str]]) -> list[str]:
+        before: dict[str, str] = {start: ""}
+        todo = [start]
+        while todo:
+            path = todo.pop(0)
+            if path == end:
+                way = [path]
+                while before[way[0]]:
+                    way.insert(0, before[way[0]])
+                return way
+            for other in sorted(new.get(path, set()) | self._imports(path)):
+                if other not in before:
+                    before[other] = path
+                    todo.append(other)
+        return []
+
+    def _imports(self, path: str) -> set[str]:
+        """The files that a file loads when it is loaded, as it will be."""
+        file = self.program.maybe(path) if path in self.program.modules else None
+        found: set[str] = set()
+        for node in file.within if file is not None else ():
+            if not isinstance(node, ast.Import | ast.ImportFrom) or not is_run(file, node):
+                continue
+            if node in self.drops.get(path, ()) and all(a.name == self.name for a in node.names):
+                continue
+            if isinstance(node, ast.Import):
+                found |= {self.program.modules.absolute(path, a.name).path for a in node.names}
+                continue
+            target = self.program.modules.imported(path, node)
+            names = [a.name for a in node.names]
+            if target.path == self.source.path and names == [self.name]:
+                continue
+            children = [self.program.modules.child(target, n) for n in names]
+            inner = [c.path for c in children if c is not None and c.path]
+            if inner:
+                found |= set(inner)
+            if not inner or len(inner) < len(names):
+                found.add(target.path)
+        return found - {"", path}
+
+
+def import_order(line: str) -> tuple[bool, bool, str]:
+    """Where an import stands among others."""
+    return line.startswith("from ."), line.startswith("from "), line
+
+
+def is_run(file: PythonFile | None, node: ast.AST) -> bool:
+    """Whether an import runs when its file is loaded."""
+    assert file is not None
+    at = file.parents.get(node)
+    while at is not None:
+        if isinstance(at, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            return False
+        if isinstance(at, ast.If) and "TYPE_CHECKING" in ast.dump(at.test):
+            return False
+        at = file.parents.get(at)
+    return True
+
+
+def is_typing(file: PythonFile, symbol: PythonSymbol) -> bool:
+    """Whether a name is imported for type checkers only."""
+    return all(not is_run(file, b.node) for b in symbol.binders)
+
+
+# What a definition of Python needs at the moment when it is made, as against when it runs.
+
+_PLAIN = frozenset(n for n in dir(builtins) if isinstance(getattr(builtins, n), type))
+FIXED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.alias)
+
+
+def made_with(node: Definition) -> Iterator[ast.AST]:
+    """What is computed when a function or a class is defined, annotations left out."""
+    parts: list[ast.AST] = [*node.decorator_list]
+    if isinstance(node, ast.ClassDef):
+        parts += [*node.bases, *node.keywords]
+        for statement in node.body:
+            if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
+                parts += list(made_with(statement))
+            else:
+                parts.append(statement)
+    else:
+        parts += [*node.args.defaults, *(d for d in node.args.kw_defaults if d is not None)]
+    yield from parts
+
+
+def changing(
+    file: PythonFile, node: Definition, uses: Iterator[Occurrence]
+) -> Iterator[Occurrence]:
+    """Names of the module whose value at that moment may not be that at the end of the module."""
+    early = {inner for part in made_with(node) for inner in ast.walk(part)}
+    for use in uses:
+        if use.owner is not file.module or use.node not in early:
+            continue
+        if not all(_is_fixed(file, b) for b in file.module.bound.get(use.name, ())):
+            yield use
+
+
+def _is_fixed(file: PythonFile, binder: Occurrence) -> bool:
+    if isinstance(binder.node, FIXED):
+        return True
+    at: ast.AST | None = binder.node
+    while at is not None and not isinstance(at, ast.stmt):
+        at = file.parents.get(at)
+    value = at.value if isinstance(at, ast.Assign | ast.AnnAssign) else None
+    once = len([b for b in file.module.bound.get(binder.name, ()) if b.role != "annotate"]) == 1
+    return once and value is not None and _is_constant(value)
+
+
+def _is_constant(value: ast.expr) -> bool:
+    if isinstance(value, ast.Tuple):
+        return all(_is_constant(each) for each in value.elts)
+    if isinstance(value, ast.UnaryOp):
+        return _is_constant(value.operand)
+    if isinstance(value, ast.BinOp):
+        return _is_constant(value.left) and _is_constant(value.right)
+    return isinstance(value, ast.Constant | ast.Lambda)
+
+
+def has_open_annotations(node: Definition) -> bool:
+    """Whether an annotation has more than names of the language's own types."""
+    notes: list[ast.expr | None] = []
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef):
+            notes.append(inner.returns)
+        elif isinstance(inner, ast.arg | ast.AnnAssign):
+            notes.append(inner.annotation)
+    names = [n for note in notes if note is not None for n in ast.walk(note)]
+    return any(isinstance(n, ast.Name) and n.id not in _PLAIN for n in names)
+
 
 _OWN = ("__name__", "__file__", "__path__", "__package__", "__spec__", "__doc__")
 FUTURE = "from __future__ import annotations"
 
 
-def move(rewrite: Rewrite, path: str, name: str, target: str) -> Done:
+def move(rewrite: Rewrite, path: str, name: str, target: str) -> RewriteSummary:
     """Plan to move a top-level function or class to another file, which need not exist.
 
     Raises:
@@ -45,14 +266,14 @@ def move(rewrite: Rewrite, path: str, name: str, target: str) -> Done:
             obstacles=moving.against[:100],
         )
     shown = rewrite.project.display
-    return Done(
+    return RewriteSummary(
         f"move {name} from {shown(path)} to {shown(target)}",
         {"name": name, "target": shown(target), "importers": sorted(moving.importers)},
         tuple(moving.notes),
     )
 
 
-def _definition(file: File, name: str) -> Definition:
+def _definition(file: PythonFile, name: str) -> Definition:
     for statement in file.source.tree.body:
         if isinstance(statement, Definition) and statement.name == name:
             if len([b for b in file.module.bound.get(name, ()) if b.role != "declare"]) != 1:
@@ -77,8 +298,8 @@ class _Moving(Imports):
 
     def plan(self) -> None:
         """Collect all changes, and what is against them."""
-        found = GlobalNames(
-            self.program, Symbol(self.source, self.source.module, self.name)
+        found = GlobalReferences(
+            self.program, PythonSymbol(self.source, self.source.module, self.name)
         ).found()
         self._needs()
         self._target_is_free()
@@ -132,7 +353,7 @@ class _Moving(Imports):
             if use.role != "load":
                 self.against.append(f"{self._at(use)}it changes {name} of its module.")
                 continue
-            symbol = Symbol(self.source, self.source.module, name)
+            symbol = PythonSymbol(self.source, self.source.module, name)
             self._need(symbol, use, typed=future and is_typing(self.source, symbol))
         if self.source.module.stars and any(u.owner is None for u in self._outer_uses()):
             star = self.source.module.stars[0]
@@ -159,7 +380,7 @@ class _Moving(Imports):
     def _at(self, use: Occurrence) -> str:
         return f"{self.source.path}:{use.spot.line}: "
 
-    def _need(self, symbol: Symbol, use: Occurrence, *, typed: bool) -> None:
+    def _need(self, symbol: PythonSymbol, use: Occurrence, *, typed: bool) -> None:
         binders = symbol.binders
         alias = binders[0].node if len(binders) == 1 else None
         parent = self.source.parents.get(alias) if alias is not None else None
@@ -189,18 +410,18 @@ class _Moving(Imports):
         self.needed[symbol.name] = f"from {module} import {symbol.name}"
         self.edges.append((self.target, self.source.path))
 
-    def _changes(self, symbol: Symbol) -> bool:
+    def _changes(self, symbol: PythonSymbol) -> bool:
         bound = [b for b in symbol.binders if b.role != "annotate"]
         if any(b.scope is not self.source.module for b in bound):
             return True
         return len(bound) > 1 and any(b.role == "assign" for b in bound)
 
-    def _in_target(self, symbol: Symbol) -> str:
+    def _in_target(self, symbol: PythonSymbol) -> str:
         """Whether the target has a name already: "same" thing, "other", or ""."""
         if self.there is None or not self.there.module.bound.get(symbol.name):
             return ""
         here = self.program.origin(symbol)
-        there = self.program.origin(Symbol(self.there, self.there.module, symbol.name))
+        there = self.program.origin(PythonSymbol(self.there, self.there.module, symbol.name))
         return "same" if here is not None and here == there else "other"
 
     def _import_of(self, node: ast.Import | ast.ImportFrom, alias: ast.alias) -> str:
@@ -227,7 +448,7 @@ class _Moving(Imports):
             module = self._relative(found)
         return f"from {module} import {shown}"
 
-    def _relative(self, found: Target) -> str:
+    def _relative(self, found: ModuleTarget) -> str:
         if found.path:
             return self._name_for(self.target, found.path)
         folder = found.folder or ""
@@ -271,7 +492,7 @@ class _Moving(Imports):
                     remains = True
         return remains
 
-    def _redirect(self, file: File, node: ast.ImportFrom, aliases: list[ast.alias]) -> None:
+    def _redirect(self, file: PythonFile, node: ast.ImportFrom, aliases: list[ast.alias]) -> None:
         source, path = file.source, file.path
         self.importers.add(self.rewrite.project.display(path))
         kept = [a for a in node.names if a not in aliases]
@@ -300,7 +521,7 @@ class _Moving(Imports):
             return
         self.rewrite.replace(path, Splice(start, end, f"\n{indent}".join(parts)))
 
-    def _drop(self, file: File, node: ast.ImportFrom) -> None:
+    def _drop(self, file: PythonFile, node: ast.ImportFrom) -> None:
         start, end = file.source.start(node), file.source.end(node)
         alone = not file.source.lines[node.lineno - 1][: node.col_offset].strip()
         if node in file.source.tree.body and alone and file.source.text[end : end + 1] == "\n":
@@ -366,7 +587,7 @@ class _Moving(Imports):
         self.rewrite.replace(self.target, Splice(place, place, text))
 
 
-def _import_line(file: File) -> int:
+def _import_line(file: PythonFile) -> int:
     """Where another import goes: behind those at the top."""
     at = 0
     for index, statement in enumerate(file.source.tree.body):
@@ -385,7 +606,7 @@ def _import_line(file: File) -> int:
     return min(file.source.starts[at], len(file.source.text))
 
 
-def _end_of(file: File) -> int:
+def _end_of(file: PythonFile) -> int:
     """Where another function goes: at the end, but before what runs a script."""
     last = file.source.tree.body[-1] if file.source.tree.body else None
     if isinstance(last, ast.If) and "__name__" in ast.dump(last.test):

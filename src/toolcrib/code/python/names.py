@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from toolcrib.code.places import Kind, Place, References
-from toolcrib.code.python import dynamic
-from toolcrib.code.python.bound_file import File, last_name
-from toolcrib.code.python.modules import Target
-from toolcrib.code.python.program import Program, Symbol, all_strings, exported
-from toolcrib.code.python.scopes import BUILTINS, Occurrence
-from toolcrib.code.python.source import Spot
+from toolcrib.code.places import Kind, Place, SymbolReferences
+from toolcrib.code.python.classes import PythonClass, binders
+from toolcrib.code.python.program import ModuleTarget, Program, PythonSymbol, all_strings, exported
+from toolcrib.code.python.scopes import BUILTINS, Occurrence, PythonFile, PythonScope
+from toolcrib.code.python.source import Spot, last_name
 
 _KINDS: dict[str, Kind] = {"load": "reference", "declare": "reference", "import": "import"}
 _WHAT = {
@@ -28,7 +26,7 @@ MOST_TEXTS = 200
 
 
 @dataclass
-class Found:
+class ReferenceCollector:
     """What is gathered; `places` by where they are, so that none is there twice."""
 
     program: Program
@@ -37,7 +35,7 @@ class Found:
     possible: dict[tuple[str, Spot], Place] = field(default_factory=dict)
     obstacles: dict[str, None] = field(default_factory=dict)
 
-    def add(self, file: File, spot: Spot, kind: Kind, before: str = "") -> None:
+    def add(self, file: PythonFile, spot: Spot, kind: Kind, before: str = "") -> None:
         """Add a place that is one, if the text says so."""
         if file.source.written(spot) != self.name:
             self.stop(f"{file.path}:{spot.line}: the name is written in another way there.")
@@ -48,7 +46,7 @@ class Found:
                 file.path, spot.line, spot.column, spot.end, kind, before=before
             )
 
-    def maybe(self, file: File, spot: Spot, kind: Kind = "reference") -> None:
+    def maybe(self, file: PythonFile, spot: Spot, kind: Kind = "reference") -> None:
         """Add a place that may be one."""
         self.possible.setdefault(
             (file.path, spot), Place(file.path, spot.line, spot.column, spot.end, kind)
@@ -58,7 +56,7 @@ class Found:
         """Add an obstacle."""
         self.obstacles[why] = None
 
-    def occurrence(self, file: File, found: Occurrence, before: str = "") -> None:
+    def occurrence(self, file: PythonFile, found: Occurrence, before: str = "") -> None:
         """Add a name of a scope."""
         self.add(file, found.spot, _KINDS.get(found.role, "definition"), before)
         if found.mixed:
@@ -67,32 +65,32 @@ class Found:
                 "depending on what ran before."
             )
 
-    def result(self, what: str) -> References:
+    def result(self, what: str) -> SymbolReferences:
         """All of it, in order."""
         certain = sorted(self.places.values())
         possible = sorted(p for key, p in self.possible.items() if key not in self.places)
-        return References(certain, possible, list(self.obstacles), self.name, what)
+        return SymbolReferences(certain, possible, list(self.obstacles), self.name, what)
 
 
-def what_is(symbol: Symbol) -> str:
+def what_is(symbol: PythonSymbol) -> str:
     """The kind of a symbol as a word."""
     roles = [b.role for b in symbol.binders if b.role != "delete"]
     return _WHAT.get(roles[0], "variable") if roles else "variable"
 
 
-def local_references(program: Program, symbol: Symbol) -> Found:
+def local_references(program: Program, symbol: PythonSymbol) -> ReferenceCollector:
     """The references of a name that only its own function or class body knows."""
-    found = Found(program, symbol.name)
+    found = ReferenceCollector(program, symbol.name)
     for use in symbol.scope.uses(symbol.name):
         found.occurrence(symbol.file, use, _as_import(symbol, use))
-    for why in dynamic.in_scope(symbol.file, symbol.scope, symbol.name):
+    for why in in_scope(symbol.file, symbol.scope, symbol.name):
         found.stop(why)
     _mangled(found, symbol.file)
     texts(found, [symbol.file])
     return found
 
 
-def _as_import(symbol: Symbol, use: Occurrence) -> str:
+def _as_import(symbol: PythonSymbol, use: Occurrence) -> str:
     """A local name that an import gives keeps the name of what is imported."""
     alias = use.node
     if use.role != "import" or not isinstance(alias, ast.alias) or alias.asname:
@@ -100,7 +98,7 @@ def _as_import(symbol: Symbol, use: Occurrence) -> str:
     return f"{symbol.name} as "
 
 
-def _mangled(found: Found, file: File) -> None:
+def _mangled(found: ReferenceCollector, file: PythonFile) -> None:
     if not found.name.startswith("__") or found.name.endswith("__"):
         return
     for place in list(found.places.values()):
@@ -109,7 +107,7 @@ def _mangled(found: Found, file: File) -> None:
 
 
 @dataclass(eq=False)
-class GlobalNames:
+class GlobalReferences:
     """The search for a name that a module gives to others.
 
     `group` holds each binding that must have the same name: of the module itself, and of
@@ -117,14 +115,14 @@ class GlobalNames:
     """
 
     program: Program
-    symbol: Symbol
-    files: list[File] = field(default_factory=list)
-    group: dict[Symbol, None] = field(default_factory=dict)
+    symbol: PythonSymbol
+    files: list[PythonFile] = field(default_factory=list)
+    group: dict[PythonSymbol, None] = field(default_factory=dict)
 
-    def found(self) -> Found:
+    def found(self) -> ReferenceCollector:
         """All references."""
         name = self.symbol.name
-        found = Found(self.program, name)
+        found = ReferenceCollector(self.program, name)
         self.files, closed = self.program.mentioning(name)
         for why in closed:
             if is_python(why):
@@ -140,7 +138,7 @@ class GlobalNames:
         texts(found, self.files)
         return found
 
-    def _join(self, found: Found) -> None:
+    def _join(self, found: ReferenceCollector) -> None:
         """Let the imports of what is in the group join it, until no more does."""
         name = self.symbol.name
         todo = True
@@ -151,7 +149,7 @@ class GlobalNames:
                 if alias in seen:
                     continue
                 meaning = self.program.from_import(file, node, alias.name)
-                if not isinstance(meaning, Symbol) or meaning not in self.group:
+                if not isinstance(meaning, PythonSymbol) or meaning not in self.group:
                     continue
                 if self.program.modules.imported(file.path, node).unsure:
                     found.stop(f"{file.path}:{node.lineno}: several files could be meant.")
@@ -163,9 +161,9 @@ class GlobalNames:
                 if alias.asname in (None, name) and scope is not None:
                     owner = scope.find(name)
                     if owner is not None and alias.asname is None:
-                        self.group[Symbol(file, owner, name)] = None
+                        self.group[PythonSymbol(file, owner, name)] = None
 
-    def _imports(self, name: str) -> Iterator[tuple[File, ast.alias, ast.ImportFrom]]:
+    def _imports(self, name: str) -> Iterator[tuple[PythonFile, ast.alias, ast.ImportFrom]]:
         for file in self.files:
             for node in file.within:
                 if isinstance(node, ast.ImportFrom):
@@ -173,7 +171,7 @@ class GlobalNames:
                         if alias.name == name:
                             yield file, alias, node
 
-    def _uses(self, found: Found, member: Symbol) -> None:
+    def _uses(self, found: ReferenceCollector, member: PythonSymbol) -> None:
         file = member.file
         for use in member.scope.uses(member.name):
             before: str | None = ""
@@ -193,7 +191,7 @@ class GlobalNames:
                         "the class or of the module there."
                     )
 
-    def _kept(self, found: Found, file: File, use: Occurrence) -> str | None:
+    def _kept(self, found: ReferenceCollector, file: PythonFile, use: Occurrence) -> str | None:
         """What to write before the new name in an import; None where it has its own place."""
         alias = use.node
         node = file.parents.get(alias)
@@ -206,20 +204,20 @@ class GlobalNames:
                 found.stop(f"{file.path}:{alias.lineno}: an import of a module has this name.")
             return f"{use.name} as "
         meaning = self.program.from_import(file, node, alias.name)
-        if isinstance(meaning, Symbol) and meaning in self.group:
+        if isinstance(meaning, PythonSymbol) and meaning in self.group:
             return ""
         return f"{use.name} as "
 
-    def _attributes(self, found: Found, file: File) -> None:
+    def _attributes(self, found: ReferenceCollector, file: PythonFile) -> None:
         escapes = None
         for node in file.attributes(self.symbol.name):
             meaning = self.program.meaning(file, node.value)
             spot = file.attribute_spot(node)
-            if isinstance(meaning, Target):
+            if isinstance(meaning, ModuleTarget):
                 member = self.program.member(meaning, node.attr)
-                if isinstance(member, Symbol) and member in self.group:
+                if isinstance(member, PythonSymbol) and member in self.group:
                     found.add(file, spot, "reference")
-            elif meaning is None or isinstance(meaning, Symbol):
+            elif meaning is None or isinstance(meaning, PythonSymbol):
                 escapes = self._escapes() if escapes is None else escapes
                 if escapes and not _is_own(file, node):
                     found.maybe(file, spot)
@@ -230,9 +228,9 @@ class GlobalNames:
     def _escapes(self) -> list[str]:
         """Where a module of the group is handed on as a value."""
         paths = {member.file.path for member in self.group if member.is_global}
-        return dynamic.module_escapes(self.program, paths)
+        return module_escapes(self.program, paths)
 
-    def _stars(self, found: Found) -> None:
+    def _stars(self, found: ReferenceCollector) -> None:
         members = {m.file.path: m.file for m in self.group if m.is_global}
         files, _ = self.program.mentioning("import *", "import(*", "import (*", "import  *")
         for file in files:
@@ -242,16 +240,16 @@ class GlobalNames:
                     if target.path in members and gives(members[target.path], self.symbol.name):
                         found.stop(f"{file.path}:{node.lineno}: `import *` brings the name in.")
 
-    def _bars(self, found: Found) -> None:
+    def _bars(self, found: ReferenceCollector) -> None:
         name = self.symbol.name
         for member in self.group:
             file = member.file
             _mangled(found, file)
             if not member.is_global:
-                for why in dynamic.in_scope(file, member.scope, name):
+                for why in in_scope(file, member.scope, name):
                     found.stop(why)
                 continue
-            for why in dynamic.in_module(file, name):
+            for why in in_module(file, name):
                 found.stop(why)
             stub = self.program.modules.stub_of(file.path)
             if stub and re.search(rf"\b{name}\b", self.program.project.text(stub)):
@@ -259,7 +257,7 @@ class GlobalNames:
             for binder in member.binders:
                 if _is_fixture(binder.node):
                     found.stop(f"{file.at(binder.node)}pytest finds a fixture by its name.")
-        for why in dynamic.of_modules(self.program, {m.file.path for m in self.group}, name):
+        for why in of_modules(self.program, {m.file.path for m in self.group}, name):
             found.stop(why)
         if name.startswith("__") and name.endswith("__"):
             found.stop(f"{self.symbol.file.path}:1: {name} is a name of Python itself.")
@@ -270,7 +268,7 @@ def is_python(why: str) -> bool:
     return re.match(r".*?\.(py|pyi|pyw|ipynb)\b", why) is not None
 
 
-def gives(file: File, name: str) -> bool:
+def gives(file: PythonFile, name: str) -> bool:
     """Whether `import *` of a module brings a name, if it has it."""
     listed = exported(file)
     return name in listed if listed is not None else not name.startswith("_")
@@ -284,13 +282,13 @@ def _is_fixture(node: ast.AST) -> bool:
     )
 
 
-def _is_own(file: File, node: ast.Attribute) -> bool:
+def _is_own(file: PythonFile, node: ast.Attribute) -> bool:
     """Whether an attribute is one of `self`, which is no module."""
     value = node.value
     return isinstance(value, ast.Name) and value.id in ("self", "cls") and bool(file)
 
 
-def _add_string(found: Found, file: File, node: ast.Constant) -> None:
+def _add_string(found: ReferenceCollector, file: PythonFile, node: ast.Constant) -> None:
     text = file.source.segment(node)
     at = text.find(found.name, len(text) - len(text.lstrip("rRuU")))
     if at < 0 or text[at:].strip("'\"") != found.name or text[:at].strip("rRuU'\""):
@@ -300,7 +298,7 @@ def _add_string(found: Found, file: File, node: ast.Constant) -> None:
     found.add(file, Spot(node.lineno, column, column + len(found.name)), "string")
 
 
-def texts(found: Found, files: list[File]) -> None:
+def texts(found: ReferenceCollector, files: list[PythonFile]) -> None:
     """Add the comments and strings in which the name stands as a word."""
     word = re.compile(rf"(?<!\w){re.escape(found.name)}(?!\w)")
     for file in files:
@@ -316,7 +314,7 @@ def texts(found: Found, files: list[File]) -> None:
                 found.maybe(file, spot, "text")
 
 
-def _words(file: File, word: re.Pattern[str]) -> Iterator[Spot]:
+def _words(file: PythonFile, word: re.Pattern[str]) -> Iterator[Spot]:
     import tokenize
 
     middle = getattr(tokenize, "FSTRING_MIDDLE", -1)
@@ -332,3 +330,242 @@ def _words(file: File, word: re.Pattern[str]) -> Iterator[Spot]:
 def shadows_builtin(name: str) -> bool:
     """Whether a name is one of Python's own."""
     return name in BUILTINS
+
+
+# Code that reaches names by text: what keeps a rename from being provable.
+
+_RUNS = ("eval", "exec")
+_TABLES = ("locals", "vars", "globals")
+_REACH = ("getattr", "setattr", "hasattr", "delattr")
+_BY_NAME = ("import_module", "__import__")
+
+
+def in_scope(file: PythonFile, scope: PythonScope, name: str) -> Iterator[str]:
+    """What may use a local name by its text."""
+    inside = set(scope.walk())
+    for call in file.calls(*_RUNS, "locals", "vars"):
+        if file.within[call] not in inside or not _is_builtin(file, call):
+            continue
+        called = last_name(call.func)
+        if called == "vars" and call.args:
+            continue
+        if called in _RUNS and not _may_name(call, name):
+            continue
+        yield f"{file.at(call)}{called}() may use the name."
+
+
+def in_module(file: PythonFile, name: str) -> Iterator[str]:
+    """What in a module itself may use one of its names by its text."""
+    for call in file.calls(*_RUNS, *_TABLES):
+        if not _is_builtin(file, call):
+            continue
+        called = last_name(call.func)
+        if called in _RUNS:
+            if _may_name(call, name):
+                yield f"{file.at(call)}{called}() may use the name."
+            continue
+        at_module = file.within[call].kind in ("module", "comprehension")
+        if (called == "globals" or (at_module and not call.args)) and _is_reached(file, call, name):
+            yield f"{file.at(call)}{called}() may use the name."
+
+
+def _is_builtin(file: PythonFile, call: ast.Call) -> bool:
+    if not isinstance(call.func, ast.Name):
+        return False
+    found = file.names.get(call.func)
+    return found is None or found.owner is None
+
+
+def _may_name(call: ast.Call, name: str) -> bool:
+    """Whether code that is run from a text can have a name in it."""
+    text = call.args[0] if call.args else None
+    if isinstance(text, ast.Constant) and isinstance(text.value, str):
+        return re.search(rf"\b{re.escape(name)}\b", text.value) is not None
+    return True
+
+
+def _is_reached(file: PythonFile, call: ast.Call, name: str) -> bool:
+    """Whether a table of names is asked for this one, or for any."""
+    parent = file.parents.get(call)
+    key: ast.AST | None = None
+    if isinstance(parent, ast.Subscript) and parent.value is call:
+        key = parent.slice
+    elif isinstance(parent, ast.Attribute) and parent.attr in ("get", "pop", "setdefault"):
+        above = file.parents.get(parent)
+        key = above.args[0] if isinstance(above, ast.Call) and above.args else None
+    return not isinstance(key, ast.Constant) or key.value == name
+
+
+def of_modules(program: Program, paths: set[str], name: str) -> Iterator[str]:
+    """Where a module is asked for a name by its text, in any file."""
+    files, _ = program.mentioning(*_REACH)
+    for file in files:
+        for call in file.calls(*_REACH):
+            if len(call.args) < 2 or not _is_builtin(file, call):
+                continue
+            found = program.meaning(file, call.args[0])
+            if not isinstance(found, ModuleTarget) or found.path not in paths:
+                continue
+            key = call.args[1]
+            if not isinstance(key, ast.Constant) or key.value == name:
+                yield f"{file.at(call)}{last_name(call.func)}() reaches names of the module."
+    yield from _by_import(program, paths, name)
+
+
+def _by_import(program: Program, paths: set[str], name: str) -> Iterator[str]:
+    """Modules that are imported by their names, and then asked for one of theirs."""
+    files, _ = program.mentioning(*_BY_NAME, "sys.modules")
+    for file in files:
+        uses = bool(file.attributes(name)) or _reaches(file, name)
+        tables = [n for n in file.attributes("modules") if last_name(n.value) == "sys"]
+        for node in (*file.calls(*_BY_NAME), *tables):
+            if uses and _may_be(program, file, node, paths):
+                yield f"{file.at(node)}a module is loaded by its name, and asked for {name}."
+
+
+def _reaches(file: PythonFile, name: str) -> bool:
+    for call in file.calls(*_REACH):
+        key = call.args[1] if len(call.args) > 1 else None
+        if not isinstance(key, ast.Constant) or key.value == name:
+            return True
+    return False
+
+
+def _may_be(program: Program, file: PythonFile, node: ast.AST, paths: set[str]) -> bool:
+    key: ast.AST | None = None
+    if isinstance(node, ast.Call):
+        key = node.args[0] if node.args else None
+    else:
+        parent = file.parents.get(node)
+        key = parent.slice if isinstance(parent, ast.Subscript) else None
+    if isinstance(key, ast.Constant) and isinstance(key.value, str):
+        dotted = key.value.lstrip(".")
+        return any(_fits(program, path, dotted) for path in paths)
+    return True
+
+
+def _fits(program: Program, path: str, dotted: str) -> bool:
+    name = program.modules.name_of(path)
+    return name == dotted or name.endswith(f".{dotted}") or dotted.endswith(f".{name}")
+
+
+def module_escapes(program: Program, paths: set[str]) -> list[str]:
+    """Where one of some modules is used as a value, not only asked for a name."""
+    found: dict[str, None] = {}
+    words = {program.modules.name_of(path).rpartition(".")[2] for path in paths}
+    files, _ = program.mentioning(*sorted(word for word in words if word))
+    for file in files:
+        for node in file.within:
+            if not isinstance(node, ast.Name | ast.Attribute):
+                continue
+            if not isinstance(node.ctx, ast.Load) or not _is_value(file, node):
+                continue
+            if isinstance(node, ast.Name) and file.names.get(node) is None:
+                continue
+            target = program.module_of(file, node)
+            if target is not None and target.path in paths:
+                found[f"{file.at(node)}the module is handed on as a value."] = None
+    return list(found)
+
+
+def _is_value(file: PythonFile, node: ast.AST) -> bool:
+    parent = file.parents.get(node)
+    if isinstance(parent, ast.Attribute):
+        return False
+    if isinstance(parent, ast.Call) and node in parent.args:
+        # What asks for names by text is looked at apart.
+        return last_name(parent.func) not in (*_REACH, "reload")
+    return True
+
+
+# Where a program sees the text of a name, so that another name would show.
+
+_SHOWN = re.compile(r"[^{}]*?(?<![=!<>])=\s*(?:[!:][^}]*)?\}")
+_NAMES = ("__name__", "__qualname__")
+_LISTED = ("__annotations__", "get_type_hints", "get_annotations", "inspect.signature")
+_CALLERS = frozenset(["sort", "sorted", "map", "filter", "min", "max", "reduce", "groupby"])
+
+
+def texts_seen(program: Program, found: SymbolReferences) -> Iterator[str]:
+    """Where the name of something that was found is seen as text."""
+    for path in sorted({place.path for place in found.certain}):
+        file = program.file(path)
+        places = [place for place in found.certain if place.path == path]
+        yield from _shown(file, places)
+        ends = {(place.line, place.end_column) for place in places}
+        for attribute in (a for name in _NAMES for a in file.attributes(name)):
+            value = attribute.value
+            line = value.end_lineno or value.lineno
+            if (line, file.source.column(line, value.end_col_offset or 0)) in ends:
+                yield f"{file.at(attribute)}{found.name}.{attribute.attr} is its name as text."
+    for place in found.possible:
+        if place.kind == "text":
+            line_text = program.file(place.path).source.lines[place.line - 1].lstrip()
+            if line_text.startswith((">>> ", "... ")):
+                yield f"{place.path}:{place.line}: a doctest uses it."
+
+
+def _shown(file: PythonFile, places: Iterable[Place]) -> Iterator[str]:
+    """`f"{name=}"`, which shows the name."""
+    strings = [node for node in file.within if isinstance(node, ast.JoinedStr)]
+    if not strings:
+        return
+    for place in places:
+        after = file.source.lines[place.line - 1][place.end_column :]
+        if not _SHOWN.match(after):
+            continue
+        if any(n.lineno <= place.line <= (n.end_lineno or n.lineno) for n in strings):
+            yield f"{file.path}:{place.line}: an f-string shows the name itself."
+
+
+def listed(program: Program, bound: Iterable[Occurrence]) -> Iterator[str]:
+    """Where the names of what is annotated are listed."""
+    if not any(occurrence.role == "annotate" for occurrence in bound):
+        return
+    for word in _LISTED:
+        for file in program.mentioning(word)[0]:
+            at = next(n for n, line in enumerate(file.source.lines, 1) if word in line)
+            yield f"{file.path}:{at}: the names of what is annotated are listed."
+
+
+def invented(program: Program, family: Iterable[PythonClass], new: str) -> Iterator[str]:
+    """Where a class makes up what it is asked for, and is asked for a new name."""
+    for one in family:
+        maker = next((m for m in ("__getattr__", "__getattribute__") if binders(one, m)), "")
+        if not maker:
+            continue
+        for file in program.mentioning(new)[0]:
+            for attribute in file.attributes(new):
+                yield f"{file.at(attribute)}{new} may be what {maker} of {one.name} gives."
+
+
+def keywords(program: Program, symbol: PythonSymbol) -> Iterator[str]:
+    """Where a parameter of a lambda may be given by its name."""
+    node, name = symbol.scope.node, symbol.name
+    if not isinstance(node, ast.Lambda):
+        return
+    plain = {a.arg for a in [*node.args.args, *node.args.kwonlyargs]}
+    parent = symbol.file.parents.get(node)
+    if isinstance(parent, ast.keyword):
+        parent = symbol.file.parents.get(parent)
+    if name not in plain or (isinstance(parent, ast.Call) and last_name(parent.func) in _CALLERS):
+        return
+    for file in program.mentioning(name)[0]:
+        for call in [n for n in file.within if isinstance(n, ast.Call)]:
+            spread = any(word.arg is None for word in call.keywords) and file is symbol.file
+            given = any(word.arg == name for word in call.keywords)
+            if (given or spread) and not _is_other(program, file, call):
+                yield f"{file.at(call)}whether this calls the lambda cannot be told."
+
+
+def _is_other(program: Program, file: PythonFile, call: ast.Call) -> bool:
+    """Whether a call surely calls a function with a body, or a class."""
+    meaning = program.meaning(file, call.func)
+    if isinstance(meaning, PythonSymbol):
+        nodes = [b.node for b in meaning.binders]
+        kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+        return bool(nodes) and all(isinstance(n, kinds) for n in nodes)
+    if isinstance(call.func, ast.Name):
+        found = file.names.get(call.func)
+        return found is None or found.owner is None or meaning is not None
+    return meaning is not None

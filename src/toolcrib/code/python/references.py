@@ -7,27 +7,211 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
-from toolcrib.code.places import References
+from toolcrib.code.places import SymbolReferences
 from toolcrib.code.project import Project
-from toolcrib.code.python.bound_file import File
-from toolcrib.code.python.classes import binders
+from toolcrib.code.python.classes import PythonClass, binders
 from toolcrib.code.python.inference import Inference
-from toolcrib.code.python.members import Members, sorted_classes
-from toolcrib.code.python.name_lookup import Member, Subject, subject
+from toolcrib.code.python.members import (
+    MemberReferences,
+    ParameterReferences,
+    given_to,
+    sorted_classes,
+)
 from toolcrib.code.python.names import (
-    Found,
-    GlobalNames,
+    GlobalReferences,
+    ReferenceCollector,
     gives,
+    invented,
+    keywords,
+    listed,
     local_references,
+    texts_seen,
     what_is,
 )
-from toolcrib.code.python.parameters import Parameter, given_to
-from toolcrib.code.python.program import Program, Symbol, exported
-from toolcrib.code.python.scopes import Occurrence, Scope
+from toolcrib.code.python.program import ExternalName, Program, PythonSymbol, exported
+from toolcrib.code.python.scopes import BINDING, Occurrence, PythonFile, PythonScope
 from toolcrib.code.python.source import is_name
-from toolcrib.code.python.text_occurrences import invented, keywords, listed, texts_seen
-from toolcrib.core.errors import NotFound
+from toolcrib.core.errors import BadInput, NotFound
 from toolcrib.system.threads import in_thread
+
+# What a name on a line of a file is: a name of a scope, or an attribute of a class.
+
+_LINES = "Give the line on which the name is defined or used."
+
+
+@dataclass(frozen=True, slots=True)
+class ClassMember:
+    """A name of the objects of a class."""
+
+    of: PythonClass
+    name: str
+
+
+Subject = PythonSymbol | ClassMember | ExternalName
+
+
+def subject(
+    program: Program, inference: Inference, file: PythonFile, line: int, name: str
+) -> Subject:
+    """What a name is.
+
+    Args:
+        program: the files.
+        inference: for attributes.
+        file: the one with the name.
+        line: from 1; 0 is wherever the file defines it.
+        name: the name, or `PythonClass.member`.
+
+    Raises:
+        NotFound: it is not there.
+        BadInput: it is several things.
+    """
+    if "." in name and not line:
+        return _dotted(program, file, name)
+    short = name.rpartition(".")[2]
+    if not line:
+        return _anywhere(program, inference, file, short)
+    found = _on_line(program, inference, file, line, short)
+    if found is None:
+        raise _absent(file, short, line)
+    return found
+
+
+def _dotted(program: Program, file: PythonFile, name: str) -> Subject:
+    scope = file.module
+    *way, last = name.split(".")
+    for part in way:
+        inner = next((c for c in scope.children if c.name == part), None)
+        if inner is None:
+            return _method_of_class(file, part, last)
+        scope = inner
+    if scope.kind == "class" and isinstance(scope.node, ast.ClassDef):
+        return ClassMember(PythonClass(file, scope.node), last)
+    if last not in scope.bound:
+        raise _absent(file, last, 0)
+    return _symbol(program, PythonSymbol(file, scope, last))
+
+
+def _method_of_class(file: PythonFile, kind: str, name: str) -> ClassMember:
+    for node in file.within:
+        if isinstance(node, ast.ClassDef) and node.name == kind:
+            return ClassMember(PythonClass(file, node), name)
+    raise NotFound(f"{file.path} defines no {kind}.", hint=_LINES)
+
+
+def _anywhere(program: Program, inference: Inference, file: PythonFile, name: str) -> Subject:
+    if file.module.bound.get(name):
+        return _symbol(program, PythonSymbol(file, file.module, name))
+    found: dict[Subject, int] = {}
+    for scope in file.module.walk():
+        for binder in scope.bound.get(name, ()):
+            one = _of_binder(program, file, binder)
+            found.setdefault(one, binder.spot.line)
+    if not found:
+        for node in file.attributes(name):
+            if isinstance(node.ctx, ast.Store):
+                one_more = _of_attribute(inference, file, node)
+                if one_more is not None:
+                    found.setdefault(one_more, node.lineno)
+    if not found:
+        raise _absent(file, name, 0)
+    if len(found) > 1:
+        lines = ", ".join(str(line) for line in sorted(set(found.values()))[:12])
+        raise BadInput(f"{file.path} defines {name} several times, on lines {lines}.", hint=_LINES)
+    return next(iter(found))
+
+
+def _on_line(  # noqa: C901, PLR0912 - one list of cases
+    program: Program, inference: Inference, file: PythonFile, line: int, name: str
+) -> Subject | None:
+    here = [o for o in file.module.all() if o.name == name and o.spot.line == line]
+    for roles in (("function", "class"), ("parameter",), tuple(BINDING)):
+        for occurrence in here:
+            if occurrence.role in roles:
+                return _of_binder(program, file, occurrence)
+    attributes = [n for n in file.attributes(name) if file.attribute_spot(n).line == line]
+    attributes.sort(key=lambda n: not isinstance(n.ctx, ast.Store))
+    stored = [n for n in attributes if isinstance(n.ctx, ast.Store)]
+    for store in stored:
+        found = _of_attribute(inference, file, store)
+        if found is not None:
+            return found
+    for occurrence in here:
+        return _of_use(program, file, occurrence)
+    for node in attributes:
+        meaning = program.meaning(file, node)
+        if isinstance(meaning, PythonSymbol | ExternalName):
+            return meaning
+        found = _of_attribute(inference, file, node)
+        if found is not None:
+            return found
+    for imported in file.within:
+        if isinstance(imported, ast.ImportFrom):
+            for alias in imported.names:
+                if alias.name == name and alias.lineno == line:
+                    meaning = program.origin(program.from_import(file, imported, name))
+                    return meaning if isinstance(meaning, PythonSymbol | ExternalName) else None
+    if attributes:
+        raise BadInput(
+            f"{file.path}:{line}: what has the attribute {name} cannot be told.",
+            hint="Give the file and the line of its definition.",
+        )
+    return None
+
+
+def _of_binder(program: Program, file: PythonFile, binder: Occurrence) -> Subject:
+    owner = binder.owner or binder.scope
+    if owner.kind == "class" and isinstance(owner.node, ast.ClassDef):
+        return ClassMember(PythonClass(file, owner.node), binder.name)
+    return _symbol(program, PythonSymbol(file, owner, binder.name))
+
+
+def _of_use(program: Program, file: PythonFile, occurrence: Occurrence) -> Subject | None:
+    if occurrence.owner is not None:
+        return _of_binder(program, file, occurrence)
+    if isinstance(occurrence.node, ast.Name):
+        found = program.named(file, occurrence.node)
+        if isinstance(found, PythonSymbol | ExternalName):
+            return found
+    return None
+
+
+def _symbol(program: Program, symbol: PythonSymbol) -> PythonSymbol | ExternalName:
+    """The name that an import leads to, unless the import gives it another one."""
+    for _ in range(40):
+        binders = symbol.binders
+        if not binders or any(b.role != "import" for b in binders):
+            return symbol
+        alias = binders[0].node
+        if not isinstance(alias, ast.alias) or alias.asname:
+            return symbol
+        meaning = program.imported(symbol.file, binders[0])
+        if isinstance(meaning, ExternalName):
+            return meaning
+        if not isinstance(meaning, PythonSymbol):
+            return ExternalName(symbol.name)
+        symbol = meaning
+    return symbol
+
+
+def _of_attribute(
+    inference: Inference, file: PythonFile, node: ast.Attribute
+) -> ClassMember | None:
+    values = inference.of(file, node.value)
+    for value in values or ():
+        if value.of is not None:
+            return ClassMember(value.of, node.attr)
+    return None
+
+
+def _absent(file: PythonFile, name: str, line: int) -> NotFound:
+    lines = [o.spot.line for o in file.module.all() if o.name == name]
+    lines += [n.lineno for n in file.attributes(name)]
+    where = f"{file.path}:{line}" if line else file.path
+    if not lines:
+        return NotFound(f"{where}: there is no {name} in that file.", hint=_LINES)
+    shown = ", ".join(str(n) for n in sorted(set(lines))[:12])
+    return NotFound(f"{where}: there is no {name}.", hint=f"It stands on lines {shown}.")
 
 
 @dataclass
@@ -36,7 +220,7 @@ class _State:
 
     program: Program
     inference: Inference
-    subjects: dict[int, tuple[References, Subject]] = field(default_factory=dict)
+    subjects: dict[int, tuple[SymbolReferences, Subject]] = field(default_factory=dict)
 
 
 _STATES: WeakKeyDictionary[Project, _State] = WeakKeyDictionary()
@@ -51,7 +235,7 @@ def state_of(project: Project) -> _State:
     return found
 
 
-async def references(project: Project, file: str, line: int, name: str) -> References:
+async def references(project: Project, file: str, line: int, name: str) -> SymbolReferences:
     """Every place that means a name; see `toolcrib.code.places`.
 
     Args:
@@ -73,28 +257,30 @@ async def references(project: Project, file: str, line: int, name: str) -> Refer
     return answer
 
 
-def _gathered(project: Project, path: str, line: int, name: str) -> tuple[Found, str, Subject]:
+def _gathered(
+    project: Project, path: str, line: int, name: str
+) -> tuple[ReferenceCollector, str, Subject]:
     state = state_of(project)
     program = state.program
     if path not in program.modules:
         raise NotFound(f"{path} is no Python file of the project.", hint="Give one of its files.")
     about = subject(program, state.inference, program.file(path), line, name)
-    if isinstance(about, Symbol):
+    if isinstance(about, PythonSymbol):
         if about.is_global:
-            return GlobalNames(program, about).found(), what_is(about), about
+            return GlobalReferences(program, about).found(), what_is(about), about
         if any(b.role == "parameter" for b in about.binders):
-            return Parameter(program, state.inference, about).found(), "parameter", about
+            return ParameterReferences(program, state.inference, about).found(), "parameter", about
         return local_references(program, about), what_is(about), about
-    if isinstance(about, Member):
-        members = Members(program, state.inference, about.of, about.name)
+    if isinstance(about, ClassMember):
+        members = MemberReferences(program, state.inference, about.of, about.name)
         members.search()
         return members.result, _member_kind(about), about
-    found = Found(program, name.rpartition(".")[2])
+    found = ReferenceCollector(program, name.rpartition(".")[2])
     found.stop(f"{path}:{max(line, 1)}: {about.name} is defined outside of the project.")
     return found, "import", about
 
 
-def _member_kind(member: Member) -> str:
+def _member_kind(member: ClassMember) -> str:
     for binder in binders(member.of, member.name):
         if isinstance(binder.node, ast.FunctionDef | ast.AsyncFunctionDef):
             return "method"
@@ -102,7 +288,7 @@ def _member_kind(member: Member) -> str:
     return "attribute"
 
 
-async def conflicts(project: Project, found: References, new: str) -> list[str]:
+async def conflicts(project: Project, found: SymbolReferences, new: str) -> list[str]:
     """Why what was found cannot be called otherwise; empty where it can.
 
     Args:
@@ -113,7 +299,7 @@ async def conflicts(project: Project, found: References, new: str) -> list[str]:
     return await in_thread(lambda _: _conflicts(project, found, new), project.ctx.deadline)
 
 
-def _conflicts(project: Project, found: References, new: str) -> list[str]:
+def _conflicts(project: Project, found: SymbolReferences, new: str) -> list[str]:
     if not is_name(new):
         return [f"{new!r} is not a name that Python allows."]
     state = state_of(project)
@@ -129,20 +315,22 @@ def _conflicts(project: Project, found: References, new: str) -> list[str]:
             clashes[why] = None
     about = held[1] if held is not None else None
     clashes.update(dict.fromkeys(texts_seen(program, found)))
-    if isinstance(about, Member):
-        members = Members(program, state.inference, about.of, about.name)
+    if isinstance(about, ClassMember):
+        members = MemberReferences(program, state.inference, about.of, about.name)
         members.search()
         clashes.update(dict.fromkeys(members.clashes(new)))
         family = sorted_classes(members.related | set(members.family))
         clashes.update(dict.fromkeys(invented(program, family, new)))
         bound = [b for one in family for b in binders(one, about.name)]
         clashes.update(dict.fromkeys(listed(program, bound)))
-    elif isinstance(about, Symbol):
+    elif isinstance(about, PythonSymbol):
         clashes.update(dict.fromkeys(_of_symbol(program, state.inference, about, new)))
     return list(clashes)
 
 
-def _of_symbol(program: Program, inference: Inference, about: Symbol, new: str) -> Iterator[str]:
+def _of_symbol(
+    program: Program, inference: Inference, about: PythonSymbol, new: str
+) -> Iterator[str]:
     if new.startswith("__") and new.endswith("__"):
         yield f"{new} is a name that means something to Python."
     if any(b.role == "parameter" for b in about.binders):
@@ -160,7 +348,7 @@ def _of_symbol(program: Program, inference: Inference, about: Symbol, new: str) 
         yield from _by_stars(program, about, new)
 
 
-def _by_stars(program: Program, about: Symbol, new: str) -> Iterator[str]:
+def _by_stars(program: Program, about: PythonSymbol, new: str) -> Iterator[str]:
     """Where a name that becomes public is brought in by `import *`."""
     for file in program.mentioning("import *")[0]:
         for scope in file.module.walk():
@@ -169,7 +357,9 @@ def _by_stars(program: Program, about: Symbol, new: str) -> Iterator[str]:
                     yield f"{file.at(node)}`import *` would bring {new} in."
 
 
-def _captures(program: Program, file: File, mine: list[Occurrence], new: str) -> Iterator[str]:  # noqa: C901 - one list of cases
+def _captures(  # noqa: C901 - one list of cases
+    program: Program, file: PythonFile, mine: list[Occurrence], new: str
+) -> Iterator[str]:
     """Where a new name would mean something else, or take the place of something else."""
     owners = {o.owner for o in mine if o.owner is not None}
     for owner in owners:
@@ -193,21 +383,21 @@ def _captures(program: Program, file: File, mine: list[Occurrence], new: str) ->
                     yield f"{file.at(star)}`import *` may bring {new} in already."
 
 
-def _is_outward(other: Occurrence, owner: Scope) -> bool:
+def _is_outward(other: Occurrence, owner: PythonScope) -> bool:
     """Whether a name that is used inside of a scope means one outside of it."""
     if other.owner is None:
         return owner in set(other.scope.chain()) or other.role == "declare"
     return other.owner in set(_above(owner)) - {owner} and owner in set(other.scope.chain())
 
 
-def _above(scope: Scope) -> Iterator[Scope]:
-    at: Scope | None = scope
+def _above(scope: PythonScope) -> Iterator[PythonScope]:
+    at: PythonScope | None = scope
     while at is not None:
         yield at
         at = at.parent
 
 
-def _between(use: Occurrence) -> Iterator[Scope]:
+def _between(use: Occurrence) -> Iterator[PythonScope]:
     """The scopes that a name passes on the way to its owner."""
     for scope in use.scope.chain():
         if scope is use.owner:

@@ -6,12 +6,11 @@ import ast
 import re
 from collections.abc import Iterator
 
-from toolcrib.code.python.bound_file import File, last_name
-from toolcrib.code.python.modules import Target
-from toolcrib.code.python.program import Program, Symbol, exported
+from toolcrib.code.python.program import ModuleTarget, Program, PythonSymbol, exported
 from toolcrib.code.python.references import state_of
-from toolcrib.code.python.scopes import Occurrence, Scope
-from toolcrib.code.rewrite import Done, Rewrite
+from toolcrib.code.python.scopes import Occurrence, PythonFile, PythonScope
+from toolcrib.code.python.source import last_name
+from toolcrib.code.rewrite import Rewrite, RewriteSummary
 from toolcrib.files.content.faithful import Splice
 
 Import = ast.Import | ast.ImportFrom
@@ -22,7 +21,7 @@ _FALLBACK = ("ImportError", "ModuleNotFoundError", "Exception", "BaseException",
 _RUNS = ("eval", "exec", "globals", "locals", "vars")
 
 
-def clean(rewrite: Rewrite, path: str) -> Done | None:
+def clean(rewrite: Rewrite, path: str) -> RewriteSummary | None:
     """Plan to remove the unused imports of a file; None where there are none.
 
     Raises:
@@ -52,22 +51,22 @@ def clean(rewrite: Rewrite, path: str) -> Done | None:
     what = "import" if len(names) == 1 else "imports"
     shown = rewrite.project.display(path)
     head = f"remove {len(names)} unused {what} from {shown}: {', '.join(names)}"
-    return Done(head, {"removed": names}, tuple(kept))
+    return RewriteSummary(head, {"removed": names}, tuple(kept))
 
 
-def _is_dynamic(file: File) -> bool:
+def _is_dynamic(file: PythonFile) -> bool:
     """Whether a file may use any of its names by text."""
     return any(isinstance(c.func, ast.Name) for c in file.calls(*_RUNS))
 
 
-def _imports(file: File) -> Iterator[tuple[Scope, Occurrence]]:
+def _imports(file: PythonFile) -> Iterator[tuple[PythonScope, Occurrence]]:
     for scope in file.module.walk():
         for occurrence in scope.occurrences:
             if occurrence.role == "import":
                 yield occurrence.owner or scope, occurrence
 
 
-def _is_used(file: File, scope: Scope, occurrence: Occurrence) -> bool:
+def _is_used(file: PythonFile, scope: PythonScope, occurrence: Occurrence) -> bool:
     name = occurrence.name
     if any(b.role != "import" for b in scope.bound.get(name, ())):
         return True
@@ -78,7 +77,7 @@ def _is_used(file: File, scope: Scope, occurrence: Occurrence) -> bool:
     return scope is file.module and name in (exported(file) or ())
 
 
-def _is_marked(file: File, node: Import, alias: ast.alias) -> bool:
+def _is_marked(file: PythonFile, node: Import, alias: ast.alias) -> bool:
     """Whether an import says itself that it is meant to be there."""
     lines = {node.lineno, alias.lineno, node.end_lineno or node.lineno}
     if any(_NOQA.search(file.source.lines[n - 1]) for n in lines):
@@ -103,7 +102,7 @@ def _is_fallback(node: ast.Try) -> bool:
 
 
 def _reason(
-    program: Program, file: File, scope: Scope, occurrence: Occurrence, node: Import
+    program: Program, file: PythonFile, scope: PythonScope, occurrence: Occurrence, node: Import
 ) -> str:
     """Why an import is kept that its own file does not use."""
     name = occurrence.name
@@ -118,12 +117,12 @@ def _reason(
         if isinstance(node, ast.ImportFrom)
         else program.imported(file, occurrence)
     )
-    if isinstance(meaning, Target) and meaning.path and _has_effects(program, meaning.path):
+    if isinstance(meaning, ModuleTarget) and meaning.path and _has_effects(program, meaning.path):
         return f"loading {meaning.path} does something"
     return ""
 
 
-def _in_strings(file: File, name: str) -> bool:
+def _in_strings(file: PythonFile, name: str) -> bool:
     word = re.compile(rf"\b{re.escape(name)}\b")
     for node in file.within:
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
@@ -151,9 +150,9 @@ def _is_type(text: str) -> bool:
     return isinstance(found, ast.Name | ast.Attribute | ast.Subscript | ast.BinOp)
 
 
-def _is_taken(program: Program, file: File, name: str) -> bool:  # noqa: C901 - one list of cases
+def _is_taken(program: Program, file: PythonFile, name: str) -> bool:  # noqa: C901 - one list of cases
     """Whether another file gets a name from a module that only imports it."""
-    symbol = Symbol(file, file.module, name)
+    symbol = PythonSymbol(file, file.module, name)
     for other in program.mentioning(name)[0]:
         if other is file:
             continue
@@ -210,7 +209,9 @@ def _run(statement: ast.stmt) -> Iterator[ast.AST]:
 # What is cut out
 
 
-def _removed(file: File, gone: dict[Import, list[ast.alias]]) -> tuple[list[Splice], list[str]]:
+def _removed(
+    file: PythonFile, gone: dict[Import, list[ast.alias]]
+) -> tuple[list[Splice], list[str]]:
     splices: list[Splice] = []
     names: list[str] = []
     emptied: dict[ast.AST, list[Import]] = {}
@@ -238,7 +239,7 @@ def _is_whole(gone: dict[Import, list[ast.alias]], node: ast.stmt) -> bool:
     return isinstance(node, Import) and len(gone.get(node, ())) == len(node.names)
 
 
-def _body_of(file: File, node: ast.stmt) -> list[ast.stmt] | None:
+def _body_of(file: PythonFile, node: ast.stmt) -> list[ast.stmt] | None:
     parent = file.parents.get(node, file.source.tree)
     for name in ("body", "orelse", "finalbody"):
         body = getattr(parent, name, None)
@@ -247,7 +248,7 @@ def _body_of(file: File, node: ast.stmt) -> list[ast.stmt] | None:
     return None
 
 
-def _statement(file: File, node: Import, instead: str) -> Splice:
+def _statement(file: PythonFile, node: Import, instead: str) -> Splice:
     """Cut out a whole statement, with its lines where it has them for itself."""
     text, start, end = file.source.text, file.source.start(node), file.source.end(node)
     line = text.rfind("\n", 0, start) + 1
@@ -267,7 +268,7 @@ def _statement(file: File, node: Import, instead: str) -> Splice:
     return Splice(start, end, "pass")
 
 
-def _without(file: File, node: Import, aliases: list[ast.alias]) -> list[Splice]:
+def _without(file: PythonFile, node: Import, aliases: list[ast.alias]) -> list[Splice]:
     """Cut some names out of an import that keeps others."""
     source = file.source
     kept = [a for a in node.names if a not in aliases]
@@ -285,7 +286,7 @@ def _without(file: File, node: Import, aliases: list[ast.alias]) -> list[Splice]
     return [Splice(first, last, ", ".join(source.segment(a) for a in kept))]
 
 
-def _own_line(file: File, alias: ast.alias) -> bool:
+def _own_line(file: PythonFile, alias: ast.alias) -> bool:
     source = file.source
     line = source.lines[alias.lineno - 1]
     start, end = source.start(alias), source.end(alias)

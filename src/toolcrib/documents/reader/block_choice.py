@@ -1,13 +1,14 @@
-"""Which blocks are the main content, by their probabilities."""
+"""The choice of the blocks that are main content, from their probabilities, and their text."""
 
 from __future__ import annotations
 
-from toolcrib.documents.reader import tags
-from toolcrib.documents.reader.tree import Element, Page
+import re
 
-_PHRASE = 4
+from toolcrib.documents.reader.tree import FOLDED, Element, PageTables
+
+_PHRASE_WORDS = 4
 """Words from which a text is not there twice by chance."""
-_SHOWN = "img, iframe, video, audio, math, input"
+_VISIBLE_MEDIA = "img, iframe, video, audio, math, input"
 """They are seen though they have no text."""
 _REPEATING = ("td", "th")
 _FORMULA = frozenset({
@@ -48,7 +49,7 @@ def best_set(chances: list[float], words: list[int], *, known: float = 1.0) -> l
     return chosen
 
 
-def once(page: Page, chances: list[float]) -> list[float]:
+def once(page: PageTables, chances: list[float]) -> list[float]:
     """The same chances, but none for a text that the page has had before.
 
     What stands twice is there for two widths of screen, or for a slide show that goes round.
@@ -62,14 +63,14 @@ def once(page: Page, chances: list[float]) -> list[float]:
         tag = elements[block.element].tag
         if tag == "pre":
             result[number] = max(chances[number], _between(page, chances, number))
-        elif block.words >= _PHRASE and tag not in _REPEATING:
+        elif block.words >= _PHRASE_WORDS and tag not in _REPEATING:
             if block.text in seen:
                 result[number] = 0.0
             seen.add(block.text)
     return result
 
 
-def _between(page: Page, chances: list[float], number: int) -> float:
+def _between(page: PageTables, chances: list[float], number: int) -> float:
     """The lesser chance of the two blocks around one, where all three are siblings."""
     if not 0 < number < len(chances) - 1:
         return 0.0
@@ -78,7 +79,7 @@ def _between(page: Page, chances: list[float], number: int) -> float:
     return min(chances[number - 1], chances[number + 1]) if len(parents) == 1 else 0.0
 
 
-def with_formulas(page: Page, chosen: list[bool]) -> list[bool]:
+def with_formulas(page: PageTables, chosen: list[bool]) -> list[bool]:
     """The same choice, but of each formula all or nothing.
 
     A formula is many small blocks, none of which says anything alone: it is kept with its
@@ -105,7 +106,7 @@ def _is_formula(tag: str) -> bool:
     return tag in _FORMULA or tag.startswith("mjx-")
 
 
-def _goes_on(page: Page, chosen: list[bool], start: int, end: int) -> bool:
+def _goes_on(page: PageTables, chosen: list[bool], start: int, end: int) -> bool:
     """Whether the blocks around some of a formula are chosen: both, or one in its paragraph."""
     index = page.blocks[start].element
     while index > 0 and _is_formula(page.elements[index].tag):
@@ -115,7 +116,7 @@ def _goes_on(page: Page, chosen: list[bool], start: int, end: int) -> bool:
     return len(taken) == 2 or any(page.blocks[number].element == index for number in taken)
 
 
-def drop_rest(page: Page, chosen: list[bool]) -> None:
+def drop_rest(page: PageTables, chosen: list[bool]) -> None:
     """Take out of the tree what was not chosen; the page's nodes are not to be used after."""
     before = [0]
     for taken in chosen:
@@ -127,7 +128,7 @@ def drop_rest(page: Page, chosen: list[bool]) -> None:
         elif not index or before[element.end] > before[element.start]:
             if element.tag in _OPENED:
                 element.node.tag = "div"
-        elif element.flags & tags.FOLDED or not _stays(element, chosen):
+        elif element.flags & FOLDED or not _stays(element, chosen):
             gone.add(index)
             element.node.extract()
     for node in page.hidden:
@@ -135,7 +136,7 @@ def drop_rest(page: Page, chosen: list[bool]) -> None:
     _drop_texts(page, chosen, gone)
 
 
-def _drop_texts(page: Page, chosen: list[bool], gone: set[int]) -> None:
+def _drop_texts(page: PageTables, chosen: list[bool], gone: set[int]) -> None:
     """Take out the texts that were not chosen in elements that stay."""
     for number, block in enumerate(page.blocks):
         if not chosen[number] and block.element not in gone:
@@ -160,6 +161,73 @@ def _drop_text(node: object, top: object) -> None:
     node.extract()  # type: ignore[attr-defined]
     while parent is not None and parent is not top and not parent.text.strip():
         above = parent.parent
-        if parent.select_one(_SHOWN) is None:
+        if parent.select_one(_VISIBLE_MEDIA) is None:
             parent.extract()
         parent = above
+
+
+# Comments of readers under an article, found by the names of the parts that hold them.
+
+_COMMENTS = re.compile(
+    r"(?:^|[\s_-])(?:comments?(?:[_-]?(?:list|area|section|block|container|thread|wrap(?:per)?))?"
+    r"|commentlist|usercomments|disqus_thread|respond)(?:$|\s)",
+    re.IGNORECASE,
+)
+_WHOLE = ("body", "main")
+_MIN_WORDS_LEFT = 60
+"""Words that must be left for the comments to be taken for a part of an article."""
+_MIN_SHARE_LEFT = 0.2
+"""Share of the chosen words that must be left; where comments are nearly all, they are the page."""
+
+
+def without_comments(page: PageTables, chosen: list[bool]) -> list[bool]:
+    """The same choice for an article, without its comments."""
+    names = {element.name for element in page.elements}
+    named = {name for name in names if _may_be_of_comments(name) and _COMMENTS.search(name)}
+    if not named:
+        return chosen
+    marked: list[bool] = []
+    for element in page.elements:
+        above = element.parent >= 0 and marked[element.parent]
+        marked.append(above or (element.name in named and element.tag not in _WHOLE))
+    left = [
+        taken and not marked[block.element]
+        for taken, block in zip(chosen, page.blocks, strict=True)
+    ]
+    before = sum(block.words for block, taken in zip(page.blocks, chosen, strict=True) if taken)
+    after = sum(block.words for block, taken in zip(page.blocks, left, strict=True) if taken)
+    return left if after >= max(_MIN_WORDS_LEFT, _MIN_SHARE_LEFT * before) else chosen
+
+
+def _may_be_of_comments(name: str) -> bool:
+    """Whether a name holds one of the words at all, which is quick to tell."""
+    low = name.lower()
+    return "comment" in low or "respond" in low or "disqus_thread" in low
+
+
+_CELLS = ("td", "th")
+
+
+def plain_text(page: PageTables, chosen: list[bool]) -> str:
+    """The text: cells of a row side by side, items of a list on lines, the rest apart."""
+    parts: list[str] = []
+    last = -1
+    for number, block in enumerate(page.blocks):
+        if not chosen[number]:
+            continue
+        if parts:
+            parts.append(_gap(page, last, block.element))
+        starts_item = page.elements[block.element].tag == "li" and block.element != last
+        parts.append(f"- {block.text}" if starts_item else block.text)
+        last = block.element
+    return "".join(parts)
+
+
+def _gap(page: PageTables, last: int, this: int) -> str:
+    """What stands between the texts of two elements."""
+    before, after = page.elements[last], page.elements[this]
+    if before.tag in _CELLS and after.tag in _CELLS:
+        return "\t" if before.parent == after.parent and last != this else "\n"
+    if before.tag == after.tag == "li" or (before.tag, after.tag) == ("dt", "dd"):
+        return "\n"
+    return "\n\n"

@@ -1,4 +1,4 @@
-"""What the elements around a block are like: sums of their text, names, repetition."""
+"""Ancestors of the blocks of a page: sums of their text, names, repetition; figures as bytes."""
 
 from __future__ import annotations
 
@@ -6,13 +6,56 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, pairwise
+from math import exp, log
 from operator import itemgetter, mul, sub
 from typing import Any
 
-from toolcrib.documents.reader.byte_codes import CLIPPED, LIMIT, LOGS, SHARE
 from toolcrib.documents.reader.lexicon import Lexicon, Summary
-from toolcrib.documents.reader.tree import Page
+from toolcrib.documents.reader.tree import PageTables
+
+# Figures as bytes: each feature has to fit into one.
+
+_LOG, _SIGNED_LOG = 22, 11.4
+_LAST = [int(exp((code + 0.5) / _LOG) - 1) for code in range(256)]
+LOGS = b"".join(
+    bytes([code]) * (after - before) for code, (before, after) in enumerate(pairwise([-1, *_LAST]))
+)
+"""By number, its logarithm as a byte; small numbers stay apart."""
+LIMIT = len(LOGS)
+_REACH = 4096
+SIGNED = [
+    128 + round(_SIGNED_LOG * log(1 + abs(number))) * (1 if number > 0 else -1)
+    for number in [*range(_REACH), *range(-_REACH, 0)]
+]
+"""By number, which may be negative, its logarithm with its sign."""
+CLIPPED = [128 + max(-128, min(127, number)) for number in [*range(_REACH), *range(-_REACH, 0)]]
+"""By number, which may be negative, itself within a byte."""
+SHARE = 250
+"""What stands for all of something."""
+ROOTS: list[int] = [round(255 * (number / 1000) ** 0.5) for number in range(1001)]
+"""By thousandths, a chance as a byte, finer where chances are small."""
+
+
+def log_code(number: int) -> int:
+    """LOGS, also for numbers that the table does not have."""
+    return LOGS[number] if number < LIMIT else 255
+
+
+def signed_code(number: int) -> int:
+    """SIGNED, also for numbers that the table does not have."""
+    if -_REACH <= number < _REACH:
+        return SIGNED[number]
+    return 255 if number > 0 else 0
+
+
+def bit_columns(low: bytes, count: int) -> list[bytes]:
+    """The lowest bits of bytes as columns of their own."""
+    return [low.translate(table) for table in _BITS[:count]]
+
+
+_BITS = [bytes(value >> bit & 1 for value in range(256)) for bit in range(8)]
+
 
 LONG = 12
 """Words from which a block counts as running text."""
@@ -85,7 +128,7 @@ class Chains:
         top: the element that holds the running text.
     """
 
-    def __init__(self, page: Page, sums: Sums, lexicon: Lexicon) -> None:
+    def __init__(self, page: PageTables, sums: Sums, lexicon: Lexicon) -> None:
         elements = page.elements
         self.sums = sums
         self.total = max(1, sums.words[-1])
@@ -120,8 +163,8 @@ class Chains:
 
     def _walk_paths(self) -> None:
         self.path_sums = sums = [0]
-        self.path_least = least = [0]
-        self.path_most = most = [0]
+        self.path_min = least = [0]
+        self.path_max = most = [0]
         self.path_far = far = [0]
         self.wider = wider = [0]
         sizes = list(map(sub, self.ends, self.starts))
@@ -154,9 +197,9 @@ class Chains:
             mean = total // number
             if number * min(mean, 50) > best[0] * min(best[1], 50):
                 best = (number, mean)
-        self.most_repeated = best
+        self.best_repeat = best
         self.own = own = [counts[pair] for pair in pairs]
-        self.most, self.mean, self.level = most, means, levels = [1], [0], [1]
+        self.path_repeats, self.mean, self.level = most, means, levels = [1], [0], [1]
         for up, number, pair, tag in zip(
             self.parents[1:], own[1:], pairs[1:], self.tags[1:], strict=True
         ):

@@ -1,38 +1,144 @@
-"""A page in, its main content out."""
+"""Extraction of the main content and the metadata of an HTML page."""
 
 from __future__ import annotations
 
+import html
+import re
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
 
-from toolcrib.documents.reader.block_choice import best_set, drop_rest, once, with_formulas
-from toolcrib.documents.reader.comments import without_comments
-from toolcrib.documents.reader.embedded import linked_text, state_text
-from toolcrib.documents.reader.large_pages import MAX_BLOCKS, MAX_TEXT, is_bulk, write_bulk
-from toolcrib.documents.reader.markdown.contents import Heading, Link
-from toolcrib.documents.reader.markdown.hidden_parts import may_hide
-from toolcrib.documents.reader.markdown.writer import Written, write
-from toolcrib.documents.reader.metadata.page_metadata import Meta, read_meta
-from toolcrib.documents.reader.pieces import Pieces, is_long
-from toolcrib.documents.reader.plain_text import plain_text
-from toolcrib.documents.reader.repairs import opened, repaired
+from toolcrib.documents.reader.block_choice import (
+    best_set,
+    drop_rest,
+    once,
+    plain_text,
+    with_formulas,
+    without_comments,
+)
+from toolcrib.documents.reader.large_pages import (
+    MAX_BLOCKS,
+    MAX_TEXT,
+    Pieces,
+    is_bulk,
+    is_long,
+    write_bulk,
+)
+from toolcrib.documents.reader.markdown.writer import (
+    MarkdownHeading,
+    PageLink,
+    Written,
+    may_hide,
+    write,
+)
+from toolcrib.documents.reader.page_metadata import PageMetadata, read_meta
 from toolcrib.documents.reader.scorer import Scorer
-from toolcrib.documents.reader.signals import PAGE_TYPES, metas_of, page_signals, title_of
-from toolcrib.documents.reader.tree import MAX_ELEMENTS, Page, read_tree
-from toolcrib.files.content.charset import decoded
+from toolcrib.documents.reader.signals import (
+    PAGE_TYPES,
+    linked_text,
+    metas_of,
+    page_signals,
+    state_text,
+    title_of,
+)
+from toolcrib.documents.reader.tree import MAX_ELEMENTS, PageTables, read_tree
+from toolcrib.files.content.encodings import decoded
+
+# Repairs of source that a parser of HTML would read otherwise than its writer meant.
+
+_MAX_BREAKS = 10_000
+"""Line breaks in a page from which on rows of them are made short."""
+_XML = re.compile(r"\s*<\?xml|[^>]{0,600}<html[^>]{0,600}\sxmlns\s*=", re.IGNORECASE)
+_LOOKED_AT = 2_000
+_CLOSED = re.compile(
+    r"<(title|script|style|textarea|iframe|noscript|xmp|noembed|noframes)\b([^<>]{0,2000}?)/>",
+    re.IGNORECASE,
+)
+_SECTION = re.compile(
+    r"(?P<code><(?P<tag>script|style)\b.*?</(?P=tag)\s*>)|<!\[CDATA\[(?P<said>.*?)\]\]>",
+    re.IGNORECASE | re.DOTALL,
+)
+_SHADOW = re.compile(r"<template(?=[^<>]{0,500}\sshadowrootmode\b)", re.IGNORECASE)
+_OPENED = re.compile(
+    r"<(title|textarea|style|script|noembed|noframes|iframe|xmp|noscript)\b[^<>]{0,2000}>|(<!--)",
+    re.IGNORECASE,
+)
+_MARKUP = re.compile(r"<(?:p|div|h[1-6]|table|ul|ol|main|article|section|body)\b", re.IGNORECASE)
+_ENDS = {"<!--": "-->"}
+_MAX_OPENED = 2_000
+
+
+def repaired(source: str, marks: int) -> str:
+    """The source with XHTML and declarative shadow trees as HTML that says the same.
+
+    Rows of line breaks in long pages become short: they are parsed one by one otherwise.
+
+    Args:
+        source: the page.
+        marks: how many `<` it has, or 0 where they are few.
+    """
+    head = source[:_LOOKED_AT].lower()
+    if ("xmlns" in head or "<?xml" in head) and _XML.match(source[:_LOOKED_AT]):
+        source = _CLOSED.sub(r"<\1\2></\1>", source)
+        if "<![CDATA[" in source:
+            source = _SECTION.sub(_section, source)
+    if "shadowrootmode" in source:
+        source = _SHADOW.sub("<div", source)
+    if marks >= _MAX_BREAKS:
+        source = _compacted(source)
+    # Text before any tag takes the parser twenty times its memory.
+    return source if source[:1] in ("", "<") else f"<body>{source}"
+
+
+def opened(source: str) -> str:
+    """What follows the first element or comment that is never closed; empty if there is none.
+
+    Browsers take all of that for a title, a script or a comment.
+    """
+    low = source.lower()
+    place = 0
+    for _ in range(_MAX_OPENED):
+        found = _OPENED.search(source, place)
+        if found is None:
+            return ""
+        tag = (found[1] or found[2]).lower()
+        place = low.find(_ENDS.get(tag, f"</{tag}"), found.end())
+        if place < 0:
+            rest = source[found.end() :]
+            if tag in ("script", "style"):
+                markup = _MARKUP.search(rest)
+                return rest[markup.start() :] if markup else ""
+            return rest
+    return ""
+
+
+def _compacted(source: str) -> str:
+    """The source with two of each row of line breaks, by what is fast and needs no memory."""
+    if source.count("<br") + source.count("<BR") < _MAX_BREAKS:
+        return source
+    for spelling in ("<br/>", "<br />", "<BR>", "<BR/>", "<BR />", "<br>\n", "<br> "):
+        source = source.replace(spelling, "<br>")
+    for number in (1000, 100, 30, 10, 5, 4, 3, 3):
+        source = source.replace("<br>" * number, "<br><br>")
+    return source
+
+
+def _section(found: re.Match[str]) -> str:
+    text = found["said"]
+    return found[0] if text is None else html.escape(text, quote=False)
+
 
 MAX_CHARS = 12_000_000
 """What is longer is cut before it is parsed."""
-MAX_KEPT = 4_000_000
+MAX_REREAD_CHARS = 4_000_000
 """Characters of a page too large to choose from that are kept, to be read again in need."""
-MAX_TOLD = 500_000
+MAX_EARLY_CHARS = 500_000
 """Characters of such a page that are searched for what it says of itself."""
-_FEW = 40
+_FEW_WORDS = 40
 """Words under which a page's data for scripts is looked at too."""
-_MANY = 20_000
+_MANY_CHARS = 20_000
 """Characters of a text that are likely to have as many."""
-_SHORT = 25
+_SHORT_PAGE_WORDS = 25
 """Words up to which a page is taken whole: nothing in it can be told apart."""
 _FEW_MARKS = 300_000
 """Characters of a page up to which it cannot hold so many tags that they need care."""
@@ -70,9 +176,9 @@ class Extraction:
     language: str = ""
     excerpt: str = ""
     page_type: str = ""
-    outline: tuple[Heading, ...] = ()
-    links: tuple[Link, ...] = ()
-    images: tuple[Link, ...] = ()
+    outline: tuple[MarkdownHeading, ...] = ()
+    links: tuple[PageLink, ...] = ()
+    images: tuple[PageLink, ...] = ()
     warnings: tuple[str, ...] = field(default=())
 
 
@@ -95,7 +201,7 @@ def extract(
 
 
 @dataclass(slots=True)
-class Reading:
+class ChosenPage:
     """A page whose main content is chosen, and not yet taken out of its tree.
 
     Attributes:
@@ -114,9 +220,9 @@ class Reading:
     """
 
     document: Any
-    page: Page
+    page: PageTables
     chosen: list[bool]
-    meta: Meta
+    meta: PageMetadata
     page_type: str
     url: str
     text: str
@@ -127,7 +233,7 @@ class Reading:
     narrowed: bool = False
 
     @property
-    def told(self) -> str:
+    def full_text(self) -> str:
         """The text, with what the page's data tell."""
         return _with_data(self.text, self)
 
@@ -156,11 +262,11 @@ class Reading:
             root = self.page.elements[0].node
             written = write(root, base, keep_hidden=True, pictures=pictures)
         markdown = _with_data(written.markdown, self)
-        kept = markdown.startswith(written.markdown)
-        return replace(written, markdown=markdown, outline=written.outline if kept else ())
+        unchanged = markdown.startswith(written.markdown)
+        return replace(written, markdown=markdown, outline=written.outline if unchanged else ())
 
 
-def read(source: str, url: str = "", *, excerpt: bool = True) -> Reading:
+def read(source: str, url: str = "", *, excerpt: bool = True) -> ChosenPage:
     """A page parsed and its main content chosen, for callers that also want the rest.
 
     Args:
@@ -187,22 +293,22 @@ def read(source: str, url: str = "", *, excerpt: bool = True) -> Reading:
 
 def _read_whole(
     source: str, url: str, warnings: list[str], document: Any = None, *, excerpt: bool
-) -> Reading:
+) -> ChosenPage:
     """A page as one tree."""
     from turbohtml import parse
 
     document = document or parse(source, positions=False)
     root = document.find("body") or document.root
     # The walk gives shorter ones up by itself, and what they say of themselves is soon read.
-    large = len(source) > MAX_TOLD and is_bulk(source, document)
-    early = source[:MAX_TOLD] if large else ""
-    told_by = parse(early, positions=False) if early else document
-    meta, metas, linked = _said(told_by, url, excerpt=excerpt)
+    large = len(source) > MAX_EARLY_CHARS and is_bulk(source, document)
+    early = source[:MAX_EARLY_CHARS] if large else ""
+    source_tree = parse(early, positions=False) if early else document
+    meta, metas, linked = _page_facts(source_tree, url, excerpt=excerpt)
     page = _no_page() if root is None or large else read_tree(root)
     page_type, chosen, text, hidden, bulk = "", [], "", 0, None
     if root is not None and (not page.whole or len(page.blocks) > MAX_BLOCKS):
         hides = may_hide(source)
-        source = "" if len(source) > MAX_KEPT else source  # its memory is needed
+        source = "" if len(source) > MAX_REREAD_CHARS else source  # its memory is needed
         bulk, text, hidden = write_bulk([("", document)], document.base_url(url), hides=hides)
         warnings.append(_LARGE)
         page = _no_page()
@@ -221,23 +327,25 @@ def _read_whole(
         # Nothing of the tree may be left, if all stood in what is no text.
         whole = parse(source, positions=False) if bulk and source else document
         text, bulk = _everything(whole, source), None
-    told, place = _told(document, linked, metas, text)
-    if told:
+    data, place = _data_text(document, linked, metas, text)
+    if data:
         warnings.append(f"The text comes from the page's {place}.")
-    return Reading(document, page, chosen, meta, page_type, url, text, told, place, warnings, bulk)
+    return ChosenPage(
+        document, page, chosen, meta, page_type, url, text, data, place, warnings, bulk
+    )
 
 
-def _read_pieces(pieces: Pieces, first: Any, url: str, warnings: list[str]) -> Reading | None:
+def _read_pieces(pieces: Pieces, first: Any, url: str, warnings: list[str]) -> ChosenPage | None:
     """A very long page piece by piece; nothing where it is short in the end, or has few words."""
     meta, base = read_meta(first, url), first.base_url(url)
     parts = chain([("", first)], pieces)
     bulk, text, hidden = write_bulk(parts, base, near=False, hides=pieces.may_hide)
     if pieces.elements <= MAX_ELEMENTS and len(text) <= MAX_TEXT:
         return None
-    if len(text) <= _MANY and len(text.split()) < _FEW:
+    if len(text) <= _MANY_CHARS and len(text.split()) < _FEW_WORDS:
         return None
     warnings += [_LARGE, *([_hidden(hidden)] if hidden else [])]
-    return Reading(first, _no_page(), [], meta, "", url, text, "", "", warnings, bulk)
+    return ChosenPage(first, _no_page(), [], meta, "", url, text, "", "", warnings, bulk)
 
 
 def _hidden(words: int) -> str:
@@ -251,12 +359,14 @@ def decode(data: bytes, content_type: str) -> str:
     return decoded(data, charset)
 
 
-def _no_page() -> Page:
+def _no_page() -> PageTables:
     """The tables of a page that is not chosen from."""
-    return Page([], [], [], whole=False)
+    return PageTables([], [], [], whole=False)
 
 
-def _said(document: Any, url: str, *, excerpt: bool) -> tuple[Meta, dict[str, str], Any]:
+def _page_facts(
+    document: Any, url: str, *, excerpt: bool
+) -> tuple[PageMetadata, dict[str, str], Any]:
     """What a page says of itself: read, and as its `meta` elements and JSON-LD have it."""
     meta = read_meta(document, url, excerpt=excerpt)
     return meta, metas_of(document), _linked(document)
@@ -269,15 +379,15 @@ def _linked(document: Any) -> Any:
         return []
 
 
-def _chosen(page: Page, chances: list[float]) -> list[bool]:
+def _chosen(page: PageTables, chances: list[float]) -> list[bool]:
     words = [block.words for block in page.blocks]
     chosen = best_set(once(page, chances), words)
-    if sum(words) <= _SHORT or not any(chosen) or _is_monotonous(page):
+    if sum(words) <= _SHORT_PAGE_WORDS or not any(chosen) or _is_monotonous(page):
         return [True] * len(words)
     return chosen
 
 
-def _is_monotonous(page: Page) -> bool:
+def _is_monotonous(page: PageTables) -> bool:
     """Whether a page says the same few things again and again, so that no part stands out."""
     blocks = page.blocks
     return len(blocks) > _MANY_BLOCKS and len({block.text for block in blocks}) <= _FEW_TEXTS
@@ -296,36 +406,36 @@ def _everything(document: Any, source: str) -> str:
     return text
 
 
-def _told(document: Any, linked: Any, metas: dict[str, str], text: str) -> tuple[str, str]:
+def _data_text(document: Any, linked: Any, metas: dict[str, str], text: str) -> tuple[str, str]:
     """What `_from_data` gives, where the page itself has few words."""
     # Most texts have enough of them early.
-    few = text.count(" ", 0, _MANY) < _FEW and text.count(" ") < _FEW
+    few = text.count(" ", 0, _MANY_CHARS) < _FEW_WORDS and text.count(" ") < _FEW_WORDS
     return _from_data(document, linked, metas, text) if few else ("", "")
 
 
 def _from_data(document: Any, linked: Any, metas: dict[str, str], text: str) -> tuple[str, str]:
     """The content as the page's scripts would show it, where that is much more, and its place."""
-    least = 2 * len(text) + 200
+    min_chars = 2 * len(text) + 200
     places = (
         (linked_text(linked), "JSON-LD"),
         (state_text(document), "script data"),
         (max((metas.get(name, "") for name in _DESCRIPTIONS), key=len), "description"),
     )
-    return next((one for one in places if len(one[0]) > least), ("", ""))
+    return next((one for one in places if len(one[0]) > min_chars), ("", ""))
 
 
-def _with_data(text: str, reading: Reading) -> str:
+def _with_data(text: str, reading: ChosenPage) -> str:
     """What the page shows, followed by what its data tell, unless that holds it already."""
     if not reading.data or not reading.text or reading.text in reading.data:
         return reading.data or text
     return f"{text}\n\n{reading.data}"
 
 
-def _assembled(reading: Reading, written: Written) -> Extraction:
+def _assembled(reading: ChosenPage, written: Written) -> Extraction:
     meta = reading.meta
     return Extraction(
         markdown=written.markdown,
-        text=reading.told,
+        text=reading.full_text,
         title=meta.title,
         byline=meta.byline,
         site_name=meta.site_name,

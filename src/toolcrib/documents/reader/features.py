@@ -1,28 +1,29 @@
-"""What the scorer looks at: columns of bytes, one byte for each block of a page."""
+"""Features of the scorer: columns of bytes, one byte for each block of a page."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 from math import log
-from operator import floordiv, sub
+from operator import floordiv, mul, sub
 from typing import TypeVar
 
-from toolcrib.documents.reader import tags
-from toolcrib.documents.reader.byte_codes import (
+from toolcrib.documents.reader.chains import (
     CLIPPED,
     LIMIT,
     LOGS,
+    ROOTS,
     SHARE,
+    Chains,
     bit_columns,
+    block_sums,
     log_code,
+    picker,
     signed_code,
 )
-from toolcrib.documents.reader.chains import Chains, block_sums, picker
-from toolcrib.documents.reader.lexicon import SHORT, Lexicon
-from toolcrib.documents.reader.tags import TAG_IDS
-from toolcrib.documents.reader.tree import Block, Page
+from toolcrib.documents.reader.lexicon import MAX_SHORT_WORDS, Lexicon
+from toolcrib.documents.reader.tree import HIDDEN, MAIN, TAG_IDS, Block, PageTables
 
 _ENDS = (".", "!", "?", "\u2026", "\u3002", "\uff01", "\uff1f", '."', ".\u201d", ".)")
 _PRICED = "$€£¥"
@@ -82,7 +83,7 @@ def text_columns(blocks: list[Block], words: list[int], lexicon: Lexicon) -> lis
     ]
     copies = Counter(texts)
     read = {
-        text: lexicon.text(text[:_HEAD], own) if own <= SHORT else (0, 0)
+        text: lexicon.text(text[:_HEAD], own) if own <= MAX_SHORT_WORDS else (0, 0)
         for text, own in dict(zip(texts, words, strict=True)).items()
     }
     joined = "".join(heads)
@@ -102,7 +103,7 @@ def text_columns(blocks: list[Block], words: list[int], lexicon: Lexicon) -> lis
         bytes([min(255, text.count("\n")) for text in texts]),
         bytes(["?" in head for head in heads]),
         bytes([CLIPPED[mean] for mean, _ in found]),
-        bytes([CLIPPED[least] for _, least in found]),
+        bytes([CLIPPED[low] for _, low in found]),
         bytes([LOGS[copies[text]] for text in texts]),
     ]  # fmt: skip
 
@@ -110,7 +111,7 @@ def text_columns(blocks: list[Block], words: list[int], lexicon: Lexicon) -> lis
 class Sheet:
     """All columns of one page, and the page's own row."""
 
-    def __init__(self, page: Page, title: str, lexicon: Lexicon) -> None:
+    def __init__(self, page: PageTables, title: str, lexicon: Lexicon) -> None:
         self.page = page
         self.title = frozenset(title.lower().split())
         self.lexicon = lexicon
@@ -146,15 +147,15 @@ class Sheet:
             _bytes(at([element.depth for element in elements])),
             bytes([LOGS[one] for one in above(children)]),
             _clipped(at(names)),
-            _clipped([least for _, least, _ in at(chains.names)]),
+            _clipped([low for _, low, _ in at(chains.names)]),
             _clipped(chains.inline),
             _clipped(above(names)),
             _clipped(at(chains.path_sums)),
-            _clipped(at(chains.path_least)),
-            _clipped(at(chains.path_most)),
+            _clipped(at(chains.path_min)),
+            _clipped(at(chains.path_max)),
             _bytes(at(chains.path_far)),
             bytes([LOGS[one] for one in at(chains.own)]),
-            bytes([LOGS[one] for one in at(chains.most)]),
+            bytes([LOGS[one] for one in at(chains.path_repeats)]),
             bytes([log_code(one) for one in at(chains.mean)]),
             _bytes(at(chains.level)),
         ]
@@ -196,9 +197,9 @@ class Sheet:
         for number, (block, level) in enumerate(zip(blocks, self.levels, strict=True)):
             fit = 0
             if block.words <= _TITLE_WORDS and title:
-                said = block.text.lower().split()
-                if not title.isdisjoint(said):
-                    own = set(said)
+                block_words = block.text.lower().split()
+                if not title.isdisjoint(block_words):
+                    own = set(block_words)
                     shared = len(own & title)
                     fit = 195 * shared // (len(own) + len(title) - shared)
             if level == h1:
@@ -254,9 +255,9 @@ class Sheet:
             flags |= element.flags
             articles += element.tag == "article"
         hidden = 0
-        if flags & tags.HIDDEN:
+        if flags & HIDDEN:
             elements = page.elements
-            hidden = sum(b.words for b in page.blocks if elements[b.element].flags & tags.HIDDEN)
+            hidden = sum(b.words for b in page.blocks if elements[b.element].flags & HIDDEN)
         by_level = [0] * 16
         for block, level in zip(page.blocks, levels, strict=True):
             by_level[level] += block.words
@@ -271,11 +272,11 @@ class Sheet:
             by_level[_CELL] / words,
             sums.heads[-1] / count,
             log(1 + articles),
-            log(1 + self.chains.most_repeated[0]),
-            log(1 + self.chains.most_repeated[1]),
+            log(1 + self.chains.best_repeat[0]),
+            log(1 + self.chains.best_repeat[1]),
             log(1 + page.inputs),
             log(1 + page.images),
-            float(bool(flags & tags.MAIN)),
+            float(bool(flags & MAIN)),
             hidden / words,
             self.texts[_MONEY].count(1) / count,
             levels.count(_CODE) / count,
@@ -309,3 +310,102 @@ def around(totals: list[_Number], reach: int) -> Iterator[_Number]:
 def _means(totals: list[int], words: list[int], reach: int) -> list[int]:
     own = [size or 1 for size in around(words, reach)]
     return list(map(floordiv, around(totals, reach), own))
+
+
+# The second pass scores each block beside the first pass's chances of the blocks around it.
+
+SECOND_NAMES = (
+    "chance", "m3", "m2", "m1", "q1", "q2", "q3", "rank", "w2", "w5", "w15", "before", "after",
+    "a0", "a1", "a2", "a3", "b0", "b1", "b2", "b3", "up_best", "group", "kin",
+)  # fmt: skip
+"""The columns."""
+SHARED_NAMES = ("page", "most", "expected", "top", "mean")
+
+
+def second_columns(
+    page: PageTables, chains: Chains, chances: list[float]
+) -> tuple[list[bytes], list[float]]:
+    """Columns named by NAMES, and what all blocks share, named by SHARED_NAMES.
+
+    Args:
+        page: the page.
+        chains: its elements.
+        chances: of all blocks.
+    """
+    words = chains.sums.words
+    sizes = [block.words for block in page.blocks]
+    weights = list(map(mul, chances, sizes))
+    hits = list(accumulate(weights, initial=0.0))
+    rows = b"".join(_beyond(chains, hits))
+    top = page.elements[chains.top]
+    shared = [
+        hits[-1] / max(1, words[-1]),
+        max(chances),
+        log(1 + hits[-1]),
+        _mean(hits, words, top.start, top.end),
+        sum(chances) / len(chances),
+    ]
+    columns = _near(chances, hits, words) + strided(rows, 9)
+    alike = [_ratios(keys, weights, sizes) for keys in (chains.keys, chains.above)]
+    return columns + alike, shared
+
+
+def _near(chances: list[float], hits: list[float], words: list[int]) -> list[bytes]:
+    """What was thought of a block and of those before and after it."""
+    count = len(chances)
+    own = bytes([ROOTS[int(1000 * chance)] for chance in chances])
+    ranks = bytearray(count)
+    for place, number in enumerate(sorted(range(count), key=chances.__getitem__)):
+        ranks[number] = place * SHARE // count
+    windows = [
+        bytes([
+            ROOTS[int(1000 * hit / size)]
+            for hit, size in zip(around(hits, reach), around(words, reach), strict=True)
+        ])
+        for reach in (2, 5, 15)
+    ]  # fmt: skip
+    share = SHARE / max(hits[-1], 1e-6)
+    before = bytes([int(one * share) for one in hits])
+    back = [(b"\x00" * step + own)[:count] for step in (3, 2, 1)]
+    on = [(own + b"\x00" * step)[step:] for step in (1, 2, 3)]
+    return [own, *back, *on, bytes(ranks), *windows, before[:-1], before[1:]]
+
+
+def _beyond(chains: Chains, hits: list[float]) -> list[bytes]:
+    """By block, of the next four wider and wider elements: means, shares, the best product."""
+    wider, words = chains.wider, chains.sums.words
+    expected = max(hits[-1], 1e-6)
+    first = chains.first_wider()
+    known: dict[int, bytes] = {}
+    figures: dict[int, tuple[float, float]] = {}
+    for start in dict.fromkeys(first):
+        index, found = start, []
+        for _ in range(4):
+            figure = figures.get(index)
+            if figure is None:
+                low, high = chains.starts[index], chains.ends[index]
+                share = (hits[high] - hits[low]) / expected
+                figure = figures[index] = (_mean(hits, words, low, high), share)
+            found.append(figure)
+            index = wider[index]
+        best = max([mean * share for mean, share in found])
+        (a, b), (c, d), (e, f), (g, h) = found
+        known[start] = bytes([
+            ROOTS[int(1000 * min(max(one, 0.0), 1.0))] for one in (a, c, e, g, b, d, f, h, best)
+        ])  # fmt: skip
+    return [known[index] for index in first]
+
+
+def _ratios(keys: Sequence[int], weights: list[float], sizes: list[int]) -> bytes:
+    """By block, what was thought of all blocks with its key."""
+    hits: dict[int, float] = {}
+    words: dict[int, int] = {}
+    for key, weight, size in zip(keys, weights, sizes, strict=True):
+        hits[key] = hits.get(key, 0.0) + weight
+        words[key] = words.get(key, 0) + size
+    coded = {key: ROOTS[int(1000 * total / words[key])] for key, total in hits.items()}
+    return bytes([coded[key] for key in keys])
+
+
+def _mean(hits: list[float], words: list[int], low: int, high: int) -> float:
+    return (hits[high] - hits[low]) / max(1, words[high] - words[low])

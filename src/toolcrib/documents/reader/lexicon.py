@@ -11,14 +11,14 @@ _CAMEL = re.compile(r"[A-Z]+[a-z]*|[a-z]+")
 _WORD = re.compile(r"[^\W\d_]+|[$€£¥©|•#%@]")
 _ASCII_WORD = re.compile(r"[a-z]+|[$|#%@]")
 """The same in a text without other letters, where it is quicker."""
-SHORT = 30
+MAX_SHORT_WORDS = 30
 """Texts up to this many words are looked at word by word."""
-_FEW = 5
+_MAX_CACHED_WORDS = 5
 """Texts up to this many words come again on other pages."""
-_LONGEST = 20
+_MAX_WORD_LETTERS = 20
 """Letters of a word of a name that is learned."""
 MAX_CACHED = 4_000
-MOST = 127
+MAX_ODDS = 127
 """The greatest sum, in tenths."""
 Summary = tuple[int, int, int]
 _NOTHING: Summary = (0, 0, 0)
@@ -26,7 +26,7 @@ _NOTHING: Summary = (0, 0, 0)
 
 def name_words(name: str) -> frozenset[str]:
     """The words of class names and ids: `relatedPosts` has `related` and `posts`."""
-    return frozenset(word for word in _words_in(name) if 2 <= len(word) <= _LONGEST)
+    return frozenset(word for word in _words_in(name) if 2 <= len(word) <= _MAX_WORD_LETTERS)
 
 
 def _words_in(name: str) -> Iterable[str]:
@@ -39,7 +39,7 @@ def text_words(text: str, words: int) -> frozenset[str]:
     found = (_ASCII_WORD if lowered.isascii() else _WORD).findall(lowered)
     if words <= 4:
         found.append("=" + "_".join(found))
-    return frozenset(found[: SHORT + 1])
+    return frozenset(found[: MAX_SHORT_WORDS + 1])
 
 
 @dataclass(slots=True)
@@ -64,32 +64,34 @@ class Lexicon:
 
     def text(self, text: str, words: int) -> tuple[int, int]:
         """Mean, finer by three, and least of the words of a text; zeros where it is long."""
-        if words > SHORT:
+        if words > MAX_SHORT_WORDS:
             return 0, 0
         known = self._read.get(text)
         if known is None:
             odds = self.texts
             values = [odds[word] for word in text_words(text, words) if word in odds]
-            known = _mean_and_least(values, words) if values else (0, 0)
-            if words <= _FEW:
+            known = _mean_and_min(values, words) if values else (0, 0)
+            if words <= _MAX_CACHED_WORDS:
                 if len(self._read) >= MAX_CACHED:
                     self._read.clear()
                 self._read[text] = known
         return known
 
 
-def _mean_and_least(values: list[int], words: int) -> tuple[int, int]:
-    total, least = max(-MOST, min(MOST, sum(values))), min(values)
-    return max(-MOST, min(MOST, 3 * total // (words + 1))), max(-MOST, least) if least < 0 else 0
+def _mean_and_min(values: list[int], words: int) -> tuple[int, int]:
+    total, low = max(-MAX_ODDS, min(MAX_ODDS, sum(values))), min(values)
+    return max(-MAX_ODDS, min(MAX_ODDS, 3 * total // (words + 1))), max(
+        -MAX_ODDS, low
+    ) if low < 0 else 0
 
 
 def _summary(values: list[int]) -> Summary:
     if len(values) == 1:
-        value = max(-MOST, min(MOST, values[0]))
+        value = max(-MAX_ODDS, min(MAX_ODDS, values[0]))
         return (value, value, 0) if value < 0 else (value, 0, value)
-    total, least, most = sum(values), min(values), max(values)
+    total, low, high = sum(values), min(values), max(values)
     return (
-        max(-MOST, min(MOST, total)),
-        max(-MOST, least) if least < 0 else 0,
-        min(MOST, most) if most > 0 else 0,
+        max(-MAX_ODDS, min(MAX_ODDS, total)),
+        max(-MAX_ODDS, low) if low < 0 else 0,
+        min(MAX_ODDS, high) if high > 0 else 0,
     )

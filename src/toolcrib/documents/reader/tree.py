@@ -1,23 +1,118 @@
-"""A page as a table of elements and a table of blocks of text, from one walk of its tree."""
+"""A page as a table of elements and a table of blocks of text, from one walk of its tree.
+
+What tags, roles and marks of hiding say of the text in an element stands here too.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
-from toolcrib.documents.reader.hidden import Visibility, visibility
-from toolcrib.documents.reader.tags import (
-    FOLDED,
-    FOOTER,
-    HIDDEN,
-    INLINE,
-    NAV,
-    ROLE_FLAGS,
-    SKIPPED,
-    TAG_FLAGS,
-    VOID,
+SKIPPED = frozenset({
+    "script", "style", "template", "iframe", "object", "embed", "canvas", "select",
+    "datalist", "audio", "video", "head", "textarea", "map", "svg", "noembed", "noframes", "title",
+    "progress", "meter", "dialog-polyfill", "link", "meta", "base", "param", "source", "track",
+    "input", "applet", "rp", "rt",
+})  # fmt: skip
+"""Their text is no text of the page."""
+
+INLINE = frozenset({
+    "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em",
+    "font", "i", "ins", "kbd", "label", "mark", "math", "nobr", "output", "q", "rb", "ruby", "s",
+    "samp", "small", "span", "strike", "strong", "sub", "sup", "time", "tt", "u", "var", "wbr",
+})  # fmt: skip
+"""They stay within a line of text."""
+
+VOID = frozenset({"br", "hr", "img"})
+"""They have no text."""
+
+TAG_IDS = {
+    tag: number
+    for number, tag in enumerate(
+        (
+            "other", "p", "div", "li", "h1", "h2", "h3", "h4", "h5", "h6", "td", "th", "dt", "dd",
+            "pre", "blockquote", "button", "figcaption", "section", "article", "main", "header",
+            "footer", "nav", "aside", "form", "ul", "ol", "table", "caption", "summary", "details",
+            "fieldset", "address", "body", "tr", "dl", "figure", "legend", "center", "span", "a",
+        )
+    )
+}  # fmt: skip
+"""A small number for each tag that the scorer tells apart."""
+
+NAV, HEADER, FOOTER, ASIDE, MAIN, ARTICLE, FORM, TABLE, LIST, DIALOG, BUTTON, FIGURE, QUOTE, PRE = (
+    1 << bit for bit in range(14)
 )
+HIDDEN, NOSCRIPT = 1 << 14, 1 << 15
+FOLDED = 1 << 16
+"""Its text was not looked at."""
+
+TAG_FLAGS = {
+    "nav": NAV, "header": HEADER, "footer": FOOTER, "aside": ASIDE, "main": MAIN,
+    "article": ARTICLE, "form": FORM, "table": TABLE, "ul": LIST, "ol": LIST, "menu": NAV | LIST,
+    "dialog": DIALOG, "button": BUTTON, "figure": FIGURE, "blockquote": QUOTE, "pre": PRE,
+    "noscript": NOSCRIPT,
+}  # fmt: skip
+"""What a tag says of all the text inside it."""
+
+ROLE_FLAGS = {
+    "navigation": NAV, "banner": HEADER, "contentinfo": FOOTER, "complementary": ASIDE,
+    "main": MAIN, "article": ARTICLE, "form": FORM, "search": FORM | NAV, "dialog": DIALOG,
+    "alertdialog": DIALOG, "alert": DIALOG, "menu": NAV, "menubar": NAV, "toolbar": NAV,
+    "button": BUTTON, "list": LIST,
+}  # fmt: skip
+"""What an ARIA role says of all the text inside it."""
+
+
+# Text that the page hides.
+
+Visibility = Literal["shown", "revealed", "hidden"]
+
+_STYLE = re.compile(
+    r"display\s*:\s*none|visibility\s*:\s*hidden|(?:^|[;\s])opacity\s*:\s*0(?:\.0+)?\s*(?:;|$|!)"
+    r"|font-size\s*:\s*0(?:px|em|rem|pt|%)?\s*(?:;|$|!)",
+    re.IGNORECASE,
+)
+# The first frame of an animation, not a disguise.
+_ANIMATED = re.compile(r"transform|translate|transition|will-change|animation", re.IGNORECASE)
+_TABS = re.compile(
+    r"tab|panel|accordion|collaps|expand|faq|answer|toggle|disclosure|reveal|spoiler|read-?more"
+    r"|show-?more|details|slide|carousel|content-?body",
+    re.IGNORECASE,
+)
+MAX_STYLE = 2000
+"""Characters of a style attribute that are looked at."""
+_STREAMED = re.compile(r"[SBP]:[0-9a-f]+\Z")
+
+
+def _may_hide(style: str) -> bool:
+    """Whether the expression may find something: most styles are soon passed over."""
+    return "none" in style or "hidden" in style or "opacity" in style or "size" in style
+
+
+def visibility(node: Any) -> Visibility:
+    """Whether an element is marked as invisible where it stands.
+
+    "revealed" is what a click or a script of the page makes visible: the panels of tabs and
+    accordions, parts that arrive after the rest, the first frame of an animation.
+    """
+    style = node.attr("style")
+    found = _STYLE.search(style[:MAX_STYLE]) if style and _may_hide(style.lower()) else None
+    if found is None:
+        if node.attr("hidden") is None:
+            return "shown"
+        if _STREAMED.match(node.attr("id") or ""):
+            return "revealed"
+    elif found.group().lstrip("; ").lower().startswith("opacity"):
+        return "revealed" if _ANIMATED.search(style[:MAX_STYLE]) else "hidden"
+    elif "size" in found.group().lower():
+        return "hidden"
+    if node.attr("role") in ("tabpanel", "region") or node.attr("aria-labelledby"):
+        return "revealed"
+    name = f"{node.attr('class') or ''} {node.attr('id') or ''}"
+    return "revealed" if _TABS.search(name[:MAX_STYLE]) else "hidden"
+
 
 MAX_ELEMENTS = 20_000
 """Elements of a page that is chosen from; among 1,500 pages none had more than 9,000."""
@@ -66,7 +161,7 @@ class Element:
 
 
 @dataclass(slots=True)
-class Page:
+class PageTables:
     """The tables, and how many pictures and fields of forms there are.
 
     `whole` is False where the walk was given up because of the size.
@@ -88,11 +183,11 @@ _KINDS = {
     **dict.fromkeys(SKIPPED | VOID, _VOID),
 }  # fmt: skip
 """What a tag is; any other is a block-level one."""
-_TOLD = frozenset({"class", "id", "role", "style", "hidden"})
+_NOTED_ATTRIBUTES = frozenset({"class", "id", "role", "style", "hidden"})
 """Attributes that say something of an element."""
 _MENUS = NAV | FOOTER
 _CONTENT = "p, h1, main, article, pre, blockquote, table"
-_FEW_WORDS = 150
+_MIN_WORDS = 150
 """Words under which a page is read with its menus."""
 
 
@@ -101,10 +196,10 @@ def _skip(_: Any, __: str) -> int:
     return _VOID
 
 
-def _name(node: Any, told: frozenset[str]) -> str:
+def _name(node: Any, noted: frozenset[str]) -> str:
     """Its class and its id, where it has them."""
-    name = node.attr("class") or "" if "class" in told else ""
-    if "id" in told:
+    name = node.attr("class") or "" if "class" in noted else ""
+    if "id" in noted:
         name = f"{name} {node.attr('id')}"
     return name[:MAX_NAME] if len(name) > MAX_NAME else name
 
@@ -112,11 +207,11 @@ def _name(node: Any, told: frozenset[str]) -> str:
 class _Walk:
     """One pass over the tree, without recursion."""
 
-    def __init__(self, root: Any, shown: frozenset[Any], *, folding: bool) -> None:
+    def __init__(self, root: Any, revealed: frozenset[Any], *, folding: bool) -> None:
         self.folding = folding
-        self.page = Page([Element("body", "", -1, 0, 0, 0, root, 0)], [], [])
+        self.page = PageTables([Element("body", "", -1, 0, 0, 0, root, 0)], [], [])
         self.root = root
-        self.shown = shown
+        self.revealed = revealed
         self.current = 0
         self.link_depth = 0
         self.bold_depth = 0
@@ -132,7 +227,7 @@ class _Walk:
         self.link_chars = self.links = self.emphasis = 0
         self.inline = self.inline_name = ""
 
-    def run(self) -> Page:
+    def run(self) -> PageTables:
         """All elements and blocks, or those up to the limit."""
         from turbohtml import Element as Node
         from turbohtml import Text
@@ -159,7 +254,7 @@ class _Walk:
                         break
             else:
                 if kind != _PLAIN:
-                    self._leave(kind)
+                    self._exit(kind)
                 if not stack:
                     return self.page
                 children, kind = stack.pop()
@@ -179,13 +274,13 @@ class _Walk:
         """End all elements that are open, the innermost last in the list."""
         self.page.whole = False
         while kinds:
-            self._leave(kinds.pop())
+            self._exit(kinds.pop())
 
     def _hides(self, node: Any) -> Visibility:
         """Whether an element is seen; what is hidden is not entered."""
         seen = visibility(node)
         if seen == "hidden":
-            if node in self.shown:
+            if node in self.revealed:
                 return "revealed"
             self.page.hidden.append(node)
         return seen
@@ -240,16 +335,16 @@ class _Walk:
         current, elements = self.current, self.page.elements
         parent = elements[current]
         flags, name = parent.flags, ""
-        if attrs and (told := _TOLD.intersection(attrs)):
-            if "style" in told or "hidden" in told:
+        if attrs and (noted := _NOTED_ATTRIBUTES.intersection(attrs)):
+            if "style" in noted or "hidden" in noted:
                 seen = self._hides(node)
                 if seen == "hidden":
                     return _VOID
                 if seen != "shown":
                     flags |= HIDDEN
-            if "role" in told:
+            if "role" in noted:
                 flags |= ROLE_FLAGS.get(node.attr("role") or "", 0)
-            name = _name(node, told)
+            name = _name(node, noted)
         if self.parts:
             self.flush()
         flags |= TAG_FLAGS.get(tag, 0)
@@ -269,7 +364,7 @@ class _Walk:
         """Whether an element is a menu or a foot with nothing in it that looks like content."""
         return self.folding and node.select_one(_CONTENT) is None
 
-    def _leave(self, kind: int) -> None:
+    def _exit(self, kind: int) -> None:
         if kind == _BLOCK:
             if self.parts:
                 self.flush()
@@ -324,7 +419,7 @@ def collapse(text: str) -> str:
     return "\n".join(lines).strip()
 
 
-def read_tree(root: Any) -> Page:
+def read_tree(root: Any) -> PageTables:
     """The elements and blocks below a node of turbohtml's tree.
 
     What is marked as hidden is left out, unless it is most of the page: then the mark is
@@ -342,11 +437,11 @@ def read_tree(root: Any) -> Page:
     return page
 
 
-def _hold_much(page: Page, words: int) -> bool:
+def _hold_much(page: PageTables, words: int) -> bool:
     """Whether the menus that were passed over may be what the page is about."""
-    if words >= 2 * _FEW_WORDS:
+    if words >= 2 * _MIN_WORDS:
         return False
     folded = [element.node for element in page.elements if element.flags & FOLDED]
-    if words < _FEW_WORDS:
+    if words < _MIN_WORDS:
         return bool(folded)
     return any(len(node.text.split()) > 2 * words for node in folded)

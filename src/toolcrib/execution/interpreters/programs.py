@@ -4,12 +4,153 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
 
 from toolcrib.core.config import environment
 from toolcrib.core.context import Ctx
-from toolcrib.files.workspace import Workspace
+from toolcrib.core.errors import Unavailable
+from toolcrib.files.paths import Workspace
+
+# Programs that are not there: what each is, and how to get it, in one line.
+
+PIP = (
+    "The user can install it in the workspace's .venv (runs have no network): "
+    "python3 -m venv .venv; .venv/bin/pip install {}"
+)
+NPM = "Install it in the project: npm install --save-dev {}"
+SYSTEM_PACKAGE = "Install {} from your system's packages"
+RUST = "Install Rust from https://rustup.rs"
+NODE = "It comes with Node.js: https://nodejs.org"
+KNOWN = {
+    "python": "python3 may be there; else install it from your system's packages",
+    "python3": SYSTEM_PACKAGE.format("python3"),
+    "pip": "Try python3 -m pip; runs have no network, so install packages yourself",
+    **{name: PIP.format(name) for name in ("pytest", "ruff", "flake8", "pylint", "mypy")},
+    "node": "Install Node.js from https://nodejs.org",
+    "npm": NODE,
+    "npx": NODE,
+    "yarn": "Install it with: npm install -g yarn",
+    "pnpm": "Install it with: npm install -g pnpm",
+    "deno": 'Install it with: pip install "toolcrib[js]", or from https://deno.com',
+    "bun": "Install it from https://bun.sh",
+    **{name: NPM.format(name) for name in ("jest", "vitest", "mocha", "eslint")},
+    "biome": NPM.format("@biomejs/biome"),
+    "go": "Install Go from https://go.dev/dl",
+    "cargo": RUST,
+    "rustc": RUST,
+    "java": SYSTEM_PACKAGE.format("a JDK"),
+    **{name: SYSTEM_PACKAGE.format(name) for name in ("make", "gcc", "git", "jq")},
+}
+NEVER = {
+    "sudo": "runs have no other rights than these: leave sudo out; the user does what needs it",
+    "su": "runs have no other rights than these; the user does what needs more",
+    "docker": "runs cannot reach Docker, also where it is installed",
+    **dict.fromkeys(
+        ("apt", "apt-get", "yum", "dnf", "apk", "pacman", "brew", "snap", "zypper"),
+        "system packages are the user's to install: runs change nothing outside the workspace",
+    ),
+}
+"""What no run can use, and why."""
+
+
+def how_to_get(program: str) -> str:
+    """What is missing and how to get it, without a full stop at the end."""
+    if program in NEVER:
+        return NEVER[program]
+    if program in KNOWN:
+        return f"{program} is not installed. {KNOWN[program]}"
+    return f"{program} is not on this machine, or not where runs may read (run.readable)"
+
+
+def not_installed(program: str) -> Unavailable:
+    """The error for a program that a tool cannot do without."""
+    said = f"{program} is not installed."
+    return Unavailable(said, hint=f"{KNOWN.get(program, 'Install it, or use another')}.")
+
+
+# What compilers, package managers and their caches keep outside of the workspace.
+
+# Named one by one: beside them lie tokens, such as ~/.cargo/credentials.toml.
+AT_HOME = (
+    *(".cargo/bin", ".cargo/registry", ".cargo/git", ".cargo/env", ".rustup"),
+    *("go/bin", "go/pkg", "sdk", ".local/bin", ".local/lib", ".local/share/uv/python"),
+    *(".local/share/uv/tools", ".local/share/pipx/venvs", ".local/share/mise/installs"),
+    *(".local/share/fnm", ".local/share/pnpm", ".nvm/versions", ".volta/bin", ".volta/tools"),
+    *(".deno/bin", ".bun/bin", ".bun/install/cache", ".pyenv/versions", ".pyenv/bin"),
+    *(".pyenv/shims", ".pyenv/libexec", ".rbenv/versions", ".rbenv/shims", ".asdf/installs"),
+    *(".asdf/shims", ".sdkman/candidates", ".m2/repository", ".npm/_cacache", ".ghcup/bin"),
+    *("miniconda3", "anaconda3", "mambaforge", "miniforge3", ".local/share/virtualenvs"),
+)
+ELSEWHERE = ("/opt", "/usr/local/go", "/snap", "/nix/store", "/home/linuxbrew/.linuxbrew")
+OF_VARIABLES = {
+    "CARGO_HOME": ("bin", "registry", "git"),
+    "RUSTUP_HOME": ("",),
+    "GOROOT": ("",),
+    "GOPATH": ("bin", "pkg"),
+    "JAVA_HOME": ("",),
+    "NVM_DIR": ("versions",),
+    "VIRTUAL_ENV": ("",),
+    "CONDA_PREFIX": ("",),
+}
+OFFLINE = {"PIP_RETRIES": "0", "npm_config_fetch_retries": "0", "CARGO_NET_RETRY": "0"}
+"""Without network to try once is enough: it would take minutes else."""
+SCRATCH = "/tmp"  # noqa: S108 - that of the run
+
+
+@dataclass(frozen=True, slots=True)
+class Toolchains:
+    """Folders to read, and the variables by which programs find them."""
+
+    readable: tuple[Path, ...] = ()
+    environment: dict[str, str] = field(default_factory=dict)
+
+
+def toolchains(ctx: Ctx) -> Toolchains:
+    """The toolchains of this machine and user. It looks at the disk, so it blocks a little."""
+    workspace = ctx.use(Workspace)
+    own = home()
+    named = environment(OF_VARIABLES)
+    wanted = [own / place for place in AT_HOME] + [Path(place) for place in ELSEWHERE]
+    for name, parts in OF_VARIABLES.items():
+        value = named.get(name, "")
+        if value.startswith("/"):
+            wanted += [Path(value) / part for part in parts]
+    for folder in search_path():
+        if not workspace.holds(folder):
+            wanted += [Path(folder), *prefix_of(f"{folder}/x")]
+    readable = tuple(path for path in dict.fromkeys(wanted) if _is_open(path, own))
+    offline = {} if ctx.config.run.network else OFFLINE
+    return Toolchains(readable, _variables(own, named) | offline)
+
+
+def _is_open(path: Path, own: Path) -> bool:
+    """Whether a folder is there, and holds nothing beside programs."""
+    return path.exists() and not is_above(path, own) and not is_among(path, SYSTEM)
+
+
+def _variables(own: Path, named: dict[str, str]) -> dict[str, str]:
+    """Where programs look for what the run may read, and may write what they must."""
+    said = {
+        "GOCACHE": f"{SCRATCH}/go-build",
+        "GOFLAGS": "-buildvcs=false",
+        "GOTOOLCHAIN": "local",
+        "npm_config_cache": f"{SCRATCH}/npm",
+        "npm_config_update_notifier": "false",
+        "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "NO_COLOR": "1",
+    }
+    for name, place in (("CARGO_HOME", ".cargo"), ("RUSTUP_HOME", ".rustup"), ("GOPATH", "go")):
+        folder = Path(named.get(name) or own / place)
+        if folder.is_dir():
+            said[name] = str(folder)
+    for name in ("GOROOT", "JAVA_HOME", "VIRTUAL_ENV", "CONDA_PREFIX"):
+        if named.get(name):
+            said[name] = named[name]
+    return said
+
 
 DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"
 Folders: TypeAlias = tuple[Path, ...]

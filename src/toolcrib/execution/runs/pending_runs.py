@@ -1,4 +1,4 @@
-"""Held runs: rows of the store, one for each run whose changes wait for a decision."""
+"""Pending runs: rows of the store, one for each run whose changes wait for a decision."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ SCHEMA = Schema(
     ),
 )
 COLUMNS = "id, time, tool, session, kind, since, roots, step, bytes"
-MOST = 32
-"""Held runs of a store; the oldest go first."""
+MAX_PENDING = 32
+"""Pending runs of a store; the oldest go first."""
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
-    """A run that waits.
+class PendingRun:
+    """A run whose changes wait for `Runs.apply` or `Runs.drop`.
 
     Attributes:
         id: also the name of its folder.
-        time: when it was held, in seconds since 1970.
+        time: since when it waits, in seconds since 1970.
         tool, session: who ran it.
         kind: "overlay": its changes stand in its folder; "step": a step of the undo log took
             them back, and undoing that makes them again.
-        since: see `disk.upper.Upper`.
+        since: see `overlay_upper.OverlayUpper`.
         roots: the real paths of the roots, in the order of the folders.
         step: that step's number.
         size: bytes on disk.
@@ -55,31 +55,31 @@ class Held:
     size: int = 0
 
 
-def add(connection: sqlite3.Connection, held: Held) -> None:
+def add(connection: sqlite3.Connection, pending: PendingRun) -> None:
     """Write a row."""
     connection.execute(
         f"INSERT INTO held_run ({COLUMNS}) VALUES (?,?,?,?,?,?,?,?,?)",  # noqa: S608
         (
-            held.id,
-            held.time,
-            held.tool,
-            held.session,
-            held.kind,
-            held.since,
-            json.dumps(held.roots),
-            held.step,
-            held.size,
+            pending.id,
+            pending.time,
+            pending.tool,
+            pending.session,
+            pending.kind,
+            pending.since,
+            json.dumps(pending.roots),
+            pending.step,
+            pending.size,
         ),
     )
 
 
-def find(connection: sqlite3.Connection, run: str) -> Held | None:
+def find(connection: sqlite3.Connection, run: str) -> PendingRun | None:
     """One row."""
     rows = connection.execute(f"SELECT {COLUMNS} FROM held_run WHERE id = ?", (run,))  # noqa: S608
     return next(map(_of_row, rows), None)
 
 
-def every(connection: sqlite3.Connection) -> list[Held]:
+def all_pending(connection: sqlite3.Connection) -> list[PendingRun]:
     """All, the newest first."""
     statement = f"SELECT {COLUMNS} FROM held_run ORDER BY time DESC, id"  # noqa: S608
     return [_of_row(row) for row in connection.execute(statement)]
@@ -90,19 +90,19 @@ def drop(connection: sqlite3.Connection, runs: Iterable[str]) -> None:
     connection.executemany("DELETE FROM held_run WHERE id = ?", [(run,) for run in runs])
 
 
-def too_many(found: Iterable[Held], oldest: float, most_bytes: int) -> list[Held]:
+def too_many(found: Iterable[PendingRun], oldest: float, max_bytes: int) -> list[PendingRun]:
     """Those that have expired, or for which there is no room."""
     total, gone = 0, []
-    for number, held in enumerate(found):
-        total += held.size
-        if held.time < oldest or number >= MOST or (total > most_bytes and number):
-            gone.append(held)
+    for number, pending in enumerate(found):
+        total += pending.size
+        if pending.time < oldest or number >= MAX_PENDING or (total > max_bytes and number):
+            gone.append(pending)
     return gone
 
 
-def _of_row(row: tuple[str, float, str, str, str, int, str, int, int]) -> Held:
+def _of_row(row: tuple[str, float, str, str, str, int, str, int, int]) -> PendingRun:
     run, time, tool, session, kind, since, roots, step, size = row
-    return Held(
+    return PendingRun(
         run,
         time,
         tool,

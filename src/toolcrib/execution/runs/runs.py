@@ -4,27 +4,30 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Self, TypedDict, Unpack
 
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import Denied, NotConfigured, NotFound, ToolError
 from toolcrib.core.services import Services
-from toolcrib.execution.runs import pending_runs as rows
-from toolcrib.execution.runs.background_run import Running
-from toolcrib.execution.runs.direct import Direct, DirectRun
-from toolcrib.execution.runs.disk.folders import Folders
-from toolcrib.execution.runs.fitness import Fitness
-from toolcrib.execution.runs.layered import Layered
-from toolcrib.execution.runs.outcome import APPLY_TOOL, Commit, Outcome, Ran
-from toolcrib.execution.runs.pending_runs import Held
+from toolcrib.execution.runs.direct_run import DirectRun, DirectRuns
+from toolcrib.execution.runs.folders import Folders
+from toolcrib.execution.runs.outcome import APPLY_TOOL, Commit, RunOutcome, RunResult
+from toolcrib.execution.runs.overlay_run import OverlayProbe, OverlayRun
+from toolcrib.execution.runs.pending_runs import (
+    SCHEMA,
+    PendingRun,
+    all_pending,
+    drop,
+    find,
+    too_many,
+)
+from toolcrib.files.beneath import NO_ROOTS
 from toolcrib.files.changes.changes import Changes
-from toolcrib.files.paths import SafePath
-from toolcrib.files.roots import NO_ROOTS
-from toolcrib.files.workspace import Workspace
+from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.state.store import Store
 from toolcrib.system.child import to_the_end
 from toolcrib.system.collector import Collected, OnOutput, collect
@@ -35,18 +38,82 @@ if TYPE_CHECKING:
     from toolcrib.execution.sandbox.sandbox import Sandbox
     from toolcrib.execution.sandbox.terms import Limits, Pty
 
-KEPT = 1_000_000
+
+@dataclass(slots=True)
+class BackgroundRun:
+    """A process that goes on: a job in the background, or a terminal.
+
+    It works on the files themselves. After its end `finish` makes one step of the undo log
+    of all that differs from before its start.
+
+    Attributes:
+        confined: the process; read from it, write to it, wait for it, kill it.
+        level: the boundary that holds.
+    """
+
+    confined: Confined
+    _finish: Callable[[], Awaitable[RunOutcome]]
+    _ending: asyncio.Task[RunOutcome] | None = None
+    _hurrying: asyncio.Task[RunOutcome] | None = None
+
+    @property
+    def level(self) -> str:
+        """The boundary that holds: "strong", "kernel" or "none"."""
+        return str(self.confined.level)
+
+    async def sweep(self) -> None:
+        """Wait for its end, and end what outlived it; its output would have no end else.
+
+        Where a program ends the boundary itself, at level kernel, something can.
+        """
+        await self.confined.wait()
+        await self.confined.kill(0)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it ended, and is known what it changed."""
+        return self._ending is not None and self._ending.done()
+
+    def hurry(self) -> None:
+        """End it at once, with no time to clean up, and log what it changed."""
+        if self._hurrying is None and not self.is_over:
+            self._hurrying = asyncio.ensure_future(self._end_now())
+
+    async def _end_now(self) -> RunOutcome:
+        await self.confined.kill(0)  # also where `finish` has given it time already
+        return await self.finish()
+
+    async def finish(self) -> RunOutcome:
+        """End it if it still runs, and say what it changed; more than once gives the same.
+
+        A cancellation waits until that is known and logged.
+        """
+        if self._ending is None:
+            self._ending = asyncio.ensure_future(self._end())
+        return await to_the_end(_awaited(self._ending))
+
+    async def _end(self) -> RunOutcome:
+        await self.confined.kill()
+        await self.confined.__aexit__(None, None, None)
+        return await self._finish()
+
+
+async def _awaited(work: Awaitable[RunOutcome]) -> RunOutcome:
+    return await work
+
+
+STREAM_BYTES = 1_000_000
 """Bytes kept of each stream."""
-APART = ("cross-device", "os error 18")
-NOTHING = "Nothing is held in this workspace. Run it again."
-RENAME = (
+CROSS_DEVICE_SIGNS = ("cross-device", "os error 18")
+NOTHING_PENDING = "Nothing is held in this workspace. Run it again."
+RENAME_NOTE = (
     "a folder that was there before the run cannot be renamed in one step in here (cross-device "
     "link): mv and shutil.move copy it; in place of git mv: mv, then git add -A. In the "
     "background (background=true) it can."
 )
 
 
-class How(TypedDict, total=False):
+class SpawnOptions(TypedDict, total=False):
     """What is passed on to the sandbox; see `Sandbox.spawn`."""
 
     stdin: bytes | Literal["pipe"] | None
@@ -72,12 +139,12 @@ class Runs:
         self._workspace = services.use(Workspace)
         self._changes = services.use(Changes)
         store = services.use(Store)
-        self._rows = store.area(rows.SCHEMA)
+        self._rows = store.area(SCHEMA)
         self._folders = Folders(store.path)
-        self._fitness = Fitness(self._folders, self._workspace)
-        self._direct = Direct(self._folders.base, services, self._rows)
+        self._overlays = OverlayProbe(self._folders, self._workspace)
+        self._direct = DirectRuns(self._folders.base, services, self._rows)
         self._swept = False
-        self._going: list[Running] = []
+        self._going: list[BackgroundRun] = []
         self._ending = False
 
     @classmethod
@@ -101,8 +168,8 @@ class Runs:
         commit: Commit | None = None,
         seconds: float | None = None,
         on_output: OnOutput | None = None,
-        **how: Unpack[How],
-    ) -> Ran:
+        **options: Unpack[SpawnOptions],
+    ) -> RunResult:
         """Run a program to its end, or to the end of its time; then nothing of it is left.
 
         What was stopped before its end is held under "auto".
@@ -115,8 +182,8 @@ class Runs:
             commit: "auto" makes the changes, "ask" holds them for `apply`, "never" shows
                 and drops them; None is the configured one.
             seconds: how long it may take; None waits for the end.
-            on_output: told of each chunk. The program waits while it takes its time.
-            how: see `Sandbox.spawn`.
+            on_output: called with each chunk. The program waits while it takes its time.
+            options: see `Sandbox.spawn`.
 
         Raises:
             Unavailable: no boundary here, no such program, or nothing could be held back.
@@ -125,30 +192,32 @@ class Runs:
         """
         await self._get_ready()
         commit = commit or self._config.run.commit
-        way = await self._way(tool, commit)
-        async with way:
-            views = await way.prepare(ctx)
+        strategy = await self._strategy(tool, commit)
+        async with strategy:
+            views = await strategy.prepare(ctx)
             try:
-                confined = await self._sandbox.spawn(argv, cwd=cwd, views=views, **how)
-                done = await collect(confined, seconds, on_output, KEPT)
+                confined = await self._sandbox.spawn(argv, cwd=cwd, views=views, **options)
+                done = await collect(confined, seconds, on_output, STREAM_BYTES)
             except asyncio.CancelledError:
-                if isinstance(way, DirectRun):  # what it did is there, and must not stay unseen
-                    await to_the_end(way.finish(ctx, commit, "cancelled"))
+                if isinstance(
+                    strategy, DirectRun
+                ):  # what it did is there, and must not stay unseen
+                    await to_the_end(strategy.finish(ctx, commit, "cancelled"))
                 raise
             cut = confined.stopped or ("time" if done.timed_out else "")
-            outcome = await to_the_end(way.finish(ctx, commit, cut))
+            outcome = await to_the_end(strategy.finish(ctx, commit, cut))
         await self._bound()
         size = done.stdout.size + done.stderr.size
-        layered = isinstance(way, Layered) and done.exit_code
+        layered = isinstance(strategy, OverlayRun) and done.exit_code
         if layered and await aside(size, _could_not_rename, done):
-            outcome = replace(outcome, notes=(*outcome.notes, RENAME))
+            outcome = replace(outcome, notes=(*outcome.notes, RENAME_NOTE))
         return _ran(done, confined, outcome)
 
-    async def _way(self, tool: str, commit: Commit) -> Layered | DirectRun:
+    async def _strategy(self, tool: str, commit: Commit) -> OverlayRun | DirectRun:
         """Through overlays where they work, else on the files themselves."""
         report = await self._sandbox.report()
-        if report.level == "strong" and await self._fitness.good(self._sandbox):
-            return Layered(self._services, self._folders, self._rows, tool)
+        if report.level == "strong" and await self._overlays.good(self._sandbox):
+            return OverlayRun(self._services, self._folders, self._rows, tool)
         return self._direct.run(tool, report.level, commit)
 
     async def start(
@@ -159,27 +228,27 @@ class Runs:
         tool: str,
         cwd: SafePath,
         pty: Pty | None = None,
-        **how: Unpack[How],
-    ) -> Running:
+        **options: Unpack[SpawnOptions],
+    ) -> BackgroundRun:
         """Start a program that goes on after the call; arguments and errors as `run`.
 
         It works on the files themselves, since others must see at once what it writes.
-        `Running.finish` must be called at its end, whatever that was.
+        `BackgroundRun.finish` must be called at its end, whatever that was.
         """
         await self._get_ready()
         report = await self._sandbox.report()
-        way = self._direct.run(tool, report.level, background=True)
-        async with way:
-            views = await way.prepare(ctx)
-            confined = await self._sandbox.spawn(argv, cwd=cwd, views=views, pty=pty, **how)
-            running = Running(confined, lambda: way.finish(ctx, "auto", ""))
+        strategy = self._direct.run(tool, report.level, background=True)
+        async with strategy:
+            views = await strategy.prepare(ctx)
+            confined = await self._sandbox.spawn(argv, cwd=cwd, views=views, pty=pty, **options)
+            running = BackgroundRun(confined, lambda: strategy.finish(ctx, "auto", ""))
         self._going = [other for other in self._going if not other.is_over] + [running]
         if self._ending:
             running.hurry()
         return running
 
-    async def apply(self, held_id: str, ctx: Ctx) -> Outcome:
-        """Make the changes of a held run, as one step of the undo log.
+    async def apply(self, pending_id: str, ctx: Ctx) -> RunOutcome:
+        """Make the changes of a pending run, as one step of the undo log.
 
         Where others changed the same files since, nothing is made and it stays held.
 
@@ -188,23 +257,23 @@ class Runs:
             Denied: it belongs to another conversation.
             Busy: another call is at work on it.
         """
-        held = await self._find(held_id, ctx)
-        if held.kind == "step":
-            outcome = await self._direct.apply(held, ctx)
+        pending = await self._find(pending_id, ctx)
+        if pending.kind == "step":
+            outcome = await self._direct.apply(pending, ctx)
         else:
-            way = Layered(self._services, self._folders, self._rows, held.tool)
-            async with way.of_held(held):
-                outcome = await to_the_end(way.apply(ctx))
+            strategy = OverlayRun(self._services, self._folders, self._rows, pending.tool)
+            async with strategy.of_pending(pending):
+                outcome = await to_the_end(strategy.apply(ctx))
         if outcome.state != "held":
-            await self._rows.write(lambda c: rows.drop(c, [held.id]))
+            await self._rows.write(lambda c: drop(c, [pending.id]))
         return outcome
 
-    async def drop(self, held_id: str, ctx: Ctx) -> Outcome:
-        """Throw the changes of a held run away. Raises as `apply`."""
-        held = await self._find(held_id, ctx)
-        await self._rows.write(lambda c: rows.drop(c, [held.id]))
-        await self._discard(held)
-        return Outcome("dropped")
+    async def drop(self, pending_id: str, ctx: Ctx) -> RunOutcome:
+        """Throw the changes of a pending run away. Raises as `apply`."""
+        pending = await self._find(pending_id, ctx)
+        await self._rows.write(lambda c: drop(c, [pending.id]))
+        await self._discard(pending)
+        return RunOutcome("dropped")
 
     async def close(self) -> None:
         """Log what goes on has changed; drop what a store in memory would not find again."""
@@ -232,16 +301,18 @@ class Runs:
         await self._sweep()
         await self._changes.recover()  # half of a change is no place to start from
 
-    async def _find(self, held_id: str, ctx: Ctx) -> Held:
+    async def _find(self, pending_id: str, ctx: Ctx) -> PendingRun:
         await self._sweep()
-        wanted = held_id.strip().lower()
-        found = await self._rows.read(lambda c: rows.find(c, wanted))
+        wanted = pending_id.strip().lower()
+        found = await self._rows.read(lambda c: find(c, wanted))
         if found is None or not self._is_here(found):
-            known = await self._rows.read(rows.every)
-            ids = [held.id for held in known if self._is_here(held) and _is_of(held, ctx)]
+            known = await self._rows.read(all_pending)
+            ids = [
+                pending.id for pending in known if self._is_here(pending) and _is_of(pending, ctx)
+            ]
             raise NotFound(
-                f"There is no held run {held_id[:40]}.",
-                hint=f"Held now: {', '.join(ids[:5])}." if ids else NOTHING,
+                f"There is no held run {pending_id[:40]}.",
+                hint=f"Held now: {', '.join(ids[:5])}." if ids else NOTHING_PENDING,
             )
         if not _is_of(found, ctx):
             raise Denied(
@@ -250,31 +321,31 @@ class Runs:
             )
         return found
 
-    def _is_here(self, held: Held) -> bool:
+    def _is_here(self, pending: PendingRun) -> bool:
         """Whether it still counts, and all that it ran on is part of this workspace."""
         oldest = time.time() - self._config.run.held_hours * 3600
         here = {root.real for root in self._workspace.roots}
-        return held.time >= oldest and bool(held.roots) and here.issuperset(held.roots)
+        return pending.time >= oldest and bool(pending.roots) and here.issuperset(pending.roots)
 
-    async def _discard(self, held: Held) -> None:
-        if held.kind == "step":
-            await self._direct.discard(held)
+    async def _discard(self, pending: PendingRun) -> None:
+        if pending.kind == "step":
+            await self._direct.discard(pending)
             return
         with suppress(ToolError):
-            folder = self._folders.find(held.id)
+            folder = self._folders.find(pending.id)
             if folder is not None:
                 await asyncio.to_thread(folder.remove)
 
     async def _bound(self) -> None:
-        """Drop held runs that have expired or for which there is no room."""
+        """Drop pending runs that have expired or for which there is no room."""
         settings = self._config.run
         oldest = time.time() - settings.held_hours * 3600
-        found = await self._rows.read(rows.every, quick=True)
-        gone = rows.too_many(found, oldest, settings.held_mb * 1_000_000)
+        found = await self._rows.read(all_pending, quick=True)
+        gone = too_many(found, oldest, settings.held_mb * 1_000_000)
         if gone:
-            await self._rows.write(lambda c: rows.drop(c, [held.id for held in gone]))
-            for held in gone:
-                await self._discard(held)
+            await self._rows.write(lambda c: drop(c, [pending.id for pending in gone]))
+            for pending in gone:
+                await self._discard(pending)
 
     async def _sweep(self) -> None:
         """Once a process: remove the folders that dead processes left."""
@@ -285,7 +356,7 @@ class Runs:
         # Locked first and asked for then: a run that is being held keeps its lock until
         # its row is there.
         folders = await asyncio.to_thread(self._folders.abandoned)
-        known = {held.id for held in await self._rows.read(rows.every)}
+        known = {pending.id for pending in await self._rows.read(all_pending)}
         for folder in folders:
             if folder.id in known:
                 folder.release()
@@ -294,19 +365,19 @@ class Runs:
         await self._bound()
 
 
-def _is_of(held: Held, ctx: Ctx) -> bool:
+def _is_of(pending: PendingRun, ctx: Ctx) -> bool:
     """Whether a call may decide on it: one of its conversation, or a person."""
-    return held.session == ctx.session.id or ctx.caller.surface == "cli"
+    return pending.session == ctx.session.id or ctx.caller.surface == "cli"
 
 
 def _could_not_rename(done: Collected) -> bool:
-    """Whether it was told what an overlay answers to the rename of a folder from below."""
+    """Whether its output has what an overlay answers to the rename of a folder from below."""
     texts = (str(output).casefold() for output in (done.stdout, done.stderr))
-    return any(words in text for text in texts for words in APART)
+    return any(words in text for text in texts for words in CROSS_DEVICE_SIGNS)
 
 
-def _ran(done: Collected, confined: Confined, outcome: Outcome) -> Ran:
-    return Ran(
+def _ran(done: Collected, confined: Confined, outcome: RunOutcome) -> RunResult:
+    return RunResult(
         exit_code=done.exit_code,
         stdout=done.stdout,
         stderr=done.stderr,

@@ -1,32 +1,86 @@
-"""What of a run's changes may be taken over, and as which plan."""
+"""The verdict on a run's changes: which may be taken over, as which step, and why not."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from toolcrib.core.errors import PathDenied
+from toolcrib.core.errors import PathDenied, StorageFailure, ToolError
 from toolcrib.core.settings import UndoConfig, WorkspaceConfig
-from toolcrib.execution.runs.links import leads_out
-from toolcrib.files.changes.deltas import Delta, Reading
-from toolcrib.files.changes.inspection import NEVER_DELETED
-from toolcrib.files.changes.plan import ANYTHING, Change, Plan
-from toolcrib.files.content.sizes import printable, size_of, some
-from toolcrib.files.generated_folders import BULK
+from toolcrib.execution.runs.outcome import APPLY_TOOL
+from toolcrib.files.beneath import Root
+from toolcrib.files.changes.deltas import Delta, RunDeltas
+from toolcrib.files.changes.preparation import NEVER_DELETED
+from toolcrib.files.changes.step import ANYTHING, Change, Step
+from toolcrib.files.content.display import printable, size_of, some_of
+from toolcrib.files.path_rules import GENERATED_FOLDERS, parts_beneath
 from toolcrib.files.paths import SafePath
-from toolcrib.files.repositories import Repositories
-from toolcrib.files.roots import Root
-from toolcrib.files.tree_images import Image
+from toolcrib.files.repositories import RunRepositories
+from toolcrib.files.trees import EntryState
+
+RUN_AGAIN = f"run it again on the files as they are now; {APPLY_TOOL} with drop=true drops this"
+
+
+def overtaken(error: ToolError) -> str:
+    """The files are not as the run found them, which no second try can change."""
+    return f"{error.message.rstrip('.')}; {RUN_AGAIN}"
+
+
+def to_mend(error: ToolError) -> str:
+    """What a person has to do before the changes can be made; "" where it is not known."""
+    if isinstance(error, PathDenied) and error.details.get("rule") == "permissions":
+        first = "first the user has to permit toolcrib to write there"
+    elif isinstance(error, StorageFailure):
+        full = "full" in error.message
+        first = "first some space has to be freed" if full else "first that has to be mended"
+    else:
+        return ""
+    return f"{first}; then {APPLY_TOOL} makes the changes, and with drop=true it drops them"
+
+
+def cause(error: ToolError) -> str:
+    """What stood in the way, in words."""
+    return f"{error.message} {to_mend(error) or error.hint}".strip().rstrip(".")
+
+
+PROGRAMS = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64")
+"""Folders that belong to the system and hold nothing of a person's: an environment of Python
+made by a run has links there."""
+
+
+def leads_out(path: SafePath, target: str, roots: Sequence[Root]) -> bool:
+    """Whether a link may lead out of the workspace.
+
+    Only what the names say counts, so `..` after another name, which may be a link itself,
+    is taken as leading out.
+
+    Args:
+        path: the link; no link is on the way to it.
+        target: as it is written.
+        roots: those of the workspace.
+    """
+    names = [name for name in target.split("/") if name not in ("", ".")]
+    if target.startswith("/"):
+        if ".." in names:
+            return True
+        inside = [*(r.name for r in roots), *(r.real for r in roots), *PROGRAMS, sys.base_prefix]
+        return not any(parts_beneath(target, top) is not None for top in inside)
+    ups = 0
+    while ups < len(names) and names[ups] == "..":
+        ups += 1
+    return ".." in names[ups:] or ups > len(path.parts) - 1
+
 
 GIT = ".git"
 """The rule of the folder itself, which must not be removed. Much in it may."""
 NO_GIT = "a repository is removed by the user alone, or by undoing the step that made it"
-MOST_SINGLE = 50
+MAX_SINGLE = 50
 """Files of a tree that are deleted for good one by one, so that the rest can be kept."""
 
 
 @dataclass(slots=True)
-class Judged:
+class Verdict:
     """What is taken over.
 
     Attributes:
@@ -40,18 +94,18 @@ class Judged:
     lost: list[str] = field(default_factory=list)
 
 
-def judge(
-    reading: Reading, roots: Sequence[Root], limits: UndoConfig, names: WorkspaceConfig
-) -> Judged:
+def verdict_on(
+    reading: RunDeltas, roots: Sequence[Root], limits: UndoConfig, names: WorkspaceConfig
+) -> Verdict:
     """Leave out what is protected, special or leads out of the workspace."""
-    judged = Judged()
+    verdict = Verdict()
     own = frozenset({*names.protect_read, *names.protect_write})
     left: dict[str, list[str]] = {}
-    for shown, why in reading.left:
-        left.setdefault(why, []).append(shown)
+    for view, why in reading.left:
+        left.setdefault(why, []).append(view)
     refused: dict[str, str] = {}
     shut: set[SafePath] = set()
-    repositories = Repositories.among(reading.deltas, roots)
+    repositories = RunRepositories.among(reading.deltas, roots)
     for delta in map(repositories.allowed, reading.deltas):
         top, rule = protecting(delta.path)
         repository = repositories.of(delta.path)
@@ -60,13 +114,13 @@ def judge(
         if repository is not None and repository.is_refused:
             shut.add(repository.place)
             place = printable(repository.place.display)
-            judged.notes.append(f"not taken over: {place}, since {repository.told}")
+            verdict.notes.append(f"not taken over: {place}, since {repository.explanation}")
         elif rule:
             shut.add(delta.path)
             if not (delta.same and delta.after and delta.after.mode == delta.before[0].mode):
                 refused[printable(top.display)] = rule
-        elif (held := must_stay(delta, own)) is not None:
-            refused[printable(held[0].display)] = held[1]
+        elif (pending := must_stay(delta, own)) is not None:
+            refused[printable(pending[0].display)] = pending[1]
         elif (
             delta.after is not None
             and delta.after.kind == "link"
@@ -77,17 +131,17 @@ def judge(
                 f"{printable(delta.path.display)} -> {printable(delta.after.target)[:200]}"
             )
         else:
-            judged.deltas.append(delta)
-            judged.lost += _lost(delta, limits)
+            verdict.deltas.append(delta)
+            verdict.lost += _lost(delta, limits)
     for path, rule in refused.items():
         left.setdefault(f"is protected ({rule})", []).append(path)
-    judged.notes += [
-        f"not taken over: {some(paths, 5)} {_plural(why, len(paths))}"
+    verdict.notes += [
+        f"not taken over: {some_of(paths, 5)} {_plural(why, len(paths))}"
         for why, paths in left.items()
     ]
-    judged.notes += [NO_GIT] if GIT in refused.values() else []
-    judged.notes += repositories.notes
-    return judged
+    verdict.notes += [NO_GIT] if GIT in refused.values() else []
+    verdict.notes += repositories.notes
+    return verdict
 
 
 def protecting(path: SafePath) -> tuple[SafePath, str]:
@@ -128,7 +182,7 @@ def must_stay(delta: Delta, own: frozenset[str]) -> tuple[SafePath, str] | None:
 def _lost(delta: Delta, limits: UndoConfig) -> list[str]:
     """What a deletion would lose for good, in folders that hold a person's own work."""
     gone = delta.after is None or delta.replaces
-    if not gone or any(part in BULK for part in delta.path.parts):
+    if not gone or any(part in GENERATED_FOLDERS for part in delta.path.parts):
         return []
     return [
         f"{printable(_beneath(delta.path, image).display)} ({size_of(image.size)})"
@@ -136,7 +190,7 @@ def _lost(delta: Delta, limits: UndoConfig) -> list[str]:
     ]
 
 
-def _unkept(tree: Sequence[Image], limits: UndoConfig) -> list[Image]:
+def _unkept(tree: Sequence[EntryState], limits: UndoConfig) -> list[EntryState]:
     """Those that undo cannot keep."""
     return [
         image
@@ -145,9 +199,9 @@ def _unkept(tree: Sequence[Image], limits: UndoConfig) -> list[Image]:
     ]
 
 
-def plan_of(deltas: Iterable[Delta], tool: str, limits: UndoConfig) -> Plan:
+def plan_of(deltas: Iterable[Delta], tool: str, limits: UndoConfig) -> Step:
     """The plan that makes the changes: what goes first, then folders before their content."""
-    plan, late = Plan(tool, unseen=True), Plan(tool)
+    plan, late = Step(tool, ignores_reads=True), Step(tool)
     for delta in deltas:
         before, after = delta.before, delta.after
         if before and (after is None or delta.replaces or delta.whole or after.kind == "link"):
@@ -160,7 +214,7 @@ def plan_of(deltas: Iterable[Delta], tool: str, limits: UndoConfig) -> Plan:
         elif after.kind == "folder":
             late.make_folder(delta.path, mode=_new_mode(after.mode))
         elif after.kind == "link":
-            image = Image(
+            image = EntryState(
                 "", "link", 0o777, after.mtime, (-1, -1), target=after.target
             )  # it belongs to whom we are
             late.plant(delta.path, image)
@@ -177,7 +231,7 @@ def plan_of(deltas: Iterable[Delta], tool: str, limits: UndoConfig) -> Plan:
     return plan
 
 
-def _touched(before: Image, after: Image) -> bool:
+def _touched(before: EntryState, after: EntryState) -> bool:
     return before.mtime != after.mtime
 
 
@@ -187,14 +241,14 @@ def _new_mode(mode: int) -> int | None:
     return None if mode == 0o755 else mode
 
 
-def _deleting(path: SafePath, tree: tuple[Image, ...], limits: UndoConfig) -> list[Change]:
+def _deleting(path: SafePath, tree: tuple[EntryState, ...], limits: UndoConfig) -> list[Change]:
     """Delete a tree; what cannot be kept of it goes for good."""
     if sum(image.size for image in tree) > limits.keep_bytes:
         return [Change("delete", path, tree=tree, permanent=True)]
     unkept = _unkept(tree, limits)
     if not unkept:
         return [Change("delete", path, expected=tree[0].mark, tree=tree)]
-    if len(unkept) > MOST_SINGLE or unkept[0] is tree[0]:
+    if len(unkept) > MAX_SINGLE or unkept[0] is tree[0]:
         return [Change("delete", path, tree=tree, permanent=True)]
     singles = [
         Change("delete", _beneath(path, image), expected=image.mark, permanent=True)
@@ -204,7 +258,7 @@ def _deleting(path: SafePath, tree: tuple[Image, ...], limits: UndoConfig) -> li
     return [*singles, Change("delete", path, expected=ANYTHING, tree=rest)]
 
 
-def _beneath(path: SafePath, image: Image) -> SafePath:
+def _beneath(path: SafePath, image: EntryState) -> SafePath:
     parts = (*path.parts, *image.path.split("/")) if image.path else path.parts
     return SafePath(path.root, parts, path.gate, path.base)
 

@@ -6,19 +6,86 @@ import asyncio
 import errno
 import fcntl
 import os
+import signal
 import struct
 import termios
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Literal, Self
 
-from toolcrib.execution.sandbox.namespace import First
 from toolcrib.execution.sandbox.terms import Level
+from toolcrib.execution.sandbox.usage import tree
 from toolcrib.system.child import BLOCK, GRACE, QUEUED, Chunk, Process, Stream, to_the_end
 
+# The first process of a run's namespace: when it ends, the kernel ends all others in there.
+
+WITHIN = 5.0
+"""Seconds after which it is given up (a process in there waits for a hung disk)."""
+
+
+@dataclass(slots=True)
+class NamespaceInit:
+    """A hold on it, that does not go to another process of the same number."""
+
+    pidfd: int
+
+    @classmethod
+    def of(cls, outermost: int) -> Self | None:
+        """The only child of what made the namespace; None where that is not to be found out."""
+        children = _children(outermost)
+        if len(children) != 1:
+            return None
+        try:
+            first = cls(os.pidfd_open(children[0]))
+        except OSError:
+            return None
+        if _children(outermost) != children:  # the number may have gone to another process
+            first.close()
+            return None
+        return first
+
+    async def end(self) -> bool:
+        """Kill it and wait until nothing is left in there; False if that took too long.
+
+        Several may do so at once, and `close` may come meanwhile.
+        """
+        if self.pidfd < 0:
+            return True
+        with suppress(ProcessLookupError):
+            signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
+        try:
+            mine = os.dup(self.pidfd)  # the event loop knows one reader of a descriptor
+        except OSError:
+            return False
+        loop = asyncio.get_running_loop()
+        gone = asyncio.Event()
+        loop.add_reader(mine, gone.set)
+        try:
+            async with asyncio.timeout(WITHIN):
+                await gone.wait()
+        except TimeoutError:
+            return False
+        finally:
+            loop.remove_reader(mine)
+            os.close(mine)
+        self.close()
+        return True
+
+    def close(self) -> None:
+        """Let go of it."""
+        if self.pidfd >= 0:
+            os.close(self.pidfd)
+            self.pidfd = -1
+
+
+def _children(pid: int) -> list[int]:
+    return [child for child in tree(pid, 1) if child != pid]
+
+
 Stopped = Literal["", "memory", "disk", "output", "processes", "time"]
-STAGE_SECONDS = 5.0
+SUPERVISOR_SECONDS = 5.0
 
 
 class Confined:
@@ -30,7 +97,7 @@ class Confined:
     Attributes:
         pid: of the outermost process, which is that of the boundary.
         level: the boundary that it has.
-        notes: what could not be done for it, a line each.
+        notes: what could not be done for it, one line for each.
         stopped: what it was ended for; "" for anything else.
         is_over: whether all of it was ended.
     """
@@ -58,13 +125,13 @@ class Confined:
         self._reader: asyncio.StreamReader | None = None
         self._transports: list[asyncio.BaseTransport] = []
         self._ending: asyncio.Task[None] | None = None
-        self._first: First | None = None
+        self._first: NamespaceInit | None = None
         self.is_over = False
 
     def in_namespace(self) -> None:
         """Find the first process of the namespace that it now has."""
         if self._process.exit_code is None:  # else the number may be another's by now
-            self._first = First.of(self.pid)
+            self._first = NamespaceInit.of(self.pid)
 
     async def connect(self) -> None:
         """Attach the terminal to the event loop."""
@@ -201,9 +268,9 @@ class Confined:
                     self._process.ask_what_it_started()
                     await self._until_exit(grace)
                 if self._lifeline >= 0:
-                    # The stage kills what only it can find.
+                    # The supervisor kills what only it can find.
                     self._close_lifeline()
-                    await self._until_exit(STAGE_SECONDS)
+                    await self._until_exit(SUPERVISOR_SECONDS)
                 grace = 0
             if not await self._namespace_ended():
                 await self._process.kill(grace)
@@ -217,7 +284,7 @@ class Confined:
         """End all in the namespace and see all gone, which takes no look at every process."""
         if self._first is None or not await self._first.end():
             return False
-        await self._until_exit(STAGE_SECONDS)
+        await self._until_exit(SUPERVISOR_SECONDS)
         if self._process.exit_code is None:
             return False
         self._process.let_go()

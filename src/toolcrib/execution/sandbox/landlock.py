@@ -1,11 +1,60 @@
-"""Landlock: what the kernel knows of it, and the rules of a run as numbers."""
+"""Landlock: which files and ports a run may use, as the kernel takes it."""
 
 from __future__ import annotations
 
+import os
 import struct
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
+
+from toolcrib.execution.sandbox.layout import ETC, HOME, STORES, TOP
+
+MEMORY = "/dev/shm"  # noqa: S108
+DEVICES = ("null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts")
+PROC = (
+    "self",
+    "cpuinfo",
+    "meminfo",
+    "stat",
+    "loadavg",
+    "uptime",
+    "version",
+    "filesystems",
+    "sys/kernel",
+    "sys/vm",
+    "sys/fs",
+)
+
+
+def strong_rules(written: Sequence[str]) -> LandlockRules:
+    """Inside namespaces all that is there may be read, and these written.
+
+    Not /proc: to the kernel, root in there is root, and settings of the machine are its own.
+    """
+    paths = [("/", READ), ("/dev", READ | DEVICE), ("/proc", READ)]
+    paths += [(path, WRITE) for path in ("/tmp", MEMORY, HOME)]  # noqa: S108
+    return LandlockRules((*paths, *((path, _rights(path, WRITE)) for path in written)))
+
+
+def kernel_rules(read: Sequence[str], written: Sequence[str]) -> LandlockRules:
+    """Without namespaces: what a run may read of the machine, and what it may write."""
+    places = ["/usr", *(f"/{name}" for name in TOP), *STORES, *(f"/etc/{name}" for name in ETC)]
+    places += ["/etc/passwd", "/etc/group", "/etc/nsswitch.conf", "/etc/hosts"]
+    places += [f"/proc/{name}" for name in PROC]
+    paths = [(place, _rights(place, READ)) for place in (*places, *read) if Path(place).exists()]
+    paths += [(f"/dev/{name}", _rights(f"/dev/{name}", READ | DEVICE)) for name in DEVICES]
+    paths += [(MEMORY, WRITE)]
+    paths += [(path, _rights(path, WRITE)) for path in written]
+    # No port: a run that is given hosts gets that of the guard's proxy.
+    return LandlockRules(tuple(paths), ports=())
+
+
+def _rights(path: str, wanted: int) -> int:
+    """A file cannot have the rights of a folder."""
+    return wanted if os.path.isdir(path) else wanted & OF_FILES  # noqa: PTH112
+
 
 EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
 REMOVE_DIR, REMOVE_FILE = 1 << 4, 1 << 5
@@ -53,7 +102,7 @@ def known(abi: int) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class LandlockRules:
     """What a run may do with files and ports.
 
     Attributes:
@@ -75,8 +124,3 @@ class Rules:
         attributes = struct.pack("<3Q", rights, network, scope)[: 8 * sizes]
         ports = [(port, CONNECT_TCP) for port in self.ports or ()] if network else []
         return attributes, [(p, access & rights) for p, access in self.paths], ports
-
-
-def rule(paths: Iterable[str], access: int) -> list[tuple[str, int]]:
-    """The same rights for several paths."""
-    return [(path, access) for path in paths]

@@ -1,4 +1,4 @@
-"""What a confined program finds at level strong: a root of its own, as arguments of bwrap."""
+"""The file system of a confined program at level strong, as arguments of bwrap."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from toolcrib.execution.sandbox.terms import Overlay, ReadOnly, View
 
 HOME = "/home/sandbox"
 IN_MEMORY = ("/dev/shm", "/tmp", HOME)  # noqa: S108 - those of a run
-SMALL = 512_000
+MAX_COPIED_BYTES = 512_000
 HOST = "sandbox"
 TOP = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 STORES = ("/nix/store", "/gnu/store")
@@ -98,13 +98,13 @@ def system_files() -> dict[str, bytes]:
         if not Path(real).is_file() or (real != str(place) and real.startswith("/usr/")):
             continue
         with suppress(OSError):
-            if Path(real).stat().st_size <= SMALL:
+            if Path(real).stat().st_size <= MAX_COPIED_BYTES:
                 found[str(place)] = Path(real).read_bytes()
     return found
 
 
 @dataclass(slots=True)
-class Layout:
+class SandboxRoot:
     """All that a run sees of the machine.
 
     Attributes:
@@ -112,10 +112,10 @@ class Layout:
         links: names of roots that are reached by links, and where they lead.
         readable: folders and files that can be read, real paths.
         writable: scratch folders.
-        masks: what is covered.
-        empty: a file that nobody can read, for covering files.
+        masks: places that are masked.
+        empty: a file that nobody can read, for masking files.
         small: the size of each file system in memory, in bytes.
-        doors: sockets that lead out, and where they are found.
+        sockets: sockets of the guard proxy, and where the run finds them.
     """
 
     roots: Mapping[str, View]
@@ -125,7 +125,7 @@ class Layout:
     masks: Sequence[Mask]
     empty: str
     small: int
-    doors: dict[str, str] = field(default_factory=dict)
+    sockets: dict[str, str] = field(default_factory=dict)
 
     def arguments(self, files: Mapping[str, int], variables: Iterable[str] = ()) -> list[str]:
         """The arguments of bwrap, up to the program.
@@ -145,10 +145,10 @@ class Layout:
         words += ["--dir", "/run", "--symlink", "/tmp", "/var/tmp", "--symlink", "/run", "/var/run"]  # noqa: S108
         for path, fd in files.items():
             words += ["--perms", "0444", "--file", str(fd), path]
-        for path, place in self.doors.items():
+        for path, place in self.sockets.items():
             words += ["--ro-bind", path, place]
         words += self._folders()
-        words += self._covered()
+        words += self._masked()
         words += ["--remount-ro", "/dev", "--remount-ro", "/proc", "--remount-ro", "/", *variables]
         return words
 
@@ -166,14 +166,14 @@ class Layout:
             words += ["--symlink", target, name]
         return words
 
-    def _covered(self) -> list[str]:
+    def _masked(self) -> list[str]:
         words = []
         hidden = [mask.path for mask in self.masks if mask.kind.startswith("hidden")]
         for mask in sorted(set(self.masks), key=lambda mask: _depth(mask.path)):
             path = mask.path
             above = [place for place in hidden if place != path or mask.kind in ("fixed", "pinned")]
             if _beneath(path, above):
-                continue  # a mount in there would bring back what is covered
+                continue  # a mount in there would bring back what is masked
             if mask.kind == "hidden file":
                 words += ["--ro-bind", self.empty, path]
             elif mask.kind == "hidden folder":

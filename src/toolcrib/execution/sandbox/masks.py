@@ -1,4 +1,4 @@
-"""Which names of a folder a run must not see or change: found before it starts."""
+"""Masks: the places beneath a folder that a run must not see or change."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MAX_FOLDERS = 50_000
 
 @dataclass(frozen=True, slots=True)
 class Mask:
-    """One place to cover."""
+    """One place to mask."""
 
     path: str
     kind: Kind
@@ -47,12 +47,12 @@ class Masks:
         self._known: dict[tuple[str, str], _Folder] = {}
         self._patterns: object = None
 
-    def beneath(self, top: str, most: int = MAX_FOLDERS) -> tuple[list[Mask], bool]:
-        """The places to cover beneath a folder, and whether all of it could be looked at.
+    def beneath(self, top: str, max_folders: int = MAX_FOLDERS) -> tuple[list[Mask], bool]:
+        """The places to mask beneath a folder, and whether all of it could be looked at.
 
         Args:
             top: its real path. What leads there was the user's own choice.
-            most: so many folders are looked into.
+            max_folders: so many folders are looked into.
         """
         patterns = (self._protection.patterns("read"), self._protection.patterns("write"))
         if patterns != self._patterns:
@@ -61,11 +61,11 @@ class Masks:
         above = [part for part in top.split("/") if part]
         found: list[Mask] = []
         waiting: list[tuple[str, ...]] = [()]
-        looked_at = 0
+        visited = 0
         while waiting:
             parts = waiting.pop()
-            looked_at += 1
-            if looked_at > most:
+            visited += 1
+            if visited > max_folders:
                 return found, False
             folder = self._folder(top, above, parts)
             found += folder.masks
@@ -87,7 +87,7 @@ class Masks:
         folders: list[str] = []
         masks: list[Mask] = []
         for entry in _entries(path or "/"):
-            mask, go_in = self._look(entry, [*above, *parts, entry.name], len(parts) + 1, top)
+            mask, go_in = self._classify(entry, [*above, *parts, entry.name], len(parts) + 1, top)
             masks += mask
             if go_in:
                 folders.append(entry.name)
@@ -97,7 +97,7 @@ class Masks:
             self._known[top, path] = fresh
         return fresh
 
-    def _look(
+    def _classify(
         self, entry: os.DirEntry[str], parts: Sequence[str], inside: int, top: str
     ) -> tuple[list[Mask], bool]:
         is_folder = entry.is_dir(follow_symlinks=False)

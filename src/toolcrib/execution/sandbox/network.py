@@ -1,4 +1,4 @@
-"""The way out of a run that is given hosts: the guard's proxy, and nothing beside it."""
+"""The network of a run that is given hosts: the guard proxy, and nothing beside it."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from toolcrib.net.egress.guard_proxy import GuardProxy, Lease
 from toolcrib.net.egress.policy import EgressPolicy, HostRule
 from toolcrib.net.egress.url import Target
 
-PORT = 3128
+PROXY_PORT = 3128
 """Where the proxy answers in a network of the run's own."""
-PLACE = "/run/toolcrib/proxy"
-NAMES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
-NEEDED = 4
+SOCKET_PATH = "/run/toolcrib/proxy"
+PROXY_VARIABLES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
+MIN_LANDLOCK = 4
 """The version of Landlock that knows ports."""
 
 
@@ -33,8 +33,8 @@ class OnlyHosts(EgressPolicy):
     @classmethod
     def within(cls, policy: EgressPolicy, hosts: Sequence[str]) -> OnlyHosts:
         """A policy, narrowed to some hosts in the forms of `egress.allow_hosts`."""
-        kept = {f.name: getattr(policy, f.name) for f in fields(policy)}
-        return cls(**kept, only=tuple(HostRule.parse(host) for host in hosts))
+        settings = {f.name: getattr(policy, f.name) for f in fields(policy)}
+        return cls(**settings, only=tuple(HostRule.parse(host) for host in hosts))
 
     def check(self, target: Target) -> None:
         """As for every policy.
@@ -54,8 +54,8 @@ class OnlyHosts(EgressPolicy):
 
 
 @dataclass(slots=True)
-class Door:
-    """One run's way out; closed with the run."""
+class RunNetwork:
+    """One run's connection to the guard proxy; closed with the run."""
 
     lease: Lease
     proxy: GuardProxy
@@ -67,12 +67,12 @@ class Door:
         return f"{self.folder}/proxy" if self.folder else ""
 
     def variables(self) -> dict[str, str]:
-        """What programs are told of it."""
+        """The environment variables by which programs find it."""
         url = self.lease.http_url
         if self.folder:
-            url = f"http://{self.lease.username}:{self.lease.password}@127.0.0.1:{PORT}"
-        told = {name: url for upper in NAMES for name in (upper, upper.lower())}
-        return {**told, "NO_PROXY": "localhost,127.0.0.1", "no_proxy": "localhost,127.0.0.1"}
+            url = f"http://{self.lease.username}:{self.lease.password}@127.0.0.1:{PROXY_PORT}"
+        variables = {name: url for upper in PROXY_VARIABLES for name in (upper, upper.lower())}
+        return {**variables, "NO_PROXY": "localhost,127.0.0.1", "no_proxy": "localhost,127.0.0.1"}
 
     def close(self) -> None:
         """Shut it; what goes through it is cut."""
@@ -83,11 +83,11 @@ class Door:
             shutil.rmtree(self.folder, ignore_errors=True)
 
 
-class Doors:
-    """Opens doors.
+class RunNetworks:
+    """Opens the networks of runs.
 
     Args:
-        proxy: gives the service, which is opened with the first door.
+        proxy: gives the service, which is opened with the first network.
         egress: whose policy holds for runs too.
     """
 
@@ -95,14 +95,14 @@ class Doors:
         self._proxy = proxy
         self._egress = egress
 
-    async def open(self, hosts: Sequence[str], level: Level) -> Door:
-        """A door to some hosts.
+    async def open(self, hosts: Sequence[str], level: Level) -> RunNetwork:
+        """A network that reaches some hosts.
 
         Raises:
             Unavailable: this kernel cannot keep a run to one port.
             ConfigError: a host that is none.
         """
-        if level == "kernel" and landlock.version() < NEEDED:
+        if level == "kernel" and landlock.version() < MIN_LANDLOCK:
             raise Unavailable(
                 "This run cannot have a network: the kernel cannot keep it to the guard.",
                 hint="It needs Linux 6.7, or the sandbox level strong; see `toolcrib doctor`.",
@@ -112,11 +112,11 @@ class Doors:
         lease = await proxy.lease()
         lease.policy = policy
         if level == "kernel":
-            return Door(lease, proxy)
-        door = Door(lease, proxy, tempfile.mkdtemp(prefix="toolcrib-"))
+            return RunNetwork(lease, proxy)
+        network = RunNetwork(lease, proxy, tempfile.mkdtemp(prefix="toolcrib-"))
         try:
-            await proxy.listen_unix(door.socket)
+            await proxy.listen_unix(network.socket)
         except BaseException:
-            door.close()
+            network.close()
             raise
-        return door
+        return network

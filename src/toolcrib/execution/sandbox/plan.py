@@ -1,4 +1,4 @@
-"""How the launcher is started and told what to do: by files in memory, that nobody else sees."""
+"""The plan of one launch: how the launcher is started, with its orders in memory files."""
 
 from __future__ import annotations
 
@@ -20,42 +20,42 @@ BOOTSTRAP = (
     " m=sys.modules[n]=type(sys)(n);exec(c or '',m.__dict__)"
 )
 """A script is compiled at each start, which takes longer than all that it does."""
-INSIDE = "toolcrib.execution.sandbox.inside"
-FILES = ("syscalls", "fork_limiter", "relay", "confinement", "supervisor", "entry")
+INSIDE_PACKAGE = "toolcrib.execution.sandbox.inside"
+INSIDE_MODULES = ("syscalls", "confinement", "supervisor", "entry")
 """Each after those that it imports."""
 
 CPU, FILE_SIZE, CORE, PROCESSES, OPEN_FILES = 0, 1, 4, 6, 7
 CO_FUTURE_ANNOTATIONS = annotations.compiler_flag
-Landlock = tuple[bytes, list[tuple[str, int]], list[tuple[int, int]]]
+PackedLandlock = tuple[bytes, list[tuple[str, int]], list[tuple[int, int]]]
 
 
 @dataclass(slots=True)
-class Plan:
+class LaunchPlan:
     """What the launcher does before it becomes the program.
 
     Attributes:
         argv: the program, found on the PATH of `env`, and its arguments.
         env: its environment.
         cwd: where it starts.
-        status: the descriptor on which the launcher tells how far it got.
+        status: the descriptor on which the launcher reports how far it got.
         filter: the seccomp program; empty for none.
         landlock: see `landlock.Rules.packed`; None for none.
         limits: number, soft and hard value of each.
         terminal: whether stdin is a terminal that becomes the controlling one.
-        stage: whether it stays as the parent and ends what is left, without namespaces.
-        lifeline: what the stage watches: its end means the end of the run.
+        supervised: whether it stays as the parent and ends what is left, without namespaces.
+        lifeline: what the supervisor watches: its end means the end of the run.
         capabilities: whether root's capabilities are given up.
         confined: False for a run without a boundary.
         relay: a port of its own and the socket that its connections go to.
-        root: whether the stage must count processes itself, as the system does not.
-        asking_filter: the filter where it can do that only by being asked.
-        most: how many processes and threads the stage lets be.
+        counts_processes: whether the supervisor must count them, as the system does not.
+        notify_filter: the filter where it can do that only by being asked.
+        max_processes: how many processes and threads the supervisor allows.
         group: where it enters the control group of the run; -1 without one.
-        settings: the system's own settings, opened outside, where the namespace of the run
+        kernel_settings: the system's own settings, opened outside, where the namespace of the run
             gets a highest number of a process; -1 to leave it as it is.
-        highest: that number, as it is written.
-        nice: how much it stands back behind other programs.
-        asking, told: the stage's own.
+        pid_max: that highest number, as it is written.
+        nice: how far its priority is lowered.
+        listener_writer, ack_reader: the supervisor's own.
     """
 
     argv: list[str]
@@ -63,31 +63,31 @@ class Plan:
     cwd: str
     status: int = -1
     filter: bytes = b""
-    landlock: Landlock | None = None
+    landlock: PackedLandlock | None = None
     limits: list[tuple[int, int, int]] = field(default_factory=list)
     terminal: bool = False
-    stage: bool = False
+    supervised: bool = False
     lifeline: int = -1
     capabilities: bool = False
     confined: bool = True
     relay: tuple[int, str] | None = None
-    root: bool = False
-    asking_filter: bytes = b""
-    most: int = 512
+    counts_processes: bool = False
+    notify_filter: bytes = b""
+    max_processes: int = 512
     group: int = -1
-    settings: int = -1
-    highest: bytes = b""
+    kernel_settings: int = -1
+    pid_max: bytes = b""
     nice: int = 0
-    asking: int = -1
-    told: int = -1
+    listener_writer: int = -1
+    ack_reader: int = -1
 
     def packed(self) -> bytes:
-        """As the launcher reads it."""
+        """The plan as the launcher reads it."""
         return marshal.dumps(asdict(self))
 
 
-def in_memory(name: str, data: bytes) -> int:
-    """A file without a place, at its start.
+def memory_file(name: str, data: bytes) -> int:
+    """A file in memory alone, open at its start.
 
     Raises:
         OSError: no memory, no descriptors.
@@ -107,16 +107,16 @@ def in_memory(name: str, data: bytes) -> int:
 @cache
 def inside_code() -> bytes:
     """The modules of `inside`, compiled for the interpreter that runs them."""
-    names = INSIDE.split(".")
+    names = INSIDE_PACKAGE.split(".")
     made: list[tuple[str, CodeType | None]] = [
         (".".join(names[:depth]), None) for depth in range(1, len(names) + 1)
     ]
-    for name in FILES:
+    for name in INSIDE_MODULES:
         tree = ast.parse(Path(__file__).with_name("inside").joinpath(f"{name}.py").read_bytes())
         # The meaning of this import is given to the compiler; the module would have to be found.
         tree.body = [n for n in tree.body if getattr(n, "module", "") != "__future__"]
         code = compile(tree, name, "exec", CO_FUTURE_ANNOTATIONS, dont_inherit=True)
-        made.append((f"{INSIDE}.{name}", code))
+        made.append((f"{INSIDE_PACKAGE}.{name}", code))
     return marshal.dumps(made)
 
 
@@ -131,7 +131,7 @@ def command(plan_fd: int, code_fd: int) -> list[str]:
     return [interpreter(), "-I", "-S", "-B", "-c", BOOTSTRAP, str(plan_fd), str(code_fd)]
 
 
-def numbers(limits: Limits, *, processes: int) -> list[tuple[int, int, int]]:
+def rlimits(limits: Limits, *, processes: int) -> list[tuple[int, int, int]]:
     """The limits of one process, as the kernel takes them; `processes` 0 leaves that alone.
 
     None is above what our own processes may have: nobody in a boundary may raise that.

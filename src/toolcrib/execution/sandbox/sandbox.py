@@ -10,15 +10,13 @@ from typing import Self
 from toolcrib.core.config import Config, data_folder
 from toolcrib.core.errors import BadInput, Unavailable
 from toolcrib.core.services import Services
-from toolcrib.execution.sandbox.answer import BoundaryFailed
 from toolcrib.execution.sandbox.confined import Confined
-from toolcrib.execution.sandbox.network import Doors
-from toolcrib.execution.sandbox.preparation import Request, Stdin
-from toolcrib.execution.sandbox.probe import Prober
-from toolcrib.execution.sandbox.start import Starter
+from toolcrib.execution.sandbox.network import RunNetworks
+from toolcrib.execution.sandbox.preparation import RunRequest, Stdin
+from toolcrib.execution.sandbox.probe import BoundaryProbe
+from toolcrib.execution.sandbox.starter import BoundaryFailed, Starter
 from toolcrib.execution.sandbox.terms import Bind, Limits, Overlay, Pty, ReadOnly, Report, View
-from toolcrib.files.paths import SafePath
-from toolcrib.files.workspace import Workspace
+from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.net.egress.client import Egress
 from toolcrib.net.egress.guard_proxy import GuardProxy
 from toolcrib.system.processes import Processes
@@ -35,17 +33,17 @@ class Sandbox:
     """
 
     def __init__(
-        self, workspace: Workspace, processes: Processes, config: Config, network: Doors
+        self, workspace: Workspace, processes: Processes, config: Config, network: RunNetworks
     ) -> None:
         self._workspace = workspace
         self._config = config
         self._starter = Starter(workspace, config, processes, network)
-        self._prober = Prober(self._starter, config.run.level, data_folder() / "sandbox")
+        self._prober = BoundaryProbe(self._starter, config.run.level, data_folder() / "sandbox")
 
     @classmethod
     def open(cls, services: Services) -> Self:
         """Nothing is tried before the first report or run."""
-        network = Doors(lambda: services.use(GuardProxy), lambda: services.use(Egress))
+        network = RunNetworks(lambda: services.use(GuardProxy), lambda: services.use(Egress))
         return cls(services.use(Workspace), services.use(Processes), services.config, network)
 
     @property
@@ -94,7 +92,7 @@ class Sandbox:
             BadInput, NotFound: the arguments or the folder are wrong.
         """
         _check_words(argv, env or {})
-        request = Request(
+        request = RunRequest(
             argv=tuple(argv),
             cwd=cwd.absolute,
             views=self._views(views),
@@ -111,9 +109,9 @@ class Sandbox:
         try:
             return await self._starter.start(request, report)
         except BoundaryFailed as failed:
-            return await self._again(request, report, failed)
+            return await self._retry(request, report, failed)
 
-    async def _again(self, request: Request, before: Report, failed: BoundaryFailed) -> Confined:
+    async def _retry(self, request: RunRequest, before: Report, failed: BoundaryFailed) -> Confined:
         """Start with what works now, if that is another boundary than before."""
         self._prober.forget()
         report = await self._usable(request)
@@ -121,10 +119,10 @@ class Sandbox:
             raise failed.unavailable() from None
         try:
             return await self._starter.start(request, report)
-        except BoundaryFailed as failed_again:
-            raise failed_again.unavailable() from None
+        except BoundaryFailed as second_failure:
+            raise second_failure.unavailable() from None
 
-    async def _usable(self, request: Request) -> Report:
+    async def _usable(self, request: RunRequest) -> Report:
         """What the probe found, if a run may have it."""
         report = await self.report()
         wanted = self._config.run.level

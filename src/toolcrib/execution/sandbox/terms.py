@@ -1,4 +1,4 @@
-"""What is said about a confined run: how strong, how seen, how much."""
+"""The terms of a confined run: its level, its views of folders, its limits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the processes of one run use together, as the kernel tells it."""
+"""Usage: the memory, processes and disk of one run together, as the kernel reports them."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from toolcrib.system.sweep import look_around
 INODE_BYTES = 4_096
 """What a file without content counts on disk."""
 HAS_CHILDREN = os.path.exists(f"/proc/self/task/{os.getpid()}/children")  # noqa: PTH110
-MORE = 1.2
+RECOUNT_RATIO = 1.2
 """Files are counted again when so much more of the disk is gone."""
-CLOSE_LOOK = 0.5
-"""From this share of the limit, shared memory is told from memory of its own."""
+EXACT_SHARE = 0.5
+"""From this share of the limit, shared and own memory are measured apart."""
 
 
 @dataclass(slots=True)
 class Usage:
-    """One look."""
+    """What a run used at one moment."""
 
     memory: int = 0
     processes: int = 0
@@ -30,8 +30,8 @@ class Usage:
 
 
 @dataclass(slots=True)
-class Gauge:
-    """Looks at a run, again and again. Blocking, and quick.
+class ResourceGauge:
+    """Measures one run, again and again. Blocking, and quick.
 
     Attributes:
         pid: the outermost process. It and what it needs for itself are not counted.
@@ -40,7 +40,7 @@ class Gauge:
         counted: whether the system refuses processes above the limit; it does not to root.
         in_memory: file systems in memory, as seen from inside; their content is memory.
         folders: where it writes on disk.
-        members: the processes that the last look found.
+        members: the processes that the last measurement found.
     """
 
     pid: int
@@ -67,7 +67,7 @@ class Gauge:
             return [pid for pid in tree(self.pid, 1) if pid != self.pid]
         return [pid for pid in tree(self.pid, 1) if pid != self.pid] or [self.pid]
 
-    def look(
+    def measure(
         self, memory_limit: int, disk_limit: int, *, among: Container[int] | None = None
     ) -> Usage:
         """What is used now; memory above half of the limit is measured more exactly.
@@ -86,11 +86,11 @@ class Gauge:
         counted = [pid for pid in found if among is None or pid in among]
         files = self._files_in_memory()
         if _shared_memory() - self._shared_before > memory_limit // 4:
-            files += held_in_memory(counted)
+            files += memfd_bytes(counted)
             if not self.namespaces:
-                files += made_in_memory(self._began)
+                files += shared_memory_bytes(self._began)
         usage.memory = sum(map(_resident, counted)) + files
-        if usage.memory > memory_limit * CLOSE_LOOK:
+        if usage.memory > memory_limit * EXACT_SHARE:
             exact = [_exactly(pid) for pid in counted]
             own, shared = (sum(column) for column in zip(*exact, strict=True)) if exact else (0, 0)
             usage.memory = own + max(shared, files)
@@ -120,9 +120,9 @@ class Gauge:
                 lost += sum(max(was - left, 0) for was, left in zip(before, now, strict=True))
         if lost <= limit:
             return 0
-        if lost > self._lost * MORE:
+        if lost > self._lost * RECOUNT_RATIO:
             self._lost = lost
-            self._made = sum(made_on_disk(folder, self._began, limit) for folder in self.folders)
+            self._made = sum(written_bytes(folder, self._began, limit) for folder in self.folders)
         return self._made
 
 
@@ -183,16 +183,16 @@ def _resident(pid: int) -> int:
 
 
 def of_process(pid: int, name: str) -> bytes:
-    """What the kernel tells of a process, by one of its threads where the first has ended."""
-    told = read(f"/proc/{pid}/{name}")
-    if told and b"\nState:\tZ" not in told:
-        return told
+    """A file of a process in /proc, of another thread where the first has ended."""
+    text = read(f"/proc/{pid}/{name}")
+    if text and b"\nState:\tZ" not in text:
+        return text
     with suppress(OSError):
         for thread in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208
             other = read(f"/proc/{pid}/task/{thread}/{name}")
             if other and int(thread) != pid:
                 return other
-    return told
+    return text
 
 
 def _written(pid: int) -> int:
@@ -209,10 +209,10 @@ def _written(pid: int) -> int:
 def _exactly(pid: int) -> tuple[int, int]:
     """Its share of memory that is nobody's but its relatives', and of shared memory."""
     own = shared = 0
-    told = of_process(pid, "smaps_rollup")
-    if not told:  # it lets nobody look
+    text = of_process(pid, "smaps_rollup")
+    if not text:  # it may not be read
         return _resident(pid), 0
-    for line in told.splitlines():
+    for line in text.splitlines():
         if line.startswith((b"Pss_Anon:", b"SwapPss:")):
             own += int(line.split()[1]) * 1024
         elif line.startswith(b"Pss_Shmem:"):
@@ -223,7 +223,7 @@ def _exactly(pid: int) -> tuple[int, int]:
     return own, shared
 
 
-def held_in_memory(pids: Sequence[int]) -> int:
+def memfd_bytes(pids: Sequence[int]) -> int:
     """Bytes in files without a place that some processes have open."""
     sizes: dict[tuple[int, int], int] = {}
     for pid in pids:
@@ -237,7 +237,7 @@ def held_in_memory(pids: Sequence[int]) -> int:
     return sum(sizes.values())
 
 
-def made_on_disk(folder: str, since: float, enough: int) -> int:
+def written_bytes(folder: str, since: float, enough: int) -> int:
     """Bytes in files beneath a folder that were made or changed since then, up to enough."""
     size, waiting = 0, [folder]
     device = 0
@@ -254,7 +254,7 @@ def made_on_disk(folder: str, since: float, enough: int) -> int:
     return size
 
 
-def made_in_memory(since: float) -> int:
+def shared_memory_bytes(since: float) -> int:
     """Bytes in the machine's own files in memory that we made or wrote to since then.
 
     Whoever else runs as the same user is counted too: nothing tells who wrote a file.

@@ -1,4 +1,4 @@
-"""Copying files and folders: what is read, and how it becomes part of a plan."""
+"""Copies of files and folders: what is read, and how it becomes part of a step."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from toolcrib.core.errors import Conflict, PathDenied, TooLarge
-from toolcrib.files.changes.plan import ANYTHING, Plan
+from toolcrib.files.changes.step import ANYTHING, Step
 from toolcrib.files.handles import Entry
 from toolcrib.files.paths import SafePath
-from toolcrib.files.tree_images import MAX_DEPTH, PIECE, Image
+from toolcrib.files.trees import CHUNK_BYTES, MAX_DEPTH, EntryState
 
-MOST_ENTRIES = 20_000
+MAX_TREE_ENTRIES = 20_000
 
 
 @dataclass(frozen=True, slots=True)
-class Copied:
+class FileSource:
     """The content of a file as a source.
 
     Args:
@@ -35,15 +35,15 @@ class Copied:
                     f"{self.path.display} is being changed by another program.",
                     hint="Send the call again when that has ended.",
                 )
-            while piece := handle.file.read(PIECE):
-                yield piece
+            while chunk := handle.file.read(CHUNK_BYTES):
+                yield chunk
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class TreeEntry:
     """Something in a tree: the names that lead to it from the top, and its entry."""
 
-    way: tuple[str, ...]
+    names: tuple[str, ...]
     path: SafePath
     entry: Entry
 
@@ -51,9 +51,9 @@ class Found:
 def walk(
     folder: SafePath,
     check: Callable[[], None],
-    most: int = MOST_ENTRIES,
+    limit: int = MAX_TREE_ENTRIES,
     left_out: list[str] | None = None,
-) -> Iterator[Found]:
+) -> Iterator[TreeEntry]:
     """What a folder holds at every depth, each folder before its content; links not followed.
 
     What is protected from reading is named and not entered.
@@ -61,41 +61,41 @@ def walk(
     Args:
         folder: the top.
         check: called between two steps.
-        most: how many entries there may be.
+        limit: how many entries there may be.
         left_out: takes the ways to folders below the top that the system does not let us
             read; without it they are an error.
 
     Raises:
-        TooLarge: more than `most` entries, or too deep.
+        TooLarge: more than `limit` entries, or too deep.
         PathDenied: a folder cannot be read.
     """
-    seen = 0
+    count = 0
     todo: list[tuple[tuple[str, ...], SafePath]] = [((), folder)]
     while todo:
-        way, here = todo.pop()
+        names, current = todo.pop()
         try:
-            entries = sorted(here.list(), key=lambda entry: entry.name)
+            entries = sorted(current.list(), key=lambda entry: entry.name)
         except PathDenied:
-            if left_out is None or not way:
+            if left_out is None or not names:
                 raise
-            left_out.append("/".join(way))
+            left_out.append("/".join(names))
             continue
         for entry in entries:
             check()
-            seen += 1
-            if seen > most or len(way) > MAX_DEPTH:
+            count += 1
+            if count > limit or len(names) > MAX_DEPTH:
                 raise TooLarge(
-                    f"{folder.display} holds more than {most:,} files and folders.",
+                    f"{folder.display} holds more than {limit:,} files and folders.",
                     hint="Name smaller parts of it.",
                 )
-            found = Found((*way, entry.name), here.child(entry.name), entry)
+            found = TreeEntry((*names, entry.name), current.child(entry.name), entry)
             yield found
             if entry.kind == "folder" and not entry.protected:
-                todo.append((found.way, found.path))
+                todo.append((found.names, found.path))
 
 
 @dataclass(slots=True)
-class Copying:
+class TreeCopy:
     """Plans the copy of a file or a tree.
 
     Attributes:
@@ -103,7 +103,7 @@ class Copying:
         files: how many are.
     """
 
-    plan: Plan
+    plan: Step
     check: Callable[[], None]
     left_out: list[str] = field(default_factory=list)
     files: int = 0
@@ -112,7 +112,7 @@ class Copying:
         """Copy one file with its mode."""
         with source.open_read() as handle:
             mode = stat.S_IMODE(handle.status.st_mode) & 0o777
-            data = Copied(source, handle.fingerprint)
+            data = FileSource(source, handle.fingerprint)
         expected = ANYTHING if replace else ""
         self.plan.write(target, data, expected=expected, mode=mode)
         self.files += 1
@@ -122,27 +122,29 @@ class Copying:
         self.plan.make_folder(target, mode=writable(source.stat().st_mode))
         skipped: set[tuple[str, ...]] = set()
         for found in walk(source, self.check, left_out=self.left_out):
-            if found.way[:-1] in skipped:
-                skipped.add(found.way)
+            if found.names[:-1] in skipped:
+                skipped.add(found.names)
                 continue
-            there = SafePath(target.root, (*target.parts, *found.way), target.gate, target.base)
+            destination = SafePath(
+                target.root, (*target.parts, *found.names), target.gate, target.base
+            )
             kind = found.entry.kind
-            if self._protected(found, there) or kind == "other":
-                self.left_out.append("/".join(found.way))
-                skipped.add(found.way)
+            if self._protected(found, destination) or kind == "other":
+                self.left_out.append("/".join(found.names))
+                skipped.add(found.names)
             elif kind == "folder":
-                self.plan.make_folder(there, mode=writable(found.path.stat().st_mode))
+                self.plan.make_folder(destination, mode=writable(found.path.stat().st_mode))
             elif kind == "link":
-                self.plan.plant(there, _link(found.entry))
+                self.plan.plant(destination, _link(found.entry))
                 self.files += 1
             else:
                 try:
-                    self.file(found.path, there, replace=False)
+                    self.file(found.path, destination, replace=False)
                 except PathDenied:  # another name of a protected file, or the system says no
-                    self.left_out.append("/".join(found.way))
+                    self.left_out.append("/".join(found.names))
 
-    def _protected(self, found: Found, there: SafePath) -> bool:
-        return bool(found.entry.protected or there.gate.pattern(there, "write"))
+    def _protected(self, found: TreeEntry, destination: SafePath) -> bool:
+        return bool(found.entry.protected or destination.gate.pattern(destination, "write"))
 
 
 def writable(mode: int) -> int:
@@ -150,5 +152,5 @@ def writable(mode: int) -> int:
     return stat.S_IMODE(mode) & 0o777 | 0o700
 
 
-def _link(entry: Entry) -> Image:
-    return Image("", "link", 0o777, int(entry.modified * 1e9), (-1, -1), target=entry.target)
+def _link(entry: Entry) -> EntryState:
+    return EntryState("", "link", 0o777, int(entry.modified * 1e9), (-1, -1), target=entry.target)

@@ -1,16 +1,21 @@
-"""What a run changed, name by name, however that was found out."""
+"""What a run changed, name by name, and the index of git compared by what it says.
+
+Each `git status` writes the index anew, with the times and inodes of the files it saw.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+import struct
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from toolcrib.core.errors import ToolError
-from toolcrib.files.changes.git_index import is_index, meaning_of
-from toolcrib.files.changes.plan import Source
+from toolcrib.files.changes.step import Source
 from toolcrib.files.paths import SafePath
-from toolcrib.files.staged_entries import Attributes
-from toolcrib.files.tree_images import Image
+from toolcrib.files.trees import EntryState
+from toolcrib.files.writer import Attributes
+from toolcrib.state.blobs import digest_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +35,8 @@ class Delta:
     """
 
     path: SafePath
-    before: tuple[Image, ...] = ()
-    after: Image | None = None
+    before: tuple[EntryState, ...] = ()
+    after: EntryState | None = None
     old: Source | None = None
     new: Source | None = None
     same: bool = False
@@ -45,7 +50,7 @@ class Delta:
 
 
 @dataclass(slots=True)
-class Reading:
+class RunDeltas:
     """All that a run changed.
 
     Attributes:
@@ -88,7 +93,73 @@ def _says_the_same(delta: Delta) -> bool:
     if delta.same:
         return True
     try:
-        old = meaning_of(delta.old)
-        return bool(old) and old == meaning_of(delta.new)
+        old = index_digest(delta.old)
+        return bool(old) and old == index_digest(delta.new)
     except (ToolError, OSError):
         return False
+
+
+MAX_INDEX_BYTES = 64_000_000
+INDEX_HEADER_BYTES, CHECKSUM_BYTES = 12, 20
+FIXED_ENTRY_BYTES = 62
+"""Bytes of an entry before its name."""
+EXTENDED = 0x4000
+WITHOUT = frozenset({b"link", b"sdir"})
+"""Extensions by which what is missing stands elsewhere."""
+
+
+def is_index(path: SafePath) -> bool:
+    """Whether a file is the index of a repository."""
+    return path.parts[-2:] == (".git", "index")
+
+
+def index_digest(content: bytes | Source) -> str:
+    """A digest of what an index says; "" where it cannot be told."""
+    if isinstance(content, bytes):
+        return _meaning(content)
+    data = bytearray()
+    for chunk in content.chunks():
+        data += chunk
+        if len(data) > MAX_INDEX_BYTES:
+            return ""
+    return _meaning(bytes(data))
+
+
+def _meaning(data: bytes) -> str:
+    if len(data) < INDEX_HEADER_BYTES + CHECKSUM_BYTES or data[:4] != b"DIRC":
+        return ""
+    if (
+        hashlib.sha1(data[:-CHECKSUM_BYTES], usedforsecurity=False).digest()
+        != data[-CHECKSUM_BYTES:]
+    ):
+        return ""
+    version, count = struct.unpack(">II", data[4:INDEX_HEADER_BYTES])
+    if version not in (2, 3):
+        return ""
+    hasher = digest_of()
+    try:
+        for part in _entries(data, count):
+            hasher.update(part)
+    except (struct.error, ValueError):
+        return ""
+    return hasher.hexdigest()
+
+
+def _entries(data: bytes, count: int) -> Iterator[bytes]:
+    """Of each entry its mode, object, flags and name.
+
+    Raises:
+        ValueError, struct.error: it is none that is understood.
+    """
+    at = INDEX_HEADER_BYTES
+    for _ in range(count):
+        (flags,) = struct.unpack_from(">H", data, at + FIXED_ENTRY_BYTES - 2)
+        name = at + FIXED_ENTRY_BYTES + (2 if flags & EXTENDED else 0)
+        end = data.index(b"\0", name)
+        yield data[at + 24 : at + 28] + data[at + 40 : end + 1]
+        at += (end - at + 8) // 8 * 8
+    while at < len(data) - CHECKSUM_BYTES:
+        kind, size = struct.unpack_from(">4sI", data, at)
+        if kind in WITHOUT:
+            raise ValueError(kind)
+        at += 8 + size

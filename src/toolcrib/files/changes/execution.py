@@ -1,4 +1,4 @@
-"""Doing the work: new things are made beside their place, then put there by renaming.
+"""Execution of a step: new things are made beside their place, then put there by renaming.
 
 Nothing is written over. What was there stands under another name until all is done, so
 that taking back is renaming too, needs no space, and brings back the very same files.
@@ -13,15 +13,18 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 
 from toolcrib.core.errors import Conflict, NotFound, ToolError
-from toolcrib.files.changes.git_index import is_index, meaning_of
-from toolcrib.files.changes.inspection import changed
-from toolcrib.files.changes.work import Piece
-from toolcrib.files.handles import Place
+from toolcrib.files.changes.deltas import index_digest, is_index
+from toolcrib.files.changes.preparation import changed
+from toolcrib.files.changes.step import Change
+from toolcrib.files.handles import WritePlace
 from toolcrib.files.paths import SafePath
-from toolcrib.files.staged_entries import (
-    Fetch,
+from toolcrib.files.trees import EntryState, TreeReader, skip_content
+from toolcrib.files.writer import (
+    ContentSource,
+    Trash,
     build_tree,
     drop_name,
+    explained,
     flush_folder,
     flush_system,
     holds_only,
@@ -35,21 +38,18 @@ from toolcrib.files.staged_entries import (
     unmake_one,
     write_file,
 )
-from toolcrib.files.staged_entries import (
+from toolcrib.files.writer import (
     replace as replace_file,
 )
-from toolcrib.files.trash import Trash
-from toolcrib.files.tree_images import Camera, Image, ignore
-from toolcrib.files.writer import explained
 from toolcrib.state.blobs import digest_of
 
-MOST_FLUSHES = 32
+MAX_FLUSHES = 32
 """Files or folders that are seen onto the disk one by one; more of them all at once."""
 
 
 @dataclass(slots=True)
-class Making:
-    """Makes the pieces of one step.
+class Executor:
+    """Makes the changes of one step.
 
     Args:
         token: what the names that are used meanwhile have in common.
@@ -59,32 +59,32 @@ class Making:
     """
 
     token: str
-    fetch: Fetch
+    fetch: ContentSource
     check: Callable[[], None]
     trash: Trash | None = None
     notes: list[str] = field(default_factory=list)
 
-    def stage(self, pieces: Sequence[Piece]) -> None:
+    def stage(self, changes: Sequence[Change]) -> None:
         """Write all that is new under names of our own; nothing else changes."""
-        many = _are_many(pieces)
-        for piece in pieces:
+        many = _flush_together(changes)
+        for change in changes:
             self.check()
-            if piece.do in ("put", "plant"):
-                with _worded(piece), piece.stand.open() as stand:
-                    self._stage(piece, stand.fd, flush=not many)
+            if change.is_staged:
+                with _explained_errors(change), change.staging_folder.open() as staging:
+                    self._stage(change, staging.fd, flush=not many)
         if many:
-            _flush_systems(piece.stand for piece in pieces)
+            _flush_file_systems(change.staging_folder for change in changes)
 
-    def commit(self, pieces: Sequence[Piece]) -> None:
+    def commit(self, changes: Sequence[Change]) -> None:
         """Put everything in place."""
-        for piece in pieces:
+        for change in changes:
             self.check()
-            with _worded(piece), piece.path.place(whole=True) as place:
-                self._commit(piece, place)
-        self._flush(pieces)
+            with _explained_errors(change), change.path.place(whole=True) as place:
+                self._commit(change, place)
+        self._flush(changes)
 
-    def take_back(self, pieces: Sequence[Piece]) -> list[str]:
-        """Undo what was done of the pieces, as far as nobody has changed it since.
+    def roll_back(self, changes: Sequence[Change]) -> list[str]:
+        """Undo what was done of the changes, as far as nobody has changed it since.
 
         Works from what is found, so it can be done again, and by another process.
 
@@ -92,172 +92,176 @@ class Making:
             What could not be put back, in words.
         """
         problems: list[str] = []
-        for piece in reversed(pieces):
+        for change in reversed(changes):
             try:
-                self._take_back(piece)
+                self._roll_back(change)
             except NotFound:
                 continue
             except (OSError, ToolError) as error:
-                problems.append(f"{piece.shown} could not be put back: {error}")
+                problems.append(f"{change.display} could not be put back: {error}")
         return problems
 
-    def clean(self, pieces: Sequence[Piece]) -> None:
+    def clean_up(self, changes: Sequence[Change]) -> None:
         """Take away what stood there before; what cannot be removed is noted."""
-        moves = [(number, p) for number, p in enumerate(pieces) if p.do == "rename"]
-        for number, piece in enumerate(pieces):
-            parent, stand = piece.path.parent, piece.stand
+        moves = [(number, p) for number, p in enumerate(changes) if p.kind == "move"]
+        for number, change in enumerate(changes):
+            parent, staging = change.path.parent, change.staging_folder
             for later, move in moves:
                 if later > number:
-                    parent, stand = _moved(parent, move), _moved(stand, move)
+                    parent, staging = _moved(parent, move), _moved(staging, move)
             try:
-                self._clean(piece, parent, stand)
+                self._clean_up(change, parent, staging)
             except NotFound:
                 continue
             except (OSError, ToolError) as error:
-                self.notes.append(f"{piece.names(self.token)[1]} could not be removed: {error}")
+                self.notes.append(
+                    f"{change.staged_names(self.token)[1]} could not be removed: {error}"
+                )
 
-    def _stage(self, piece: Piece, stand: int, *, flush: bool) -> None:
-        new, _ = piece.names(self.token)
-        if piece.do == "plant":
-            status = build_tree(stand, new, piece.tree, self.fetch, self.check, flush=flush)
-            piece.after = Image.of(status, target=piece.tree[0].target)
+    def _stage(self, change: Change, staging: int, *, flush: bool) -> None:
+        new, _ = change.staged_names(self.token)
+        if change.kind == "plant":
+            status = build_tree(staging, new, change.tree, self.fetch, self.check, flush=flush)
+            change.after = EntryState.of(status, target=change.tree[0].target)
             return
-        before, seen = piece.before, digest_of()
-        if is_index(piece.path):
-            piece.meaning = meaning_of(piece.data)
+        before, hasher = change.before, digest_of()
+        if is_index(change.path):
+            change.index_digest = index_digest(change.data)
 
         def hashed() -> Iterator[bytes]:
-            chunks = (piece.data,) if isinstance(piece.data, bytes) else piece.data.chunks()
+            chunks = (change.data,) if isinstance(change.data, bytes) else change.data.chunks()
             for chunk in chunks:
-                seen.update(chunk)
+                hasher.update(chunk)
                 yield chunk
 
         status = write_file(
-            stand,
+            staging,
             new,
             hashed(),
             self.check,
-            mode=before.mode if before and piece.mode is None else piece.mode,
-            mtime=piece.mtime,
+            mode=before.mode if before and change.mode is None else change.mode,
+            mtime=change.mtime,
             owner=before.owner if before else None,
-            like=piece.path.name if before else "",
-            attributes=piece.attributes,
+            like=change.path.name if before else "",
+            attributes=change.attributes,
             flush=flush,
         )
-        piece.data = b""
-        piece.after = Image.of(status, digest=seen.hexdigest())
+        change.data = b""
+        change.after = EntryState.of(status, digest=hasher.hexdigest())
 
-    def _commit(self, piece: Piece, place: Place) -> None:
-        match piece.do:
-            case "put" | "plant":
-                self._commit_new(piece, place)
-            case "remove":
-                _need(piece, place.status)
-                _, old = piece.names(self.token)
+    def _commit(self, change: Change, place: WritePlace) -> None:
+        match change.kind:
+            case "write" | "plant":
+                self._commit_new(change, place)
+            case "delete":
+                _need_unchanged(change, place.status)
+                _, old = change.staged_names(self.token)
                 rename(place.folder, place.name, place.folder, old)
-                self._compare(piece, place.folder, old)
-            case "rename":
-                _need(piece, place.status)
-                assert piece.target is not None
-                with piece.target.place(whole=True) as there:
-                    rename_new(place.folder, place.name, there.folder, there.name)
-                piece.after = piece.before
+                self._compare(change, place.folder, old)
+            case "move":
+                _need_unchanged(change, place.status)
+                assert change.target is not None
+                with change.target.place(whole=True) as destination:
+                    rename_new(place.folder, place.name, destination.folder, destination.name)
+                change.after = change.before
             case "folder":
                 if place.status is None:
-                    made = make_one(place.folder, place.name, piece.mode)
-                    piece.after = Image.of(made)
+                    made = make_one(place.folder, place.name, change.mode)
+                    change.after = EntryState.of(made)
             case "unmake":
-                self._commit_unmake(piece, place)
+                self._commit_unmake(change, place)
             case "mode":
-                _need(piece, place.status)
-                assert piece.mode is not None
-                piece.after = Image.of(set_mode(place.folder, place.name, piece.mode))
+                _need_unchanged(change, place.status)
+                assert change.mode is not None
+                change.after = EntryState.of(set_mode(place.folder, place.name, change.mode))
 
-    def _commit_new(self, piece: Piece, place: Place) -> None:
-        new, old = piece.names(self.token)
-        if piece.before is not None:
-            _need(piece, place.status)
+    def _commit_new(self, change: Change, place: WritePlace) -> None:
+        new, old = change.staged_names(self.token)
+        if change.before is not None:
+            _need_unchanged(change, place.status)
             replace_file(place.folder, new, place.name, old)
             return
-        with piece.stand.open() as stand:
-            rename_new(stand.fd, new, place.folder, place.name)
+        with change.staging_folder.open() as staging:
+            rename_new(staging.fd, new, place.folder, place.name)
 
-    def _commit_unmake(self, piece: Piece, place: Place) -> None:
+    def _commit_unmake(self, change: Change, place: WritePlace) -> None:
         """A folder that holds something else meanwhile stays."""
-        _, old = piece.names(self.token)
-        if piece.before is None or not piece.before.is_at(place.status):
+        _, old = change.staged_names(self.token)
+        if change.before is None or not change.before.is_at(place.status):
             return
         if holds_only(place.folder, place.name, staged_prefix(self.token)):
             rename(place.folder, place.name, place.folder, old)
-            piece.after = piece.before
+            change.after = change.before
 
-    def _compare(self, piece: Piece, folder: int, name: str) -> None:
+    def _compare(self, change: Change, folder: int, name: str) -> None:
         """Look at a tree that was just taken away: is it what was kept for undo?"""
-        now = self._look(folder, name, piece)
-        if [_looks(image) for image in now] != [_looks(image) for image in piece.tree]:
-            raise changed(piece.shown)
+        now = self._read_tree(folder, name, change)
+        if [_comparable(image) for image in now] != [_comparable(image) for image in change.tree]:
+            raise changed(change.display)
 
-    def _look(self, folder: int, name: str, piece: Piece) -> tuple[Image, ...]:
-        most = 2 * len(piece.tree) + 1000
-        camera = Camera(ignore, self.check, most, skip=staged_prefix(self.token))
-        return camera.take(Place(folder, name, "", status_of(folder, name)), piece.shown)
+    def _read_tree(self, folder: int, name: str, change: Change) -> tuple[EntryState, ...]:
+        limit = 2 * len(change.tree) + 1000
+        reader = TreeReader(skip_content, self.check, limit, skip=staged_prefix(self.token))
+        return reader.take(WritePlace(folder, name, "", status_of(folder, name)), change.display)
 
-    def _take_back(self, piece: Piece) -> None:
-        new, _ = piece.names(self.token)
+    def _roll_back(self, change: Change) -> None:
+        new, _ = change.staged_names(self.token)
         try:
-            with piece.path.place(whole=True) as place:
-                if piece.do in ("put", "plant") and self._is_ours(piece, place):
-                    self._take_away(piece, place)
-                elif piece.do == "rename":
-                    _move_back(piece, place)
-                elif piece.do == "mode":
-                    _mode_back(piece, place)
-                elif piece.do == "folder" and (
-                    piece.after is None or piece.after.is_at(place.status)
+            with change.path.place(whole=True) as place:
+                if change.is_staged and self._is_ours(change, place):
+                    self._remove_new(change, place)
+                elif change.kind == "move":
+                    _undo_move(change, place)
+                elif change.kind == "mode":
+                    _restore_mode(change, place)
+                elif change.kind == "folder" and (
+                    change.after is None or change.after.is_at(place.status)
                 ):
                     unmake_one(place.folder, place.name)
                 else:
-                    self._put_back(piece, place)
+                    self._restore_old(change, place)
         finally:
-            if piece.do in ("put", "plant"):
-                with piece.stand.open() as stand:
-                    remove_tree(stand.fd, new)
+            if change.is_staged:
+                with change.staging_folder.open() as staging:
+                    remove_tree(staging.fd, new)
 
-    def _is_ours(self, piece: Piece, place: Place) -> bool:
+    def _is_ours(self, change: Change, place: WritePlace) -> bool:
         """Whether what stands there is what this step made, and nobody changed it since."""
-        if piece.after is None or not piece.after.is_at(place.status):
+        if change.after is None or not change.after.is_at(place.status):
             return False
-        if piece.after.kind != "folder":
+        if change.after.kind != "folder":
             return True
-        now = self._look(place.folder, place.name, piece)
-        return [_planted(image) for image in now] == [_planted(image) for image in piece.tree]
+        now = self._read_tree(place.folder, place.name, change)
+        return [_as_planted(image) for image in now] == [
+            _as_planted(image) for image in change.tree
+        ]
 
-    def _take_away(self, piece: Piece, place: Place) -> None:
-        aside = self._aside(piece, place)
-        if aside:
-            rename(place.folder, aside, place.folder, place.name)
+    def _remove_new(self, change: Change, place: WritePlace) -> None:
+        former = self._former_name(change, place)
+        if former:
+            rename(place.folder, former, place.folder, place.name)
         else:
             remove_tree(place.folder, place.name)
 
-    def _aside(self, piece: Piece, place: Place) -> str:
+    def _former_name(self, change: Change, place: WritePlace) -> str:
         """The name under which what was there stands now; "" where it does not."""
-        new, old = piece.names(self.token)
+        new, old = change.staged_names(self.token)
         if status_of(place.folder, old) is not None:
             return old
-        before = piece.before if piece.do == "put" else None
+        before = change.before if change.kind == "write" else None
         if before is not None and before.is_at(status_of(place.folder, new)):
             return new
         return ""
 
-    def _put_back(self, piece: Piece, place: Place) -> None:
+    def _restore_old(self, change: Change, place: WritePlace) -> None:
         """Give what was set aside its name again, unless another thing has it."""
-        old = self._aside(piece, place)
-        here, aside = place.folder, status_of(place.folder, old) if old else None
-        if aside is None:
+        old = self._former_name(change, place)
+        here, former = place.folder, status_of(place.folder, old) if old else None
+        if former is None:
             return
         if place.status is None:
             rename(here, old, here, place.name)
-        elif (aside.st_dev, aside.st_ino) == (place.status.st_dev, place.status.st_ino):
+        elif (former.st_dev, former.st_ino) == (place.status.st_dev, place.status.st_ino):
             drop_name(here, old)
         else:
             other = f"{place.name}.before-{self.token}"
@@ -267,66 +271,66 @@ class Making:
                 hint="Look at both.",
             )
 
-    def _clean(self, piece: Piece, parent: SafePath, stand: SafePath) -> None:
-        new, old = piece.names(self.token)
-        aside = piece.before is not None or piece.do == "remove"
-        if aside and piece.do in ("put", "remove", "unmake"):
+    def _clean_up(self, change: Change, parent: SafePath, staging: SafePath) -> None:
+        new, old = change.staged_names(self.token)
+        former = change.before is not None or change.kind == "delete"
+        if former and change.kind in ("write", "delete", "unmake"):
             with parent.open() as handle:
-                if piece.trash and self.trash is not None:
-                    self.trash.take(handle.fd, old, piece.path.name, str(piece.path))
+                if change.trash and self.trash is not None:
+                    self.trash.take(handle.fd, old, change.path.name, str(change.path))
                 remove_tree(handle.fd, old)
-        if piece.do in ("put", "plant"):
-            with stand.open() as handle:
+        if change.is_staged:
+            with staging.open() as handle:
                 remove_tree(handle.fd, new)
 
-    def _flush(self, pieces: Sequence[Piece]) -> None:
+    def _flush(self, changes: Sequence[Change]) -> None:
         folders: dict[str, SafePath] = {}
-        for piece in pieces:
-            for path in (piece.path, piece.target):
+        for change in changes:
+            for path in (change.path, change.target):
                 if path is not None:
                     folders.setdefault(path.parent.absolute, path.parent)
-        if len(folders) > MOST_FLUSHES:
-            _flush_systems(folders.values())
+        if len(folders) > MAX_FLUSHES:
+            _flush_file_systems(folders.values())
             return
         for folder in folders.values():
             with suppress(ToolError), folder.open() as handle:
                 flush_folder(handle.fd)
 
 
-def _are_many(pieces: Sequence[Piece]) -> bool:
+def _flush_together(changes: Sequence[Change]) -> bool:
     """Whether it is quicker to flush the file system once than each file."""
-    return sum(max(len(p.tree), 1) for p in pieces if p.do in ("put", "plant")) > MOST_FLUSHES
+    return sum(max(len(p.tree), 1) for p in changes if p.is_staged) > MAX_FLUSHES
 
 
-def _flush_systems(folders: Iterable[SafePath]) -> None:
+def _flush_file_systems(folders: Iterable[SafePath]) -> None:
     """See all that was written onto the disk, each file system once."""
-    seen: set[int] = set()
+    hasher: set[int] = set()
     for folder in {path.absolute: path for path in folders}.values():
         with suppress(ToolError), folder.open() as handle:
-            if handle.status.st_dev not in seen:
-                seen.add(handle.status.st_dev)
+            if handle.status.st_dev not in hasher:
+                hasher.add(handle.status.st_dev)
                 flush_system(handle.fd)
 
 
-def _need(piece: Piece, status: os.stat_result | None) -> None:
-    if piece.before is None or not piece.before.is_at(status):
-        raise changed(piece.shown)
+def _need_unchanged(change: Change, status: os.stat_result | None) -> None:
+    if change.before is None or not change.before.is_at(status):
+        raise changed(change.display)
 
 
-def _looks(image: Image) -> Image:
+def _comparable(image: EntryState) -> EntryState:
     """What can be compared without reading: a rename leaves all of it as it was."""
     if image.kind == "folder":
         image = replace(image, mtime=0, mark=image.inode)
     return replace(image, digest="")
 
 
-def _planted(image: Image) -> tuple[str, str, int, int, str]:
+def _as_planted(image: EntryState) -> tuple[str, str, int, int, str]:
     """How something looks that was made from an image."""
     still = image.kind in ("folder", "pipe")
     return image.path, image.kind, image.size, 0 if still else image.mtime, image.target
 
 
-def _moved(path: SafePath, move: Piece) -> SafePath:
+def _moved(path: SafePath, move: Change) -> SafePath:
     """Where a path is after a move."""
     assert move.target is not None
     top = move.path.parts
@@ -336,33 +340,33 @@ def _moved(path: SafePath, move: Piece) -> SafePath:
     return SafePath(move.target.root, parts, path.gate, -1)
 
 
-def _mode_back(piece: Piece, place: Place) -> None:
-    if piece.before is not None and piece.before.is_at(place.status):
-        set_mode(place.folder, place.name, piece.before.mode)
+def _restore_mode(change: Change, place: WritePlace) -> None:
+    if change.before is not None and change.before.is_at(place.status):
+        set_mode(place.folder, place.name, change.before.mode)
 
 
-def _move_back(piece: Piece, place: Place) -> None:
-    assert piece.target is not None
-    assert piece.before is not None
-    with piece.target.place(whole=True) as there:
-        if not piece.before.is_at(there.status):
+def _undo_move(change: Change, place: WritePlace) -> None:
+    assert change.target is not None
+    assert change.before is not None
+    with change.target.place(whole=True) as destination:
+        if not change.before.is_at(destination.status):
             return
         if place.status is None:
-            rename(there.folder, there.name, place.folder, place.name)
-        elif piece.before.is_at(place.status) and piece.before.kind != "folder":
-            drop_name(there.folder, there.name)  # it was given the second name only
+            rename(destination.folder, destination.name, place.folder, place.name)
+        elif change.before.is_at(place.status) and change.before.kind != "folder":
+            drop_name(destination.folder, destination.name)  # it was given the second name only
 
 
 @contextmanager
-def _worded(piece: Piece) -> Iterator[None]:
+def _explained_errors(change: Change) -> Iterator[None]:
     """Failures of the system in words."""
     try:
         yield
     except FileExistsError:
         raise Conflict(
-            f"{piece.shown} exists already.", hint="Look at it, then decide again."
+            f"{change.display} exists already.", hint="Look at it, then decide again."
         ) from None
     except OSError as error:
         if error.errno == errno.ENOENT:
-            raise changed(piece.shown) from None
-        raise explained(error, piece.shown) from None
+            raise changed(change.display) from None
+        raise explained(error, change.display) from None

@@ -1,40 +1,33 @@
-"""Making changes ready: every check, and a copy of what is there, before anything changes."""
+"""Preparation of a step: every check, and a copy of what is there, before anything changes."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from toolcrib.core.errors import BadInput, Conflict, NotFound, PathDenied, TooLarge
 from toolcrib.core.session import Session
 from toolcrib.core.settings import UndoConfig, WorkspaceConfig
-from toolcrib.files.changes.copies import Copied
-from toolcrib.files.changes.git_index import meaning_of
-from toolcrib.files.changes.inspection import (
-    Inside,
-    changed,
-    hash_only,
-    read_only,
-    refuse_into_itself,
-    same_tree,
-)
-from toolcrib.files.changes.plan import ANYTHING, Change
-from toolcrib.files.changes.work import Do, Piece
-from toolcrib.files.content.sizes import some
-from toolcrib.files.handles import Place, fingerprint, kind_of
+from toolcrib.files.changes.copies import FileSource
+from toolcrib.files.changes.deltas import index_digest
+from toolcrib.files.changes.step import ANYTHING, Change
+from toolcrib.files.content.display import some_of
+from toolcrib.files.handles import WritePlace, fingerprint, kind_of
+from toolcrib.files.path_gate import LISTS_HINT
 from toolcrib.files.path_rules import parts_beneath
 from toolcrib.files.paths import SafePath
-from toolcrib.files.tree_images import Camera, Image, Keep, ignore, may_change
-from toolcrib.state.blobs import Blobs
+from toolcrib.files.protection import OWN_FILES_RULE
+from toolcrib.files.trees import ContentSink, EntryState, TreeReader, may_change, skip_content
+from toolcrib.state.blobs import Blobs, digest_of
 
 READ_AGAIN = "Read it again, then send the change again."
 NO_COPY = "permanent=true deletes it for good; that asks the user."
 
 
 @dataclass(slots=True)
-class Preparation:
+class Preparer:
     """Turns changes into pieces of work.
 
     Args:
@@ -56,11 +49,11 @@ class Preparation:
     restoring: bool = False
     added: int = 0
     notes: list[str] = field(default_factory=list)
-    _pieces: list[Piece] = field(default_factory=list)
+    _ready: list[Change] = field(default_factory=list)
     _count: int = 0
     _folders: dict[str, tuple[SafePath, SafePath]] = field(default_factory=dict)
 
-    def prepare(self, changes: Sequence[Change]) -> list[Piece]:
+    def prepare(self, changes: Sequence[Change]) -> list[Change]:
         """The pieces of changes that do not depend on each other.
 
         Raises:
@@ -68,7 +61,7 @@ class Preparation:
             PathDenied: a path is protected, or the system refuses it.
             NotFound, BadInput, TooLarge: as they say.
         """
-        self._pieces = []
+        self._ready = []
         self._folders.clear()
         for change in changes:
             self.check()
@@ -87,14 +80,12 @@ class Preparation:
                     self._unmake(change)
                 case "mode":
                     self._mode(change)
-        return self._pieces
+        return self._ready
 
     def _write(self, change: Change) -> None:
-        real, stand = self._settle(change.path)
-        piece = self._piece("put", change.path, real, stand)
-        piece.data, piece.mode, piece.mtime = change.data, change.mode, change.mtime
-        piece.attributes = change.attributes
-        with self._place(change.path, real, stand) as place:
+        real, staging = self._settle(change.path)
+        ready = self._resolved(change, real, staging)
+        with self._place(change.path, real, staging) as place:
             status = place.status if place else None
             self._compare(change, real, place)
             if place is not None and status is not None:
@@ -104,39 +95,39 @@ class Preparation:
                     )
                 if not may_change(place.folder, place.name):
                     raise read_only(change.path)
-                (piece.before,) = self._camera(self._keep).take(place, change.path.display)
-                if not piece.before.is_at(status):  # another one than was compared
+                (ready.before,) = self._tree_reader(self._store).take(place, change.path.display)
+                if not ready.before.is_at(status):  # another one than was compared
                     raise changed(change.path.display)
-                if not piece.before.digest:
-                    piece.kept = False
+                if not ready.before.digest:
+                    ready.undoable = False
                     self._say_lost(change.path, status.st_size)
-        self._pieces.append(piece)
+        self._ready.append(ready)
 
     def _delete(self, change: Change) -> None:
-        real, stand = self._settle(change.path)
-        with self._place(change.path, real, stand, whole=True) as place:
+        real, staging = self._settle(change.path)
+        with self._place(change.path, real, staging, whole=True) as place:
             if place is None or place.status is None:
                 change.path.stat()
                 raise NotFound(f"{change.path.display} does not exist.", hint="Nothing to do.")
             self._compare(change, real, place)
-            piece = self._piece("remove", change.path, real, stand)
-            keep = ignore if change.permanent else self._keep
+            ready = self._resolved(change, real, staging)
+            sink = skip_content if change.permanent else self._store
             inside = self._inside(change.path, real, copied=not change.permanent)
-            camera = self._camera(keep, inside.may_go)
-            piece.tree = camera.take(place, change.path.display)
-            same = piece.tree[0].is_at(place.status)
-            if not same or (change.tree and not same_tree(change.tree, piece.tree)):
+            reader = self._tree_reader(sink, inside.may_go)
+            ready.tree = reader.take(place, change.path.display)
+            same = ready.tree[0].is_at(place.status)
+            if not same or (change.tree and not same_tree(change.tree, ready.tree)):
                 raise changed(change.path.display)
-            self._need_kept(change, piece.tree)
-            piece.before, piece.trash = piece.tree[0], change.trash and not inside.found
-            piece.kept = not change.permanent
+            self._need_undoable(change, ready.tree)
+            ready.before, ready.trash = ready.tree[0], change.trash and not inside.found
+            ready.undoable = not change.permanent
             if change.permanent:
                 self.notes.append(f"{change.path.display} cannot be brought back")
             if inside.found:
-                self.notes.append(f"among what was deleted: {some(inside.found)} (protected)")
-        self._pieces.append(piece)
+                self.notes.append(f"among what was deleted: {some_of(inside.found)} (protected)")
+        self._ready.append(ready)
 
-    def _need_kept(self, change: Change, tree: Sequence[Image]) -> None:
+    def _need_undoable(self, change: Change, tree: Sequence[EntryState]) -> None:
         """Refuse to delete what could not be brought back."""
         if change.permanent or self.restoring:
             return
@@ -163,34 +154,34 @@ class Preparation:
     def _move(self, change: Change) -> None:
         source, target = change.path, change.target
         assert target is not None
-        real, stand = self._settle(source)
-        with self._place(source, real, stand, whole=True) as place:
+        real, staging = self._settle(source)
+        with self._place(source, real, staging, whole=True) as place:
             if place is None or place.status is None:
                 source.stat()
                 raise NotFound(f"{source.display} does not exist.", hint="List its folder.")
             self._compare(change, real, place, moving=True)
-            there, below = self._settle(target)
-            refuse_into_itself(source, target, real, there)
-            self._clear_target(change, place.status, there, below)
-            away = below.stat().st_dev != place.status.st_dev
-            elsewhere = away or real.root != there.root
-            inside = self._inside(source, real, there, copied=elsewhere)
+            target_real, target_staging = self._settle(target)
+            refuse_into_itself(source, target, real, target_real)
+            self._clear_target(change, place.status, target_real, target_staging)
+            away = target_staging.stat().st_dev != place.status.st_dev
+            elsewhere = away or real.root != target_real.root
+            inside = self._inside(source, real, target_real, copied=elsewhere)
             single = kind_of(place.status.st_mode) == "file"
-            keep = self._keep_all if away else hash_only if single else ignore
-            tree = self._camera(keep, inside.may_move).take(place, source.display)
-            if change.tree and not same_tree(change.tree, tree[:1]):
+            sink = self._store_any if away else hash_only if single else skip_content
+            tree = self._tree_reader(sink, inside.may_move).take(place, source.display)
+            if change.before and not change.before.holds_as(tree[0]):
                 raise changed(source.display)
             if away:
-                self._need_kept(Change("delete", source), tree)
-                plant = self._piece("plant", target, there, below)
-                plant.tree = tree
-                remove = self._piece("remove", source, real, stand)
-                remove.tree, remove.before = tree, tree[0]
-                self._pieces += [plant, remove]
+                delete = Change("delete", source, tree=tree, before=tree[0])
+                self._need_undoable(delete, tree)
+                plant = self._resolved(
+                    Change("plant", target, tree=tree), target_real, target_staging
+                )
+                self._ready += [plant, self._resolved(delete, real, staging)]
                 return
-            piece = self._piece("rename", source, real, stand)
-            piece.target, piece.before = there, tree[0]
-            self._pieces.append(piece)
+            ready = self._resolved(change, real, staging)
+            ready.target, ready.before = target_real, tree[0]
+            self._ready.append(ready)
 
     def _clear_target(
         self, change: Change, source: os.stat_result, there: SafePath, below: SafePath
@@ -209,56 +200,54 @@ class Preparation:
         self._delete(Change("delete", target))
 
     def _folder(self, change: Change) -> None:
-        before = len(self._pieces)
+        before = len(self._ready)
         self._make(change.path)
-        if len(self._pieces) > before:
-            self._pieces[-1].mode = change.mode
+        if len(self._ready) > before:
+            self._ready[-1].mode = change.mode
 
     def _plant(self, change: Change) -> None:
-        real, stand = self._settle(change.path)
-        with self._place(change.path, real, stand, whole=True) as place:
+        real, staging = self._settle(change.path)
+        with self._place(change.path, real, staging, whole=True) as place:
             if place is not None and place.status is not None:
                 raise Conflict(
                     f"{change.path.display} exists now, so what stood there cannot be brought "
                     "back.",
                     hint="Move it away first.",
                 )
-        piece = self._piece("plant", change.path, real, stand)
-        piece.tree = change.tree
-        self._pieces.append(piece)
+        self._ready.append(self._resolved(change, real, staging))
 
     def _unmake(self, change: Change) -> None:
         with suppress(NotFound), change.path.place(whole=True) as place:
             if place.status is not None and kind_of(place.status.st_mode) == "folder":
-                real, stand = self._settle(change.path)
-                piece = self._piece("unmake", change.path, real, stand)
-                piece.before = Image.of(place.status)
-                self._pieces.append(piece)
+                real, staging = self._settle(change.path)
+                ready = self._resolved(change, real, staging)
+                ready.before = EntryState.of(place.status)
+                self._ready.append(ready)
 
     def _mode(self, change: Change) -> None:
-        real, stand = self._settle(change.path)
-        with self._place(change.path, real, stand, whole=True) as place:
+        real, staging = self._settle(change.path)
+        with self._place(change.path, real, staging, whole=True) as place:
             if place is None or place.status is None:
                 raise changed(change.path.display)
-            piece = self._piece("mode", change.path, real, stand)
-            piece.mode, piece.before = change.mode, Image.of(place.status)
-            (known,) = change.tree
-            if (known.kind, known.mode) != (piece.before.kind, piece.before.mode):
+            now, known = EntryState.of(place.status), change.before
+            if known is None or (known.kind, known.mode) != (now.kind, now.mode):
                 raise changed(change.path.display)
-        self._pieces.append(piece)
+            ready = self._resolved(change, real, staging)
+            ready.before = now
+        self._ready.append(ready)
 
     def _settle(self, path: SafePath) -> tuple[SafePath, SafePath]:
         """A path without links on the way, and the deepest folder above it that exists.
 
-        The folders between them are planned. They are made before what stands in them.
+        The folders between them are planned. They are made before what stagings in them.
         """
         if not path.parts:
             raise PathDenied(
                 f"Access denied: {path.display} is the workspace itself.",
                 hint="Name a file or a folder inside it.",
             )
-        parent, stand = self._make(path.parent)
-        return SafePath(parent.root, (*parent.parts, path.name), path.gate, -1), stand
+        parent, staging = self._make(path.parent)
+        return SafePath(parent.root, (*parent.parts, path.name), path.gate, -1), staging
 
     def _make(self, folder: SafePath) -> tuple[SafePath, SafePath]:
         known = self._folders.get(folder.absolute)
@@ -274,43 +263,46 @@ class Preparation:
             real = SafePath(folder.root, tuple(parts), folder.gate, -1)
             found = real, real
         except NotFound:
-            parent, stand = self._make(folder.parent)
+            parent, staging = self._make(folder.parent)
             folder.gate.check(folder, "write")
             real = SafePath(parent.root, (*parent.parts, folder.name), folder.gate, -1)
             real.gate.check(real, "write")
-            if stand == parent:
+            if staging == parent:
                 with folder.place():  # refuses a link that leads nowhere
                     pass
-            self._pieces.append(self._piece("folder", folder, real, stand))
-            found = real, stand
+            self._ready.append(self._resolved(Change("folder", folder), real, staging))
+            found = real, staging
         self._folders[folder.absolute] = found
         return found
 
     @contextmanager
     def _place(
-        self, path: SafePath, real: SafePath, stand: SafePath, *, whole: bool = False
-    ) -> Iterator[Place | None]:
+        self, path: SafePath, real: SafePath, staging: SafePath, *, whole: bool = False
+    ) -> Iterator[WritePlace | None]:
         """The place, or None where its folder does not exist yet."""
         for each in (path, real):
             each.gate.check(each, "write")
-        if stand != real.parent:
+        if staging != real.parent:
             yield None
             return
         with path.place(whole=whole) as place:
             yield place
 
-    def _piece(self, do: Do, path: SafePath, real: SafePath, stand: SafePath) -> Piece:
+    def _resolved(self, change: Change, real: SafePath, staging: SafePath) -> Change:
+        """A change of the next number, on the path without links."""
         self._count += 1
-        return Piece(do, real, path.display, self._count, stand)
+        resolved = replace(change, path=real, number=self._count)
+        resolved.display, resolved.staging_folder = change.path.display, staging
+        return resolved
 
     def _compare(
-        self, change: Change, real: SafePath, place: Place | None, *, moving: bool = False
+        self, change: Change, real: SafePath, place: WritePlace | None, *, moving: bool = False
     ) -> None:
         status = place.status if place else None
-        shown, mark = change.path.display, fingerprint(status) if status else ""
+        display, mark = change.path.display, fingerprint(status) if status else ""
         if change.expected == "" and not moving and status is not None:
             raise Conflict(
-                f"{shown} exists already.",
+                f"{display} exists already.",
                 hint=_instead(change.path, "file", kind_of(status.st_mode)),
             )
         if change.expected not in ("", ANYTHING, mark) and not self._holds(change, place):
@@ -319,33 +311,33 @@ class Preparation:
             return
         seen = self.session.reads.get(real.root.real_path(real.parts))
         if seen and seen != mark and kind_of(status.st_mode) == "file":
-            raise Conflict(f"{shown} has changed since it was read.", hint=READ_AGAIN)
+            raise Conflict(f"{display} has changed since it was read.", hint=READ_AGAIN)
 
-    def _holds(self, change: Change, place: Place | None) -> bool:
+    def _holds(self, change: Change, place: WritePlace | None) -> bool:
         """Whether a file, though another now, holds what it should."""
-        if not change.digest or place is None or place.status is None:
+        if not change.expected_digest or place is None or place.status is None:
             return False
         if kind_of(place.status.st_mode) != "file":
             return False
-        if change.meaning and meaning_of(Copied(change.path, fingerprint(place.status))) == (
-            change.meaning
-        ):
+        if change.expected_index and index_digest(
+            FileSource(change.path, fingerprint(place.status))
+        ) == (change.expected_index):
             return True
-        (image,) = self._camera(hash_only).take(place, change.path.display)
-        return image.digest == change.digest
+        (state,) = self._tree_reader(hash_only).take(place, change.path.display)
+        return state.digest == change.expected_digest
 
-    def _camera(
-        self, keep: Keep, visit: Callable[[str, os.stat_result], None] | None = None
-    ) -> Camera:
-        camera = Camera(keep, self.check, self.limits.max_entries, skip=self.skip)
+    def _tree_reader(
+        self, sink: ContentSink, visit: Callable[[str, os.stat_result], None] | None = None
+    ) -> TreeReader:
+        reader = TreeReader(sink, self.check, self.limits.max_entries, skip=self.skip)
         if visit is not None:
-            camera.visit = visit
-        return camera
+            reader.visit = visit
+        return reader
 
-    def _keep(self, size: int, chunks: Iterator[bytes]) -> str:
-        return "" if size > self.limits.max_file_bytes else self._keep_all(size, chunks)
+    def _store(self, size: int, chunks: Iterator[bytes]) -> str:
+        return "" if size > self.limits.max_file_bytes else self._store_any(size, chunks)
 
-    def _keep_all(self, size: int, chunks: Iterator[bytes]) -> str:
+    def _store_any(self, size: int, chunks: Iterator[bytes]) -> str:
         del size
         digest, added = self.blobs.add(chunks)
         self.added += added
@@ -359,13 +351,205 @@ class Preparation:
 
     def _inside(
         self, path: SafePath, real: SafePath, target: SafePath | None = None, *, copied: bool
-    ) -> Inside:
+    ) -> TreeGuard:
         own = frozenset({*self.names.protect_read, *self.names.protect_write})
-        return Inside(path, real, own, target, self.restoring, copied)
+        return TreeGuard(path, real, own, target, self.restoring, copied)
 
 
 def _instead(there: SafePath, new: str, old: str, name: str = "NAME") -> str:
-    """What to do where something stands already."""
+    """What to do where something stagings already."""
     if old == "folder":
         return f"It is a folder; {there.display}/{name} is a path inside it."
     return f"Use another name{'' if new == 'folder' else ', or overwrite=true to replace it'}."
+
+
+NEVER_DELETED = frozenset({".git", OWN_FILES_RULE})
+
+
+@dataclass(slots=True)
+class TreeGuard:
+    """The protected names in a tree that is removed or moved as a whole.
+
+    Args:
+        path: the tree.
+        real: the same without links on the way.
+        own: the patterns that the user added.
+        target: where it is moved.
+        restoring: an undo, which may take away what it was allowed to make.
+        copied: what the tree holds is kept or goes elsewhere, and could be read there.
+    """
+
+    path: SafePath
+    real: SafePath
+    own: frozenset[str]
+    target: SafePath | None = None
+    restoring: bool = False
+    copied: bool = False
+    found: list[str] = field(default_factory=list)
+
+    def may_go(self, inner: str, status: os.stat_result) -> None:
+        """Note a protected name; refuse the tree for one that must stay."""
+        self._refuse_second_name(inner, status)
+        pattern = self._pattern(self.real, inner)
+        if not pattern or not inner:
+            return
+        must_stay = pattern in NEVER_DELETED or pattern in self.own
+        if pattern == OWN_FILES_RULE or (must_stay and not self.restoring):
+            raise self._refusal(inner, pattern, "is never deleted")
+        self.found.append(inner)
+
+    def may_move(self, inner: str, status: os.stat_result) -> None:
+        """Refuse the tree for a name that would gain or lose its protection."""
+        assert self.target is not None
+        self._refuse_second_name(inner, status)
+        before = self._pattern(self.real, inner)
+        after = self._pattern(self.target, inner)
+        if before != after or before == OWN_FILES_RULE:
+            raise self._refusal(inner, before or after, "is protected only in one of the places")
+
+    def _refuse_second_name(self, inner: str, status: os.stat_result) -> None:
+        """A copy of a protected file has no second name that would give it away."""
+        if not self.copied or status.st_nlink < 2:
+            return
+        here = _beneath(self.real, inner)
+        pattern = here.gate.second_name(here, status)
+        if pattern and not here.gate.pattern(here, "read"):
+            raise PathDenied(
+                f"Access denied: {inner or self.path.display} is another name of a file that is "
+                f"protected from reading ({pattern}).",
+                hint=f"Name what is beside it; permanent=true deletes it. {LISTS_HINT}",
+                rule=pattern,
+            )
+
+    def _pattern(self, top: SafePath, inner: str) -> str:
+        return top.gate.pattern(_beneath(top, inner), "write")
+
+    def _refusal(self, inner: str, pattern: str, why: str) -> PathDenied:
+        return PathDenied(
+            f"Access denied: {self.path.display} holds {inner}, which {why} ({pattern}).",
+            hint=f"Name what is beside it. {LISTS_HINT}",
+            rule=pattern,
+        )
+
+
+def _beneath(top: SafePath, inner: str) -> SafePath:
+    parts = (*top.parts, *inner.split("/")) if inner else top.parts
+    return SafePath(top.root, parts, top.gate, -1)
+
+
+def hash_only(size: int, chunks: Iterable[bytes]) -> str:
+    """The digest of a content that is not kept."""
+    del size
+    seen = digest_of()
+    for chunk in chunks:
+        seen.update(chunk)
+    return seen.hexdigest()
+
+
+def same_tree(one: Sequence[EntryState], other: Sequence[EntryState]) -> bool:
+    """Whether two trees hold the same."""
+    return len(one) == len(other) and all(
+        a.holds_as(b) for a, b in zip(sorted_tree(one), sorted_tree(other), strict=True)
+    )
+
+
+def sorted_tree(tree: Iterable[EntryState]) -> Iterator[EntryState]:
+    """The images of a tree in one order."""
+    return iter(sorted(tree, key=lambda image: image.path))
+
+
+def refuse_into_itself(
+    source: SafePath, target: SafePath, real: SafePath, target_real: SafePath
+) -> None:
+    """A folder cannot be put into itself.
+
+    Raises:
+        BadInput: that was asked for.
+    """
+    top, target_path = (
+        real.root.real_path(real.parts),
+        target_real.root.real_path(target_real.parts),
+    )
+    if target_path == top:
+        raise BadInput(
+            f"{source.display} and {target.display} are the same.", hint="Nothing to do."
+        )
+    if target_path.startswith(f"{top}/"):
+        raise BadInput(
+            f"{target.display} is inside {source.display}.", hint="Use a target outside of it."
+        )
+
+
+def changed(display: str) -> Conflict:
+    """The file is not what it should be."""
+    return Conflict(
+        f"{display} has changed meanwhile.", hint="Look at it again before changing it."
+    )
+
+
+def read_only(path: SafePath) -> PathDenied:
+    """The system protects the file."""
+    return PathDenied(
+        f"Access denied: the operating system does not let toolcrib write {path.display}.",
+        hint="Use another file, or ask the user for the permission.",
+        rule="permissions",
+    )
+
+
+class _Touched:
+    def __init__(self) -> None:
+        self.exact: dict[str, str] = {}
+        self.whole: set[str] = set()
+        self.above: set[str] = set()
+
+    def meets(self, change: Change) -> bool:
+        """Whether a change would find something else than what stagings there now."""
+        # Whether a folder is empty by then is looked at when it is taken away.
+        whole = _is_whole(change) and change.kind != "unmake"
+        for path in _paths(change):
+            known = self.exact.get(path)
+            if known is not None and not (known == change.kind == "folder"):
+                return True
+            if whole and path in self.above:
+                return True
+            if any(above in self.whole for above in _above(path)):
+                return True
+        return False
+
+    def add(self, change: Change) -> None:
+        for path in _paths(change):
+            self.exact[path] = change.kind
+            self.above.update(_above(path))
+            if _is_whole(change):
+                self.whole.add(path)
+
+
+def groups(changes: Iterable[Change]) -> Iterator[list[Change]]:
+    """Runs of changes that do not depend on each other, in order."""
+    run: list[Change] = []
+    touched = _Touched()
+    for change in changes:
+        if touched.meets(change):
+            yield run
+            run, touched = [], _Touched()
+        run.append(change)
+        touched.add(change)
+    if run:
+        yield run
+
+
+def _is_whole(change: Change) -> bool:
+    return change.kind not in ("write", "folder")
+
+
+def _paths(change: Change) -> Iterator[str]:
+    yield change.path.absolute
+    if change.target is not None:
+        yield change.target.absolute
+
+
+def _above(path: str) -> Iterator[str]:
+    while path:
+        path = path.rpartition("/")[0]
+        if path:
+            yield path

@@ -12,13 +12,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-MOST_CHANGES = 400
+MAX_SEARCHED_CHANGES = 400
 """Changes of one piece up to which the shortest way is looked for."""
-CONTEXT = 3
+CONTEXT_LINES = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class DifferenceBlock:
     """Lines `a[a1:a2]` that became `b[b1:b2]`; what lies between blocks is equal."""
 
     a1: int
@@ -33,7 +33,7 @@ def _never() -> None:
 
 def differences(
     a: Sequence[str], b: Sequence[str], check: Callable[[], None] = _never
-) -> list[Block]:
+) -> list[DifferenceBlock]:
     """What differs, in order.
 
     Args:
@@ -41,7 +41,7 @@ def differences(
         b: those of the other.
         check: called now and then; it raises when the work should stop.
     """
-    found: list[Block] = []
+    found: list[DifferenceBlock] = []
     todo = [(0, len(a), 0, len(b), True)]
     while todo:
         check()
@@ -53,7 +53,7 @@ def differences(
         if a1 == a2 and b1 == b2:
             continue
         if a1 == a2 or b1 == b2:
-            _add(found, Block(a1, a2, b1, b2))
+            _add(found, DifferenceBlock(a1, a2, b1, b2))
             continue
         anchors = _anchors(a, b, a1, a2, b1, b2) if anchored else []
         if not anchors:
@@ -69,9 +69,9 @@ def differences(
     return found
 
 
-def _add(found: list[Block], block: Block) -> None:
+def _add(found: list[DifferenceBlock], block: DifferenceBlock) -> None:
     if found and found[-1].a2 == block.a1 and found[-1].b2 == block.b1:
-        found[-1] = Block(found[-1].a1, block.a2, found[-1].b1, block.b2)
+        found[-1] = DifferenceBlock(found[-1].a1, block.a2, found[-1].b1, block.b2)
     else:
         found.append(block)
 
@@ -110,12 +110,12 @@ def _shortest(
     b1: int,
     b2: int,
     check: Callable[[], None],
-) -> list[Block]:
+) -> list[DifferenceBlock]:
     """The fewest removed and added lines, or all of them where those are too many."""
     n, m = a2 - a1, b2 - b1
     furthest = {1: 0}
     trail: list[dict[int, int]] = []
-    for changes in range(min(n + m, MOST_CHANGES) + 1):
+    for changes in range(min(n + m, MAX_SEARCHED_CHANGES) + 1):
         check()
         trail.append(dict(furthest))
         for k in range(-changes, changes + 1, 2):
@@ -129,11 +129,13 @@ def _shortest(
             furthest[k] = x
             if x >= n and y >= m:
                 return list(_retraced(trail, n, m, a1, b1))
-    return [Block(a1, a2, b1, b2)]
+    return [DifferenceBlock(a1, a2, b1, b2)]
 
 
-def _retraced(trail: list[dict[int, int]], n: int, m: int, a1: int, b1: int) -> Iterator[Block]:
-    steps: list[Block] = []
+def _retraced(
+    trail: list[dict[int, int]], n: int, m: int, a1: int, b1: int
+) -> Iterator[DifferenceBlock]:
+    steps: list[DifferenceBlock] = []
     x, y = n, m
     for changes in range(len(trail) - 1, 0, -1):
         furthest, k = trail[changes], x - y
@@ -142,16 +144,19 @@ def _retraced(trail: list[dict[int, int]], n: int, m: int, a1: int, b1: int) -> 
         x0 = furthest[k_before]
         y0 = x0 - k_before
         steps.append(
-            Block(a1 + x0, a1 + x0, b1 + y0, b1 + y0 + 1)
+            DifferenceBlock(a1 + x0, a1 + x0, b1 + y0, b1 + y0 + 1)
             if down
-            else Block(a1 + x0, a1 + x0 + 1, b1 + y0, b1 + y0)
+            else DifferenceBlock(a1 + x0, a1 + x0 + 1, b1 + y0, b1 + y0)
         )
         x, y = x0, y0
     yield from reversed(steps)
 
 
 def unified(
-    a: Sequence[str], b: Sequence[str], blocks: Sequence[Block], context: int = CONTEXT
+    a: Sequence[str],
+    b: Sequence[str],
+    blocks: Sequence[DifferenceBlock],
+    context: int = CONTEXT_LINES,
 ) -> Iterator[str]:
     """The hunks of a unified diff, line by line, without its header.
 
@@ -177,8 +182,8 @@ def unified(
         yield from (f" {line}" for line in a[at:a_to])
 
 
-def _grouped(blocks: Sequence[Block], context: int) -> Iterator[list[Block]]:
-    group: list[Block] = []
+def _grouped(blocks: Sequence[DifferenceBlock], context: int) -> Iterator[list[DifferenceBlock]]:
+    group: list[DifferenceBlock] = []
     for block in blocks:
         if group and block.a1 - group[-1].a2 > 2 * context:
             yield group

@@ -1,4 +1,4 @@
-"""A text file that is changed in places: every line that is not changed keeps its very bytes."""
+"""Edits of a text file in which every line that is not changed keeps its very bytes."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from itertools import accumulate
 from typing import Self
 
 from toolcrib.core.errors import BadInput, UnsupportedContent
-from toolcrib.files.content.encodings import MARKS, Encoding, decodes, detect
+from toolcrib.files.content.encodings import BYTE_ORDER_MARKS, Encoding, decodes, detect
 
-HEAD = 1 << 16
+SAMPLE_BYTES = 1 << 16
 """Bytes that tell the encoding, as many as a reader looks at."""
-COMPARED = 4_000_000
+MAX_COMPARED_PAIRS = 4_000_000
 """Pairs of lines that are compared at most to find the unchanged ones of a region."""
-_WHOLE = frozenset(["utf-8", "ascii", "latin-1", "iso8859-1", "cp1252"])
+_ASCII_COMPATIBLE = frozenset(["utf-8", "ascii", "latin-1", "iso8859-1", "cp1252"])
 """Encodings in which the bytes of a line end are nothing else, not even in broken text."""
 _LINE = re.compile(rb"[^\n]*\n|[^\n]+")
 _CR_LINE = re.compile(rb"[^\r]*\r|[^\r]+")
@@ -192,8 +192,8 @@ class FaithfulText:
         while head < min(len(old), len(new)) and _same(old[head], new[head]):
             head += 1
         tail = 0
-        most = min(len(old), len(new)) - head
-        while tail < most and _same(old[-1 - tail], new[-1 - tail]):
+        limit = min(len(old), len(new)) - head
+        while tail < limit and _same(old[-1 - tail], new[-1 - tail]):
             tail += 1
         parts = [line.raw for line in old[:head]]
         middle, fresh = old[head : len(old) - tail], new[head : len(new) - tail]
@@ -228,14 +228,14 @@ class FaithfulText:
 
 def encoding_of(data: bytes) -> Encoding:
     """The encoding of a whole file, as a reader finds it by the first part."""
-    marked = any(data.startswith(mark) for mark, _ in MARKS)
-    if not marked and b"\x1b" not in data[:HEAD] and decodes(data, "utf-8", complete=True):
+    marked = any(data.startswith(mark) for mark, _ in BYTE_ORDER_MARKS)
+    if not marked and b"\x1b" not in data[:SAMPLE_BYTES] and decodes(data, "utf-8", complete=True):
         return Encoding("utf-8", label="utf-8")
-    head = data[:HEAD]
+    head = data[:SAMPLE_BYTES]
     strange = _BEYOND_ASCII.search(data)
-    if not marked and strange is not None and strange.start() >= HEAD:
-        head = data[strange.start() : strange.start() + HEAD]
-    found = detect(head, complete=len(head) < HEAD)
+    if not marked and strange is not None and strange.start() >= SAMPLE_BYTES:
+        head = data[strange.start() : strange.start() + SAMPLE_BYTES]
+    found = detect(head, complete=len(head) < SAMPLE_BYTES)
     if found.guessed and _mostly_utf8(data):
         return Encoding("utf-8", label="utf-8")
     return found
@@ -255,7 +255,7 @@ def _errors(codec: str) -> str:
 
 def _decoded(body: bytes, raws: Sequence[bytes], codec: str) -> list[str]:
     """The text of each line, its end included."""
-    if codec in _WHOLE:
+    if codec in _ASCII_COMPATIBLE:
         text = body.decode(codec, "surrogateescape")
         ended_by_cr = "\r" in text and "\n" not in text
         found: list[str] = (_CR_TEXT if ended_by_cr else _TEXT)(text)
@@ -295,7 +295,7 @@ def _same(old: _Line, new: tuple[str, bool]) -> bool:
 def _opcodes(
     old: Sequence[_Line], new: Sequence[tuple[str, bool]]
 ) -> list[tuple[str, int, int, int, int]]:
-    if len(old) * len(new) > COMPARED:
+    if len(old) * len(new) > MAX_COMPARED_PAIRS:
         return [("replace", 0, len(old), 0, len(new))]
     matcher = SequenceMatcher(None, [o.text for o in old], [n[0] for n in new], autojunk=False)
     return list(matcher.get_opcodes())

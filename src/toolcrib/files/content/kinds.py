@@ -1,83 +1,96 @@
-"""What kind of file some first bytes belong to."""
+"""Kinds of files by their first bytes: names, media types, sizes of pictures."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from toolcrib.files.content.encodings import MARKS
+from toolcrib.files.content.encodings import BYTE_ORDER_MARKS
 
-SNIFFED = 8192
+SAMPLE_BYTES = 8192
 """How many first bytes are looked at."""
+VISIBLE_MEDIA_TYPES = ("image/png", "image/jpeg", "image/gif", "image/webp")
+"""The media types of pictures that a model can see."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of file by its first bytes. `image` is the media type of what a model can see."""
+    """A kind of file by its first bytes, with its media type where it has one."""
 
     name: str
-    image: str = ""
+    media_type: str = ""
+
+    @property
+    def image(self) -> str:
+        """The media type of what a model can see; "" for anything else."""
+        return self.media_type if self.media_type in VISIBLE_MEDIA_TYPES else ""
 
 
 # Unmistakable: no text starts like this.
-_SURE = (
+_UNMISTAKABLE = (
     (0, b"\x89PNG\r\n\x1a\n", Kind("PNG image", "image/png")),
     (0, b"\xff\xd8\xff", Kind("JPEG image", "image/jpeg")),
     (0, b"GIF87a", Kind("GIF image", "image/gif")),
     (0, b"GIF89a", Kind("GIF image", "image/gif")),
     (8, b"WEBP", Kind("WebP image", "image/webp")),
-    (0, b"%PDF-", Kind("PDF document")),
-    (0, b"PK\x03\x04", Kind("ZIP archive")),
-    (0, b"\x1f\x8b\x08", Kind("gzip archive")),
-    (0, b"\xfd7zXZ\x00", Kind("xz archive")),
-    (0, b"\x28\xb5\x2f\xfd", Kind("Zstandard archive")),
-    (0, b"7z\xbc\xaf\x27\x1c", Kind("7z archive")),
-    (0, b"Rar!\x1a\x07", Kind("RAR archive")),
-    (0, b"SQLite format 3\x00", Kind("SQLite database")),
-    (0, b"\x7fELF", Kind("ELF program")),
-    (0, b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", Kind("old Office document")),
+    (0, b"%PDF-", Kind("PDF document", "application/pdf")),
+    (0, b"PK\x03\x04", Kind("ZIP archive", "application/zip")),
+    (0, b"\x1f\x8b\x08", Kind("gzip archive", "application/gzip")),
+    (0, b"\xfd7zXZ\x00", Kind("xz archive", "application/x-xz")),
+    (0, b"\x28\xb5\x2f\xfd", Kind("Zstandard archive", "application/zstd")),
+    (0, b"7z\xbc\xaf\x27\x1c", Kind("7z archive", "application/x-7z-compressed")),
+    (0, b"Rar!\x1a\x07", Kind("RAR archive", "application/vnd.rar")),
+    (0, b"SQLite format 3\x00", Kind("SQLite database", "application/vnd.sqlite3")),
+    (0, b"\x7fELF", Kind("ELF program", "application/x-elf")),
+    (
+        0,
+        b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",
+        Kind("old Office document", "application/x-ole-storage"),
+    ),
 )
 
 # Short or wordlike: believed only of what is binary for other reasons.
 _LIKELY = (
-    (0, b"BZh", Kind("bzip2 archive")),
-    (257, b"ustar", Kind("tar archive")),
-    (0, b"MZ", Kind("Windows program")),
-    (0, b"\xcf\xfa\xed\xfe", Kind("Mach-O program")),
+    (0, b"BZh", Kind("bzip2 archive", "application/x-bzip2")),
+    (257, b"ustar", Kind("tar archive", "application/x-tar")),
+    (0, b"MZ", Kind("Windows program", "application/vnd.microsoft.portable-executable")),
+    (0, b"\xcf\xfa\xed\xfe", Kind("Mach-O program", "application/x-mach-binary")),
     (0, b"\xca\xfe\xba\xbe", Kind("Java class or Mach-O program")),
-    (0, b"\x00asm", Kind("WebAssembly module")),
-    (0, b"BM", Kind("BMP image")),
-    (0, b"II*\x00", Kind("TIFF image")),
-    (0, b"MM\x00*", Kind("TIFF image")),
-    (0, b"\x00\x00\x01\x00", Kind("icon")),
-    (8, b"WAVE", Kind("WAV sound")),
-    (8, b"AVI ", Kind("AVI video")),
-    (4, b"ftyp", Kind("MP4 or QuickTime media")),
-    (0, b"\x1aE\xdf\xa3", Kind("Matroska or WebM video")),
-    (0, b"OggS", Kind("Ogg media")),
-    (0, b"fLaC", Kind("FLAC sound")),
-    (0, b"ID3", Kind("MP3 sound")),
-    (0, b"\xff\xfb", Kind("MP3 sound")),
+    (0, b"\x00asm", Kind("WebAssembly module", "application/wasm")),
+    (0, b"BM", Kind("BMP image", "image/bmp")),
+    (0, b"II*\x00", Kind("TIFF image", "image/tiff")),
+    (0, b"MM\x00*", Kind("TIFF image", "image/tiff")),
+    (0, b"\x00\x00\x01\x00", Kind("icon", "image/x-icon")),
+    (8, b"WAVE", Kind("WAV sound", "audio/wav")),
+    (8, b"AVI ", Kind("AVI video", "video/x-msvideo")),
+    (4, b"ftyp", Kind("MP4 or QuickTime media", "video/mp4")),
+    (0, b"\x1aE\xdf\xa3", Kind("Matroska or WebM video", "video/x-matroska")),
+    (0, b"OggS", Kind("Ogg media", "application/ogg")),
+    (0, b"fLaC", Kind("FLAC sound", "audio/flac")),
+    (0, b"ID3", Kind("MP3 sound", "audio/mpeg")),
+    (0, b"\xff\xfb", Kind("MP3 sound", "audio/mpeg")),
     (0, b"wOFF", Kind("font")),
     (0, b"wOF2", Kind("font")),
     (0, b"\x00\x01\x00\x00", Kind("font")),
     (0, b"OTTO", Kind("font")),
     (0, b"\x93NUMPY", Kind("NumPy array")),
-    (0, b"\x89HDF", Kind("HDF5 data")),
-    (0, b"PAR1", Kind("Parquet table")),
+    (0, b"\x89HDF", Kind("HDF5 data", "application/x-hdf5")),
+    (0, b"PAR1", Kind("Parquet table", "application/vnd.apache.parquet")),
     (0, b"GGUF", Kind("GGUF model")),
 )
 
+_OPEN_XML = "application/vnd.openxmlformats-officedocument"
 _INSIDE_ZIP = (
-    (b"word/", Kind("Word document")),
-    (b"xl/", Kind("Excel workbook")),
-    (b"ppt/", Kind("PowerPoint presentation")),
-    (b"application/epub", Kind("EPUB book")),
+    (b"word/", Kind("Word document", f"{_OPEN_XML}.wordprocessingml.document")),
+    (b"xl/", Kind("Excel workbook", f"{_OPEN_XML}.spreadsheetml.sheet")),
+    (b"ppt/", Kind("PowerPoint presentation", f"{_OPEN_XML}.presentationml.presentation")),
+    (b"application/epub", Kind("EPUB book", "application/epub+zip")),
     (b"application/vnd.oasis", Kind("OpenDocument file")),
-    (b"META-INF/MANIFEST.MF", Kind("Java archive")),
+    (b"META-INF/MANIFEST.MF", Kind("Java archive", "application/java-archive")),
 )
 
-_OPEN_XML = "application/vnd.openxmlformats-officedocument"
-_MARKS = tuple(mark for mark, _ in MARKS)
+_MARKS = tuple(mark for mark, _ in BYTE_ORDER_MARKS)
 _TEXT_CONTROLS = frozenset(b"\t\n\r\f\b\x1b")
 
 
@@ -87,8 +100,8 @@ def kind_of(head: bytes) -> Kind | None:
     Binary is what has a NUL byte there, or is full of control characters, and does not
     start with a byte order mark.
     """
-    head = head[:SNIFFED]
-    for offset, magic, kind in _SURE:
+    head = head[:SAMPLE_BYTES]
+    for offset, magic, kind in _UNMISTAKABLE:
         if head[offset : offset + len(magic)] == magic and _fits(head, kind):
             return _inside_zip(head, kind)
     if head.startswith(_MARKS) or not _is_binary(head):
@@ -99,79 +112,25 @@ def kind_of(head: bytes) -> Kind | None:
     return Kind("binary file")
 
 
-_MEDIA_TYPES = {
-    "PDF document": "application/pdf",
-    "ZIP archive": "application/zip",
-    "gzip archive": "application/gzip",
-    "xz archive": "application/x-xz",
-    "Zstandard archive": "application/zstd",
-    "7z archive": "application/x-7z-compressed",
-    "RAR archive": "application/vnd.rar",
-    "SQLite database": "application/vnd.sqlite3",
-    "ELF program": "application/x-elf",
-    "old Office document": "application/x-ole-storage",
-    "bzip2 archive": "application/x-bzip2",
-    "tar archive": "application/x-tar",
-    "Windows program": "application/vnd.microsoft.portable-executable",
-    "Mach-O program": "application/x-mach-binary",
-    "WebAssembly module": "application/wasm",
-    "BMP image": "image/bmp",
-    "TIFF image": "image/tiff",
-    "icon": "image/x-icon",
-    "WAV sound": "audio/wav",
-    "AVI video": "video/x-msvideo",
-    "MP4 or QuickTime media": "video/mp4",
-    "Matroska or WebM video": "video/x-matroska",
-    "Ogg media": "application/ogg",
-    "FLAC sound": "audio/flac",
-    "MP3 sound": "audio/mpeg",
-    "HDF5 data": "application/x-hdf5",
-    "Parquet table": "application/vnd.apache.parquet",
-    "Word document": f"{_OPEN_XML}.wordprocessingml.document",
-    "Excel workbook": f"{_OPEN_XML}.spreadsheetml.sheet",
-    "PowerPoint presentation": f"{_OPEN_XML}.presentationml.presentation",
-    "EPUB book": "application/epub+zip",
-    "Java archive": "application/java-archive",
-}
 _TEXTS = {
-    "md": "text/markdown",
-    "markdown": "text/markdown",
-    "json": "application/json",
-    "jsonl": "application/x-ndjson",
-    "ipynb": "application/x-ipynb+json",
-    "xml": "application/xml",
-    "svg": "image/svg+xml",
-    "html": "text/html",
-    "htm": "text/html",
-    "css": "text/css",
-    "csv": "text/csv",
-    "tsv": "text/tab-separated-values",
-    "js": "text/javascript",
-    "mjs": "text/javascript",
-    "ts": "text/x-typescript",
-    "py": "text/x-python",
-    "sh": "text/x-shellscript",
-    "c": "text/x-c",
-    "h": "text/x-c",
-    "rs": "text/x-rust",
-    "go": "text/x-go",
-    "java": "text/x-java",
-    "yaml": "application/yaml",
-    "yml": "application/yaml",
-    "toml": "application/toml",
-    "sql": "application/sql",
-    "rtf": "application/rtf",
-    "eml": "message/rfc822",
-    "patch": "text/x-diff",
+    "md": "text/markdown", "markdown": "text/markdown", "json": "application/json",
+    "jsonl": "application/x-ndjson", "ipynb": "application/x-ipynb+json",
+    "xml": "application/xml", "svg": "image/svg+xml", "html": "text/html", "htm": "text/html",
+    "css": "text/css", "csv": "text/csv", "tsv": "text/tab-separated-values",
+    "js": "text/javascript", "mjs": "text/javascript", "ts": "text/x-typescript",
+    "py": "text/x-python", "sh": "text/x-shellscript", "c": "text/x-c", "h": "text/x-c",
+    "rs": "text/x-rust", "go": "text/x-go", "java": "text/x-java", "yaml": "application/yaml",
+    "yml": "application/yaml", "toml": "application/toml", "sql": "application/sql",
+    "rtf": "application/rtf", "eml": "message/rfc822", "patch": "text/x-diff",
     "diff": "text/x-diff",
-}
+}  # fmt: skip
 
 
 def media_type_of(head: bytes, name: str) -> str:
     """The media type of a file: by its first bytes, and of a text by its name."""
     kind = kind_of(head)
     if kind is not None:
-        return kind.image or _MEDIA_TYPES.get(kind.name, "application/octet-stream")
+        return kind.media_type or "application/octet-stream"
     if not head:
         return "application/x-empty"
     ending = name.rpartition(".")[2].lower() if "." in name else ""
@@ -198,3 +157,168 @@ def _is_binary(head: bytes) -> bool:
         return True
     controls = sum(head.count(code) for code in range(32) if code not in _TEXT_CONTROLS)
     return controls * 10 > len(head)
+
+
+_MARKERS = 2_000
+"""How many segments of a JPEG file are passed over in search of its size."""
+_SVG_HEAD = 4_096
+_PROLOG = re.compile(
+    r"\s+|<\?[^>]*>|<!--.*?-->|<!DOCTYPE[^>\[]*(?:\[[^\]]*\]\s*)?>", re.DOTALL | re.IGNORECASE
+)
+_LENGTH = re.compile(r"\s*(\d{1,6}(?:\.\d{0,6})?)\s*(?:px)?\s*")
+_BMP_HEADERS = (12, 16, 40, 52, 56, 64, 108, 124)
+
+
+@dataclass(frozen=True, slots=True)
+class PictureHead:
+    """What the start of a picture says; sizes in pixels, 0 where it does not say them."""
+
+    media_type: str
+    name: str
+    width: int = 0
+    height: int = 0
+
+
+def picture_of(data: bytes) -> PictureHead | None:
+    """The format and size of a picture; None for anything else. Nothing is decoded.
+
+    Args:
+        data: the file, or at least its first 4 KiB (the size of a JPEG may come later).
+    """
+    for read in _READERS:
+        found = read(data)
+        if found is not None:
+            return found
+    return None
+
+
+def _png(data: bytes) -> PictureHead | None:
+    if not data.startswith(b"\x89PNG\r\n\x1a\n"):
+        return None
+    sized = data[12:16] == b"IHDR" and len(data) >= 24
+    width, height = (_big(data, 16, 4), _big(data, 20, 4)) if sized else (0, 0)
+    return PictureHead("image/png", "PNG image", width, height)
+
+
+def _gif(data: bytes) -> PictureHead | None:
+    if not data.startswith((b"GIF87a", b"GIF89a")):
+        return None
+    return PictureHead("image/gif", "GIF image", _little(data, 6, 2), _little(data, 8, 2))
+
+
+def _jpeg(data: bytes) -> PictureHead | None:
+    if not data.startswith(b"\xff\xd8\xff"):
+        return None
+    at = 2
+    for _ in range(_MARKERS):
+        while data[at : at + 2] == b"\xff\xff":
+            at += 1
+        if at + 9 > len(data) or data[at] != 0xFF:
+            break
+        marker = data[at + 1]
+        if 0xC0 <= marker <= 0xCF and marker not in (0xC4, 0xC8, 0xCC):
+            return PictureHead(
+                "image/jpeg", "JPEG image", _big(data, at + 7, 2), _big(data, at + 5, 2)
+            )
+        if marker in (0xD9, 0xDA):
+            break
+        alone = marker == 0x01 or 0xD0 <= marker <= 0xD8
+        at += 2 if alone else 2 + max(_big(data, at + 2, 2), 2)
+    return PictureHead("image/jpeg", "JPEG image")
+
+
+def _webp(data: bytes) -> PictureHead | None:
+    if not (data.startswith(b"RIFF") and data[8:12] == b"WEBP"):
+        return None
+    width = height = 0
+    if data[12:16] == b"VP8X" and len(data) >= 30:
+        width, height = _little(data, 24, 3) + 1, _little(data, 27, 3) + 1
+    elif data[12:16] == b"VP8L" and len(data) >= 25:
+        packed = _little(data, 21, 4)
+        width, height = (packed & 0x3FFF) + 1, (packed >> 14 & 0x3FFF) + 1
+    elif data[12:16] == b"VP8 " and len(data) >= 30:
+        width, height = _little(data, 26, 2) & 0x3FFF, _little(data, 28, 2) & 0x3FFF
+    return PictureHead("image/webp", "WebP image", width, height)
+
+
+def _bmp(data: bytes) -> PictureHead | None:
+    header = _little(data, 14, 4)
+    if not data.startswith(b"BM") or len(data) < 26 or header not in _BMP_HEADERS:
+        return None
+    if header == 12:
+        return PictureHead("image/bmp", "BMP image", _little(data, 18, 2), _little(data, 20, 2))
+    height = int.from_bytes(data[22:26], "little", signed=True)  # negative: from the top
+    return PictureHead("image/bmp", "BMP image", _little(data, 18, 4), abs(height))
+
+
+def _icon(data: bytes) -> PictureHead | None:
+    if not data.startswith(b"\0\0\1\0") or not 0 < _little(data, 4, 2) < 100 or len(data) < 22:
+        return None
+    return PictureHead("image/x-icon", "icon", data[6] or 256, data[7] or 256)
+
+
+def _tiff(data: bytes) -> PictureHead | None:
+    if not data.startswith((b"II*\0", b"MM\0*")):
+        return None
+    return PictureHead("image/tiff", "TIFF image")
+
+
+def _avif(data: bytes) -> PictureHead | None:
+    brand = data[8:12]
+    if data[4:8] != b"ftyp" or brand not in (b"avif", b"avis", b"heic", b"heix", b"mif1"):
+        return None
+    at = data.find(b"ispe", 0, 65_536)
+    sized = at > 0 and len(data) >= at + 16
+    width, height = (_big(data, at + 8, 4), _big(data, at + 12, 4)) if sized else (0, 0)
+    kind = (
+        ("image/avif", "AVIF image") if brand.startswith(b"avi") else ("image/heic", "HEIC image")
+    )
+    return PictureHead(*kind, width, height)
+
+
+def _svg(data: bytes) -> PictureHead | None:
+    head = data[:_SVG_HEAD].removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
+    at = 0
+    while (passed := _PROLOG.match(head, at)) is not None and passed.end() > at:
+        at = passed.end()
+    tag = re.compile(r"<(?:\w+:)?svg[\s/>]", re.IGNORECASE).match(head, at)
+    if tag is None:
+        return None
+    inside = head[tag.end() - 1 :].partition(">")[0]
+    width, height = _length(inside, "width"), _length(inside, "height")
+    if not (width and height):
+        box = re.search(r"\sviewBox\s*=\s*[\"']\s*([-\d.eE,\s]{1,80})[\"']", inside)
+        sizes = re.split(r"[\s,]+", box[1].strip()) if box else []
+        width, height = map(_pixels, sizes[2:]) if len(sizes) == 4 else (0, 0)
+    return PictureHead("image/svg+xml", "SVG image", width, height)
+
+
+def _length(tag: str, name: str) -> int:
+    found = re.search(rf"\s{name}\s*=\s*[\"']([^\"']{{0,40}})[\"']", tag)
+    return _pixels(found[1]) if found else 0
+
+
+def _pixels(text: str) -> int:
+    number = _LENGTH.fullmatch(text)
+    return round(float(number[1])) if number else 0
+
+
+def _big(data: bytes, at: int, size: int) -> int:
+    return int.from_bytes(data[at : at + size], "big")
+
+
+def _little(data: bytes, at: int, size: int) -> int:
+    return int.from_bytes(data[at : at + size], "little")
+
+
+_READERS: tuple[Callable[[bytes], PictureHead | None], ...] = (
+    _png,
+    _gif,
+    _jpeg,
+    _webp,
+    _bmp,
+    _icon,
+    _tiff,
+    _avif,
+    _svg,
+)

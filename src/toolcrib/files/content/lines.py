@@ -12,27 +12,27 @@ from typing import BinaryIO
 from toolcrib.core.errors import BadInput, TooLarge
 from toolcrib.files.content.encodings import Encoding, Eol, detect, eol_of
 
-BLOCK = 1 << 20
-LOOKED_AT = 1 << 16
+BLOCK_BYTES = 1 << 20
+SAMPLE_BYTES = 1 << 16
 """Bytes at the start that tell encoding and line ends."""
-COUNTED = 64 * BLOCK
+MAX_COUNTED_BYTES = 64 * BLOCK_BYTES
 """Files up to this size are counted whole, so that a page can say of how many."""
-WIDE_LIMIT = 64 * BLOCK
+MAX_WIDE_BYTES = 64 * BLOCK_BYTES
 """UTF-16 and UTF-32 files are converted in memory, up to this size."""
 
-PASSED_OVER = 512 * BLOCK
+MAX_SKIPPED_BYTES = 512 * BLOCK_BYTES
 """Bytes that are read at most to get to a line or column far inside a file."""
-TAIL = 64 * BLOCK
+MAX_TAIL_BYTES = 64 * BLOCK_BYTES
 """Bytes at the end of a file among which its last lines are looked for."""
-LONGEST = 4 * BLOCK
+MAX_LINE_CHARS = 4 * BLOCK_BYTES
 """Characters of a line that `each_line` gives at most."""
 
 Check = Callable[[], None]
-Fits = Callable[[str], int]
+FittingChars = Callable[[str], int]
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class LinePage:
     """A run of lines.
 
     Attributes:
@@ -74,8 +74,8 @@ class TextFile:
         self._name = name
         self._check = check
         file = _sized(file)
-        head = file.read(LOOKED_AT)
-        self.encoding: Encoding = detect(head, complete=len(head) < LOOKED_AT)
+        head = file.read(SAMPLE_BYTES)
+        self.encoding: Encoding = detect(head, complete=len(head) < SAMPLE_BYTES)
         if self.encoding.wide:
             file, head = self._converted(file)
         self.eol: Eol = eol_of(head)
@@ -86,15 +86,17 @@ class TextFile:
 
     def _converted(self, file: BinaryIO) -> tuple[BinaryIO, bytes]:
         file.seek(len(self.encoding.mark))
-        data = file.read(WIDE_LIMIT + 1)
-        if len(data) > WIDE_LIMIT:
+        data = file.read(MAX_WIDE_BYTES + 1)
+        if len(data) > MAX_WIDE_BYTES:
             raise TooLarge(
-                f"{self._name} is {self.encoding.name} text of more than {WIDE_LIMIT:,} bytes."
+                f"{self._name} is {self.encoding.name} text of more than {MAX_WIDE_BYTES:,} bytes."
             )
         text = data.decode(self.encoding.name, "replace").encode("utf-8", "replace")
-        return io.BytesIO(text), text[:LOOKED_AT]
+        return io.BytesIO(text), text[:SAMPLE_BYTES]
 
-    def page(self, start: int, lines: int, column: int, max_chars: int, fits: Fits) -> Page:
+    def page(
+        self, start: int, lines: int, column: int, max_chars: int, fits: FittingChars
+    ) -> LinePage:
         """Some lines.
 
         Args:
@@ -107,20 +109,20 @@ class TextFile:
         Raises:
             BadInput: the file has fewer lines, or the line fewer characters.
         """
-        total = self.count() if self.size <= COUNTED else None
+        total = self.count() if self.size <= MAX_COUNTED_BYTES else None
         first = self._number(start, total)
         offset = self._tail(-start) if first is None else self._offset(first)
         text, more, partial = self._read(offset, column, lines, max_chars)
         if column and not text:
             raise BadInput(f"That line of {self._name} ends before column {column:,}.")
-        shown, stop = self._cut(text, column, partial, fits)
-        more = more or len(shown) < len(text)
+        text_shown, stop = self._cut(text, column, partial, fits)
+        more = more or len(text_shown) < len(text)
         whole = first == 1 and not column and not more
-        shown = shown.replace("\r\n" if self._newline == b"\n" else "\r", "\n")
-        count = shown.count("\n") + (not shown.endswith("\n") and shown != "")
+        text_shown = text_shown.replace("\r\n" if self._newline == b"\n" else "\r", "\n")
+        count = text_shown.count("\n") + (not text_shown.endswith("\n") and text_shown != "")
         if not whole:
-            shown = shown.removesuffix("\n")
-        return Page(shown, first, count, start, more, stop, total, whole)
+            text_shown = text_shown.removesuffix("\n")
+        return LinePage(text_shown, first, count, start, more, stop, total, whole)
 
     def _number(self, start: int, total: int | None) -> int | None:
         if start < 0:
@@ -141,22 +143,22 @@ class TextFile:
         newline = self._newline.decode()
         self._file.seek(self._base)
         begun: list[str] = []
-        length, left = 0, max_bytes
-        while block := self._file.read(min(BLOCK, left)):
+        length, remaining = 0, max_bytes
+        while block := self._file.read(min(BLOCK_BYTES, remaining)):
             self._check()
-            left -= len(block)
+            remaining -= len(block)
             first, *others = decoder.decode(block).split(newline)
-            if length < LONGEST:
+            if length < MAX_LINE_CHARS:
                 begun.append(first)
                 length += len(first)
             if others:
-                yield "".join(begun)[:LONGEST].removesuffix("\r")
+                yield "".join(begun)[:MAX_LINE_CHARS].removesuffix("\r")
                 *whole, rest = others
                 for line in whole:
                     yield line.removesuffix("\r")
                 begun, length = [rest], len(rest)
         if length:
-            yield "".join(begun)[:LONGEST].removesuffix("\r")
+            yield "".join(begun)[:MAX_LINE_CHARS].removesuffix("\r")
 
     @property
     def size(self) -> int:
@@ -181,13 +183,13 @@ class TextFile:
         return found + (last != self._newline)
 
     def _blocks(self) -> Iterator[bytes]:
-        while block := self._file.read(BLOCK):
+        while block := self._file.read(BLOCK_BYTES):
             self._check()
             yield block
 
     def _offset(self, line: int) -> int:
         """Where a line starts, in bytes."""
-        needed, offset, seen = line - 1, self._base, 0
+        needed, offset, counted = line - 1, self._base, 0
         self._file.seek(self._base)
         if not needed:
             return offset
@@ -195,7 +197,7 @@ class TextFile:
             found = block.count(self._newline)
             if found < needed:
                 needed -= found
-                seen += found
+                counted += found
                 offset += len(block)
                 self._refuse_far(offset)
                 continue
@@ -203,7 +205,7 @@ class TextFile:
             for _ in range(needed):
                 at = block.find(self._newline, at + 1)
             return offset + at + 1
-        raise self._too_far(seen + 1)
+        raise self._too_far(counted + 1)
 
     def _tail(self, lines: int) -> int:
         """Where the last lines start, in bytes, read from the end."""
@@ -211,11 +213,11 @@ class TextFile:
         needed, at = lines, end
         while at > self._base:
             self._check()
-            if end - at >= TAIL:
+            if end - at >= MAX_TAIL_BYTES:
                 raise TooLarge(
-                    f"The last {lines:,} lines of {self._name} have more than {TAIL:,} bytes."
+                    f"The last {lines:,} lines of {self._name} have more than {MAX_TAIL_BYTES:,} bytes."
                 )
-            start = max(self._base, at - BLOCK)
+            start = max(self._base, at - BLOCK_BYTES)
             self._file.seek(start)
             block = self._file.read(at - start)
             if at == end and block.endswith(self._newline):
@@ -238,7 +240,7 @@ class TextFile:
         text, to_skip, ended, passed = "", column, False, 0
         while not ended and len(text) <= max_chars and text.count(newline) < lines:
             self._check()
-            block = self._file.read(LOOKED_AT)
+            block = self._file.read(SAMPLE_BYTES)
             ended = not block
             part = decoder.decode(block, final=ended)
             if to_skip:
@@ -247,14 +249,14 @@ class TextFile:
                 part, to_skip = self._skip(part, to_skip, newline)
             text += part
         end = _end_of_lines(text, lines, newline)
-        kept = text[: min(end, max_chars)]
-        more = len(kept) < len(text) or (not ended and bool(self._file.read(1)))
-        return kept, more, len(kept) < end and not kept.endswith(newline)
+        taken = text[: min(end, max_chars)]
+        more = len(taken) < len(text) or (not ended and bool(self._file.read(1)))
+        return taken, more, len(taken) < end and not taken.endswith(newline)
 
     def _refuse_far(self, passed: int) -> None:
-        if passed > PASSED_OVER:
+        if passed > MAX_SKIPPED_BYTES:
             raise TooLarge(
-                f"That place of {self._name} is further in than {PASSED_OVER:,} bytes.",
+                f"That place of {self._name} is further in than {MAX_SKIPPED_BYTES:,} bytes.",
                 hint="A negative start reads from the end.",
             )
 
@@ -264,7 +266,7 @@ class TextFile:
             raise BadInput(f"That line of {self._name} ends before column {count:,}.")
         return part[count:], max(0, count - len(part))
 
-    def _cut(self, text: str, column: int, partial: bool, fits: Fits) -> tuple[str, int]:
+    def _cut(self, text: str, column: int, partial: bool, fits: FittingChars) -> tuple[str, int]:
         """What there is room for: whole lines, or else a part of the first."""
         room = fits(text)
         if room >= len(text) and not partial:
@@ -297,4 +299,4 @@ def _sized(file: BinaryIO) -> BinaryIO:
     file.seek(0)
     if size:
         return file
-    return io.BytesIO(file.read(WIDE_LIMIT))
+    return io.BytesIO(file.read(MAX_WIDE_BYTES))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from toolcrib.files.content.difference import Block, differences, unified
+from toolcrib.files.content.difference import DifferenceBlock, differences, unified
 
 CONTEXT = 2
 UNENDED = "\\ No newline at end of file"
@@ -38,7 +38,7 @@ def _split(text: str) -> list[str]:
     return [*lines, f"{last}\n{UNENDED}"] if last else lines
 
 
-def _cut_apart(old: list[str], new: list[str], block: Block) -> None:
+def _cut_apart(old: list[str], new: list[str], block: DifferenceBlock) -> None:
     """Cut the lines of a change, each where it differs from what stands beside it."""
     removed, added = old[block.a1 : block.a2], new[block.b1 : block.b2]
     old[block.a1 : block.a2] = _cut_beside(removed, added)

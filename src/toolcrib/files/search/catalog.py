@@ -10,7 +10,7 @@ from typing import Any, Self
 from toolcrib.core.services import Services
 from toolcrib.files.search.gitignore import NAME
 from toolcrib.files.search.scope import Scope, suspects, walk
-from toolcrib.files.tree_levels import modified_at
+from toolcrib.files.trees import modified_at
 from toolcrib.system.threads import Checkpoint
 
 FRESH = 3.0

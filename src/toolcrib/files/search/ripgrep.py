@@ -18,13 +18,13 @@ from functools import lru_cache
 from pathlib import Path
 
 from toolcrib.core.config import environment
-from toolcrib.files.generated_folders import BULK
-from toolcrib.files.protection import Pattern as Name
+from toolcrib.files.path_rules import GENERATED_FOLDERS
+from toolcrib.files.paths import Workspace
+from toolcrib.files.protection import PathPattern as Name
 from toolcrib.files.search.line_matches import MAX_BYTES
 from toolcrib.files.search.pattern import Pattern
 from toolcrib.files.search.scope import SKIPPED, Scope, is_open
-from toolcrib.files.tree_levels import levels
-from toolcrib.files.workspace import Workspace
+from toolcrib.files.trees import walk_folders
 from toolcrib.system.processes import Processes
 from toolcrib.system.threads import in_thread
 
@@ -56,7 +56,7 @@ _SETTINGS = (
     "--null",
 )
 _HIDDEN = frozenset([".config", ".local", ".npm", ".cargo", ".rustup", ".vscode", ".idea", ".yarn"])
-"""Hidden folders that are often there and large, beside those of `BULK`."""
+"""Hidden folders that are often there and large, beside those of `GENERATED_FOLDERS`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +189,7 @@ def _shut(scope: Scope) -> list[str]:
     path costs a tenth of a search.
     """
     protection = scope.real.gate.protection
-    found = [f"{name}/" for name in sorted({*SKIPPED, *BULK, *_HIDDEN})]
+    found = [f"{name}/" for name in sorted({*SKIPPED, *GENERATED_FOLDERS, *_HIDDEN})]
     found = [name for name in found if not is_open(name[:-1])]
     found += _plain_names(protection.patterns("read"), protection.exceptions)
     return found
@@ -206,9 +206,9 @@ def _plain_names(patterns: tuple[Name, ...], exceptions: tuple[Name, ...]) -> li
 
 def _has_others(scope: Scope) -> bool:
     """Whether the folder holds hidden folders beside the usual ones: then all are left out."""
-    known = {*BULK, *_HIDDEN, *_shut(scope), ".github"}
+    known = {*GENERATED_FOLDERS, *_HIDDEN, *_shut(scope), ".github"}
     with scope.real.open() as top:
-        first = next(levels(top))
+        first = next(walk_folders(top))
         return any(name.startswith(".") and name not in known for name in first.folders)
 
 

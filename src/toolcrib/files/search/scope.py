@@ -12,10 +12,10 @@ from toolcrib.core.errors import ToolError
 from toolcrib.files.handles import Handle
 from toolcrib.files.path_rules import parts_beneath
 from toolcrib.files.paths import SafePath
-from toolcrib.files.protection import Pattern as Name
+from toolcrib.files.protection import PathPattern as Name
 from toolcrib.files.search.gitignore import MAX_BYTES, NAME, Ignored, Line, lines_of
 from toolcrib.files.search.globs import Globs, compiled, translate
-from toolcrib.files.tree_levels import Level, levels
+from toolcrib.files.trees import TreeFolder, walk_folders
 from toolcrib.system.threads import Checkpoint
 
 SKIPPED = frozenset(
@@ -85,7 +85,7 @@ def _rules_above(real: SafePath) -> tuple[Line, ...]:
 
 def walk(
     scope: Scope, handle: Handle, check: Checkpoint, *, marked: bool = False
-) -> Iterator[Level]:
+) -> Iterator[TreeFolder]:
     """The levels of the folder with what the scope leaves out taken away.
 
     Args:
@@ -97,7 +97,7 @@ def walk(
     """
     ignored = Ignored(scope.above)
     coarse = _coarse(scope.real.gate.protection.patterns("read"))
-    for level in levels(handle):
+    for level in walk_folders(handle):
         check()
         rules = level.read(NAME, MAX_BYTES) if NAME in level.files else None
         ignored.enter(level.prefix, rules)

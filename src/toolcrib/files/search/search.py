@@ -11,14 +11,13 @@ from typing import Literal, Self
 from toolcrib.core.errors import ToolError
 from toolcrib.core.services import Services
 from toolcrib.files.handles import Handle
-from toolcrib.files.paths import SafePath
+from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.files.search import ripgrep
 from toolcrib.files.search.line_matches import MAX_BYTES, Hit, hits, spans, text_of
 from toolcrib.files.search.pattern import Pattern
 from toolcrib.files.search.ripgrep import Named
 from toolcrib.files.search.scope import Scope, suspects, walk
-from toolcrib.files.tree_levels import set_apart
-from toolcrib.files.workspace import Workspace
+from toolcrib.files.trees import linked_and_large
 from toolcrib.system.processes import Processes
 from toolcrib.system.threads import Checkpoint, in_thread
 
@@ -130,7 +129,7 @@ def _looked_at(
 def _apart(scope: Scope, paths: list[str]) -> set[str]:
     """Files that are too large, or have several names of which one may not be read."""
     with scope.real.open() as top:
-        several, large = set_apart(top, paths, MAX_BYTES)
+        several, large = linked_and_large(top, paths, MAX_BYTES)
     return {path for path in several if not _may_be_read(scope.file(path))} | large
 
 

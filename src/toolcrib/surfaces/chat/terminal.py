@@ -22,7 +22,7 @@ from toolcrib.net.models.client import Request
 from toolcrib.surfaces.cli import person
 from toolcrib.surfaces.cli.screen import one_line, visible, width
 from toolcrib.surfaces.shutdown import end_within
-from toolcrib.toolcalls.records import ContentDelta
+from toolcrib.toolcalls.output import ContentDelta
 
 if TYPE_CHECKING:
     from toolcrib.toolcalls import ToolCallStream

@@ -94,7 +94,7 @@ async def store(services: Services) -> list[Check]:
 
 async def workspace(services: Services) -> list[Check]:
     """Whether the folders of the file tools are there."""
-    from toolcrib.files.workspace import Workspace
+    from toolcrib.files.paths import Workspace
 
     roots = [root.name for root in services.use(Workspace).roots]
     if not roots:

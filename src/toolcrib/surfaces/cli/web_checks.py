@@ -15,10 +15,9 @@ from toolcrib.core.services import Services
 from toolcrib.core.session import Session
 from toolcrib.core.web_settings import ProviderConfig, SecretConfig
 from toolcrib.surfaces.cli.checks import Check, setting
-from toolcrib.web.provider_api.client import Reach
-from toolcrib.web.provider_api.provider import Ask, Provider
+from toolcrib.web.provider import Provider, ProviderClient, SearchRequest
 from toolcrib.web.providers import IMAGES, SETTING, Providers
-from toolcrib.web.search.regions import usual_region
+from toolcrib.web.search.chain import usual_region
 
 ASKED_SECONDS = 5.0
 """For the answer of an instance of the user's own."""
@@ -92,7 +91,7 @@ class _Look:
     ) -> Check:
         own = not provider.base_url
         try:
-            reach = Reach(provider, settings, self._ctx())
+            reach = ProviderClient(provider, settings, self._ctx())
             if own and self.ask:
                 await self._answers(provider, reach)
                 return Check(label, "ok", f"{address}, it answers", essential=True)
@@ -102,12 +101,12 @@ class _Look:
         state: Any = "set" if own or provider.needs_key else "ok"
         return Check(label, state, f"{address}{told} (not asked)", essential=True)
 
-    async def _answers(self, provider: Provider, reach: Reach) -> None:
+    async def _answers(self, provider: Provider, reach: ProviderClient) -> None:
         """Ask an instance once, whatever of it is configured."""
         if reach.base_url not in self.asked:
             self.asked[reach.base_url] = None
             try:
-                await provider.search(Ask(WORDS), reach)
+                await provider.search(SearchRequest(WORDS), reach)
             except ToolError as error:
                 self.asked[reach.base_url] = error
         failed = self.asked[reach.base_url]

@@ -15,7 +15,7 @@ from toolcrib.core.call import Result
 from toolcrib.core.context import Caller
 from toolcrib.core.tool import Tool
 from toolcrib.core.version import VERSION
-from toolcrib.execution.jobs.jobs import Jobs
+from toolcrib.execution.jobs import Jobs
 from toolcrib.surfaces.http.gate import refusal
 from toolcrib.toolbox import Toolbox
 

@@ -23,7 +23,7 @@ from toolcrib.core.call import Result
 from toolcrib.core.context import Caller, Notify, Progress
 from toolcrib.core.tool import Tool
 from toolcrib.core.version import VERSION
-from toolcrib.execution.jobs.jobs import Jobs
+from toolcrib.execution.jobs import Jobs
 from toolcrib.surfaces.mcp.elicitation import PersonBehind
 from toolcrib.toolbox import Toolbox
 

@@ -1,4 +1,4 @@
-"""What the decoders share: the text, the offers, and what they answer."""
+"""Records and steps that the decoders share, and calls written as JSON."""
 
 # ruff: noqa: RUF001 - the marks of some formats have such characters
 
@@ -6,13 +6,20 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import Any
 
-from toolcrib.toolcalls.families import TAGS, TOKENS
-from toolcrib.toolcalls.growing_text import ENOUGH, Growing, Wait
-from toolcrib.toolcalls.marks import MARKS
-from toolcrib.toolcalls.markset import MAXIMUM, Found, MarkSet
+from toolcrib.toolcalls.growing_text import (
+    MAX_WASTED_CHARS,
+    NO_LIMIT,
+    Found,
+    GrowingText,
+    MarkSet,
+    Wait,
+)
+from toolcrib.toolcalls.marks import MARKS, TAGS, TOKENS
 from toolcrib.toolcalls.offers import Offers
-from toolcrib.toolcalls.shapes import Raw
+from toolcrib.toolcalls.shapes import RawCall, as_arguments, calls_of
+from toolcrib.toolcalls.values import NotJson, begun_value, decode
 
 OPENERS = frozenset((*TAGS, *TOKENS))
 NAMED = re.compile(r"""["']?(?:name|tool|tool_name)["']?\s*[:=]\s*["']([\w.\-:/]{1,100})["']""")
@@ -22,13 +29,13 @@ NAMED = re.compile(r"""["']?(?:name|tool|tool_name)["']?\s*[:=]\s*["']([\w.\-:/]
 class Reading:
     """A text with what its calls may be."""
 
-    text: Growing
+    text: GrowingText
     offers: Offers
 
     @property
-    def is_tired(self) -> bool:
+    def is_exhausted(self) -> bool:
         """Whether so much was read in vain that far ends are no longer looked for."""
-        return self.text.wasted > ENOUGH
+        return self.text.wasted > MAX_WASTED_CHARS
 
 
 @dataclass(slots=True)
@@ -36,7 +43,7 @@ class Item:
     """One or more calls, and the place after them; None stands for a broken one."""
 
     end: int
-    calls: list[Raw | None]
+    calls: list[RawCall | None]
 
 
 @dataclass(slots=True)
@@ -52,7 +59,7 @@ Answer = Item | Cut | None
 """None: this is no call at all."""
 
 
-NEAR = 100
+NEAR_CHARS = 100
 """How far is looked once too much was read in vain."""
 
 
@@ -63,7 +70,7 @@ def _next_mark(reading: Reading, at: int, closers: MarkSet) -> Wait[tuple[Found 
     look like tags count where a line ends or begins with them: JSON has no lines in strings.
     """
     text, start = reading.text, at
-    limit = at + NEAR if reading.is_tired else MAXIMUM
+    limit = at + NEAR_CHARS if reading.is_exhausted else NO_LIMIT
     while True:
         found = MARKS.find(text.text, at, limit)
         if found is not None and found.mark not in closers and found.mark not in OPENERS:
@@ -71,7 +78,7 @@ def _next_mark(reading: Reading, at: int, closers: MarkSet) -> Wait[tuple[Found 
             continue
         size = len(text.text)
         if found is None and not text.ended and size < limit:
-            at = max(at, size - MARKS.longest + 1)
+            at = max(at, size - MARKS.max_length + 1)
             yield
             continue
         is_end = found is not None and found.mark in closers
@@ -81,13 +88,13 @@ def _next_mark(reading: Reading, at: int, closers: MarkSet) -> Wait[tuple[Found 
         at = found.end
 
 
-def _is_meant(text: Growing, found: Found, *, is_end: bool) -> Wait[bool]:
+def _is_meant(text: GrowingText, found: Found, *, is_end: bool) -> Wait[bool]:
     if found.mark[0] != "<" or found.mark[1] == "|" or "｜" in found.mark:
         return True
     if not is_end:
-        before = text.text[max(0, found.start - NEAR) : found.start]
+        before = text.text[max(0, found.start - NEAR_CHARS) : found.start]
         return before.rstrip(" \t")[-1:] in ("", "\n")
-    at = yield from text.blank(found.end)
+    at = yield from text.skip_blank(found.end)
     return at >= len(text.text) or "\n" in text.text[found.end : at]
 
 
@@ -96,8 +103,8 @@ def cut(reading: Reading, at: int, closers: MarkSet, name: str = "") -> Wait[Cut
     text = reading.text
     found, is_end = yield from _next_mark(reading, at + 1, closers)
     end = found.start if found else len(text.text)
-    if found is None and reading.is_tired:
-        end = min(end, at + 1 + NEAR)
+    if found is None and reading.is_exhausted:
+        end = min(end, at + 1 + NEAR_CHARS)
     if not name:
         named = NAMED.search(text.text, at, min(end, at + 400))
         name = named[1] if named else ""
@@ -118,7 +125,7 @@ def lost(reading: Reading, at: int, name: str, *, near: bool) -> Wait[Cut]:
     text = reading.text
     while not text.ended:
         yield
-    end = min(len(text.text), at + NEAR) if near else len(text.text)
+    end = min(len(text.text), at + NEAR_CHARS) if near else len(text.text)
     text.wasted += end - at
     return Cut(end, closed=False, name=name)
 
@@ -129,3 +136,97 @@ def closing(reading: Reading, at: int, closers: MarkSet) -> Wait[int]:
         return -1
     found, is_end = yield from _next_mark(reading, at + 1, closers)
     return found.start if found is not None and is_end else -1
+
+
+def json_item(reading: Reading, at: int, closers: MarkSet) -> Wait[Answer]:
+    """An object or an array of calls."""
+    found = yield from json_value(reading, at, closers)
+    if found is not None:
+        end, value = found
+        return Item(end, calls_of(value, reading.offers))
+    if reading.text.text[at] == "[":
+        salvaged, after = yield from _salvaged(reading, at)
+        if salvaged:
+            lost = yield from cut(reading, after - 1, closers)
+            return Item(lost.end, salvaged)
+    return (yield from cut(reading, at, closers))
+
+
+def arguments_item(
+    reading: Reading, at: int, closers: MarkSet, name: str, given: str
+) -> Wait[Item | Cut]:
+    """The JSON arguments of a call whose name is known, also as a string of JSON."""
+    if reading.text.text[at] == '"':
+        found = yield from _string(reading, at)
+    else:
+        found = yield from json_value(reading, at, closers)
+    if found is None:
+        return (yield from cut(reading, at, closers, name))
+    arguments = as_arguments(found[1])
+    return Item(found[0], [None if arguments is None else RawCall(name, arguments, given)])
+
+
+def json_value(reading: Reading, at: int, closers: MarkSet) -> Wait[tuple[int, Any] | None]:
+    """The value that begins here, and the place after it.
+
+    First as far as its brackets reach, whatever marks its strings hold; then up to the next
+    end mark, for a value whose last brackets are missing.
+    """
+    text = reading.text
+    if text.ended and not reading.is_exhausted:  # the quick way to the same
+        begun = begun_value(text.text, at)
+        if begun is not None:
+            return begun
+    end = -1 if reading.is_exhausted else (yield from text.balanced(at))
+    if end > 0:
+        try:
+            return end, _decoded(text.text[at:end])
+        except NotJson:
+            text.wasted += end - at
+    end = yield from closing(reading, at, closers)
+    if end > 0:
+        try:
+            return end, decode(text.text[at:end], closed=True)
+        except NotJson:
+            pass
+    return None
+
+
+def _decoded(span: str) -> Any:
+    """The value, also where all its outer brackets are doubled, as templates write them."""
+    try:
+        return decode(span)
+    except NotJson:
+        if not (span.startswith("{{") and span.endswith("}}")):
+            raise
+    return decode(span[1:-1])
+
+
+def _string(reading: Reading, at: int) -> Wait[tuple[int, Any] | None]:
+    end = -1 if reading.is_exhausted else (yield from reading.text.quoted('"', at + 1))
+    if end < 0:
+        return None
+    try:
+        return end, decode(reading.text.text[at:end])
+    except NotJson:
+        return None
+
+
+def _salvaged(reading: Reading, at: int) -> Wait[tuple[list[RawCall | None], int]]:
+    """The whole calls of an array that has no end, and where a broken one follows them."""
+    text, found = reading.text, list[RawCall | None]()
+    while not reading.is_exhausted:
+        at = yield from text.skip_blank(at + 1)
+        if text.text[at : at + 1] == ",":
+            continue
+        if text.text[at : at + 1] != "{":
+            break
+        end = yield from text.balanced(at)
+        if end < 0:
+            break
+        try:
+            found += calls_of(decode(text.text[at:end]), reading.offers)
+        except NotJson:
+            found.append(None)
+        at = end - 1
+    return ([*found, None] if any(found) else []), at

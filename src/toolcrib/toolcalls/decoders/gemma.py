@@ -7,15 +7,14 @@ from typing import Any
 
 from toolcrib.toolcalls.decoders.decoder import Answer, Item, Reading, lost
 from toolcrib.toolcalls.growing_text import Wait
-from toolcrib.toolcalls.jsontext import NotJson, decode
-from toolcrib.toolcalls.shapes import Raw
-from toolcrib.toolcalls.values import DECIMAL, NULLS, TRUTHS, typed
+from toolcrib.toolcalls.shapes import RawCall
+from toolcrib.toolcalls.values import DECIMAL, NULLS, TRUTHS, NotJson, decode, typed
 
 QUOTES = ('<|"|>', "<escape>")
 MARK = re.compile(r'<\|"\|>|<escape>|(?<=[:\[,{ ])"|[{}\[\]]')
 STOP = re.compile(r"[,\]}]")
 KEY_END = re.compile(r"[:,{}\[\]]")
-DEEPEST = 100
+MAX_DEPTH = 100
 
 
 class NotGemma(ValueError):
@@ -24,7 +23,7 @@ class NotGemma(ValueError):
 
 def gemma_item(reading: Reading, at: int, name: str) -> Wait[Answer]:
     """The arguments of a call, from their brace on."""
-    is_tired = reading.is_tired
+    is_tired = reading.is_exhausted
     end = -1 if is_tired else (yield from _end(reading, at))
     if end < 0:
         return (yield from lost(reading, at, name, near=is_tired))
@@ -36,9 +35,9 @@ def gemma_item(reading: Reading, at: int, name: str) -> Wait[Answer]:
             found = decode(span)
         except NotJson:
             return Item(end, [None])
-    kinds, spelt = reading.offers.kinds, reading.offers.spelt(name)
-    arguments = {key: _said(value, kinds(spelt, key)) for key, value in found.items()}
-    return Item(end, [Raw(name, arguments)])
+    kinds, spelt = reading.offers.kinds, reading.offers.canonical_name(name)
+    arguments = {key: _typed_value(value, kinds(spelt, key)) for key, value in found.items()}
+    return Item(end, [RawCall(name, arguments)])
 
 
 class Bare:
@@ -50,7 +49,7 @@ class Bare:
         self.text = text
 
 
-def _said(value: Any, kinds: frozenset[str]) -> Any:
+def _typed_value(value: Any, kinds: frozenset[str]) -> Any:
     if isinstance(value, Bare) and kinds:
         return typed(value.text, kinds)
     return _plain(value)
@@ -150,7 +149,7 @@ class _Parser:
 
     def _value(self, depth: int) -> Any:
         first = self._peek()
-        if depth > DEEPEST or not first or first in "}]":
+        if depth > MAX_DEPTH or not first or first in "}]":
             raise NotGemma
         if first == "{":
             return self._object(depth)

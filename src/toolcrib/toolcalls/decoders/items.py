@@ -1,23 +1,27 @@
-"""Which decoder reads an item: seen from how it begins."""
+"""Choice of the decoder of an item, from how the item begins."""
 
 from __future__ import annotations
 
 import re
 
 from toolcrib.toolcalls.decoders import pythonic
-from toolcrib.toolcalls.decoders.decoder import Answer, Item, Reading, cut
+from toolcrib.toolcalls.decoders.decoder import (
+    Answer,
+    Item,
+    Reading,
+    arguments_item,
+    cut,
+    json_item,
+)
 from toolcrib.toolcalls.decoders.gemma import gemma_item
-from toolcrib.toolcalls.decoders.pairs import KEYS, pairs_item
-from toolcrib.toolcalls.decoders.tags import OPENS, tags_item
-from toolcrib.toolcalls.decoders.values import arguments_item, json_item
-from toolcrib.toolcalls.families import HEADINGS, NAME_ENDS, NAME_FIRST
-from toolcrib.toolcalls.growing_text import Wait
-from toolcrib.toolcalls.markset import MarkSet, joined
+from toolcrib.toolcalls.decoders.tags import KEYS, OPENS, pairs_item, tags_item
+from toolcrib.toolcalls.growing_text import MarkSet, Wait, joined
+from toolcrib.toolcalls.marks import HEADINGS, NAME_ENDS, NAME_FIRST
 from toolcrib.toolcalls.offers import NAME
-from toolcrib.toolcalls.shapes import Raw
+from toolcrib.toolcalls.shapes import RawCall
 
 LETTERS = re.compile(r"[\w.\-:/@$]+")
-LONGEST_NAME = 256
+MAX_NAME_CHARS = 256
 CALL_ID, CALL_NAME, FENCE, PLUGIN = "[CALL_ID]", "<|tool_call:name|>", "```", "<|plugin|>"
 HEADS = MarkSet((*HEADINGS, *NAME_ENDS, CALL_ID, CALL_NAME))
 TAG_STARTS = joined(OPENS, PLUGIN)
@@ -31,7 +35,7 @@ def read_item(reading: Reading, at: int, closers: MarkSet) -> Wait[Answer]:
     if first == "{":
         return (yield from json_item(reading, at, closers))
     if first == "[":
-        after = yield from text.blank(at + 1)
+        after = yield from text.skip_blank(at + 1)
         if text.text[after : after + 1].isalpha() or text.text[after : after + 1] == "_":
             return (yield from pythonic.list_item(reading, at, closers))
         if text.text[after : after + 1] in ("{", "[", "]", "", '"'):
@@ -40,7 +44,7 @@ def read_item(reading: Reading, at: int, closers: MarkSet) -> Wait[Answer]:
         return (yield from _fenced(reading, at, closers))
     mark = yield from text.at(at, TAG_STARTS)
     if mark == PLUGIN:
-        at = yield from text.blank(at + len(mark))
+        at = yield from text.skip_blank(at + len(mark))
         return (yield from read_item(reading, at, closers))
     if mark:
         return (yield from tags_item(reading, at, mark, closers))
@@ -63,26 +67,26 @@ def _fenced(reading: Reading, at: int, closers: MarkSet) -> Wait[Answer]:
 def fence_body(reading: Reading, at: int) -> Wait[int]:
     """The first character within a fence that opens here, or -1."""
     text = reading.text
-    if (yield from text.room(at, 3)) != FENCE:
+    if (yield from text.peek(at, 3)) != FENCE:
         return -1
     word = yield from text.run(LETTERS, at + 3, 32)
-    return (yield from text.blank(at + 3 + len(word)))
+    return (yield from text.skip_blank(at + 3 + len(word)))
 
 
 def after_fence(reading: Reading, at: int) -> Wait[int]:
     """The place after a closing fence, if one stands here."""
-    after, mark = yield from reading.text.past(at, joined(FENCE))
+    after, mark = yield from reading.text.mark_after_blank(at, joined(FENCE))
     return after + 3 if mark else at
 
 
 def _named(reading: Reading, at: int, closers: MarkSet) -> Wait[Answer]:
     """A name, and what says which form this is."""
     text = reading.text
-    name = yield from text.run(LETTERS, at, LONGEST_NAME)
+    name = yield from text.run(LETTERS, at, MAX_NAME_CHARS)
     start, at = at, at + len(name)
-    if name.startswith("call:") and (yield from text.room(at, 1)) == "{":
+    if name.startswith("call:") and (yield from text.peek(at, 1)) == "{":
         return (yield from gemma_item(reading, at, name.removeprefix("call:")))
-    if (yield from text.room(at, 1)) == "(":
+    if (yield from text.peek(at, 1)) == "(":
         return (yield from pythonic.call_item(reading, start, at, closers))
     name, given, at, was_headed = yield from _heading(reading, name, at)
     if not NAME.fullmatch(name):
@@ -108,14 +112,14 @@ def _heading(reading: Reading, name: str, at: int) -> Wait[tuple[str, str, int, 
     """What stands between the name and the arguments: the name, an id, the place after it."""
     text, given, was_headed = reading.text, "", False
     while True:
-        at, mark = yield from text.past(at, HEADS)
+        at, mark = yield from text.mark_after_blank(at, HEADS)
         if not mark:
             return name, given or _own_id(name), at, was_headed
         was_headed = True
-        at = yield from text.blank(at + len(mark))
+        at = yield from text.skip_blank(at + len(mark))
         if mark not in (CALL_ID, CALL_NAME, *NAME_FIRST):
             continue
-        word = yield from text.run(LETTERS, at, LONGEST_NAME)
+        word = yield from text.run(LETTERS, at, MAX_NAME_CHARS)
         at += len(word)
         if mark == CALL_ID:
             given = word
@@ -131,7 +135,7 @@ def _own_id(name: str) -> str:
 def _bare_name(reading: Reading, at: int, name: str, given: str, *, headed: bool) -> Answer:
     offers = reading.offers
     if headed or not offers or offers.resolve(name) is not None:
-        return Item(at, [Raw(name, {}, given)])
+        return Item(at, [RawCall(name, {}, given)])
     return None
 
 
@@ -142,5 +146,5 @@ def _with_json(reading: Reading, at: int, closers: MarkSet, name: str, given: st
     calls = found.calls
     if name.isdigit() and calls[0] is not None:  # Kimi's counter alone
         meant = reading.offers.taking(calls[0].arguments)
-        calls = [Raw(meant, calls[0].arguments, given) if meant else None]
+        calls = [RawCall(meant, calls[0].arguments, given) if meant else None]
     return Item((yield from after_fence(reading, found.end)), calls)

@@ -9,17 +9,16 @@ from collections.abc import Iterator
 from typing import Any
 
 from toolcrib.toolcalls.decoders.decoder import Answer, Item, Reading, cut
-from toolcrib.toolcalls.growing_text import Wait
-from toolcrib.toolcalls.markset import MarkSet
+from toolcrib.toolcalls.growing_text import MarkSet, Wait
 from toolcrib.toolcalls.offers import Offers
-from toolcrib.toolcalls.shapes import Raw
+from toolcrib.toolcalls.shapes import RawCall
 from toolcrib.toolcalls.values import as_json
 
 START = re.compile(r"[A-Za-z_][\w.\-]*\s*\(")
 STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*+"|\'[^\'\\]*(?:\\.[^\'\\]*)*+\'', re.DOTALL)
 TRIPLE = ('"""', "'''")
-LONGEST = 1_000_000
-MOST = 10_000
+MAX_CODE_CHARS = 1_000_000
+MAX_CALLS = 10_000
 """How many calls of a list that cannot be read at once are read one by one."""
 WORDS = {"true": True, "false": False, "null": None, "none": None}
 FAILURES = (SyntaxError, ValueError, MemoryError, RecursionError, TypeError)
@@ -28,15 +27,15 @@ FAILURES = (SyntaxError, ValueError, MemoryError, RecursionError, TypeError)
 def list_item(reading: Reading, at: int, closers: MarkSet) -> Wait[Answer]:
     """A list of calls, from its bracket on."""
     text = reading.text
-    end = -1 if reading.is_tired else (yield from text.balanced(at))
+    end = -1 if reading.is_exhausted else (yield from text.balanced(at))
     span = text.text[at:end] if end > 0 else ""
     calls = calls_of(span, reading.offers) if span else None
     if calls is not None:
         return Item(end, list(calls))
-    found: list[Raw | None] = []
+    found: list[RawCall | None] = []
     here, was_cut = at + 1, False
-    while len(found) < MOST and not reading.is_tired:
-        here = yield from text.blank(here)
+    while len(found) < MAX_CALLS and not reading.is_exhausted:
+        here = yield from text.skip_blank(here)
         if text.text[here : here + 1] == ",":
             here += 1
             continue
@@ -51,7 +50,7 @@ def list_item(reading: Reading, at: int, closers: MarkSet) -> Wait[Answer]:
         found.extend(calls_of(text.text[here:stop], reading.offers) or [None])
         here = stop
     if end > 0:
-        return Item(end, found if 0 < len(found) < MOST else [*found, None])
+        return Item(end, found if 0 < len(found) < MAX_CALLS else [*found, None])
     is_end = was_cut or here >= len(text.text)
     lost = yield from cut(reading, here - 1, closers)
     if not any(found):
@@ -61,16 +60,16 @@ def list_item(reading: Reading, at: int, closers: MarkSet) -> Wait[Answer]:
 
 def call_item(reading: Reading, at: int, bracket: int, closers: MarkSet) -> Wait[Answer]:
     """One call without a list around it."""
-    end = -1 if reading.is_tired else (yield from reading.text.balanced(bracket))
+    end = -1 if reading.is_exhausted else (yield from reading.text.balanced(bracket))
     if end < 0:
         return (yield from cut(reading, at, closers))
     found = calls_of(reading.text.text[at:end], reading.offers)
     return Item(end, list(found or [None]))
 
 
-def calls_of(code: str, offers: Offers) -> list[Raw | None] | None:
+def calls_of(code: str, offers: Offers) -> list[RawCall | None] | None:
     """The calls of an expression, or None where it is anything else."""
-    if len(code) > LONGEST:
+    if len(code) > MAX_CODE_CHARS:
         return None
     for source in (code, _on_one_line(code)):
         try:
@@ -78,7 +77,7 @@ def calls_of(code: str, offers: Offers) -> list[Raw | None] | None:
                 warnings.simplefilter("ignore")  # unknown escapes
                 tree = ast.parse(source.strip(), mode="eval").body
             nodes = tree.elts if isinstance(tree, ast.List | ast.Tuple) else [tree]
-            return list[Raw | None](_call(node, offers) for node in nodes)
+            return list[RawCall | None](_call(node, offers) for node in nodes)
         except FAILURES:
             continue
     return None
@@ -91,7 +90,7 @@ def _on_one_line(code: str) -> str:
     return STRING.sub(lambda found: found[0].replace("\r", "\\r").replace("\n", "\\n"), code)
 
 
-def _call(node: ast.expr, offers: Offers) -> Raw:
+def _call(node: ast.expr, offers: Offers) -> RawCall:
     before = ""
     while isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub):
         before, node = f"{_dotted(node.left)}-{before}", node.right  # a name with dashes
@@ -107,13 +106,13 @@ def _call(node: ast.expr, offers: Offers) -> Raw:
             arguments |= given
         else:
             arguments[keyword.arg] = _value(keyword.value)
-    return Raw(name, arguments)
+    return RawCall(name, arguments)
 
 
 def _positional(nodes: list[ast.expr], name: str, offers: Offers) -> Iterator[tuple[str, Any]]:
     if not nodes:
         return
-    names = list(offers.properties(offers.spelt(name)))
+    names = list(offers.properties(offers.canonical_name(name)))
     if len(nodes) > len(names):
         raise ValueError("arguments without a name")
     for key, node in zip(names, nodes, strict=False):

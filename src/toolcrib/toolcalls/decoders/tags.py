@@ -1,22 +1,156 @@
-"""Calls written as tags, with one element for each argument."""
+"""Calls written as tags: one element for each argument, nested elements, or pairs."""
 
 from __future__ import annotations
 
 import re
 from typing import Any
 
-from toolcrib.toolcalls.decoders.decoder import Answer, Cut, Item, Reading, cut, lost
-from toolcrib.toolcalls.decoders.elements import arguments_of
-from toolcrib.toolcalls.decoders.values import arguments_item
-from toolcrib.toolcalls.families import CALL_TAGS, Tags
-from toolcrib.toolcalls.growing_text import Wait
-from toolcrib.toolcalls.jsontext import NotJson, decode
-from toolcrib.toolcalls.markset import Found, MarkSet, joined
-from toolcrib.toolcalls.offers import NAME
-from toolcrib.toolcalls.shapes import Raw
-from toolcrib.toolcalls.values import typed
+from toolcrib.toolcalls.decoders.decoder import (
+    Answer,
+    Cut,
+    Item,
+    Reading,
+    arguments_item,
+    cut,
+    lost,
+)
+from toolcrib.toolcalls.growing_text import Found, MarkSet, Wait, joined
+from toolcrib.toolcalls.marks import CALL_TAGS, KEY_VALUE, Pairs, Tags
+from toolcrib.toolcalls.offers import NAME, OBJECT, Schema, kinds_of
+from toolcrib.toolcalls.shapes import RawCall
+from toolcrib.toolcalls.values import NotJson, decode, typed
 
-LONGEST_HEADER = 300
+# A name, then each argument as a key and a value (GLM and others).
+
+KEYS = MarkSet(pairs.key for pairs in KEY_VALUE)
+NEXT_PAIR = {
+    pairs.key: re.compile(
+        rf"\s*({re.escape(pairs.key)}[^<>\n]{{1,100}}{re.escape(pairs.key_close)}\s*"
+        rf"{re.escape(pairs.value)})"
+    )
+    for pairs in KEY_VALUE
+}
+BY_KEY = {pairs.key: pairs for pairs in KEY_VALUE}
+
+
+def pairs_item(
+    reading: Reading, at: int, key_mark: str, name: str, closers: MarkSet
+) -> Wait[Answer]:
+    """The arguments of a call, from the first key on."""
+    pairs, text, arguments = BY_KEY[key_mark], reading.text, dict[str, Any]()
+    kinds, spelt = reading.offers.kinds, reading.offers.canonical_name(name)
+    ends = joined(pairs.key, closers, "<tool_call>")
+    while True:
+        at, mark = yield from text.mark_after_blank(at, ends)
+        if mark != pairs.key:
+            if mark:
+                return Item(at, [RawCall(name, arguments)])
+            return (yield from cut(reading, at - 1, closers, name))
+        is_tired = reading.is_exhausted
+        read = yield from _pair(reading, at + len(pairs.key), pairs, closers)
+        if read is None:
+            return (yield from lost(reading, at, name, near=is_tired))
+        key, raw, at = read
+        arguments[key] = typed(raw, kinds(spelt, key), unknown="json")
+
+
+def _pair(
+    reading: Reading, at: int, pairs: Pairs, closers: MarkSet
+) -> Wait[tuple[str, str, int] | None]:
+    text = reading.text
+    end = yield from text.find(pairs.key_close, at)
+    if end < 0:
+        return None
+    key = text.text[at:end].strip()
+    value = yield from text.first(joined(pairs.value, pairs.key, closers), end)
+    if value is None or value.mark != pairs.value or not key or len(key) > 200:
+        return None
+    span = yield from _value_end(reading, value.end, pairs, closers)
+    return None if span is None else (key, text.text[value.end : span[0]], span[1])
+
+
+def _value_end(
+    reading: Reading, at: int, pairs: Pairs, closers: MarkSet
+) -> Wait[tuple[int, int] | None]:
+    """The end mark of a value is the one after which a key or the end of the call stands."""
+    text, start, first = reading.text, at, None
+    ends = joined(pairs.key, closers, "<tool_call>")
+    while not reading.is_exhausted:
+        end = yield from text.find(pairs.value_close, at)
+        if end < 0:
+            text.wasted += len(text.text) - start
+            return first or _unmarked_last(text.text, start, closers)
+        at = end + len(pairs.value_close)
+        first = first or (end, at)
+        after, mark = yield from text.mark_after_blank(at, ends)
+        if mark or after >= len(text.text):
+            return _unmarked(text.text, start, end, pairs) or (end, at)
+    return None
+
+
+def _unmarked(text: str, start: int, end: int, pairs: Pairs) -> tuple[int, int] | None:
+    """Where the value ends if its own end mark is missing: then a next pair stands within it."""
+    opens = text.count(pairs.value, start, end)
+    if not opens or opens <= text.count(pairs.value_close, start, end):
+        return None
+    found = NEXT_PAIR[pairs.key].search(text, start, end)
+    return (found.start(), found.start(1)) if found else None
+
+
+def _unmarked_last(text: str, start: int, closers: MarkSet) -> tuple[int, int] | None:
+    """The same for the last value of a text that ends, on a line of its own, with its call."""
+    bare = text.rstrip()
+    for mark in closers.marks:
+        at = len(bare) - len(mark)
+        if at > start and bare.endswith("\n" + mark):
+            return at - 1, at
+    return None
+
+
+# Arguments as nested elements whose every tag has a mark before it (MiniMax M3).
+
+TAG = re.compile(r"<(/?)([\w.\-]+)>")
+MAX_DEPTH = 100
+Child = tuple[str, Any]
+
+
+def arguments_of(span: str, mark: str, schema: Schema) -> dict[str, Any] | None:
+    """The arguments of the text within a call, or None where its tags do not fit together."""
+    root: list[Child] = []
+    stack: list[tuple[str, list[Child], str, Any]] = [("", root, "", schema)]
+    for piece in span.split(mark)[1:]:
+        tag = TAG.match(piece)
+        if tag is None or len(stack) > MAX_DEPTH:
+            return None
+        if not tag[1]:
+            stack.append((tag[2], [], piece[tag.end() :], _within(stack[-1][3], tag[2])))
+            continue
+        name, children, text, own = stack.pop()
+        if name != tag[2] or not stack:
+            return None
+        kinds = kinds_of(own, schema)
+        unknown = "string" if len(stack) == 1 else "json"
+        value = _nested(children, kinds) if children else typed(text, kinds, unknown=unknown)
+        stack[-1][1].append((name, value))
+    return dict(root) if len(stack) == 1 else None
+
+
+def _within(schema: Any, name: str) -> Any:
+    if not isinstance(schema, OBJECT):
+        return None
+    known = schema.get("properties")
+    if isinstance(known, OBJECT) and name in known:
+        return known[name]
+    return schema.get("items") if name == "item" else None
+
+
+def _nested(children: list[Child], kinds: frozenset[str]) -> Any:
+    if "object" not in kinds and all(name == "item" for name, _ in children):
+        return [value for _, value in children]
+    return dict(children)
+
+
+MAX_HEADER_CHARS = 300
 FIRST = re.compile(r"""\s*(?:"([^"]*)"|'([^']*)'|([^\s"'=]+))""")
 ATTRIBUTE = re.compile(r"""\b(type|string)\s*=\s*["']([^"']*)["']""")
 OPENS = MarkSet(tags.opening for tags in CALL_TAGS)
@@ -34,7 +168,7 @@ def tags_item(reading: Reading, at: int, mark: str, closers: MarkSet) -> Wait[An
     tags, text = BY_OPEN[mark], reading.text
     read = yield from _header(reading, at + len(mark), tags.end)
     if read is None:
-        if text.ended and len(text.text) - at < LONGEST_HEADER and "<" not in text.text[at + 1 :]:
+        if text.ended and len(text.text) - at < MAX_HEADER_CHARS and "<" not in text.text[at + 1 :]:
             return (yield from cut(reading, at, closers))
         return None
     header, after = read
@@ -47,14 +181,14 @@ def tags_item(reading: Reading, at: int, mark: str, closers: MarkSet) -> Wait[An
         return None
     at = after
     if header.endswith("/"):
-        return Item(at, [Raw(name, {})])
+        return Item(at, [RawCall(name, {})])
     if tags.nested:
         end = yield from text.find(tags.close, at)
         if end < 0:
             return (yield from lost(reading, at, name, near=False))
-        schema = reading.offers.schemas.get(reading.offers.spelt(name), {})
+        schema = reading.offers.schemas.get(reading.offers.canonical_name(name), {})
         found = arguments_of(text.text[at:end], tags.nested, schema)
-        return Item(end + len(tags.close), [None if found is None else Raw(name, found)])
+        return Item(end + len(tags.close), [None if found is None else RawCall(name, found)])
     return (yield from _body(reading, at, tags, name, closers))
 
 
@@ -72,13 +206,13 @@ def _header(reading: Reading, at: int, end: str) -> Wait[tuple[str, int] | None]
     """What stands in an opening tag, and the place after it; a line may end it as well."""
     text = reading.text
     while True:
-        stop = text.text.find(end, at, at + LONGEST_HEADER)
-        line = text.text.find("\n", at, stop if stop >= 0 else at + LONGEST_HEADER)
+        stop = text.text.find(end, at, at + MAX_HEADER_CHARS)
+        line = text.text.find("\n", at, stop if stop >= 0 else at + MAX_HEADER_CHARS)
         if line >= 0 and not text.text[at:line].isspace() and line > at:
             return text.text[at:line], line
         if stop >= 0:
             return text.text[at:stop], stop + len(end)
-        if text.ended or len(text.text) > at + LONGEST_HEADER:
+        if text.ended or len(text.text) > at + MAX_HEADER_CHARS:
             return None
         yield
 
@@ -86,13 +220,13 @@ def _header(reading: Reading, at: int, end: str) -> Wait[tuple[str, int] | None]
 def _begins_body(reading: Reading, at: int, tags: Tags) -> Wait[bool]:
     """Whether what follows an opening tag is what a call holds, and no prose."""
     marks = joined(tags.argument, tags.close, "{")
-    _, mark = yield from reading.text.past(at, marks)
+    _, mark = yield from reading.text.mark_after_blank(at, marks)
     return bool(mark)
 
 
 def _body(reading: Reading, at: int, tags: Tags, name: str, closers: MarkSet) -> Wait[Answer]:
     text, arguments = reading.text, dict[str, Any]()
-    at = yield from text.blank(at)
+    at = yield from text.skip_blank(at)
     if text.text[at : at + 1] == "{":
         found = yield from arguments_item(reading, at, joined(tags.close, closers), name, "")
         return (yield from _after_json(reading, found, tags))
@@ -104,9 +238,9 @@ def _body(reading: Reading, at: int, tags: Tags, name: str, closers: MarkSet) ->
     followers = joined(*starts, tags.close, closers)
     marks = joined(followers, "<tool_call>", tags.opening)
     while True:
-        at, mark = yield from text.past(at, marks)
+        at, mark = yield from text.mark_after_blank(at, marks)
         if mark in starts:
-            is_tired = reading.is_tired
+            is_tired = reading.is_exhausted
             after = yield from _argument(
                 reading,
                 at + len(mark),
@@ -120,9 +254,9 @@ def _body(reading: Reading, at: int, tags: Tags, name: str, closers: MarkSet) ->
                 return (yield from lost(reading, at, name, near=is_tired))
             at = after
         elif mark == tags.close:
-            return Item(at + len(mark), [Raw(name, arguments)])
+            return Item(at + len(mark), [RawCall(name, arguments)])
         elif mark:  # the block ends, or another call begins, without the end of this one
-            return Item(at, [Raw(name, arguments)])
+            return Item(at, [RawCall(name, arguments)])
         else:  # something between the arguments
             found_mark = yield from text.first(marks, at)
             if found_mark is None:
@@ -133,7 +267,7 @@ def _body(reading: Reading, at: int, tags: Tags, name: str, closers: MarkSet) ->
 def _after_json(reading: Reading, found: Item | Cut, tags: Tags) -> Wait[Item | Cut]:
     if isinstance(found, Cut):
         return found
-    at, mark = yield from reading.text.past(found.end, joined(tags.close))
+    at, mark = yield from reading.text.mark_after_blank(found.end, joined(tags.close))
     return Item(at + len(mark), found.calls) if mark else found
 
 
@@ -173,7 +307,7 @@ def _argument(
 
 def _cdata(reading: Reading, at: int, close: str) -> Wait[tuple[str, int] | None]:
     text, parts = reading.text, list[str]()
-    at, mark = yield from text.past(at, joined(CDATA))
+    at, mark = yield from text.mark_after_blank(at, joined(CDATA))
     while mark:
         end = yield from text.find(CDATA_END, at)
         if end < 0:
@@ -183,7 +317,7 @@ def _cdata(reading: Reading, at: int, close: str) -> Wait[tuple[str, int] | None
         mark = yield from text.at(at, joined(CDATA))
     if not parts:
         return None
-    at, mark = yield from text.past(at, joined(close))
+    at, mark = yield from text.mark_after_blank(at, joined(close))
     return ("".join(parts), at + len(mark)) if mark else None
 
 
@@ -199,18 +333,18 @@ def trimmed(raw: str, *, is_padded: bool) -> str:
 
 
 def _value(reading: Reading, raw: str, name: str, key: str, header: str) -> Any:
-    said = dict(ATTRIBUTE.findall(header))
+    attributes = dict(ATTRIBUTE.findall(header))
     offers = reading.offers
-    if said.get("string") == "true":
+    if attributes.get("string") == "true":
         return raw
-    if said.get("string") == "false":
+    if attributes.get("string") == "false":
         try:
             return decode(raw)
         except NotJson:
-            return typed(raw, offers.kinds(offers.spelt(name), key), unknown="json")
-    if "type" in said:
-        return typed(raw, frozenset({said["type"]}))
-    return typed(raw, offers.kinds(offers.spelt(name), key))
+            return typed(raw, offers.kinds(offers.canonical_name(name), key), unknown="json")
+    if "type" in attributes:
+        return typed(raw, frozenset({attributes["type"]}))
+    return typed(raw, offers.kinds(offers.canonical_name(name), key))
 
 
 def _value_span(
@@ -222,7 +356,7 @@ def _value_span(
     hold such marks. A whole call within a value is passed over.
     """
     text, depth, first_end = reading.text, 0, None
-    if reading.is_tired:
+    if reading.is_exhausted:
         return None
     marks = joined(followers, tags.opening, close)
     start, here = at, at
@@ -251,7 +385,7 @@ def _opens_call(reading: Reading, at: int, tags: Tags) -> Wait[bool]:
 
 
 def _is_followed(reading: Reading, at: int, followers: MarkSet) -> Wait[bool]:
-    at, mark = yield from reading.text.past(at, followers)
+    at, mark = yield from reading.text.mark_after_blank(at, followers)
     return bool(mark) or at >= len(reading.text.text)
 
 

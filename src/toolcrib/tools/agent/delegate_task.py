@@ -12,8 +12,7 @@ from toolcrib.core.context import Ctx, Progress
 from toolcrib.core.errors import BadInput
 from toolcrib.core.params import Param, Seconds
 from toolcrib.core.tool import tool
-from toolcrib.execution.jobs.handle import JobHandle
-from toolcrib.execution.jobs.jobs import Jobs
+from toolcrib.execution.jobs import JobHandle, Jobs
 
 
 def _dialect(given: dict[str, Any]) -> None:

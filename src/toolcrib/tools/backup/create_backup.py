@@ -8,13 +8,12 @@ from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.params import Param
 from toolcrib.core.tool import READ, WRITE, tool
-from toolcrib.files.archives.backups import Backups, Gathered, default_name
-from toolcrib.files.content.sizes import counted, some
-from toolcrib.files.paths import WorkspacePath
-from toolcrib.files.workspace import Workspace
+from toolcrib.files.backups import BackupContents, Backups, default_name
+from toolcrib.files.content.display import counted, some_of
+from toolcrib.files.paths import Workspace, WorkspacePath
 from toolcrib.system.threads import Checkpoint, in_thread
 
-SHOWN = 5
+DISPLAYED_NAMES = 5
 
 
 @tool(
@@ -39,22 +38,22 @@ async def create_backup(
     chosen = paths or [ctx.use(Workspace).start()]
     name = name.strip() or default_name()
 
-    def work(check: Checkpoint) -> tuple[Gathered, int]:
-        gathered = backups.gather(chosen, check)
-        return gathered, backups.make(name, gathered, check).size if confirm else 0
+    def work(check: Checkpoint) -> tuple[BackupContents, int]:
+        contents = backups.collect(chosen, check)
+        return contents, backups.make(name, contents, check).size if confirm else 0
 
-    gathered, size = await in_thread(work, ctx.deadline)
-    count = f"{counted(gathered.files, 'file')}, {counted(gathered.size, 'byte')}"
+    contents, size = await in_thread(work, ctx.deadline)
+    count = f"{counted(contents.files, 'file')}, {counted(contents.size, 'byte')}"
     text = f"Backup {name}: {count}, {size:,} packed" if confirm else f"Would back up {count}"
-    if gathered.left_out:
-        text += f"\nLeft out: {some(gathered.left_out, SHOWN)}"
+    if contents.left_out:
+        text += f"\nLeft out: {some_of(contents.left_out, DISPLAYED_NAMES)}"
     return Result(
         text=text,
         data={
             "name": name if confirm else "",
-            "files": gathered.files,
-            "bytes": gathered.size,
-            "left_out": len(gathered.left_out),
+            "files": contents.files,
+            "bytes": contents.size,
+            "left_out": len(contents.left_out),
             "made": confirm,
         },
     )

@@ -9,7 +9,7 @@ from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.params import Param
 from toolcrib.core.tool import ERASE, WRITE, Right, tool
-from toolcrib.files.archives.backups import Backups
+from toolcrib.files.backups import Backups
 from toolcrib.system.threads import in_thread
 
 

@@ -9,7 +9,7 @@ from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.params import Count, Param
 from toolcrib.core.tool import READ, tool
-from toolcrib.files.archives.backups import Backups
+from toolcrib.files.backups import Backups
 from toolcrib.state.vault import Stored
 from toolcrib.system.threads import in_thread
 

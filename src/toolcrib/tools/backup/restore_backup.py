@@ -8,7 +8,7 @@ from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.params import Param
 from toolcrib.core.tool import READ, WRITE, tool
-from toolcrib.files.archives.backups import Backups, Returning
+from toolcrib.files.backups import BackupRestore, Backups
 from toolcrib.files.changes.changes import Changes
 from toolcrib.system.threads import Checkpoint, in_thread
 
@@ -36,8 +36,8 @@ async def restore_backup(
     backups = ctx.use(Backups)
     file = await in_thread(lambda _: backups.vault.read(name), ctx.deadline)
 
-    def work(check: Checkpoint) -> Returning:
-        return backups.returning(name, restore_backup.name, file, check)
+    def work(check: Checkpoint) -> BackupRestore:
+        return backups.restoring(name, restore_backup.name, file, check)
 
     try:
         found = await in_thread(work, ctx.deadline)

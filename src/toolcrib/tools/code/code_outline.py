@@ -7,19 +7,17 @@ from functools import partial
 from typing import Annotated, Any
 
 from toolcrib.code.languages import language_of
-from toolcrib.code.outline import in_outline, symbols
-from toolcrib.code.parse_guard import Trial, Trials
-from toolcrib.code.project import MAX_BYTES, Project
+from toolcrib.code.project import MAX_BYTES, ParseCheck, ParseGuard, Project
+from toolcrib.code.symbols import in_outline, symbols
 from toolcrib.core.call import Next, Result
 from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import MissingExtra, NoResults, TooLarge, ToolError
 from toolcrib.core.params import Offset, Param
 from toolcrib.core.tool import READ, tool
 from toolcrib.files.content.faithful import FaithfulText
-from toolcrib.files.content.kinds import SNIFFED, kind_of
+from toolcrib.files.content.kinds import SAMPLE_BYTES, kind_of
 from toolcrib.files.content.outline import outline
-from toolcrib.files.paths import SafePath, WorkspacePath
-from toolcrib.files.workspace import Workspace
+from toolcrib.files.paths import SafePath, Workspace, WorkspacePath
 from toolcrib.system.threads import Checkpoint, in_thread
 from toolcrib.text.tokens import estimate
 
@@ -69,7 +67,7 @@ async def code_outline(
 
     kind = await in_thread(lambda _: _kind(place), ctx.deadline)
     if kind == "file":
-        trial = ctx.use(Trials).by_thread(ctx.deadline)
+        trial = ctx.use(ParseGuard).by_thread(ctx.deadline)
         rows, note = await in_thread(lambda _: _of_file(place, trial), ctx.deadline)
         head = f"{place.display}: {_count(len(rows), 'definition')}"
         if not rows:
@@ -99,9 +97,9 @@ def _count(number: int, word: str) -> str:
     return f"{number:,} {word}{'' if number == 1 else 's'}"
 
 
-def _of_file(place: SafePath, trial: Trial) -> tuple[list[Row], str]:
+def _of_file(place: SafePath, trial: ParseCheck) -> tuple[list[Row], str]:
     data = place.read_bytes(MAX_BYTES)
-    if kind_of(data[:SNIFFED]) is not None:
+    if kind_of(data[:SAMPLE_BYTES]) is not None:
         raise NoResults(f"{place.display} is not text.", hint="file_info tells what it is.")
     text = FaithfulText.of(data, place.display).text
 

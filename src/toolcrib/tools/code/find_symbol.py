@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from toolcrib.code.lookup import find_definitions
 from toolcrib.code.project import Project
+from toolcrib.code.symbols import find_definitions
 from toolcrib.core.call import Next, Result
 from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import BadInput, NoResults
 from toolcrib.core.params import Offset, Param
 from toolcrib.core.tool import READ, tool
-from toolcrib.files.paths import SafePath, WorkspacePath
-from toolcrib.files.workspace import Workspace
+from toolcrib.files.paths import SafePath, Workspace, WorkspacePath
 from toolcrib.system.threads import in_thread
 from toolcrib.text.tokens import estimate
 
@@ -64,7 +63,9 @@ async def find_symbol(
     if not wanted:
         raise BadInput("'name' is empty.", hint="Give the name of a function, class or variable.")
     project, under = await opened(path, ctx)
-    found = await in_thread(lambda _: find_definitions(project, wanted, kind, under), ctx.deadline)
+    found, note = await in_thread(
+        lambda _: find_definitions(project, wanted, kind, under), ctx.deadline
+    )
     if not found:
         where = path.display if path else project.scope.folder.display
         raise NoResults(
@@ -73,7 +74,7 @@ async def find_symbol(
         )
     room = room_in(ctx.budget(find_symbol.name))
     how = HOW[found[0].rank]
-    lines = [f"{len(found):,} found{f' ({how})' if how else ''}"]
+    lines = [f"{len(found):,} found{f' ({how})' if how else ''}", *([note] if note else [])]
     rows: list[dict[str, Any]] = []
     spent = 20
     for each in found[start:]:

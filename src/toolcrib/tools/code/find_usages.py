@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from toolcrib.code.places import Place, References
+from toolcrib.code.places import Place, SymbolReferences
 from toolcrib.code.project import Project
-from toolcrib.code.usages import find_references
+from toolcrib.code.usages import choose, find_references
 from toolcrib.core.call import Next, Result
 from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import NoResults
@@ -15,7 +15,6 @@ from toolcrib.core.tool import READ, tool
 from toolcrib.files.paths import WorkspacePath
 from toolcrib.system.threads import in_thread
 from toolcrib.text.tokens import estimate
-from toolcrib.tools.code.symbol_choice import choose
 
 WIDTH = 120
 MAX_LIMIT = 1_000
@@ -84,7 +83,7 @@ async def find_usages(
 
 def _result(
     project: Project,
-    found: References,
+    found: SymbolReferences,
     name: str,
     room: int,
     page: tuple[int, int],

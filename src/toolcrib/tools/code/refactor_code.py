@@ -13,7 +13,7 @@ from toolcrib.code.project import Project
 from toolcrib.code.python.extract_function import extract as py_extract
 from toolcrib.code.python.move_definition import move as py_move
 from toolcrib.code.python.unused_imports import clean as py_clean
-from toolcrib.code.rewrite import Done, Rewrite
+from toolcrib.code.rewrite import Rewrite, RewriteSummary
 from toolcrib.code.usages import find_renamed
 from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
@@ -133,7 +133,7 @@ async def _changed(
     target: SafePath | None,
     lines: tuple[int, int],
     language: str,
-) -> Done:
+) -> RewriteSummary:
     deadline = rewrite.project.ctx.deadline
     if operation == "unused_import_cleanup":
         clean = py_clean if language == "python" else js_clean

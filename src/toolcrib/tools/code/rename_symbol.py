@@ -7,7 +7,7 @@ from typing import Annotated
 from toolcrib.code.languages import SCRIPTS, language_of
 from toolcrib.code.project import Project
 from toolcrib.code.rewrite import Rewrite
-from toolcrib.code.usages import find_renamed
+from toolcrib.code.usages import choose, find_renamed
 from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, Conflict
@@ -15,7 +15,6 @@ from toolcrib.core.params import Offset, Param
 from toolcrib.core.tool import WRITE, tool
 from toolcrib.files.paths import WorkspacePath
 from toolcrib.system.threads import in_thread
-from toolcrib.tools.code.symbol_choice import choose
 
 SHOWN = 12
 
@@ -96,7 +95,7 @@ def _need_name(project: Project, file: str, old: str, new: str) -> None:
     if old == new:
         raise BadInput("The new name is the old one.", hint="Give another new_name.")
     if language_of(file) in SCRIPTS:
-        from toolcrib.code.javascript.capture import bad_name
+        from toolcrib.code.javascript.references import bad_name
 
         why = bad_name(new, private=old.startswith("#"))
         if why:

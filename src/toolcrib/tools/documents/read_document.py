@@ -4,21 +4,255 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from typing import Annotated, Any
+from dataclasses import dataclass, field
+from typing import Annotated, Any, TypeAlias
 from urllib.parse import unquote, urlsplit
 
-from toolcrib.core.call import Result
-from toolcrib.core.context import Ctx
-from toolcrib.core.errors import BadInput, TooLarge
+from toolcrib.core.call import Next, Result
+from toolcrib.core.context import Ctx, room_in
+from toolcrib.core.errors import BadInput, NotFound, TooLarge
 from toolcrib.core.params import Offset, Param, Tokens
 from toolcrib.core.tool import NET, READ, Right, tool
 from toolcrib.documents.documents import Documents
-from toolcrib.files.paths import SafePath
+from toolcrib.documents.kinds import NAMES
+from toolcrib.documents.text import DocumentText
+from toolcrib.files.content.display import counted
+from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.net.bodies import read_body
+from toolcrib.net.egress.public_url import open_url
 from toolcrib.net.egress.references import References
 from toolcrib.system.threads import in_thread
-from toolcrib.tools.documents.view.part import Want, part_of
-from toolcrib.tools.documents.view.places import DocumentPath, DocumentUrl
+from toolcrib.text.cleaner import clean
+from toolcrib.text.fence import fence
+from toolcrib.text.passages import outline
+from toolcrib.text.tokens import estimate
+from toolcrib.text.truncation import cut
+
+
+async def locate_document(value: str, ctx: Ctx) -> SafePath | None:
+    """The place that a path means; a bare name may stand in any folder, if only one has it.
+
+    It is found before policy looks at the call, so that policy sees the file itself.
+    """
+    if not value.strip():
+        return None
+    if value.strip().lower().startswith(("http://", "https://", "ref://")):
+        raise BadInput("'path' is a file of the workspace.", hint="Send a web address as 'url'.")
+    workspace = ctx.use(Workspace)
+    path = workspace.resolve(value, ctx.session.directory)
+    path.gate.check(path, "read")
+    if "/" in value.strip("/"):
+        return path
+    try:
+        await in_thread(lambda _: path.stat(), ctx.deadline)
+    except NotFound as error:
+        near = error.details.get("near") or []
+        same = [n for n in near if n.rpartition("/")[2].casefold() == path.name.casefold()]
+        if len(same) == 1:
+            path = workspace.resolve(same[0], ctx.session.directory)
+            path.gate.check(path, "read")
+    return path
+
+
+async def open_address(value: str, ctx: Ctx) -> str:
+    """The checked URL; nothing for nothing."""
+    return await open_url(value, ctx) if value.strip() else ""
+
+
+DocumentPath: TypeAlias = Annotated[
+    SafePath,
+    Param("File in the workspace.", kind="path", check=locate_document, json_type="string"),
+]
+DocumentUrl: TypeAlias = Annotated[
+    str, Param("Or a web address.", kind="url", check=open_address, json_type="string")
+]
+
+
+MAX_HEADINGS = 20
+MAX_TITLE_CHARS = 100
+
+
+def contents_of(document: DocumentText, text: str, room: int) -> str:
+    """Its main headings with their pages, or with offsets where there are no pages.
+
+    Args:
+        document: what is listed.
+        text: its whole Markdown.
+        room: tokens that the list may take.
+    """
+    entries = _by_page(document) if document.unit else _by_offset(text)
+    if len(entries) < 2:
+        return ""
+    for level in range(6, 1, -1):
+        if len(entries) <= MAX_HEADINGS:
+            break
+        fewer = [entry for entry in entries if entry[0] < level]
+        entries = fewer if len(fewer) > 1 else entries
+    listed_entries = entries[:MAX_HEADINGS]
+    by = document.unit or "offset"
+    while listed_entries:
+        top = min(level for level, _, _ in listed_entries)
+        lines = [
+            f"{'  ' * (level - top)}{at} {title[:MAX_TITLE_CHARS]}"
+            for level, at, title in listed_entries
+        ]
+        left = len(entries) - len(listed_entries)
+        more = f"\n{left:,} more" if left else ""
+        listed = f"Headings by {by}:\n" + "\n".join(lines) + more
+        if estimate(listed) <= room:
+            return listed
+        listed_entries = listed_entries[: len(listed_entries) * 2 // 3]
+    return ""
+
+
+def _by_page(document: DocumentText) -> list[tuple[int, int, str]]:
+    found = []
+    for page in document.pages:
+        if page.name:
+            found.append((1, page.number, page.name))
+        elif document.unit == "page":
+            found += [(h.level, page.number, h.text) for h in outline(page.text)]
+    return found
+
+
+def _by_offset(text: str) -> list[tuple[int, int, str]]:
+    return [(heading.level, heading.start, heading.text) for heading in outline(text)]
+
+
+MIN_PART_TOKENS = 60
+"""Tokens of text that a part has, whatever its header takes."""
+CONTENTS_SHARE = 8
+CHARS_PER_TOKEN = 12
+HEADER_METADATA = ("author", "created", "modified", "published", "rows", "valid")
+"""Metadata that the header tells."""
+
+
+@dataclass(frozen=True, slots=True)
+class PartRequest:
+    """What is wanted: where it comes from, and the arguments that the next call repeats."""
+
+    tool: str
+    source: str
+    arguments: Mapping[str, Any]
+    offset: int = 0
+    budget: int = 4000
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+
+def part_of(document: DocumentText, request: PartRequest) -> Result:
+    """As much of a document as fits, from an offset on, and the call that goes on.
+
+    Raises:
+        BadInput: it is shorter than the offset.
+    """
+    cleaned = clean(document.markdown)
+    text, offset = cleaned.text, request.offset
+    if offset and offset >= len(text):
+        raise BadInput(
+            f"The document has {len(text):,} characters, so nothing starts at {offset:,}.",
+            hint="Offsets count from 0.",
+            length=len(text),
+        )
+    room = room_in(request.budget) - estimate(fence("", request.source) if request.source else "")
+    window = text[offset : offset + room * CHARS_PER_TOKEN]
+    contents = ""
+    if not offset and (len(window) < len(text) or estimate(window) > room):
+        contents = contents_of(document, text, request.budget // CONTENTS_SHARE)
+    header = _header(document, sum(cleaned.removed.values()), contents)
+    # The line about the place is counted before its second number is known.
+    space = room - estimate(header) - estimate(_place(offset, len(text), len(text))) - 4
+    content, used = cut(window, max(space, MIN_PART_TOKENS))
+    end = offset + used
+    place = [] if not offset and end == len(text) else [_place(offset, end, len(text))]
+    following = _following(document, request, end, len(text))
+    lines = [*header.split("\n", 1)[:1], *place, *header.split("\n", 1)[1:]]
+    return Result(
+        text="\n".join(lines) + f"\n\n{content or '(no text)'}",
+        data={
+            **request.facts,
+            **_facts(document),
+            "content": content,
+            "offset": offset,
+            "end": end,
+            "length": len(text),
+            "truncated": following is not None,
+        },
+        truncated=following is not None,
+        next=following,
+        source=request.source,
+        max_tokens=request.budget,
+    )
+
+
+def _following(document: DocumentText, request: PartRequest, end: int, length: int) -> Next | None:
+    if end < length:
+        return Next(request.tool, {**request.arguments, "offset": end})
+    if document.rest:
+        return Next(request.tool, {**request.arguments, "pages": document.rest})
+    return None
+
+
+def _place(start: int, end: int, length: int) -> str:
+    return f"Characters {start:,} to {end:,} of {length:,}"
+
+
+def _header(document: DocumentText, removed: int, contents: str) -> str:
+    lines = [_described(document)]
+    if document.title:
+        lines.append(f"Title: {document.title}")
+    metadata = (
+        f"{n}: {document.metadata[n]}"
+        for n in HEADER_METADATA
+        if document.metadata.get(n) is not None
+    )
+    facts = ", ".join(metadata)
+    lines += [facts, document.diagnostic, *document.warnings]
+    if removed:
+        lines.append(f"{removed:,} invisible characters were removed.")
+    return clean("\n".join(filter(None, [*lines, contents]))).text
+
+
+def _described(document: DocumentText) -> str:
+    name = NAMES.get(document.kind, document.kind)
+    name = name[:1].upper() + name[1:]
+    if not document.unit:
+        return name
+    parts = [name, counted(document.total, document.unit)]
+    if len(document.pages) != document.total and document.pages:
+        parts.append(f"these are {_ranges([page.number for page in document.pages])}")
+    if document.non_empty != len(document.pages):
+        parts.append(f"{document.non_empty:,} with text")
+    return ", ".join(parts)
+
+
+def _ranges(numbers: list[int]) -> str:
+    """`3-5, 9` for 3, 4, 5 and 9."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1][1:] = [number]
+        else:
+            runs.append([number])
+    ranges = ["-".join(map(str, run)) for run in runs[:10]]
+    return ", ".join([*ranges, "…"] if len(runs) > 10 else ranges)
+
+
+def _facts(document: DocumentText) -> dict[str, Any]:
+    facts: dict[str, Any] = {
+        "kind": document.kind,
+        "title": document.title,
+        "metadata": dict(document.metadata),
+        "warnings": list(document.warnings),
+        "readable": document.readable,
+        "diagnostic": document.diagnostic,
+    }
+    if document.unit:
+        facts |= {
+            f"{document.unit}s": document.total,
+            f"non_empty_{document.unit}s": document.non_empty,
+            "read": [page.number for page in document.pages],
+        }
+    return facts
 
 
 def _narrowed(given: Mapping[str, Any]) -> Right:
@@ -137,21 +371,21 @@ async def read_document(
     else:
         content, media_type, facts, name = await _from_web(url, ctx)
         source = facts["final_url"]
-        short = await ctx.use(References).shorten(url, ctx.session)
-        arguments = {"url": short, **given}
+        short_url = await ctx.use(References).shorten(url, ctx.session)
+        arguments = {"url": short_url, **given}
     started = time.monotonic()
     document = await ctx.use(Documents).read(
         content, name=name, media_type=media_type, pages=pages, deadline=ctx.deadline
     )
     facts["seconds"] = round(time.monotonic() - started, 3)
-    want = Want(read_document.name, source, arguments, offset, budget, facts)
-    return await in_thread(lambda _: part_of(document, want), ctx.deadline)
+    request = PartRequest(read_document.name, source, arguments, offset, budget, facts)
+    return await in_thread(lambda _: part_of(document, request), ctx.deadline)
 
 
 async def _from_workspace(path: SafePath, ctx: Ctx) -> tuple[bytes, dict[str, Any]]:
-    most = ctx.config.documents.max_bytes
+    max_bytes = ctx.config.documents.max_bytes
     try:
-        content = await in_thread(lambda _: path.read_bytes(most), ctx.deadline)
+        content = await in_thread(lambda _: path.read_bytes(max_bytes), ctx.deadline)
     except TooLarge as error:
         error.hint = "The user can raise documents.max_bytes."
         raise

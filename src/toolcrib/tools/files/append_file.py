@@ -12,9 +12,9 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, Conflict
 from toolcrib.core.params import Param
 from toolcrib.core.tool import WRITE, tool
-from toolcrib.files.changes.plan import Plan
+from toolcrib.files.changes.step import Step
+from toolcrib.files.content.display import counted
 from toolcrib.files.content.faithful import Splice
-from toolcrib.files.content.sizes import counted
 from toolcrib.files.edits.files.loader import load_or_new, need_size
 from toolcrib.files.edits.files.report import Told, carry_out, shown
 from toolcrib.files.paths import WritablePath
@@ -53,13 +53,13 @@ async def append_file(
         raise BadInput("There is nothing to add.", hint="Send the text as content.")
     ctx.session.taint(private=True)
 
-    def work(_: Checkpoint) -> tuple[Plan, Told, str]:
+    def work(_: Checkpoint) -> tuple[Step, Told, str]:
         loaded = load_or_new(path)
         before = loaded.text
         text = content.replace("\r\n", "\n")
         splice = Splice(len(before), len(before), text)
         data = need_size(path, loaded.faithful.spliced([splice]))
-        plan = Plan(append_file.name)
+        plan = Step(append_file.name)
         plan.write(path, data, expected=loaded.fingerprint)
         lines = text.count("\n") + (not text.endswith("\n"))
         added = "1 line" if lines == 1 else f"{lines:,} lines"

@@ -8,7 +8,7 @@ from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.params import Param
 from toolcrib.core.tool import WRITE, tool
-from toolcrib.files.changes.plan import Plan
+from toolcrib.files.changes.step import Step
 from toolcrib.files.edits.files.patch_argument import PatchText, confined, planned
 from toolcrib.files.edits.files.report import Told, carry_out, shown
 from toolcrib.files.paths import WritablePath
@@ -56,8 +56,8 @@ async def apply_patch(
     ctx.session.taint(private=True)
     wanted = confined(patch, path) if path is not None else patch
 
-    def work(check: Checkpoint) -> tuple[Plan, list[Told], str]:
-        plan, told = Plan(apply_patch.name), []
+    def work(check: Checkpoint) -> tuple[Step, list[Told], str]:
+        plan, told = Step(apply_patch.name), []
         for part in wanted.parts:
             check()
             told.append(planned(plan, part))

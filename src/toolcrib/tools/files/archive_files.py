@@ -11,14 +11,22 @@ from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import BadInput, PathDenied
 from toolcrib.core.params import Param
 from toolcrib.core.tool import READ, WRITE, Right, tool
-from toolcrib.files.archives.reader import Archive, Limits, Member, open_archive
-from toolcrib.files.archives.writer import Format, Packed, format_of, gather, pack
+from toolcrib.files.archives import (
+    Archive,
+    ArchiveLimits,
+    ArchiveMember,
+    Format,
+    PackedEntry,
+    collect_entries,
+    format_of,
+    open_archive,
+    pack,
+)
 from toolcrib.files.changes.changes import Changes
-from toolcrib.files.changes.plan import ANYTHING, Plan
-from toolcrib.files.content.sizes import counted, some
+from toolcrib.files.changes.step import ANYTHING, Step
+from toolcrib.files.content.display import counted, some_of
 from toolcrib.files.path_rules import fold
-from toolcrib.files.paths import SafePath, WorkspacePath
-from toolcrib.files.workspace import Workspace
+from toolcrib.files.paths import SafePath, Workspace, WorkspacePath
 from toolcrib.system.threads import Checkpoint, in_thread
 from toolcrib.text.tokens import estimate
 from toolcrib.tools.files.adapters.change_arguments import packing
@@ -92,7 +100,7 @@ async def archive_files(
 @dataclass(frozen=True, slots=True)
 class _Packing:
     form: Format
-    members: list[Packed]
+    members: list[PackedEntry]
     check: Checkpoint
 
     def chunks(self) -> Iterator[bytes]:
@@ -102,7 +110,7 @@ class _Packing:
 @dataclass(frozen=True, slots=True)
 class _Unpacking:
     archive: Archive
-    member: Member
+    member: ArchiveMember
 
     def chunks(self) -> Iterator[bytes]:
         return self.archive.content(self.member)
@@ -118,19 +126,19 @@ async def _pack(archive: SafePath, paths: list[SafePath], overwrite: bool, ctx: 
     if twice:
         names = ["/".join(path.parts) for path in paths]
 
-    def gathered(check: Checkpoint) -> tuple[list[Packed], list[str]]:
-        return gather(paths, names, check)
+    def gathered(check: Checkpoint) -> tuple[list[PackedEntry], list[str]]:
+        return collect_entries(paths, names, check)
 
     members, left_out = await in_thread(gathered, ctx.deadline)
     members = [member for member in members if str(member.path) != str(archive)]
-    plan = Plan(archive_files.name)
+    plan = Step(archive_files.name)
     source = _Packing(form, members, Checkpoint(ctx.deadline))
     plan.write(archive, source, expected=ANYTHING if overwrite else "")
     applied = await ctx.use(Changes).apply(plan, ctx)
     files = sum(member.kind == "file" for member in members)
     text = f"Packed {counted(files, 'file')} into {archive.display}"
     if left_out:
-        text += f"\nLeft out, protected or links: {some(left_out, SHOWN)}"
+        text += f"\nLeft out, protected or links: {some_of(left_out, SHOWN)}"
     return Result(
         text=text,
         data={
@@ -143,9 +151,9 @@ async def _pack(archive: SafePath, paths: list[SafePath], overwrite: bool, ctx: 
 
 
 async def _list(archive: SafePath, ctx: Ctx) -> Result:
-    def work(check: Checkpoint) -> tuple[Member, ...]:
+    def work(check: Checkpoint) -> tuple[ArchiveMember, ...]:
         with archive.open_read() as handle:
-            return open_archive(handle.file, handle.size, Limits(), check).members
+            return open_archive(handle.file, handle.size, ArchiveLimits(), check).members
 
     members = await in_thread(work, ctx.deadline)
     room = room_in(ctx.budget(archive_files.name))
@@ -167,10 +175,10 @@ async def _list(archive: SafePath, ctx: Ctx) -> Result:
 
 
 async def _unpack(archive: SafePath, folder: SafePath, overwrite: bool, ctx: Ctx) -> Result:
-    plan = Plan(archive_files.name)
+    plan = Step(archive_files.name)
 
     def opened(check: Checkpoint) -> Archive:
-        return open_archive(handle.file, handle.size, Limits(), check)
+        return open_archive(handle.file, handle.size, ArchiveLimits(), check)
 
     handle = await in_thread(lambda _: archive.open_read(), ctx.deadline)
     try:
@@ -200,7 +208,7 @@ def _entries(count: int) -> str:
     return "1 entry" if count == 1 else f"{count:,} entries"
 
 
-def _target(folder: SafePath, member: Member) -> SafePath:
+def _target(folder: SafePath, member: ArchiveMember) -> SafePath:
     if any(fold(part) == ".git" for part in member.parts):
         raise PathDenied(
             f"Access denied: the archive holds {member.name}, and .git is never written.",

@@ -10,9 +10,9 @@ from toolcrib.core.errors import BadInput, Conflict, NotFound
 from toolcrib.core.params import Param
 from toolcrib.core.tool import READ, WRITE, tool
 from toolcrib.files.changes.changes import Changes
-from toolcrib.files.changes.copies import Copying
-from toolcrib.files.changes.plan import Plan
-from toolcrib.files.content.sizes import counted, some
+from toolcrib.files.changes.copies import TreeCopy
+from toolcrib.files.changes.step import Step
+from toolcrib.files.content.display import counted, some_of
 from toolcrib.files.paths import SafePath, WorkspacePath, WritablePath
 from toolcrib.system.threads import Checkpoint, in_thread
 from toolcrib.tools.files.adapters.change_arguments import recursing
@@ -56,8 +56,8 @@ async def copy_path(
     Missing folders above the destination are made. Protected files are left out.
     """
 
-    def work(check: Checkpoint) -> Copying:
-        copying = Copying(Plan(copy_path.name), check)
+    def work(check: Checkpoint) -> TreeCopy:
+        copying = TreeCopy(Step(copy_path.name), check)
         with source.open() as handle:
             kind, real = handle.kind, handle.absolute
         if kind == "file":
@@ -72,7 +72,7 @@ async def copy_path(
     count = f", {counted(copying.files, 'file')}" if len(copying.plan.changes) > 1 else ""
     text = f"Copied {source.display} to {destination.display}{count}"
     if copying.left_out:
-        text += f"\nLeft out, protected or special: {some(copying.left_out, SHOWN)}"
+        text += f"\nLeft out, protected or special: {some_of(copying.left_out, SHOWN)}"
     if applied.note:
         text += f"\n{applied.note}"
     return Result(

@@ -12,13 +12,12 @@ from toolcrib.core.params import Param
 from toolcrib.core.tool import ERASE, READ, WRITE, Right, tool
 from toolcrib.files.changes.changes import Changes
 from toolcrib.files.changes.copies import walk
-from toolcrib.files.changes.plan import Plan
-from toolcrib.files.content.sizes import some
+from toolcrib.files.changes.step import Step
+from toolcrib.files.content.display import some_of
 from toolcrib.files.handles import Entry
-from toolcrib.files.paths import SafePath, WritablePath
+from toolcrib.files.paths import SafePath, Workspace, WritablePath
 from toolcrib.files.search.globs import compiled, translate
 from toolcrib.files.search.pattern import reason_of
-from toolcrib.files.workspace import Workspace
 from toolcrib.system.threads import Checkpoint, in_thread
 from toolcrib.tools.files.adapters.change_arguments import recursing
 
@@ -80,7 +79,7 @@ async def delete_path(
     """
     if path is None and not pattern:
         raise BadInput("There is nothing to delete.", hint="Send path, or pattern.")
-    plan = Plan(delete_path.name)
+    plan = Step(delete_path.name)
     closed: list[str] = []
     if pattern:
         folder = path or ctx.use(Workspace).start(ctx.session.directory)
@@ -108,7 +107,7 @@ async def delete_path(
     if applied.note and not permanent:
         text += f"\n{applied.note}"
     if closed:
-        text += f"\nNot looked into, since the system does not allow it: {some(closed)}"
+        text += f"\nNot looked into, since the system does not allow it: {some_of(closed)}"
     return Result(text=text, data={"deleted": names, "step": applied.step, "permanent": permanent})
 
 
@@ -138,7 +137,7 @@ async def _matches(folder: SafePath, pattern: str, closed: list[str], ctx: Ctx) 
 
     def work(check: Checkpoint) -> list[SafePath]:
         pairs: Iterable[tuple[str, SafePath, Entry]] = (
-            (("/".join(f.way), f.path, f.entry) for f in walk(folder, check, left_out=closed))
+            (("/".join(f.names), f.path, f.entry) for f in walk(folder, check, left_out=closed))
             if deep
             else ((e.name, folder.child(e.name), e) for e in folder.list())
         )

@@ -12,10 +12,9 @@ from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import ToolError
 from toolcrib.core.params import Count, Param
 from toolcrib.core.tool import READ, tool
-from toolcrib.files.content.sizes import counted, printable
+from toolcrib.files.content.display import counted, printable
 from toolcrib.files.path_gate import NAMES_SEARCHED
-from toolcrib.files.paths import SafePath, WorkspacePath
-from toolcrib.files.workspace import Workspace
+from toolcrib.files.paths import SafePath, Workspace, WorkspacePath
 from toolcrib.system.threads import Checkpoint, in_thread
 from toolcrib.text.tokens import estimate
 from toolcrib.tools.files.adapters.read_arguments import listing

@@ -9,7 +9,7 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput
 from toolcrib.core.params import Param
 from toolcrib.core.tool import WRITE, tool
-from toolcrib.files.changes.plan import Plan
+from toolcrib.files.changes.step import Step
 from toolcrib.files.edits.edits import Edit, Outcome, edited
 from toolcrib.files.edits.files.loader import Loaded, load, load_or_new, need_size
 from toolcrib.files.edits.files.report import Told, carry_out, shown
@@ -112,13 +112,13 @@ async def edit_file(
     wanted = _edits(old, new, edits, all_of_them=all)
     ctx.session.taint(private=True)
 
-    def work(check: Checkpoint) -> tuple[Plan, Told, str]:
+    def work(check: Checkpoint) -> tuple[Step, Told, str]:
         loaded = _load(path, wanted)
         cr = loaded.faithful.eol == "\r"
         outcome = edited(loaded.text, wanted, check, cr=cr)
         _refuse_placeholder(wanted, loaded.text)
         data = need_size(path, loaded.faithful.spliced(outcome.splices))
-        plan = Plan(edit_file.name)
+        plan = Step(edit_file.name)
         plan.write(path, data, expected=loaded.fingerprint)
         told = _told(path, loaded, outcome)
         return plan, told, shown([told])

@@ -8,7 +8,7 @@ from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.params import Param
 from toolcrib.core.tool import WRITE, tool
-from toolcrib.files.changes.plan import Plan
+from toolcrib.files.changes.step import Step
 from toolcrib.files.content.faithful import Splice
 from toolcrib.files.edits.files.loader import load, load_or_new, need_size
 from toolcrib.files.edits.files.report import Told, carry_out, shown
@@ -88,13 +88,13 @@ async def edit_lines(
     ctx.session.taint(private=True)
     edit = LineEdit(operation, start, end, content, to, expect, after)
 
-    def work(_: Checkpoint) -> tuple[Plan, Told, str]:
+    def work(_: Checkpoint) -> tuple[Step, Told, str]:
         is_new = operation == "insert" and start == 1
         loaded = load_or_new(path) if is_new else load(path)
         done = edited_lines(loaded.text, edit)
         splice = Splice(0, len(loaded.text), done.text)
         data = need_size(path, loaded.faithful.spliced([splice]))
-        plan = Plan(edit_lines.name)
+        plan = Step(edit_lines.name)
         plan.write(path, data, expected=loaded.fingerprint)
         line = f"{path.display}: {done.said}"
         told = Told(path.display, line, loaded.text, done.text, [], {"done": done.said})

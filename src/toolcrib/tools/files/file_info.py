@@ -11,11 +11,10 @@ from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.params import Param
 from toolcrib.core.tool import READ, tool
-from toolcrib.files.content.image_formats import picture_of
-from toolcrib.files.content.kinds import SNIFFED, kind_of, media_type_of
-from toolcrib.files.content.lines import COUNTED, TextFile
-from toolcrib.files.content.sizes import counted, printable, size_of
-from toolcrib.files.handles import Handle, special_name
+from toolcrib.files.content.display import counted, printable, size_of
+from toolcrib.files.content.kinds import SAMPLE_BYTES, kind_of, media_type_of, picture_of
+from toolcrib.files.content.lines import MAX_COUNTED_BYTES, TextFile
+from toolcrib.files.handles import Handle, special_kind_name
 from toolcrib.files.handles import kind_of as kind_of_mode
 from toolcrib.files.paths import SafePath, WorkspacePath
 from toolcrib.system.threads import Checkpoint, in_thread
@@ -77,7 +76,7 @@ def _facts(path: SafePath, check: Checkpoint) -> dict[str, Any]:
         "links": status.st_nlink,
     }
     if kind == "other":
-        found["type"] = special_name(status.st_mode)
+        found["type"] = special_kind_name(status.st_mode)
         return found
     with path.open() as handle:
         if handle.kind == "folder":
@@ -89,7 +88,7 @@ def _facts(path: SafePath, check: Checkpoint) -> dict[str, Any]:
 
 def _content(path: SafePath, handle: Handle, check: Checkpoint) -> dict[str, Any]:
     head = handle.file.read(HEAD)
-    kind = kind_of(head[:SNIFFED])
+    kind = kind_of(head[:SAMPLE_BYTES])
     found: dict[str, Any] = {
         "type": kind.name if kind else "text" if head else "empty",
         "media_type": media_type_of(head, path.name),
@@ -101,7 +100,7 @@ def _content(path: SafePath, handle: Handle, check: Checkpoint) -> dict[str, Any
         text = TextFile(handle.file, path.display, check)
         found |= {"encoding": text.encoding.name, "guessed": text.encoding.guessed}
         found |= {"bom": bool(text.encoding.mark), "eol": text.eol}
-        found["lines"] = text.count() if text.size <= COUNTED else None
+        found["lines"] = text.count() if text.size <= MAX_COUNTED_BYTES else None
     found["sha256"] = sha256_of(handle, check)
     return found
 

@@ -10,14 +10,13 @@ from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import BadInput
 from toolcrib.core.params import Offset, Param
 from toolcrib.core.tool import READ, tool
-from toolcrib.files.content.sizes import printable
-from toolcrib.files.paths import WorkspacePath
+from toolcrib.files.content.display import printable
+from toolcrib.files.paths import Workspace, WorkspacePath
 from toolcrib.files.search.catalog import Catalog, Catalogs
 from toolcrib.files.search.globs import has_signs
 from toolcrib.files.search.names import MAX_QUERY, by_glob, by_likeness, by_part, names_in
 from toolcrib.files.search.scope import SKIPPED_WORDS, Scope, scope_of
-from toolcrib.files.tree_levels import newest_first
-from toolcrib.files.workspace import Workspace
+from toolcrib.files.trees import newest_first
 from toolcrib.system.threads import Checkpoint, in_thread
 from toolcrib.text.tokens import estimate
 from toolcrib.tools.files.adapters.read_arguments import finding

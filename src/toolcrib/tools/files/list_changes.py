@@ -10,10 +10,9 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.params import Count, Param
 from toolcrib.core.tool import READ, tool
 from toolcrib.files.changes.changes import Changes
-from toolcrib.files.changes.steps import Step
-from toolcrib.files.content.sizes import some
-from toolcrib.files.paths import WorkspacePath
-from toolcrib.files.workspace import Workspace
+from toolcrib.files.changes.undo_log import LoggedStep
+from toolcrib.files.content.display import some_of
+from toolcrib.files.paths import Workspace, WorkspacePath
 
 SHOWN = 3
 
@@ -60,8 +59,8 @@ async def list_changes(
     )
 
 
-def _line(number: int, step: Step, start: str) -> str:
+def _line(number: int, step: LoggedStep, start: str) -> str:
     when = datetime.fromtimestamp(step.time).astimezone().strftime("%Y-%m-%d %H:%M:%S")
     paths = [path.removeprefix(f"{start}/") for path in step.paths]
     lost = "" if step.undoable else " [cannot be undone]"
-    return f"{number}  {when}  {step.tool}: {some(paths, SHOWN)}{lost}"
+    return f"{number}  {when}  {step.tool}: {some_of(paths, SHOWN)}{lost}"

@@ -11,9 +11,8 @@ from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import BadInput
 from toolcrib.core.params import Count, Offset, Param
 from toolcrib.core.tool import READ, tool
-from toolcrib.files.content.sizes import printable
-from toolcrib.files.paths import SafePath, WorkspacePath
-from toolcrib.files.workspace import Workspace
+from toolcrib.files.content.display import printable
+from toolcrib.files.paths import SafePath, Workspace, WorkspacePath
 from toolcrib.system.threads import Checkpoint, in_thread
 from toolcrib.text.tokens import estimate
 from toolcrib.tools.files.adapters.read_arguments import listing

@@ -6,7 +6,7 @@ from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.tool import WRITE, tool
 from toolcrib.files.changes.changes import Changes
-from toolcrib.files.changes.plan import Plan
+from toolcrib.files.changes.step import Step
 from toolcrib.files.paths import WritablePath
 from toolcrib.tools.files.adapters.change_arguments import recursing
 
@@ -45,7 +45,7 @@ async def make_directory(path: WritablePath, *, ctx: Ctx) -> Result:
 
     No harm where it exists. write_file makes missing folders itself.
     """
-    plan = Plan(make_directory.name)
+    plan = Step(make_directory.name)
     plan.make_folder(path)
     applied = await ctx.use(Changes).apply(plan, ctx)
     text = f"Made {path.display}" if applied.step else f"{path.display} exists already"

@@ -9,7 +9,7 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.params import Param
 from toolcrib.core.tool import WRITE, tool
 from toolcrib.files.changes.changes import Changes
-from toolcrib.files.changes.plan import Plan
+from toolcrib.files.changes.step import Step
 from toolcrib.files.paths import WritablePath
 
 TWO_PATHS = {
@@ -60,7 +60,7 @@ async def move_path(
 
     Missing folders above the destination are made. undo_changes takes it back.
     """
-    plan = Plan(move_path.name)
+    plan = Step(move_path.name)
     plan.move(source, destination, replace=overwrite)
     applied = await ctx.use(Changes).apply(plan, ctx)
     note = f" ({applied.note})" if applied.note else ""

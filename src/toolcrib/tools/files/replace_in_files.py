@@ -10,13 +10,12 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import NoResults
 from toolcrib.core.params import Param
 from toolcrib.core.tool import WRITE, tool
-from toolcrib.files.changes.plan import Plan
+from toolcrib.files.changes.step import Step
 from toolcrib.files.edits.files.collection import SECONDS, Change, Gathered, gather
 from toolcrib.files.edits.files.loader import need_size
 from toolcrib.files.edits.files.report import Told, carry_out, shown
 from toolcrib.files.edits.pattern_replacement import Replacing
-from toolcrib.files.paths import WritablePath
-from toolcrib.files.workspace import Workspace
+from toolcrib.files.paths import Workspace, WritablePath
 from toolcrib.system.threads import Checkpoint, in_thread
 
 PARTLY = "the time of a dry run was up; path and glob narrow it"
@@ -86,7 +85,7 @@ async def replace_in_files(
             f"Nothing to replace in {folder.display}{_left_out(found)}{so_far}.",
             hint="search_files shows what there is. Case matters unless ignore_case=true.",
         )
-    plan = Plan(replace_in_files.name)
+    plan = Step(replace_in_files.name)
 
     def work(check: Checkpoint) -> tuple[list[Told], str]:
         told = [_planned(plan, change, check) for change in found.changes]
@@ -109,7 +108,7 @@ def _globs(given: list[str] | None) -> list[str]:
     return [f"*{glob}" if glob.startswith(".") and "/" not in glob else glob for glob in plain]
 
 
-def _planned(plan: Plan, change: Change, check: Checkpoint) -> Told:
+def _planned(plan: Step, change: Change, check: Checkpoint) -> Told:
     check()
     loaded, splices = change.loaded, change.splices
     data = need_size(loaded.path, loaded.faithful.spliced(splices))

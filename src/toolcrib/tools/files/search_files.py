@@ -11,15 +11,14 @@ from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import BadInput, ToolError
 from toolcrib.core.params import Offset, Param
 from toolcrib.core.tool import READ, tool
-from toolcrib.files.content.sizes import printable
+from toolcrib.files.content.display import printable
 from toolcrib.files.handles import Handle
-from toolcrib.files.paths import SafePath, WorkspacePath
+from toolcrib.files.paths import SafePath, Workspace, WorkspacePath
 from toolcrib.files.search.globs import MAX_CHARS
 from toolcrib.files.search.line_matches import Hit
 from toolcrib.files.search.pattern import Pattern, pattern_of
 from toolcrib.files.search.scope import SKIPPED_WORDS, Scope, scope_of
 from toolcrib.files.search.search import Counted, Search, read_hits
-from toolcrib.files.workspace import Workspace
 from toolcrib.system.threads import Checkpoint, in_thread
 from toolcrib.text.tokens import estimate
 from toolcrib.tools.files.adapters.read_arguments import searching

@@ -9,10 +9,9 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.params import Count, Param
 from toolcrib.core.tool import WRITE, tool
 from toolcrib.files.changes.changes import Changes
-from toolcrib.files.changes.steps import Step
-from toolcrib.files.content.sizes import some
-from toolcrib.files.paths import WritablePath
-from toolcrib.files.workspace import Workspace
+from toolcrib.files.changes.undo_log import LoggedStep
+from toolcrib.files.content.display import some_of
+from toolcrib.files.paths import Workspace, WritablePath
 
 SHOWN = 10
 
@@ -58,6 +57,6 @@ async def undo_changes(
     )
 
 
-def _line(step: Step, start: str) -> str:
+def _line(step: LoggedStep, start: str) -> str:
     names = [path.removeprefix(f"{start}/") for path in step.paths]
-    return f"Undone: {step.tool}: {some(names)}"
+    return f"Undone: {step.tool}: {some_of(names)}"

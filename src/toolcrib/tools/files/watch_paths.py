@@ -11,10 +11,9 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, Unavailable
 from toolcrib.core.params import Param, Seconds
 from toolcrib.core.tool import READ, tool
-from toolcrib.files.content.sizes import counted, printable
-from toolcrib.files.paths import WorkspacePath
-from toolcrib.files.watches import KEPT, Event, Watch, Watches
-from toolcrib.files.workspace import Workspace
+from toolcrib.files.content.display import counted, printable
+from toolcrib.files.paths import Workspace, WorkspacePath
+from toolcrib.files.watches import MAX_EVENTS, PathWatch, PathWatches, WatchEvent
 from toolcrib.system.threads import in_thread
 from toolcrib.tools.files.adapters.change_arguments import watching
 
@@ -50,7 +49,7 @@ async def watch_paths(
 
     A watch ends with the server. Git's own folder and protected names are not told.
     """
-    watches = ctx.use(Watches)
+    watches = ctx.use(PathWatches)
     session = ctx.session.id
     if action == "list":
         if path is not None:
@@ -74,14 +73,14 @@ async def watch_paths(
     return _read(watch, *(await _fresh(watch, ctx.remaining(wait) if wait else 0)))
 
 
-async def _fresh(watch: Watch, wait: float) -> tuple[list[Event], int]:
+async def _fresh(watch: PathWatch, wait: float) -> tuple[list[WatchEvent], int]:
     until = time.monotonic() + wait
     while watch.count == watch.read and not watch.ended and time.monotonic() < until:  # noqa: ASYNC110 - a thread tells
         await asyncio.sleep(LOOKED)
-    return watch.fresh()
+    return watch.unread()
 
 
-def _read(watch: Watch, events: list[Event], lost: int) -> Result:
+def _read(watch: PathWatch, events: list[WatchEvent], lost: int) -> Result:
     shown = events[-SHOWN:]
     total = len(events) + lost
     head = f"{watch.path.display}: {counted(total, 'change')}"
@@ -93,12 +92,12 @@ def _read(watch: Watch, events: list[Event], lost: int) -> Result:
     data = _as_json(watch) | {
         "events": [{"change": e.change, "path": e.path, "when": e.when} for e in shown],
         "total": total,
-        "kept": KEPT,
+        "kept": MAX_EVENTS,
     }
     return Result("\n".join((head, *lines)), data)
 
 
-def _listed(running: list[Watch]) -> Result:
+def _listed(running: list[PathWatch]) -> Result:
     lines = [
         f"{w.id}: {w.path.display}, {counted(w.count, 'change')}"
         + (f", ended: {w.ended}" if w.ended else "")
@@ -108,7 +107,7 @@ def _listed(running: list[Watch]) -> Result:
     return Result(text, {"watches": [_as_json(watch) for watch in running]})
 
 
-def _as_json(watch: Watch) -> dict[str, Any]:
+def _as_json(watch: PathWatch) -> dict[str, Any]:
     return {
         "id": watch.id,
         "path": watch.path.display,

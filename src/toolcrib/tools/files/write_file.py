@@ -10,7 +10,7 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, Conflict, NotFound, UnsupportedContent
 from toolcrib.core.params import Param
 from toolcrib.core.tool import WRITE, tool
-from toolcrib.files.changes.plan import Plan
+from toolcrib.files.changes.step import Step
 from toolcrib.files.content.faithful import FaithfulText, Splice
 from toolcrib.files.edits.files.loader import Loaded, load, need_size
 from toolcrib.files.edits.files.report import Told, carry_out, shown
@@ -80,8 +80,8 @@ async def write_file(
     wanted = _wanted(path, content, files)
     ctx.session.taint(private=True)
 
-    def work(check: Checkpoint) -> tuple[Plan, list[Told], str]:
-        plan, told = Plan(write_file.name), []
+    def work(check: Checkpoint) -> tuple[Step, list[Told], str]:
+        plan, told = Step(write_file.name), []
         for where, text in wanted:
             check()
             told.append(_planned(plan, where, text))
@@ -110,7 +110,7 @@ def _wanted(
     return wanted
 
 
-def _planned(plan: Plan, path: SafePath, content: str) -> Told:
+def _planned(plan: Step, path: SafePath, content: str) -> Told:
     loaded = _standing(path)
     if loaded is None:
         _refuse_name(path)

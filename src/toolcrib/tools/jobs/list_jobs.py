@@ -7,7 +7,7 @@ import time
 from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.tool import tool
-from toolcrib.execution.jobs.jobs import Jobs
+from toolcrib.execution.jobs import Jobs
 
 MOST_SHOWN = 30
 

@@ -11,8 +11,8 @@ from toolcrib.core.context import ADDED, Ctx, room_in
 from toolcrib.core.errors import BadInput
 from toolcrib.core.params import Param, Seconds
 from toolcrib.core.tool import tool
-from toolcrib.execution.jobs.jobs import Jobs
-from toolcrib.execution.jobs.view import JobView, Record
+from toolcrib.execution.job_store import JobView, Record
+from toolcrib.execution.jobs import Jobs
 from toolcrib.system.threads import aside
 from toolcrib.text.truncation import head_and_tail
 

@@ -9,7 +9,7 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import Denied
 from toolcrib.core.params import Param
 from toolcrib.core.tool import tool
-from toolcrib.execution.jobs.jobs import Jobs
+from toolcrib.execution.jobs import Jobs
 
 
 @tool(

@@ -6,11 +6,10 @@ import re
 from collections.abc import Iterator
 
 from toolcrib.core.context import Ctx
-from toolcrib.execution.interpreters.missing_programs import NEVER, how_to_get
+from toolcrib.execution.interpreters.programs import NEVER, how_to_get
 from toolcrib.execution.interpreters.python import NO_PACKAGES
-from toolcrib.execution.runs.outcome import Ran
-from toolcrib.execution.shell.parser import read_script
-from toolcrib.execution.shell.script import Script
+from toolcrib.execution.runs.outcome import RunResult
+from toolcrib.execution.shell_parser import ShellScript, read_script
 
 TAIL = 2_000
 MOST_READ = 20_000
@@ -59,7 +58,7 @@ RIGHTS = re.compile(
 )
 
 
-def hints_of(ctx: Ctx, command: str, ran: Ran, *, fed: bool) -> list[str]:
+def hints_of(ctx: Ctx, command: str, ran: RunResult, *, fed: bool) -> list[str]:
     """A line for each thing that a command is in need of."""
     if len(command) > MOST_READ:
         return []
@@ -79,7 +78,7 @@ def hints_of(ctx: Ctx, command: str, ran: Ran, *, fed: bool) -> list[str]:
     return [f"[{line}]" for line in dict.fromkeys(found)]
 
 
-def python_hints(ctx: Ctx, source: str, ran: Ran) -> list[str]:
+def python_hints(ctx: Ctx, source: str, ran: RunResult) -> list[str]:
     """The same for Python code."""
     errors = ran.stderr.last(TAIL)
     found = []
@@ -90,7 +89,7 @@ def python_hints(ctx: Ctx, source: str, ran: Ran) -> list[str]:
     return [f"[{line}]" for line in (*found, *_network(ctx, source, ran))]
 
 
-def javascript_hints(ctx: Ctx, source: str, ran: Ran) -> list[str]:
+def javascript_hints(ctx: Ctx, source: str, ran: RunResult) -> list[str]:
     """The same for JavaScript."""
     return [f"[{line}]" for line in _network(ctx, source, ran)]
 
@@ -118,7 +117,7 @@ def offers(ctx: Ctx, name: str) -> bool:
     return any(tool.name == name for tool in ctx.offered)
 
 
-def _failed(tail: str, script: Script) -> Iterator[str]:
+def _failed(tail: str, script: ShellScript) -> Iterator[str]:
     missing = NOT_FOUND.search(tail)
     if missing:
         yield how_to_get(missing[1])
@@ -131,13 +130,13 @@ def _failed(tail: str, script: Script) -> Iterator[str]:
         yield NEVER[names[-1] if names else "sudo"]
 
 
-def _silent(script: Script, code: int) -> str:
+def _silent(script: ShellScript, code: int) -> str:
     """What a program that was told to be silent would have said."""
     names = {command.name for command in script.commands}
     return "".join(said.get(code, "") for name, said in SILENT.items() if name in names)
 
 
-def _network(ctx: Ctx, source: str, ran: Ran, silent: str = "") -> list[str]:
+def _network(ctx: Ctx, source: str, ran: RunResult, silent: str = "") -> list[str]:
     """Why nothing answers, if a run asked some host and got no answer."""
     source = source[:MOST_READ]
     if ran.level == "none" or not (ran.exit_code or FETCHES.search(source)):
@@ -167,7 +166,7 @@ def _or_change(ctx: Ctx) -> str:
     return ", or use change_directory" if offers(ctx, "change_directory") else " or write cd X && …"
 
 
-def _reads(script: Script) -> bool:
+def _reads(script: ShellScript) -> bool:
     """Whether a command would wait for input that is not there."""
     commands = [c for c in script.commands if not c.nested]
     if any(c.name == "read" and any(w.text == "-p" for w in c.words) for c in commands):

@@ -2,19 +2,79 @@
 
 from __future__ import annotations
 
+import asyncio
+import codecs
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Self
 
 from toolcrib.core.call import ErrorInfo, Next, Result
 from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import StorageFailure, TimedOut, TooLarge
-from toolcrib.execution.runs.outcome import Outcome, Ran
+from toolcrib.execution.runs.outcome import RunOutcome, RunResult
 from toolcrib.state.results import Results
+from toolcrib.system.child import Chunk
 from toolcrib.system.ring_buffer import Ring
 from toolcrib.system.threads import aside
 from toolcrib.text.program_output import printed
 from toolcrib.text.tokens import estimate
 from toolcrib.text.truncation import head_and_tail
+
+# Output while it comes: kept in its order, and told to whoever waits.
+
+TELL_SECONDS = 0.25
+MOST_TOLD = 4_000
+"""Characters of one message; of more, the end."""
+MOST_WAITING = 4 * MOST_TOLD
+"""Bytes between two messages that are looked at; of a flood, the end."""
+
+
+class Follower:
+    """Takes the chunks of a run.
+
+    Attributes:
+        ring: both streams in the order of arrival; the head and the tail of them.
+    """
+
+    def __init__(self, ctx: Ctx) -> None:
+        self.ring = Ring()
+        self._ctx = ctx
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._new = bytearray()
+        self._waiting = ""
+        self._telling: asyncio.Task[None] | None = None
+
+    def __call__(self, chunk: Chunk) -> None:
+        """Keep a chunk; it is told soon after. Nothing more is done with it for now."""
+        self.ring.write(chunk.data)
+        self._new += chunk.data[-MOST_WAITING:]
+        if len(self._new) > MOST_WAITING:
+            del self._new[:-MOST_WAITING]
+            self._decoder.reset()
+            self._waiting = ""
+
+    async def __aenter__(self) -> Self:
+        self._telling = asyncio.create_task(self._tell())
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._telling is not None:
+            self._telling.cancel()
+            await asyncio.gather(self._telling, return_exceptions=True)
+
+    async def _tell(self) -> None:
+        """Tell whole lines a few times a second."""
+        while True:
+            await asyncio.sleep(TELL_SECONDS)
+            self._waiting += self._decoder.decode(bytes(self._new))
+            self._new.clear()
+            lines, end, rest = self._waiting.rpartition("\n")
+            if not end and len(self._waiting) < MOST_TOLD:
+                continue
+            self._waiting = rest if end else ""
+            text = printed(lines if end else rest).strip("\n")
+            if text:
+                await self._ctx.progress(text[-MOST_TOLD:])
+
 
 MOST_FILES = 12
 HEAD_SHARE = 0.3
@@ -37,7 +97,7 @@ LIMITS = {
 async def report(
     ctx: Ctx,
     tool: str,
-    ran: Ran,
+    ran: RunResult,
     ring: Ring,
     *,
     limit: float,
@@ -67,7 +127,7 @@ async def report(
     lines = [_ending(ran, empty=not body and not quiet), *notes, *changes(outcome)]
     apply = outcome.next
     if apply is not None and all(tool.name != apply.tool for tool in ctx.offered):
-        lines.append(BY_USER.format(id=outcome.held))
+        lines.append(BY_USER.format(id=outcome.pending_id))
         apply = None
     if ran.level != "strong":
         lines.append(f"[sandbox: {ran.level}]")
@@ -87,7 +147,7 @@ async def report(
     )
 
 
-def _facts(ctx: Ctx, ran: Ran) -> dict[str, Any]:
+def _facts(ctx: Ctx, ran: RunResult) -> dict[str, Any]:
     return {
         "exit_code": ran.exit_code,
         "stdout": str(ran.stdout),
@@ -140,7 +200,7 @@ async def _behind(ctx: Ctx, body: str, offset: int = 0) -> Next | None:
     return Next("read_more", {"handle": handle, "offset": offset})
 
 
-def changes(outcome: Outcome) -> list[str]:
+def changes(outcome: RunOutcome) -> list[str]:
     """What became of the files, a line each."""
     lines = list(outcome.notes)
     if outcome.state == "none":
@@ -151,7 +211,7 @@ def changes(outcome: Outcome) -> list[str]:
     if outcome.state == "applied":
         return [f"[files: {listed}]", *lines]
     said = {
-        "held": f"[held back as {outcome.held}, nothing is changed yet: {listed}]",
+        "held": f"[held back as {outcome.pending_id}, nothing is changed yet: {listed}]",
         "dropped": f"[dropped, nothing is changed: {listed}]",
     }[outcome.state]
     return [said, *([outcome.diff.rstrip("\n")] if outcome.diff else []), *lines]
@@ -162,7 +222,7 @@ def _named(changed: Any) -> str:
     return f"{changed.path} {changed.kind}{counts}"
 
 
-def _ending(ran: Ran, *, empty: bool) -> str:
+def _ending(ran: RunResult, *, empty: bool) -> str:
     signal = CRASHES.get(ran.exit_code)
     parts = [f"exit code {ran.exit_code}{f' ({signal})' if signal else ''}"]
     if ran.timed_out:
@@ -174,7 +234,7 @@ def _ending(ran: Ran, *, empty: bool) -> str:
     return f"[{', '.join([*parts, f'{ran.seconds:.1f} s'])}]"
 
 
-def _stopped(ran: Ran, limit: float, tool: str) -> ErrorInfo | None:
+def _stopped(ran: RunResult, limit: float, tool: str) -> ErrorInfo | None:
     """The failure of a run that did not come to its own end."""
     if ran.timed_out or ran.stopped == "time":
         return ErrorInfo(

@@ -9,15 +9,14 @@ from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.params import Param, Seconds
 from toolcrib.core.tool import EXEC, READ, WRITE, tool
+from toolcrib.execution.command_policy import code_verdict
 from toolcrib.execution.interpreters.python import Python, python_for, tidied
 from toolcrib.execution.runs.runs import Runs
-from toolcrib.execution.shell.verdicts import code_verdict
-from toolcrib.files.workspace import Workspace
+from toolcrib.files.paths import Workspace
 from toolcrib.system.threads import in_thread
 from toolcrib.tools.run import argument_adapters as dialects
 from toolcrib.tools.run.hints import python_hints
-from toolcrib.tools.run.output_stream import Follower
-from toolcrib.tools.run.report import report
+from toolcrib.tools.run.report import Follower, report
 
 SECONDS = 120.0
 LONGEST = 36_000

@@ -12,20 +12,17 @@ from toolcrib.core.errors import Unavailable
 from toolcrib.core.params import Param, Seconds
 from toolcrib.core.policy import Decision
 from toolcrib.core.tool import EXEC, READ, WRITE, tool
-from toolcrib.execution.interpreters.missing_programs import not_installed
-from toolcrib.execution.interpreters.toolchains import toolchains
-from toolcrib.execution.runs.outcome import Ran
+from toolcrib.execution.command_policy import code_verdict, command_verdict
+from toolcrib.execution.interpreters.programs import not_installed, toolchains
+from toolcrib.execution.runs.outcome import RunResult
 from toolcrib.execution.runs.runs import Runs
-from toolcrib.execution.shell.verdicts import code_verdict, command_verdict
-from toolcrib.files.paths import WorkspacePath
-from toolcrib.files.workspace import Workspace
+from toolcrib.files.paths import Workspace, WorkspacePath
 from toolcrib.system.threads import aside, in_thread
 from toolcrib.text.program_output import printed
 from toolcrib.tools.run import argument_adapters as dialects
-from toolcrib.tools.run.output_stream import Follower
-from toolcrib.tools.run.report import report
-from toolcrib.tools.run.test_runners.runners import NAMES, Runner, runner_for, shown
-from toolcrib.tools.run.test_runners.totals import Totals
+from toolcrib.tools.run.report import Follower, report
+from toolcrib.tools.run.test_output import Totals
+from toolcrib.tools.run.test_runners import NAMES, Runner, runner_for, shown
 
 SECONDS = 600.0
 LONGEST = 36_000
@@ -111,7 +108,7 @@ async def run_tests(
     )
 
 
-def _need_runner(runner: Runner, totals: Totals, ran: Ran) -> None:
+def _need_runner(runner: Runner, totals: Totals, ran: RunResult) -> None:
     """A Python without the runner has run no test, so none failed.
 
     Raises:
@@ -123,7 +120,7 @@ def _need_runner(runner: Runner, totals: Totals, ran: Ran) -> None:
         raise Unavailable(said, hint=not_installed(absent[2]).hint, command=shown(runner.argv))
 
 
-def _totals(runner: Runner, ran: Ran) -> Totals:
+def _totals(runner: Runner, ran: RunResult) -> Totals:
     if runner.understood is None:
         return _guessed(printed(f"{ran.stdout}\n{ran.stderr}"))
     both = runner.name in ("unittest", "cargo")
@@ -133,14 +130,14 @@ def _totals(runner: Runner, ran: Ran) -> Totals:
 
 def _guessed(text: str) -> Totals:
     """Of a command that runs some runner: whichever understands most."""
-    from toolcrib.tools.run.test_runners import javascript
-    from toolcrib.tools.run.test_runners.runners import PARSERS
+    from toolcrib.tools.run import test_output
+    from toolcrib.tools.run.test_runners import PARSERS
 
-    ways = dict.fromkeys([*PARSERS.values(), javascript.told])
+    ways = dict.fromkeys([*PARSERS.values(), test_output.told])
     return max((understood(text) for understood in ways), key=lambda t: t.count)
 
 
-def _lead(runner: Runner, totals: Totals, ran: Ran, *, room: int, passed: bool) -> str:
+def _lead(runner: Runner, totals: Totals, ran: RunResult, *, room: int, passed: bool) -> str:
     """The counts, and each failure with its message, in about `room` characters."""
     counts = f"{totals.passed:,} passed, {totals.failed:,} failed, {totals.skipped:,} skipped"
     verdict = "PASSED" if passed else "FAILED"

@@ -8,7 +8,7 @@ from typing import Literal
 from toolcrib.core.call import Next, Result
 from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import BadInput
-from toolcrib.execution.terminals.terminal import Terminal
+from toolcrib.execution.terminals.terminals import Terminal
 from toolcrib.system.threads import aside
 from toolcrib.text.truncation import head_and_tail
 from toolcrib.tools.run.report import NETWORKED

@@ -9,7 +9,7 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import Conflict
 from toolcrib.core.params import Param, Seconds
 from toolcrib.core.tool import EXEC, READ, WRITE, tool
-from toolcrib.execution.shell.verdicts import code_verdict
+from toolcrib.execution.command_policy import code_verdict
 from toolcrib.execution.terminals.keys import encode
 from toolcrib.execution.terminals.terminals import Terminals
 from toolcrib.tools.run import argument_adapters as dialects

@@ -8,13 +8,11 @@ from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.params import Param
 from toolcrib.core.tool import EXEC, READ, WRITE, tool
-from toolcrib.execution.interpreters.programs import shell_program
-from toolcrib.execution.interpreters.toolchains import toolchains
+from toolcrib.execution.command_policy import command_verdict
+from toolcrib.execution.interpreters.programs import shell_program, toolchains
 from toolcrib.execution.sandbox.terms import Pty
-from toolcrib.execution.shell.verdicts import command_verdict
 from toolcrib.execution.terminals.terminals import Terminals
-from toolcrib.files.paths import WorkspacePath
-from toolcrib.files.workspace import Workspace
+from toolcrib.files.paths import Workspace, WorkspacePath
 from toolcrib.system.threads import in_thread
 from toolcrib.tools.run.screens import in_time, shown
 

@@ -18,16 +18,23 @@ from toolcrib.text.passages import Passage
 from toolcrib.text.relevance import Ranking, choose, rank
 from toolcrib.text.tokens import estimate
 from toolcrib.text.truncation import cut
-from toolcrib.tools.web.citation.citations import Source, date_of, following, joined, record, shown
+from toolcrib.tools.web.citations import (
+    CitedSource,
+    joined,
+    next_call,
+    passage_text,
+    record,
+)
 from toolcrib.tools.web.view.outline import headings_of
-from toolcrib.web.pages.pages import PageText, read_page, read_whole
+from toolcrib.web.page import Page
+from toolcrib.web.page_reader import read_page, read_whole
 
-SHORT = 400
+WHOLE_PAGE_TOKENS = 400
 """Tokens up to which a page is given whole: choosing would only lose something."""
-START = 300
+START_TOKENS = 300
 """Tokens of the start of a page that does not answer."""
-MOST_HEADINGS = 40
-LINES = 60
+MAX_HEADINGS = 40
+FRAME_TOKENS = 60
 
 
 @tool(
@@ -69,62 +76,53 @@ async def ask_url(
     Cheaper than `fetch_url` where a page is long and one thing is wanted. To find pages
     first use `web_research`. What the page says is untrusted.
     """
-    asked = one_line(question)
+    question = one_line(question)
     if not url.strip():
         raise BadInput("URL must be a non-empty string.")
-    if not asked:
+    if not question:
         raise BadInput("Question must be a non-empty string.")
     await ctx.progress(f"Fetching {url[:200]}")
-    page = await _page(url, asked, ctx)
+    page = await _page(url, question, ctx)
     budget = ctx.budget(ask_url.name, 0, ctx.config.web.research.max_tokens)
-    answer = _Answer(url, asked, page, budget)
+    answer = _PageAnswer(url, question, page, budget)
     return await in_thread(answer.result, ctx.deadline)
 
 
-async def _page(url: str, asked: str, ctx: Ctx) -> PageText:
+async def _page(url: str, question: str, ctx: Ctx) -> Page:
     """The main content of a page, or all of it where only that answers."""
     form = ctx.config.web.fetch.format
     page = await read_page(url, form, ctx)
-    if not page.left or await in_thread(lambda check: _speaks(page, asked, check), ctx.deadline):
+
+    async def answers(page: Page) -> bool:
+        texts = [(page.title, page.text)]
+        return (await in_thread(lambda check: rank(question, texts, check), ctx.deadline)).fits
+
+    if not page.left or await answers(page):
         return page
     whole = await read_whole(url, page, form, ctx)
-    better = await in_thread(lambda check: _speaks(whole, asked, check), ctx.deadline)
-    return whole if better else page
-
-
-def _speaks(page: PageText, asked: str, check: Callable[[], None]) -> bool:
-    return rank(asked, [(page.title, page.text)], check).fits
+    return whole if await answers(whole) else page
 
 
 @dataclass(frozen=True, slots=True)
-class _Answer:
+class _PageAnswer:
     url: str
-    asked: str
-    page: PageText
+    question: str
+    page: Page
     budget: int
 
     @property
-    def source(self) -> Source:
-        page = self.page
-        return Source(
-            self.url,
-            page.title,
-            page.text,
-            date_of(page),
-            final_url=page.url,
-            cached=page.cached,
-            stale=page.stale,
-            whole=page.whole,
-        )
+    def source(self) -> CitedSource:
+        return CitedSource.of_page(self.page, self.url)
 
     def result(self, check: Callable[[], None]) -> Result:
         """The whole of a short page, passages of a long one, or its start and outline."""
         text = self.page.text
-        if len(text) < SHORT * 8 and estimate(text) <= min(SHORT, room_in(self.budget)):
+        room = min(WHOLE_PAGE_TOKENS, room_in(self.budget))
+        if len(text) < WHOLE_PAGE_TOKENS * 8 and estimate(text) <= room:
             whole = Passage(text, 0, len(text))
             return self._result([whole] if text else [], Ranking(), whole=True)
-        ranking = rank(self.asked, [(self.page.title, text)], check)
-        room = room_in(self.budget) - LINES - estimate(self._head())
+        ranking = rank(self.question, [(self.page.title, text)], check)
+        room = room_in(self.budget) - FRAME_TOKENS - estimate(self._head())
         chosen = choose(ranking, room) if ranking.fits else []
         if not chosen:
             return self._unanswered(ranking)
@@ -136,18 +134,18 @@ class _Answer:
             # The notes of a page without text say why it has none.
             empty = "" if self.page.notes else "The page has no text."
             what = "The main content of the page:" if self.page.left else "The whole page:"
-            told = what if passages else empty
+            note = what if passages else empty
             body = [passage.text for passage in passages]
         else:
-            told = (
+            note = (
                 f"Passages in the order of the page ({len(self.page.text):,} characters); "
                 "fetch_url with its offset reads on."
             )
-            body = [shown(passage, paged=True) for passage in passages]
+            body = [passage_text(passage, paged=True) for passage in passages]
         if ranking.missing:
-            told += f" {_missing(ranking)}"
+            note += f" {_missing_words(ranking)}"
         return Result(
-            text="\n\n".join([f"{self._head()}\n{told}".rstrip(), *body]),
+            text="\n\n".join([f"{self._head()}\n{note}".rstrip(), *body]),
             data={
                 **self._facts(),
                 "answered": bool(passages),
@@ -156,7 +154,7 @@ class _Answer:
                 "passages": [record(passage, self.source) for passage in passages],
             },
             truncated=not whole,
-            next=None if whole else following(self.source, passages[0].start),
+            next=None if whole else next_call(self.source, passages[0].start),
             source=self.page.url,
             max_tokens=self.budget,
         )
@@ -165,16 +163,15 @@ class _Answer:
         text = self.page.text
         headings = headings_of(self.page)
         listed = [f"{'  ' * (h.level - 1)}{h.text[:100]} (offset {h.start})" for h in headings]
-        start, used = cut(text, min(START, self.budget // 4))
-        parts = [
-            f"{self._head()}\nNo passage of this page answers that. {_missing(ranking)}".rstrip()
-        ]
+        start, used = cut(text, min(START_TOKENS, self.budget // 4))
+        note = f"No passage of this page answers that. {_missing_words(ranking)}"
+        parts = [f"{self._head()}\n{note}".rstrip()]
         if listed:
-            more = len(listed) - MOST_HEADINGS
+            more = len(listed) - MAX_HEADINGS
             tail = [f"and {more} more"] if more > 0 else []
-            parts.append("\n".join(["Its headings:", *listed[:MOST_HEADINGS], *tail]))
+            parts.append("\n".join(["Its headings:", *listed[:MAX_HEADINGS], *tail]))
         parts.append(f"Its start:\n{start}")
-        reads_on: Next | None = following(self.source, used) if used < len(text) else None
+        reads_on: Next | None = next_call(self.source, used) if used < len(text) else None
         return Result(
             text="\n\n".join(parts),
             data={
@@ -203,15 +200,15 @@ class _Answer:
             "url": self.url,
             "final_url": page.url,
             "title": page.title,
-            "published": date_of(page),
-            "question": self.asked,
+            "published": page.facts.date,
+            "question": self.question,
             "length": len(page.text),
             "cached": page.cached,
             "stale": page.stale,
         }
 
 
-def _missing(ranking: Ranking) -> str:
+def _missing_words(ranking: Ranking) -> str:
     if not ranking.missing:
         return ""
     words = ", ".join(f"'{word}'" for word in ranking.missing[:6])

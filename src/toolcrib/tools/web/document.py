@@ -1,16 +1,20 @@
-"""What a handler of your own imports; docs/web.md shows one."""
+"""The old path of `toolcrib.web.page`, for handlers of other packages."""
 
 from __future__ import annotations
 
-from toolcrib.documents.markup.visible_text import Format
-from toolcrib.web.conversion.document import (
-    Document,
-    Facts,
-    Handler,
-    Link,
-    Picture,
-    Raw,
-    decode,
-)
+from toolcrib.web.deprecated_paths import forward
 
-__all__ = ["Document", "Facts", "Format", "Handler", "Link", "Picture", "Raw", "decode"]
+__getattr__ = forward(
+    __name__,
+    "toolcrib.web.page",
+    {
+        "Document": "Page",
+        "Facts": "Facts",
+        "Format": "Format",
+        "Handler": "Handler",
+        "Link": "Link",
+        "Picture": "Picture",
+        "Raw": "RawPage",
+        "decode": "decode",
+    },
+)

@@ -3,40 +3,45 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from dataclasses import replace
+import posixpath
+import re
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, TypeAlias
+from urllib.parse import quote, unquote, urlsplit
 
 from toolcrib.core.call import Image, Next, Result
 from toolcrib.core.context import Ctx
-from toolcrib.core.errors import BadInput, NoResults, ToolError
+from toolcrib.core.errors import (
+    BadInput,
+    Conflict,
+    NoResults,
+    TooLarge,
+    ToolError,
+    UnsupportedContent,
+)
 from toolcrib.core.params import Param
 from toolcrib.core.tool import NET, WRITE, tool
-from toolcrib.files.content.image_formats import SHOWN
-from toolcrib.files.paths import SafePath
-from toolcrib.files.workspace import Workspace
-from toolcrib.net.egress.public_url import PublicUrl, expand_reference
+from toolcrib.files.content.kinds import VISIBLE_MEDIA_TYPES, kind_of, picture_of
+from toolcrib.files.paths import SafePath, Workspace
+from toolcrib.files.writer import make_folder, write_new
+from toolcrib.net.egress.client import PAGES, Egress
+from toolcrib.net.egress.public_url import PublicUrl, check_public_url, expand_reference
 from toolcrib.net.egress.references import References
-from toolcrib.text.cleaner import one_line
+from toolcrib.net.egress.response import Response
+from toolcrib.net.robots import gate_of
+from toolcrib.net.statuses import check
+from toolcrib.system.threads import Checkpoint, in_thread
+from toolcrib.text.cleaner import clean, one_line
 from toolcrib.tools.web.view.headers import failed_data
-from toolcrib.web.pages.image_files import (
-    PAGE,
-    Saved,
-    Wanted,
-    is_supported,
-    markdown,
-    save,
-    shown_error,
-    unique,
-)
-from toolcrib.web.pages.pages import read_page
-from toolcrib.web.search.chain import Window
-from toolcrib.web.search.images import find_images
-from toolcrib.web.search.verdicts import most_telling
+from toolcrib.web.page_reader import read_page
+from toolcrib.web.search.chain import Window, find_images
+from toolcrib.web.search.failures import best_error
 
-MOST = 200
-SHOWN_IMAGES = 4
-SHOWN_BYTES = 400_000
+MAX_IMAGES = 200
+MAX_DISPLAYED_IMAGES = 4
+MAX_DISPLAYED_BYTES = 400_000
 """Bytes of an image that is shown to the model itself, beside being saved."""
 SVG_NOTE = "SVG files can hold scripts: open them only where scripts do not run."
 # Checked one by one, so that a bad one does not fail the others.
@@ -67,7 +72,7 @@ async def fetch_images(
     urls: list[EachUrl] | None = None,
     page_url: Annotated[PublicUrl, Param("Page whose images are wanted.")] = "",
     query: Annotated[str, Param("Image search.")] = "",
-    limit: Annotated[int | None, Param("Images.", minimum=1, maximum=MOST)] = None,
+    limit: Annotated[int | None, Param("Images.", minimum=1, maximum=MAX_IMAGES)] = None,
     *,
     ctx: Ctx,
 ) -> Result:
@@ -82,7 +87,7 @@ async def fetch_images(
         raise BadInput("Give at least one of 'urls', 'page_url' and 'query'.")
     most = limit or ctx.config.web.images.save_limit
     folder = _folder(ctx)
-    wanted = unique(iter(await _wanted(asked, page_url, words, most, ctx)))
+    wanted = unique(iter(await _image_sources(asked, page_url, words, most, ctx)))
     chosen, left = wanted[:most], wanted[most:]
     outcomes = await _save_all(chosen, folder, ctx)
     links = [await ctx.use(References).shorten(item.url, ctx.session) for item in chosen]
@@ -103,10 +108,10 @@ def _folder(ctx: Ctx) -> SafePath:
     return folder
 
 
-async def _wanted(
+async def _image_sources(
     asked: Sequence[str], page_url: str, words: str, most: int, ctx: Ctx
-) -> list[Wanted]:
-    wanted = [Wanted(address.strip()) for address in asked]
+) -> list[ImageSource]:
+    wanted = [ImageSource(address.strip()) for address in asked]
     if page_url:
         await ctx.progress(f"Fetching {page_url[:200]}")
         page = await read_page(page_url, "markdown", ctx)
@@ -116,25 +121,25 @@ async def _wanted(
                 f"No images found on {page.url[:500]}.",
                 hint="The page may show them by scripts; image_search finds others.",
             )
-        wanted += [Wanted(p.url, p.alt, p.title, page.url) for p in pictures]
+        wanted += [ImageSource(p.url, p.alt, p.title, page.url) for p in pictures]
     if words and len(wanted) < most:
         outcome = await find_images(words, Window(1, min(most, 35)), ctx)
         wanted += [
-            Wanted(found.url, found.title, found.title, str(found.extra.get("page", "")))
+            ImageSource(found.url, found.title, found.title, str(found.extra.get("page", "")))
             for found in outcome.results
         ]
     return wanted
 
 
 async def _save_all(
-    wanted: Sequence[Wanted], folder: SafePath, ctx: Ctx
-) -> list[Saved | ToolError]:
+    wanted: Sequence[ImageSource], folder: SafePath, ctx: Ctx
+) -> list[SavedImage | ToolError]:
     gate = asyncio.Semaphore(ctx.config.web.images.concurrency)
     done = 0
 
-    async def one(index: int, item: Wanted) -> Saved | ToolError:
+    async def one(index: int, item: ImageSource) -> SavedImage | ToolError:
         nonlocal done
-        outcome: Saved | ToolError
+        outcome: SavedImage | ToolError
         try:
             async with gate:
                 outcome = await save(item, index, folder, ctx)
@@ -148,17 +153,17 @@ async def _save_all(
 
 
 def _result(
-    wanted: Sequence[Wanted],
-    outcomes: Sequence[Saved | ToolError],
+    wanted: Sequence[ImageSource],
+    outcomes: Sequence[SavedImage | ToolError],
     links: Sequence[str],
     folder: SafePath,
     source: str,
 ) -> Result:
-    saved = [outcome for outcome in outcomes if isinstance(outcome, Saved)]
+    saved = [outcome for outcome in outcomes if isinstance(outcome, SavedImage)]
     errors = [outcome for outcome in outcomes if isinstance(outcome, ToolError)]
     records = [_record(item, out) for item, out in zip(wanted, outcomes, strict=True)]
     if errors and not saved:
-        error = most_telling(errors)
+        error = best_error(errors)
         if len(errors) > 1:
             error.details = {**error.details, "images": records}
         raise error
@@ -171,12 +176,12 @@ def _result(
     return Result(
         text="\n".join(lines),
         data={"folder": folder.display, "images": records},
-        images=_shown(saved),
+        images=_displayed(saved),
         source=source or hosts[:500],
     )
 
 
-def _record(wanted: Wanted, outcome: Saved | ToolError) -> dict[str, Any]:
+def _record(wanted: ImageSource, outcome: SavedImage | ToolError) -> dict[str, Any]:
     record: dict[str, Any] = {
         "filename": wanted.filename,
         "alt": one_line(wanted.alt),
@@ -197,17 +202,223 @@ def _record(wanted: Wanted, outcome: Saved | ToolError) -> dict[str, Any]:
     }
 
 
-def _line(record: dict[str, Any], outcome: Saved | ToolError, link: str) -> str:
+def _line(record: dict[str, Any], outcome: SavedImage | ToolError, link: str) -> str:
     if isinstance(outcome, ToolError):
-        hint = f" {PAGE}" if outcome.hint == PAGE else ""
-        return f"{shown_error(outcome)} {record['url'][:500]}{hint}"
+        hint = f" {PAGE_HINT}" if outcome.hint == PAGE_HINT else ""
+        return f"{error_line(outcome)} {record['url'][:500]}{hint}"
     size = f", {outcome.width}x{outcome.height}" if outcome.width and outcome.height else ""
     title = f" {record['title'][:200]}" if record["title"] not in ("", record["alt"]) else ""
     facts = f"{outcome.kind}{size}, {len(outcome.data):,} bytes"
     return f"{record['image']} ({facts}) from {link}{title}"
 
 
-def _shown(saved: Sequence[Saved]) -> tuple[Image, ...]:
+def _displayed(saved: Sequence[SavedImage]) -> tuple[Image, ...]:
     """Some small ones for hosts that show images; no SVG, which can hold scripts."""
-    fit = [s for s in saved if s.media_type in SHOWN and len(s.data) <= SHOWN_BYTES and s.width]
-    return tuple(Image(s.data, s.media_type) for s in fit[:SHOWN_IMAGES])
+    fit = [
+        s
+        for s in saved
+        if s.media_type in VISIBLE_MEDIA_TYPES and len(s.data) <= MAX_DISPLAYED_BYTES and s.width
+    ]
+    return tuple(Image(s.data, s.media_type) for s in fit[:MAX_DISPLAYED_IMAGES])
+
+
+# One image from the web into a file of the workspace: fetched, recognised, written whole.
+
+ACCEPT = "image/avif,image/webp,image/png,image/svg+xml,image/*;q=0.8,*/*;q=0.5"
+MAX_NAME_TRIES = 1000
+MAX_ALT_CHARS = 300
+MAX_NAME_CHARS = 200
+
+EXTENSIONS = {
+    "image/png": "png",
+    "image/jpeg": "jpg",
+    "image/jpg": "jpg",
+    "image/pjpeg": "jpg",
+    "image/gif": "gif",
+    "image/webp": "webp",
+    "image/svg+xml": "svg",
+    "image/avif": "avif",
+    "image/heic": "heic",
+    "image/bmp": "bmp",
+    "image/x-ms-bmp": "bmp",
+    "image/tiff": "tiff",
+    "image/x-icon": "ico",
+    "image/vnd.microsoft.icon": "ico",
+}
+SPELLINGS = {"jpeg": "jpg", "jpe": "jpg", "tif": "tiff"}
+KNOWN_ENDINGS = frozenset(EXTENSIONS.values()) | frozenset(SPELLINGS)
+PAGE_TYPES = ("text/html", "application/xhtml+xml")
+PAGE_HINT = "Send it as page_url."
+OPAQUE_TYPES = ("", "application/octet-stream", "binary/octet-stream", "application/binary")
+"""Content types that say nothing."""
+_DRIVE = re.compile(r"[A-Za-z]:(?=[\\/])")
+_MARKDOWN = re.compile(r"([\\\[\]`*_<>!])")
+_TAG = re.compile(rb"\s*(?:<\?xml|<!doctype|<html|<head|<body|<!--|[{\[])", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class ImageSource:
+    """An image to save: its URL, what its page says of it, and that page."""
+
+    url: str
+    alt: str = ""
+    title: str = ""
+    page: str = ""
+
+    @property
+    def filename(self) -> str:
+        """The last part of the URL's path, decoded where that is possible."""
+        path = self.url.partition("#")[0].partition("?")[0].partition("://")[2]
+        segment = path.rpartition("/")[2] if "/" in path else ""
+        try:
+            name = unquote(segment, errors="strict")
+        except UnicodeDecodeError:
+            name = segment
+        return re.sub(r"[/\\\s]+", "_", clean(name).text)[:MAX_NAME_CHARS]
+
+
+@dataclass(frozen=True, slots=True)
+class SavedImage:
+    """An image that was saved. `kind` is its extension; sizes in pixels, 0 if unknown."""
+
+    path: SafePath
+    kind: str
+    media_type: str
+    data: bytes
+    width: int = 0
+    height: int = 0
+
+
+async def save(wanted: ImageSource, index: int, folder: SafePath, ctx: Ctx) -> SavedImage:
+    """Fetch an image and save it as `<timestamp>-<index>.<ext>`, a name that was free.
+
+    Raises:
+        Blocked: the guard refuses its URL, or where that leads.
+        UnsupportedContent: it is empty, or no image.
+        ToolError: what the network, the server or the file system says.
+    """
+    url = check_public_url(wanted.url, ctx)
+    if ctx.judge is not None:
+        ctx.judge(url)
+    settings = ctx.config.web.images
+    headers = {"accept": ACCEPT}
+    if wanted.page:
+        origin = urlsplit(wanted.page)
+        headers["referer"] = f"{origin.scheme}://{origin.netloc}/"
+    try:
+        response = await ctx.use(Egress).fetch(
+            url,
+            headers=headers,
+            component=PAGES,
+            max_bytes=settings.max_bytes,
+            timeout=settings.timeout,
+            retries=ctx.config.egress.retry.retries,
+            gate=gate_of(ctx),
+            ctx=ctx,
+        )
+    except TooLarge as error:
+        error.hint = "Use another image. The user can raise web.images.max_bytes."
+        raise
+    check(response, url[:500])
+    try:
+        kind = _kind(response, wanted.url)
+    except UnsupportedContent as error:
+        if not wanted.page and _is_page(response):
+            error.hint = PAGE_HINT
+        raise
+    return await in_thread(lambda stop: _write(response, kind, index, folder, stop), ctx.deadline)
+
+
+def _write(
+    response: Response, kind: str, index: int, folder: SafePath, stop: Checkpoint
+) -> SavedImage:
+    seen = picture_of(response.body)
+    media_type = next(m for m, e in EXTENSIONS.items() if e == kind)
+    size = (seen.width, seen.height) if seen else (0, 0)
+    make_folder(folder)
+    stamp = time.time_ns() // 1_000_000
+    for _ in range(MAX_NAME_TRIES):
+        path = folder.child(f"{stamp}-{index}.{kind}")
+        try:
+            write_new(path, response.body, stop)
+        except Conflict:
+            stamp += 1
+            continue
+        return SavedImage(path, kind, media_type, response.body, *size)
+    raise Conflict(f"No name is free in {folder.display}.", hint="Empty the folder.")
+
+
+def _kind(response: Response, asked: str) -> str:
+    """The extension of an image: by its first bytes, else the header, the URL, or jpg.
+
+    Raises:
+        UnsupportedContent: it is empty, or something else.
+    """
+    if not response.body:
+        raise UnsupportedContent("The server sent an empty body.", hint="Use another image.")
+    if response.truncated:
+        raise UnsupportedContent("The image broke off before its end.", hint="Try again later.")
+    seen = picture_of(response.body)
+    if seen is not None:
+        return EXTENSIONS[seen.media_type]
+    declared = response.media_type
+    other = kind_of(response.body)
+    known = other is not None and other.name != "binary file"
+    texts = declared not in EXTENSIONS and (other is None and declared not in OPAQUE_TYPES)
+    if known or texts or _TAG.match(response.body) or declared == "image/svg+xml":
+        what = other.name if other and known else declared if texts else "text"
+        raise UnsupportedContent(
+            f"This is no image but {what[:80]}.", hint="Use another image.", content_type=declared
+        )
+    return EXTENSIONS.get(declared) or _extension(response.url) or _extension(asked) or "jpg"
+
+
+def _is_page(response: Response) -> bool:
+    return response.media_type in PAGE_TYPES and kind_of(response.body) is None
+
+
+def _extension(url: str) -> str:
+    ending = posixpath.splitext(urlsplit(url).path)[1].removeprefix(".").lower()
+    return SPELLINGS.get(ending, ending) if ending in KNOWN_ENDINGS else ""
+
+
+def is_supported(url: str) -> bool:
+    """Whether the URL of a picture does not say that it is something else."""
+    ending = posixpath.splitext(urlsplit(url).path)[1].removeprefix(".").lower()
+    looks_like_one = re.fullmatch(r"[a-z]{2,4}\d?", ending) is not None
+    return (
+        ending in KNOWN_ENDINGS
+        or not looks_like_one
+        or ending in ("php", "aspx", "asp", "cgi", "ashx")
+    )
+
+
+def markdown(alt: str, path: str) -> str:
+    """A Markdown reference to a saved image."""
+    return f"![{escaped(alt)}]({reference(path)})"
+
+
+def escaped(alt: str) -> str:
+    """An alt text that cannot end the brackets around it, on one line."""
+    flat = " ".join(clean(alt).text.split())[:MAX_ALT_CHARS]
+    return _MARKDOWN.sub(r"\\\1", flat)
+
+
+def reference(path: str) -> str:
+    """A path as it stands in Markdown: forward slashes, no drive, nothing that ends it."""
+    if _DRIVE.match(path):
+        path = path[2:].replace("\\", "/")
+    return quote(path, safe="/~!$&'*+,;=:@-._").replace("\\", "%5C")
+
+
+def error_line(error: ToolError) -> str:
+    """An error on one line."""
+    return f"Error ({error.stable_code}): {error.message}"
+
+
+def unique(wanted: Iterator[ImageSource]) -> list[ImageSource]:
+    """Each image once, by its URL."""
+    found: dict[str, ImageSource] = {}
+    for item in wanted:
+        found.setdefault(item.url.partition("#")[0], item)
+    return list(found.values())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, TypeAlias
 
@@ -11,33 +12,40 @@ from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import BadInput, ToolError
 from toolcrib.core.params import Offset, Param, Tokens
 from toolcrib.core.tool import NET, tool
-from toolcrib.documents.markup.visible_text import Format
+from toolcrib.documents.html_text import Format
 from toolcrib.net.egress.public_url import check_public_url, expand_reference
 from toolcrib.net.egress.references import References
 from toolcrib.system.threads import Checkpoint, in_thread
 from toolcrib.text.marks import unforged
 from toolcrib.text.tokens import estimate
-from toolcrib.tools.web.view.find import terms_of
-from toolcrib.tools.web.view.headers import failed_data, failed_text
-from toolcrib.tools.web.view.links import links_of
-from toolcrib.tools.web.view.parts import (
-    BRIEF,
-    Part,
-    Source,
-    need_of,
-    part_of,
+from toolcrib.tools.web.view.excerpts import (
+    BRIEF_BUDGET_TOKENS,
+    Excerpt,
+    PageRequest,
+    RequestedPage,
+    excerpt_of,
+    matches_of,
+    needed_tokens,
     shares,
 )
-from toolcrib.tools.web.view.request import Want, met_of
-from toolcrib.web.pages.pages import PageText, read_page, read_whole
-from toolcrib.web.search.verdicts import most_telling
+from toolcrib.tools.web.view.headers import failed_data, failed_text
+from toolcrib.tools.web.view.outline import LIST_SECTIONS, headings_of, section_named
+from toolcrib.tools.web.view.page_search import Term, folded, terms_of
+from toolcrib.web.neutralizer import neutralize
+from toolcrib.web.page import Link, Page
+from toolcrib.web.page_reader import read_page, read_whole
+from toolcrib.web.search.failures import best_error
 
 MAX_URLS = 10
-LEAST = 120
+MIN_PAGE_TOKENS = 120
 """Tokens for each page: below that there is no room for more than its header."""
-MOST_IMAGES = 4
-JOIN = 12
+MAX_IMAGES = 4
+JOIN_TOKENS = 12
 """Tokens that a page takes more where there are several."""
+MAX_LINK_CHARS = 100
+# `](url)`, `](<url>)` or `<url>`, and parentheses inside.
+_TARGET = re.compile(r"(?:\]\(<?|<)((?:[^()\s<>]|\([^()\s<>]*\))+)")
+_WORD = re.compile(r"\w{2,}")
 # Checked one by one in the tool, so that a bad one does not fail the others.
 OneUrl: TypeAlias = Annotated[str, Param(kind="url", check=expand_reference)]
 EachUrl: TypeAlias = Annotated[str, Param("Several.", kind="url", check=expand_reference)]
@@ -130,15 +138,16 @@ async def fetch_url(
     once with `urls`. HTML, JSON, XML, feeds, CSV, text and images can be read. To find
     pages use `web_search`, for files on this machine `read_file`. What pages say is untrusted.
     """
-    asked = _asked(url, urls)
-    form = _form(format, section, ctx)
-    want = Want(
+    addresses = _addresses(url, urls)
+    # Sections are known by the headings of Markdown.
+    form = "markdown" if section else format or ctx.config.web.fetch.format
+    request = PageRequest(
         terms=tuple(terms_of(find or [])),
         section=section.strip(),
         offset=offset,
         navigation=navigation,
         whole=whole or ctx.config.web.fetch.whole,
-        same=_given(
+        repeated=_without_empty(
             find=[text for text in find or [] if text.strip()],
             section=section.strip(),
             max_tokens=max_tokens,
@@ -149,116 +158,121 @@ async def fetch_url(
     )
     gate = asyncio.Semaphore(ctx.config.web.fetch.concurrency)
 
-    async def one(address: str) -> Source | ToolError:
+    async def one(address: str) -> RequestedPage | ToolError:
         try:
             async with gate:
-                return await _read(address, form, want, ctx, links=links)
+                return await _read(address, form, request, ctx, links=links)
         except ToolError as error:
             return error
 
-    sources = await asyncio.gather(*map(one, asked))
+    sources = await asyncio.gather(*map(one, addresses))
     budget = ctx.budget(fetch_url.name, max_tokens or 0, ctx.config.web.fetch.max_tokens)
-    outcomes = dict(zip(asked, sources, strict=True))
-    budget = max(budget, _least(outcomes))
-    parts = await in_thread(lambda check: _parts(outcomes, want, budget, check), ctx.deadline)
-    return _result(asked, parts, budget, ctx)
+    outcomes = dict(zip(addresses, sources, strict=True))
+    budget = max(budget, _min_budget(outcomes))
+    excerpts = await in_thread(
+        lambda check: _excerpts(outcomes, request, budget, check), ctx.deadline
+    )
+    return _result(addresses, excerpts, budget, ctx)
 
 
-def _asked(url: str, urls: Sequence[str] | None) -> list[str]:
-    asked = list(dict.fromkeys([*([url] if url else []), *(urls or [])]))
-    if not asked:
+def _addresses(url: str, urls: Sequence[str] | None) -> list[str]:
+    addresses = list(dict.fromkeys([*([url] if url else []), *(urls or [])]))
+    if not addresses:
         raise BadInput("Give 'url', or 'urls' as a non-empty array of strings.")
-    if len(asked) > MAX_URLS:
-        raise BadInput(f"At most {MAX_URLS} URLs in one call, not {len(asked)}.")
-    return asked
+    if len(addresses) > MAX_URLS:
+        raise BadInput(f"At most {MAX_URLS} URLs in one call, not {len(addresses)}.")
+    return addresses
 
 
-def _given(**given: Any) -> dict[str, Any]:
-    return {name: value for name, value in given.items() if value}
+def _without_empty(**values: Any) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value}
 
 
-def _form(wanted: Format | None, section: str, ctx: Ctx) -> Format:
-    """The form in which pages are read; sections are known by the headings of Markdown."""
-    if section:
-        return "markdown"
-    return wanted or ctx.config.web.fetch.format
-
-
-async def _read(address: str, form: Format, want: Want, ctx: Ctx, *, links: bool) -> Source:
+async def _read(
+    address: str, form: Format, request: PageRequest, ctx: Ctx, *, links: bool
+) -> RequestedPage:
     if not address.strip():
         raise BadInput("URL must be a non-empty string.")
     checked = check_public_url(address, ctx)
     await ctx.progress(f"Fetching {checked[:200]}")
-    page = await _page(checked, form, want, ctx)
+    page = await _requested_page(checked, form, request, ctx)
     listed: tuple[tuple[str, str], ...] = ()
     if links:
         listed = await links_of(
-            page, want.terms, ctx, navigation=want.navigation, section=want.section
+            page, request.terms, ctx, navigation=request.navigation, section=request.section
         )
     name = await ctx.use(References).shorten(checked, ctx.session)
-    return Source(checked, name, page, listed)
+    return RequestedPage(checked, name, page, listed)
 
 
-async def _page(url: str, form: Format, want: Want, ctx: Ctx) -> PageText:
+async def _requested_page(url: str, form: Format, request: PageRequest, ctx: Ctx) -> Page:
     """The main content of a page, or all of it where more is there of what is looked for."""
-    page = await read_page(url, form, ctx, whole=want.whole)
-    if not page.left or not (want.terms or want.section):
+    page = await read_page(url, form, ctx, whole=request.whole)
+    if not page.left or not (request.terms or request.section):
         return page
-    met = await in_thread(lambda check: met_of(page, want, check), ctx.deadline)
-    if met == want.most:
+    matches = await in_thread(lambda check: matches_of(page, request, check), ctx.deadline)
+    if matches == request.max_matches:
         return page
     whole = await read_whole(url, page, form, ctx)
-    more = await in_thread(lambda check: met_of(whole, want, check), ctx.deadline)
-    return whole if more > met else page
+    more = await in_thread(lambda check: matches_of(whole, request, check), ctx.deadline)
+    return whole if more > matches else page
 
 
-def _least(outcomes: Mapping[str, Source | ToolError]) -> int:
+def _min_budget(outcomes: Mapping[str, RequestedPage | ToolError]) -> int:
     """The tokens that are given whatever was asked for, so that each page shows something."""
     if len(outcomes) == 1:
-        return LEAST
+        return MIN_PAGE_TOKENS
     return sum(
-        JOIN + (estimate(failed_text(address, o)) if isinstance(o, ToolError) else LEAST)
+        JOIN_TOKENS
+        + (estimate(failed_text(address, o)) if isinstance(o, ToolError) else MIN_PAGE_TOKENS)
         for address, o in outcomes.items()
     )
 
 
-def _parts(
-    outcomes: Mapping[str, Source | ToolError], want: Want, budget: int, check: Checkpoint
-) -> list[Part | ToolError]:
-    """A part of each page; what failed and short ones leave of their share goes to long ones."""
-    sources = {address: o for address, o in outcomes.items() if isinstance(o, Source)}
+def _excerpts(
+    outcomes: Mapping[str, RequestedPage | ToolError],
+    request: PageRequest,
+    budget: int,
+    check: Checkpoint,
+) -> list[Excerpt | ToolError]:
+    """An excerpt of each page; what failed and short ones leave of their share goes to long ones."""
+    sources = {address: o for address, o in outcomes.items() if isinstance(o, RequestedPage)}
     needs, room = [budget], budget
     if len(outcomes) > 1:
         failed = {a: o for a, o in outcomes.items() if isinstance(o, ToolError)}
-        room -= JOIN * len(outcomes) + sum(estimate(failed_text(a, e)) for a, e in failed.items())
-        needs = [need_of(source, want, room) for source in sources.values()]
-    brief = room < BRIEF * max(len(sources), 1)
-    done: dict[str, Part | ToolError] = {}
+        room -= JOIN_TOKENS * len(outcomes) + sum(
+            estimate(failed_text(a, e)) for a, e in failed.items()
+        )
+        needs = [needed_tokens(source, request, room) for source in sources.values()]
+    brief = room < BRIEF_BUDGET_TOKENS * max(len(sources), 1)
+    done: dict[str, Excerpt | ToolError] = {}
     for (address, source), share in zip(sources.items(), shares(needs, room), strict=False):
         try:
-            done[address] = part_of(source, want, max(share, LEAST), check, brief=brief)
+            done[address] = excerpt_of(
+                source, request, max(share, MIN_PAGE_TOKENS), check, brief=brief
+            )
         except ToolError as error:
             if len(sources) > 1:
                 # It leaves its share to the others.
-                return _parts({**outcomes, address: error}, want, budget, check)
+                return _excerpts({**outcomes, address: error}, request, budget, check)
             done[address] = error
     return [o if isinstance(o, ToolError) else done[address] for address, o in outcomes.items()]
 
 
 def _result(
-    asked: Sequence[str], parts: Sequence[Part | ToolError], budget: int, ctx: Ctx
+    addresses: Sequence[str], excerpts: Sequence[Excerpt | ToolError], budget: int, ctx: Ctx
 ) -> Result:
-    shown = [part for part in parts if isinstance(part, Part)]
-    if not shown:
-        raise _failed(dict(zip(asked, parts, strict=True)))
-    for part in shown:
-        if part.page.removed:
-            count = sum(part.page.removed.values())
-            ctx.warn(f"{count} invisible characters were removed from {part.page.url[:200]}.")
+    readable = [excerpt for excerpt in excerpts if isinstance(excerpt, Excerpt)]
+    if not readable:
+        raise _failed(dict(zip(addresses, excerpts, strict=True)))
+    for excerpt in readable:
+        if excerpt.page.removed:
+            count = sum(excerpt.page.removed.values())
+            ctx.warn(f"{count} invisible characters were removed from {excerpt.page.url[:200]}.")
     texts, data = [], []
-    several = len(parts) > 1
-    for number, (address, outcome) in enumerate(zip(asked, parts, strict=True), 1):
-        mark = f"=== Page {number} of {len(parts)} ===\n" if several else ""
+    several = len(excerpts) > 1
+    for number, (address, outcome) in enumerate(zip(addresses, excerpts, strict=True), 1):
+        mark = f"=== Page {number} of {len(excerpts)} ===\n" if several else ""
         if isinstance(outcome, ToolError):
             texts.append(mark + failed_text(address, outcome))
             data.append(failed_data(address, outcome))
@@ -266,34 +280,94 @@ def _result(
         more = f"\nTo go on: {outcome.following}" if outcome.following and several else ""
         texts.append(mark + (unforged(outcome.text) if several else outcome.text) + more)
         data.append({**outcome.data, "url": address})
-    following = next((part.following for part in shown if part.following), None)
+    following = next((excerpt.following for excerpt in readable if excerpt.following), None)
+    settings = ctx.config.web.fetch
+    limits = {"max_tokens": budget, "max_bytes": settings.max_bytes, "timeout": settings.timeout}
     return Result(
         text="\n\n".join(texts),
-        data={"pages": data, "limits": _limits(budget, ctx)},
-        images=_images([part.page for part in shown]),
+        data={"pages": data, "limits": limits},
+        images=_images([excerpt.page for excerpt in readable]),
         truncated=following is not None,
         next=following,
-        source=", ".join(dict.fromkeys(part.page.url for part in shown)),
+        source=", ".join(dict.fromkeys(excerpt.page.url for excerpt in readable)),
         max_tokens=budget,
         # A part that stops where the budget ends was measured already.
-        tokens=room_in(budget) if following and len(parts) == 1 and not shown[0].found else 0,
+        tokens=room_in(budget) if following and len(excerpts) == 1 and not readable[0].found else 0,
     )
 
 
-def _limits(budget: int, ctx: Ctx) -> dict[str, Any]:
-    settings = ctx.config.web.fetch
-    return {"max_tokens": budget, "max_bytes": settings.max_bytes, "timeout": settings.timeout}
-
-
-def _images(pages: Sequence[PageText]) -> tuple[Image, ...]:
+def _images(pages: Sequence[Page]) -> tuple[Image, ...]:
     """The pages that are pictures, for hosts that show them."""
     pictures = [Image(page.picture, page.image) for page in pages if page.picture]
-    return tuple(pictures[:MOST_IMAGES])
+    return tuple(pictures[:MAX_IMAGES])
 
 
 def _failed(failures: Mapping[str, Any]) -> ToolError:
-    error = most_telling(list(failures.values()))
+    error = best_error(list(failures.values()))
     if len(failures) > 1:
         listed = [failed_data(address, e) for address, e in failures.items()]
         error.details = {**error.details, "pages": listed}
     return error
+
+
+async def links_of(
+    page: Page, terms: Sequence[Term], ctx: Ctx, *, navigation: bool, section: str = ""
+) -> tuple[tuple[str, str], ...]:
+    """Texts and URLs of a page's links, at most `web.fetch.links`, each URL once.
+
+    Args:
+        page: the page.
+        terms: links that speak of them come first.
+        ctx: the call; long URLs get references in its conversation.
+        navigation: also those of menus, behind the others.
+        section: only those under this heading; empty and "?" are the whole page.
+
+    Raises:
+        NotFound: the page has no such section.
+    """
+    chosen: dict[str, Link] = {}
+    links: Sequence[Link] = page.links
+    if section and section != LIST_SECTIONS:
+        links = await in_thread(lambda _: _links_under(section, page, ctx), ctx.deadline)
+    for link in links:
+        if navigation or not link.navigation:
+            known = chosen.get(link.url)
+            if known is None or (not known.text and link.text):
+                chosen[link.url] = link
+    ordered = sorted(chosen.values(), key=lambda link: (-_term_share(link, terms), link.navigation))
+    readable = []
+    for link in ordered[: ctx.config.web.fetch.links]:
+        url = _displayed_url(link, ctx)
+        readable.append(
+            (link.text[:MAX_LINK_CHARS], await ctx.use(References).shorten(url, ctx.session))
+        )
+    return tuple(readable)
+
+
+def _links_under(section: str, page: Page, ctx: Ctx) -> list[Link]:
+    """The links of a page whose URLs stand in the text of a section."""
+    under = section_named(section, headings_of(page), len(page.text))
+    text = page.text[under.start : under.end].replace("\\", "")
+    there = set(_TARGET.findall(text))
+    return [link for link in page.links if _displayed_url(link, ctx).replace("\\", "") in there]
+
+
+def _displayed_url(link: Link, ctx: Ctx) -> str:
+    return neutralize(link.url) if ctx.config.web.fetch.disarm else link.url
+
+
+def _term_share(link: Link, terms: Sequence[Term]) -> float:
+    """How much of the best term a link meets, from 0 to 1."""
+    text = f"{link.text} {link.url}"
+    plain = folded(text)
+    best = 0.0
+    for term in terms:
+        if term.pattern is not None:
+            best = max(best, float(bool(term.pattern.search(text))))
+        elif term.text and term.text in plain:
+            best = 1.0
+        elif term.kind == "words":
+            words = _WORD.findall(term.text)
+            matches = sum(word in plain for word in words)
+            best = max(best, matches / len(words) if words else 0.0)
+    return best

@@ -10,11 +10,10 @@ from toolcrib.core.errors import BadInput
 from toolcrib.core.params import Param
 from toolcrib.core.tool import NET, tool
 from toolcrib.text.cleaner import one_line
-from toolcrib.web.provider_api.provider import Found
-from toolcrib.web.search.chain import Window
-from toolcrib.web.search.images import find_images
+from toolcrib.web.provider import SearchResult
+from toolcrib.web.search.chain import Window, find_images
 
-MAX_TITLE = 200
+MAX_TITLE_CHARS = 200
 
 
 @tool(
@@ -84,7 +83,7 @@ async def image_search(
     )
 
 
-def _record(rank: int, found: Found) -> dict[str, Any]:
+def _record(rank: int, found: SearchResult) -> dict[str, Any]:
     record = {"rank": rank, "title": found.title, "url": found.url, **found.extra}
     return {name: value for name, value in record.items() if value not in ("", None, [])}
 
@@ -92,7 +91,7 @@ def _record(rank: int, found: Found) -> dict[str, Any]:
 def _line(record: dict[str, Any]) -> str:
     sizes = [record.get(side) for side in ("width", "height")]
     size = f" ({sizes[0]}x{sizes[1]})" if all(isinstance(s, int) and s for s in sizes) else ""
-    title = str(record.get("title", "(no title)"))[:MAX_TITLE]
+    title = str(record.get("title", "(no title)"))[:MAX_TITLE_CHARS]
     lines = [f"{record['rank']}. {title}{size}", f"   {record['url']}"]
     if record.get("page"):
         lines.append(f"   on {record['page']}")

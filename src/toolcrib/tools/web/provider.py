@@ -1,29 +1,22 @@
-"""What a provider of your own imports; docs/web.md shows one."""
+"""The old path of `toolcrib.web.provider`, for providers of other packages."""
 
 from __future__ import annotations
 
-from toolcrib.web.provider_api.client import Reach
-from toolcrib.web.provider_api.provider import (
-    Ask,
-    Found,
-    Kind,
-    Page,
-    Provider,
-    SafeSearch,
-    is_web,
-    joined,
-    records,
-)
+from toolcrib.web.deprecated_paths import forward
 
-__all__ = [
-    "Ask",
-    "Found",
-    "Kind",
-    "Page",
-    "Provider",
-    "Reach",
-    "SafeSearch",
-    "is_web",
-    "joined",
-    "records",
-]
+__getattr__ = forward(
+    __name__,
+    "toolcrib.web.provider",
+    {
+        "Ask": "SearchRequest",
+        "Found": "SearchResult",
+        "Kind": "Kind",
+        "Page": "ResultPage",
+        "Provider": "Provider",
+        "Reach": "ProviderClient",
+        "SafeSearch": "SafeSearch",
+        "is_web": "is_web",
+        "joined": "joined",
+        "records": "records",
+    },
+)

@@ -9,8 +9,7 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput
 from toolcrib.core.params import Param
 from toolcrib.core.tool import READ, tool
-from toolcrib.files.paths import SafePath, WorkspacePath
-from toolcrib.files.workspace import Workspace
+from toolcrib.files.paths import SafePath, Workspace, WorkspacePath
 from toolcrib.system.threads import in_thread
 
 

@@ -6,9 +6,8 @@ from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import NotFound, ToolError
 from toolcrib.core.tool import READ, tool
-from toolcrib.files.paths import SafePath
-from toolcrib.files.repository import repository_of
-from toolcrib.files.workspace import Workspace
+from toolcrib.files.paths import SafePath, Workspace
+from toolcrib.files.repositories import repository_of
 from toolcrib.system.threads import in_thread
 
 PROTECTED = (
@@ -74,7 +73,7 @@ def _is_gone(here: SafePath) -> bool:
 def _branch(here: SafePath) -> str:
     """The branch of the innermost repository around a folder."""
     for depth in range(len(here.parts), -1, -1):
-        found = repository_of(here.ancestor(depth), most=0)
+        found = repository_of(here.ancestor(depth), limit=0)
         if found is not None:
             return found.branch or "none (a commit is checked out)"
     return ""

@@ -10,7 +10,7 @@ from typing import Self
 
 from toolcrib.core.errors import BadInput, NotFound
 from toolcrib.core.services import Services
-from toolcrib.files.workspace import Workspace
+from toolcrib.files.paths import Workspace
 from toolcrib.state.database import Schema
 from toolcrib.state.store import Area, Store
 

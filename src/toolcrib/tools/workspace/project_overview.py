@@ -14,12 +14,11 @@ from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import ToolError
 from toolcrib.core.params import Count, Param
 from toolcrib.core.tool import READ, tool
-from toolcrib.files.content.sizes import printable
-from toolcrib.files.paths import SafePath, WorkspacePath
-from toolcrib.files.repository import Repository, repository_of
+from toolcrib.files.content.display import printable
+from toolcrib.files.paths import SafePath, Workspace, WorkspacePath
+from toolcrib.files.repositories import RepositorySummary, repository_of
 from toolcrib.files.search.scope import Scope, scope_of, walk
-from toolcrib.files.tree_levels import Level
-from toolcrib.files.workspace import Workspace
+from toolcrib.files.trees import TreeFolder
 from toolcrib.system.threads import Checkpoint, in_thread
 from toolcrib.text.cleaner import one_line
 from toolcrib.text.tokens import longest_head
@@ -50,7 +49,7 @@ class Findings:
     files: int = 0
     manifests: list[tuple[str, Manifest]] = field(default_factory=list)
     readme: str = ""
-    repository: Repository | None = None
+    repository: RepositorySummary | None = None
 
 
 @tool(
@@ -107,7 +106,7 @@ def _ending(name: str) -> str:
     return name[dot:].lower() if dot > 0 and len(name) - dot <= 12 else ""
 
 
-def _add_names(found: Findings, level: Level, far: int, *, last: bool) -> None:
+def _add_names(found: Findings, level: TreeFolder, far: int, *, last: bool) -> None:
     """A folder and the files in it; the folders in it follow on levels of their own."""
     if far:
         name = level.prefix.rstrip("/").rpartition("/")[2]
@@ -120,7 +119,7 @@ def _add_names(found: Findings, level: Level, far: int, *, last: bool) -> None:
         found.tree += [f"{indent}{printable(name)}/" for name in islice(level.folders, SHOWN)]
 
 
-def _read(found: Findings, level: Level) -> None:
+def _read(found: Findings, level: TreeFolder) -> None:
     for name in level.files:
         if name in READERS and len(found.manifests) < MAX_MANIFESTS:
             manifest = manifest_of(name, _content(level, name))
@@ -130,7 +129,7 @@ def _read(found: Findings, level: Level) -> None:
             found.readme = _first_paragraph(_content(level, name))
 
 
-def _content(level: Level, name: str) -> str:
+def _content(level: TreeFolder, name: str) -> str:
     return (level.read(name, MAX_BYTES) or b"").decode("utf-8-sig", "replace")
 
 

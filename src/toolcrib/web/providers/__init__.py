@@ -18,7 +18,7 @@ from typing import Self
 from toolcrib.core import names
 from toolcrib.core.errors import BadInput, ConfigError, NotConfigured, ToolError, Unavailable
 from toolcrib.core.services import Services
-from toolcrib.web.provider_api.provider import Kind, Provider
+from toolcrib.web.provider import Kind, Provider
 
 GROUP = "toolcrib.providers"
 SETTING = "web.search.providers"

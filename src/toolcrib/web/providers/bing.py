@@ -1,23 +1,32 @@
-"""Bing without a key: the page for people."""
+"""Bing without a key: its page for people, and its images."""
 
 from __future__ import annotations
 
+import json
+import re
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from toolcrib.net.egress.response import Response
-from toolcrib.web.engines.engine import Engine
-from toolcrib.web.provider_api.client import Reach
-from toolcrib.web.provider_api.provider import Ask, Found
+from toolcrib.text.cleaner import one_line
+from toolcrib.web.provider import ProviderClient, SearchRequest, SearchResult, is_web
+from toolcrib.web.search_engine import SearchEngine, unique_results
 
 if TYPE_CHECKING:
     from turbohtml import Document, Element
 
-SIZE = 10
+
+PAGE_SIZE = 10
+_ADULT = {"strict": "STRICT", "moderate": "DEMOTE", "off": "OFF"}
 _DAY_SECONDS = 86_400
+IMAGE_PAGE_SIZE = 35
+_IMAGE_ENDING = re.compile(r"\.(?:jpe?g|png|gif|webp|svg)$", re.IGNORECASE)
+_PERIOD_MINUTES = {"day": 1440, "week": 10_080, "month": 44_640, "year": 525_600}
+_SIZE = re.compile(r"(\d{1,5})\s*[x\u00d7]\s*(\d{1,5})")
 
 
-class Bing(Engine):
+class Bing(SearchEngine):
     """Bing."""
 
     name = "bing"
@@ -26,16 +35,16 @@ class Bing(Engine):
     site = "bing.com"
     max_chars = 1000
 
-    blocks = (
+    result_selectors = (
         "li.b_algo, div.b_algo",
         "#b_results > li:has(h2 a[href]), #b_results > li:has(a[href] h2)",
     )
-    never = (
+    excluded = (
         ".b_ad, .b_adTop, .b_adBottom, .b_adLastChild, .sb_add, .sb_adTA, [data-apurl], .b_ans,"
         ".b_msg, .b_pag, .b_no, .b_rs, .b_top, .b_mop, .b_nwsAns, .b_vidAns, .b_imgans,"
         ".b_topborder"
     )
-    aside = (
+    excluded_areas = (
         "#b_context, .b_context, #b_topw, #b_pole, .b_entityTP, .df_alaskcarousel, .b_slidebar,"
         ".rqnaContainer, .b_rich, .b_deep, [class*=deeplink], .pageRecoContainer"
     )
@@ -67,39 +76,113 @@ class Bing(Engine):
     )
     frame = "#b_results, #b_content"
     empty = "#b_results .b_no, .b_no"
-    said = "#b_results"
+    empty_texts = "#b_results"
     pager = ".b_pag a.sb_pagN[href], a.sb_pagN[href], a[title='Next page'][href]"
     pager_fields = ("first",)
 
-    async def request(self, ask: Ask, reach: Reach) -> Response:
+    async def send_request(self, request: SearchRequest, client: ProviderClient) -> Response:
         """Ask as its form does; later pages need `first` and `FORM` together."""
-        market = f"{ask.language}-{ask.country}" if ask.country else ""
-        params = {"q": ask.words, "pq": ask.words, "adlt": ask.safe_search, **_period(ask)}
-        params |= {"cc": ask.country, "setlang": ask.language, "mkt": market}
-        if ask.page > 1:
-            params["first"] = ask.cursor.get("first") or str(1 + SIZE * (ask.page - 1))
-            params["FORM"] = f"PERE{ask.page - 2 or ''}"
+        market = f"{request.language}-{request.country}" if request.country else ""
+        params = {
+            "q": request.words,
+            "pq": request.words,
+            "adlt": request.safe_search,
+            **_period(request),
+        }
+        params |= {"cc": request.country, "setlang": request.language, "mkt": market}
+        if request.page > 1:
+            params["first"] = request.cursor.get("first") or str(1 + PAGE_SIZE * (request.page - 1))
+            params["FORM"] = f"PERE{request.page - 2 or ''}"
         sent = {"_EDGE_CD": f"m={market.lower()}&u={market.lower()}" if market else ""}
         sent["_EDGE_S"] = f"mkt={market.lower()}&ui={market.lower()}" if market else ""
-        sent["SRCHHPGUSR"] = f"ADLT={_ADULT[ask.safe_search]}"
-        return await self.fetch_page(reach, ask, "/search", params=params, cookies=sent)
+        sent["SRCHHPGUSR"] = f"ADLT={_ADULT[request.safe_search]}"
+        return await self.fetch_page(client, request, "/search", params=params, cookies=sent)
 
-    def results(self, document: Document) -> list[Found]:
+    def results(self, document: Document) -> list[SearchResult]:
         """None where the page says that there is nothing: what follows is for other words."""
         return [] if document.select_one(self.empty) else super().results(document)
 
-    def counts(self, block: Element) -> bool:
+    def is_result(self, block: Element) -> bool:
         """An ad may stand in the form of a result; its link gives it away."""
         paid = block.select_one("a[href*='/aclk?'], a[href*='/aclick?'], .b_adlabel, .b_adSlug")
-        return paid is None and super().counts(block)
+        return paid is None and super().is_result(block)
 
 
-_ADULT = {"strict": "STRICT", "moderate": "DEMOTE", "off": "OFF"}
-
-
-def _period(ask: Ask) -> dict[str, str]:
-    if not ask.freshness:
+def _period(request: SearchRequest) -> dict[str, str]:
+    if not request.freshness:
         return {}
     today = int(time.time()) // _DAY_SECONDS
     codes = {"day": "ez1", "week": "ez2", "month": "ez3", "year": f"ez5_{today - 365}_{today}"}
-    return {"filters": f'ex1:"{codes[ask.freshness]}"'}
+    return {"filters": f'ex1:"{codes[request.freshness]}"'}
+
+
+class BingImages(SearchEngine):
+    """Bing's images."""
+
+    name = "bing_images"
+    about = "Bing's images."
+    kind = "images"
+    base_url = "https://www.bing.com"
+    site = "bing.com"
+    max_chars = 1000
+
+    result_selectors = ("a.iusc[m]",)
+    frame = "#b_content, .dg_b, .dgControl, #mmComponent_images_1"
+    empty = ".no_res, .norslts, #no_results, .b_no, .dgControl_list:not(:has(a))"
+    empty_texts = "#b_content, #vm_c, .dg_b"
+
+    async def send_request(self, request: SearchRequest, client: ProviderClient) -> Response:
+        """Pages are 35 images apart."""
+        first = 1 + IMAGE_PAGE_SIZE * (request.page - 1)
+        params = {
+            "q": request.words,
+            "first": str(first),
+            "count": str(IMAGE_PAGE_SIZE),
+            "form": "HDRSC2",
+        }
+        params |= {"adlt": request.safe_search, "cc": request.country, "setlang": request.language}
+        if request.freshness:
+            params["qft"] = f"+filterui:age-lt{_PERIOD_MINUTES[request.freshness]}"
+        return await self.fetch_page(client, request, "/images/search", params=params)
+
+    def results(self, document: Document) -> list[SearchResult]:
+        """A tile carries its data as JSON; one that is broken is passed over."""
+        tiles = document.select(self.result_selectors[0])
+        return unique_results(found for tile in tiles if (found := self.result(tile)))
+
+    def result(self, block: Element) -> SearchResult | None:
+        """The image of a tile."""
+        try:
+            data = json.loads(str(block.attr("m") or ""))
+        except (ValueError, RecursionError):
+            return None
+        image = _web_url(data, "murl")
+        if not _IMAGE_ENDING.search(urlsplit(image).path):
+            return None
+        known = {
+            "page": _web_url(data, "purl"),
+            "thumbnail": _web_url(data, "turl"),
+            **_size(block),
+        }
+        title = one_line(data.get("t")) or one_line(str(block.attr("title") or ""))
+        return SearchResult(title, image, one_line(data.get("desc")), extra=known)
+
+    def next_cursor(self, document: Document) -> dict[str, str] | None:
+        """There is more as long as a page is not nearly empty."""
+        return (
+            {} if len(document.select(self.result_selectors[0])) >= IMAGE_PAGE_SIZE // 2 else None
+        )
+
+
+def _web_url(data: Any, name: str) -> str:
+    value = data.get(name) if isinstance(data, dict) else None
+    url = value.strip() if isinstance(value, str) else ""
+    return url if is_web(url) else ""
+
+
+def _size(block: Element) -> dict[str, int]:
+    """Width and height as the tile tells them, where it does."""
+    tile = block.closest("li, .iuscp, .imgpt") or block
+    label = tile.select_one(".img_info .nowrap, .fileInfo, .nowrap")
+    found = _SIZE.search(label.text) if label is not None else None
+    return {"width": int(found[1]), "height": int(found[2])} if found else {}

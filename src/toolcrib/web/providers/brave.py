@@ -1,16 +1,34 @@
-"""Brave Search, through its API and a key of the user's own."""
+"""Brave Search: its API with a key (web, news, images, text for models), and its web page."""
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
+from toolcrib.net.egress.response import Response
 from toolcrib.text.cleaner import one_line
-from toolcrib.web.provider_api.client import Reach
-from toolcrib.web.provider_api.provider import Ask, Found, Page, Provider
-from toolcrib.web.provider_api.responses import at, found, page_of, texts, unmarked
+from toolcrib.web.provider import (
+    Provider,
+    ProviderClient,
+    ResultPage,
+    SearchRequest,
+    SearchResult,
+    content_of,
+    is_web,
+    member,
+    number,
+    result_page,
+    search_result,
+    texts,
+    unmarked,
+)
+from toolcrib.web.search_engine import SearchEngine
 
-COUNT = 20
+PAGE_SIZE = 20
 LAST_PAGE = 10
+MAX_IMAGES = 100
+MAX_CONTEXT_TOKENS = 16_384
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
 # What the service takes; anything else it answers with an error.
 _COUNTRIES = """
 AR AU AT BE BR CA CL DK FI FR DE GR HK IN ID IT JP KR MY MX NL NZ NO CN PL PT PH RU SA ZA ES SE
@@ -48,13 +66,20 @@ class BraveApi(Provider):
     max_words = 50
     max_bytes = 1_048_576
 
-    async def ask(self, path: str, ask: Ask, reach: Reach, **more: str) -> dict[str, Any]:
+    async def fetch(
+        self, path: str, request: SearchRequest, client: ProviderClient, **more: str
+    ) -> dict[str, Any]:
         """One answer of the service at a path."""
         # The operator for a site counts as well.
-        self.check_query(ask.words)
-        params = {"q": ask.words, "freshness": f"p{ask.freshness[:1]}" if ask.freshness else ""}
-        headers = {"x-subscription-token": reach.key}
-        return await reach.call(path, params={**params, **region(ask), **more}, headers=headers)
+        self.check_query(request.words)
+        params = {
+            "q": request.words,
+            "freshness": f"p{request.freshness[:1]}" if request.freshness else "",
+        }
+        headers = {"x-subscription-token": client.key}
+        return await client.call(
+            path, params={**params, **region(request), **more}, headers=headers
+        )
 
 
 class Brave(BraveApi):
@@ -63,48 +88,246 @@ class Brave(BraveApi):
     name = "brave"
     about = "Brave Search by its API."
 
-    async def search(self, ask: Ask, reach: Reach) -> Page:
+    async def search(self, request: SearchRequest, client: ProviderClient) -> ResultPage:
         """One page of web results."""
-        answer = await self.ask(
+        answer = await self.fetch(
             "/res/v1/web/search",
-            ask,
-            reach,
-            count=str(COUNT),
-            offset=str(ask.page - 1),
-            safesearch=ask.safe_search,
+            request,
+            client,
+            count=str(PAGE_SIZE),
+            offset=str(request.page - 1),
+            safesearch=request.safe_search,
             extra_snippets="true",
         )
-        more = bool(at(answer, "query", "more_results_available")) and ask.page < LAST_PAGE
-        results = reach.listed(answer, "web", "results", optional=True)
-        return page_of(map(_result, results), more=more)
+        more = bool(member(answer, "query", "more_results_available")) and request.page < LAST_PAGE
+        results = client.listed(answer, "web", "results", optional=True)
+        return result_page(map(_web_result, results), more=more)
 
 
-def _result(item: dict[str, Any]) -> Found | None:
-    title = unmarked(item.get("title"))
-    if not title:
+def _web_result(item: dict[str, Any]) -> SearchResult | None:
+    if not unmarked(item.get("title")):
         return None
-    return found(
-        title,
-        item.get("url"),
-        unmarked(item.get("description")),
-        one_line(item.get("page_age")) or one_line(item.get("age")),
-        extra_snippets=texts(item.get("extra_snippets")),
+    return _result(
+        item,
         language=one_line(item.get("language")),
         family_friendly=item.get("family_friendly"),
     )
 
 
-def language(ask: Ask) -> str:
+def _news_result(item: dict[str, Any]) -> SearchResult | None:
+    return _result(
+        item,
+        source=one_line(member(item, "meta_url", "hostname")),
+        breaking=item.get("breaking") or None,
+    )
+
+
+def _result(item: dict[str, Any], **extra: Any) -> SearchResult | None:
+    return search_result(
+        unmarked(item.get("title")),
+        item.get("url"),
+        unmarked(item.get("description")),
+        one_line(item.get("page_age")) or one_line(item.get("age")),
+        extra_snippets=texts(item.get("extra_snippets")),
+        **extra,
+    )
+
+
+def language(request: SearchRequest) -> str:
     """The language of a region as Brave writes it; empty for one that it does not know."""
-    name = SPECIAL.get(f"{ask.language}-{ask.country}") or SPECIAL.get(ask.language, ask.language)
+    name = SPECIAL.get(f"{request.language}-{request.country}") or SPECIAL.get(
+        request.language, request.language
+    )
     return name if name in LANGUAGES else ""
 
 
-def region(ask: Ask) -> dict[str, str]:
+def region(request: SearchRequest) -> dict[str, str]:
     """A region as Brave takes it: what it does not know is left out."""
-    ui = f"{ask.language}-{ask.country}"
+    ui = f"{request.language}-{request.country}"
     return {
-        "country": ask.country if ask.country in COUNTRIES else "",
-        "search_lang": language(ask),
+        "country": request.country if request.country in COUNTRIES else "",
+        "search_lang": language(request),
         "ui_lang": ui if ui in UI else "",
     }
+
+
+class BraveContext(BraveApi):
+    """Brave LLM Context."""
+
+    name = "brave_context"
+    about = "Text of pages by Brave's API for language models."
+    shares = "brave"
+    ignores = ("safe_search",)
+
+    async def search(self, request: SearchRequest, client: ProviderClient) -> ResultPage:
+        """The pages found, each with the text that bears on the query; there is one page."""
+        answer = await self.fetch(
+            "/res/v1/llm/context",
+            request,
+            client,
+            count=str(PAGE_SIZE),
+            maximum_number_of_tokens=str(MAX_CONTEXT_TOKENS),
+            ui_lang="",
+        )
+        items = client.listed(answer, "grounding", "generic", optional=True)
+        return result_page(_context_result(item, answer) for item in items)
+
+
+def _context_result(item: dict[str, Any], answer: dict[str, Any]) -> SearchResult | None:
+    snippets = item.get("snippets")
+    parts = [content_of(s) for s in snippets] if isinstance(snippets, list) else []
+    url = item.get("url")
+    source = member(answer, "sources", url) if isinstance(url, str) else None
+    ages = member(source, "age")
+    dates = [a for a in ages if isinstance(a, str)] if isinstance(ages, list) else []
+    date = next((a for a in dates if _DAY.fullmatch(a)), dates[0] if dates else "")
+    return search_result(
+        one_line(item.get("title")),
+        url,
+        published=date,
+        content=content_of("\n\n".join(part for part in parts if part)),
+        source=one_line(member(source, "hostname")),
+    )
+
+
+class BraveNews(BraveApi):
+    """Brave News."""
+
+    name = "brave_news"
+    about = "News by Brave's API."
+    kind = "news"
+    shares = "brave"
+
+    async def search(self, request: SearchRequest, client: ProviderClient) -> ResultPage:
+        """One page of news, newest and most relevant first."""
+        answer = await self.fetch(
+            "/res/v1/news/search",
+            request,
+            client,
+            count=str(PAGE_SIZE),
+            offset=str(request.page - 1),
+            safesearch=request.safe_search,
+            extra_snippets="true",
+        )
+        results = client.listed(answer, "results", optional=True)
+        more = len(results) >= PAGE_SIZE and request.page < LAST_PAGE
+        return result_page(map(_news_result, results), more=more)
+
+
+class BraveImages(BraveApi):
+    """Brave Images."""
+
+    name = "brave_images"
+    about = "Images by Brave's API."
+    kind = "images"
+    shares = "brave"
+    ignores = ("freshness",)
+
+    async def search(self, request: SearchRequest, client: ProviderClient) -> ResultPage:
+        """The images found; there is one page."""
+        answer = await self.fetch(
+            "/res/v1/images/search",
+            request,
+            client,
+            count=str(MAX_IMAGES),
+            freshness="",
+            ui_lang="",
+            safesearch="off" if request.safe_search == "off" else "strict",
+        )
+        return result_page(map(_image_result, client.listed(answer, "results", optional=True)))
+
+
+def _image_result(item: dict[str, Any]) -> SearchResult | None:
+    page, thumbnail = item.get("url"), member(item, "thumbnail", "src")
+    return search_result(
+        unmarked(item.get("title")),
+        member(item, "properties", "url"),
+        page=page if isinstance(page, str) and is_web(page) else "",
+        thumbnail=thumbnail if isinstance(thumbnail, str) and is_web(thumbnail) else "",
+        width=number(member(item, "properties", "width")),
+        height=number(member(item, "properties", "height")),
+        source=one_line(item.get("source")),
+    )
+
+
+# Brave Search without a key: the page for people.
+
+_PERIODS = {"": "", "day": "pd", "week": "pw", "month": "pm", "year": "py"}
+MAX_PAGE_OFFSET = 9
+
+
+class BraveHtml(SearchEngine):
+    """Brave Search."""
+
+    name = "brave_html"
+    about = "Brave Search's page for people."
+    base_url = "https://search.brave.com"
+    site = "brave.com"
+    max_chars = 400
+    max_words = 50
+
+    result_selectors = (
+        ".snippet[data-type=web], [data-type=web]:has(a[href])",
+        ".snippet.fdb, #results > .snippet:not([data-type])",
+        "#results .snippet[data-pos]:not([data-type]), #results .result:has(h2 a)",
+    )
+    excluded = (
+        "[data-type=ad], [data-type=ads], .ad, #search-ad, #ads, [id^=search-ad],"
+        ".snippet:not([data-type=web]).standalone"
+    )
+    excluded_areas = (
+        ".result-cluster, .cluster, [data-type=news], [data-type=videos], [data-type=images],"
+        "[data-type=infobox], [data-type=faq], [data-type=locations], #infobox, #faq, #news,"
+        "#videos, #images, #discussions, #search-elsewhere, #related-queries, #video-cluster,"
+        ".sidebar, #side-right, [data-macro=videos-cluster], .carousel"
+    )
+    links = (
+        ".result-content > a[href]",
+        "a.result-header",
+        "a.l1[href]",
+        "a.heading-serpresult",
+        "a.h[href]",
+        "a[href]:has(.title)",
+        "a[href]:has(.snippet-title)",
+        ".title a[href]",
+        "h2 a[href]",
+        "a[href]",
+    )
+    titles = (
+        ".search-snippet-title",
+        ".snippet-title",
+        "a > .title",
+        ".title",
+        ".heading-serpresult .url",
+        "h2",
+    )
+    snippets = (
+        ".generic-snippet .content",
+        ".generic-snippet",
+        ".snippet-description",
+        ".snippet-content .description",
+        ".snippet-content",
+        ".inline-qa-answer",
+        ".description",
+        ".video-snippet .snippet-description",
+        ".desktop-default-regular.t-primary",
+        "[class*=line-clamp-dynamic]",
+        ".body, .content",
+    )
+    noise = ".result-cluster, .site-name-wrapper, .netloc, .snippet-url, .badge, .deep-results"
+    frame = "#results, #mixed-main, main"
+    empty = "#no-results, .no-results, #results .no-result"
+    empty_texts = "#results, #mixed-main, main"
+    pager = "#pagination a[href*='offset='], #pagination-snippet a[href*='offset='], a#next"
+    pager_fields = ("offset",)
+
+    async def send_request(self, request: SearchRequest, client: ProviderClient) -> Response:
+        """Its settings live in cookies; a location is not guessed."""
+        params = {"q": request.words, "source": "web", "spellcheck": "0"}
+        params["tf"] = _PERIODS[request.freshness]
+        if request.page > 1:
+            params["offset"] = str(min(request.page - 1, MAX_PAGE_OFFSET))
+        language = f"{request.language}-{request.country.lower()}" if request.country else ""
+        sent = {"safesearch": request.safe_search, "useLocation": "0", "summarizer": "0"}
+        sent |= {"country": request.country.lower() or "all", "ui_lang": language}
+        return await self.fetch_page(client, request, "/search", params=params, cookies=sent)

@@ -29,11 +29,18 @@ from toolcrib.core.errors import (
 )
 from toolcrib.system.threads import Checkpoint, in_thread
 from toolcrib.text.cleaner import one_line
-from toolcrib.web.engines.wrappers import unwrap
-from toolcrib.web.provider_api.client import Reach
-from toolcrib.web.provider_api.provider import Ask, Found, Page, Provider, joined
-from toolcrib.web.provider_api.refusals import slow_hint
-from toolcrib.web.provider_api.responses import found, page_of
+from toolcrib.web.provider import (
+    Provider,
+    ProviderClient,
+    ResultPage,
+    SearchRequest,
+    SearchResult,
+    joined,
+    result_page,
+    search_result,
+    slow_hint,
+)
+from toolcrib.web.result_markup import unwrap
 
 ENGINES = ("duckduckgo", "brave", "mojeek", "startpage", "yahoo")
 """Those that give pages of the web, the first to be asked first."""
@@ -51,15 +58,15 @@ class Ddgs(Provider):
     base_url = "https://html.duckduckgo.com"
     tried = False
 
-    async def search(self, ask: Ask, reach: Reach) -> Page:
+    async def search(self, request: SearchRequest, client: ProviderClient) -> ResultPage:
         """One page of the first engine that has results."""
         _engines()
-        with await reach.lease() as lease:
-            seconds = reach.seconds
-            order = _Order(ask, lease.http_url, reach.ca_file, time.monotonic() + seconds)
+        with await client.lease() as lease:
+            seconds = client.seconds
+            run = _EngineRun(request, lease.http_url, client.ca_file, time.monotonic() + seconds)
             try:
                 # What goes on after the time ends with the engine that is being asked.
-                results = await asyncio.wait_for(in_thread(order.run), seconds)
+                results = await asyncio.wait_for(in_thread(run.run), seconds)
             except TimeoutError:
                 raise _timed_out(f"{seconds:g} s") from None
             except ToolError as error:
@@ -67,17 +74,17 @@ class Ddgs(Provider):
                 if lease.refusals and not isinstance(error, RateLimited):
                     raise lease.refusals[0] from None
                 raise
-        return page_of(results, more=True)
+        return result_page(results, more=True)
 
 
 @dataclass(frozen=True, slots=True)
-class _Order:
-    ask: Ask
+class _EngineRun:
+    request: SearchRequest
     proxy: str
     ca_file: str
-    until: float
+    deadline: float
 
-    def run(self, check: Checkpoint) -> list[Found | None]:
+    def run(self, check: Checkpoint) -> list[SearchResult | None]:
         """The results of the first engine that has some, in a thread.
 
         Raises:
@@ -86,11 +93,11 @@ class _Order:
         failed: list[ToolError] = []
         for name, kind in _engines():
             check()
-            left = self.until - time.monotonic()
+            left = self.deadline - time.monotonic()
             if left < 1:
                 break
             try:
-                results = self._ask(name, kind, min(left, ENGINE_SECONDS))
+                results = self._results_of(name, kind, min(left, ENGINE_SECONDS))
             except ToolError as error:
                 failed.append(error)
                 continue
@@ -100,19 +107,19 @@ class _Order:
             raise min(failed, key=lambda error: not isinstance(error, RateLimited))
         return []
 
-    def _ask(self, name: str, kind: type[Any], seconds: float) -> list[Found | None]:
+    def _results_of(self, name: str, kind: type[Any], seconds: float) -> list[SearchResult | None]:
         from ddgs.exceptions import DDGSException, TimeoutException
 
-        ask = self.ask
-        region = f"{ask.country or 'US'}-{ask.language or 'en'}".lower()
+        request = self.request
+        region = f"{request.country or 'US'}-{request.language or 'en'}".lower()
         try:
             engine = kind(proxy=self.proxy, timeout=int(seconds), verify=self.ca_file or True)
             results = engine.search(
-                ask.words,
+                request.words,
                 region=region,
-                safesearch=_SAFE[ask.safe_search],
-                timelimit=ask.freshness[:1] or None,
-                page=ask.page,
+                safesearch=_SAFE[request.safe_search],
+                timelimit=request.freshness[:1] or None,
+                page=request.page,
             )
         except ToolError:
             raise
@@ -149,8 +156,8 @@ def _engines() -> Sequence[tuple[str, type[Any]]]:
     except ImportError:
         raise MissingExtra("ddgs", "The search provider ddgs") from None
 
-    kept = {n: f for n, f in TextResult._normalizers.items() if n != "href"}  # noqa: SLF001
-    exact = type("ExactResult", (TextResult,), {"_normalizers": kept})
+    normalizers = {n: f for n, f in TextResult._normalizers.items() if n != "href"}  # noqa: SLF001
+    exact = type("ExactResult", (TextResult,), {"_normalizers": normalizers})
     mended = {"request": _request, "result_type": exact}
     known = BY_KIND["text"]
     return [(n, type(n, (known[n],), mended)) for n in ENGINES if n in known]
@@ -175,8 +182,8 @@ def _request(self: Any, *args: Any, **kwargs: Any) -> str:
     )
 
 
-def _result(item: Any, engine: str, base: str) -> Found | None:
-    return found(
+def _result(item: Any, engine: str, base: str) -> SearchResult | None:
+    return search_result(
         one_line(item.title),
         joined(base, unwrap(str(item.href))),
         one_line(item.body),

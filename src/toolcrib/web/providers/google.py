@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from toolcrib.net.egress.response import Response
-from toolcrib.web.engines.engine import LETTER_OF, Engine, unique
-from toolcrib.web.engines.markup import above, shown
-from toolcrib.web.provider_api.client import Reach
-from toolcrib.web.provider_api.provider import Ask, Found
+from toolcrib.web.provider import ProviderClient, SearchRequest, SearchResult
+from toolcrib.web.result_markup import ancestor, visible_text
+from toolcrib.web.search_engine import PERIOD_LETTERS, SearchEngine, unique_results
 
 if TYPE_CHECKING:
     from turbohtml import Document, Element
@@ -23,7 +22,7 @@ _AROUND = (
 )
 
 
-class Google(Engine):
+class Google(SearchEngine):
     """Google."""
 
     name = "google"
@@ -33,17 +32,17 @@ class Google(Engine):
     max_chars = 2048
 
     # A result begins with its title: the containers have changed, that has not.
-    blocks = (
+    result_selectors = (
         (
             "a[href]:has(h3), h3.r > a[href], a[href]:has(.BNeawe.vvjwJb),"
             "a[href]:has(span.CVA68e), a[href]:has([role=heading].MBeuO), a.C8nzq, a.fuLhoc"
         ),
     )
-    never = (
+    excluded = (
         "#tads, #tadsb, #bottomads, #tvcap, .uEierd, [data-text-ad], [class*=commercial-unit],"
         ".ads-ad, .ads-fr, .cu-container"
     )
-    aside = (
+    excluded_areas = (
         "#rhs, #rhs_block, .kno-kp, .related-question-pair,"
         ".yStFkb, [jsname=N760b], [jsname=yEVEwb], g-accordion-expander, .cUnQKe, [data-initq],"
         "g-scrolling-carousel, g-section-with-header, g-inner-card, g-card, g-expandable-container,"
@@ -71,44 +70,46 @@ class Google(Engine):
     titles = (".BNeawe.vvjwJb", "h3", "span.CVA68e", "[role=heading]")
     noise = ".osl, .HiHjCd, .fl, .action-menu, .csDOgf, .st3GK"
     frame = "#search, #main, #rso, #ires, #res, #center_col, .srp"
-    said = "#topstuff, #res, #main, #center_col, #botstuff, #search"
+    empty_texts = "#topstuff, #res, #main, #center_col, #botstuff, #search"
     pager = "#pnnext, a[aria-label='Next page'], a.nBDE1b[href*='start='], a.frGj1b, td.b a[href]"
     pager_fields = ("start",)
 
-    async def request(self, ask: Ask, reach: Reach) -> Response:
+    async def send_request(self, request: SearchRequest, client: ProviderClient) -> Response:
         """`gbv=1` asks for the page without scripts, `pws=0` for one that is everybody's."""
-        params = {"q": ask.words, "gbv": "1", "pws": "0", "ie": "utf8", "oe": "utf8"}
-        params |= {"hl": ask.language or "en", "gl": ask.country.lower()}
-        params["lr"] = f"lang_{ask.language}" if ask.language else ""
-        params["safe"] = _SAFE[ask.safe_search]
-        params["tbs"] = f"qdr:{LETTER_OF[ask.freshness]}" if ask.freshness else ""
-        if ask.page > 1:
-            params["start"] = ask.cursor.get("start") or str(SIZE * (ask.page - 1))
+        params = {"q": request.words, "gbv": "1", "pws": "0", "ie": "utf8", "oe": "utf8"}
+        params |= {"hl": request.language or "en", "gl": request.country.lower()}
+        params["lr"] = f"lang_{request.language}" if request.language else ""
+        params["safe"] = _SAFE[request.safe_search]
+        params["tbs"] = f"qdr:{PERIOD_LETTERS[request.freshness]}" if request.freshness else ""
+        if request.page > 1:
+            params["start"] = request.cursor.get("start") or str(SIZE * (request.page - 1))
         sent = {"CONSENT": "YES+", "SOCS": "CAESHAgBEhIaAB"}
-        return await self.fetch_page(reach, ask, "/search", params=params, cookies=sent)
+        return await self.fetch_page(client, request, "/search", params=params, cookies=sent)
 
-    def results(self, document: Document) -> list[Found]:
+    def results(self, document: Document) -> list[SearchResult]:
         """Every title that is a link, where it stands for a result."""
         if self.other_words(document):
             return []
-        links = (a for a in document.select(self.blocks[0]) if self.counts(a))
-        return unique(result for link in links if (result := self.result(link)))
+        links = (a for a in document.select(self.result_selectors[0]) if self.is_result(a))
+        return unique_results(result for link in links if (result := self.result(link)))
 
-    def result(self, block: Element) -> Found | None:
+    def result(self, block: Element) -> SearchResult | None:
         """The result of a title's link."""
         url = self.address(block)
         title = self.title(block, block) if url else ""
         around = block.closest(_AROUND)
         # Questions of others are small copies of a result inside the box of a result.
-        if not title or (around is not None and above(around, _BOX) is not None):
+        if not title or (around is not None and ancestor(around, _BOX) is not None):
             return None
         snippet, date = self.snippet(around, block) if around is not None else ("", "")
-        return Found(title, url, snippet, date)
+        return SearchResult(title, url, snippet, date)
 
     def other_words(self, document: Document) -> bool:
         """Whether there was nothing, and the results are those of other words."""
-        told = document.select("#topstuff, .card-section, .mnr-c, .med")
-        return any("no results found for" in shown(e).lower() for e in told if not _has_title(e))
+        notices = document.select("#topstuff, .card-section, .mnr-c, .med")
+        return any(
+            "no results found for" in visible_text(e).lower() for e in notices if not _has_title(e)
+        )
 
 
 def _has_title(element: Element) -> bool:

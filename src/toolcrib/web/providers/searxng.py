@@ -1,18 +1,28 @@
-"""SearXNG: an instance of the user's own, through its JSON form."""
+"""SearXNG: pages, news and images of an instance of the user's own, through its JSON form."""
 
 from __future__ import annotations
 
+import re
 from typing import Any, ClassVar
 
 from toolcrib.core.errors import NotConfigured, Unavailable
 from toolcrib.net.statuses import check
 from toolcrib.text.cleaner import one_line
-from toolcrib.web.provider_api.client import Reach
-from toolcrib.web.provider_api.provider import Ask, Found, Page, Provider
-from toolcrib.web.provider_api.responses import found, number, page_of
+from toolcrib.web.provider import (
+    Provider,
+    ProviderClient,
+    ResultPage,
+    SearchRequest,
+    SearchResult,
+    joined,
+    number,
+    result_page,
+    search_result,
+)
 
 _SAFE = {"strict": "2", "moderate": "1", "off": "0"}
-MOST_ENGINES = 8
+MAX_LISTED_ENGINES = 8
+_SIZE = re.compile(r"(\d{1,5})\s*[x\u00d7]\s*(\d{1,5})", re.IGNORECASE)
 
 
 class SearXNG(Provider):
@@ -23,14 +33,16 @@ class SearXNG(Provider):
     max_chars = 1000
     category: ClassVar[str] = ""
 
-    async def search(self, ask: Ask, reach: Reach) -> Page:
+    async def search(self, request: SearchRequest, client: ProviderClient) -> ResultPage:
         """One page of what the instance gathered from its engines."""
-        items = await gathered(reach, ask, self.category)
-        results = page_of(map(_result, items))
-        return Page(results.results, more=bool(results.results))
+        items = await gathered(client, request, self.category)
+        results = result_page(map(_result, items))
+        return ResultPage(results.results, more=bool(results.results))
 
 
-async def gathered(reach: Reach, ask: Ask, category: str) -> list[dict[str, Any]]:
+async def gathered(
+    client: ProviderClient, request: SearchRequest, category: str
+) -> list[dict[str, Any]]:
     """The results of an instance in one category; empty is its usual one.
 
     Raises:
@@ -38,51 +50,53 @@ async def gathered(reach: Reach, ask: Ask, category: str) -> list[dict[str, Any]
         Unavailable: none of its engines answered.
     """
     # No word of who we are: the instance's own defence takes browsers only.
-    response = await reach.send(
+    response = await client.send(
         "/search",
         params={
-            "q": ask.words,
+            "q": request.words,
             "format": "json",
-            "pageno": str(ask.page),
+            "pageno": str(request.page),
             "categories": category,
-            "language": ask.region,
-            "time_range": ask.freshness,
-            "safesearch": _SAFE[ask.safe_search],
+            "language": request.region,
+            "time_range": request.freshness,
+            "safesearch": _SAFE[request.safe_search],
         },
-        headers=reach.bearer,
+        headers=client.bearer,
         checked=False,
     )
     if response.status == 403:
         raise NotConfigured(
-            f"The SearXNG instance at {reach.base_url} refuses JSON (HTTP 403).",
+            f"The SearXNG instance at {client.base_url} refuses JSON (HTTP 403).",
             hint="Its settings.yml must list `json` under search.formats; then restart it.",
             status=403,
         )
-    check(response, reach.name)
-    answer = reach.json(response)
-    items = reach.listed(answer, "results")
+    check(response, client.name)
+    answer = client.json(response)
+    items = client.listed(answer, "results")
     silent = _silent(answer.get("unresponsive_engines"))
     if silent and not items:
         raise Unavailable(
             f"No engine of the SearXNG instance answered: {silent}.",
             hint="Wait a minute, or use another provider; the instance's settings name engines.",
-            provider=reach.name,
+            provider=client.name,
         )
     if silent:
-        reach.warn(f"{reach.name} had no answer from {silent}.")
+        client.warn(f"{client.name} had no answer from {silent}.")
     return items
 
 
 def _silent(value: Any) -> str:
     """The engines that did not answer, each with the reason, as `[["google", "timeout"]]`."""
-    told = []
+    names = []
     for entry in value if isinstance(value, list) else []:
         parts = [one_line(p) for p in entry] if isinstance(entry, list) else [one_line(entry)]
         name, reason = parts[0] if parts else "", parts[1] if len(parts) > 1 else ""
         if name:
-            told.append(f"{name[:40]} ({reason[:60]})" if reason else name[:40])
-    told = sorted(set(told))
-    return ", ".join(told[:MOST_ENGINES]) + (" and others" if len(told) > MOST_ENGINES else "")
+            names.append(f"{name[:40]} ({reason[:60]})" if reason else name[:40])
+    names = sorted(set(names))
+    return ", ".join(names[:MAX_LISTED_ENGINES]) + (
+        " and others" if len(names) > MAX_LISTED_ENGINES else ""
+    )
 
 
 def engines_of(item: dict[str, Any]) -> list[str]:
@@ -92,11 +106,11 @@ def engines_of(item: dict[str, Any]) -> list[str]:
     return [name for value in names if (name := one_line(value))]
 
 
-def _result(item: dict[str, Any]) -> Found | None:
+def _result(item: dict[str, Any]) -> SearchResult | None:
     title = one_line(item.get("title"))
     if not title:
         return None
-    return found(
+    return search_result(
         title,
         item.get("url"),
         one_line(item.get("content")),
@@ -104,3 +118,50 @@ def _result(item: dict[str, Any]) -> Found | None:
         engines=engines_of(item),
         score=number(item.get("score")),
     )
+
+
+class SearXNGNews(SearXNG):
+    """News of SearXNG."""
+
+    name = "searxng_news"
+    about = "News by your SearXNG instance."
+    kind = "news"
+    shares = "searxng"
+    category = "news"
+
+
+class SearXNGImages(Provider):
+    """Images of SearXNG."""
+
+    name = "searxng_images"
+    about = "Images by your SearXNG instance."
+    kind = "images"
+    shares = "searxng"
+    max_chars = 1000
+
+    async def search(self, request: SearchRequest, client: ProviderClient) -> ResultPage:
+        """One page of the images that the instance gathered."""
+        items = await gathered(client, request, "images")
+        results = result_page(_image_result(item, client.base_url) for item in items)
+        return ResultPage(results.results, more=bool(results.results))
+
+
+def _image_result(item: dict[str, Any], base: str) -> SearchResult | None:
+    size = _SIZE.search(one_line(item.get("resolution")))
+    return search_result(
+        one_line(item.get("title")),
+        _absolute(item.get("img_src"), base),
+        one_line(item.get("content")),
+        item.get("publishedDate"),
+        page=_absolute(item.get("url"), base),
+        thumbnail=_absolute(item.get("thumbnail_src"), base),
+        width=int(size.group(1)) if size else None,
+        height=int(size.group(2)) if size else None,
+        source=one_line(item.get("source")),
+        engines=engines_of(item),
+    )
+
+
+def _absolute(value: Any, base: str) -> str:
+    """An address as engines give it, some of them without a scheme or a host."""
+    return joined(f"{base}/", value.strip()) if isinstance(value, str) and value.strip() else ""

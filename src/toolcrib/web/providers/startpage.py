@@ -8,11 +8,16 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from toolcrib.net.egress.response import Response
-from toolcrib.web.engines.engine import LETTER_OF, Engine, unique
-from toolcrib.web.engines.markup import parse_page, shown
-from toolcrib.web.engines.wrappers import is_ad, is_own, unwrap
-from toolcrib.web.provider_api.client import Reach
-from toolcrib.web.provider_api.provider import Ask, Found, is_web, records
+from toolcrib.web.provider import ProviderClient, SearchRequest, SearchResult, is_web, records
+from toolcrib.web.result_markup import (
+    hidden_fields,
+    is_ad,
+    is_own,
+    parse_page,
+    unwrap,
+    visible_text,
+)
+from toolcrib.web.search_engine import PERIOD_LETTERS, SearchEngine, unique_results
 
 if TYPE_CHECKING:
     from turbohtml import Document
@@ -28,7 +33,7 @@ _TONGUES = {
 _DATA = re.compile(r"React\.createElement\(\s*UIStartpage\.AppSerp\w*\s*,\s*(?=\{)")
 
 
-class Startpage(Engine):
+class Startpage(SearchEngine):
     """Startpage."""
 
     name = "startpage"
@@ -36,16 +41,16 @@ class Startpage(Engine):
     base_url = "https://www.startpage.com"
     site = "startpage.com"
 
-    blocks = (
+    result_selectors = (
         ".w-gl .result, div.result, .w-gl__result",
         "li.search-result, .search-item, .list-flat > li:has(h3 a)",
         ".w-gl article, .w-gl > div:has(> a h2)",
     )
-    never = (
+    excluded = (
         "[id^=gcsa], [class*=gcsa], .a-bg-result, .a-gl, .w-gl-ad, #adBlock, .adBox, .sponsored,"
         "[id^=spon], .ad, .ads, [data-testid*='ad-'], .AdSense, .TextAd"
     )
-    aside = (
+    excluded_areas = (
         ".wgl-sitelinks, [data-testid=sitelinks], .w-gl__sitelinks, .article,"
         "[data-testid*=carousel], .sidebar, #sidebar, [data-testid=people-also-ask], .pa-bx,"
         ".qi-container"
@@ -71,53 +76,53 @@ class Startpage(Engine):
     noise = ".anonymous-view-link, .wgl-sitelinks, .w-gl__anonymous-view-url"
     frame = "#main, .w-gl, .layout-web, .mainline-results, .show-results"
     empty = ".no-results, .w-gl__no-results, [data-testid=no-results], .mainline-no-results"
-    said = "#main, .mainline-results, .show-results, main, .layout-web"
+    empty_texts = "#main, .mainline-results, .show-results, main, .layout-web"
     pager = ".pagination form, nav.pagination form, .pagination__form, .pagination a.next"
 
-    async def request(self, ask: Ask, reach: Reach) -> Response:
+    async def send_request(self, request: SearchRequest, client: ProviderClient) -> Response:
         """Post the form of its home page, or the one that leads on.
 
         Without the `sc` of a page that it gave before, it asks for a captcha.
         """
-        form = dict(ask.cursor) or await self._hidden(ask, reach)
-        form |= {"query": ask.words, "cat": "web", "qadf": _SAFE[ask.safe_search]}
-        form["with_date"] = LETTER_OF[ask.freshness]
+        form = dict(request.cursor) or await self._hidden(request, client)
+        form |= {"query": request.words, "cat": "web", "qadf": _SAFE[request.safe_search]}
+        form["with_date"] = PERIOD_LETTERS[request.freshness]
         form.setdefault("t", "device")
         form.setdefault("segment", "organic")
-        if ask.language in _TONGUES:
-            form |= {"language": _TONGUES[ask.language], "lui": "english"}
-        if ask.country:
-            form["qsr"] = f"{ask.language}_{ask.country}"
-        if ask.page > 1:
-            form["page"] = str(ask.page)
-        return await self.fetch_page(reach, ask, "/sp/search", form=form)
+        if request.language in _TONGUES:
+            form |= {"language": _TONGUES[request.language], "lui": "english"}
+        if request.country:
+            form["qsr"] = f"{request.language}_{request.country}"
+        if request.page > 1:
+            form["page"] = str(request.page)
+        return await self.fetch_page(client, request, "/sp/search", form=form)
 
-    async def _hidden(self, ask: Ask, reach: Reach) -> dict[str, str]:
+    async def _hidden(self, request: SearchRequest, client: ProviderClient) -> dict[str, str]:
         """The hidden fields of the form on its home page; none where it shows none.
 
         Raises:
             ChallengePage: the home page is a refusal.
             RateLimited: it asks to slow down.
         """
-        home = await self.fetch_page(reach, ask, "/")
+        home = await self.fetch_page(client, request, "/")
         document = parse_page(home)
         token = document.select_one("form input[name=sc]")
         form = token.closest("form") if token is not None else None
         if form is None:
             if home.status in (202, 403, 429):
-                self.refuse(home, document, reach)
+                self.refuse(home, document, client)
             return {}
-        return _fields(form.select("input[type=hidden][name]"))
+        return hidden_fields(form)
 
-    def results(self, document: Document) -> list[Found]:
+    def results(self, document: Document) -> list[SearchResult]:
         """Those of the page; where it shows none, those of its data."""
         found = super().results(document)
         scripts = [] if found else document.select("script")
-        return found or unique(item for script in scripts for item in _listed(script.text))
+        return found or unique_results(item for script in scripts for item in _listed(script.text))
 
-    def following(self, document: Document) -> Mapping[str, str] | None:
+    def next_cursor(self, document: Document) -> Mapping[str, str] | None:
         """The hidden fields of the form of the page after the current one."""
-        forms = [_fields(f.select("input[type=hidden][name]")) for f in document.select(self.pager)]
+        forms = [hidden_fields(f) for f in document.select(self.pager)]
         forms = [form for form in forms if form.get("page", "").isdigit()]
         current = document.select_one("form[aria-label^='current page'] input[name=page]")
         here = str(current.attr("value") or "") if current is not None else "1"
@@ -125,11 +130,7 @@ class Startpage(Engine):
         return next((form for form in forms if int(form["page"]) == number), None)
 
 
-def _fields(inputs: list[Any]) -> dict[str, str]:
-    return {str(f.attr("name")): str(f.attr("value") or "") for f in inputs}
-
-
-def _listed(script: str) -> Iterator[Found]:
+def _listed(script: str) -> Iterator[SearchResult]:
     """The web results in the data of a page; those of other kinds have other names."""
     start = _DATA.search(script)
     if start is None:
@@ -145,10 +146,10 @@ def _listed(script: str) -> Iterator[Found]:
             url = unwrap(str(item.get("clickUrl") or ""))
             title = _text(item.get("title"))
             if kind.startswith("web") and title and is_web(url) and not (is_ad(url) or is_own(url)):
-                yield Found(title, url, _text(item.get("description")))
+                yield SearchResult(title, url, _text(item.get("description")))
 
 
 def _text(value: Any) -> str:
     from turbohtml import parse_fragment
 
-    return shown(parse_fragment(value)) if isinstance(value, str) else ""
+    return visible_text(parse_fragment(value)) if isinstance(value, str) else ""

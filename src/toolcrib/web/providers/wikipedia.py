@@ -8,10 +8,19 @@ from urllib.parse import quote
 
 from toolcrib.core.errors import RateLimited
 from toolcrib.text.cleaner import one_line
-from toolcrib.web.provider_api.client import Reach
-from toolcrib.web.provider_api.provider import Ask, Found, Page, Provider
-from toolcrib.web.provider_api.refusals import slow_hint
-from toolcrib.web.provider_api.responses import at, covers, found, page_of, unmarked
+from toolcrib.web.provider import (
+    Provider,
+    ProviderClient,
+    ResultPage,
+    SearchRequest,
+    SearchResult,
+    member,
+    result_page,
+    search_result,
+    serves_site,
+    slow_hint,
+    unmarked,
+)
 
 COUNT = 20
 API = "/w/api.php"
@@ -37,22 +46,22 @@ class Wikipedia(Provider):
     max_chars = 300
     ignores = ("freshness", "safe_search")
 
-    async def search(self, ask: Ask, reach: Reach) -> Page:
+    async def search(self, request: SearchRequest, client: ProviderClient) -> ResultPage:
         """One page of articles."""
-        if not covers(ask.site, "wikipedia.org"):
-            return Page()
-        reach = reach.at(address(edition(ask.region.lower()) or "en"))
+        if not serves_site(request.site, "wikipedia.org"):
+            return ResultPage()
+        client = client.at(address(edition(request.region.lower()) or "en"))
         answer = await query(
-            reach,
+            client,
             list="search",
-            srsearch=ask.query,
+            srsearch=request.query,
             srlimit=str(COUNT),
-            sroffset=str(COUNT * (ask.page - 1)) if ask.page > 1 else "",
+            sroffset=str(COUNT * (request.page - 1)) if request.page > 1 else "",
             srprop="snippet|timestamp|wordcount",
         )
-        items = reach.listed(answer, "query", "search")
-        more = at(answer, "continue", "sroffset") is not None
-        return page_of((_result(item, reach.base_url) for item in items), more=more)
+        items = client.listed(answer, "query", "search")
+        more = member(answer, "continue", "sroffset") is not None
+        return result_page((_result(item, client.base_url) for item in items), more=more)
 
 
 def edition(language: str) -> str:
@@ -72,32 +81,37 @@ def address(code: str) -> str:
     return f"https://{code}.wikipedia.org"
 
 
-async def query(reach: Reach, **params: str) -> dict[str, Any]:
+async def query(client: ProviderClient, **params: str) -> dict[str, Any]:
     """Ask the API of MediaWiki.
 
     Raises:
         RateLimited: it asks to slow down.
         Unavailable: it calls the question wrong.
     """
-    answer = await reach.call(API, params={**FORM, **params})
+    answer = await client.call(API, params={**FORM, **params})
     if "error" not in answer:
         return answer
-    code, info = one_line(at(answer, "error", "code")), one_line(at(answer, "error", "info"))
+    code, info = (
+        one_line(member(answer, "error", "code")),
+        one_line(member(answer, "error", "info")),
+    )
     if code in ("ratelimited", "maxlag", "cirrussearch-too-busy-error"):
         raise RateLimited(
-            f"{reach.name} error ({code}): {info[:300]}",
+            f"{client.name} error ({code}): {info[:300]}",
             hint=slow_hint(None),
-            provider=reach.name,
+            provider=client.name,
             retry_after=None,
         )
-    raise reach.unreadable(f"it says {code}: {info[:300]}")
+    raise client.unreadable(f"it says {code}: {info[:300]}")
 
 
-def _result(item: dict[str, Any], base: str) -> Found | None:
+def _result(item: dict[str, Any], base: str) -> SearchResult | None:
     title = one_line(item.get("title"))
     if not title:
         return None
-    return found(title, link(base, title), unmarked(item.get("snippet")), item.get("timestamp"))
+    return search_result(
+        title, link(base, title), unmarked(item.get("snippet")), item.get("timestamp")
+    )
 
 
 def link(base: str, title: str) -> str:

@@ -6,11 +6,9 @@ from typing import TYPE_CHECKING
 
 from toolcrib.core.errors import ToolError
 from toolcrib.net.egress.response import Response
-from toolcrib.web.engines.engine import Engine
-from toolcrib.web.engines.markup import page_text, shown
-from toolcrib.web.engines.refusals import marked, slowed, worded
-from toolcrib.web.provider_api.client import Reach
-from toolcrib.web.provider_api.provider import Ask
+from toolcrib.web.provider import ProviderClient, SearchRequest
+from toolcrib.web.result_markup import page_text, visible_text
+from toolcrib.web.search_engine import SearchEngine, marked_refusal, rate_limited, worded_refusal
 
 if TYPE_CHECKING:
     from turbohtml import Document, Element
@@ -21,7 +19,7 @@ _PERIODS = {"": "", "day": "d", "week": "w", "month": "m", "year": "y"}
 BUSY = 999
 
 
-class Yahoo(Engine):
+class Yahoo(SearchEngine):
     """Yahoo."""
 
     name = "yahoo"
@@ -30,17 +28,17 @@ class Yahoo(Engine):
     site = "yahoo.com"
     max_chars = 1000
 
-    blocks = (
+    result_selectors = (
         "#web div.algo, #web div.algo-sr, #web div.relsrch",
         "div.algo, div.algo-sr",
         "#web li > div.res, #web li > div:has(> .compTitle h3 a):has(> .compText)",
     )
-    never = (
+    excluded = (
         "[class*=TopAds], [class*=BottomAds], .ads, .compAds, .ad, .AdTop, .AdBottom,"
         "[data-matarget=ad], .ads-block, .pla, .Promotion, .Video, .Img, .NewsArticle, .sys_news,"
         ".bingrelqa, .AlsoTry"
     )
-    aside = (
+    excluded_areas = (
         "#right, .compGenericCardList, .s-card, .News, .compImageList, .compArticleList,"
         ".compContainerExp, .compList, .carousel"
     )
@@ -63,31 +61,31 @@ class Yahoo(Engine):
     noise = "h3 .p-abs, h3 .cite, .compTitle .lh-l, .compTitle .algo-favicon, h3 .d-ib.p-abs"
     frame = "#web, #results, #main, .searchCenterMiddle"
     empty = "#web .zrp, .zrp, .dd.zrp"
-    said = "#web, #main, #results"
+    empty_texts = "#web, #main, #results"
     pager = ".compPagination a.next[href], a.next[href], .pagination a[href*='b=']:last-child"
     pager_fields = ("b", "pz", "bct", "xargs")
 
-    async def request(self, ask: Ask, reach: Reach) -> Response:
+    async def send_request(self, request: SearchRequest, client: ProviderClient) -> Response:
         """Safe search and language live in a cookie of several parts."""
-        params = {"p": ask.words, "ei": "UTF-8", "btf": _PERIODS[ask.freshness]}
-        params |= {"vm": _SAFE[ask.safe_search], "vc": ask.country.lower()}
-        if ask.page > 1:
-            params |= {"b": str(1 + SIZE * (ask.page - 1)), "pz": str(SIZE), **ask.cursor}
-        language = f"&vl=lang_{ask.language}" if ask.language else ""
-        sent = {"sB": f"v=1&vm={_SAFE[ask.safe_search]}&fl=1{language}&pn=10&rw=new&userset=1"}
-        return await self.fetch_page(reach, ask, "/search", params=params, cookies=sent)
+        params = {"p": request.words, "ei": "UTF-8", "btf": _PERIODS[request.freshness]}
+        params |= {"vm": _SAFE[request.safe_search], "vc": request.country.lower()}
+        if request.page > 1:
+            params |= {"b": str(1 + SIZE * (request.page - 1)), "pz": str(SIZE), **request.cursor}
+        language = f"&vl=lang_{request.language}" if request.language else ""
+        sent = {"sB": f"v=1&vm={_SAFE[request.safe_search]}&fl=1{language}&pn=10&rw=new&userset=1"}
+        return await self.fetch_page(client, request, "/search", params=params, cookies=sent)
 
-    def refuse(self, response: Response, document: Document, reach: Reach) -> None:
+    def refuse(self, response: Response, document: Document, client: ProviderClient) -> None:
         """Status 999, and its sad panda with status 500, mean that it is asked too often."""
-        error: ToolError | None = marked(reach.name, response, document)
+        error: ToolError | None = marked_refusal(client.name, response, document)
         sad = b"sad-panda" in response.body or b"sad_panda" in response.body
         if error is None and not sad and response.status != BUSY:
-            error = worded(reach.name, response, page_text(document))
+            error = worded_refusal(client.name, response, page_text(document))
         if error is None and (sad or response.status == BUSY):
-            error = slowed(reach.name, response)
+            error = rate_limited(client.name, response)
         if error is not None:
             raise error
-        super().refuse(response, document, reach)
+        super().refuse(response, document, client)
 
     def title(self, block: Element, link: Element) -> str:
         """Older pages put the address into the link; its label has the title alone."""
@@ -95,5 +93,5 @@ class Yahoo(Engine):
         if label and link.closest("h3") is not None:
             from turbohtml import parse_fragment
 
-            return shown(parse_fragment(label))
+            return visible_text(parse_fragment(label))
         return super().title(block, link)

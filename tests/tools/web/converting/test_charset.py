@@ -6,8 +6,8 @@ from __future__ import annotations
 import pytest
 
 from toolcrib.core.errors import UnsupportedContent
-from toolcrib.web.conversion.document import Raw
 from toolcrib.web.handlers import Handlers
+from toolcrib.web.page import RawPage
 
 TEXTS = {
     "latin": "café naïve “quotes” — dash élève ",
@@ -18,7 +18,7 @@ TEXTS = {
 
 
 def shown(body: bytes, charset: str = "") -> str:
-    return Handlers().convert(Raw("https://site.example/", "text/html", charset, body)).text
+    return Handlers().convert(RawPage("https://site.example/", "text/html", charset, body)).text
 
 
 def page(text: str, meta: str = "") -> str:

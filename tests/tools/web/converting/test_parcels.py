@@ -7,12 +7,19 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcrib.web.conversion.document import Choice, Document, Facts, Link, Picture
-from toolcrib.web.conversion.serialization import packed, unpacked
+from toolcrib.web.page import (
+    Choice,
+    Facts,
+    Link,
+    Page,
+    Picture,
+    packed,
+    unpacked,
+)
 
 WORDS = st.text(max_size=20)
 DOCUMENTS = st.builds(
-    Document,
+    Page,
     text=st.text(),
     kind=st.just("html"),
     title=WORDS,
@@ -30,12 +37,12 @@ DOCUMENTS = st.builds(
 
 
 @given(DOCUMENTS)
-def test_nothing_is_lost_on_the_way(document: Document):
+def test_nothing_is_lost_on_the_way(document: Page):
     told, text = packed(document)
     assert unpacked(json.loads(json.dumps(told)), text) == document
 
 
 def test_half_a_character_is_no_end_of_the_way():
-    document = Document("a\ud800b", "html", "\udc00")
+    document = Page("a\ud800b", "html", "\udc00")
     told, text = packed(document)
     assert unpacked(json.loads(json.dumps(told)), text) == document

@@ -10,10 +10,9 @@ from tests.servers.scripted import Script
 from tests.tools.web.engines.forms import ENGINES, PATHS
 from toolcrib.core.config import Config
 from toolcrib.net.egress.client import Egress
-from toolcrib.web.provider_api.client import Reach
-from toolcrib.web.provider_api.provider import Ask, Page
+from toolcrib.web.provider import ProviderClient, ResultPage, SearchRequest
 
-Look = Callable[..., Awaitable[Page]]
+Look = Callable[..., Awaitable[ResultPage]]
 
 
 @pytest.fixture
@@ -27,12 +26,14 @@ async def look(server, tmp_path):
     )
     ctx = context(config)
 
-    async def ask(name: str, answer: Script | None = None, **options: Any) -> Page:
+    async def ask(name: str, answer: Script | None = None, **options: Any) -> ResultPage:
         if answer is not None:
             server[PATHS[name]] = answer
         provider = ENGINES[name]()
-        reach = Reach(provider, config.web.providers[name], ctx)
-        return await provider.search(Ask(options.pop("query", "tool crib"), **options), reach)
+        reach = ProviderClient(provider, config.web.providers[name], ctx)
+        return await provider.search(
+            SearchRequest(options.pop("query", "tool crib"), **options), reach
+        )
 
     yield ask
     await ctx.use(Egress).close()

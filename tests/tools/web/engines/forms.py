@@ -8,12 +8,9 @@ from collections.abc import Callable, Sequence
 from html import escape
 from urllib.parse import quote
 
-from toolcrib.web.providers.bing import Bing
-from toolcrib.web.providers.bing_images import BingImages
-from toolcrib.web.providers.brave_html import BraveHtml
-from toolcrib.web.providers.duckduckgo import DuckDuckGo
-from toolcrib.web.providers.duckduckgo_images import DuckDuckGoImages
-from toolcrib.web.providers.duckduckgo_lite import DuckDuckGoLite
+from toolcrib.web.providers.bing import Bing, BingImages
+from toolcrib.web.providers.brave import BraveHtml
+from toolcrib.web.providers.duckduckgo import DuckDuckGo, DuckDuckGoImages, DuckDuckGoLite
 from toolcrib.web.providers.google import Google
 from toolcrib.web.providers.mojeek import Mojeek
 from toolcrib.web.providers.startpage import Startpage

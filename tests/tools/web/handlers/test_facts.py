@@ -7,12 +7,12 @@ import json
 
 import pytest
 
-from toolcrib.web.conversion.document import Facts, Raw
 from toolcrib.web.handlers import Handlers
+from toolcrib.web.page import Facts, RawPage
 
 
 def facts(body: str) -> Facts:
-    raw = Raw("https://site.example/", "text/html", "utf-8", body.encode())
+    raw = RawPage("https://site.example/", "text/html", "utf-8", body.encode())
     return Handlers().convert(raw).facts
 
 

@@ -8,8 +8,8 @@ import json
 
 import pytest
 
-from toolcrib.web.conversion.document import Document, Link, Raw
 from toolcrib.web.handlers import Handlers
+from toolcrib.web.page import Link, Page, RawPage
 
 URL = "https://site.example/feeds/all.xml"
 DC = 'xmlns:dc="http://purl.org/dc/elements/1.1/"'
@@ -31,9 +31,9 @@ RSS = f"""<?xml version="1.0" encoding="utf-8"?>
 </channel></rss>"""
 
 
-def read(body: str | bytes, kind: str = "application/xml", form: str = "markdown") -> Document:
+def read(body: str | bytes, kind: str = "application/xml", form: str = "markdown") -> Page:
     body = body.encode() if isinstance(body, str) else body
-    return Handlers().convert(Raw(URL, kind, "", body, form))
+    return Handlers().convert(RawPage(URL, kind, "", body, form))
 
 
 def test_rss_has_a_heading_for_each_item():

@@ -9,8 +9,8 @@ import pytest
 
 from tests.servers.scripted import Answer
 from toolcrib.core.errors import BadInput, Internal, UnsupportedContent
-from toolcrib.web.conversion.document import Document, Raw
 from toolcrib.web.handlers import Handlers
+from toolcrib.web.page import Page, RawPage
 
 URL = "https://site.example/a/page"
 PNG = (
@@ -21,9 +21,9 @@ PNG = (
 )
 
 
-def read(body: bytes | str, kind: str = "", charset: str = "", form: str = "markdown") -> Document:
+def read(body: bytes | str, kind: str = "", charset: str = "", form: str = "markdown") -> Page:
     body = body.encode() if isinstance(body, str) else body
-    return Handlers().convert(Raw(URL, kind, charset, body, form))
+    return Handlers().convert(RawPage(URL, kind, charset, body, form))
 
 
 @pytest.mark.rows("A24", "D23", "B18")
@@ -164,8 +164,8 @@ def test_plain_text_stays_with_its_line_ends_mended():
     assert read("a\r\nb\n\n\n\tc  ", "text/plain").text == "a\nb\n\n\n\tc  "
 
 
-def thing(raw: Raw) -> Document:
-    return Document(raw.body.decode("utf-8", "replace").upper(), "thing", "A thing")
+def thing(raw: RawPage) -> Page:
+    return Page(raw.body.decode("utf-8", "replace").upper(), "thing", "A thing")
 
 
 @pytest.mark.rows("B18")
@@ -180,7 +180,7 @@ def test_a_handler_of_ones_own_comes_first(added):
         "text/*": "text/html",
         "application/*": "application/json",
     }
-    raw = Raw(URL, kinds.get(added, added), "", b"<p>x")
+    raw = RawPage(URL, kinds.get(added, added), "", b"<p>x")
     assert handlers.convert(raw).text == "<P>X"
     assert handlers.find(raw.media_type) is thing
 
@@ -189,7 +189,7 @@ def test_documents_are_read_once_there_is_a_handler_for_them():
     handlers = Handlers()
     handlers.add("application/pdf", thing)
     for kind in ("application/pdf", "application/octet-stream", ""):
-        assert handlers.convert(Raw(URL, kind, "", b"%PDF-1.7")).kind == "thing"
+        assert handlers.convert(RawPage(URL, kind, "", b"%PDF-1.7")).kind == "thing"
 
 
 @pytest.mark.parametrize("kind", ["", "html", "/", "a/", "/b"])
@@ -206,14 +206,14 @@ def test_what_a_handler_throws_is_an_error_of_the_page():
     handlers.add("text/b", lambda raw: "no document")
     for kind in ("text/a", "text/b"):
         with pytest.raises(Internal, match=kind):
-            handlers.convert(Raw(URL, kind, "", b"x"))
+            handlers.convert(RawPage(URL, kind, "", b"x"))
 
     def picky(raw):
         raise BadInput("Not today.")
 
     handlers.add("text/c", picky)
     with pytest.raises(BadInput):
-        handlers.convert(Raw(URL, "text/c", "", b"x"))
+        handlers.convert(RawPage(URL, "text/c", "", b"x"))
 
 
 @pytest.fixture
@@ -231,8 +231,8 @@ def plugins(tmp_path, monkeypatch):
         "nothing = crib_things_sample:NOTHING\n"
     )
     (package / "crib_things_sample.py").write_text(
-        "from toolcrib.web.conversion.document import Document\n"
-        "def convert(raw):\n    return Document('converted', 'thing')\n"
+        "from toolcrib.web.page import Page\n"
+        "def convert(raw):\n    return Page('converted', 'thing')\n"
         "KINDS = {'application/x-two': convert, '+three': convert}\n"
         "NOTHING = 3\n"
     )
@@ -245,8 +245,8 @@ def plugins(tmp_path, monkeypatch):
 def test_packages_bring_handlers_and_a_broken_one_harms_nothing(plugins):
     handlers = Handlers()
     for kind in ("application/x-one", "application/x-two", "application/a+three"):
-        assert handlers.convert(Raw(URL, kind, "", b"x")).text == "converted"
-    assert handlers.convert(Raw(URL, "text/plain", "", b"x")).text == "x"
+        assert handlers.convert(RawPage(URL, kind, "", b"x")).text == "converted"
+    assert handlers.convert(RawPage(URL, "text/plain", "", b"x")).text == "x"
     told = " ".join(handlers.warnings)
     assert len(handlers.warnings) == 2
     assert "'absent'" in told

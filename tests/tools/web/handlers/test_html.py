@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from toolcrib.web.conversion.document import Document, Link, Picture, Raw
-from toolcrib.web.conversion.navigation import MAX_BYTES
+from toolcrib.web.converters.html import MAX_NAVIGATION_BYTES
 from toolcrib.web.handlers import Handlers
+from toolcrib.web.page import Link, Page, Picture, RawPage
 
 URL = "https://site.example/a/page?x=1"
 BASE = "https://site.example"
 
 
-def read(body: str, form: str = "markdown") -> Document:
-    return Handlers().convert(Raw(URL, "text/html", "utf-8", body.encode(), form))
+def read(body: str, form: str = "markdown") -> Page:
+    return Handlers().convert(RawPage(URL, "text/html", "utf-8", body.encode(), form))
 
 
 @pytest.mark.rows("B19")
@@ -118,7 +118,7 @@ def test_navigation_stands_apart(form):
 def test_navigation_is_bounded_and_says_so():
     links = "".join(f"<li><a href=/{n}>Entry number {n}</a></li>" for n in range(2_000))
     page = read(f"<nav><ul>{links}</ul></nav><p>Words.")
-    assert len(page.navigation.encode()) <= MAX_BYTES
+    assert len(page.navigation.encode()) <= MAX_NAVIGATION_BYTES
     assert page.navigation.endswith("(cut here)")
     assert page.text == "Words."
     assert read("<p>Words.").navigation == ""

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcrib.files.content.image_formats import picture_of
-from toolcrib.web.conversion.document import Document, Raw
+from toolcrib.files.content.kinds import picture_of
 from toolcrib.web.handlers import Handlers
+from toolcrib.web.page import Page, RawPage
 
 PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + struct.pack(">II", 640, 480) + b"\x08\x06\0\0\0"
 GIF = b"GIF89a" + struct.pack("<HH", 30, 20) + bytes(10)
@@ -34,9 +34,9 @@ VP8 = b"RIFF\x24\0\0\0WEBPVP8 \x0a\0\0\0\0\0\0\x9d\x01\x2a" + struct.pack("<HH",
 AVIF = b"\0\0\0\x1cftypavif" + bytes(30) + b"\0\0\0\x14ispe\0\0\0\0" + struct.pack(">II", 7, 9)
 
 
-def read(body: bytes | str, kind: str = "image/png", form: str = "markdown") -> Document:
+def read(body: bytes | str, kind: str = "image/png", form: str = "markdown") -> Page:
     body = body.encode() if isinstance(body, str) else body
-    return Handlers().convert(Raw("https://site.example/i", kind, "", body, form))
+    return Handlers().convert(RawPage("https://site.example/i", kind, "", body, form))
 
 
 @pytest.mark.rows("A24", "D23")

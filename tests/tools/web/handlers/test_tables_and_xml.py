@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from toolcrib.web.conversion.document import Document, Raw
 from toolcrib.web.handlers import Handlers
+from toolcrib.web.page import Page, RawPage
 
 
-def read(body: str | bytes, kind: str, form: str = "markdown") -> Document:
+def read(body: str | bytes, kind: str, form: str = "markdown") -> Page:
     body = body.encode() if isinstance(body, str) else body
-    return Handlers().convert(Raw("https://site.example/f", kind, "", body, form))
+    return Handlers().convert(RawPage("https://site.example/f", kind, "", body, form))
 
 
 @pytest.mark.rows("B22")

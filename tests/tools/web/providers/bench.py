@@ -15,8 +15,7 @@ from toolcrib.core.errors import ToolError
 from toolcrib.core.services import Services
 from toolcrib.core.session import Session
 from toolcrib.core.web_settings import ProviderConfig
-from toolcrib.web.provider_api.client import Reach
-from toolcrib.web.provider_api.provider import Ask, Found, Page
+from toolcrib.web.provider import ProviderClient, ResultPage, SearchRequest, SearchResult
 from toolcrib.web.providers import Providers
 
 KEY = "sesame/open+123"
@@ -42,14 +41,14 @@ class Bench:
             invoke=_never,
         )
 
-    async def page(self, name: str, query: str = "q", **ask: Any) -> Page:
+    async def page(self, name: str, query: str = "q", **ask: Any) -> ResultPage:
         """What the provider gives."""
         provider = self.services.use(Providers).named(name)
         settings = self.services.config.web.providers.get(name, ProviderConfig())
-        reach = Reach(provider, settings, self.ctx)
-        return await provider.search(Ask(query, **ask), reach)
+        reach = ProviderClient(provider, settings, self.ctx)
+        return await provider.search(SearchRequest(query, **ask), reach)
 
-    async def results(self, name: str, query: str = "q", **ask: Any) -> tuple[Found, ...]:
+    async def results(self, name: str, query: str = "q", **ask: Any) -> tuple[SearchResult, ...]:
         return (await self.page(name, query, **ask)).results
 
     async def error(self, name: str, query: str = "q", **ask: Any) -> ToolError:

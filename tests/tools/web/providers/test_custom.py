@@ -11,8 +11,7 @@ import pytest
 
 from toolcrib.core.errors import BadInput
 from toolcrib.toolbox import Toolbox
-from toolcrib.web.provider_api.client import Reach
-from toolcrib.web.provider_api.provider import Ask, Found, Page, Provider
+from toolcrib.web.provider import Provider, ProviderClient, ResultPage, SearchRequest, SearchResult
 from toolcrib.web.providers import Providers
 
 
@@ -24,9 +23,9 @@ class Mine(Provider):
     base_url = "https://mine.example"
     max_chars = 20
 
-    async def search(self, ask: Ask, reach: Reach) -> Page:
+    async def search(self, ask: SearchRequest, reach: ProviderClient) -> ResultPage:
         """Results."""
-        return Page((Found(f"On {ask.query}", "https://example.org/?a=%26"),))
+        return ResultPage((SearchResult(f"On {ask.query}", "https://example.org/?a=%26"),))
 
 
 @pytest.mark.rows("B10")
@@ -70,7 +69,7 @@ def test_a_wrong_name():
 
 
 MODULE = '''
-from toolcrib.web.provider_api.provider import Found, Page, Provider
+from toolcrib.web.provider import SearchResult, ResultPage, Provider
 
 class Good(Provider):
     """Good."""
@@ -79,7 +78,7 @@ class Good(Provider):
     base_url = "https://good.example"
     async def search(self, ask, reach):
         """Results."""
-        return Page((Found("Good " + ask.query, "https://example.org/good"),))
+        return ResultPage((SearchResult("Good " + ask.query, "https://example.org/good"),))
 
 class Nameless(Provider):
     """No name."""

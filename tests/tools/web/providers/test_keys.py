@@ -11,7 +11,7 @@ from tests.servers.scripted import Answer
 from tests.tools.web.providers.bench import KEY, answer
 from toolcrib.core.config import Config
 from toolcrib.toolbox import Toolbox
-from toolcrib.web.provider_api.client import Reach
+from toolcrib.web.provider import ProviderClient
 from toolcrib.web.providers import Providers
 
 FOUND = {"title": "One", "url": "https://example.org/?a=b%26c", "content": "About"}
@@ -52,7 +52,7 @@ async def test_a_key_is_seen_by_nobody(server, tmp_path, monkeypatch, capfd, sta
 @pytest.mark.rows("D09")
 async def test_a_key_is_not_in_what_debuggers_print(bench):
     provider = bench.services.use(Providers).named("tavily")
-    reach = Reach(provider, bench.services.config.web.providers["tavily"], bench.ctx)
+    reach = ProviderClient(provider, bench.services.config.web.providers["tavily"], bench.ctx)
     assert reach.key == KEY
     for shown in (repr(reach), str(reach), repr(bench.services.config)):
         assert KEY not in shown

@@ -11,7 +11,7 @@ from tests.servers.scripted import Answer
 from tests.tools.web.providers.bench import KEY, OPEN, answer
 from toolcrib.core.errors import HttpStatus, RateLimited
 from toolcrib.core.web_settings import ProviderConfig
-from toolcrib.web.provider_api.client import Reach
+from toolcrib.web.provider import ProviderClient
 from toolcrib.web.providers import Providers
 from toolcrib.web.providers.wikipedia import edition
 
@@ -106,7 +106,7 @@ def test_a_language_is_a_known_form_or_nothing(text, code):
 )
 async def test_the_edition_of_wikipedia_comes_from_the_region(bench, monkeypatch, region, host):
     provider = bench.services.use(Providers).named("wikipedia")
-    reach = Reach(provider, ProviderConfig(), bench.ctx)
+    reach = ProviderClient(provider, ProviderConfig(), bench.ctx)
     asked = reach.at(f"https://{edition(region) or 'en'}.wikipedia.org")
     assert asked.base_url == f"https://{host}.wikipedia.org"
     assert reach.base_url == "https://en.wikipedia.org"
@@ -378,9 +378,9 @@ async def test_an_optional_key_is_sent_only_where_it_is_configured(
     await bench.page(name)
     assert "never-named" not in repr(bench.sent)
     config = ProviderConfig(base_url=server.url, api_key_env="TEST_KEY")
-    from toolcrib.web.provider_api.provider import Ask
+    from toolcrib.web.provider import SearchRequest
 
-    await provider.search(Ask("q"), Reach(provider, config, bench.ctx))
+    await provider.search(SearchRequest("q"), ProviderClient(provider, config, bench.ctx))
     carried = [*bench.sent.headers.values(), *bench.sent.query.values()]
     assert KEY in carried or f"Bearer {KEY}" in carried
 

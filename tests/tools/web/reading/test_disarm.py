@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from toolcrib.web.pages.neutralize import disarm
+from toolcrib.web.neutralizer import neutralize
 
 SECRET = "s3cr3t"
 CARRIERS = [
@@ -61,11 +61,11 @@ CARRIERS = [
 
 @pytest.mark.parametrize("carrier", CARRIERS)
 def test_nothing_is_carried_out(carrier):
-    done = disarm(f"before\n\n{carrier}\n\nafter")
+    done = neutralize(f"before\n\n{carrier}\n\nafter")
     assert SECRET not in done
     assert done.startswith("before\n\n")
     assert done.endswith("after")
-    assert disarm(done) == done
+    assert neutralize(done) == done
     assert "![" not in done
 
 
@@ -89,7 +89,7 @@ def test_nothing_is_carried_out(carrier):
     ],
 )
 def test_what_is_left(text, expected):
-    assert disarm(text) == expected
+    assert neutralize(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_what_is_left(text, expected):
     ],
 )
 def test_harmless_text_stays(text):
-    assert disarm(text) == text
+    assert neutralize(text) == text
 
 
 PIECES = st.sampled_from(
@@ -146,9 +146,9 @@ PIECES = st.sampled_from(
 @given(st.lists(PIECES, max_size=12).map("".join))
 @example("!![[z](https://e.example/p)](q)")
 def test_no_image_is_left_and_twice_is_once(text):
-    done = disarm(text)
+    done = neutralize(text)
     assert "![" not in done
-    assert disarm(done) == done
+    assert neutralize(done) == done
 
 
 LINK = st.tuples(
@@ -181,13 +181,13 @@ FRAMES = st.sampled_from(
 @settings(max_examples=200)
 @given(st.lists(st.tuples(FRAMES, LINK).map(lambda p: p[0].format(p[1])), min_size=1, max_size=4))
 def test_no_query_survives_in_any_frame(parts):
-    assert SECRET not in disarm("\n\n".join(parts))
+    assert SECRET not in neutralize("\n\n".join(parts))
 
 
 @settings(max_examples=150)
 @given(st.lists(PIECES, max_size=8).map("".join))
 def test_no_target_keeps_a_query(text):
-    for target in re.findall(r"\]\(([^)\s]*)\)", disarm(text)):
+    for target in re.findall(r"\]\(([^)\s]*)\)", neutralize(text)):
         assert "?" not in target
 
 
@@ -196,4 +196,4 @@ def test_no_target_keeps_a_query(text):
     ["![", "[", "](", "[a](", "<img ", "<a b='", "https://", "(", "&#104;", "[r]: ", "](x(", "\\"],
 )
 def test_long_hostile_text_is_done_in_time(piece):
-    assert "![" not in disarm(piece * (300_000 // len(piece)))
+    assert "![" not in neutralize(piece * (300_000 // len(piece)))

@@ -9,7 +9,7 @@ import pytest
 from tests.servers.scripted import Answer
 from tests.tools.web import site_pages
 from tests.tools.web.site_pages import SENTENCES
-from toolcrib.execution.worker.workers import Workers
+from toolcrib.execution.workers import Workers
 from toolcrib.toolbox import Toolbox
 
 PHONE = "telephone 555 0199"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcrib.web.search.canonical import identity, is_within
+from toolcrib.web.search.fusion import identity, is_within
 
 SAME = [
     ("https://example.org/a", "http://EXAMPLE.org:80/a/"),

@@ -23,7 +23,7 @@ from tests.tools.web.made_up import (
 from toolcrib.core.context import Caller
 from toolcrib.toolbox import Toolbox
 from toolcrib.web.providers import Providers
-from toolcrib.web.search.verdicts import OFFLINE, STOP
+from toolcrib.web.search.failures import OFFLINE_HINT, OFFLINE_MESSAGE
 
 pytestmark = pytest.mark.rows("C030", "E50")
 
@@ -247,8 +247,8 @@ async def test_queries_at_once_do_not_wait_for_who_rests(settings):
         started = time.monotonic()
         failed = await box.call("web_search", {"queries": ["a", "b", "c"]})
         assert time.monotonic() - started < 9
-    assert failed.error.message == OFFLINE
-    assert failed.error.hint == STOP
+    assert failed.error.message == OFFLINE_MESSAGE
+    assert failed.error.hint == OFFLINE_HINT
 
 
 @pytest.mark.parametrize("names", [PAIR, ("alpha",)])
@@ -265,8 +265,8 @@ async def test_where_no_name_resolves_one_line_says_so(settings, names):
         for query in "ab":
             failed = await box.call("web_search", {"query": query})
             assert failed.error.code == "dns_failure"
-            assert failed.error.message == OFFLINE
-            assert failed.error.hint == STOP
+            assert failed.error.message == OFFLINE_MESSAGE
+            assert failed.error.hint == OFFLINE_HINT
             assert statuses(failed) == {
                 **dict.fromkeys(names, "dns_failure"),
                 "brave": "not_configured",

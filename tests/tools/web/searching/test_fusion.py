@@ -4,16 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcrib.web.provider_api.provider import Found
-from toolcrib.web.search.canonical import identity
-from toolcrib.web.search.fusion import fuse
+from toolcrib.web.provider import SearchResult
+from toolcrib.web.search.fusion import fuse, identity
 
 
-def found(*names: str) -> list[Found]:
-    return [Found(name.upper(), f"https://example.org/{name}") for name in names]
+def found(*names: str) -> list[SearchResult]:
+    return [SearchResult(name.upper(), f"https://example.org/{name}") for name in names]
 
 
-def titles(results: list[Found]) -> str:
+def titles(results: list[SearchResult]) -> str:
     return "".join(result.title for result in results)
 
 
@@ -30,8 +29,12 @@ def test_equal_scores_go_by_the_order_of_the_providers():
 
 
 def test_duplicates_are_merged_and_lack_nothing():
-    first = Found("A", "https://www.example.org/a?utm_source=x", "", "", extra={"engine": "1"})
-    second = Found("Longer A", "http://example.org/a/", "Text", "2026-01-02", extra={"age": "2 d"})
+    first = SearchResult(
+        "A", "https://www.example.org/a?utm_source=x", "", "", extra={"engine": "1"}
+    )
+    second = SearchResult(
+        "Longer A", "http://example.org/a/", "Text", "2026-01-02", extra={"age": "2 d"}
+    )
     (merged,) = fuse({"one": [first], "two": [second]})
     assert (merged.title, merged.url) == ("A", first.url)
     assert (merged.snippet, merged.published) == ("Text", "2026-01-02")
@@ -39,7 +42,7 @@ def test_duplicates_are_merged_and_lack_nothing():
 
 
 def test_the_better_place_gives_the_title():
-    low, high = found("x", "a"), [Found("Best", "https://example.org/a")]
+    low, high = found("x", "a"), [SearchResult("Best", "https://example.org/a")]
     assert fuse({"one": low, "two": high})[0].title == "Best"
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from toolcrib.core.errors import BadInput
-from toolcrib.web.search.regions import region_of
+from toolcrib.web.search.chain import region_of
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from tests.servers.scripted import Answer
 from toolcrib.core.errors import BadInput
 from toolcrib.text.tokens import estimate
-from toolcrib.tools.web.view.find import chunks_of, find, terms_of
+from toolcrib.tools.web.view.page_search import chunks_of, find, terms_of
 
 pytestmark = pytest.mark.rows("A21", "A14")
 

@@ -1,1 +1,1 @@
-"""What runs inside a boundary, before the program. Nothing else of toolcrib is there."""
+"""Code that another interpreter runs inside the sandbox, before the program."""

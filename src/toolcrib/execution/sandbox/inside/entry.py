@@ -1,4 +1,6 @@
-"""The last step before a confined program: limits, Landlock, seccomp, and then the program.
+"""Runs inside the sandbox: the last step before a confined program.
+
+It sets limits, Landlock and seccomp, and then becomes the program.
 
 All was worked out before, so only calls are made in here, by files that import nothing but
 what is built into the interpreter: this stands in the way of every run. They come to it
@@ -11,38 +13,38 @@ import marshal
 import posix
 import sys
 
-from toolcrib.execution.sandbox.inside.confinement import run
-from toolcrib.execution.sandbox.inside.supervisor import stage
-from toolcrib.execution.sandbox.inside.syscalls import Plan, Refused, tell
+from toolcrib.execution.sandbox.inside.confinement import confine_and_exec
+from toolcrib.execution.sandbox.inside.supervisor import supervise
+from toolcrib.execution.sandbox.inside.syscalls import LaunchPlan, StepFailed, send_status
 
 
 def main() -> None:
-    """Do it."""
+    """Follow the plan to the program, or report why not."""
     plan = read_plan(int(sys.argv[1]))
     status = plan["status"]
     try:
-        if plan["stage"]:
-            code = stage(plan, status)
+        if plan["supervised"]:
+            code = supervise(plan, status)
         else:
-            run(plan, status)
-    except Refused as error:
-        tell(status, "F", str(error))
+            confine_and_exec(plan, status)
+    except StepFailed as error:
+        send_status(status, "F", str(error))
         code = 126
     except OSError as error:
-        tell(status, "F", f"{error.strerror or error} {error.filename or ''}".strip())
+        send_status(status, "F", f"{error.strerror or error} {error.filename or ''}".strip())
         code = 126
     posix._exit(code)  # noqa: SLF001
 
 
-def read_plan(fd: int) -> Plan:
-    """What to do."""
+def read_plan(fd: int) -> LaunchPlan:
+    """The plan that the server wrote."""
     posix.lseek(fd, 0, 0)
     size = posix.fstat(fd).st_size
     data = posix.read(fd, size)
     while len(data) < size:
         data += posix.read(fd, size - len(data))
     posix.close(fd)
-    plan: Plan = marshal.loads(data)  # noqa: S302 - written by the server
+    plan: LaunchPlan = marshal.loads(data)  # noqa: S302 - written by the server
     return plan
 
 

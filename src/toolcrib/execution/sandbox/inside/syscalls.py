@@ -1,4 +1,4 @@
-"""System calls with what the interpreter has built in; ctypes takes as long as all the rest."""
+"""Runs inside the sandbox: system calls without ctypes, whose import takes too long."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    Plan = dict[str, Any]
+    LaunchPlan = dict[str, Any]
 else:
-    Plan = dict
+    LaunchPlan = dict
 
 NR_PRCTL = {"x86_64": 157, "aarch64": 167}
 NR_PRLIMIT = {"x86_64": 302, "aarch64": 261}
@@ -24,50 +24,50 @@ NEW_PROCESS_IDS = 0x20000000
 NR_PIDFD_OPEN, NR_PIDFD_GETFD = 434, 438
 SET_DEATH_SIGNAL, SET_DUMPABLE, DROP_BOUND, SUBREAPER, NO_NEW_PRIVS = 1, 4, 24, 36, 38
 WITH_LISTENER = 8 | 32  # once asked, only a kill interrupts
-RECEIVE, ANSWER, GO_ON = 0xC0502100, 0xC0182101, 1
-TRY_AGAIN = 11
+RECEIVE, ANSWER, CONTINUE = 0xC0502100, 0xC0182101, 1
+EAGAIN = 11
 AMBIENT, AMBIENT_CLEAR = 47, 4
-TAKE_TERMINAL = 0x540E
+TIOCSCTTY = 0x540E
 PATH_ONLY = 0x200000
 
 
-class Long(_ctypes._SimpleCData):  # type: ignore[type-arg]  # noqa: SLF001
+class CLong(_ctypes._SimpleCData):  # type: ignore[type-arg]  # noqa: SLF001
     """A number of the machine's size."""
 
     _type_ = "l"
 
 
-class _Call(_ctypes.CFuncPtr):
+class _SyscallFunction(_ctypes.CFuncPtr):
     _flags_ = _ctypes.FUNCFLAG_CDECL | _ctypes.FUNCFLAG_USE_ERRNO
-    _restype_ = Long
+    _restype_ = CLong
 
 
-class Refused(Exception):
+class StepFailed(Exception):
     """A step of the confinement did not work, so nothing is run."""
 
 
-_call = _Call(_ctypes.dlsym(_ctypes.dlopen(None, 0), "syscall"))  # type: ignore[arg-type]
-machine = posix.uname().machine
+_call = _SyscallFunction(_ctypes.dlsym(_ctypes.dlopen(None, 0), "syscall"))  # type: ignore[arg-type]
+MACHINE = posix.uname().machine
 
 
 def call(number: int, *arguments: Any) -> int:
     """A system call; minus the error number where it fails."""
-    done: int = _call(Long(number), *(Long(a) if isinstance(a, int) else a for a in arguments))
+    done: int = _call(CLong(number), *(CLong(a) if isinstance(a, int) else a for a in arguments))
     return done if done >= 0 else -int(_ctypes.get_errno())
 
 
-def must(what: str, done: int) -> int:
+def require(what: str, done: int) -> int:
     """What a call gave.
 
     Raises:
         Refused: it failed.
     """
     if done < 0:
-        raise Refused(f"{what}: {posix.strerror(-done)}")
+        raise StepFailed(f"{what}: {posix.strerror(-done)}")
     return done
 
 
-class Char(_ctypes._SimpleCData):  # type: ignore[type-arg]  # noqa: SLF001
+class CChar(_ctypes._SimpleCData):  # type: ignore[type-arg]  # noqa: SLF001
     """A byte."""
 
     _type_ = "c"
@@ -77,14 +77,14 @@ def buffer(size: int) -> Any:
     """Memory that the kernel can write to."""
 
     class Buffer(_ctypes.Array):  # type: ignore[type-arg]
-        _type_ = Char
+        _type_ = CChar
         _length_ = size
 
     return Buffer()
 
 
-def tell(fd: int, kind: str, text: str = "", error: int = 0) -> None:
-    """Say how far this got: R is ready, the others say why not, some with an error number."""
+def send_status(fd: int, kind: str, text: str = "", error: int = 0) -> None:
+    """Report how far this got: R is ready, the others say why not, some with an error number."""
     number = b"\0" + error.to_bytes(4, "little") if error else b""
     try:  # noqa: SIM105
         posix.write(fd, (kind + text).encode("utf-8", "replace") + number)
@@ -92,10 +92,10 @@ def tell(fd: int, kind: str, text: str = "", error: int = 0) -> None:
         pass
 
 
-def keep_only(*kept: int) -> None:
+def keep_only(*descriptors: int) -> None:
     """Close all descriptors but these and the first three."""
     low = 3
-    for fd in sorted(fd for fd in kept if fd >= 0):
+    for fd in sorted(fd for fd in descriptors if fd >= 0):
         posix.closerange(low, fd)
         low = fd + 1
     posix.closerange(low, 1 << 16)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from toolcrib.core.errors import NotFound, TooLarge, UnsupportedContent
 from toolcrib.files.content.faithful import FaithfulText
-from toolcrib.files.content.kinds import SNIFFED, kind_of
+from toolcrib.files.content.kinds import SAMPLE_BYTES, kind_of
 from toolcrib.files.paths import SafePath
 
 MAX_BYTES = 10_000_000
@@ -45,7 +45,7 @@ def load(path: SafePath) -> Loaded:
         data = handle.file.read(MAX_BYTES + 1)
         fingerprint = handle.fingerprint
         size = max(handle.size, len(data))
-    kind = kind_of(data[:SNIFFED])
+    kind = kind_of(data[:SAMPLE_BYTES])
     if kind is not None:
         raise UnsupportedContent(
             f"{path.display} is not text: {kind.name}, {size:,} bytes.",

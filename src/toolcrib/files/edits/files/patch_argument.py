@@ -8,9 +8,9 @@ from typing import Annotated, TypeAlias
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, Conflict, NotFound, ToolError
 from toolcrib.core.params import Param
-from toolcrib.files.changes.plan import Plan
+from toolcrib.files.changes.step import Step
+from toolcrib.files.content.display import counted
 from toolcrib.files.content.faithful import Splice
-from toolcrib.files.content.sizes import counted
 from toolcrib.files.edits.files.loader import Loaded, load, load_or_new, need_size
 from toolcrib.files.edits.files.report import Told
 from toolcrib.files.edits.patches.application import patched
@@ -86,7 +86,7 @@ def confined(patch: Patch, path: SafePath) -> Patch:
     return Patch(patch.text, tuple(parts))
 
 
-def planned(plan: Plan, part: Part) -> Told:
+def planned(plan: Step, part: Part) -> Told:
     """Add to a plan what one part of a patch does. It blocks.
 
     Raises:
@@ -110,7 +110,7 @@ def planned(plan: Plan, part: Part) -> Told:
         raise
 
 
-def _add(plan: Plan, path: SafePath, patch: FilePatch) -> Told:
+def _add(plan: Step, path: SafePath, patch: FilePatch) -> Told:
     loaded = load_or_new(path)
     if loaded.exists and loaded.text:
         raise Conflict(
@@ -126,7 +126,7 @@ def _add(plan: Plan, path: SafePath, patch: FilePatch) -> Told:
     return Told(path.display, line, "", text, notes, {"did": "add"})
 
 
-def _delete(plan: Plan, path: SafePath, patch: FilePatch) -> Told:
+def _delete(plan: Step, path: SafePath, patch: FilePatch) -> Told:
     if not patch.checked:
         with path.open_read() as handle:
             plan.delete(path, expected=handle.fingerprint)
@@ -142,7 +142,7 @@ def _delete(plan: Plan, path: SafePath, patch: FilePatch) -> Told:
     return Told(path.display, f"{path.display} deleted", data={"did": "delete"})
 
 
-def _update(plan: Plan, part: Part) -> Told:
+def _update(plan: Step, part: Part) -> Told:
     path, target = _standing(part), part.target
     if not part.patch.hunks and target is not None:
         plan.move(path, target)

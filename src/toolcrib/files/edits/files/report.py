@@ -9,7 +9,7 @@ from typing import Any
 from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
 from toolcrib.files.changes.changes import Changes
-from toolcrib.files.changes.plan import Plan
+from toolcrib.files.changes.step import Step
 from toolcrib.files.edits.preview import preview
 from toolcrib.files.edits.syntax_check import broken_by
 
@@ -48,7 +48,7 @@ def shown(files: Iterable[Told], lines: int = LINES) -> str:
     return "\n".join(part for part in parts if part)
 
 
-async def carry_out(plan: Plan, files: list[Told], text: str, ctx: Ctx) -> Result:
+async def carry_out(plan: Step, files: list[Told], text: str, ctx: Ctx) -> Result:
     """Make the changes, and answer with the text that tells of them."""
     applied = await ctx.use(Changes).apply(plan, ctx)
     if applied.note:

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from toolcrib.core.errors import BadInput
-from toolcrib.files.content.difference import Block, differences, unified
-from toolcrib.files.content.kinds import SNIFFED, kind_of
+from toolcrib.files.content.difference import DifferenceBlock, differences, unified
+from toolcrib.files.content.display import counted
+from toolcrib.files.content.kinds import SAMPLE_BYTES, kind_of
 from toolcrib.files.content.lines import TextFile
-from toolcrib.files.content.sizes import counted
 from toolcrib.files.handles import Handle
 from toolcrib.files.paths import SafePath
 from toolcrib.system.threads import Checkpoint
@@ -61,7 +61,7 @@ def compare_files(a: SafePath, b: SafePath, check: Checkpoint) -> tuple[str, dic
 
 def _side(path: SafePath, handle: Handle, check: Checkpoint) -> Side | None:
     """The file as lines; None for what is binary or too large."""
-    if handle.size > MAX_TEXT or kind_of(handle.file.read(SNIFFED)) is not None:
+    if handle.size > MAX_TEXT or kind_of(handle.file.read(SAMPLE_BYTES)) is not None:
         return None
     text = TextFile(handle.file, path.display, check)
     if text.size > MAX_TEXT:
@@ -90,7 +90,7 @@ def _compare_texts(
     return "\n".join(lines + _diff(a.lines, b.lines, blocks)), data
 
 
-def _diff(a: list[str], b: list[str], blocks: list[Block]) -> list[str]:
+def _diff(a: list[str], b: list[str], blocks: list[DifferenceBlock]) -> list[str]:
     out: list[str] = []
     size = 0
     for line in unified(a, b, blocks):
@@ -188,7 +188,7 @@ def _offset(left: bytes, right: bytes) -> int:
 
 def _kind(handle: Handle) -> str:
     handle.file.seek(0)
-    kind = kind_of(handle.file.read(SNIFFED))
+    kind = kind_of(handle.file.read(SAMPLE_BYTES))
     return kind.name if kind else "text"
 
 

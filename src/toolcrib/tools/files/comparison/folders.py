@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from toolcrib.core.errors import ToolError
-from toolcrib.files.content.sizes import counted, printable
+from toolcrib.files.content.display import counted, printable
 from toolcrib.files.handles import Entry
 from toolcrib.files.paths import SafePath
 from toolcrib.system.threads import Checkpoint

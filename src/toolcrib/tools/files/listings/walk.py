@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from toolcrib.core.errors import BadInput, ToolError
-from toolcrib.files.content.sizes import counted, printable, size_of
-from toolcrib.files.generated_folders import BULK
+from toolcrib.files.content.display import counted, printable, size_of
 from toolcrib.files.handles import Entry
+from toolcrib.files.path_rules import GENERATED_FOLDERS
 from toolcrib.files.paths import SafePath
 
 MAX_ENTRIES = 20_000
@@ -74,7 +74,7 @@ def walk(
 
 def is_bulk(entry: Entry) -> bool:
     """Whether it is a folder of what programs made or fetched."""
-    return entry.kind == "folder" and entry.name.casefold() in BULK
+    return entry.kind == "folder" and entry.name.casefold() in GENERATED_FOLDERS
 
 
 def _by_name(entry: Entry) -> tuple[bool, str, str]:

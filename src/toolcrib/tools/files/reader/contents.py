@@ -8,8 +8,7 @@ from dataclasses import replace
 from toolcrib.core.call import Image
 from toolcrib.core.errors import BadInput, TooLarge, UnsupportedContent
 from toolcrib.documents.kinds import BINARY, is_document, labelled_kind
-from toolcrib.files.content.image_formats import picture_of
-from toolcrib.files.content.kinds import SNIFFED, Kind, kind_of
+from toolcrib.files.content.kinds import SAMPLE_BYTES, Kind, kind_of, picture_of
 from toolcrib.files.content.lines import TextFile
 from toolcrib.files.handles import Handle
 from toolcrib.files.paths import SafePath
@@ -43,7 +42,7 @@ def read_part(
     """
     with _open(path) as handle:
         seen = (handle.absolute, handle.fingerprint)
-        head = handle.file.read(SNIFFED)
+        head = handle.file.read(SAMPLE_BYTES)
         kind = kind_of(head)
         if _needs_reader(head, kind, path.name):
             part = _document(path, handle, kind)

@@ -9,7 +9,7 @@ from itertools import islice
 
 from toolcrib.core.errors import BadInput, NoResults
 from toolcrib.files.content.lines import TextFile
-from toolcrib.files.content.regions import Found, Region, Word, find_regions, words_of
+from toolcrib.files.content.outline import FocusWord, FoundRegions, Region, find_regions, words_of
 from toolcrib.text.tokens import estimate
 from toolcrib.tools.files.reader.pages import facts
 from toolcrib.tools.files.reader.request import Part
@@ -92,7 +92,7 @@ def _quoted(words: Sequence[str]) -> str:
     return " or ".join(f"'{word}'" for word in words)
 
 
-def _lines(text: TextFile, spans: list[Span], words: Sequence[Word]) -> dict[int, str]:
+def _lines(text: TextFile, spans: list[Span], words: Sequence[FocusWord]) -> dict[int, str]:
     """The lines of all spans, each cut around the words where it is long."""
     wanted = {n for span in spans for n in range(span.first, span.last + 1 + AROUND)}
     last = max(wanted)
@@ -105,7 +105,7 @@ def _lines(text: TextFile, spans: list[Span], words: Sequence[Word]) -> dict[int
     return found
 
 
-def _clipped(line: str, words: Sequence[Word]) -> str:
+def _clipped(line: str, words: Sequence[FocusWord]) -> str:
     """A long line around the first places of the words in it."""
     if len(line) <= WIDE:
         return line
@@ -149,7 +149,7 @@ def _price(lines: dict[int, str], first: int, last: int) -> int:
     return estimate("\n".join(f"{n}|{lines.get(n, '')}" for n in range(first, last + 1))) + MARK
 
 
-def _shown(chosen: list[Span], lines: dict[int, str], found: Found) -> str:
+def _shown(chosen: list[Span], lines: dict[int, str], found: FoundRegions) -> str:
     out: list[str] = []
     done = 0
     for span in sorted(chosen, key=lambda s: s.first):
@@ -175,7 +175,7 @@ def _gap(first: int, last: int, span: Span | None) -> str:
     return f"[{which} left out{inside}]"
 
 
-def _footer(found: Found, left: list[Region], shown: int) -> str:
+def _footer(found: FoundRegions, left: list[Region], shown: int) -> str:
     notes = [f"{shown:,} of {len(found.regions):,} places shown, file of {found.lines:,} lines"]
     if found.partly:
         notes[0] += ", there may be more places"

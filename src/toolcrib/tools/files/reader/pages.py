@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from toolcrib.files.content.lines import Fits, Page, TextFile
-from toolcrib.files.content.outline import Entry, most_telling, outline
+from toolcrib.files.content.lines import FittingChars, LinePage, TextFile
+from toolcrib.files.content.outline import OutlineEntry, outermost, outline
 from toolcrib.files.edits.anchors import anchor
 from toolcrib.text.tokens import estimate, longest_head
 from toolcrib.tools.files.reader.request import Part, Request
@@ -48,8 +48,8 @@ def page_of(text: TextFile, display: str, size: int, request: Request, room: int
     return Part(f"{part.text}\n{shown}", part.data, part.next)
 
 
-def _page(text: TextFile, start: int, lines: int, request: Request, room: int) -> Page:
-    fits: Fits = partial(longest_head, max_tokens=room)
+def _page(text: TextFile, start: int, lines: int, request: Request, room: int) -> LinePage:
+    fits: FittingChars = partial(longest_head, max_tokens=room)
     if request.numbers or request.anchors:
         first = start if start > 0 else 100_000
         fits = partial(_numbered_head, first=first, max_tokens=room, anchors=request.anchors)
@@ -92,7 +92,7 @@ def numbered(text: str, first: int, *, anchors: bool = False, cut: tuple[int, in
     return "\n".join(shown) + ("\n" if ended else "")
 
 
-def _part(text: TextFile, page: Page, display: str, size: int, request: Request) -> Part:
+def _part(text: TextFile, page: LinePage, display: str, size: int, request: Request) -> Part:
     data = facts(text, size) | {
         "path": display,
         "start": page.first,
@@ -116,7 +116,7 @@ def _part(text: TextFile, page: Page, display: str, size: int, request: Request)
     return Part(shown, data, request.going_on(display, start, column) if more else None)
 
 
-def _end(request: Request, page: Page) -> int:
+def _end(request: Request, page: LinePage) -> int:
     end = request.end or 0
     return end if end > 0 or page.total is None else page.total + end + 1
 
@@ -131,7 +131,7 @@ def facts(text: TextFile, size: int) -> dict[str, Any]:
     }
 
 
-def _footer(text: TextFile, page: Page, size: int) -> str:
+def _footer(text: TextFile, page: LinePage, size: int) -> str:
     """What a reader cannot see: where the page stands, the encoding, the line ends."""
     notes = [] if page.whole else [_where(page, size)]
     return f"[{', '.join(notes + oddities(text))}]" if notes or oddities(text) else ""
@@ -149,7 +149,7 @@ def oddities(text: TextFile) -> list[str]:
     return notes
 
 
-def _where(page: Page, size: int) -> str:
+def _where(page: LinePage, size: int) -> str:
     total = f" of {page.total:,}" if page.total is not None else f", file of {size:,} bytes"
     if page.first is None:
         return f"lines {page.start} to {page.start + page.lines - 1} from the end{total}"
@@ -158,20 +158,20 @@ def _where(page: Page, size: int) -> str:
     return f"{where}{total}" + (f", cut after {page.column:,} characters" if page.column else "")
 
 
-def _outline(entries: list[Entry], room: int) -> str:
+def _outline(entries: list[OutlineEntry], room: int) -> str:
     """The entries that fit, the outer ones first, each as `line: text`."""
     low, high = 1, min(len(entries), max(room // 3, 1))
     while low < high:
         middle = (low + high + 1) // 2
-        if estimate(_listed(most_telling(entries, middle))) <= room:
+        if estimate(_listed(outermost(entries, middle))) <= room:
             low = middle
         else:
             high = middle - 1
-    kept = most_telling(entries, low)
+    kept = outermost(entries, low)
     left = len(entries) - len(kept)
     return f"Outline of the rest{f', {left:,} entries left out' if left else ''}:\n{_listed(kept)}"
 
 
-def _listed(entries: list[Entry]) -> str:
+def _listed(entries: list[OutlineEntry]) -> str:
     depths = {level: at for at, level in enumerate(sorted({entry.level for entry in entries}))}
     return "\n".join(f"{e.line}: {'  ' * min(depths[e.level], 4)}{e.text}" for e in entries)

@@ -7,7 +7,7 @@ from typing import Any
 
 from toolcrib.core.call import Image
 from toolcrib.core.errors import BadInput
-from toolcrib.files.content.lines import COUNTED, TextFile
+from toolcrib.files.content.lines import MAX_COUNTED_BYTES, TextFile
 
 MAX_LINES = 2000
 
@@ -39,7 +39,7 @@ class Request:
         if self.end is None:
             return start, most
         end = self.end
-        if (start < 0) != (end < 0) and text.size <= COUNTED:
+        if (start < 0) != (end < 0) and text.size <= MAX_COUNTED_BYTES:
             total = text.count()
             start = max(total + start + 1, 1) if start < 0 else start
             end = total + end + 1 if end < 0 else end

@@ -9,26 +9,25 @@ from typing import Any
 
 from toolcrib.core.call import ErrorInfo
 from toolcrib.core.errors import ToolError
-from toolcrib.web.conversion.navigation import CUT
-from toolcrib.web.pages.pages import PageText
+from toolcrib.web.page import CUT_MARK, Page
 
-MAX_URL = 500
+MAX_URL_CHARS = 500
 """Characters of a URL that the header shows."""
-MAX_BRIEF_URL = 150
+MAX_BRIEF_URL_CHARS = 150
 """The same where there is hardly room for a header."""
-SHORT = 1000
+SHORT_PAGE_CHARS = 1000
 """Characters of a page below which its menus may be what was looked for."""
-LEFT = 50
+MIN_LEFT_WORDS = 50
 """Words beside the main content, and at least as many as it has, that are told of."""
-MAX_HINT = 200
+MAX_HINT_CHARS = 200
 """Characters of a hint that the text of several pages shows."""
-MAX_FAILED = 300
+MAX_FAILED_URL_CHARS = 300
 """Characters of the URL of a page that could not be read."""
-NAVIGATION = "Navigation:"
+NAVIGATION_HEADING = "Navigation:"
 
 
 def header(
-    page: PageText, notes: Sequence[str] = (), outline: str = "", *, navigation: bool = False
+    page: Page, notes: Sequence[str] = (), outline: str = "", *, navigation: bool = False
 ) -> str:
     """The lines over a page, provenance first."""
     facts = [f"HTTP {page.status}", page.content_type or "no content type"]
@@ -41,19 +40,19 @@ def header(
     if page.redirects:
         facts.append(f"redirected from {page.redirects[0].source[:200]}")
     lines = [f"Title: {page.title}"] if page.title else []
-    lines += [f"URL: {page.url[:MAX_URL]}", ", ".join(facts)]
+    lines += [f"URL: {page.url[:MAX_URL_CHARS]}", ", ".join(facts)]
     left_out = _left_out(page, navigation=navigation)
     return "\n".join(filter(None, [*lines, *notes, *page.notes, *left_out, outline]))
 
 
-def brief_header(page: PageText, notes: Sequence[str] = ()) -> str:
+def brief_header(page: Page, notes: Sequence[str] = ()) -> str:
     """The URL and one line, for an answer that has no room for more."""
     facts = ["stale copy"] if page.stale else []
     facts += [*notes, *page.notes[:1]]
-    return "\n".join(filter(None, [f"URL: {page.url[:MAX_BRIEF_URL]}", "; ".join(facts)]))
+    return "\n".join(filter(None, [f"URL: {page.url[:MAX_BRIEF_URL_CHARS]}", "; ".join(facts)]))
 
 
-def facts_of(page: PageText) -> dict[str, Any]:
+def facts_of(page: Page) -> dict[str, Any]:
     """The same as JSON values."""
     return {
         "final_url": page.url,
@@ -81,35 +80,35 @@ def facts_of(page: PageText) -> dict[str, Any]:
     }
 
 
-def failed_data(asked: str, error: ToolError) -> dict[str, Any]:
+def failed_data(url: str, error: ToolError) -> dict[str, Any]:
     """A page that could not be read, as JSON values."""
     info = ErrorInfo.of(error)
-    told = {"code": info.code, "message": info.message, "hint": info.hint}
-    return {"url": asked, "status": "error", "error": told}
+    values = {"code": info.code, "message": info.message, "hint": info.hint}
+    return {"url": url, "status": "error", "error": values}
 
 
-def failed_text(asked: str, error: ToolError) -> str:
+def failed_text(url: str, error: ToolError) -> str:
     """A page that could not be read, as a model reads it."""
-    told = f"URL: {asked[:MAX_FAILED]}\nError ({error.stable_code}): {error.message}"
-    return f"{told}\n{error.hint[:MAX_HINT]}" if error.hint else told
+    text = f"URL: {url[:MAX_FAILED_URL_CHARS]}\nError ({error.stable_code}): {error.message}"
+    return f"{text}\n{error.hint[:MAX_HINT_CHARS]}" if error.hint else text
 
 
-def _left_out(page: PageText, *, navigation: bool) -> list[str]:
+def _left_out(page: Page, *, navigation: bool) -> list[str]:
     parts = []
-    if page.navigation and not navigation and len(page.text) < SHORT:
+    if page.navigation and not navigation and len(page.text) < SHORT_PAGE_CHARS:
         parts.append("menus (navigation=true)")
-    if page.left >= max(LEFT, page.choice.words if page.choice else 0):
+    if page.left >= max(MIN_LEFT_WORDS, page.choice.words if page.choice else 0):
         parts.append(f"{page.left:,} words beside the main content (whole=true)")
     if page.hidden:
         parts.append(f"{page.hidden} hidden part{'s' if page.hidden > 1 else ''}")
     return [f"Left out: {', '.join(parts)}"] if parts else []
 
 
-def _extraction(page: PageText) -> dict[str, Any]:
+def _extraction(page: Page) -> dict[str, Any]:
     choice = page.choice
     if choice is None:
         return {}
-    told = {
+    values = {
         "method": choice.method,
         "readable": choice.readable,
         "fallback": bool(choice.reason),
@@ -120,9 +119,9 @@ def _extraction(page: PageText) -> dict[str, Any]:
         "words_left": choice.left,
         "navigation_detected": bool(page.navigation),
         "navigation_chars": len(page.navigation),
-        "navigation_truncated": page.navigation.endswith(CUT),
+        "navigation_truncated": page.navigation.endswith(CUT_MARK),
     }
-    return {"html_extraction": told}
+    return {"html_extraction": values}
 
 
 def _utc(when: float, form: str) -> str:

@@ -10,21 +10,20 @@ from difflib import SequenceMatcher
 from toolcrib.core.errors import NotFound
 from toolcrib.text.passages import Heading, has_headings, outline
 from toolcrib.text.tokens import estimate
-from toolcrib.tools.web.view.find import distance
-from toolcrib.tools.web.view.normalization import folded
-from toolcrib.web.pages.pages import PageText
+from toolcrib.tools.web.view.page_search import distance, folded
+from toolcrib.web.page import Page
 
-LIST = "?"
+LIST_SECTIONS = "?"
 """The section that is the list of all sections."""
-LINES = 15
-SHORTEST = 6
+MAX_SUMMARY_LINES = 15
+MIN_SLIP_CHARS = 6
 """Letters and digits from which on a name may have a slip."""
-LETTERS = 8
+CHARS_PER_SLIP = 8
 """So many letters may have one slip, twice as many two."""
-MOST_SLIPS = 3
-MAX_COMPARED = 80
+MAX_SLIPS = 3
+MAX_COMPARED_CHARS = 80
 """Characters of a name that are compared."""
-START = 4
+ALIKE_CHARS = 4
 """Letters by which two words begin that count as alike."""
 _WORD = re.compile(r"[^\W_]+")
 _DIGITS = re.compile(r"\d+")
@@ -32,7 +31,7 @@ _NUMBER = re.compile(r"^(?:[0-9]+(?:\.[0-9]+)*|[a-z]|[ivxlc]+)[.):]?\s+")
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class PageSection:
     """What stands under a heading, its own headings included: `text[start:end]`.
 
     `others` are headings that fit the name as well.
@@ -44,12 +43,12 @@ class Section:
     others: tuple[str, ...] = ()
 
 
-def headings_of(page: PageText) -> list[Heading]:
+def headings_of(page: Page) -> list[Heading]:
     """The headings of a page in its order; none where `#` means something else."""
     return outline(page.text) if has_headings(page.kind, page.content_type, page.url) else []
 
 
-def section_named(name: str, headings: Sequence[Heading], length: int) -> Section:
+def section_named(name: str, headings: Sequence[Heading], length: int) -> PageSection:
     """The section that a name means: exact, its start, a part of it, or all but a slip.
 
     A number in the name is one in the heading: "Chapter 1" is not "Chapter 10".
@@ -73,16 +72,17 @@ def section_named(name: str, headings: Sequence[Heading], length: int) -> Sectio
     if not hits and ">" in wanted:
         hits = _under(wanted, headings)
     if not hits:
-        near = near_headings(name, headings)
+        nearest = near_headings(name, headings)
         raise NotFound(
             f"No heading of the page is like '{name[:80]}'.",
-            hint=f'Nearest: {_named(near)}. section="{LIST}" lists all {len(headings):,}.',
-            headings=[h.text for h in near],
+            hint=f"Nearest: {_heading_names(nearest)}. "
+            f'section="{LIST_SECTIONS}" lists all {len(headings):,}.',
+            headings=[h.text for h in nearest],
         )
     first = headings[hits[0]]
     end = next((h.start for h in headings[hits[0] + 1 :] if h.level <= first.level), length)
     others = tuple(dict.fromkeys(headings[n].text for n in hits[1:6]))
-    return Section(first, first.start, end, others)
+    return PageSection(first, first.start, end, others)
 
 
 def near_headings(name: str, headings: Sequence[Heading], count: int = 5) -> list[Heading]:
@@ -91,11 +91,11 @@ def near_headings(name: str, headings: Sequence[Heading], count: int = 5) -> lis
     by_title: dict[str, Heading] = {}
     for heading in headings:
         by_title.setdefault(_plain(heading.text), heading)
-    matcher = SequenceMatcher(b=wanted[:MAX_COMPARED], autojunk=False)
+    matcher = SequenceMatcher(b=wanted[:MAX_COMPARED_CHARS], autojunk=False)
     words = set(_WORD.findall(wanted))
 
     def likeness(title: str) -> float:
-        matcher.set_seq1(title[:MAX_COMPARED])
+        matcher.set_seq1(title[:MAX_COMPARED_CHARS])
         others = _WORD.findall(title)
         same = sum(1.0 if w in others else 0.7 * _begins_alike(w, others) for w in words)
         return matcher.ratio() + same / (len(words) or 1)
@@ -133,20 +133,20 @@ def summary(headings: Sequence[Heading], room: int) -> str:
         return ""
     chosen = list(headings)
     for level in range(6, 0, -1):
-        if len(chosen) <= LINES:
+        if len(chosen) <= MAX_SUMMARY_LINES:
             break
         fewer = [h for h in chosen if h.level < level]
         if len(fewer) < 2:
             break
         chosen = fewer
-    shown = chosen[:LINES]
-    while shown:
-        left = len(headings) - len(shown)
-        more = f'\n{left:,} more: section="{LIST}" lists all' if left else ""
-        text = f"Headings by offset:\n{listing(shown)}{more}"
+    displayed = chosen[:MAX_SUMMARY_LINES]
+    while displayed:
+        rest = len(headings) - len(displayed)
+        more = f'\n{rest:,} more: section="{LIST_SECTIONS}" lists all' if rest else ""
+        text = f"Headings by offset:\n{listing(displayed)}{more}"
         if estimate(text) <= room:
             return text
-        shown = shown[: len(shown) * 2 // 3]
+        displayed = displayed[: len(displayed) * 2 // 3]
     return ""
 
 
@@ -155,7 +155,7 @@ def _plain(text: str) -> str:
 
 
 def _begins_alike(word: str, others: Sequence[str]) -> bool:
-    return len(word) >= START and any(o[:START] == word[:START] for o in others)
+    return len(word) >= ALIKE_CHARS and any(o[:ALIKE_CHARS] == word[:ALIKE_CHARS] for o in others)
 
 
 def _hits(wanted: str, headings: Sequence[Heading]) -> list[int]:
@@ -171,7 +171,7 @@ def _hits(wanted: str, headings: Sequence[Heading]) -> list[int]:
         lambda title: title == unnumbered and not _NUMBER.match(title),
         re.compile(name).match,
         re.compile(rf"(?<!\w){name}").search,
-        re.compile(name).search if len(wanted) >= START else lambda _: False,
+        re.compile(name).search if len(wanted) >= ALIKE_CHARS else lambda _: False,
     )
     for number, check in enumerate(checks):
         both = zip(titles, titles if number == 1 else bare_titles, strict=True)
@@ -184,18 +184,18 @@ def _hits(wanted: str, headings: Sequence[Heading]) -> list[int]:
 def _with_slips(wanted: str, titles: Sequence[str]) -> list[int]:
     """The titles that differ from a name by a slip of the pen, those with the fewest first."""
     letters = "".join(_WORD.findall(wanted))
-    if len(letters) < SHORTEST:
+    if len(letters) < MIN_SLIP_CHARS:
         return []
-    most = min(max(len(letters) // LETTERS, 1), MOST_SLIPS)
+    max_slips = min(max(len(letters) // CHARS_PER_SLIP, 1), MAX_SLIPS)
     scored = []
     for number, title in enumerate(titles):
         others = "".join(_WORD.findall(title))
-        if abs(len(others) - len(letters)) > most or others[:1] != letters[:1]:
+        if abs(len(others) - len(letters)) > max_slips or others[:1] != letters[:1]:
             continue
         if _DIGITS.findall(title) != _DIGITS.findall(wanted):
             continue
-        wrong = distance(letters, others, most)
-        if wrong <= most:
+        wrong = distance(letters, others, max_slips)
+        if wrong <= max_slips:
             scored.append((wrong, number))
     return [number for _, number in sorted(scored)]
 
@@ -213,5 +213,5 @@ def _under(wanted: str, headings: Sequence[Heading]) -> list[int]:
     return under or (hits if len(hits) == 1 else [])
 
 
-def _named(headings: Sequence[Heading]) -> str:
+def _heading_names(headings: Sequence[Heading]) -> str:
     return ", ".join(f"'{h.text[:60]}'" for h in headings)

@@ -1,1 +1,0 @@
-"""Pieces of HTML and XML as text, addresses of links, feeds: for pages and documents alike."""

@@ -1,0 +1,668 @@
+"""The metadata of a page, by the rules that the reader modes of browsers follow."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urljoin, urlsplit
+
+from toolcrib.documents.reader.metadata_sources import (
+    ElementPlaces,
+    LinkedData,
+    MetaElements,
+    is_hidden,
+    line,
+    name_of,
+    phrase,
+    read_linked,
+    read_metas,
+    shortened,
+    text_in,
+    text_of,
+)
+
+if TYPE_CHECKING:
+    from turbohtml import Document as Tree
+    from turbohtml import Element
+
+
+# A title element holds several titles in a row, "Article | Section | Site" or "Site: Article".
+# Which part is the article's is decided by separators and numbers of words; where that leaves
+# too little, the whole stands.
+
+MAX_TITLE = 500
+_MAX_HEADINGS = 200
+_SEPARATORS = re.escape("|-\u2013\u2014\\/>\u00bb")
+_SEPARATOR = re.compile(rf"\s[{_SEPARATORS}]\s")
+_FIRST_PART = re.compile(rf"^[^{_SEPARATORS}]*[{_SEPARATORS}]")
+# A path of sections rather than a title with its site.
+_PATH = re.compile(r"\s[\\/>»]\s")
+_SPACE = re.compile(r"\s+")
+_FEW_WORDS = 4
+_LONG_TITLE, _SHORT_TITLE = 150, 15
+"""Characters of titles that are taken for a list of keywords, or for too little."""
+
+
+def whole_title(tree: Tree) -> str:
+    """The text of the page's title element, on one line."""
+    from turbohtml import Namespace
+
+    for element in tree.find_all("title")[:20]:
+        if element.namespace is Namespace.HTML:
+            return line(element.text, MAX_TITLE)
+    return ""
+
+
+def document_title(tree: Tree, whole: str) -> str:
+    """The part of `whole`, the text of the title element, that names this page."""
+    separators = list(_SEPARATOR.finditer(whole))
+    title, path = whole, False
+    if separators:
+        path = bool(_PATH.search(whole))
+        title = whole[: separators[-1].start()]
+        if _words(title) < 3:
+            title = _FIRST_PART.sub("", whole)
+    elif ": " in whole:
+        if not _has_heading(tree, whole):
+            title = _after_colon(whole)
+    elif not _SHORT_TITLE <= len(whole) <= _LONG_TITLE:
+        title = _only_heading(tree) or whole
+    title = title.strip()
+    count = _words(title)
+    if count <= _FEW_WORDS:
+        joined = _words(_SEPARATOR.sub("", whole))
+        if not path or count != joined - 1:
+            return whole
+    return title
+
+
+def _words(text: str) -> int:
+    """Pieces between white space; a space at the start counts as a word before it.
+
+    The limits on words are those of reader modes, which count so.
+    """
+    return len(_SPACE.split(text))
+
+
+def _after_colon(whole: str) -> str:
+    """What follows a colon; the whole where much stands before it."""
+    before, _, after = whole.partition(":")
+    last = whole.rpartition(":")[2]
+    if _words(last) < 3:
+        return after
+    return whole if _words(before) > 5 else last
+
+
+def _has_heading(tree: Tree, title: str) -> bool:
+    """Whether a main heading says just this, colon and all."""
+    for tag in ("h1", "h2"):
+        for heading in tree.find_all(tag)[:_MAX_HEADINGS]:
+            # White space inside it counts: reader modes compare the texts as they stand.
+            if text_of(heading, 2 * MAX_TITLE).strip() == title:
+                return True
+    return False
+
+
+def _only_heading(tree: Tree) -> str:
+    """The main heading of a page that has one."""
+    headings = tree.find_all("h1")[:2]
+    return line(text_of(headings[0], 2 * MAX_TITLE), MAX_TITLE) if len(headings) == 1 else ""
+
+
+# The byline as the page shows it: the first short text that is marked as the author's.
+
+MAX_BYLINE = 300
+_MAX_TEXT = 99
+"""Characters of a shown byline, white space inside it included."""
+_MAX_READ = 1_200
+"""Characters of a marked element that are read: much of them may be white space."""
+_MAX_CANDIDATES = 150
+_WORDS = ("byline", "author", "dateline", "writtenby")
+"""In a class or an id ("p-author" too) they mark a byline."""
+_MARKED = ",".join((
+    "[rel~=author]", "[itemprop*=author]",
+    *(f"[{name}*={word} i]" for name in ("class", "id") for word in _WORDS),
+))  # fmt: skip
+_ADDRESS = re.compile(r"\s*(?:https?:)?//|\s*www\.|\s*mailto:", re.IGNORECASE)
+_LABEL = re.compile(
+    r"\W*(?:(?:written |posted )?by|(?:about |follow )?(?:the |topic |our )?authors?|full bio"
+    r"|author bio|original poster|(?:about|contributors?|editors?))?\W*",
+    re.IGNORECASE,
+)
+_NOBODY = re.compile(
+    r"undefined|null|none|admin|administrator|@?handle|\d+|\{\{.*|%.*%", re.IGNORECASE
+)
+_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
+_USER = ".username,.bigusername,.PostUser-name"
+"""Forums name their writers so."""
+
+
+def author_name(text: str) -> str:
+    """The text as a name, or nothing if it is an address or what a template left."""
+    name = phrase(text, MAX_BYLINE).strip(" ,;")
+    if _ADDRESS.match(name) or _NOBODY.fullmatch(name) or _LABEL.fullmatch(name):
+        return ""
+    return name
+
+
+def candidates(tree: Tree) -> list[Element]:
+    """The elements that are marked as a byline, in the order of the page."""
+    return tree.select(_MARKED)[:_MAX_CANDIDATES]
+
+
+def visible_byline(marked: list[Element], places: ElementPlaces) -> str:
+    """The byline that reader modes show: the first one outside of what they drop."""
+    for element in marked:
+        if not _is_marked(element):
+            continue
+        text = text_of(element, _MAX_READ).strip()
+        if 0 < len(text) <= _MAX_TEXT and places.is_visible(element):
+            name = line(_inner_name(element) or text, MAX_BYLINE)
+            if not _LABEL.fullmatch(name):
+                return name
+    return ""
+
+
+def likely_byline(marked: list[Element], places: ElementPlaces) -> str:
+    """A byline in a page's header and the like, where reader modes do not look."""
+    for element in marked:
+        text = line(text_of(element, _MAX_READ) or element.attr("content") or "", MAX_BYLINE)
+        if 0 < len(text) <= _MAX_TEXT and not _YEAR.search(text) and places.is_own(element):
+            name = author_name(_inner_name(element) or text)
+            if name:
+                return name
+    return ""
+
+
+def user_byline(tree: Tree, places: ElementPlaces) -> str:
+    """The name of the first user that is shown, as forums mark them."""
+    users = (user for user in tree.select(_USER)[:_MAX_CANDIDATES] if places.is_own(user))
+    return next(filter(None, (author_name(text_of(user, _MAX_TEXT)) for user in users)), "")
+
+
+def _is_marked(element: Element) -> bool:
+    """Whether reader modes know the mark: `rel` must be the one word."""
+    if element.attr("rel") == "author" or "author" in (element.attr("itemprop") or ""):
+        return True
+    name = f"{element.attr('class') or ''} {element.attr('id') or ''}".lower()
+    return any(word in name for word in _WORDS)
+
+
+def _inner_name(element: Element) -> str:
+    """The name inside a byline, if its microdata tell which part that is."""
+    for part in islice(element.select("[itemprop*=name]"), 1):
+        return text_of(part, MAX_BYLINE) or part.attr("content") or ""
+    return ""
+
+
+MAX_DATE = 64
+_MAX_ITEMS = 20
+_MAX_TIMES = 100
+_PUBLISHED = (
+    "date", "dc.date", "dc.date.issued", "dcterms.date", "dcterms.created", "dcterms.issued",
+    "parsely-pub-date", "pubdate", "publish-date", "publish_date", "publication_date",
+    "sailthru.date", "datepublished", "og:published_time", "article.published", "created",
+    "cxenseparse:recs:publishtime", "citation_publication_date", "article:published",
+)  # fmt: skip
+_MODIFIED = (
+    "og:updated_time", "datemodified", "dcterms.modified", "dc.date.modified", "last-modified",
+    "revised", "article.updated", "article:modified",
+)  # fmt: skip
+_DATED = re.compile(r"(?:1[89]|20|21)\d\d\D?[01]\d")
+_UPDATED = re.compile(r"updated|modified")
+
+
+class Dates:
+    """The dates of one page; what is dear to find is looked for only when asked."""
+
+    def __init__(
+        self, tree: Tree, metas: MetaElements, linked: LinkedData, places: ElementPlaces
+    ) -> None:
+        self._tree = tree
+        self._metas = metas
+        self._linked = linked
+        self._places = places
+        self._items: list[Element] | None = None
+
+    def published(self) -> str:
+        """From the Open Graph, microdata, JSON-LD, other metas, or the first `time` shown."""
+        return (
+            _date(self._metas.get("article:published_time"))
+            or self._item("datePublished")
+            or self._linked_date("datePublished")
+            or _first(self._metas.get(name) for name in _PUBLISHED)
+            or self._time(updated=False)
+        )
+
+    def modified(self) -> str:
+        """From the Open Graph, microdata, JSON-LD, other metas, or a `time` that says so."""
+        return (
+            _date(self._metas.get("article:modified_time"))
+            or self._item("dateModified")
+            or self._linked_date("dateModified")
+            or _first(self._metas.get(name) for name in _MODIFIED)
+            or self._time(updated=True)
+        )
+
+    def _linked_date(self, name: str) -> str:
+        article = self._linked.article.get(name)
+        return _date(article if isinstance(article, str) else "") or _date(self._linked.text(name))
+
+    def _item(self, name: str) -> str:
+        """The first value of an `itemprop`: its machine form, else its text."""
+        if self._items is None:
+            self._items = self._tree.select("[itemprop*=date i]")[:_MAX_ITEMS]
+        for element in self._items:
+            if name.lower() in (element.attr("itemprop") or "").lower().split():
+                given = element.attr("content") or element.attr("datetime")
+                date = _date(given or text_of(element, MAX_DATE))
+                if date:
+                    return date
+        return ""
+
+    def _time(self, *, updated: bool) -> str:
+        """The first `time` of the page's own text that stands for a change, or for none."""
+        for element in self._tree.find_all("time")[:_MAX_TIMES]:
+            value = element.attr("datetime") or ""
+            says = bool(_UPDATED.search(name_of(element)))
+            if says is updated and _DATED.search(value) and self._places.is_own(element):
+                return line(value, MAX_DATE)
+        return ""
+
+
+def _first(texts: Iterable[str]) -> str:
+    return next(filter(None, map(_date, texts)), "")
+
+
+def _date(text: str) -> str:
+    """The text if it can be a date."""
+    short = line(text, MAX_DATE)
+    return short if any(character.isdigit() for character in short) else ""
+
+
+_TAG = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8}){0,4}")
+_MIN_CHARS = 120
+"""Characters of text under which its language is not guessed."""
+_ENOUGH = 2_000
+_SURE = 0.5
+_PARAGRAPHS = 30
+_TWO_LETTERS = {
+    "afr": "af", "amh": "am", "ara": "ar", "aze": "az", "bel": "be", "ben": "bn", "bul": "bg",
+    "cat": "ca", "ces": "cs", "cmn": "zh", "cym": "cy", "dan": "da", "deu": "de", "ell": "el",
+    "eng": "en", "epo": "eo", "est": "et", "eus": "eu", "fin": "fi", "fra": "fr", "gle": "ga",
+    "glg": "gl", "guj": "gu", "heb": "he", "hin": "hi", "hrv": "hr", "hun": "hu", "hye": "hy",
+    "ind": "id", "isl": "is", "ita": "it", "jav": "jv", "jpn": "ja", "kan": "kn", "kat": "ka",
+    "kaz": "kk", "khm": "km", "kor": "ko", "lat": "la", "lav": "lv", "lit": "lt", "mal": "ml",
+    "mar": "mr", "mkd": "mk", "mya": "my", "nep": "ne", "nld": "nl", "nob": "no", "nor": "no",
+    "ori": "or", "pan": "pa", "pes": "fa", "pol": "pl", "por": "pt", "ron": "ro", "rus": "ru",
+    "sin": "si", "slk": "sk", "slv": "sl", "sna": "sn", "spa": "es", "sqi": "sq", "srp": "sr",
+    "swe": "sv", "swh": "sw", "tam": "ta", "tel": "te", "tgl": "tl", "tuk": "tk", "tur": "tr",
+    "ukr": "uk", "urd": "ur", "uzb": "uz", "yid": "yi", "zho": "zh", "zul": "zu",
+    "som": "so", "tha": "th", "vie": "vi",  # codespell:ignore som,tha,vie
+}  # fmt: skip
+"""ISO 639-1 for 639-3."""
+
+
+def language_of(tree: Tree, metas: MetaElements) -> str:
+    """A language tag such as "de-CH", or empty where neither the page nor its text tells."""
+    root = tree.root
+    declared = [metas.get("content-language", "og:locale", "dc.language", "language")]
+    if root is not None:
+        declared[:0] = [root.attr("lang") or "", root.attr("xml:lang") or ""]
+    for text in declared:
+        tag = text[:60].strip().replace("_", "-")
+        if _TAG.fullmatch(tag):
+            return tag
+    return _guessed(tree)
+
+
+def _guessed(tree: Tree) -> str:
+    parts: list[str] = []
+    size = 0
+    for element in tree.find_all("p")[:_PARAGRAPHS]:
+        parts.append(text_of(element, _ENOUGH))
+        size += len(parts[-1])
+        if size > _ENOUGH:
+            break
+    body = tree.find("body")
+    text = " ".join(parts) if size >= _MIN_CHARS or body is None else text_of(body, _ENOUGH)
+    text = " ".join(text.split())
+    if len(text) < _MIN_CHARS:
+        return ""
+    from turbohtml.detect import LanguageDetection, detect_language
+
+    code = detect_language(text[:_ENOUGH], LanguageDetection(threshold=_SURE)).language or ""
+    return _TWO_LETTERS.get(code, code)
+
+
+MAX_LEAD = 2_000
+_MAX_PARAGRAPHS = 1_500
+_MAX_COUNTED = 1_000
+"""Characters of a paragraph that are weighed."""
+_MAX_CHARS = 200_000
+"""Characters of paragraphs after which no more of them are weighed."""
+_MIN_WEIGHED_CHARS, _SENTENCE = 25, 80
+_MIN_PAGE_CHARS = 500
+_LEVELS = 4
+_MAX_NAME = 1_000
+_MAIN_SHARE = 0.6
+_TAG_WEIGHTS = {"div": 5.0, "blockquote": 3.0, "td": 3.0, "form": -3.0, "li": -3.0}
+_GOOD = re.compile(r"article|body|content|entry|hentry|h-entry|main|page|post|text|blog|story")
+_BAD = re.compile(
+    r"-ad-|hidden|banner|combx|comment|com-|contact|foot|gdpr|masthead|media|meta|outbrain|promo"
+    r"|related|scroll|share|shoutbox|sidebar|skyscraper|sponsor|shopping|tags|widget"
+)
+_COMMAS = ",\u060c\ufe50\ufe10\ufe11\u2e41\u2e34\u2e32\uff0c"
+_COMMA = re.compile(f"[{_COMMAS}]")
+
+
+def lead_of(tree: Tree, places: ElementPlaces) -> str:
+    """The first paragraph of the part of the page that has the most and longest of them."""
+    paragraphs = _paragraphs(tree, places.is_visible)
+    if sum(paragraph.size for paragraph in paragraphs) < _MIN_PAGE_CHARS:
+        # Then the words in the names of its parts mislead, as in "layout-with-sidebar".
+        paragraphs = _paragraphs(tree, lambda element: not is_hidden(element)) or paragraphs
+    nearest = _nearest(paragraphs)
+    if nearest is None:
+        return _text(paragraphs[0]) if paragraphs else ""
+    whole = _main_part(paragraphs, nearest)
+    for paragraph in paragraphs:
+        chain = paragraph.chain
+        # Outside of the nearest part stand small prints too.
+        if nearest in chain or (whole in chain and paragraph.size > _SENTENCE):
+            text = _text(paragraph)
+            if text:
+                return text
+    return ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Paragraph:
+    """A paragraph that is shown: what it counts, and the elements around it, inner first."""
+
+    element: Element
+    size: int
+    weight: int
+    chain: list[Any]
+
+
+def _paragraphs(tree: Tree, is_seen: Callable[[Element], bool]) -> list[_Paragraph]:
+    found: list[_Paragraph] = []
+    left = _MAX_CHARS
+    for element in tree.find_all("p")[:_MAX_PARAGRAPHS]:
+        text = element.text
+        left -= len(text)
+        size = len(text.strip())
+        if size and is_seen(element):
+            commas = len(_COMMA.findall(text[:_MAX_COUNTED])) if size >= _MIN_WEIGHED_CHARS else 0
+            weight = 2 + commas + min(size // 100, 3) if size >= _MIN_WEIGHED_CHARS else 0
+            found.append(_Paragraph(element, size, weight, _chain(element)))
+        if left < 0:
+            break
+    return found
+
+
+def _chain(element: Element) -> list[Any]:
+    above: Any = element.parent
+    chain = []
+    while getattr(above, "tag", "html") != "html":
+        chain.append(above)
+        above = above.parent
+    return chain
+
+
+def _nearest(paragraphs: list[_Paragraph]) -> Any:
+    """The element whose paragraphs weigh most; the nearer it is to them, the more they count."""
+    weights: dict[Any, float] = {}
+    for paragraph in paragraphs:
+        if not paragraph.weight:
+            continue
+        for level, above in enumerate(paragraph.chain[:_LEVELS]):
+            if above not in weights:
+                weights[above] = _start(above)
+            weights[above] += paragraph.weight / (1, 2, 6, 9)[level]
+    return max(weights, key=weights.__getitem__, default=None)
+
+
+def _main_part(paragraphs: list[_Paragraph], nearest: Any) -> Any:
+    """The first element around `nearest` that holds most of what the page has to say.
+
+    The paragraphs of long texts are in several sections.
+    """
+    total = sum(paragraph.weight for paragraph in paragraphs)
+    above = nearest
+    while getattr(above, "tag", "body") != "body":
+        weight = sum(paragraph.weight for paragraph in paragraphs if above in paragraph.chain)
+        if weight >= _MAIN_SHARE * total:
+            return above
+        above = above.parent
+    return above
+
+
+def _start(element: Element) -> float:
+    """What an element weighs by its tag and its names."""
+    start = _TAG_WEIGHTS.get(element.tag, 0.0)
+    for name in (element.attr("class"), element.attr("id")):
+        if name:
+            low = name[:_MAX_NAME].lower()
+            start += 25 * (bool(_GOOD.search(low)) - bool(_BAD.search(low)))
+    return start
+
+
+def _text(paragraph: _Paragraph) -> str:
+    return line(text_of(paragraph.element, 2 * MAX_LEAD), MAX_LEAD)
+
+
+MAX_DESCRIPTION = 500
+MAX_SITE_NAME = 120
+MAX_ADDRESS = 2_000
+_ALIKE = 0.75
+_MAX_LINKS = 500
+_WEB = ("https://", "http://")
+_WORD = re.compile(r"\w+", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class PageMetadata:
+    """What a page says of itself; empty where it does not, each on one line.
+
+    Attributes:
+        title: of this page, without the site's name where that can be told apart.
+        byline: who wrote it, as reader modes show it: a name, names, or "By ...".
+        site_name: the name of the site or of the publisher.
+        excerpt: the page's summary, or its first paragraph.
+        published, modified: dates as the page writes them.
+        language: a tag such as "de-CH".
+        type: the Open Graph type ("article").
+        description: the summary for machines, at most 500 characters; never taken from the text.
+        image, canonical: absolute addresses.
+    """
+
+    title: str = ""
+    byline: str = ""
+    site_name: str = ""
+    excerpt: str = ""
+    published: str = ""
+    modified: str = ""
+    language: str = ""
+    type: str = ""
+    description: str = ""
+    image: str = ""
+    canonical: str = ""
+
+
+def read_meta(tree: Tree, url: str = "", *, excerpt: bool = True) -> PageMetadata:
+    """The metadata of a parsed page, with its scripts and its head still in the tree.
+
+    Nothing is changed in the tree, and hostile pages cost no more than some milliseconds
+    for each megabyte.
+
+    Args:
+        tree: turbohtml's document.
+        url: where the page came from, to make addresses absolute.
+        excerpt: look for one; without a summary that means to weigh all paragraphs.
+    """
+    metas, linked, places = read_metas(tree), read_linked(tree), ElementPlaces()
+    dates = Dates(tree, metas, linked, places)
+    return PageMetadata(
+        title=_title(tree, metas, linked),
+        byline=_byline(tree, metas, linked, places),
+        site_name=_site_name(metas, linked),
+        excerpt=_excerpt(tree, metas, linked, places) if excerpt else "",
+        published=dates.published(),
+        modified=dates.modified(),
+        language=language_of(tree, metas),
+        type=phrase(metas.get("og:type"), 60),
+        description=_description(metas, linked),
+        image=_absolute(tree, url, _image(metas, linked)),
+        canonical=_absolute(tree, url, _canonical(tree, metas)),
+    )
+
+
+def _title(tree: Tree, metas: MetaElements, linked: LinkedData) -> str:
+    """The article's name to machines, else a title in a meta, else the title element's part."""
+    whole = whole_title(tree)
+    given = _headline(tree, whole, linked) or metas.last(
+        "dc:title",
+        "dcterm:title",
+        "og:title",
+        "weibo:article:title",
+        "weibo:webpage:title",
+        "title",
+        "twitter:title",
+        "parsely-title",
+    )
+    return phrase(given, MAX_TITLE) or document_title(tree, whole)
+
+
+def _headline(tree: Tree, whole: str, linked: LinkedData) -> str:
+    """The name of the article, or its headline where only that is like the page's title.
+
+    Some sites put their own name there, some a tagline into the headline.
+    """
+    name, headline = linked.article.get("name"), linked.article.get("headline")
+    if isinstance(name, str) and isinstance(headline, str) and name != headline:
+        title = document_title(tree, whole)
+        if _likeness(headline, title) > _ALIKE >= _likeness(name, title):
+            return headline.strip()
+        return name.strip()
+    return next((text.strip() for text in (name, headline) if isinstance(text, str)), "")
+
+
+def _likeness(text: str, title: str) -> float:
+    """The share of the title, in characters, that is made of words of the text."""
+    known = set(_WORD.findall(text[:MAX_TITLE].lower()))
+    words = _WORD.findall(title.lower())
+    if not known or not words:
+        return 0.0
+    other = " ".join(word for word in words if word not in known)
+    return 1 - len(other) / len(" ".join(words))
+
+
+def _byline(tree: Tree, metas: MetaElements, linked: LinkedData, places: ElementPlaces) -> str:
+    named = [
+        _authors(linked),
+        metas.last("dc:creator"),
+        metas.last("dcterm:creator"),
+        metas.last("author"),
+        metas.last("parsely-author"),
+        metas.last("article:author"),
+    ]
+    name = next(filter(None, map(author_name, named)), "")
+    if name:
+        return name
+    marked = candidates(tree)
+    if byline := visible_byline(marked, places):
+        return byline
+    return (
+        author_name(linked.names("author"))
+        or author_name(metas.get("author", "citation_author", "sailthru.author"))
+        or likely_byline(marked, places)
+        or user_byline(tree, places)
+    )
+
+
+def _authors(linked: LinkedData) -> str:
+    """The authors of the article whose names stand right there."""
+    author = linked.article.get("author")
+    if isinstance(author, dict):
+        author = [author]
+    # Of a list whose first entry has no name they take none.
+    if not (isinstance(author, list) and author and isinstance(author[0], dict)):
+        return ""
+    if not isinstance(author[0].get("name"), str):
+        return ""
+    named = (one.get("name") for one in author[:20] if isinstance(one, dict))
+    return ", ".join(name.strip() for name in named if isinstance(name, str))
+
+
+def _site_name(metas: MetaElements, linked: LinkedData) -> str:
+    publisher = linked.article.get("publisher")
+    named = publisher.get("name") if isinstance(publisher, dict) else ""
+    places = (
+        named if isinstance(named, str) else "",
+        metas.last("og:site_name"),
+        metas.get("application-name"),
+        linked.names("publisher"),
+    )
+    return next(filter(None, (phrase(text, MAX_SITE_NAME) for text in places)), "")
+
+
+def _excerpt(tree: Tree, metas: MetaElements, linked: LinkedData, places: ElementPlaces) -> str:
+    described = linked.article.get("description")
+    given = (described.strip() if isinstance(described, str) else "") or metas.last(
+        "dc:description",
+        "dcterm:description",
+        "og:description",
+        "weibo:article:description",
+        "weibo:webpage:description",
+        "description",
+        "twitter:description",
+    )
+    return phrase(given, MAX_LEAD) or lead_of(tree, places)
+
+
+def _description(metas: MetaElements, linked: LinkedData) -> str:
+    return shortened(
+        metas.get("og:description", "description")
+        or linked.text("description")
+        or metas.get("twitter:description"),
+        MAX_DESCRIPTION,
+    )
+
+
+def _image(metas: MetaElements, linked: LinkedData) -> str:
+    given = metas.get("og:image:secure_url", "og:image", "og:image:url", "twitter:image")
+    given = given or metas.get("twitter:image:src")
+    if given:
+        return given
+    image = linked.first("image").get("image")
+    if isinstance(image, list):
+        image = image[0] if image else ""
+    if isinstance(image, dict):
+        image = image.get("url")
+    return text_in(image)
+
+
+def _canonical(tree: Tree, metas: MetaElements) -> str:
+    for element in tree.find_all("link")[:_MAX_LINKS]:
+        if "canonical" in (element.attr("rel") or "").lower().split():
+            return element.attr("href") or ""
+    return metas.get("og:url")
+
+
+def _absolute(tree: Tree, url: str, address: str) -> str:
+    """An address of the web, absolute; empty if it is none, or much too long."""
+    address = address.strip()
+    if not address or len(address) > MAX_ADDRESS:
+        return ""
+    try:
+        if not address.startswith(_WEB):
+            address = urljoin(tree.base_url(url), address)
+        urlsplit(address)
+    except ValueError:
+        return ""
+    return line(address, MAX_ADDRESS) if address.startswith(_WEB) else ""

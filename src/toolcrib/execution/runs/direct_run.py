@@ -1,0 +1,617 @@
+"""A run that works on the files themselves: a snapshot before it is compared with one after."""
+
+from __future__ import annotations
+
+import asyncio
+import stat
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from toolcrib.core.config import data_folder
+from toolcrib.core.context import Ctx
+from toolcrib.core.errors import Conflict, StorageFailure, ToolError, Unavailable
+from toolcrib.core.services import Services
+from toolcrib.core.settings import WorkspaceConfig
+from toolcrib.execution.runs import pending_runs
+from toolcrib.execution.runs.outcome import ChangedFile, ChangeView, Commit, RunOutcome
+from toolcrib.execution.runs.pending_runs import PendingRun
+from toolcrib.execution.runs.snapshots import (
+    Snapshot,
+    SnapshotCache,
+    clear_set_id_bits,
+    compare,
+    digest_now,
+    identities,
+    make_mask_points,
+    remove_mask_points,
+    restore_tree,
+    take_snapshot,
+)
+from toolcrib.execution.runs.verdict import (
+    GIT,
+    NO_GIT,
+    leads_out,
+    must_stay,
+    overtaken,
+    protecting,
+    to_mend,
+)
+from toolcrib.files.beneath import Root
+from toolcrib.files.changes.changes import Changes
+from toolcrib.files.changes.copies import FileSource
+from toolcrib.files.changes.deltas import Delta, index_digest, is_index, without_refreshed
+from toolcrib.files.changes.step import Change, ChangeKind
+from toolcrib.files.changes.undo_log import StoredSource
+from toolcrib.files.content.display import counted, printable, some_of
+from toolcrib.files.handles import Handle
+from toolcrib.files.paths import SafePath, Workspace
+from toolcrib.files.repositories import RunRepositories, RunRepository, without_hooks
+from toolcrib.files.trees import EntryState
+from toolcrib.state.blobs import Blobs
+from toolcrib.state.store import Area
+from toolcrib.system.ids import random_id
+from toolcrib.system.threads import Checkpoint
+
+if TYPE_CHECKING:
+    from toolcrib.execution.sandbox.terms import View
+
+
+LEFT = "left as it is, since others may have written it; undo takes away what is new"
+MISLEADING = frozenset({"protected (.git/commondir)", "protected (*.git/commondir)"})
+"""Nobody writes to what was found there: it makes git use other settings."""
+MAX_HASHED_BYTES = 500_000_000
+"""Bytes of a changed file up to which its present content is hashed."""
+SET_ID_BITS = stat.S_ISUID | stat.S_ISGID
+
+
+@dataclass(slots=True)
+class Comparison:
+    """Collects what differs between two snapshots, root by root, and mends what must not.
+
+    Attributes:
+        roots: of the workspace.
+        settings: the names that the user protects.
+        restores: whether what must not be changed is put back; else it is only reported.
+        masked: whether the run could not change the protected names that were there.
+        deltas: what differs and may.
+        notes: what may not, and what was done about it.
+    """
+
+    roots: Sequence[Root]
+    settings: WorkspaceConfig
+    restores: bool
+    masked: bool
+    deltas: list[Delta] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def add(
+        self,
+        top: SafePath,
+        start: tuple[str, ...],
+        before: Snapshot,
+        blobs: Blobs,
+        skip: frozenset[tuple[int, int]],
+    ) -> None:
+        """Compare a root with its snapshot.
+
+        Args:
+            top: the root.
+            start: see `OverlayUpper`.
+            before: its snapshot.
+            blobs: what it held.
+            skip: see `take_snapshot`.
+        """
+        comparison = _RootComparison(top, start, before, blobs)
+        with top.open() as handle:
+            after = take_snapshot(handle.fd, skip, Checkpoint())
+            deltas, repositories = self._checked(comparison.deltas(handle, after))
+            if self._restore(handle, comparison, deltas, repositories) and self.restores:
+                after = take_snapshot(handle.fd, skip, Checkpoint())
+                deltas, repositories = self._checked(comparison.deltas(handle, after))
+        self.notes += repositories.notes
+        self.deltas += [found for delta in deltas if (found := self._loggable(delta)) is not None]
+
+    def _checked(self, deltas: Sequence[Delta]) -> tuple[list[Delta], RunRepositories]:
+        repositories = RunRepositories.among(deltas, self.roots)
+        return list(map(repositories.allowed, deltas)), repositories
+
+    def _loggable(self, delta: Delta) -> Delta | None:
+        """A change as the log has it; None for what it cannot speak of, or undo must not touch.
+
+        What is new under a protected name, and was not put back, can be taken away by undo.
+        """
+        if delta.after is not None and delta.after.kind in ("pipe", "other"):
+            return None
+        if not protecting(delta.path)[1]:
+            return delta
+        granted = delta.path.granted()
+        if (delta.before and self.masked) or protecting(granted)[1]:
+            return None
+        return replace(delta, path=granted)
+
+    def _restore(
+        self,
+        handle: Handle,
+        comparison: _RootComparison,
+        deltas: Sequence[Delta],
+        repositories: RunRepositories,
+    ) -> bool:
+        """Put back what must not have been changed; whether there was something."""
+        wrong: dict[str, str] = {}
+        for delta in deltas:
+            relative, why = self._violation(delta, repositories.of(delta.path))
+            if why:
+                wrong.setdefault(relative, why)
+        done: dict[str, list[str]] = {}
+        for relative, why in wrong.items():
+            if any(relative.startswith(f"{other}/") for other in wrong):
+                continue
+            fate = LEFT
+            if self.restores or why in MISLEADING:
+                fate = (
+                    "put back"
+                    if comparison.restore(handle, relative, why)
+                    else "could not be put back"
+                )
+            done.setdefault(f"{why}: {fate}", []).append(printable(comparison.display(relative)))
+        self.notes += [f"{some_of(paths, 5)}: {text}" for text, paths in done.items()]
+        if self.restores and any(why == f"protected ({GIT})" for why in wrong.values()):
+            self.notes.append(NO_GIT)
+        return bool(done)
+
+    def _violation(self, delta: Delta, repository: RunRepository | None) -> tuple[str, str]:
+        """The way to what must not be changed, and why; no why where it may."""
+        if repository is not None and repository.is_refused:
+            return "/".join(repository.place.parts), repository.explanation
+        top, rule = protecting(delta.path)
+        if rule:
+            return "/".join(top.parts), f"protected ({rule})"
+        own = frozenset({*self.settings.protect_read, *self.settings.protect_write})
+        protected = must_stay(delta, own)
+        if protected is not None:
+            return "/".join(protected[0].parts), f"protected ({protected[1]})"
+        relative, after = "/".join(delta.path.parts), delta.after
+        if after is None:
+            return relative, ""
+        if after.kind == "link" and leads_out(delta.path, after.target, self.roots):
+            return relative, "a link that leads out of the workspace"
+        if after.kind == "file" and after.mode & SET_ID_BITS:
+            return relative, "a setuid or setgid program"
+        return relative, "a named pipe" if after.kind == "pipe" else ""
+
+
+@dataclass(slots=True)
+class _RootComparison:
+    top: SafePath
+    start: tuple[str, ...]
+    before: Snapshot
+    blobs: Blobs
+
+    def path(self, relative: str) -> SafePath:
+        parts = tuple(relative.split("/"))
+        base = len(self.start) if parts[: len(self.start)] == self.start else -1
+        return SafePath(self.top.root, parts, self.top.gate, base)
+
+    def display(self, relative: str) -> str:
+        return self.path(relative).display
+
+    def deltas(self, handle: Handle, after: Snapshot) -> list[Delta]:
+        gone, fresh = compare(self.before, after)
+        found = [self._removed(relative, after) for relative in gone]
+        for relative in fresh:
+            delta = self._changed(handle, relative, after)
+            if delta is not None:
+                found.append(delta)
+        return found
+
+    def _removed(self, relative: str, after: Snapshot) -> Delta:
+        del after
+        tree = self.before.tree(relative)
+        old = self._stored(tree[0]) if tree[0].kind == "file" else None
+        return Delta(self.path(relative), tree, old=old)
+
+    def _changed(self, handle: Handle, relative: str, after: Snapshot) -> Delta | None:
+        now = after.entries[relative].image
+        was = self.before.entries.get(relative)
+        before = was.image if was is not None and was.image.kind == now.kind else None
+        path, digest = self.path(relative), ""
+        if now.kind == "file" and now.size <= MAX_HASHED_BYTES:
+            digest = digest_now(handle.fd, relative, now)
+        image = replace(now, path="", digest=digest)
+        if before is None:
+            new = FileSource(path, now.mark) if now.kind == "file" else None
+            return Delta(path, (), image, new=new)
+        tree = (replace(before, path=""),)
+        if now.kind != "file":
+            return Delta(path, tree, image, same=now.kind == "folder")
+        same = bool(digest) and digest == before.digest
+        if same and (now.mode, now.mtime) == (before.mode, before.mtime):
+            return None
+        return Delta(path, tree, image, self._stored(before), FileSource(path, now.mark), same)
+
+    def _stored(self, image: EntryState) -> StoredSource | None:
+        return StoredSource(self.blobs, image.digest) if image.digest else None
+
+    def restore(self, handle: Handle, relative: str, why: str) -> bool:
+        if why.startswith("a setuid") and relative not in self.before.entries:
+            return clear_set_id_bits(handle.fd, relative)
+        return restore_tree(
+            handle.fd, relative, self.before.tree(relative), self.blobs.read, Checkpoint()
+        )
+
+
+def changes_of(deltas: Iterable[Delta]) -> list[Change]:
+    """What the log says about changes that were made already."""
+    found: list[Change] = []
+
+    def add(kind: ChangeKind, delta: Delta) -> Change:
+        change = Change(kind, delta.path, number=len(found) + 1)
+        found.append(change)
+        return change
+
+    for delta in deltas:
+        before, after = delta.before, delta.after
+        if before and (after is None or after.kind == "link"):
+            change = add("delete", delta)
+            change.tree, change.before = before, before[0]
+            change.undoable = _is_stored(before)
+        if after is None:
+            continue
+        if after.kind == "link":
+            change = add("plant", delta)
+            change.tree, change.after = (after,), after
+        elif after.kind == "folder":
+            change = add("mode" if before else "folder", delta)
+            change.before, change.after = (before[0] if before else None), after
+        else:
+            change = add("write", delta)
+            change.before, change.after = (before[0] if before else None), after
+            change.undoable = not before or bool(before[0].digest)
+            if delta.new is not None and is_index(delta.path):
+                with suppress(ToolError):
+                    change.index_digest = index_digest(delta.new)
+    return found
+
+
+def _is_stored(tree: Sequence[EntryState]) -> bool:
+    return all(image.digest for image in tree if image.kind == "file") and not any(
+        image.kind == "other" for image in tree
+    )
+
+
+UNMASKED = "protected files inside the workspace could not be masked at this level"
+
+
+class MaskPoints:
+    """Empty folders over which masks are mounted; each stays as long as some run needs it."""
+
+    def __init__(self) -> None:
+        self._needed: Counter[tuple[str, str]] = Counter()
+        self._lock = threading.Lock()
+
+    def acquire(self, real: str, top: int, index: Snapshot) -> list[str]:
+        """Make those that a tree needs; what others made there is not the user's.
+
+        Args:
+            real: the top of the tree.
+            top: a descriptor of it.
+            index: its snapshot; mask points are taken out of it.
+        """
+        with self._lock:
+            shared = [
+                relative
+                for where, relative in self._needed
+                if where == real and relative in index.entries
+            ]
+            for relative in shared:
+                del index.entries[relative]
+            ways = [*make_mask_points(top, without_hooks(index.entries)), *shared]
+            self._needed.update((real, relative) for relative in ways)
+        return ways
+
+    def release(self, real: str, top: int, ways: Sequence[str]) -> None:
+        """Remove those that nobody needs any more."""
+        with self._lock:
+            self._needed.subtract((real, relative) for relative in ways)
+            self._needed = +self._needed
+            remove_mask_points(
+                top, [relative for relative in ways if (real, relative) not in self._needed]
+            )
+
+
+class DirectRuns:
+    """What runs on the files themselves have in common.
+
+    Args:
+        folder: where contents are kept from one run to the next.
+        services: of the toolbox.
+        area: the rows of pending runs.
+    """
+
+    def __init__(self, folder: Path, services: Services, area: Area) -> None:
+        self.workspace = services.use(Workspace)
+        self.changes = services.use(Changes)
+        self.config = services.config
+        self.area = area
+        self.mask_points = MaskPoints()
+        self._memories = {
+            root.real: SnapshotCache(folder, root.real) for root in self.workspace.roots
+        }
+
+    def run(
+        self, tool: str, level: str, commit: Commit = "auto", *, background: bool = False
+    ) -> DirectRun:
+        """A new run."""
+        return DirectRun(self, tool, level, commit, background=background)
+
+    def memory(self, root: Root) -> SnapshotCache:
+        """What is known of the contents beneath a root."""
+        return self._memories[root.real]
+
+    async def apply(self, pending: PendingRun, ctx: Ctx) -> RunOutcome:
+        """Make the changes of a pending run again."""
+        try:
+            applied = await self.changes.undo_step(pending.step, ctx, pending.tool)
+        except Conflict as error:
+            note = f"nothing was changed: {overtaken(error)}"
+            return RunOutcome("held", pending_id=pending.id, notes=(note,), overtaken=True)
+        except ToolError as error:
+            error.hint = to_mend(error) or error.hint
+            raise
+        await self.changes.forget(pending.since, pending.step)
+        files = tuple(ChangedFile(printable(path), "changed") for path in applied.paths)
+        return RunOutcome("applied", step=applied.step, files=files)
+
+    async def discard(self, pending: PendingRun) -> None:
+        """Forget what was taken back."""
+        await self.changes.forget(pending.since, pending.step)
+
+
+@dataclass(slots=True)
+class DirectRun:
+    """One run on the files themselves; made by `DirectRuns.run`.
+
+    Args:
+        direct: what such runs have in common.
+        tool: who asks.
+        level: the boundary that holds.
+        commit: what becomes of the changes.
+        background: whether others work on the files meanwhile, for long.
+    """
+
+    direct: DirectRuns
+    tool: str
+    level: str
+    commit: Commit
+    background: bool = False
+    _before: dict[str, Snapshot] = field(default_factory=dict)
+    _began: float = 0.0
+    _notes: list[str] = field(default_factory=list)
+    _mask_points: dict[str, list[str]] = field(default_factory=dict)
+    _given_up: bool = False
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if error is not None:  # it did not even start, and may still be taking its snapshot
+            self._given_up = True
+            await asyncio.to_thread(self._remove_masks)
+
+    async def prepare(self, ctx: Ctx) -> dict[str, View]:
+        """Take a snapshot of the files and of their contents.
+
+        Raises:
+            Unavailable: not all could be kept, and the changes are to be taken back.
+        """
+        from toolcrib.execution.sandbox.terms import Bind
+
+        check = Checkpoint(ctx.deadline)
+        self._began = time.time()
+        await asyncio.to_thread(self._take_snapshots, check)
+        unkept = [
+            relative for one in self._before.values() for relative in (*one.unkept, *one.unread)
+        ]
+        cut = any(index.cut for index in self._before.values())
+        if self.commit != "auto" and (unkept or cut):
+            raise Unavailable(
+                f"With commit={self.commit} all files must be kept first, since no overlay works "
+                f"here, and {_file_count(len(unkept), cut=cut)} of the workspace cannot be.",
+                hint="Use commit=auto, or a smaller workspace.",
+            )
+        if unkept or cut:
+            self._notes.append(
+                f"{_file_count(len(unkept), cut=cut)} could not be kept before the run: changes of "
+                "those cannot be undone"
+            )
+        return {root.real: Bind() for root in self.direct.workspace.roots}
+
+    async def finish(self, ctx: Ctx, commit: Commit, cut: str) -> RunOutcome:
+        """Compare, log what was changed, and take it back where that was asked for."""
+        try:
+            return await self._finish(ctx, commit, cut)
+        except (ToolError, OSError) as error:
+            # What the program wrote is not lost with it.
+            why = f"what it changed is there, but could not be logged for undo: {error}"
+            return RunOutcome("applied", notes=(*self._notes, why))
+
+    async def _finish(self, ctx: Ctx, commit: Commit, cut: str) -> RunOutcome:
+        comparison = await asyncio.to_thread(self._compare, ctx)
+        others = await self._changes_of_others()
+        deltas = [delta for delta in comparison.deltas if not _is_by_others(delta, others)]
+        deltas = await asyncio.to_thread(without_refreshed, deltas)
+        check = Checkpoint(None)
+        view = await asyncio.to_thread(ChangeView.of, deltas, check)
+        notes = [*self._notes, *comparison.notes]
+        if self.level == "kernel":
+            notes.append(UNMASKED)
+        if not deltas:
+            return RunOutcome(notes=tuple(notes))
+        changes, size = await asyncio.to_thread(self._changes, deltas)
+        lost = [printable(change.display) for change in changes if not change.undoable]
+        note = f"not kept: {some_of(lost)}" if lost else ""
+        step = await self.direct.changes.record(self.tool, ctx.session, changes, note, size)
+        if cut:
+            notes.append(f"it was stopped before its end ({cut}); what it had changed is there")
+        if lost:
+            notes.append(f"undo cannot bring back {some_of(lost)}")
+        if self.background:
+            notes.append("what others changed meanwhile is in this step too")
+        state = RunOutcome("applied", step=step)
+        if commit != "auto":
+            state = await self._withdraw(ctx, commit, step, notes)
+        return RunOutcome(
+            state.state,
+            state.step,
+            state.pending_id,
+            tuple(view.files),
+            view.more,
+            view.diff,
+            (*notes, *view.notes),
+        )
+
+    async def _withdraw(self, ctx: Ctx, commit: Commit, step: int, notes: list[str]) -> RunOutcome:
+        """Take the step back, for good or until it is applied."""
+        try:
+            back = await self.direct.changes.undo_step(step, ctx, self.tool)
+        except ToolError as error:
+            notes.append(f"the changes could not be taken back: {error.message}")
+            return RunOutcome("applied", step=step)
+        if commit == "never":
+            # What others saved meanwhile went with it, so undo must be able to bring it back.
+            notes.append(
+                "it worked on the files themselves, which were put back after it; undo_changes "
+                "brings back what it, or others meanwhile, had changed"
+            )
+            return RunOutcome("dropped", step=back.step)
+        pending = PendingRun(
+            id=random_id(8),
+            time=time.time(),
+            tool=self.tool,
+            session=ctx.session.id,
+            kind="step",
+            since=step,
+            roots=tuple(root.real for root in self.direct.workspace.roots),
+            step=back.step,
+        )
+        await self.direct.area.write(lambda c: pending_runs.add(c, pending))
+        notes.append("it worked on the files themselves, which were put back after it")
+        return RunOutcome("held", pending_id=pending.id)
+
+    def _take_snapshots(self, check: Checkpoint) -> None:
+        for root in self.direct.workspace.roots:
+            with self._top(root).open() as handle:
+                index = take_snapshot(handle.fd, self._skip(root), check)
+                memory = self.direct.memory(root)
+                memory.keep(handle.fd, index, check)
+                if self.background and self.level == "strong":
+                    mask_points = self.direct.mask_points.acquire(root.real, handle.fd, index)
+                    self._mask_points[root.real] = mask_points
+            self._before[root.real] = index
+            memory.forget_old()
+        if self._given_up:
+            self._remove_masks()
+
+    def _compare(self, ctx: Ctx) -> Comparison:
+        start = self.direct.workspace.start(ctx.session.directory)
+        found = Comparison(
+            roots=self.direct.workspace.roots,
+            settings=self.direct.config.workspace,
+            restores=not self.background,
+            masked=self.level == "strong",
+        )
+        self._remove_masks()
+        for root in self.direct.workspace.roots:
+            found.add(
+                self._top(root),
+                start.parts if start.root == root else ("/",),
+                self._before[root.real],
+                self.direct.memory(root).blobs,
+                self._skip(root),
+            )
+        return found
+
+    def _remove_masks(self) -> None:
+        for root in self.direct.workspace.roots:
+            if self._mask_points.get(root.real):
+                with suppress(ToolError, KeyError), self._top(root).open() as handle:
+                    self.direct.mask_points.release(
+                        root.real, handle.fd, self._mask_points.pop(root.real)
+                    )
+
+    def _changes(self, deltas: Sequence[Delta]) -> tuple[list[Change], int]:
+        """The changes for the log; the contents that they need are kept for it."""
+        size, blobs = 0, self.direct.changes.blobs
+        changes = changes_of(deltas)
+        for change in changes:
+            for digest in change.digests:
+                memory = self.direct.memory(change.path.root)
+                try:
+                    size += blobs.adopt(memory.blobs, digest)
+                except StorageFailure:
+                    change.undoable = False
+        return changes, size
+
+    async def _changes_of_others(self) -> dict[str, EntryState | None]:
+        """What other steps left since the run began: by path, None for what they removed."""
+        found: dict[str, EntryState | None] = {}
+        for step in reversed(await self.direct.changes.since(self._began)):
+            for change in step.read_changes(self.direct.workspace):
+                found |= _left_by(change)
+        return found
+
+    def _skip(self, root: Root) -> frozenset[tuple[int, int]]:
+        inner = [
+            other.real
+            for other in self.direct.workspace.roots
+            if other != root and other.real.startswith(f"{root.real.rstrip('/')}/")
+        ]
+        return identities([str(data_folder()), *inner])
+
+    def _top(self, root: Root) -> SafePath:
+        return SafePath(root, (), self.direct.workspace.gate, 0)
+
+
+def _file_count(unkept: int, *, cut: bool) -> str:
+    more = " and what is beyond the limit of files" if cut else ""
+    return f"{counted(unkept, 'file')}{more}"
+
+
+def _left_by(change: Change) -> dict[str, EntryState | None]:
+    path = str(change.path)
+    if change.kind == "delete":
+        return {f"{path}/{image.path}".rstrip("/"): None for image in change.tree}
+    if change.kind == "unmake":
+        return {path: None}
+    if change.kind == "move":
+        return {path: None, str(change.target): change.before}
+    if change.kind == "plant":
+        return {f"{path}/{image.path}".rstrip("/"): image for image in change.tree} | {
+            path: change.after
+        }
+    return {path: change.after}
+
+
+def _is_by_others(delta: Delta, others: dict[str, EntryState | None]) -> bool:
+    """Whether a name is just as another step left it."""
+    path = str(delta.path)
+    if path not in others:
+        return False
+    known = others[path]
+    if delta.after is None or known is None:
+        return delta.after is known
+    return known.kind == delta.after.kind and (
+        known.kind != "file" or known.mark == delta.after.mark
+    )

@@ -1,0 +1,377 @@
+"""A run that sees the workspace through an overlay: its changes stay apart until reviewed."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import time
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from toolcrib.core.context import Ctx
+from toolcrib.core.errors import Conflict, NotFound, StorageFailure, ToolError
+from toolcrib.core.services import Services
+from toolcrib.execution.runs import overlay_upper, pending_runs
+from toolcrib.execution.runs.folders import Folders, RunFolder
+from toolcrib.execution.runs.outcome import ChangeView, Commit, RunOutcome
+from toolcrib.execution.runs.overlay_upper import OverlayUpper
+from toolcrib.execution.runs.pending_runs import PendingRun
+from toolcrib.execution.runs.removal import blocks_of
+from toolcrib.execution.runs.verdict import (
+    RUN_AGAIN,
+    Verdict,
+    cause,
+    overtaken,
+    plan_of,
+    to_mend,
+    verdict_on,
+)
+from toolcrib.files.beneath import Root
+from toolcrib.files.changes.changes import Changes
+from toolcrib.files.changes.deltas import RunDeltas, without_refreshed
+from toolcrib.files.changes.step import AppliedStep
+from toolcrib.files.content.display import size_of, some_of
+from toolcrib.files.paths import SafePath, Workspace
+from toolcrib.state.store import Area
+from toolcrib.system.threads import Checkpoint
+
+if TYPE_CHECKING:
+    from toolcrib.execution.sandbox.sandbox import Sandbox
+    from toolcrib.execution.sandbox.terms import View
+
+
+# Whether overlays work here, found out by trying one on each root.
+
+LOCAL = frozenset(
+    "ext2 ext3 ext4 xfs btrfs f2fs tmpfs zfs bcachefs jfs nilfs2 overlay squashfs erofs".split()
+)
+"""Those whose times of change are those of this machine's clock."""
+
+
+_OCTAL = re.compile(r"\\([0-7]{3})")
+
+
+def system_of(folder: str) -> int:
+    """The number of the file system; 0 where there is no such folder."""
+    try:
+        return Path(folder).stat().st_dev
+    except OSError:
+        return 0
+
+
+def kind_of_system(folder: str) -> str:
+    """Its kind as the kernel names it; "" where that cannot be told.
+
+    Some file systems, as btrfs, give their parts numbers of their own: of those the mount
+    with the longest path counts.
+    """
+    number = system_of(folder)
+    wanted = f"{os.major(number)}:{os.minor(number)}"
+    best, kind = -1, ""
+    with suppress(OSError):
+        for line in Path("/proc/self/mountinfo").read_text("utf-8", "replace").splitlines():
+            fields = line.split()
+            if len(fields) < 7 or "-" not in fields:
+                continue
+            if fields[2] == wanted:
+                return fields[fields.index("-") + 1]
+            # Spaces and the like stand there as octal numbers.
+            point = _OCTAL.sub(lambda found: chr(int(found[1], 8)), fields[4]).rstrip("/")
+            if (folder == point or folder.startswith(f"{point}/")) and len(point) >= best:
+                best, kind = len(point), fields[fields.index("-") + 1]
+    return kind
+
+
+def has_own_clock(folder: str) -> bool:
+    """Whether the times of changes there can be compared with this machine's clock."""
+    return kind_of_system(folder) in LOCAL
+
+
+PROBE_FILE = ".toolcrib-probe"
+OVERLAY_PROBE_SECONDS = 20.0
+
+
+class OverlayProbe:
+    """Remembers for each root whether an overlay of it works.
+
+    Args:
+        folders: where the upper directories would be.
+        workspace: has the roots.
+    """
+
+    def __init__(self, folders: Folders, workspace: Workspace) -> None:
+        self._folders = folders
+        self._workspace = workspace
+        self._known: dict[tuple[str, int], bool] = {}
+        self._lock = asyncio.Lock()
+
+    async def good(self, sandbox: Sandbox) -> bool:
+        """Whether all roots can be seen through overlays."""
+        for root in self._workspace.roots:
+            key = root.real, system_of(root.real)
+            async with self._lock:
+                if key not in self._known:
+                    own = await asyncio.to_thread(has_own_clock, root.real)
+                    self._known[key] = own and await self._try(sandbox, root)
+            if not self._known[key]:
+                return False
+        return True
+
+    async def _try(self, sandbox: Sandbox, root: Root) -> bool:
+        """Run the smallest program there is through an overlay, and look where its file went."""
+        from toolcrib.execution.sandbox.terms import Overlay
+
+        folder = self._folders.make()
+        try:
+            upper, work = folder.overlay(0, 0o755)
+            confined = await sandbox.spawn(
+                ["/bin/sh", "-c", f": > {PROBE_FILE}"],
+                cwd=SafePath(root, (), self._workspace.gate, 0),
+                views={root.real: Overlay(upper, work)},
+            )
+            async with confined:
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(confined.wait(), OVERLAY_PROBE_SECONDS)
+            return (upper / PROBE_FILE).is_file()
+        except ToolError:
+            return False
+        finally:
+            await asyncio.to_thread(folder.remove)
+
+
+SPARSE_FACTOR = 4
+"""So many times the disk limit may all new files have together, holes included."""
+
+
+class OverlayRun:
+    """One run through overlays, or a pending one of before.
+
+    Args:
+        services: of the toolbox.
+        folders: where the upper directories are.
+        area: the rows of pending runs.
+        tool: who asks.
+    """
+
+    def __init__(self, services: Services, folders: Folders, area: Area, tool: str) -> None:
+        self._workspace = services.use(Workspace)
+        self._changes = services.use(Changes)
+        self._config = services.config
+        self._folders = folders
+        self._area = area
+        self._tool = tool
+        self._roots: list[Root] = list(self._workspace.roots)
+        self._folder: RunFolder | None = None
+        self._since = 0
+        self._keep = False
+        self._was_pending = False
+
+    def of_pending(self, pending: PendingRun) -> Self:
+        """Take up a pending run.
+
+        Raises:
+            NotFound: its folder is gone.
+            Busy: another call is at work on it.
+        """
+        self._folder = self._folders.find(pending.id)
+        if self._folder is None:
+            raise NotFound(f"The held run {pending.id} is gone.", hint="Run it again.")
+        self._roots = [self._workspace.at(real, ()).root for real in pending.roots]
+        self._since, self._was_pending = pending.since, True
+        return self
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._folder is None:
+            return
+        if self._keep or (self._was_pending and error is not None):
+            self._folder.release()
+        else:
+            await asyncio.to_thread(self._folder.remove)
+
+    async def prepare(self, ctx: Ctx) -> dict[str, View]:
+        """Make the folders; how each root is seen."""
+        del ctx
+        from toolcrib.execution.sandbox.terms import Overlay
+
+        self._folder = self._folders.make()
+        views: dict[str, View] = {}
+        for number, root in enumerate(self._roots):
+            with self._top(root).open() as handle:
+                mode = handle.status.st_mode & 0o777
+            views[root.real] = Overlay(*self._folder.overlay(number, mode))
+        self._since = time.time_ns()
+        return views
+
+    async def finish(self, ctx: Ctx, commit: Commit, cut: str) -> RunOutcome:
+        """Read what was changed, and make it, keep it pending or drop it.
+
+        Args:
+            ctx: the call.
+            commit: which of them.
+            cut: why the run was stopped before its end; "" where it was not.
+        """
+        check = Checkpoint(None)
+        try:
+            deltas = await self._read(ctx, check)
+        except ToolError as error:
+            return RunOutcome("dropped", notes=(f"{error.message} {error.hint}".strip(),))
+        except OSError as error:
+            return RunOutcome("dropped", notes=(f"What it changed cannot be read: {error}.",))
+        verdict, view = await asyncio.to_thread(self._review, deltas, check)
+        if not deltas.deltas and not deltas.conflicts:
+            return RunOutcome(notes=tuple(verdict.notes))
+        if commit == "never":
+            return _outcome(RunOutcome("dropped"), view, verdict)
+        reasons = _reasons(deltas, verdict, cut)
+        if not verdict.deltas and not deltas.conflicts:
+            return RunOutcome(notes=tuple(verdict.notes))
+        size = self._config.run.limits.disk_mb * 1_000_000
+        if deltas.size > SPARSE_FACTOR * size:
+            reasons.append(f"its new files have {size_of(deltas.size)} in all")
+        if commit == "ask" or reasons:
+            lost = bool(deltas.conflicts)
+            return await self._make_pending(ctx, view, verdict, reasons, overtaken=lost)
+        try:
+            applied = await self._apply(ctx, verdict)
+        except ToolError as error:
+            await self._remember(deltas)
+            lost = isinstance(error, Conflict)
+            reasons = [overtaken(error) if lost else cause(error)]
+            return await self._make_pending(ctx, view, verdict, reasons, overtaken=lost)
+        return _applied(applied, view, verdict)
+
+    async def apply(self, ctx: Ctx) -> RunOutcome:
+        """Make the changes of a pending run, or say why not; it stays pending then."""
+        assert self._folder is not None
+        check = Checkpoint(ctx.deadline)
+        deltas = await self._read(ctx, check)
+        verdict, view = await asyncio.to_thread(self._review, deltas, check)
+        reasons = _reasons(deltas, Verdict(), "")
+        if not reasons:
+            await self._remember(deltas)  # it may be the end of this process
+            try:
+                return _applied(await self._apply(ctx, verdict), view, verdict)
+            except Conflict as error:
+                reasons = [overtaken(error)]
+            except ToolError as error:
+                error.hint = to_mend(error) or error.hint
+                raise
+        self._keep = True
+        pending = RunOutcome("held", pending_id=self._folder.id, overtaken=True)
+        return _outcome(pending, view, verdict, _pending_notes(reasons))
+
+    async def _read(self, ctx: Ctx, check: Checkpoint) -> RunDeltas:
+        assert self._folder is not None
+        folder, found = self._folder, RunDeltas()
+        known = overlay_upper.recall(folder.path)
+        start = self._workspace.start(ctx.session.directory)
+
+        def work() -> None:
+            for number, root in enumerate(self._roots):
+                OverlayUpper(
+                    top=self._top(root),
+                    folder=folder.upper(number),
+                    since=self._since,
+                    check=check,
+                    max_entries=self._config.undo.max_entries,
+                    start=start.parts if start.root == root else ("/",),
+                    tried=known,
+                    into=found,
+                ).read()
+            found.deltas = without_refreshed(found.deltas)
+
+        await asyncio.to_thread(work)
+        return found
+
+    def _review(self, deltas: RunDeltas, check: Checkpoint) -> tuple[Verdict, ChangeView]:
+        verdict = verdict_on(
+            deltas, self._workspace.roots, self._config.undo, self._config.workspace
+        )
+        return verdict, ChangeView.of(verdict.deltas, check)
+
+    async def _remember(self, deltas: RunDeltas) -> None:
+        assert self._folder is not None
+        await asyncio.to_thread(overlay_upper.remember, self._folder.path, deltas.deltas)
+
+    async def _apply(self, ctx: Ctx, verdict: Verdict) -> AppliedStep:
+        plan = plan_of(verdict.deltas, self._tool, self._config.undo)
+        return await self._changes.apply(plan, ctx)
+
+    async def _make_pending(
+        self, ctx: Ctx, view: ChangeView, verdict: Verdict, reasons: list[str], *, overtaken: bool
+    ) -> RunOutcome:
+        assert self._folder is not None
+        folder = self._folder
+
+        def measure() -> int:
+            folder.drop_work()
+            return blocks_of(folder.path)
+
+        pending = PendingRun(
+            id=folder.id,
+            time=time.time(),
+            tool=self._tool,
+            session=ctx.session.id,
+            kind="overlay",
+            since=self._since,
+            roots=tuple(root.real for root in self._roots),
+            size=await asyncio.to_thread(measure),
+        )
+        try:
+            await self._area.write(lambda c: pending_runs.add(c, pending))
+        except StorageFailure as error:
+            reasons.append(f"it could not be held either: {cause(error)}")
+            return _outcome(RunOutcome("dropped"), view, verdict, _pending_notes(reasons))
+        self._keep = True
+        outcome = RunOutcome("held", pending_id=pending.id, overtaken=overtaken)
+        return _outcome(outcome, view, verdict, _pending_notes(reasons))
+
+    def _top(self, root: Root) -> SafePath:
+        return SafePath(root, (), self._workspace.gate, 0)
+
+
+def _reasons(deltas: RunDeltas, verdict: Verdict, cut: str) -> list[str]:
+    """Why changes are not made although nobody asked to wait with them."""
+    reasons = []
+    if deltas.conflicts:
+        changed = some_of(list(dict.fromkeys(deltas.conflicts)), 5)
+        reasons.append(f"{changed} changed outside of the run meanwhile; {RUN_AGAIN}")
+    if cut:
+        reasons.append(f"it was stopped before its end ({cut})")
+    if verdict.lost:
+        reasons.append(f"undo could not bring back {some_of(verdict.lost)}")
+    return reasons
+
+
+def _pending_notes(reasons: list[str]) -> list[str]:
+    return [f"nothing was changed: {reason}" for reason in reasons]
+
+
+def _applied(applied: AppliedStep, view: ChangeView, verdict: Verdict) -> RunOutcome:
+    notes = [applied.note] if applied.note else []
+    state: RunOutcome = RunOutcome("applied" if applied.step else "none", step=applied.step)
+    return _outcome(state, view, verdict, notes)
+
+
+def _outcome(
+    outcome: RunOutcome, view: ChangeView, verdict: Verdict, more: list[str] | None = None
+) -> RunOutcome:
+    return replace(
+        outcome,
+        files=tuple(view.files),
+        more=view.more,
+        diff=view.diff,
+        notes=(*(more or ()), *verdict.notes, *view.notes),
+    )

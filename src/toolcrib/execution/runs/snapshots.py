@@ -1,0 +1,442 @@
+"""Snapshots of a tree, with its contents: taken before a run, compared and restored after it.
+
+A second time costs the walk alone: what a file held is known by its size, times and inode,
+of which no program can set the time of the last change of the inode back.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import time
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from toolcrib.core.errors import StorageFailure
+from toolcrib.execution.runs.removal import FOLDER, parent_of
+from toolcrib.files.beneath import READABLE, KernelOpener, has_openat2
+from toolcrib.files.changes.preparation import hash_only
+from toolcrib.files.path_rules import GENERATED_FOLDERS
+from toolcrib.files.trees import EntryState, chunks_of
+from toolcrib.files.writer import (
+    PREFIX,
+    ContentSource,
+    build_tree,
+    remove_tree,
+    rename,
+    set_mode,
+    status_of,
+)
+from toolcrib.state.blobs import Blobs
+from toolcrib.state.store_files import make_private
+from toolcrib.system.ids import content_id, random_id
+
+
+def restore_tree(
+    top: int,
+    relative: str,
+    tree: Sequence[EntryState],
+    fetch: ContentSource,
+    check: Callable[[], None],
+) -> bool:
+    """Make a place look as it did; whether that worked.
+
+    Args:
+        top: a descriptor of the root.
+        relative: the names from there, joined by "/".
+        tree: what stood there, the place itself first; empty for nothing.
+        fetch: gives back contents.
+        check: called between two steps.
+    """
+    if any(i.kind == "other" or (i.kind == "file" and not i.digest) for i in tree):
+        return False
+    *folders, name = relative.split("/")
+    folder_fd = os.dup(top)
+    try:
+        for folder in folders:
+            if status_of(folder_fd, folder) is None:
+                if not tree:
+                    return True
+                os.mkdir(folder, dir_fd=folder_fd)
+            inner = os.open(folder, FOLDER, dir_fd=folder_fd)
+            os.close(folder_fd)
+            folder_fd = inner
+        _swap(folder_fd, name, tree, fetch, check)
+    except OSError:
+        return False
+    finally:
+        os.close(folder_fd)
+    return True
+
+
+def _swap(
+    folder: int,
+    name: str,
+    tree: Sequence[EntryState],
+    fetch: ContentSource,
+    check: Callable[[], None],
+) -> None:
+    """Put a tree, or nothing, where something else may stand."""
+    new, old = (f"{PREFIX}{random_id(8)}.{end}" for end in ("new", "old"))
+    try:
+        if tree:
+            build_tree(folder, new, tree, fetch, check)
+        if status_of(folder, name) is not None:
+            rename(folder, name, folder, old)
+        if tree:
+            rename(folder, new, folder, name)
+    finally:
+        for left in (new, old):
+            with suppress(OSError):
+                remove_tree(folder, left)
+
+
+def make_mask_points(top: int, relatives: Sequence[str]) -> list[str]:
+    """Make empty folders, over which masks can be mounted; those that were made."""
+    made = []
+    for relative in relatives:
+        with suppress(OSError), parent_of(top, relative) as (folder, name):
+            os.mkdir(name, dir_fd=folder)
+            made.append(relative)
+    return made
+
+
+def remove_mask_points(top: int, relatives: Sequence[str]) -> None:
+    """Remove folders that are still empty."""
+    for relative in relatives:
+        with suppress(OSError), parent_of(top, relative) as (folder, name):
+            os.rmdir(name, dir_fd=folder)
+
+
+def clear_set_id_bits(top: int, relative: str) -> bool:
+    """Take the setuid and setgid bits from a file; whether that worked."""
+    with suppress(OSError), parent_of(top, relative) as (folder, name):
+        status = os.stat(name, dir_fd=folder, follow_symlinks=False)
+        set_mode(folder, name, stat.S_IMODE(status.st_mode) & 0o1777)
+        return True
+    return False
+
+
+MAX_ENTRIES = 200_000
+MAX_DEPTH = 100
+MAX_FILE_BYTES = 50_000_000
+MAX_NEW_BYTES = 500_000_000
+"""Of contents that one snapshot reads; what is known from before does not count."""
+MAX_NEW_SECONDS = 20.0
+MAX_STORED_BYTES = 2_000_000_000
+"""Of all kept contents on disk; beyond that those that no snapshot needs are removed."""
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotEntry:
+    """One name: its state, and when its inode last changed, in nanoseconds."""
+
+    image: EntryState
+    ctime: int
+
+    @property
+    def key(self) -> str:
+        """What a file is known by."""
+        return f"{self.image.mark}-{self.ctime:x}"
+
+
+@dataclass(slots=True)
+class Snapshot:
+    """The names of a tree and their states.
+
+    Attributes:
+        entries: by the path from the top, names joined by "/"; a folder before its content.
+        cut: whether there was more than a snapshot takes.
+        unlisted: folders of which nothing is known: they could not be opened or listed, or
+            lie too deep. "" is the top.
+        unkept: files whose contents are not kept.
+    """
+
+    entries: dict[str, SnapshotEntry] = field(default_factory=dict)
+    cut: bool = False
+    unread: list[str] = field(default_factory=list)
+    unkept: list[str] = field(default_factory=list)
+    _order: list[str] = field(default_factory=list)
+    _places: dict[str, int] = field(default_factory=dict)
+
+    def knows(self, relative: str) -> bool:
+        """Whether what stood at a way would be in here, had there been something."""
+        if self.cut and relative.split("/") > next(reversed(self.entries), "").split("/"):
+            return False
+        return not any(not top or relative.startswith(f"{top}/") for top in self.unread)
+
+    def tree(self, top: str) -> tuple[EntryState, ...]:
+        """What stood at a way, and all beneath it."""
+        if top not in self.entries:
+            return ()
+        inside = f"{top}/"
+        found = [replace(self.entries[top].image, path="")]
+        if found[0].kind == "folder":
+            for relative in self._from(top):
+                if not relative.startswith(inside):
+                    break
+                found.append(replace(self.entries[relative].image, path=relative[len(inside) :]))
+        return tuple(found)
+
+    def _from(self, top: str) -> Iterator[str]:
+        """The ways behind one: those beneath it come first."""
+        if len(self._order) != len(self.entries):
+            self._order = list(self.entries)
+            self._places = {relative: place for place, relative in enumerate(self._order)}
+        for place in range(self._places[top] + 1, len(self._order)):
+            yield self._order[place]
+
+
+def take_snapshot(
+    top: int, skip: frozenset[tuple[int, int]], check: Callable[[], None]
+) -> Snapshot:
+    """The snapshot of a tree, without its contents; links are not followed, mounts not entered.
+
+    Args:
+        top: a descriptor of its top.
+        skip: device and inode of folders that are left out.
+        check: called between two steps.
+    """
+    index = Snapshot()
+    device = os.fstat(top).st_dev
+    for relative, status, target in _entries(top, device, skip, check, index.unread):
+        if len(index.entries) >= MAX_ENTRIES:
+            index.cut = True
+            break
+        index.entries[relative] = SnapshotEntry(
+            EntryState.of(status, relative, target=target), status.st_ctime_ns
+        )
+    return index
+
+
+def _entries(
+    top: int,
+    device: int,
+    skip: frozenset[tuple[int, int]],
+    check: Callable[[], None],
+    unlisted: list[str],
+) -> Iterator[tuple[str, os.stat_result, str]]:
+    trail: list[tuple[int, str, list[tuple[str, os.stat_result]]]] = []
+    try:
+        trail.append((os.dup(top), "", _list(top, "", unlisted)))
+        while trail:
+            fd, prefix, names = trail[-1]
+            if not names:
+                os.close(fd)
+                trail.pop()
+                continue
+            check()
+            name, status = names.pop()
+            relative = prefix + name
+            target = ""
+            if stat.S_ISLNK(status.st_mode):
+                with suppress(OSError):
+                    target = os.readlink(name, dir_fd=fd)
+            yield relative, status, target
+            if not stat.S_ISDIR(status.st_mode):
+                continue
+            if status.st_dev != device or (status.st_dev, status.st_ino) in skip:
+                continue
+            try:
+                if len(trail) > MAX_DEPTH:
+                    raise OSError
+                inner = os.open(name, FOLDER, dir_fd=fd)
+            except OSError:
+                unlisted.append(relative)
+            else:
+                trail.append((inner, f"{relative}/", _list(inner, relative, unlisted)))
+    finally:
+        for fd, _, _ in trail:
+            os.close(fd)
+
+
+def _list(fd: int, relative: str, unlisted: list[str]) -> list[tuple[str, os.stat_result]]:
+    """What a folder holds, the last name first."""
+    found = []
+    try:
+        with os.scandir(fd) as scan:
+            for entry in scan:
+                with suppress(FileNotFoundError):
+                    found.append((entry.name, entry.stat(follow_symlinks=False)))
+    except OSError:
+        unlisted.append(relative)
+        return []
+    found.sort(key=lambda item: item[0], reverse=True)
+    return found
+
+
+class SnapshotCache:
+    """Which content each file of a tree had, from one snapshot to the next, on disk too.
+
+    Args:
+        folder: where that is kept.
+        real: the top of the tree.
+    """
+
+    def __init__(self, folder: Path, real: str) -> None:
+        self._file = folder / f"known-{content_id(real)}"
+        self._known: dict[str, tuple[str, str]] | None = None
+        self.blobs = Blobs(folder / "contents")
+
+    def keep(self, top: int, index: Snapshot, check: Callable[[], None]) -> None:
+        """Keep the contents of all files of a snapshot, as far as there is room and time."""
+        known = self._load()
+        fresh: dict[str, tuple[str, str]] = {}
+        left, until = MAX_NEW_BYTES, time.monotonic() + MAX_NEW_SECONDS
+        files = [
+            (relative, seen)
+            for relative, seen in index.entries.items()
+            if seen.image.kind == "file"
+        ]
+        for relative, seen in sorted(files, key=lambda item: _rank(item[0])):
+            check()
+            key, digest = known.get(relative, ("", ""))
+            if key != seen.key or not digest:
+                digest = ""
+                size = seen.image.size
+                if size <= min(left, MAX_FILE_BYTES) and time.monotonic() < until:
+                    digest = self._add(top, relative, seen)
+                    left -= size if digest else 0
+            if digest:
+                fresh[relative] = (seen.key, digest)
+                index.entries[relative] = SnapshotEntry(
+                    replace(seen.image, digest=digest), seen.ctime
+                )
+            else:
+                index.unkept.append(relative)
+        if fresh != known:
+            self._save(fresh)
+
+    def _add(self, top: int, relative: str, seen: SnapshotEntry) -> str:
+        try:
+            fd = open_beneath(top, relative)
+        except OSError:
+            return ""
+        try:
+            status = os.fstat(fd)
+            if SnapshotEntry(EntryState.of(status), status.st_ctime_ns).key != seen.key:
+                return ""
+            digest, _ = self.blobs.add(chunks_of(fd, lambda: None))
+            unchanged = os.fstat(fd).st_ctime_ns == seen.ctime
+        except (OSError, StorageFailure):
+            return ""
+        else:
+            return digest if unchanged else ""
+        finally:
+            os.close(fd)
+
+    def _load(self) -> dict[str, tuple[str, str]]:
+        if self._known is None:
+            self._known = {}
+            with suppress(OSError, ValueError, zlib.error):
+                found = json.loads(zlib.decompress(self._file.read_bytes()))
+                self._known = {
+                    relative: (key, digest)
+                    for relative, key, digest in found
+                    if self.blobs.has(digest)
+                }
+        return self._known
+
+    def _save(self, fresh: dict[str, tuple[str, str]]) -> None:
+        self._known = fresh
+        rows = [(relative, key, digest) for relative, (key, digest) in fresh.items()]
+        packed = zlib.compress(json.dumps(rows, separators=(",", ":")).encode("ascii"), 1)
+        part = self._file.with_name(f"{self._file.name}.{os.getpid()}")
+        with suppress(OSError):
+            make_private(self._file.parent)
+            part.write_bytes(packed)
+            part.replace(self._file)
+
+    def forget_old(self) -> None:
+        """Remove contents that no index needs, where there are too many of them."""
+        total = 0
+        for path in self.blobs.folder.glob("*/*"):
+            with suppress(OSError):
+                total += path.stat().st_size
+        if total <= MAX_STORED_BYTES:
+            return
+        wanted: set[str] = set()
+        for file in self._file.parent.glob("known-*"):
+            with suppress(OSError, ValueError, zlib.error):
+                found = json.loads(zlib.decompress(file.read_bytes()))
+                wanted.update(digest for _, _, digest in found)
+        self.blobs.sweep(wanted.__contains__)
+
+
+def digest_now(top: int, relative: str, image: EntryState) -> str:
+    """The digest of what a file holds now; "" where it changed since the snapshot."""
+    try:
+        fd = open_beneath(top, relative)
+    except OSError:
+        return ""
+    try:
+        if EntryState.of(os.fstat(fd)).mark != image.mark:
+            return ""
+        return hash_only(image.size, chunks_of(fd, lambda: None))
+    except OSError:
+        return ""
+    finally:
+        os.close(fd)
+
+
+def open_beneath(top: int, relative: str) -> int:
+    """Open a plain file for reading, no link followed on the way."""
+    if has_openat2():
+        return KernelOpener().unlinked(top, relative, READABLE)
+    with parent_of(top, relative) as (folder_fd, name):
+        return os.open(name, READABLE | os.O_NOFOLLOW, dir_fd=folder_fd)
+
+
+def compare(before: Snapshot, after: Snapshot) -> tuple[list[str], list[str]]:
+    """What differs: the tops of what is gone or is of another kind, and what is new or changed.
+
+    Both in an order in which it could have been done. What only one of the snapshots could see is
+    in neither: it may have been there all the time.
+    """
+    gone: list[str] = []
+    for relative, seen in before.entries.items():
+        now = after.entries.get(relative)
+        if now is not None and now.image.kind == seen.image.kind:
+            continue
+        if now is None and not after.knows(relative):
+            continue
+        if not (gone and relative.startswith(f"{gone[-1]}/")):
+            gone.append(relative)
+    fresh = [
+        relative
+        for relative, seen in after.entries.items()
+        if _differs(before.entries.get(relative), seen)
+        and (relative in before.entries or before.knows(relative))
+    ]
+    return gone, fresh
+
+
+def _differs(before: SnapshotEntry | None, now: SnapshotEntry) -> bool:
+    if before is None or before.image.kind != now.image.kind:
+        return True
+    if now.image.kind == "folder":
+        return before.image.mode != now.image.mode
+    if now.image.kind == "link":
+        return before.image.target != now.image.target
+    return before.key != now.key
+
+
+def _rank(relative: str) -> tuple[int, str]:
+    """What a person wrote first, then what git keeps, then what programs made."""
+    names = relative.split("/")
+    bulk = next((name for name in names[:-1] if name in GENERATED_FOLDERS), "")
+    return (0 if not bulk else 1 if bulk == ".git" else 2), relative
+
+
+def identities(paths: Iterable[str]) -> frozenset[tuple[int, int]]:
+    """Device and inode of some folders, as far as they exist."""
+    found = set()
+    for path in paths:
+        with suppress(OSError):
+            status = Path(path).stat()
+            found.add((status.st_dev, status.st_ino))
+    return frozenset(found)

@@ -1,0 +1,317 @@
+"""Starting one confined run, and the reasons for which a start fails."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import threading
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
+
+from toolcrib.core.config import Config
+from toolcrib.core.errors import NotFound, Unavailable
+from toolcrib.execution.sandbox import launcher, plan, process_limits
+from toolcrib.execution.sandbox.confined import Confined, Stopped, last_words, set_size
+from toolcrib.execution.sandbox.layout import IN_MEMORY, made_files, system_files
+from toolcrib.execution.sandbox.network import RunNetworks
+from toolcrib.execution.sandbox.preparation import (
+    MACHINE,
+    PreparedRun,
+    RunPreparer,
+    RunRequest,
+    Stdin,
+    connect_network,
+)
+from toolcrib.execution.sandbox.terms import Level, Limits, Overlay, ReadOnly, Report
+from toolcrib.execution.sandbox.usage import ResourceGauge
+from toolcrib.execution.sandbox.watchdog import Watchdog
+from toolcrib.files.paths import Workspace
+from toolcrib.system.processes import Mark, Processes
+
+STATUS_SECONDS = 20.0
+"""How long the launcher may take to report."""
+
+
+class BoundaryFailed(Exception):
+    """The boundary itself could not be made, though the probe had worked."""
+
+    def unavailable(self) -> Unavailable:
+        """As the caller gets it."""
+        return Unavailable(
+            f"The sandbox could not be started: {self}.", hint="`toolcrib doctor` says more."
+        )
+
+
+async def read_status(fd: int) -> bytes:
+    """What the launcher reports: R alone once the program took over, else why not."""
+    loop = asyncio.get_running_loop()
+    ended = asyncio.Event()
+    status = b""
+
+    def on_readable() -> None:
+        nonlocal status
+        data = os.read(fd, 4096)
+        status += data
+        if not data:
+            loop.remove_reader(fd)
+            ended.set()
+
+    loop.add_reader(fd, on_readable)
+    try:
+        async with asyncio.timeout(STATUS_SECONDS):
+            await ended.wait()
+    except TimeoutError:
+        pass
+    finally:
+        loop.remove_reader(fd)
+    return status
+
+
+def parse_status(status: bytes) -> tuple[bytes, str]:
+    """A letter for what went wrong, and what the system says of it."""
+    status = status.removeprefix(b"R")
+    what, _, error = status[1:].partition(b"\0")
+    words = [what.decode("utf-8", "replace")] if what else []
+    words += [os.strerror(int.from_bytes(error, "little"))] if error else []
+    return status[:1], ": ".join(words)
+
+
+def launch_error(status: bytes, program: str, folder: str, words: str) -> Exception:
+    """Why a program was not reached.
+
+    Args:
+        status: what the launcher reported.
+        program: it.
+        folder: where it was to start.
+        words: the last output of the boundary.
+    """
+    kind, text = parse_status(status)
+    match kind:
+        case b"M":
+            return Unavailable(
+                f"The program {program} is not there.",
+                hint="Install it, name another, or make its folder readable with run.readable.",
+            )
+        case b"X":
+            return Unavailable(
+                f"The program cannot be run: {text}.",
+                hint="It must be a program of this machine, or a script whose first line"
+                " names one, and have the right to be executed.",
+            )
+        case b"D":
+            return NotFound(
+                f"The folder {folder} cannot be used: {text}.",
+                hint="Name a folder of the workspace that exists.",
+            )
+    return BoundaryFailed(text or words or "it ended before the program was reached")
+
+
+class Starter:
+    """Starts runs.
+
+    Args:
+        workspace: its roots and protected names.
+        config: `run`, and where our own files are.
+        processes: who looks after what is started.
+        network: opens the way out, for runs that are given hosts.
+    """
+
+    def __init__(
+        self, workspace: Workspace, config: Config, processes: Processes, network: RunNetworks
+    ) -> None:
+        self._preparer = RunPreparer(workspace, config)
+        self._processes = processes
+        self._network = network
+        self._watchdog = Watchdog()
+
+    async def start(self, request: RunRequest, report: Report) -> Confined:
+        """Start a run.
+
+        Raises:
+            BoundaryFailed: the boundary could not be made.
+            Unavailable, NotFound: see `Sandbox.spawn`.
+        """
+        prepared = await self._prepared(request, report.level)
+        try:
+            if request.network and report.level != "none":
+                prepared.network = await self._network.open(request.network, report.level)
+                connect_network(prepared, prepared.network)
+            return await self.launch(request, prepared, report)
+        except BaseException:
+            prepared.clean()
+            raise
+
+    async def _prepared(self, request: RunRequest, level: Level) -> PreparedRun:
+        """Prepare in a thread; of a start that is cancelled meanwhile, nothing stays."""
+        made: list[PreparedRun] = []
+        given_up = threading.Event()
+
+        def drop() -> None:
+            with suppress(IndexError):
+                made.pop().clean()
+
+        def work() -> None:
+            made.append(self._preparer.prepare(request, level))
+            if given_up.is_set():
+                drop()
+
+        try:
+            await asyncio.to_thread(work)
+        except BaseException:
+            given_up.set()
+            drop()
+            raise
+        return made[0]
+
+    async def launch(self, request: RunRequest, prepared: PreparedRun, report: Report) -> Confined:
+        """Start what was prepared and wait until it is confined."""
+        made = prepared.plan
+        status_reader, status_writer = os.pipe()
+        made.status = status_writer
+        lifeline = terminal = slave = -1
+        with ExitStack() as theirs, ExitStack() as ours:
+            theirs.callback(os.close, status_writer)
+            ours.callback(os.close, status_reader)
+            if made.supervised:
+                made.lifeline, lifeline = os.pipe()
+                theirs.callback(os.close, made.lifeline)
+                ours.callback(os.close, lifeline)
+            if request.pty is not None:
+                terminal, slave = os.openpty()
+                theirs.callback(os.close, slave)
+                ours.callback(os.close, terminal)
+                set_size(terminal, request.pty.rows, request.pty.columns)
+                os.set_blocking(terminal, False)
+
+            def begin(mark: Mark) -> subprocess.Popen[bytes]:
+                return self._popen(request, prepared, report, mark, slave)
+
+            process = await self._processes.adopt(begin)
+            ours.pop_all()
+        confined = Confined(
+            process,
+            report.level,
+            terminal=terminal,
+            lifeline=lifeline,
+            output_bytes=request.limits.output_bytes,
+            at_end=lambda: self._finish(confined, prepared),
+        )
+        confined.notes = tuple(prepared.notes)
+        try:
+            await confined.connect()
+            status = await read_status(status_reader)
+            if status != b"R":
+                words = await last_words(confined)
+                raise launch_error(status, request.argv[0], request.cwd, words)
+            if report.level == "strong":
+                confined.in_namespace()
+            assert prepared.gauge is not None
+            self._watch(confined, prepared.gauge, request.limits)
+        except BaseException:
+            try:
+                await confined.kill(0)
+            finally:
+                confined.close()
+            raise
+        finally:
+            os.close(status_reader)
+        return confined
+
+    def _watch(self, confined: Confined, gauge: ResourceGauge, limits: Limits) -> None:
+        """Have the watchdog enforce the limits of the whole run."""
+        gauge.pid = confined.pid
+        loop = asyncio.get_running_loop()
+
+        def notify(reason: Stopped) -> None:
+            loop.call_soon_threadsafe(confined.stop, reason)
+
+        self._watchdog.watch(confined, gauge, limits, notify)
+
+    def _popen(
+        self, request: RunRequest, prepared: PreparedRun, report: Report, mark: Mark, slave: int
+    ) -> subprocess.Popen[bytes]:
+        made = prepared.plan
+        with ExitStack() as stack:
+            passed = [made.status]
+            passed += [fd for fd in (made.lifeline, made.group) if fd >= 0]
+
+            if made.pid_max:
+                with suppress(OSError):
+                    made.kernel_settings = process_limits.open_kernel_settings()
+                    stack.callback(os.close, made.kernel_settings)
+                    passed.append(made.kernel_settings)
+
+            def memory_file(name: str, data: bytes) -> int:
+                fd = plan.memory_file(name, data)
+                stack.callback(os.close, fd)
+                passed.append(fd)
+                return fd
+
+            outer: list[str] = []
+            variables = {mark.name: mark.value}
+            if report.level == "strong":
+                files = {
+                    path: memory_file("file", data)
+                    for path, data in {**system_files(), **made_files()}.items()
+                }
+                outer = [report.program, *prepared.layout.arguments(files), "--"]
+            else:
+                made.env[mark.name] = mark.value
+                if made.supervised:
+                    variables = {}  # a sweep for the mark must not end the supervisor first
+            if report.quick and made.relay is None:
+                start = memory_file("start", launcher.image(made, MACHINE))
+                argv = [*outer, f"/proc/self/fd/{start}"]
+            else:
+                code = memory_file("launcher", plan.inside_code())
+                argv = [*outer, *plan.command(memory_file("plan", made.packed()), code)]
+            source = slave if slave >= 0 else _source(request.stdin, memory_file)
+            output = slave if slave >= 0 else subprocess.PIPE
+            errors = subprocess.STDOUT if request.merge and slave < 0 else output
+            # Before the program runs: what it takes while the event loop is busy counts too.
+            prepared.gauge = _gauge(request, report.level, supervised=made.supervised)
+            try:
+                return subprocess.Popen(  # noqa: S603 - what to run is decided before
+                    argv,
+                    stdin=source,
+                    stdout=output,
+                    stderr=errors,
+                    cwd="/",
+                    env=variables,
+                    bufsize=0,
+                    pass_fds=passed,
+                    start_new_session=True,
+                )
+            except OSError as error:
+                raise BoundaryFailed(f"{argv[0]}: {error.strerror}") from None
+
+    async def _finish(self, confined: Confined, prepared: PreparedRun) -> None:
+        if prepared.group is not None and prepared.group.ran_out():
+            confined.stopped = confined.stopped or "memory"
+        scratch, prepared.scratch = prepared.scratch, None
+        prepared.clean()
+        if scratch is not None:  # which may hold very much
+            await asyncio.to_thread(scratch.remove)
+
+
+def _source(stdin: Stdin, memory_file: Callable[[str, bytes], int]) -> int:
+    """Where a run reads from, as `subprocess` takes it."""
+    if isinstance(stdin, bytes):
+        return memory_file("stdin", stdin)
+    return subprocess.PIPE if stdin == "pipe" else subprocess.DEVNULL
+
+
+def _gauge(request: RunRequest, level: Level, *, supervised: bool) -> ResourceGauge:
+    """What measures a run that is about to start."""
+    if level == "strong":
+        gauge = ResourceGauge(0, 2, namespaces=True, in_memory=IN_MEMORY)
+    else:
+        gauge = ResourceGauge(0, int(supervised))
+    gauge.counted = level != "none" and os.getuid() != 0
+    gauge.folders = [
+        str(view.upper) if isinstance(view, Overlay) else root
+        for root, view in request.views.items()
+        if not isinstance(view, ReadOnly)
+    ]
+    return gauge

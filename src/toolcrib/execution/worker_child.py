@@ -1,0 +1,147 @@
+"""Started as a program: runs the function of a task, with time and memory and nothing else.
+
+    python -I -S -B worker_child.py
+
+It is started by file and not as a module, so that it loads nothing but what the task
+needs. stdin brings frames, and the first says what to load; an answer goes back for each
+of the others. A frame is two lengths, that many bytes of JSON, and that many bytes.
+"""
+
+import importlib
+import json
+import os
+import struct
+import sys
+from contextlib import suppress
+from typing import Any
+
+HEAD = struct.Struct(">QQ")
+Frame = tuple[dict[str, Any], bytes]
+
+
+def main() -> None:
+    """Load, confine, and answer until nothing more comes."""
+    requests = sys.stdin.buffer
+    # What a library prints must not come between the frames.
+    answers = os.dup(1)
+    os.dup2(2, 1)
+    first = _read(requests)
+    if first is None:
+        return
+    task = first[0]
+    try:
+        function = _loaded(task)
+    except Exception as error:  # noqa: BLE001 - sent in place of the answer
+        _read(requests)
+        _send(answers, _failure(error), b"")
+        return
+    memory = _memory()
+    _confine(task["megabytes"])
+    while (frame := _read(requests)) is not None:
+        _limit_time(task["seconds"])
+        header, data = _answer(function, frame, task["max_bytes"])
+        _send(answers, {**header, "peak": _peak(memory)}, data)
+    # Threads of a library must not outlive the interpreter that they call.
+    os._exit(0)
+
+
+def _loaded(task: dict[str, Any]) -> Any:
+    sys.path[:] = task["path"]
+    module_name, _, name = task["function"].partition(":")
+    module = importlib.import_module(module_name)
+    prepare = getattr(module, "prepare", None)
+    if prepare is not None:
+        prepare()
+    return getattr(module, name)
+
+
+def _answer(function: Any, frame: Frame, max_bytes: int) -> Frame:
+    try:
+        answer, data = function(*frame)
+    except Exception as error:  # noqa: BLE001 - sent to who waits
+        return _failure(error), b""
+    header = {"answer": answer}
+    if len(data) + len(json.dumps(header)) > max_bytes:
+        return {"error": "TooLarge", "message": ""}, b""
+    return header, data
+
+
+def _failure(error: Exception) -> dict[str, Any]:
+    from toolcrib.core.errors import ToolError
+
+    if isinstance(error, MemoryError):
+        return {"error": "MemoryError", "message": ""}
+    if not isinstance(error, ToolError):
+        return {"error": "Exception", "message": f"{type(error).__name__}: {error}"[:300]}
+    return {
+        "error": type(error).__name__,
+        "message": error.message,
+        "hint": error.hint,
+        "code": error.stable_code,
+        "details": error.details,
+    }
+
+
+def _read(stream: Any) -> Frame | None:
+    head = stream.read(HEAD.size)
+    if len(head) < HEAD.size:
+        return None
+    header_size, data_size = HEAD.unpack(head)
+    return json.loads(stream.read(header_size)), stream.read(data_size)
+
+
+def _send(fd: int, header: dict[str, Any], data: bytes) -> None:
+    head = json.dumps(header).encode()
+    for part in (HEAD.pack(len(head), len(data)) + head, data):
+        view = memoryview(part)
+        while view:
+            view = view[os.write(fd, view) :]
+
+
+def _confine(megabytes: int) -> None:
+    import resource
+
+    # Descriptors that are open stay so; no other can be.
+    for which, limit in (
+        (resource.RLIMIT_AS, megabytes << 20),
+        (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_FSIZE, 0),
+        (resource.RLIMIT_NOFILE, 0),
+    ):
+        with suppress(OSError, ValueError):
+            resource.setrlimit(which, (limit, limit))
+
+
+def _limit_time(seconds: float) -> None:
+    import resource
+
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    limit = int(used.ru_utime + used.ru_stime + seconds) + 1
+    with suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_CPU, (limit, resource.RLIM_INFINITY))
+
+
+def _memory() -> int:
+    """Where the system tells how much memory this process had, open; -1 where it does not."""
+    with suppress(OSError):
+        return os.open("/proc/self/status", os.O_RDONLY)
+    return -1
+
+
+def _peak(memory: int) -> int:
+    """The most memory that it ever had, in MB.
+
+    What getrusage tells on Linux is at least what the parent had when it started this.
+    """
+    if memory >= 0:
+        for line in os.pread(memory, 8192, 0).splitlines():
+            if line.startswith(b"VmHWM:"):
+                return int(line.split()[1]) >> 10
+    import resource
+
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak >> (20 if sys.platform == "darwin" else 10)
+
+
+if __name__ == "__main__":
+    main()

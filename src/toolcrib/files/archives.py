@@ -1,0 +1,597 @@
+"""Archives: read with every trick refused before anything is written, and written in chunks.
+
+Writing takes no temporary file and never holds a whole file in memory.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import os
+import stat
+import tarfile
+import time
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import IO, BinaryIO, Literal, Protocol, cast
+
+from toolcrib.core.call import well_formed
+from toolcrib.core.errors import (
+    BadInput,
+    Conflict,
+    PathDenied,
+    TooLarge,
+    ToolError,
+    UnsupportedContent,
+)
+from toolcrib.files.changes.copies import MAX_TREE_ENTRIES, walk
+from toolcrib.files.content.display import printable
+from toolcrib.files.path_rules import fold, refusal
+from toolcrib.files.paths import SafePath
+from toolcrib.files.protection import Use
+from toolcrib.files.trees import CHUNK_BYTES
+
+_READ_BYTES = 1_048_576
+MAX_NAME = 255
+ENTRY_BYTES = 2000
+"""What one entry of a zip may take in its list, on average."""
+DAMAGED = (
+    zipfile.BadZipFile,
+    tarfile.TarError,
+    EOFError,
+    zlib.error,
+    lzma.LZMAError,
+    OSError,
+    ValueError,
+    NotImplementedError,
+    RuntimeError,
+    KeyError,
+    IndexError,
+    UnicodeError,
+)
+UNSAFE_HINT = "Nothing was unpacked. Such an archive is not unpacked by this tool."
+
+
+@dataclass(frozen=True, slots=True)
+class ArchiveLimits:
+    """How much an archive may hold.
+
+    Attributes:
+        entries: files and folders.
+        total: bytes of all files, unpacked.
+        ratio: bytes unpacked for each byte of the archive, counted from `free` bytes on.
+    """
+
+    entries: int = 10_000
+    total: int = 2_000_000_000
+    ratio: int = 200
+    free: int = 10_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class ArchiveMember:
+    """One file or folder of an archive; `name` has no `.`, `..` or doubled `/`."""
+
+    name: str
+    kind: Literal["file", "folder"]
+    size: int
+    mode: int | None
+    mtime: float
+    index: int
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The names that lead to it."""
+        return tuple(self.name.split("/"))
+
+
+class _Inner(Protocol):
+    def listed(self) -> Iterator[tuple[str, str, int, int | None, float]]: ...
+
+    def stream(self, index: int) -> IO[bytes]: ...
+
+
+class Archive:
+    """An archive whose list of members was checked.
+
+    Args:
+        inner: the format.
+        size: bytes of the archive itself.
+        limits: what is allowed.
+        check: called between two steps.
+    """
+
+    def __init__(
+        self, inner: _Inner, size: int, limits: ArchiveLimits, check: Callable[[], None]
+    ) -> None:
+        self._inner = inner
+        self._limits = limits
+        self._check = check
+        self._max_bytes = min(limits.total, max(limits.free, size * limits.ratio))
+        self._read = 0
+        with _readable():
+            self.members = tuple(self._members())
+
+    def content(self, member: ArchiveMember) -> Iterator[bytes]:
+        """What a file holds, counted while it is unpacked. Whoever takes it can stop.
+
+        Raises:
+            TooLarge: more than the archive may hold.
+            BadInput: it is damaged.
+        """
+        with _readable(), self._inner.stream(member.index) as stream:
+            seen = 0
+            while piece := stream.read(_READ_BYTES):
+                seen += len(piece)
+                self._read += len(piece)
+                if self._read > self._max_bytes:
+                    raise self._bomb()
+                yield piece
+            if seen != member.size:
+                raise _unsafe(f"{member.name} has another size than the archive says")
+
+    def _members(self) -> Iterator[ArchiveMember]:
+        known: dict[str, str] = {}
+        total = 0
+        for index, (name, kind, size, mode, mtime) in enumerate(self._inner.listed()):
+            self._check()
+            if index >= self._limits.entries:
+                raise TooLarge(
+                    f"The archive has more than {self._limits.entries:,} entries.",
+                    hint="Nothing was unpacked. Ask for a smaller archive.",
+                )
+            if kind not in ("file", "folder"):
+                raise _unsafe(f"{_escaped(name)} is {kind}")
+            plain = _plain_name(name)
+            if not plain:  # the folder itself, as tar writes it
+                continue
+            total += size
+            if total > self._max_bytes:
+                raise self._bomb()
+            _refuse_duplicate(known, plain, kind)
+            yield ArchiveMember(
+                plain, "file" if kind == "file" else "folder", size, mode, mtime, index
+            )
+
+    def _bomb(self) -> TooLarge:
+        return TooLarge(
+            f"The archive unpacks to more than {self._max_bytes:,} bytes, far more than its own size.",
+            hint="Nothing was unpacked.",
+        )
+
+
+def _refuse_duplicate(known: dict[str, str], name: str, kind: str) -> None:
+    """Two members of one name, also where only case differs, or a file that is a folder too."""
+    folded = "/".join(map(fold, name.split("/")))
+    if folded in known and not (kind == known[folded] == "folder"):
+        raise _unsafe(f"{name} is in it twice, or differs from another only in case")
+    above = folded.rpartition("/")[0]
+    while above:
+        if known.get(above) == "file":
+            raise _unsafe(f"{name} lies in what is a file")
+        known.setdefault(above, "folder")
+        above = above.rpartition("/")[0]
+    known[folded] = kind
+
+
+def _plain_name(name: str) -> str:
+    """The name of a member, or a refusal."""
+    plain = name.rstrip("/")
+    while plain.startswith("./"):
+        plain = plain[2:].lstrip("/")
+    if plain in ("", "."):
+        return ""
+    reason = refusal(plain, windows=os.name == "nt")
+    if plain.startswith(("/", "~")):
+        reason = "it is absolute"
+    elif "\\" in plain:
+        reason = "it has a backslash"
+    elif any(part in ("", ".", "..") for part in plain.split("/")):
+        reason = "it climbs, or has empty parts"
+    elif any(len(part.encode("utf-8", "replace")) > MAX_NAME for part in plain.split("/")):
+        reason = "it is too long"
+    if reason:
+        raise _unsafe(f"the name {_escaped(name)}: {reason}")
+    return plain
+
+
+class _Zip:
+    def __init__(self, file: BinaryIO) -> None:
+        self._zip = zipfile.ZipFile(file)
+        self._infos = self._zip.infolist()
+
+    def listed(self) -> Iterator[tuple[str, str, int, int | None, float]]:
+        for info in self._infos:
+            # What zipfile has cut at a NUL or turned round is judged as it stands there.
+            name = info.orig_filename
+            bits = info.external_attr >> 16
+            kind = _kind_of_mode(bits) if info.create_system == 3 and stat.S_IFMT(bits) else ""
+            if not kind:
+                kind = "folder" if name.endswith("/") else "file"
+            if info.flag_bits & 0x1:
+                raise UnsupportedContent(
+                    f"{_escaped(name)} is encrypted.", hint="Encrypted archives are not unpacked."
+                )
+            mode = stat.S_IMODE(bits) & 0o777 if info.create_system == 3 and bits else None
+            yield name, kind, info.file_size, mode, 0.0
+
+    def stream(self, index: int) -> IO[bytes]:
+        return self._zip.open(self._infos[index])
+
+
+class _Tar:
+    def __init__(self, file: BinaryIO) -> None:
+        self._tar = tarfile.TarFile(fileobj=cast("IO[bytes]", file), mode="r")
+        self._infos: list[tarfile.TarInfo] = []
+
+    def listed(self) -> Iterator[tuple[str, str, int, int | None, float]]:
+        while (info := self._tar.next()) is not None:
+            self._infos.append(info)
+            kind = "file" if info.isreg() and not info.issparse() else ""
+            if info.isdir():
+                kind = "folder"
+            elif not kind:
+                kind = _kind_of_tar(info)
+            yield info.name, kind, info.size if kind == "file" else 0, info.mode & 0o777, info.mtime
+
+    def stream(self, index: int) -> IO[bytes]:
+        found = self._tar.extractfile(self._infos[index])
+        if found is None:
+            raise tarfile.TarError("no content")
+        return found
+
+
+class _Guarded(io.RawIOBase):
+    """The bytes of an archive: no header can ask for more than `max_read` at once."""
+
+    def __init__(self, file: IO[bytes], max_read: int = 4 * _READ_BYTES) -> None:
+        self._file = file
+        self._max_bytes = max(max_read, 4 * _READ_BYTES)
+
+    def read(self, size: int = -1) -> bytes:
+        if not 0 <= size <= self._max_bytes:
+            raise tarfile.TarError("a header is too long")
+        return self._file.read(size)
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        return self._file.seek(offset, whence)
+
+    def tell(self) -> int:
+        return self._file.tell()
+
+
+class _GuardedZip(_Guarded):
+    """Those of a zip, whose end is read whole, wherever it is said to begin."""
+
+    def read(self, size: int = -1) -> bytes:
+        if size < 0:
+            at = self.tell()
+            size = self.seek(0, 2) - at
+            self.seek(at)
+        return super().read(size)
+
+
+def _tar_bytes(file: BinaryIO, head: bytes) -> IO[bytes] | None:
+    """The tar in a file that starts like this, unpacked on the way; None for none."""
+    if head.startswith(b"\x1f\x8b"):
+        return cast("IO[bytes]", gzip.GzipFile(fileobj=file, mode="rb"))
+    if head.startswith(b"BZh"):
+        return bz2.BZ2File(file)
+    if head.startswith(b"\xfd7zXZ\0"):
+        return lzma.LZMAFile(file)
+    return file if head[257:262] == b"ustar" else None
+
+
+def _kind_of_mode(mode: int) -> str:
+    kinds = {
+        stat.S_IFREG: "file",
+        stat.S_IFDIR: "folder",
+        stat.S_IFLNK: "a symbolic link",
+        stat.S_IFIFO: "a named pipe",
+    }
+    return kinds.get(stat.S_IFMT(mode), "a device")
+
+
+def _kind_of_tar(info: tarfile.TarInfo) -> str:
+    if info.issym():
+        return "a symbolic link"
+    if info.islnk():
+        return "a hard link"
+    if info.isfifo():
+        return "a named pipe"
+    return "a sparse file" if info.isreg() else "a device"
+
+
+def open_archive(
+    file: BinaryIO, size: int, limits: ArchiveLimits, check: Callable[[], None]
+) -> Archive:
+    """Read the list of an archive and refuse it where any member is not a plain file or folder.
+
+    Args:
+        file: the archive, which can be sought in; it stays open while it is unpacked.
+        size: its bytes.
+        limits: how much it may hold.
+        check: called between two steps.
+
+    Raises:
+        UnsupportedContent: neither zip nor tar (plain, gzip, bzip2, xz), or encrypted.
+        BadInput: damaged, or with a member that would land elsewhere or twice.
+        TooLarge: too many members, or too much when unpacked.
+    """
+    with _readable():
+        file.seek(0)
+        head = file.read(512)
+        file.seek(0)
+        plain = _tar_bytes(file, head)
+        if plain is not None:
+            return Archive(_Tar(cast("BinaryIO", _Guarded(plain))), size, limits, check)
+        if head[:2] == b"PK" and zipfile.is_zipfile(file):
+            _refuse_many(file, limits)
+            file.seek(0)
+            guarded = cast("BinaryIO", _GuardedZip(file, limits.entries * ENTRY_BYTES))
+            return Archive(_Zip(guarded), size, limits, check)
+    raise UnsupportedContent(
+        "The file is not a zip or tar archive.", hint="Formats: zip, tar, tar.gz, tar.bz2, tar.xz."
+    )
+
+
+def _refuse_many(file: BinaryIO, limits: ArchiveLimits) -> None:
+    """Look at the count in the last record of a zip: its list alone could fill the memory."""
+    file.seek(0, 2)
+    end = file.tell()
+    file.seek(max(end - 65_557, 0))
+    tail = file.read()
+    at = tail.rfind(b"PK\x05\x06")
+    count = int.from_bytes(tail[at + 10 : at + 12], "little") if at >= 0 else 0
+    length = int.from_bytes(tail[at + 12 : at + 16], "little") if at >= 0 else 0
+    if count > limits.entries or length > limits.entries * ENTRY_BYTES:
+        raise TooLarge(
+            f"The archive has more than {limits.entries:,} entries.",
+            hint="Nothing was unpacked. Ask for a smaller archive.",
+        )
+
+
+@contextmanager
+def _readable() -> Iterator[None]:
+    try:
+        yield
+    except ToolError:
+        raise
+    except DAMAGED as error:
+        raise _damaged(error) from None
+
+
+def _damaged(error: Exception) -> BadInput:
+    return BadInput(
+        f"The archive is damaged: {str(error)[:200]}.", hint="Nothing was unpacked. Get it again."
+    )
+
+
+def _unsafe(what: str) -> BadInput:
+    return BadInput(f"The archive is refused: {what}.", hint=UNSAFE_HINT)
+
+
+def _escaped(name: str) -> str:
+    return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in name[:200])
+
+
+Format = Literal["zip", "tar", "tar.gz", "tar.bz2", "tar.xz"]
+FORMATS: dict[str, Format] = {
+    ".zip": "zip",
+    ".tar": "tar",
+    ".tar.gz": "tar.gz",
+    ".tgz": "tar.gz",
+    ".tar.bz2": "tar.bz2",
+    ".tbz2": "tar.bz2",
+    ".tar.xz": "tar.xz",
+    ".txz": "tar.xz",
+}
+OLDEST_ZIP = 315_532_800
+"""1980, before which zip knows no time."""
+
+
+@dataclass(frozen=True, slots=True)
+class PackedEntry:
+    """One file or folder for an archive, and its name there."""
+
+    name: str
+    path: SafePath
+    kind: Literal["file", "folder"]
+    mode: int
+    mtime: float
+    size: int
+
+
+def format_of(name: str) -> Format:
+    """The format that a file name asks for.
+
+    Raises:
+        BadInput: none that is known.
+    """
+    lower = name.lower()
+    for ending in sorted(FORMATS, key=len, reverse=True):
+        if lower.endswith(ending):
+            return FORMATS[ending]
+    raise BadInput(f"{name} names no known format.", hint=f"End it with {', '.join(FORMATS)}.")
+
+
+def collect_entries(
+    paths: Sequence[SafePath],
+    names: Sequence[str],
+    check: Callable[[], None],
+    use: Use = "read",
+    max_entries: int = MAX_TREE_ENTRIES,
+) -> tuple[list[PackedEntry], list[str]]:
+    """What goes into an archive, and what is left out: protected names, links, devices.
+
+    Args:
+        paths: files and folders.
+        names: their names in the archive; "" puts what a folder holds at the top.
+        check: called between two steps.
+        use: "write" also leaves out what could not be put back.
+        max_entries: how many entries a folder may have.
+    """
+    found: list[PackedEntry] = []
+    left_out: list[str] = []
+    for path, name in zip(paths, names, strict=True):
+        status = path.stat()
+        if not stat.S_ISDIR(status.st_mode):
+            found.append(_packed(name, path))
+            continue
+        if name:
+            found.append(_packed(name, path))
+        skipped: set[tuple[str, ...]] = set()
+        unreadable: list[str] = []
+        for inner in walk(path, check, max_entries, unreadable):
+            if inner.names[:-1] in skipped:
+                skipped.add(inner.names)
+                continue
+            path_in_archive = "/".join((name, *inner.names) if name else inner.names)
+            kind = inner.entry.kind
+            special = inner.entry.protected or kind in ("link", "other")
+            if (
+                special
+                or inner.path.gate.pattern(inner.path, use)
+                or well_formed(path_in_archive) != path_in_archive
+            ):
+                left_out.append(printable(path_in_archive))
+                skipped.add(inner.names)
+                continue
+            try:
+                found.append(_packed(path_in_archive, inner.path))
+            except PathDenied:  # another name of a protected file, or the system says no
+                left_out.append(path_in_archive)
+                skipped.add(inner.names)
+        below = (
+            f"{name}/{path_in_archive}" if name else path_in_archive
+            for path_in_archive in unreadable
+        )
+        left_out += [
+            path_in_archive for path_in_archive in below if path_in_archive not in left_out
+        ]
+    return found, left_out
+
+
+def pack(
+    form: Format, members: Sequence[PackedEntry], check: Callable[[], None], comment: str = ""
+) -> Iterator[bytes]:
+    """The bytes of an archive; only a zip has a comment."""
+    return _zip(members, check, comment) if form == "zip" else _tar(form, members, check)
+
+
+def _packed(name: str, path: SafePath) -> PackedEntry:
+    with path.open() as handle:
+        status = handle.status
+        folder = handle.kind == "folder"
+    mode = stat.S_IMODE(status.st_mode) & 0o777
+    size = 0 if folder else status.st_size
+    return PackedEntry(name, path, "folder" if folder else "file", mode, status.st_mtime, size)
+
+
+class _Pipe:
+    """Takes what a writer writes and gives it on."""
+
+    def __init__(self) -> None:
+        self._chunks: list[bytes] = []
+
+    def write(self, data: bytes) -> int:
+        self._chunks.append(bytes(data))
+        return len(data)
+
+    def flush(self) -> None:
+        """Nothing waits here."""
+
+    def take(self) -> Iterator[bytes]:
+        held, self._chunks = self._chunks, []
+        yield from held
+
+
+def _zip(
+    members: Sequence[PackedEntry], check: Callable[[], None], comment: str
+) -> Iterator[bytes]:
+    out = _Pipe()
+    with zipfile.ZipFile(cast("IO[bytes]", out), "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.comment = comment.encode()
+        for member in members:
+            check()
+            when = time.localtime(max(member.mtime, OLDEST_ZIP + 86_400))[:6]
+            info = zipfile.ZipInfo(member.name, when)
+            info.create_system = 3
+            info.compress_type = zipfile.ZIP_DEFLATED
+            if member.kind == "folder":
+                info.filename += "/"
+                info.external_attr = ((stat.S_IFDIR | member.mode) << 16) | 0x10
+                archive.writestr(info, b"")
+                continue
+            info.external_attr = (stat.S_IFREG | member.mode) << 16
+            info.file_size = member.size
+            with archive.open(info, "w", force_zip64=member.size > 1 << 31) as target:
+                for piece in _content(member, check):
+                    target.write(piece)
+                    yield from out.take()
+            yield from out.take()
+    yield from out.take()
+
+
+class _Compressor(Protocol):
+    def compress(self, data: bytes, /) -> bytes: ...
+
+    def flush(self) -> bytes: ...
+
+
+class _Plain:
+    def compress(self, data: bytes) -> bytes:
+        return data
+
+    def flush(self) -> bytes:
+        return b""
+
+
+def _compressor(form: Format) -> _Compressor:
+    if form == "tar.gz":
+        return zlib.compressobj(6, zlib.DEFLATED, 31)
+    if form == "tar.bz2":
+        return bz2.BZ2Compressor()
+    return lzma.LZMACompressor(preset=3) if form == "tar.xz" else _Plain()
+
+
+def _tar(
+    form: Format, members: Sequence[PackedEntry], check: Callable[[], None]
+) -> Iterator[bytes]:
+    packer = _compressor(form)
+    for member in members:
+        check()
+        info = tarfile.TarInfo(member.name)
+        info.mode, info.mtime = member.mode, int(member.mtime)
+        info.size = member.size
+        if member.kind == "folder":
+            info.type = tarfile.DIRTYPE
+        yield packer.compress(info.tobuf(tarfile.PAX_FORMAT))
+        if member.kind == "file":
+            for piece in _content(member, check):
+                yield packer.compress(piece)
+            yield packer.compress(bytes(-member.size % tarfile.BLOCKSIZE))
+    yield packer.compress(bytes(2 * tarfile.BLOCKSIZE))
+    yield packer.flush()
+
+
+def _content(member: PackedEntry, check: Callable[[], None]) -> Iterator[bytes]:
+    """A file's bytes, as many as were announced."""
+    seen = 0
+    with member.path.open_read() as handle:
+        while piece := handle.file.read(CHUNK_BYTES):
+            check()
+            seen += len(piece)
+            if seen > member.size:
+                break
+            yield piece
+    if seen != member.size:
+        raise Conflict(
+            f"{member.path.display} is being changed by another program.",
+            hint="Send the call again when that has ended.",
+        )

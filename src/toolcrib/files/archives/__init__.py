@@ -1,1 +1,0 @@
-"""Archives: read with suspicion, written without what is protected."""

@@ -1,0 +1,247 @@
+"""A change of a file, and the step that changes are made in: all of them or none, undoable."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, Protocol
+
+from toolcrib.files.paths import SafePath, Workspace
+from toolcrib.files.trees import EntryState
+from toolcrib.files.writer import Attributes, staged_names
+
+ANYTHING: Final = "*"
+"""For `expected`: whatever stands there now may be replaced."""
+
+ChangeKind = Literal["write", "delete", "move", "folder", "plant", "unmake", "mode"]
+_LOGGED_KINDS = {"write": "put", "delete": "remove", "move": "rename"}
+"""How the log names kinds that have another name here."""
+_KINDS: dict[str, ChangeKind] = {"put": "write", "remove": "delete", "rename": "move"}
+
+
+class Source(Protocol):
+    """Content that is not held in memory: it is read once, while it is put in place."""
+
+    def chunks(self) -> Iterator[bytes]:
+        """All of it, in chunks; what it raises fails the whole step."""
+        ...
+
+
+@dataclass(slots=True)
+class Change:
+    """One change of one name: what is asked for, then what it found and left.
+
+    `Preparer` makes changes ready: links on the way are followed, and what asks for more
+    than one name (missing folders, a move to another disk) becomes several.
+
+    Attributes:
+        kind: "write" a file, "delete" a tree, "move" something, make a "folder", "plant" a
+            tree, "unmake" an empty folder, give other permission bits ("mode").
+        path: where; for a move, what is moved.
+        data: the whole new content of a file that is written.
+        target: where a move leads.
+        expected: the `fingerprint` that the file must have when it is changed, "" where
+            nothing may stand there, `ANYTHING` where that does not matter.
+        mode: permission bits of what is new, None for the usual ones; a file that is
+            replaced keeps its own.
+        mtime: the time of change that a file is given, in nanoseconds; None for now.
+        attributes: extended ones that a file is given beside those that it has.
+        tree: what is planted or deleted, its top first; of a delete that is not made ready,
+            what must stand there, empty for anything.
+        trash: whether what is deleted goes to the trash of the desktop.
+        permanent: whether what is deleted is not kept for undo.
+        expected_digest: what the file may hold instead of having the fingerprint `expected`.
+        expected_index: what the index of a repository may say instead, see `index_digest`.
+        before: what was there; for a move, what is moved. Of a "mode" or a move that takes
+            something back, what must be there.
+        after: what is there then; None where nothing was done.
+        undoable: whether undo can bring back what was there.
+        index_digest: what an index that is written says.
+        number: its place in the step; the names that it uses meanwhile come from it.
+        display: the path as a call would name it.
+        staging_folder: where new things stand until they are put in place.
+    """
+
+    kind: ChangeKind
+    path: SafePath
+    data: bytes | Source = b""
+    target: SafePath | None = None
+    expected: str = ANYTHING
+    mode: int | None = None
+    mtime: int | None = None
+    attributes: Attributes = ()
+    tree: tuple[EntryState, ...] = ()
+    trash: bool = False
+    permanent: bool = False
+    expected_digest: str = ""
+    expected_index: str = ""
+    before: EntryState | None = None
+    after: EntryState | None = None
+    undoable: bool = True
+    index_digest: str = ""
+    number: int = 0
+    display: str = field(init=False)
+    staging_folder: SafePath = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.display = self.path.display
+        self.staging_folder = self.path.parent
+
+    def staged_names(self, token: str) -> tuple[str, str]:
+        """The names for the new and the old while the change is made."""
+        return staged_names(token, self.number)
+
+    @property
+    def is_staged(self) -> bool:
+        """Whether something new is written first, and then put in place."""
+        return self.kind in ("write", "plant")
+
+    @property
+    def absolute_paths(self) -> list[str]:
+        """The paths that are changed."""
+        return [str(p) for p in (self.path, self.target) if p is not None]
+
+    @property
+    def digests(self) -> set[str]:
+        """The stored contents that undo needs."""
+        states = (*self.tree, *((self.before,) if self.before else ()))
+        return {state.digest for state in states if state.digest}
+
+    def to_json(self) -> dict[str, Any]:
+        """What has to be known to take it back."""
+        found: dict[str, Any] = {
+            "do": _LOGGED_KINDS.get(self.kind, self.kind),
+            "number": self.number,
+            "root": self.path.root.real,
+            "path": self.path.parts,
+            "stand": self.staging_folder.parts,
+            "kept": self.undoable,
+        }
+        if self.path.gate.grants:
+            found["granted"] = True
+        if self.index_digest:
+            found["meaning"] = self.index_digest
+        if self.target is not None:
+            found |= {"target_root": self.target.root.real, "target": self.target.parts}
+        if self.before is not None:
+            found["before"] = self.before.to_json()
+        if self.after is not None:
+            found["after"] = self.after.to_json()
+        if self.tree:
+            found["tree"] = [state.to_json() for state in self.tree]
+        return found
+
+    @classmethod
+    def from_json(cls, found: Mapping[str, Any], workspace: Workspace) -> Change:
+        """The inverse of `to_json`; its paths are found by way of a workspace's gate."""
+        path = workspace.at(found["root"], found["path"])
+        if found.get("granted"):  # by what the content was then, which the log pins
+            path = path.granted()
+        target = found.get("target")
+        change = cls(
+            kind=_KINDS.get(found["do"], found["do"]),
+            path=path,
+            number=found["number"],
+            target=workspace.at(found["target_root"], target) if target is not None else None,
+            before=_state(found.get("before")),
+            after=_state(found.get("after")),
+            tree=tuple(map(EntryState.from_json, found.get("tree", ()))),
+            undoable=found["kept"],
+            index_digest=found.get("meaning", ""),
+        )
+        change.staging_folder = workspace.at(found["root"], found["stand"])
+        return change
+
+
+def _state(values: list[Any] | None) -> EntryState | None:
+    return EntryState.from_json(values) if values else None
+
+
+@dataclass(slots=True)
+class Step:
+    """Changes that belong together: collected first, then `Changes.apply` makes all or none.
+
+    Args:
+        tool: who asks, for the log.
+        undoes: the steps that it takes back; only `Changes.undo` sets it.
+        ignores_reads: whether the conversation does not know what is changed: what it has
+            read is not compared, and it is not taken to know how the files look then.
+        log_position: the last step of the log when those to take back were chosen.
+    """
+
+    tool: str
+    undoes: tuple[int, ...] = ()
+    changes: list[Change] = field(default_factory=list)
+    ignores_reads: bool = False
+    log_position: int | None = None
+
+    def write(
+        self,
+        path: SafePath,
+        data: bytes | Source,
+        *,
+        expected: str = ANYTHING,
+        mode: int | None = None,
+        mtime: int | None = None,
+        attributes: Attributes = (),
+    ) -> None:
+        """Create a file or replace its content; missing folders above it are made."""
+        self.changes.append(
+            Change(
+                "write",
+                path,
+                data,
+                expected=expected,
+                mode=mode,
+                mtime=mtime,
+                attributes=attributes,
+            )
+        )
+
+    def delete(
+        self,
+        path: SafePath,
+        *,
+        expected: str = ANYTHING,
+        trash: bool = False,
+        permanent: bool = False,
+    ) -> None:
+        """Remove a file, a link, or a folder with all that it holds.
+
+        With `permanent` nothing of it is kept, and the step cannot be undone.
+        """
+        self.changes.append(
+            Change("delete", path, expected=expected, trash=trash, permanent=permanent)
+        )
+
+    def move(self, path: SafePath, target: SafePath, *, replace: bool = False) -> None:
+        """Move a file or folder; with `replace`, a file that stands at the target goes."""
+        expected = ANYTHING if replace else ""
+        self.changes.append(Change("move", path, target=target, expected=expected))
+
+    def make_folder(self, path: SafePath, *, mode: int | None = None) -> None:
+        """Make a folder and those above it; no harm where it exists."""
+        self.changes.append(Change("folder", path, mode=mode))
+
+    def set_mode(self, path: SafePath, mode: int, before: EntryState) -> None:
+        """Give a file or folder other permission bits; `before` is how it is now."""
+        self.changes.append(Change("mode", path, mode=mode, before=before))
+
+    def plant(self, path: SafePath, *tree: EntryState) -> None:
+        """Make a tree where nothing stands; contents of its files are such as undo keeps."""
+        self.changes.append(Change("plant", path, tree=tree))
+
+
+@dataclass(frozen=True, slots=True)
+class AppliedStep:
+    """A step that was made. `step` is its number in the log; `undo_changes` takes it back.
+
+    Attributes:
+        paths: what was changed, as a call would name it.
+        undoable: whether undo can bring everything back; `note` says what not, and why.
+    """
+
+    step: int
+    paths: tuple[str, ...]
+    undoable: bool = True
+    note: str = ""

@@ -1,0 +1,400 @@
+"""The undo log: a row for each step in the store of all processes; and how steps are undone."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import time
+import zlib
+from collections.abc import Container, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from toolcrib.core.call import well_formed
+from toolcrib.core.errors import Conflict, Unavailable
+from toolcrib.files.changes.step import Change, Step
+from toolcrib.files.paths import SafePath, Workspace
+from toolcrib.files.trees import EntryState
+from toolcrib.state.blobs import Blobs
+from toolcrib.state.database import Schema
+from toolcrib.system.ids import random_id
+
+SCHEMA = Schema(
+    "undo",
+    (
+        """
+        CREATE TABLE step (
+            id INTEGER PRIMARY KEY AUTOINCREMENT, token TEXT NOT NULL UNIQUE,
+            time REAL NOT NULL, tool TEXT NOT NULL, session TEXT NOT NULL, owner TEXT NOT NULL,
+            state TEXT NOT NULL, undoable INTEGER NOT NULL, note TEXT NOT NULL,
+            undoes TEXT NOT NULL, paths TEXT NOT NULL, bytes INTEGER NOT NULL,
+            record BLOB NOT NULL
+        );
+        CREATE INDEX step_unfinished ON step (owner) WHERE state <> 'done';
+        """,
+    ),
+)
+COLUMNS = (
+    "id, token, time, tool, session, owner, state, undoable, note, undoes, paths, bytes, record"
+)
+MAX_STEPS = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedStep:
+    """One change that was made, as a row of the log.
+
+    Attributes:
+        id: its number; 0 before it has one.
+        token: what its names on disk have in common.
+        time: seconds since 1970.
+        tool: what made it.
+        session: the conversation.
+        owner: the process, see `Owner`.
+        state: "open" while it is made, "made" while what is old is still there, "done".
+        undoable: whether undo can bring everything back.
+        note: what it cannot, and why.
+        undoes: the steps that it took back.
+        paths: what was changed, absolute.
+        size: bytes that were newly kept for it.
+        record: its changes, packed.
+    """
+
+    id: int
+    token: str
+    time: float
+    tool: str
+    session: str
+    owner: str
+    state: str
+    undoable: bool
+    note: str
+    undoes: tuple[int, ...]
+    paths: tuple[str, ...]
+    size: int
+    record: bytes
+
+    @classmethod
+    def of(
+        cls,
+        changes: Sequence[Change],
+        *,
+        tool: str,
+        session: str,
+        owner: str,
+        state: str,
+        note: str,
+        size: int,
+        undoes: tuple[int, ...] = (),
+        token: str = "",
+        began: float = 0.0,
+    ) -> LoggedStep:
+        """A row of these changes, which has no number yet."""
+        return cls(
+            id=0,
+            token=token or random_id(12),
+            time=began or time.time(),
+            tool=tool,
+            session=session,
+            owner=owner,
+            state=state,
+            undoable=all(change.undoable for change in changes),
+            note=note,
+            undoes=undoes,
+            paths=tuple(dict.fromkeys(p for change in changes for p in change.absolute_paths)),
+            size=size,
+            record=_packed(changes),
+        )
+
+    def read_changes(self, workspace: Workspace) -> list[Change]:
+        """What was done in it."""
+        return [Change.from_json(found, workspace) for found in _unpacked(self.record)]
+
+    @classmethod
+    def of_row(cls, row: tuple[Any, ...]) -> LoggedStep:
+        """From a row with all `COLUMNS`."""
+        known = dict(zip(COLUMNS.split(", "), row, strict=True))
+        return cls(
+            id=known["id"],
+            token=known["token"],
+            time=known["time"],
+            tool=known["tool"],
+            session=known["session"],
+            owner=known["owner"],
+            state=known["state"],
+            undoable=bool(known["undoable"]),
+            note=known["note"],
+            undoes=tuple(json.loads(known["undoes"])),
+            paths=tuple(json.loads(known["paths"])),
+            size=known["bytes"],
+            record=known["record"],
+        )
+
+    def row(self) -> tuple[Any, ...]:
+        """All columns but the number."""
+        undoes, paths = json.dumps(self.undoes), json.dumps(self.paths)
+        head = (self.token, self.time, self.tool, self.session, self.owner, self.state)
+        note = well_formed(self.note)  # a name in it need not be text
+        return (*head, int(self.undoable), note, undoes, paths, self.size, self.record)
+
+
+def _packed(changes: Iterable[Change]) -> bytes:
+    """Changes for a row."""
+    values = [change.to_json() for change in changes]
+    return zlib.compress(json.dumps(values, separators=(",", ":")).encode("ascii"), 1)
+
+
+def _unpacked(record: bytes) -> list[dict[str, Any]]:
+    """The inverse of `_packed`."""
+    found: list[dict[str, Any]] = json.loads(zlib.decompress(record))
+    return found
+
+
+def save(connection: sqlite3.Connection, step: LoggedStep) -> int:
+    """Write a step, new or known by its token; its number."""
+    row = step.row()
+    names = COLUMNS.removeprefix("id, ").split(", ")
+    pairs = ", ".join(f"{name} = ?" for name in names)
+    known = connection.execute(
+        f"UPDATE step SET {pairs} WHERE token = ? RETURNING id",  # noqa: S608
+        (*row, step.token),
+    ).fetchone()
+    if known is not None:
+        return int(known[0])
+    marks = ", ".join("?" * len(row))
+    made = connection.execute(
+        f"INSERT INTO step ({', '.join(names)}) VALUES ({marks})",  # noqa: S608
+        row,
+    )
+    return int(made.lastrowid or 0)
+
+
+def last(connection: sqlite3.Connection) -> int:
+    """The highest number of a step, made or being made; 0 for none."""
+    return int(connection.execute("SELECT coalesce(max(id), 0) FROM step").fetchone()[0])
+
+
+def refuse_rivals(
+    connection: sqlite3.Connection, step: LoggedStep, chosen: int, gone: Container[str]
+) -> None:
+    """Refuse to take back what another process takes back, or has changed since.
+
+    Args:
+        connection: in a transaction that writes, so that only one of two comes through.
+        step: the undo that is about to begin.
+        chosen: the last step when it was decided what to take back.
+        gone: tokens of steps that were given up and are still in the log.
+
+    Raises:
+        Conflict: there is such a step.
+    """
+    rows = connection.execute(
+        "SELECT token, tool, undoes, paths FROM step "
+        "WHERE (id > ?1 OR state = 'open') AND token <> ?2",
+        (chosen, step.token),
+    )
+    for token, tool, undoes, paths in rows:
+        again = not set(json.loads(undoes)).isdisjoint(step.undoes)
+        if token not in gone and (again or _meet(step.paths, json.loads(paths))):
+            raise Conflict(
+                f"{tool} changes the same files at this moment.",
+                hint="list_changes shows what is left to undo.",
+            )
+
+
+def _meet(some: Iterable[str], others: Iterable[str]) -> bool:
+    """Whether a path of one is a path of the other, or lies in one."""
+    one, other = set(some), set(others)
+    return any(_lies_in(path, b) for a, b in ((one, other), (other, one)) for path in a)
+
+
+def _lies_in(path: str, folders: Container[str]) -> bool:
+    while path:
+        if path in folders:
+            return True
+        path = path.rpartition("/")[0]
+    return False
+
+
+def drop(connection: sqlite3.Connection, token: str) -> None:
+    """Forget a step that was taken back at once."""
+    connection.execute("DELETE FROM step WHERE token = ?", (token,))
+
+
+def finish(connection: sqlite3.Connection, token: str, note: str) -> None:
+    """Nothing of what is old is left on disk."""
+    connection.execute("UPDATE step SET state = 'done', note = ? WHERE token = ?", (note, token))
+
+
+def forget(connection: sqlite3.Connection, numbers: Iterable[int]) -> None:
+    """Drop finished steps."""
+    connection.executemany(
+        "DELETE FROM step WHERE id = ? AND state = 'done'", [(number,) for number in numbers]
+    )
+
+
+def find(connection: sqlite3.Connection, number: int) -> LoggedStep | None:
+    """One step that was made."""
+    rows = connection.execute(
+        f"SELECT {COLUMNS} FROM step WHERE id = ? AND state <> 'open'",  # noqa: S608
+        (number,),
+    )
+    return next(map(LoggedStep.of_row, rows), None)
+
+
+def unfinished(connection: sqlite3.Connection) -> list[LoggedStep]:
+    """Steps that some process is making, or died over."""
+    rows = connection.execute(f"SELECT {COLUMNS} FROM step WHERE state <> 'done'")  # noqa: S608
+    return [LoggedStep.of_row(row) for row in rows]
+
+
+def claim(connection: sqlite3.Connection, step: LoggedStep, owner: str) -> bool:
+    """Take over a step of a dead process, unless another was quicker."""
+    done = connection.execute(
+        "UPDATE step SET owner = ? WHERE token = ? AND owner = ?", (owner, step.token, step.owner)
+    )
+    return done.rowcount == 1
+
+
+def newest(
+    connection: sqlite3.Connection, *, before: int = 0, count: int = 200
+) -> list[LoggedStep]:
+    """Steps that were made, the last first; those before a number, if one is given."""
+    rows = connection.execute(
+        f"SELECT {COLUMNS} FROM step WHERE state <> 'open' AND (?1 = 0 OR id < ?1) "  # noqa: S608
+        "ORDER BY id DESC LIMIT ?2",
+        (before, count),
+    )
+    return [LoggedStep.of_row(row) for row in rows]
+
+
+def prune(connection: sqlite3.Connection, oldest: float, max_bytes: int) -> None:
+    """Forget steps that are too old, too many, or for whose contents there is no room."""
+    rows = connection.execute(
+        "SELECT id, time, bytes FROM step WHERE state = 'done' ORDER BY id DESC"
+    ).fetchall()
+    total, gone = 0, []
+    for number, (step, made, size) in enumerate(rows):
+        total += size
+        if made < oldest or number >= MAX_STEPS or total > max_bytes:
+            gone.append((step,))
+    connection.executemany("DELETE FROM step WHERE id = ?", gone)
+
+
+def records(connection: sqlite3.Connection) -> list[bytes]:
+    """The packed work of all steps."""
+    return [row[0] for row in connection.execute("SELECT record FROM step")]
+
+
+def digests(packed: Iterable[bytes]) -> Iterator[str]:
+    """The kept contents that steps need."""
+    for record in packed:
+        for change in _unpacked(record):
+            states = [*change.get("tree", ()), *([change["before"]] if "before" in change else ())]
+            yield from (state[8] for state in states if state[8])
+
+
+@dataclass(frozen=True, slots=True)
+class StoredSource:
+    """A kept content as a source."""
+
+    blobs: Blobs
+    digest: str
+
+    def chunks(self) -> Iterator[bytes]:
+        """See `Source`."""
+        return self.blobs.read(self.digest)
+
+
+def step_back(
+    steps: Iterable[LoggedStep],
+    workspace: Workspace,
+    blobs: Blobs,
+    tool: str,
+    only: SafePath | None,
+    start: SafePath | None = None,
+) -> Step:
+    """Take steps back, the last first.
+
+    Args:
+        steps: in that order.
+        workspace: finds their paths.
+        blobs: what was kept.
+        tool: who asks.
+        only: take back only what was done to this path.
+        start: the current directory, from which files are named.
+
+    Raises:
+        Unavailable: something of it was not kept.
+    """
+    steps = list(steps)
+    back = Step(tool, undoes=tuple(step.id for step in steps))
+    for step in steps:
+        for change in reversed(step.read_changes(workspace)):
+            if only is None or _concerns(change, only):
+                if start is not None:
+                    change.path = change.path.relative_to(start)
+                    change.target = change.target and change.target.relative_to(start)
+                back.changes += _reversed(change, step, blobs)
+    return back
+
+
+def _concerns(change: Change, only: SafePath) -> bool:
+    wanted = str(only)
+    for path in change.absolute_paths:
+        if path == wanted or path.startswith(f"{wanted}/"):
+            return True
+        if change.kind in ("delete", "move", "plant") and wanted.startswith(f"{path}/"):
+            return True
+    return False
+
+
+def _reversed(change: Change, step: LoggedStep, blobs: Blobs) -> list[Change]:
+    """The change that takes another back; none where that turned out to do nothing."""
+    path, before, after = change.path, change.before, change.after
+    if after is None and change.kind != "delete":
+        return []
+    if not change.undoable:
+        raise Unavailable(
+            f"Step {step.id} ({step.tool}) cannot be undone: {step.note or 'it was not kept'}.",
+            hint="Undo only later steps, or name another path.",
+        )
+    if change.kind == "delete" or after is None:
+        return [Change("plant", path, tree=change.tree)]
+    match change.kind:
+        case "write":
+            back = _unwritten(change, after, blobs)
+        case "folder":
+            back = Change("unmake", path)
+        case "unmake":
+            back = Change("folder", path, mode=before.mode if before else None)
+        case "plant":
+            back = Change("delete", path, tree=change.tree)
+        case "mode":
+            back = Change("mode", path, mode=before.mode if before else None, before=after)
+        case "move":
+            back = Change("move", change.target or path, target=path, expected="", before=before)
+    return [back]
+
+
+def _unwritten(change: Change, after: EntryState, blobs: Blobs) -> Change:
+    back = Change(
+        "delete",
+        change.path,
+        expected=after.mark,
+        expected_digest=after.digest,
+        expected_index=change.index_digest,
+    )
+    if change.before is not None:
+        back.kind, back.data = "write", StoredSource(blobs, change.before.digest)
+        back.mode, back.mtime = change.before.mode, change.before.mtime
+    return back
+
+
+def explain_conflict(error: Conflict, steps: Iterable[LoggedStep]) -> Conflict:
+    """A conflict of an undo, in its words."""
+    numbers = ", ".join(str(step.id) for step in steps)
+    return Conflict(
+        f"Nothing was undone (step {numbers}): {error.message}",
+        hint=f"{error.hint} A path of its own can be undone with path=…",
+    )

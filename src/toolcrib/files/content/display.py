@@ -1,0 +1,128 @@
+"""Sizes, names, JSON and CSV as a reader sees them."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+UNITS = ("bytes", "KB", "MB", "GB", "TB")
+
+
+def size_of(count: int) -> str:
+    """Bytes for a reader: `812 bytes`, `1.2 KB`."""
+    size, unit = float(count), 0
+    while size >= 1000 and unit < len(UNITS) - 1:
+        size, unit = size / 1000, unit + 1
+    return counted(count, "byte") if not unit else f"{size:.1f} {UNITS[unit]}"
+
+
+def counted(number: int, noun: str) -> str:
+    """A number with its noun: `1 file`, `2,000 files`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def some_of(names: Sequence[str], limit: int = 3) -> str:
+    """The first of some names: `a, b, c and 2 more`."""
+    more = f" and {len(names) - limit:,} more" if len(names) > limit else ""
+    return ", ".join(names[:limit]) + more
+
+
+def printable(name: str) -> str:
+    """A name as it can be shown: what is not text in it is written as an escape."""
+    if name.isprintable():
+        return name
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in name)
+
+
+MAX_JSON_DEPTH = 40
+
+
+def laid_out(value: Any, limit: int) -> tuple[str, bool] | None:
+    """A value with two spaces a level; None for one so deep that this would multiply it.
+
+    Args:
+        value: what `json.loads` gave.
+        limit: characters that are wanted.
+
+    Returns:
+        The text up to there, and whether that is all of it.
+    """
+    if _is_deep(value):
+        return None
+    parts: list[str] = []
+    size = 0
+    for part in json.JSONEncoder(ensure_ascii=False, indent=2).iterencode(value):
+        parts.append(part)
+        size += len(part)
+        if size > limit:
+            return "".join(parts)[:limit], False
+    return "".join(parts), True
+
+
+def _is_deep(value: Any) -> bool:
+    level = [value]
+    for _ in range(MAX_JSON_DEPTH):
+        level = [
+            child
+            for item in level
+            if isinstance(item, dict | list)
+            for child in (item.values() if isinstance(item, dict) else item)
+            if isinstance(child, dict | list)
+        ]
+        if not level:
+            return False
+    return True
+
+
+DELIMITERS = ",;\t|"
+SAMPLE_CHARS = 65_536
+"""Characters by which the delimiter is found."""
+MAX_FIELD_LINES = 200
+"""Line ends in one field; more comes from a quote that nobody closed."""
+
+
+def delimiter_of(source: str) -> str:
+    """The character that parts the most lines of the start alike."""
+    sample = source[:SAMPLE_CHARS]
+    if len(source) > SAMPLE_CHARS:
+        sample = sample.rpartition("\n")[0] or sample
+
+    def score(delimiter: str) -> float:
+        rows = rows_of(sample, delimiter) or []
+        widths = Counter(map(len, rows))
+        width, count = widths.most_common(1)[0] if widths else (1, 0)
+        return count / len(rows) * (1 + min(width, 20) / 100) if width > 1 else 0.0
+
+    return max(DELIMITERS, key=score)
+
+
+def rows_of(source: str, delimiter: str) -> list[list[str]] | None:
+    """The rows that are not empty; None where quotes do not match, or a field is too long.
+
+    Args:
+        source: the text, its line ends line feeds.
+        delimiter: what parts the fields.
+    """
+    lines = (f"{line}\n" for line in source.split("\n"))
+    try:
+        reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=True)
+        rows = [row for row in reader if any(row)]
+    except csv.Error:
+        return None
+    if any(field.count("\n") > MAX_FIELD_LINES for row in rows for field in row):
+        return None
+    return rows
+
+
+def markdown_table(rows: Sequence[Sequence[str]], columns: int) -> str:
+    """Rows as a table of Markdown, the first one as its head; short ones are filled up."""
+
+    def laid_out(row: Sequence[str]) -> str:
+        cells = [" ".join(field.split()).replace("|", "\\|") for field in row]
+        return f"| {' | '.join(cells + [''] * (columns - len(cells)))} |"
+
+    head, *body = map(laid_out, rows)
+    return "\n".join([head, "|" + " --- |" * columns, *body])

@@ -1,0 +1,397 @@
+"""Trees of files read by descriptors: their state for undo, their names for search.
+
+No name is looked up twice. A symbolic link is never followed, and a folder that is swapped
+for one meanwhile is left out, so what is read lies in the tree that was opened.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol, Self
+
+from toolcrib.core.errors import Conflict, PathDenied, TooLarge, ToolError
+from toolcrib.files.beneath import READABLE
+from toolcrib.files.handles import Handle, WritePlace, fingerprint
+
+EntryKind = Literal["file", "folder", "link", "pipe", "other"]
+MAX_DEPTH = 200
+CHUNK_BYTES = 1_048_576
+ZERO_CHUNK = bytes(CHUNK_BYTES)
+"""A piece of a hole."""
+
+
+@dataclass(frozen=True, slots=True)
+class EntryState:
+    """One file, folder or link as it was.
+
+    Attributes:
+        path: the way to it from the top of its tree; "" for the top itself.
+        kind: "pipe" can be made again, "other" (a socket, a device) cannot.
+        mode: permission bits.
+        mtime: when it was changed, in nanoseconds.
+        owner: user and group.
+        size: bytes.
+        mark: its `fingerprint`.
+        digest: what it held, as `Blobs` names it; "" where that was not kept.
+        target: where a link leads, as written.
+    """
+
+    path: str
+    kind: EntryKind
+    mode: int
+    mtime: int
+    owner: tuple[int, int]
+    size: int = 0
+    mark: str = ""
+    digest: str = ""
+    target: str = ""
+
+    @classmethod
+    def of(cls, status: os.stat_result, path: str = "", digest: str = "", target: str = "") -> Self:
+        """What the system says about it."""
+        kind = entry_kind(status.st_mode)
+        return cls(
+            path,
+            kind,
+            stat.S_IMODE(status.st_mode),
+            status.st_mtime_ns,
+            (status.st_uid, status.st_gid),
+            status.st_size if kind == "file" else 0,
+            fingerprint(status),
+            digest,
+            target,
+        )
+
+    @property
+    def inode(self) -> str:
+        """The part of the fingerprint that stays while a file is renamed or changed."""
+        return self.mark.rpartition("-")[2]
+
+    def is_at(self, status: os.stat_result | None) -> bool:
+        """Whether this very thing stands there, unchanged; of a folder, whether it is it."""
+        if status is None or entry_kind(status.st_mode) != self.kind:
+            return False
+        if self.kind == "file":
+            return fingerprint(status) == self.mark
+        return fingerprint(status).rpartition("-")[2] == self.inode
+
+    def holds_as(self, other: EntryState) -> bool:
+        """Whether both hold the same, whenever they were written."""
+        if self.path != other.path or self.kind != other.kind or self.target != other.target:
+            return False
+        if self.kind != "file":
+            return True
+        if self.digest and other.digest:
+            return self.digest == other.digest
+        return self.mark == other.mark
+
+    def to_json(self) -> list[Any]:
+        """All of it in a list."""
+        return [
+            self.path,
+            self.kind,
+            self.mode,
+            self.mtime,
+            *self.owner,
+            self.size,
+            self.mark,
+            self.digest,
+            self.target,
+        ]
+
+    @classmethod
+    def from_json(cls, values: list[Any]) -> Self:
+        """The inverse of `to_json`."""
+        path, kind, mode, mtime, user, group, size, mark, digest, target = values
+        return cls(path, kind, mode, mtime, (user, group), size, mark, digest, target)
+
+
+class ContentSink(Protocol):
+    """Takes a file's content."""
+
+    def __call__(self, size: int, chunks: Iterator[bytes]) -> str:
+        """Keep it and return its digest; "" where it is too large to be kept."""
+        ...
+
+
+Visit = Callable[[str, os.stat_result], None]
+"""Called for each entry of a tree with the way to it; raises to refuse the tree."""
+
+
+def entry_kind(mode: int) -> EntryKind:
+    """What kind of image a file of that mode has."""
+    if stat.S_ISREG(mode):
+        return "file"
+    if stat.S_ISDIR(mode):
+        return "folder"
+    if stat.S_ISLNK(mode):
+        return "link"
+    return "pipe" if stat.S_ISFIFO(mode) else "other"
+
+
+def skip_content(size: int, chunks: Iterator[bytes]) -> str:
+    """Keep nothing."""
+    del size, chunks
+    return ""
+
+
+@dataclass(slots=True)
+class TreeReader:
+    """Takes images of trees.
+
+    Args:
+        keep: what is done with the content of files.
+        check: called between two steps.
+        max_entries: how many entries a tree may have.
+        visit: see `Visit`.
+        skip: names that start like this are not looked at: they stand there for a moment.
+    """
+
+    keep: ContentSink
+    check: Callable[[], None]
+    max_entries: int = 100_000
+    visit: Visit = lambda _path, _status: None
+    skip: str = "\0"
+    _count: int = 0
+
+    def take(self, place: WritePlace, display: str) -> tuple[EntryState, ...]:
+        """All that stands at a place, each folder before what it holds.
+
+        Raises:
+            Conflict: it changes at this moment, or is gone.
+            PathDenied: some of it cannot be read, or could not be removed.
+            TooLarge: too many entries, or too deep.
+        """
+        if place.status is None:
+            raise Conflict(f"{display} does not exist any more.", hint="List the folder again.")
+        try:
+            return tuple(self._take(place.folder, place.name, "", place.status.st_dev, 0))
+        except FileNotFoundError:
+            raise _changing(display) from None
+        except OSError as error:
+            raise _unreadable(error, display) from None
+
+    def _take(
+        self, folder: int, name: str, path: str, device: int, depth: int
+    ) -> Iterator[EntryState]:
+        self.check()
+        self._count += 1
+        if self._count > self.max_entries or depth > MAX_DEPTH:
+            raise TooLarge(
+                f"The tree has more than {self.max_entries:,} entries or {MAX_DEPTH} levels.",
+                hint="Name smaller parts of it.",
+            )
+        status = os.stat(name, dir_fd=folder, follow_symlinks=False)
+        self.visit(path, status)
+        if stat.S_ISREG(status.st_mode):
+            yield self._file(folder, name, path)
+        elif stat.S_ISDIR(status.st_mode):
+            yield from self._folder(folder, name, path, device, depth)
+        else:
+            link = stat.S_ISLNK(status.st_mode)
+            target = os.readlink(name, dir_fd=folder) if link else ""
+            yield EntryState.of(status, path, target=target)
+
+    def _file(self, folder: int, name: str, path: str) -> EntryState:
+        status = os.stat(name, dir_fd=folder, follow_symlinks=False)
+        if self.keep is skip_content:
+            return EntryState.of(status, path)
+        fd = os.open(name, READABLE | os.O_NOFOLLOW, dir_fd=folder)
+        try:
+            status = os.fstat(fd)
+            digest = self.keep(status.st_size, chunks_of(fd, self.check))
+            if fingerprint(os.fstat(fd)) != fingerprint(status):
+                raise FileNotFoundError(path)
+        finally:
+            os.close(fd)
+        return EntryState.of(status, path, digest)
+
+    def _folder(
+        self, folder: int, name: str, path: str, device: int, depth: int
+    ) -> Iterator[EntryState]:
+        fd = os.open(name, READABLE | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=folder)
+        try:
+            status = os.fstat(fd)
+            if status.st_dev != device:
+                raise PathDenied(
+                    f"Access denied: another file system is mounted at {path or name}.",
+                    hint="Name what is beside it.",
+                )
+            with os.scandir(fd) as scan:
+                names = sorted(e.name for e in scan if not e.name.startswith(self.skip))
+            if names and not may_change(fd, "."):
+                raise PermissionError(13, "its content must not be changed", path)
+            yield EntryState.of(status, path)
+            for inner in names:
+                below = f"{path}/{inner}" if path else inner
+                yield from self._take(fd, inner, below, device, depth + 1)
+        finally:
+            os.close(fd)
+
+
+def may_change(folder: int, name: str) -> bool:
+    """Whether the system lets this process write there."""
+    use = os.W_OK | (os.X_OK if name == "." else 0)
+    effective = os.access in os.supports_effective_ids
+    return os.access(name, use, dir_fd=folder, effective_ids=effective)
+
+
+def chunks_of(fd: int, check: Callable[[], None]) -> Iterator[bytes]:
+    """The rest of a file."""
+    while chunk := os.read(fd, CHUNK_BYTES):
+        check()
+        yield chunk
+
+
+def _changing(display: str) -> ToolError:
+    return Conflict(
+        f"{display} is being changed by another program at this moment.",
+        hint="Look at it again, then send the call again.",
+    )
+
+
+def _unreadable(error: OSError, display: str) -> ToolError:
+    inner = f" ({error.filename})" if error.filename else ""
+    return PathDenied(
+        f"Access denied: the operating system does not let toolcrib use all of {display}{inner}: "
+        f"{error.strerror or error}.",
+        hint="Nothing was changed. Use another path, or ask the user for the permission.",
+        rule="permissions",
+    )
+
+
+MAX_OPEN_FOLDERS = 100
+"""Folders in folders: one descriptor each is open while they are gone through."""
+FIRST_READ_BYTES = 1 << 16
+
+
+@dataclass(slots=True)
+class TreeFolder:
+    """One folder of a tree.
+
+    Attributes:
+        fd: the folder, open until the next one is asked for.
+        prefix: the way to it from the top, ending in "/"; "" for the top.
+        files: the names of its plain files, in order.
+        folders: the names of its folders, in order. What is taken out is not gone into.
+        modified: when a name in it last changed, in nanoseconds.
+    """
+
+    fd: int
+    prefix: str
+    files: list[str] = field(default_factory=list)
+    folders: list[str] = field(default_factory=list)
+    modified: int = 0
+
+    def read(self, name: str, max_bytes: int) -> bytes | None:
+        """A file of this folder; None if it is too large, gone, forbidden or no plain file."""
+        try:
+            fd = os.open(name, READABLE | os.O_NOFOLLOW, dir_fd=self.fd)
+        except OSError:
+            return None
+        try:
+            data = os.read(fd, FIRST_READ_BYTES)
+            if len(data) < FIRST_READ_BYTES:
+                return data if len(data) <= max_bytes else None
+            return _rest(fd, data, max_bytes)
+        except OSError:
+            return None
+        finally:
+            os.close(fd)
+
+
+def _rest(fd: int, data: bytes, max_bytes: int) -> bytes | None:
+    status = os.fstat(fd)
+    if not stat.S_ISREG(status.st_mode) or status.st_size > max_bytes:
+        return None
+    parts, size = [data], len(data)
+    while size <= max_bytes and (part := os.read(fd, max_bytes + 1 - size)):
+        parts.append(part)
+        size += len(part)
+    return b"".join(parts) if size <= max_bytes else None
+
+
+def walk_folders(top: Handle) -> Iterator[TreeFolder]:
+    """The folders of a tree, each before what it holds; those that cannot be read are empty.
+
+    Args:
+        top: an open folder; it stays the caller's.
+    """
+    descriptors: list[int] = []
+    try:
+        first = _level(os.dup(top.fd), "", descriptors)
+        yield first
+        trail = [(first, 0)]
+        while trail:
+            level, place = trail.pop()
+            if place >= len(level.folders) or len(descriptors) > MAX_OPEN_FOLDERS:
+                os.close(descriptors.pop())
+                continue
+            trail.append((level, place + 1))
+            name = level.folders[place]
+            with suppress(OSError):
+                fd = os.open(name, READABLE | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=level.fd)
+                below = _level(fd, f"{level.prefix}{name}/", descriptors)
+                yield below
+                trail.append((below, 0))
+    finally:
+        for fd in descriptors:
+            os.close(fd)
+
+
+def _level(fd: int, prefix: str, descriptors: list[int]) -> TreeFolder:
+    descriptors.append(fd)
+    level = TreeFolder(fd, prefix, modified=os.fstat(fd).st_mtime_ns)
+    try:
+        with os.scandir(fd) as scan:
+            entries = list(scan)
+        level.files = [e.name for e in entries if e.is_file(follow_symlinks=False)]
+        if len(level.files) < len(entries):
+            level.folders = [e.name for e in entries if e.is_dir(follow_symlinks=False)]
+    except OSError:
+        return level
+    level.files.sort()
+    level.folders.sort()
+    return level
+
+
+def modified_at(top: Handle, path: str) -> int | None:
+    """When something beneath an open folder last changed, in nanoseconds; None if it is gone."""
+    try:
+        return os.stat(path or ".", dir_fd=top.fd, follow_symlinks=False).st_mtime_ns
+    except OSError:
+        return None
+
+
+def linked_and_large(
+    top: Handle, paths: Iterable[str], max_bytes: int
+) -> tuple[set[str], set[str]]:
+    """Those of some files beneath an open folder with other names too (hard links), and large ones.
+
+    Args:
+        top: the folder.
+        paths: from it.
+        max_bytes: larger files are large.
+    """
+    several, large = set(), set()
+    folder = top.fd
+    for path in paths:
+        try:
+            status = os.stat(path, dir_fd=folder, follow_symlinks=False)
+        except OSError:  # what is gone by now is none of them
+            continue
+        if status.st_nlink > 1:
+            several.add(path)
+        if status.st_size > max_bytes:
+            large.add(path)
+    return several, large
+
+
+def newest_first(top: Handle, paths: Iterable[str]) -> list[str]:
+    """Some paths beneath an open folder that exist, the last changed first."""
+    dated = [(when, path) for path in paths if (when := modified_at(top, path)) is not None]
+    return [path for _, path in sorted(dated, key=lambda item: (-item[0], item[1]))]

@@ -1,0 +1,443 @@
+"""The parser: a whole text, a message, or a stream, from mark to mark; the rest is content."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from toolcrib.toolcalls.calls import CallBlock, bare_calls, read_block, read_tags
+from toolcrib.toolcalls.decoders.decoder import Cut, Item, cut
+from toolcrib.toolcalls.fences import MAX_LEAD_CHARS, announces_call, read_fence
+from toolcrib.toolcalls.growing_text import NONE, MarkSet, Wait, joined
+from toolcrib.toolcalls.marks import (
+    AFTER_TAGS,
+    CLOSERS,
+    IS_TAG,
+    KIND,
+    LATER,
+    MARKS,
+    OPENING_ITEMS,
+    STRIPPED,
+    STRIPPED_FIRST,
+    THOUGHTS,
+    TRIGGER,
+    Kind,
+    partial_mark_start,
+)
+from toolcrib.toolcalls.offers import OBJECT, Offers
+from toolcrib.toolcalls.output import Event, ParsedText, ParserOutput, ParserState
+from toolcrib.toolcalls.reasoning import OPENINGS, read_message, read_reasoning
+from toolcrib.toolcalls.shapes import calls_of
+
+HEADER = re.compile(
+    r"[^\n]{0,200}?<\|(?:channel|message|constrain)\|>|[^\n{]{0,60}to=functions\.[^\n{]{1,100}\{"
+)
+MAX_MARKS = 10_000
+"""What follows so many is text: no model means them."""
+ALL = "all\n"
+"""How Functionary says that what follows is for the user."""
+FIRST_WORDS = MarkSet((*OPENINGS, ALL))
+EVERY_THOUGHT = MarkSet(mark for ends in THOUGHTS.values() for mark in ends)
+ENDS_OF = {mark: joined(*ends) for mark, ends in THOUGHTS.items()}
+AFTER = MarkSet(AFTER_TAGS)
+HEADERS = MarkSet(STRIPPED)
+ACTION = MarkSet(("Action:```", "Action: ```"))
+
+
+def run(machine: ParserState, *, reasoning: bool = False) -> Wait[None]:
+    """Read the text to its end.
+
+    Args:
+        machine: what is read, and where to.
+        reasoning: whether the text begins within reasoning.
+    """
+    if reasoning:
+        yield from read_reasoning(machine, EVERY_THOUGHT)
+    text, out = machine.text, machine.out
+    is_fresh = True
+    while True:
+        if is_fresh:
+            is_fresh = yield from _at_start(machine)
+            continue
+        found = None
+        if machine.marks < MAX_MARKS:
+            pattern = TRIGGER if out.content.size <= MAX_LEAD_CHARS else LATER
+            found = pattern.search(text.text, machine.pos)
+        if found is not None:
+            mark, (start, end), found = found[0], found.span(), None
+            is_fresh = yield from _at_mark(machine, mark, start, end)
+            continue
+        if text.ended:
+            machine.emit_to(len(text.text))
+            break
+        keep = partial_mark_start(text.text, machine.pos)
+        machine.emit_to(keep)
+        machine.trim()
+        yield
+    out.content.end()
+    out.settle()
+
+
+def whole(
+    text: str, offers: Offers, *, inner: bool = True, reasoning: bool = False
+) -> ParserOutput:
+    """Read a text that is all there."""
+    machine = ParserState(offers, None if inner else whole)
+    machine.text.text = text
+    machine.text.ended = True
+    for _ in run(machine, reasoning=reasoning):
+        raise AssertionError("a text that is all there was waited for")
+    return machine.out
+
+
+def _at_start(machine: ParserState) -> Wait[bool]:
+    """Look for calls without a mark where nothing went before, or only calls and reasoning."""
+    text, out = machine.text, machine.out
+    at = machine.pos
+    if text.text.startswith("<", at):
+        return False  # a mark, most often
+    at = yield from text.skip_blank(at)
+    if at >= len(text.text):
+        return False
+    first, is_first = text.text[at], not out.content.has_begun
+    if first == "<":
+        return False
+    if is_first or machine.is_stripped:
+        mark = yield from text.at(at, FIRST_WORDS)
+        if mark == ALL and machine.reading.offers:
+            machine.pos = at + len(mark)
+            return False
+        if mark and mark != ALL and (yield from _is_header(machine, at)):
+            yield from read_message(machine, at, mark)
+            return True
+    if first in "`~" and (yield from text.peek(at, 3)) == first * 3:
+        machine.emit_to(at)
+        yield from read_fence(machine, at, at)
+        return False
+    if first == "A" and (yield from _at_action(machine, at)):
+        return True
+    is_first = is_first or bool(out.calls)
+    return (yield from _bare(machine, at, is_first=is_first))
+
+
+def _is_header(machine: ParserState, at: int) -> Wait[bool]:
+    while True:
+        if HEADER.match(machine.text.text, at):
+            return True
+        rest = machine.text.text[at : at + 240]
+        if machine.text.ended or "\n" in rest or len(rest) >= 240:
+            return False
+        yield
+
+
+def _bare(machine: ParserState, at: int, *, is_first: bool) -> Wait[bool]:
+    """Take calls without a mark, if they stand here."""
+    answer = yield from bare_calls(machine.reading, at, is_first=is_first)
+    if answer is None:
+        return False
+    machine.emit_to(at)
+    if isinstance(answer, Item):
+        _take(machine, CallBlock(answer.end, list(answer.calls)), at)
+    else:
+        _take(machine, CallBlock(answer.end, cut=answer), at)
+    return True
+
+
+def _at_mark(machine: ParserState, mark: str, start: int, end: int) -> Wait[bool]:
+    """Deal with a mark; whether something was taken out of the content here."""
+    out = machine.out
+    machine.marks += mark[-1] not in "[{:" or mark in KIND
+    if mark[0] == "\n":
+        return (yield from _at_line(machine, mark, start, end))
+    machine.emit_to(start)
+    if out.in_code:
+        return _verbatim(machine, mark)
+    kind = KIND[mark]
+    if kind in ("arrow", "block", "tags"):
+        return (yield from _at_call(machine, mark, kind))
+    if kind == "harmony":
+        yield from read_message(machine, start, mark)
+        return True
+    if kind == "ending":
+        return (yield from _at_ending(machine, mark))
+    if kind == "stripped":
+        return (yield from _at_stripped(machine, mark))
+    if kind == "closer" and not (out.calls or out.notes) and mark in IS_TAG:
+        return _verbatim(machine, mark)
+    machine.pos = start + len(mark)
+    if kind == "orphan" and not out.is_settled:
+        out.move_to_reasoning("thought\n")
+        out.settle()
+    out.content.break_off()
+    if kind == "thought":
+        yield from read_reasoning(machine, ENDS_OF[mark])
+    return True
+
+
+def _at_stripped(machine: ParserState, mark: str) -> Wait[bool]:
+    """A header without its marks counts where the text began with one."""
+    out = machine.out
+    if not machine.is_stripped:
+        content = out.content.text
+        if not content.startswith(STRIPPED_FIRST) or not content[len(STRIPPED_FIRST) :][:1].strip():
+            return _verbatim(machine, mark)
+        out.move_to_reasoning(STRIPPED_FIRST)
+        out.settle()
+    machine.is_stripped = True
+    machine.pos += len(mark)
+    out.content.break_off()
+    if mark.endswith(STRIPPED_FIRST):
+        yield from read_reasoning(machine, NONE, HEADERS)
+    return True
+
+
+def _at_call(machine: ParserState, mark: str, kind: Kind) -> Wait[bool]:
+    start = machine.pos
+    if kind == "block":
+        return (yield from _at_block(machine, mark))
+    if kind == "arrow":
+        is_taken = yield from _bare(machine, start, is_first=False)
+        return is_taken or _verbatim(machine, mark)
+    block = yield from read_tags(machine.reading, start, AFTER)
+    return _verbatim(machine, mark) if block is None else _take(machine, block, start)
+
+
+def _verbatim(machine: ParserState, mark: str) -> bool:
+    machine.emit_to(machine.pos + len(mark))
+    return False
+
+
+def _at_line(machine: ParserState, line: str, start: int, end: int) -> Wait[bool]:
+    """A line that may begin a fence or a call without a mark."""
+    sign = line.lstrip()
+    at = end - len(sign)
+    machine.emit_to(start)
+    if sign in ("```", "~~~"):
+        yield from read_fence(machine, at, at)
+        return True
+    if machine.reading.offers:
+        if (yield from _at_action(machine, at)):
+            return True
+        is_announced = sign == "Action:" or announces_call(machine.out.content)
+        if is_announced and (yield from _bare(machine, at, is_first=False)):
+            return True
+    machine.emit_to(at)
+    return False
+
+
+def _at_action(machine: ParserState, at: int) -> Wait[bool]:
+    """`Action:` and a fence on its line, as Command-R writes."""
+    mark = yield from machine.text.at(at, ACTION)
+    if mark:
+        yield from read_fence(machine, at + len(mark) - 3, at)
+    return bool(mark)
+
+
+def _at_block(machine: ParserState, mark: str) -> Wait[bool]:
+    start, after = machine.pos, machine.pos + len(mark) - (mark in OPENING_ITEMS)
+    block = yield from read_block(machine.reading, after, CLOSERS[mark])
+    if block is None:
+        if mark in IS_TAG:
+            end = (yield from _unread(machine, mark, after)) if machine.out.calls else -1
+            if end < 0:
+                return _verbatim(machine, mark)
+            return _take(machine, CallBlock(end, [None]), start)
+        broken = yield from cut(machine.reading, after - 1, CLOSERS[mark])
+        if broken.closed and machine.text.text.endswith(tuple(CLOSERS[mark].marks), 0, broken.end):
+            return _take(machine, CallBlock(broken.end, cut=broken), start)
+        machine.pos = after
+        machine.out.content.break_off()
+        return True
+    if block.is_empty:
+        yield from machine.text.peek(block.end, 1)  # whether it is the end of the text
+    return _take(machine, block, start)
+
+
+def _unread(machine: ParserState, mark: str, at: int) -> Wait[int]:
+    """Where a block beside calls ends that holds nothing which could be read, or -1.
+
+    In prose its end mark would have more words after it.
+    """
+    text = machine.text
+    found = yield from text.first(joined(mark, CLOSERS[mark]), at)
+    if found is None or found.mark == mark:
+        return -1
+    after, again = yield from text.mark_after_blank(found.end, joined(mark))
+    is_end = after >= len(text.text) or "\n" in text.text[found.end : after]
+    return found.end if is_end or again else -1
+
+
+def _take(machine: ParserState, block: CallBlock, start: int) -> bool:
+    """Keep what a block holds, and go on after it."""
+    out, text = machine.out, machine.text
+    written = text.text[start : block.end]
+    for raw in block.calls:
+        if raw is None:
+            out.note("malformed", written)
+        else:
+            out.add(raw)
+    is_end = block.end >= len(text.text)
+    if block.cut is not None:
+        out.note_cut(block.cut, written, ended=is_end)
+    elif block.is_empty and is_end:
+        out.note_cut(Cut(block.end, closed=False), written, ended=True)
+    machine.pos = block.end
+    out.content.break_off()
+    return True
+
+
+def _at_ending(machine: ParserState, mark: str) -> Wait[bool]:
+    """An end of a turn is dropped where the text ends, or something is taken out."""
+    text, after = machine.text, machine.pos + len(mark)
+    at = yield from text.skip_blank(after)
+    yield from text.peek(at, MARKS.max_length)
+    follows = at >= len(text.text) or TRIGGER.match(text.text, at) is not None
+    if not follows and (not machine.out.calls or mark in IS_TAG):
+        return _verbatim(machine, mark)
+    machine.pos = after
+    machine.out.content.break_off()
+    return True
+
+
+REASONING_KEYS = ("reasoning_content", "reasoning", "thinking")
+
+
+def parse_tool_calls(
+    text: str, tools: Iterable[Any] | None = None, *, reasoning: bool = False
+) -> ParsedText:
+    """Take a model's text apart into content, reasoning and tool calls.
+
+    Args:
+        text: what the model wrote, with whatever marks its format has.
+        tools: the tools that it was offered, in OpenAI's form or bare (`name`,
+            `parameters`). Their schemas say of what type an argument is where the format
+            does not. Without any, only calls with marks are seen.
+        reasoning: whether the text begins within reasoning, because the prompt ended with
+            its opening mark. Where that is not known, the closing mark tells.
+
+    Returns:
+        Content and reasoning without marks, whole calls in order, and a diagnostic for
+        each thing that began like a call and is none. Never raises for what a text holds.
+
+    Raises:
+        TypeError: `text` is no str, or `tools` no list of tools.
+    """
+    if not isinstance(text, str):
+        raise TypeError(
+            f"text must be a str, not {type(text).__name__}; parse_message takes a whole message"
+        )
+    return whole(text, _offers(tools), inner=False, reasoning=reasoning).result()
+
+
+class ToolCallStream:
+    """Takes a model's text as it comes, and tells what is sure.
+
+    `feed` gives events that are never taken back: pieces of content, pieces of reasoning,
+    calls. A call is told when it is whole and no later mark can make it part of the
+    reasoning: after reasoning has ended, in formats that say where they are, else at the
+    end. The result of `close` is that of `parse_tool_calls` on the whole text, however it
+    was split. One thing only the result can tell: reasoning whose opening mark was part of
+    the prompt (pass `reasoning=True` where that is known) flows as content until its
+    closing mark comes.
+
+    Args:
+        tools: as for `parse_tool_calls`.
+        reasoning: as for `parse_tool_calls`.
+
+    Raises:
+        TypeError: `tools` is no list of tools.
+    """
+
+    def __init__(self, tools: Iterable[Any] | None = None, *, reasoning: bool = False) -> None:
+        self._machine = ParserState(_offers(tools), whole)
+        self._steps = run(self._machine, reasoning=reasoning)
+        self._result: ParsedText | None = None
+
+    def feed(self, chunk: str) -> list[Event]:
+        """Take the next piece; the events that it made sure.
+
+        Raises:
+            ValueError: after `close`.
+            TypeError: `chunk` is no str.
+        """
+        if not isinstance(chunk, str):
+            raise TypeError(f"chunk must be a str, not {type(chunk).__name__}")
+        if self._result is not None:
+            raise ValueError("the stream is closed")
+        if chunk:
+            self._machine.text.add(chunk)
+            next(self._steps, None)
+        return self._machine.out.take()
+
+    def close(self) -> ParsedText:
+        """The end of the text: everything that was read."""
+        if self._result is None:
+            self._machine.text.ended = True
+            for _ in self._steps:
+                raise AssertionError("a text that is all there was waited for")
+            self._result = self._machine.out.result()
+        return self._result
+
+    def last(self) -> list[Event]:
+        """Close, and the events that the end made sure."""
+        self.close()
+        return self._machine.out.take()
+
+
+def parse_message(message: Mapping[str, Any], tools: Iterable[Any] | None = None) -> ParsedText:
+    """Take an assistant's message apart, as a chat endpoint sends it.
+
+    Structured calls (`tool_calls`, or the older `function_call`) come first; only without
+    any are the calls looked for in the content, and only without content in reasoning that
+    ends with them.
+
+    Args:
+        message: `content`, `tool_calls`, `reasoning_content` (or `reasoning`, `thinking`);
+            what is missing, null or of a wrong type is passed over.
+        tools: as for `parse_tool_calls`.
+
+    Raises:
+        TypeError: `message` is no mapping, or `tools` no list of tools.
+    """
+    if not isinstance(message, OBJECT):
+        raise TypeError(
+            f"message must be a mapping, not {type(message).__name__}; "
+            "parse_tool_calls takes a text"
+        )
+    offers = _offers(tools)
+    out = whole(_text(message.get("content")), offers, inner=False)
+    given = [message[key] for key in ("tool_calls", "calls", "function_call") if message.get(key)]
+    thought = next((_text(message[key]) for key in REASONING_KEYS if _text(message.get(key))), "")
+    structured = ParserOutput(offers)
+    for raw in calls_of(given, offers) if given else ():
+        if raw is None:
+            structured.note("malformed", str(given))
+        else:
+            structured.add(raw)
+    if structured.calls:
+        out.forget()
+    out.adopt(structured)
+    if thought and not out.calls and not out.content.has_begun:
+        out.adopt(inner := whole(thought, offers, inner=False, reasoning=True))
+        thought = inner.reasoning.text
+    found = out.result()
+    reasoning = "\n".join(part for part in (thought, found.reasoning) if part)
+    return replace(found, reasoning=reasoning)
+
+
+def _offers(tools: Iterable[Any] | None) -> Offers:
+    """The tools, of which one by itself is a likely slip: its parts would be taken for tools."""
+    if tools is not None and (
+        isinstance(tools, str | bytes | Mapping) or not isinstance(tools, Iterable)
+    ):
+        raise TypeError(f"tools must be a list of tools, not {type(tools).__name__}")
+    return Offers(tools)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, list):  # parts
+        texts = [part.get("text") for part in value if isinstance(part, OBJECT)]
+        return "".join(text for text in texts if isinstance(text, str))
+    return value if isinstance(value, str) else ""

@@ -1,1 +1,0 @@
-"""How a document is shown: which part of it, under which header."""

@@ -1,1 +1,0 @@
-"""Runners of tests: how each is found, started and understood."""

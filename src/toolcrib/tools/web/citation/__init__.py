@@ -1,1 +1,0 @@
-"""Many pages for one question, and passages with their sources."""

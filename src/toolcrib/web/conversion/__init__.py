@@ -1,1 +1,0 @@
-"""What a document is, and what the handlers of its kinds share."""

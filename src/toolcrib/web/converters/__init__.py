@@ -1,0 +1,1 @@
+"""Converters: from the bytes of one kind of content to a page."""

@@ -1,1 +1,0 @@
-"""Search engines without keys: asking like a browser, reading pages of results."""

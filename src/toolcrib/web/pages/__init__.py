@@ -1,1 +1,0 @@
-"""Pages fetched once and kept as text."""

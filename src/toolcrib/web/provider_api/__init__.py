@@ -1,1 +1,0 @@
-"""What a search provider is, and how one is asked."""

@@ -1,0 +1,67 @@
+"""Which tests run when: the day set always, the night set where it is asked for."""
+
+from __future__ import annotations
+
+import zlib
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+HERE = Path(__file__).parent
+SHARES = 10
+DAY_EXAMPLES = 20
+NIGHT = tuple(
+    line
+    for line in (HERE / "night.txt").read_text(encoding="utf-8").splitlines()
+    if line and not line.startswith("#")
+)
+"""The beginnings of the names of tests that run at night only."""
+
+
+def add_option(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--set",
+        default="day",
+        help=f"day, all, or a share of the night set: 0 to {SHARES - 1}",
+    )
+
+
+def load_profile(config: pytest.Config) -> None:
+    """By day a property is tried on few examples, unless its test names a number."""
+    # Shared machines are slow now and then; that says nothing about the code.
+    checks = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+    settings.register_profile("night", deadline=None, suppress_health_check=checks)
+    settings.register_profile("day", settings.get_profile("night"), max_examples=DAY_EXAMPLES)
+    settings.load_profile("day" if config.getoption("--set") == "day" else "night")
+
+
+def choose(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave only the tests of the set that was asked for, and those named one by one."""
+    which = config.getoption("--set")
+    if which == "all":
+        return
+    named = any("::" in argument for argument in config.args)
+    if which == "day":
+        chosen = items if named else [item for item in items if not is_nightly(item)]
+    else:
+        at_night = [item for item in items if is_nightly(item) or is_property(item)]
+        chosen = [item for item in at_night if share_of(item) == int(which)]
+    left = set(items) - set(chosen)
+    if left:
+        config.hook.pytest_deselected(items=[item for item in items if item in left])
+        items[:] = chosen
+
+
+def is_nightly(item: pytest.Item) -> bool:
+    return item.nodeid.removeprefix("tests/").startswith(NIGHT)
+
+
+def is_property(item: pytest.Item) -> bool:
+    """Whether hypothesis makes up the examples of a test."""
+    return getattr(getattr(item, "obj", None), "is_hypothesis_test", False)
+
+
+def share_of(item: pytest.Item) -> int:
+    """A fixed share for each test, whatever else is collected."""
+    return zlib.crc32(item.nodeid.encode()) % SHARES
