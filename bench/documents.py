@@ -28,8 +28,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from tests.documents import office, pdfs, texts
 from toolcrib.core.config import Config
+from toolcrib.core.context import Services
 from toolcrib.core.errors import ToolError
-from toolcrib.core.services import Services
 from toolcrib.documents.documents import Documents
 
 HEADING = r"^#{1,6} .*(?:Annual Harbour|Harbour Report|One|Title)"

@@ -18,9 +18,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from toolcrib.core.errors import ToolError
-from toolcrib.files.beneath import KernelOpener, Opener, WalkingOpener, can_pin, has_openat2
+from toolcrib.files.handles import KernelOpener, Opener, WalkingOpener, can_pin, has_openat2
+from toolcrib.files.path_rules import Protection
 from toolcrib.files.paths import Workspace
-from toolcrib.files.protection import Protection
 
 CANARY = b"the canary outside the workspace"
 FLIP = """

@@ -19,8 +19,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from toolcrib import Toolbox
-from toolcrib.core.context import Caller, Ctx
-from toolcrib.core.session import Session
+from toolcrib.core.context import Caller, Ctx, Session
 from toolcrib.execution.runs.runs import Runs
 from toolcrib.execution.sandbox.sandbox import Sandbox
 from toolcrib.execution.sandbox.terms import Bind

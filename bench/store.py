@@ -16,10 +16,9 @@ import time
 from pathlib import Path
 
 from toolcrib.core.config import Config
-from toolcrib.core.services import Services
-from toolcrib.state.database import Schema
+from toolcrib.core.context import Services
 from toolcrib.state.history import Entry, History
-from toolcrib.state.store import Area, Store
+from toolcrib.state.store import Area, Schema, Store
 
 NUMBERS = Schema("bench", ("CREATE TABLE number (id INTEGER PRIMARY KEY, text TEXT);",))
 

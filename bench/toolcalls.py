@@ -25,7 +25,7 @@ sys.path.insert(0, str(ROOT))
 
 from tests.toolcalls.corpus import CASES  # noqa: E402
 from tests.toolcalls.scenarios import TOOLS  # noqa: E402
-from tests.toolcalls.silent import SILENT  # noqa: E402
+from tests.toolcalls.texts_without_calls import SILENT  # noqa: E402
 
 Calls = list[tuple[str, Any]]
 Parse = Callable[[str], Calls]

@@ -105,8 +105,8 @@ def _page(tool: Tool) -> str:
         f"Group {tool.group}; rights: {', '.join(tool.rights.names) or 'none'}",
         f"{tokens_of([tool])} tokens",
     ]
-    if tool.aliases:
-        facts.append("also found as " + ", ".join(f"`{a}`" for a in tool.aliases))
+    if tool.all_aliases:
+        facts.append("also found as " + ", ".join(f"`{a}`" for a in tool.all_aliases))
     lines += ["", "; ".join(facts) + ".", ""]
     return "\n".join(lines)
 

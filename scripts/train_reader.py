@@ -36,8 +36,8 @@ from toolcrib.documents.reader import features, lexicon, scorer, signals
 from toolcrib.documents.reader.tree import read_tree
 
 PARTS = 5
-ASIDE = 4
-"""The part that was looked at least while the method was chosen."""
+HELD_OUT = 4
+"""The part that was used least while the method was chosen."""
 TARGET = pathlib.Path(scorer.__file__).with_name(scorer.MODEL)
 FIRST = {"iterations": 200, "depth": 6, "learning_rate": 0.11, "border_count": 32, "rsm": 0.35}
 SECOND = {"iterations": 100, "depth": 6, "learning_rate": 0.1, "border_count": 24, "rsm": 0.4}
@@ -64,7 +64,7 @@ def prepared(folder: pathlib.Path, row: dict[str, Any]) -> dict[str, Any]:
     document = parse(source.decode("utf-8", "replace"), positions=False)
     url = row["url"] or ""
     linked = document.json_ld()
-    found = signals.page_signals(signals.metas_of(document), linked, url)
+    found = signals.page_signals(signals.meta_values(document), linked, url)
     title = signals.title_of(document)
     page = read_tree(document.find("body") or document.root)
     for block in page.blocks:
@@ -88,7 +88,7 @@ def part_of(url: str) -> int:
     host = urlsplit(url).hostname or url
     site = host if host.endswith(".uk") else ".".join(host.split(".")[-2:])
     number = int(hashlib.sha256(site.encode()).hexdigest(), 16)
-    return ASIDE if number % 100 < 20 else (number // 100) % 4
+    return HELD_OUT if number % 100 < 20 else (number // 100) % 4
 
 
 def vocabulary(pages: list[dict[str, Any]]) -> lexicon.Lexicon:
@@ -103,15 +103,15 @@ def vocabulary(pages: list[dict[str, Any]]) -> lexicon.Lexicon:
             for word, rate in table.items():
                 number[word] += 1
                 share[word] += rate
-    short = sum(seen[1][1].values()) / sum(seen[1][0].values())
-    return lexicon.Lexicon(log_odds(*seen[0], base, 6), log_odds(*seen[1], short, 9))
+    text_base = sum(seen[1][1].values()) / sum(seen[1][0].values())
+    return lexicon.Lexicon(log_odds(*seen[0], base, 6), log_odds(*seen[1], text_base, 9))
 
 
-def log_odds(number: Any, share: Any, base: float, least: int) -> dict[str, int]:
+def log_odds(number: Any, share: Any, base: float, min_pages: int) -> dict[str, int]:
     """In tenths."""
     result = {}
     for word, count in number.items():
-        if count >= least:
+        if count >= min_pages:
             odds = (share[word] + 3 * base) / (count - share[word] + 3 * (1 - base))
             value = math.log(odds) - math.log(base / (1 - base))
             if abs(value) >= 0.35:
@@ -160,7 +160,7 @@ def fitted(settings: dict[str, Any], rows: Any, labels: Any, weights: Any = None
 
 
 def exported(model: Any) -> dict[str, Any]:
-    """A model as the tables that `documents.reader.trees` reads."""
+    """A model as the tables that `documents.reader.scorer` reads."""
     with tempfile.NamedTemporaryFile(suffix=".json") as file:
         model.save_model(file.name, format="json")
         plain = json.loads(pathlib.Path(file.name).read_text(encoding="utf-8"))
@@ -178,17 +178,17 @@ def exported(model: Any) -> dict[str, Any]:
     total = np.array(bias, dtype=float)
     rows = []
     for tree, own in zip(trees, values, strict=True):
-        asked = []
+        questions = []
         for ask in tree["splits"]:
             column = used.index(ask["float_feature_index"])
-            asked += [column, borders[column].index(ask["border"])]
-        least = own.min(axis=0)
-        total += factor * least
-        leaves = np.rint((own - least) / span * 255).astype(np.uint8).tobytes()
-        rows.append([asked, base64.b85encode(leaves).decode()])
-    short = [[float(f"{border:.6g}") for border in some] for some in borders]
+            questions += [column, borders[column].index(ask["border"])]
+        lowest = own.min(axis=0)
+        total += factor * lowest
+        leaves = np.rint((own - lowest) / span * 255).astype(np.uint8).tobytes()
+        rows.append([questions, base64.b85encode(leaves).decode()])
+    rounded = [[float(f"{border:.6g}") for border in some] for some in borders]
     shift = [round(float(one), 6) for one in total]
-    return {"columns": used, "borders": short, "scale": factor * span / 255,
+    return {"columns": used, "borders": rounded, "scale": factor * span / 255,
             "bias": shift if kinds > 1 else shift[0], "trees": rows}  # fmt: skip
 
 
@@ -201,7 +201,8 @@ class Training:
         self.kinds = np.array([signals.PAGE_TYPES.index(item["type"]) for item in pages])
         self.words = [vocabulary([i for i in pages if i["part"] != k]) for k in range(PARTS)]
         self.sheets = [
-            features.Sheet(item["page"], item["title"], self.words[item["part"]]) for item in pages
+            features.PageFeatures(item["page"], item["title"], self.words[item["part"]])
+            for item in pages
         ]
         counts = [len(item["labels"]) for item in pages]
         self.starts = np.concatenate([[0], np.cumsum(counts)])
@@ -209,8 +210,8 @@ class Training:
         self.labels = np.array([one for item in pages for one in item["labels"]], dtype=np.float32)
         sizes = [len(words) for item in pages for words in item["words"]]
         self.sizes = np.array(sizes, dtype=np.float32)
-        wanted = np.array([len(item["truth"]) for item in pages])[self.of]
-        self.weights = np.minimum(self.sizes, 150) / (wanted + 60) + 0.0005
+        truth_sizes = np.array([len(item["truth"]) for item in pages])[self.of]
+        self.weights = np.minimum(self.sizes, 150) / (truth_sizes + 60) + 0.0005
         self.weights[np.array([item["recall"] for item in pages])[self.of] < 0.5] = 0
 
     def page_models(self, *, last: bool) -> Any:
@@ -260,11 +261,11 @@ class Training:
         scores: dict[str, list[float]] = collections.defaultdict(list)
         for number, item in enumerate(self.pages):
             own = chances[self.starts[number] : self.starts[number + 1]].tolist()
-            own = choice.once(item["page"], own)
+            own = choice.without_repeats(item["page"], own)
             chosen = choice.best_set(own, [block.words for block in item["page"].blocks])
             got = [w for words, ok in zip(item["words"], chosen, strict=True) if ok for w in words]
             value = f1(got, item["truth"])
-            group = "ASIDE" if item["part"] == ASIDE else "parts 0-3"
+            group = "held out" if item["part"] == HELD_OUT else "parts 0-3"
             for key in ("all", group, item["type"]):
                 scores[key].append(value)
         print(name, {key: round(sum(v) / len(v), 4) for key, v in sorted(scores.items())})
@@ -278,9 +279,9 @@ def chance(model: Any, rows: Any) -> Any:
     return model.predict_proba(rows)[:, 1]
 
 
-def f1(got: list[str], want: list[str]) -> float:
-    shared = sum((collections.Counter(got) & collections.Counter(want)).values())
-    return 2 * shared / max(1, len(got) + len(want))
+def f1(got: list[str], truth: list[str]) -> float:
+    shared = sum((collections.Counter(got) & collections.Counter(truth)).values())
+    return 2 * shared / max(1, len(got) + len(truth))
 
 
 def main() -> None:
@@ -294,9 +295,9 @@ def main() -> None:
     print(f"{len(pages)} pages, {len(training.labels)} blocks")
     type_model = training.page_models(last=given.write)
     first, first_model = training.cross(FIRST, training.first_rows(), last=given.write)
-    training.report("first look", first)
+    training.report("first pass", first)
     final, second_model = training.cross(SECOND, training.second_rows(first), last=given.write)
-    training.report("second look", final)
+    training.report("second pass", final)
     running = training.types[training.of][:, list(scorer.RUNNING)].sum(axis=1) > 0.5
     training.report("as shipped", np.where(running, final, first))
     if given.chances:

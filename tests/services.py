@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from toolcrib.core.config import Config
-from toolcrib.core.services import Services
+from toolcrib.core.context import Services
 
 SCRIPT = Path(__file__).parent / "servers" / "state_process.py"
 

@@ -16,8 +16,8 @@ import pytest
 
 from tests.servers.scripted import Answer, scripted
 from toolcrib.core.config import Config
+from toolcrib.core.context import Services
 from toolcrib.core.errors import Blocked
-from toolcrib.core.services import Services
 from toolcrib.net.egress.client import PAGES, Egress
 from toolcrib.net.egress.url import parse_url
 from toolcrib.toolbox import Toolbox

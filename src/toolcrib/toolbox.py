@@ -13,15 +13,12 @@ from pathlib import Path
 from typing import Any, Self, TypeVar
 from uuid import uuid4
 
-from toolcrib.core.call import Call, Result, well_formed
+from toolcrib.core.call import Call, Result, fold, well_formed
 from toolcrib.core.config import Config
-from toolcrib.core.context import Caller, Ctx, Invoke, Scope
+from toolcrib.core.context import Caller, Ctx, Invoke, Scope, Service, Services
 from toolcrib.core.errors import ToolDisabled, ToolError
-from toolcrib.core.pipeline import fold
-from toolcrib.core.policy import decide
 from toolcrib.core.registry import Registry, discover
-from toolcrib.core.services import Service, Services
-from toolcrib.core.tool import Tool
+from toolcrib.core.tool import Tool, decide
 from toolcrib.core.tool import tool as declare
 from toolcrib.execution.jobs import Jobs
 from toolcrib.middleware import PIPELINE, UNRESOLVED
@@ -79,7 +76,7 @@ class Toolbox:
         self.registry = Registry(
             installed() if tools is None else tools, self.config.tools.disabled
         )
-        self._shown = {t.name: t for t in self.registry.select(profile)}
+        self._listed = {t.name: t for t in self.registry.select(profile)}
         self._services = Services(self.config)
         self._handler = fold(PIPELINE)
         self._session_id = ""
@@ -121,15 +118,15 @@ class Toolbox:
         return self._services.use(kind)
 
     @property
-    def shown(self) -> list[Tool]:
+    def listed(self) -> list[Tool]:
         """The declared tools of the profile, in the order in which hosts list them."""
-        return list(self._shown.values())
+        return list(self._listed.values())
 
     def tools(self) -> list[ToolInfo]:
         """The tools of the profile, with what a program needs to offer them to a model."""
         return [
             ToolInfo(t.name, t.description, t.schema, t.group, tuple(t.rights.names))
-            for t in self.shown
+            for t in self.listed
         ]
 
     def as_openai_tools(self) -> list[dict[str, Any]]:
@@ -143,7 +140,7 @@ class Toolbox:
                     "parameters": t.schema,
                 },
             }
-            for t in self.shown
+            for t in self.listed
         ]
 
     async def call(
@@ -225,8 +222,8 @@ class Toolbox:
             offered=self._offered(scope),
         )
         try:
-            found = scope.registry.resolve(name, None if nested else self.shown)
-            if not nested and found.name not in self._shown:
+            found = scope.registry.resolve(name, None if nested else self.listed)
+            if not nested and found.name not in self._listed:
                 raise ToolDisabled(
                     f"{found.name} is not in the profile '{self.profile}'.",
                     hint=f"The user can add it: --profile {self.profile},{found.name}",
@@ -234,15 +231,17 @@ class Toolbox:
         except ToolError as error:
             return await _refuse(name, arguments, ctx, error)
         if scope.budget is not None:
-            ctx = replace(ctx, most_tokens=scope.budget(found))
-        return await self._handler(Call(found, arguments, ctx))
+            ctx = replace(ctx, max_tokens=scope.budget(found))
+        return await self._handler(Call(found, arguments, ctx, scope.registry.implied(name)))
 
     def _offered(self, scope: Scope) -> tuple[Tool, ...]:
         """What a caller can reach: the tools of the profile, and all where call_tool is allowed."""
-        way = self._shown.get("call_tool")
-        open_way = way is not None and decide(self.config.policy, way, ()).action == "allow"
-        if scope.registry is self.registry and not open_way:
-            return tuple(self._shown.values())
+        call_tool = self._listed.get("call_tool")
+        may_call_any = (
+            call_tool is not None and decide(self.config.policy, call_tool, ()).action == "allow"
+        )
+        if scope.registry is self.registry and not may_call_any:
+            return tuple(self._listed.values())
         return tuple(scope.registry)
 
 

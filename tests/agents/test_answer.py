@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.servers.model import Turn
-from toolcrib.net.models.answer import MOST_CHARS, Answer, Assembly, error_text
+from toolcrib.net.models.completion import MAX_ANSWER_CHARS, Assembly, Completion, error_text
 
 pytestmark = pytest.mark.rows("E127")
 
 
-def built(*chunks: Any) -> Answer:
+def built(*chunks: Any) -> Completion:
     assembly = Assembly()
     for chunk in chunks:
         assembly.add(chunk)
@@ -116,7 +116,7 @@ def test_a_huge_answer_is_bounded() -> None:
     assembly = Assembly()
     for _ in range(40):
         assembly.add(delta(content="x" * 100_000))
-    assert len(assembly.finished().content) == MOST_CHARS
+    assert len(assembly.finished().content) == MAX_ANSWER_CHARS
     assert assembly.is_full
 
 

@@ -16,7 +16,7 @@ import pytest
 from tests.agents.boxes import box_of
 from tests.servers.model import ModelServer, Turn, model_server
 from toolcrib import Toolbox
-from toolcrib.agents.runs import MOST_EVENTS, Runs
+from toolcrib.agents.runs import MAX_EVENTS, AgentRuns
 from toolcrib.core.context import Caller, Progress
 
 pytestmark = pytest.mark.rows("E102", "E103")
@@ -191,7 +191,7 @@ asyncio.run(main())
         process.stdout.close()
         async with box_of(server, root) as box:
             found = await box.call("get_agent_result", {"id": run_id})
-            events = await box.use(Runs).events(run_id)
+            events = await box.use(AgentRuns).events(run_id)
     assert (found.data["status"], found.data["reason"]) == ("failed", "lost")
     assert any("plum" in event.text for event in events)
 
@@ -214,10 +214,10 @@ async def test_the_trace_has_all_steps_and_is_bounded(root: Path) -> None:
     ) as server:
         async with box_of(server, root) as box:
             result = await box.call("delegate_task", {"task": "find the word"})
-            runs = box.use(Runs)
+            runs = box.use(AgentRuns)
             run = await runs.find(result.data["trace_id"])
             events = await runs.events(run.id)
-            for seq in range(MOST_EVENTS + 20):
+            for seq in range(MAX_EVENTS + 20):
                 await runs.note(run.id, 100 + seq, "result", "x")
             most = len(await runs.events(run.id))
     kinds = [event.kind for event in events]
@@ -227,7 +227,7 @@ async def test_the_trace_has_all_steps_and_is_bounded(root: Path) -> None:
     assert all(len(event.text) < 30_000 for event in events)
     assert "a1B2a1B2" not in "".join(e.text for e in events if e.kind == "result")
     assert run.task == "find the word"
-    assert most <= MOST_EVENTS + 1
+    assert most <= MAX_EVENTS + 1
 
 
 @pytest.mark.rows("E126")
@@ -238,7 +238,7 @@ async def test_only_the_last_runs_are_kept(root: Path) -> None:
                 (await box.call("delegate_task", {"task": f"{n}"})).data["trace_id"]
                 for n in range(5)
             ]
-            kept = [run.id for run in await box.use(Runs).recent()]
+            kept = [run.id for run in await box.use(AgentRuns).recent()]
             gone = await box.call("get_agent_result", {"id": ids[0]})
     assert set(kept) <= set(ids[1:])
     assert ids[-1] in kept

@@ -17,15 +17,15 @@ from toolcrib.core.config import Config
 from toolcrib.core.errors import Blocked, Network, RateLimited, TooLarge, ToolError
 from toolcrib.net.egress.client import Egress
 from toolcrib.net.models.client import (
+    ChatRequest,
     ModelClient,
-    Request,
     is_about_tools,
     is_overflow,
     retry_after,
 )
 from toolcrib.net.models.connection import Connection
 
-ASK = Request("scripted", [{"role": "user", "content": "hi"}])
+ASK = ChatRequest("scripted", [{"role": "user", "content": "hi"}])
 
 
 class Waits:

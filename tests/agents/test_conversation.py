@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcrib.agents.budget import Budget, Circles
 from toolcrib.agents.conversation import Conversation, as_text, pruned
+from toolcrib.agents.loop import Budget, LoopDetector
 from toolcrib.agents.outcome import Outcome, Reason, Status
 
 pytestmark = pytest.mark.rows("E119")
@@ -56,9 +56,9 @@ def test_an_interrupted_step_is_settled() -> None:
     talk = Conversation([{"role": "system", "content": "s"}], 10)
     for message in group(1, 3)[:2]:
         talk.add(message)
-    talk.settle("stopped")
+    talk.close_calls("stopped")
     assert [m["content"] for m in talk.body[1:]] == ["r", "stopped", "stopped"]
-    talk.settle("stopped")
+    talk.close_calls("stopped")
     assert len(talk.body) == 4
 
 
@@ -91,32 +91,32 @@ def test_shrinking_ends() -> None:
 
 @pytest.mark.rows("C123")
 def test_circles() -> None:
-    circles = Circles(3)
-    counts = [circles.sees_call("Read-File", {"a": 1, "b": 2}) for _ in range(2)]
-    counts.append(circles.sees_call("read_file", {"b": 2, "a": 1}))
+    circles = LoopDetector(3)
+    counts = [circles.count_call("Read-File", {"a": 1, "b": 2}) for _ in range(2)]
+    counts.append(circles.count_call("read_file", {"b": 2, "a": 1}))
     assert counts == [1, 2, 3]
-    assert circles.is_again(2)
-    assert circles.is_too_often(3)
-    assert circles.sees_call("read_file", {"a": 2}) == 1
+    assert circles.is_last_chance(2)
+    assert circles.reaches_limit(3)
+    assert circles.count_call("read_file", {"a": 2}) == 1
     going_on = ("read_more", {"handle": "x"})
     for _ in range(5):
-        circles.sees_result(going_on, "", wrote=False, key=("x", {}))
-        assert circles.sees_call(*going_on) == 1
+        circles.count_result(going_on, "", wrote=False, key=("x", {}))
+        assert circles.count_call(*going_on) == 1
     errors = [
-        circles.sees_result(None, f"There is no '{n}' at {n}.", wrote=False, key=("x", {}))
+        circles.count_result(None, f"There is no '{n}' at {n}.", wrote=False, key=("x", {}))
         for n in range(3)
     ]
     assert errors == [1, 2, 3]
-    assert circles.sees_result(None, "", wrote=False, key=("x", {})) == 0
-    assert circles.sees_result(None, "There is no 'x' at 9.", wrote=False, key=("x", {})) == 1
+    assert circles.count_result(None, "", wrote=False, key=("x", {})) == 0
+    assert circles.count_result(None, "There is no 'x' at 9.", wrote=False, key=("x", {})) == 1
 
 
 def test_a_write_makes_other_calls_new_and_not_itself() -> None:
-    circles = Circles(3)
+    circles = LoopDetector(3)
     for n in range(1, 4):
-        assert circles.sees_call("run_tests", {}) == 1
-        assert circles.sees_call("write_file", {"path": "a"}) == n
-        circles.sees_result(None, "", wrote=True, key=("write_file", {"path": "a"}))
+        assert circles.count_call("run_tests", {}) == 1
+        assert circles.count_call("write_file", {"path": "a"}) == n
+        circles.count_result(None, "", wrote=True, key=("write_file", {"path": "a"}))
 
 
 def test_outcomes_survive_the_store_and_add_up() -> None:

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from tests.agents.boxes import SENT, box_of
 from tests.servers.model import Turn, model_server
 from toolcrib import Result, Toolbox, tool
-from toolcrib.agents.grants import GROUP, granted, listed
-from toolcrib.agents.roles import BUILT_IN, Role, find_role
+from toolcrib.agents.roles import BUILT_IN, GROUP, Role, find_role, granted, listed
 from toolcrib.core.agent_settings import RoleConfig
 from toolcrib.core.context import Caller, Ctx
 from toolcrib.core.errors import BadInput

@@ -18,13 +18,11 @@ from tests.agents.boxes import box_of
 from tests.servers.model import Raw, Script, Turn, model_server
 from toolcrib import Result
 from toolcrib.agents import prompts as wording
-from toolcrib.agents import system_prompt as briefing
-from toolcrib.agents.call_requests import CUT, understand
 from toolcrib.agents.conversation import Conversation
-from toolcrib.agents.markers import read_marks
+from toolcrib.agents.reply import CUT_OFF_PROBLEM, parse_reply, read_markers
 from toolcrib.core.context import Caller
-from toolcrib.net.models.answer import CLOSED, Answer, Assembly, SentCall, error_text
 from toolcrib.net.models.client import is_overflow
+from toolcrib.net.models.completion import CLOSED, Assembly, Completion, SentCall, error_text
 from toolcrib.toolbox import installed
 
 READ = Turn("Looking.", [("read_file", {"path": "notes.md"})])
@@ -100,10 +98,10 @@ def test_a_name_without_an_end_is_bounded() -> None:
 @pytest.mark.parametrize("finish", ["length", CLOSED])
 def test_a_call_that_was_just_begun_is_not_run(finish: str) -> None:
     whole, begun = SentCall("1", "read_file", '{"path": "a"}'), SentCall("2", "list_directory", "")
-    asked = understand(Answer(calls=[whole, begun], finish=finish, complete=True), [], set())
+    asked = parse_reply(Completion(calls=[whole, begun], finish=finish, complete=True), [], set())
     assert [call.name for call in asked.calls] == ["read_file"]
-    assert asked.problem == CUT
-    asked = understand(Answer(calls=[begun], finish="tool_calls", complete=True), [], set())
+    assert asked.problem == CUT_OFF_PROBLEM
+    asked = parse_reply(Completion(calls=[begun], finish="tool_calls", complete=True), [], set())
     assert [call.arguments for call in asked.calls] == [{}]
 
 
@@ -116,10 +114,10 @@ async def test_a_stream_that_ends_within_a_call_runs_nothing(root: Path) -> None
 
 
 SLOW: dict[str, Callable[[], object]] = {
-    "a mark and spaces": lambda: read_marks(f"TASK_FAILED{' ' * 200_000}x"),
-    "a mark and stars": lambda: read_marks(f"TASK_FAILED{'*' * 200_000}x"),
-    "tildes": lambda: briefing.paths_in("~" * 100_000),
-    "slashes": lambda: briefing.paths_in("a/" * 100_000),
+    "a mark and spaces": lambda: read_markers(f"TASK_FAILED{' ' * 200_000}x"),
+    "a mark and stars": lambda: read_markers(f"TASK_FAILED{'*' * 200_000}x"),
+    "tildes": lambda: wording.paths_in("~" * 100_000),
+    "slashes": lambda: wording.paths_in("a/" * 100_000),
     "many arguments": lambda: wording.example_of(
         next(tool for tool in installed() if tool.name == "read_file"),
         {f"k{n}" * 50: 1 for n in range(20_000)},

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from tests.agents.boxes import box_of
-from toolcrib.agents.runs import Runs
+from toolcrib.agents.runs import AgentRuns
 
 PYTHON = os.environ.get("TOOLCRIB_LLAMA_PYTHON", "")
 VOCABULARY = os.environ.get("TOOLCRIB_LLAMA_VOCAB", "")
@@ -68,7 +68,7 @@ async def test_a_call_in_the_text_after_tools_were_refused(llama: str, tmp_path:
     async with box_of(None, tmp_path, agent=saying(llama, text, steps=2)) as box:
         given = {"task": "which word?", "tools": ["read_file"]}
         result = await box.call("delegate_task", given)
-        events = await box.use(Runs).events(result.data["trace_id"])
+        events = await box.use(AgentRuns).events(result.data["trace_id"])
     assert (result.data["status"], result.data["reason"]) == ("stalled", "step_limit"), (
         result.render()
     )

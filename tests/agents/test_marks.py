@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcrib.agents.markers import read_marks
+from toolcrib.agents.reply import read_markers
 
 pytestmark = pytest.mark.rows("E117", "E124")
 
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.rows("E117", "E124")
     ],
 )
 def test_the_end(content: str, end: str, text: str) -> None:
-    marked = read_marks(content)
+    marked = read_markers(content)
     assert (marked.end, marked.text) == (end, text)
 
 
@@ -52,7 +52,7 @@ def test_the_end(content: str, end: str, text: str) -> None:
     ],
 )
 def test_the_handoff(content: str, handoff: str, text: str) -> None:
-    marked = read_marks(content)
+    marked = read_markers(content)
     assert (marked.handoff, marked.text) == (handoff, text)
 
 
@@ -72,10 +72,10 @@ PARTS = st.sampled_from(
 
 @given(st.lists(PARTS, max_size=30).map("".join))
 def test_nothing_raises_and_marks_never_stay(content: str) -> None:
-    marked = read_marks(content)
+    marked = read_markers(content)
     assert "[HANDOFF_MESSAGE]" not in marked.text
 
 
 def test_long_answers_take_no_long_time() -> None:
     for piece in ("[HANDOFF_MESSAGE]", "```\n", "TASK_COMPLETED\n", "[/HANDOFF_MESSAGE]", "* "):
-        read_marks(piece * (300_000 // len(piece)))
+        read_markers(piece * (300_000 // len(piece)))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcrib.net.models.sse import MOST_EVENT, EventReader, EventTooLong
+from toolcrib.net.models.completion import MAX_EVENT_CHARS, EventReader, EventTooLong
 
 pytestmark = pytest.mark.rows("E101")
 
@@ -61,12 +61,12 @@ def test_what_servers_send(stream: str, found: list[str]) -> None:
 def test_an_event_without_an_end_is_bounded() -> None:
     reader = EventReader()
     with pytest.raises(EventTooLong):
-        for _ in range(MOST_EVENT // 1000):
+        for _ in range(MAX_EVENT_CHARS // 1000):
             reader.feed(b"data: " + b"x" * 2000)
 
 
 def test_comments_may_go_on_for_ever() -> None:
     reader = EventReader()
-    for _ in range(MOST_EVENT // 10_000 + 10):
+    for _ in range(MAX_EVENT_CHARS // 10_000 + 10):
         assert reader.feed(b":" + b"-" * 10_000 + b"\n") == []
     assert reader.feed(b"data: 1\n\n") == ["1"]

@@ -19,14 +19,17 @@ FLOORS = (
     ("middleware", "agents"),
     ("tools",),
     ("toolbox",),
-    ("surfaces", "__init__", "__main__"),
+    ("surfaces", "__init__", "__main__", "kit"),  # kit: import paths of the version before
 )
 FLOOR_OF = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
 SAME_FLOOR = {("text", "core"), ("__main__", "surfaces")}
 
-# Within a room of several packages, each may import those before it.
+# Within a room of several packages and modules, each may import those before it.
 ORDER = {
-    "web": ("provider_api", "conversion", "handlers", "pages", "engines", "providers", "search"),
+    "web": (
+        *("page.py", "converters", "handlers.py", "neutralizer.py", "page_reader.py"),
+        *("provider.py", "result_markup.py", "search_engine.py", "providers", "search"),
+    ),
 }
 
 BANNED_NAMES = {"utils", "util", "helpers", "helper", "manager", "base", "common", "misc"}
@@ -42,19 +45,21 @@ ROOMS_OF = {
     # The model server is the user's own; its address is judged by the policy of the guard.
     "socket": ("net/egress/", "net/models/connection.py", "system/stdin_monitor.py"),
     "file": (
+        "core/compat.py",  # tables of the package itself
         "core/layers.py",
-        "files/beneath.py",
+        "files/handles.py",
         "files/path_gate.py",
-        "files/protection.py",
         "files/trees.py",
         "files/writer.py",
         "state/blobs.py",
         "state/owner.py",
-        "state/store_files.py",
+        "state/store.py",
         "state/vault.py",
         "system/",
         "execution/sandbox/",
-        "execution/runs/disk/",  # upper directories of overlays, and snapshots of trees
+        # Upper directories of overlays, and snapshots of trees.
+        *("execution/runs/folders.py", "execution/runs/overlay_upper.py"),
+        "execution/runs/snapshots.py",
         "execution/worker_child.py",  # what the system tells of its memory
         "surfaces/cli/",
     ),
@@ -203,14 +208,9 @@ CLOSED = {
     ("core.call", "core.tool"),
     ("core.context", "core.registry"),
     ("core.context", "core.tool"),
-    ("core.tool", "core.policy"),
     ("net.egress.transport", "net.egress.transport_aiohttp"),
     ("net.egress.transport", "net.egress.transport_wreq"),
-    ("code.javascript.needs", "code.javascript.move_definition"),
-    ("code.javascript.users", "code.javascript.move_definition"),
-    ("documents.ocr", "documents.documents"),
     ("net.egress.guard_connection", "net.egress.guard_proxy"),
-    ("web.provider_api.provider", "web.provider_api.client"),
     ("surfaces.cli.checks", "surfaces.cli.web_checks"),
 }
 

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from itertools import islice, product
 from typing import Any, Literal, get_args, get_origin, is_typeddict
 
-from toolcrib.core.params import Parameter, record_fields
-from toolcrib.core.tool import Tool
+from toolcrib.core.tool import Parameter, Tool, record_fields
 
 SAMPLES: dict[Any, Any] = {str: "x", int: 1, float: 1.0, bool: True}
 MOST_FORMS = 24

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from toolcrib.core.arguments import rename
 from toolcrib.core.errors import BadInput
 from toolcrib.core.names import plain
 from toolcrib.core.registry import Registry
 from toolcrib.core.tool import Tool
+from toolcrib.middleware.validate import rename
 from toolcrib.toolbox import installed
 
 REGISTRY = Registry(installed())
@@ -222,7 +222,7 @@ def test_what_would_mean_something_else_is_refused(
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda t: t.name)
 def test_no_alias_of_an_argument_clashes(tool: Tool) -> None:
     names = {p.name for p in tool.parameters}
-    assert set(tool.argument_aliases.values()) <= names
+    assert set(tool.all_argument_aliases.values()) <= names
     spelt: dict[str, str] = {plain(name): name for name in names}
-    for alias, name in tool.argument_aliases.items():
+    for alias, name in tool.all_argument_aliases.items():
         assert spelt.setdefault(plain(alias), name) == name, alias

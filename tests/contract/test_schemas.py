@@ -81,7 +81,7 @@ def test_the_schema_is_safe(tool: Tool) -> None:
 
 @every_tool
 def test_names_are_snake_case(tool: Tool) -> None:
-    names = [tool.name, *tool.aliases, *(p.name for p in tool.parameters)]
+    names = [tool.name, *tool.all_aliases, *(p.name for p in tool.parameters)]
     for _, node, _ in nodes(tool.schema):
         names += node.get("properties", ())
     assert [name for name in names if not SNAKE.fullmatch(name)] == []

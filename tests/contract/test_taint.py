@@ -15,9 +15,8 @@ import pytest
 
 from tests.servers.scripted import Answer, Request, Scripted, scripted
 from toolcrib.core.call import Result
-from toolcrib.core.context import Caller, Question
+from toolcrib.core.context import Caller, Question, Session
 from toolcrib.core.registry import Registry
-from toolcrib.core.session import Session
 from toolcrib.core.tool import NET, SEND, Tool
 from toolcrib.state.sessions import Sessions
 from toolcrib.toolbox import Toolbox, installed

@@ -8,11 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcrib.core.arguments import bind
 from toolcrib.core.call import Result
 from toolcrib.core.errors import BadInput
-from toolcrib.core.params import Count, JsonObject, Param, Seconds
-from toolcrib.core.tool import tool
+from toolcrib.core.tool import Count, JsonObject, Param, Seconds, tool
+from toolcrib.middleware.validate import bind
 
 
 class Edit(TypedDict):

@@ -7,8 +7,7 @@ from typing import Annotated, TypedDict
 import pytest
 
 from toolcrib.core.call import Result
-from toolcrib.core.params import Param
-from toolcrib.core.tool import READ, tool
+from toolcrib.core.tool import READ, Param, tool
 
 Place = Annotated[str, Param("A path.", kind="path")]
 

@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 from toolcrib.core.call import Result
-from toolcrib.core.policy import decide
 from toolcrib.core.settings import PolicyConfig
-from toolcrib.core.tool import ERASE, MACHINE, NET, READ, SEND, WRITE, Right, Tool, tool
+from toolcrib.core.tool import ERASE, MACHINE, NET, READ, SEND, WRITE, Right, Tool, decide, tool
 
 
 @tool(group="files", rights=READ)

@@ -7,8 +7,7 @@ from typing import Annotated, Any, Literal, TypedDict
 import pytest
 
 from toolcrib.core.call import Result
-from toolcrib.core.params import Count, JsonObject, Param
-from toolcrib.core.tool import EXEC, NET, READ, WRITE, tool
+from toolcrib.core.tool import EXEC, NET, READ, WRITE, Count, JsonObject, Param, tool
 
 
 class Pair(TypedDict):

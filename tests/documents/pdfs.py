@@ -16,9 +16,9 @@ def page_of(lines: Sequence[Line]) -> bytes:
     """The drawing of a page with some lines of text."""
     parts = []
     for size, x, y, text in lines:
-        shown = text.replace("\\", "\\\\").replace("(", "\\(").replace(")", "\\)")
+        escaped = text.replace("\\", "\\\\").replace("(", "\\(").replace(")", "\\)")
         font = "F2" if size > 12 else "F1"
-        parts.append(f"BT /{font} {size} Tf {x} {y} Td ({shown}) Tj ET")
+        parts.append(f"BT /{font} {size} Tf {x} {y} Td ({escaped}) Tj ET")
     return "\n".join(parts).encode("latin-1")
 
 

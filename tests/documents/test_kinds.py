@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from tests.documents import office, pdfs
 from toolcrib.core.errors import BadInput
-from toolcrib.documents.kinds import BINARY, MEDIA_TYPES, NAMES, is_document, kind_of_document
-from toolcrib.documents.text import selected
+from toolcrib.documents.kinds import BINARY_KINDS, MEDIA_TYPES, NAMES, is_document, kind_of_document
+from toolcrib.documents.text import page_numbers
 from toolcrib.files.content.kinds import kind_of
 
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(500)
@@ -78,9 +78,9 @@ def test_kinds(data, name, media_type, kind):
 
 
 def test_only_what_nothing_else_shows_is_a_document():
-    assert all(is_document(kind) for kind in BINARY)
-    assert all(is_document(NAMES[kind]) for kind in BINARY)
-    assert all(is_document(m) == (kind in BINARY) for m, kind in MEDIA_TYPES.items())
+    assert all(is_document(kind) for kind in BINARY_KINDS)
+    assert all(is_document(NAMES[kind]) for kind in BINARY_KINDS)
+    assert all(is_document(m) == (kind in BINARY_KINDS) for m, kind in MEDIA_TYPES.items())
     assert is_document("Application/PDF; version=1.7")
     for no in ("", "text/plain", "json", "PNG image", "ZIP archive", "text/html", "csv"):
         assert not is_document(no)
@@ -117,7 +117,7 @@ def test_any_bytes_have_a_kind_or_none(data, name, media_type):
     ],
 )
 def test_pages_are_chosen(spec, numbers):
-    assert selected(spec, 12) == numbers
+    assert page_numbers(spec, 12) == numbers
 
 
 @pytest.mark.parametrize(
@@ -125,14 +125,14 @@ def test_pages_are_chosen(spec, numbers):
 )
 def test_what_names_no_page_is_an_error(spec):
     with pytest.raises(BadInput) as raised:
-        selected(spec, 12)
+        page_numbers(spec, 12)
     assert raised.value.hint
 
 
 @given(st.text(alphabet="0123456789-, ;x", max_size=20), st.integers(1, 50))
 def test_chosen_pages_exist(spec, total):
     try:
-        numbers = selected(spec, total)
+        numbers = page_numbers(spec, total)
     except BadInput:
         return
     assert numbers == sorted(set(numbers))

@@ -9,8 +9,8 @@ import pytest
 
 from tests.documents.pdfs import drawn, page_of, pdf, picture, png, scan
 from toolcrib.core.config import Config
+from toolcrib.core.context import Services
 from toolcrib.core.errors import ConfigError, TimedOut, ToolError, Unavailable, UnsupportedContent
-from toolcrib.core.services import Services
 from toolcrib.documents.documents import Documents
 from toolcrib.system.processes import Processes
 

@@ -59,9 +59,9 @@ async def test_structure(documents, kind, make, lines):
     found = await documents.read(make())
     assert found.kind == kind
     assert found.title in ("Harbour Report", "Annual Harbour Report")
-    shown = found.markdown.replace(" ----- ", " --- ").split("\n")
+    displayed = found.markdown.replace(" ----- ", " --- ").split("\n")
     for line in lines:
-        assert line in shown
+        assert line in displayed
     assert "KESTREL" in found.markdown
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 
-from toolcrib.execution.sandbox import process_limits
+from toolcrib.execution.sandbox import resources
 
 INSIDE = "Landlock cannot take a name out of a folder that it allows"
 OWNER = "Landlock does not know of modes, times and attributes, and who runs it owns the file"
 MEMORY = "/dev/shm is needed by locks of multiprocessing, and has no namespace of its own"
 
 BURST = "before Linux 6.14 nothing refuses a process to root, and the watch comes after a burst"
-OLD = os.getuid() == 0 and not process_limits.has_own_pid_max()
+OLD = os.getuid() == 0 and not resources.has_own_pid_max()
 
 GAPS: dict[str, dict[str, str]] = {
     "strong": dict.fromkeys(("F10", "F11"), BURST) if OLD else {},

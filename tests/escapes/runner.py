@@ -28,7 +28,7 @@ from tests.escapes.attempt import Attempt, command
 from tests.escapes.battery import ATTEMPTS
 from tests.escapes.benign import BENIGN
 from tests.escapes.watcher import Seen, Watcher
-from tests.escapes.ways import Bare, Bubblewrap, Done, Tool, Way
+from tests.escapes.ways import Bare, Bubblewrap, Done, SandboxKind, Tool
 from tests.escapes.world import World, libc
 
 SECRET = "ESCAPES_API_KEY"
@@ -62,7 +62,7 @@ class Runner:
         environment: the secret in our environment.
     """
 
-    def __init__(self, way: Way, name: str, base: Path, environment: str) -> None:
+    def __init__(self, way: SandboxKind, name: str, base: Path, environment: str) -> None:
         self.way, self.name, self.base = way, name, base
         self.watcher = Watcher()
         self.common = {name: secrets.token_hex(16) for name in ("descriptor", "data", "config")}
@@ -227,11 +227,11 @@ def _kernel_log(workspace: Path) -> bool:
     return size > 0 and any(len(line) > 20 and line in buffer.raw[:size] for line in theirs[:50])
 
 
-def way_named(name: str) -> Way:
+def way_named(name: str) -> SandboxKind:
     if name == "bare":
         return Bare()
     if name == "bwrap":
-        from toolcrib.execution.sandbox.probe import candidates
+        from toolcrib.execution.sandbox.sandbox import candidates
 
         return Bubblewrap(candidates()[-1])
     return Tool("strong" if name == "strong" else "kernel")

@@ -16,16 +16,14 @@ from tests.escapes.attempt import Attempt
 from tests.escapes.world import World
 from toolcrib.core.call import Result
 from toolcrib.core.config import Config
-from toolcrib.core.context import Caller, Ctx
+from toolcrib.core.context import Caller, Ctx, Services, Session
 from toolcrib.core.registry import Registry
-from toolcrib.core.services import Services
-from toolcrib.core.session import Session
 from toolcrib.execution.runs.runs import Runs
 from toolcrib.execution.sandbox.terms import Limits, Pty
 from toolcrib.files.paths import Workspace
 
-MOST_OUTPUT = 50_000_000
-KEPT = 200_000
+MAX_OUTPUT = 50_000_000
+PASSED_VARIABLES = 200_000
 TYPES: dict[str, type] = {"cpu_seconds": float}
 
 
@@ -46,7 +44,7 @@ class Done:
     layer: str = ""
 
 
-class Way(Protocol):
+class SandboxKind(Protocol):
     """Runs a program in a world."""
 
     async def run(self, attempt: Attempt, world: World, argv: list[str], place: str) -> Done: ...
@@ -55,7 +53,7 @@ class Way(Protocol):
         """Let go of what it keeps from run to run."""
 
 
-class Bare(Way):
+class Bare(SandboxKind):
     """Without a sandbox: the control, which must get out.
 
     Args:
@@ -140,7 +138,7 @@ class Bubblewrap(Bare):
     _place = ""
 
 
-class Tool(Way):
+class Tool(SandboxKind):
     """As a tool runs it, at a level."""
 
     def __init__(self, level: Literal["strong", "kernel"], readable: tuple[str, ...] = ()) -> None:
@@ -213,7 +211,7 @@ def _collect(fd: int, process: subprocess.Popen[bytes], seconds: float) -> tuple
     output, written = b"", 0
     end = time.monotonic() + seconds
     code: int | None = None
-    while time.monotonic() < end and written < MOST_OUTPUT:
+    while time.monotonic() < end and written < MAX_OUTPUT:
         try:
             data = os.read(fd, 1 << 16)
         except BlockingIOError:
@@ -227,7 +225,7 @@ def _collect(fd: int, process: subprocess.Popen[bytes], seconds: float) -> tuple
         if not data:
             break
         written += len(data)
-        output = output + data if len(output) < KEPT else output
+        output = output + data if len(output) < PASSED_VARIABLES else output
     if code is None:
         try:
             process.wait(max(end - time.monotonic(), 0.05))

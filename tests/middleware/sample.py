@@ -8,8 +8,7 @@ from typing import Annotated
 from toolcrib.core.call import Image, Next, Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import NotFound
-from toolcrib.core.params import Count, Param, Seconds
-from toolcrib.core.tool import NET, READ, SEND, WRITE, tool
+from toolcrib.core.tool import NET, READ, SEND, WRITE, Count, Param, Seconds, tool
 from toolcrib.net.egress.public_url import PublicUrl
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.middleware.conftest import Make
 from toolcrib.core.context import Caller, Question
 from toolcrib.core.errors import ToolError
-from toolcrib.middleware.links import canonical, links_of
+from toolcrib.middleware.policy import canonical, links_of
 from toolcrib.net.egress.url import complete_url, parse_url
 from toolcrib.state.approvals import Approvals
 from toolcrib.state.results import Results

@@ -7,7 +7,7 @@ import sqlite3
 import pytest
 
 from toolcrib.core.config import Config
-from toolcrib.core.services import Services
+from toolcrib.core.context import Services
 from toolcrib.net.cooldowns import Cooldowns, Lengths
 
 USUAL = Lengths(60, 3600)

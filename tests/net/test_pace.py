@@ -6,8 +6,8 @@ import time
 import pytest
 
 from toolcrib.core.config import Config
+from toolcrib.core.context import Services
 from toolcrib.core.errors import RateLimited
-from toolcrib.core.services import Services
 from toolcrib.net.pace import Pace
 
 

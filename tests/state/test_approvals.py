@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from tests.services import Spawn
 from toolcrib.core.config import data_folder
+from toolcrib.core.context import Services
 from toolcrib.core.errors import NotFound, StorageFailure
-from toolcrib.core.services import Services
 from toolcrib.state.approvals import MAX_OPEN, OPEN_SECONDS, TARGET_CHARS, Approvals, fingerprint
 
 MARK = fingerprint("push", {"branch": "main"})

@@ -11,11 +11,10 @@ import pytest
 from tests.services import Spawn
 from tests.state.test_store import NOTES, add, texts
 from toolcrib.core.config import data_folder
-from toolcrib.core.services import Services
+from toolcrib.core.context import Services
 from toolcrib.state.history import History
 from toolcrib.state.owner import Owner
-from toolcrib.state.store import Store
-from toolcrib.state.store_files import set_aside
+from toolcrib.state.store import Store, quarantine
 
 
 @pytest.fixture
@@ -115,7 +114,7 @@ async def test_a_process_that_had_it_open_moves_on(
     for _ in range(3):
         first.stdin.write(b"go\n")
         await first.stdout.readline()
-    set_aside(file)
+    quarantine(file)
     await services.use(Store).write(NOTES, add("new"))
     for _ in range(3):
         first.stdin.write(b"go\n")

@@ -9,8 +9,8 @@ import time
 import pytest
 
 from toolcrib.core.config import Config, data_folder
+from toolcrib.core.context import Services
 from toolcrib.core.errors import NotFound
-from toolcrib.core.services import Services
 from toolcrib.state.history import SCHEMA, Entry, History
 from toolcrib.state.store import Store
 

@@ -10,7 +10,7 @@ import pytest
 
 from tests.services import Spawn
 from toolcrib.core.config import data_folder
-from toolcrib.core.services import Services
+from toolcrib.core.context import Services
 from toolcrib.state.history import History
 
 

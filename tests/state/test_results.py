@@ -7,8 +7,8 @@ import os
 import pytest
 
 from toolcrib.core.config import Config, data_folder
+from toolcrib.core.context import Services
 from toolcrib.core.errors import NotFound
-from toolcrib.core.services import Services
 from toolcrib.state.results import SCHEMA, Results
 from toolcrib.state.store import Store
 
@@ -52,7 +52,7 @@ async def test_results_expire() -> None:
 
 
 async def test_the_oldest_go_when_there_are_too_many_bytes(services: Services) -> None:
-    results = Results(services.use(Store).area(SCHEMA), seconds=60, most_bytes=50_000)
+    results = Results(services.use(Store).area(SCHEMA), seconds=60, max_bytes=50_000)
     texts = [os.urandom(10_000).hex() for _ in range(8)]  # about 10 kB compressed
     handles = [await results.keep(text, "s1") for text in texts]
     kept = []
@@ -67,7 +67,7 @@ async def test_the_oldest_go_when_there_are_too_many_bytes(services: Services) -
 
 
 async def test_one_that_is_larger_than_all_room_is_kept_alone(services: Services) -> None:
-    results = Results(services.use(Store).area(SCHEMA), seconds=60, most_bytes=1000)
+    results = Results(services.use(Store).area(SCHEMA), seconds=60, max_bytes=1000)
     handle = await results.keep(os.urandom(5000).hex(), "s1")
     assert len((await results.read(handle, "s1")).text) == 10_000
 

@@ -9,8 +9,7 @@ import pytest
 
 from tests.services import Spawn
 from toolcrib.core.config import Config, data_folder
-from toolcrib.core.services import Services
-from toolcrib.core.session import MAX_REMEMBERED
+from toolcrib.core.context import MAX_REMEMBERED, Services
 from toolcrib.state.sessions import EXPIRY_SECONDS, Sessions
 
 

@@ -12,10 +12,9 @@ from pathlib import Path
 import pytest
 
 from toolcrib.core.config import data_folder, store_file
+from toolcrib.core.context import Services
 from toolcrib.core.errors import ConfigError, StorageFailure
-from toolcrib.core.services import Services
-from toolcrib.state.database import Schema
-from toolcrib.state.store import Area, Store
+from toolcrib.state.store import Area, Schema, Store
 
 NOTES = Schema("notes", ("CREATE TABLE note (id INTEGER PRIMARY KEY, text TEXT NOT NULL);",))
 

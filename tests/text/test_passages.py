@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcrib.text.passages import MOST, WHOLE, bare, has_headings, outline, split
+from toolcrib.text.passages import MAX_PASSAGE_TOKENS, WHOLE, bare, has_headings, outline, split
 from toolcrib.text.tokens import estimate
 
 PAGES = [
@@ -67,7 +67,7 @@ def test_paragraphs_are_grouped_and_long_ones_are_cut_at_sentences():
     page = "\n\n".join([SENTENCE * 2] * 12 + [SENTENCE * 60])
     passages = split(page)
     sizes = [estimate(p.text) for p in passages]
-    assert max(sizes) <= MOST
+    assert max(sizes) <= MAX_PASSAGE_TOKENS
     assert min(sizes[:-1]) >= 40
     assert all(p.text.endswith("each.") for p in passages)
 
@@ -75,8 +75,8 @@ def test_paragraphs_are_grouped_and_long_ones_are_cut_at_sentences():
 def test_tables_and_code_stay_whole_where_they_fit():
     table = "| tool | count |\n| --- | --- |\n" + "".join(f"| t{n} | {n} |\n" for n in range(30))
     code = "```python\n" + "".join(f"def f{n}():\n\n    return {n}\n\n" for n in range(20)) + "```"
-    assert MOST < estimate(table) < WHOLE
-    assert MOST < estimate(code) < WHOLE
+    assert MAX_PASSAGE_TOKENS < estimate(table) < WHOLE
+    assert MAX_PASSAGE_TOKENS < estimate(code) < WHOLE
     found = [p.text for p in split(f"Before.\n\n{table}\nBetween.\n\n{code}\n\nAfter.")]
     assert any(table.strip() in text for text in found)
     assert any(code in text for text in found)
@@ -89,8 +89,8 @@ def test_a_long_table_goes_on_under_its_header():
     assert len(passages) > 5
     assert passages[0].lead == ""
     for passage in passages[1:]:
-        assert passage.shown.startswith(f"{lead}\n| tool number")
-        assert passage.shown.endswith("|")
+        assert passage.text_with_headings.startswith(f"{lead}\n| tool number")
+        assert passage.text_with_headings.endswith("|")
 
 
 def test_code_is_not_taken_for_headings():
@@ -116,7 +116,7 @@ def test_headings_without_text_below_are_kept_as_text():
 def test_a_page_in_one_piece_without_spaces():
     page = "工具管理系统会记录每一件工具的去向。" * 200
     sizes = [estimate(p.text) for p in split(page)]
-    assert max(sizes) <= MOST
+    assert max(sizes) <= MAX_PASSAGE_TOKENS
     assert all(p.text.endswith("。") for p in split(page))
 
 
@@ -189,7 +189,7 @@ def test_a_wide_table_is_not_headed_again():
     rule = "| - " * 20_000 + "|"
     passages = split(f"{row}\n{rule}\n{row}\n")
     assert len(passages) > 100
-    assert sum(len(p.shown) for p in passages) < 2 * 3 * len(row)
+    assert sum(len(p.text_with_headings) for p in passages) < 2 * 3 * len(row)
 
 
 def test_it_can_be_stopped():

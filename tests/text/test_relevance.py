@@ -121,7 +121,7 @@ def test_several_sources_are_heard():
 def test_the_choice_keeps_its_budget(room):
     chosen = choose(ranked("boat ferry bread journal"), room, dict.fromkeys(range(9), 20))
     heads = 20 * len({m.page for m in chosen})
-    assert sum(estimate(m.passage.shown) for m in chosen) + heads <= room
+    assert sum(estimate(m.passage.text_with_headings) for m in chosen) + heads <= room
 
 
 def test_it_can_be_stopped():

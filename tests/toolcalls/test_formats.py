@@ -11,7 +11,7 @@ import pytest
 from tests.toolcalls.corpus import CASES, FAMILIES, Case
 from tests.toolcalls.scenarios import TOOLS
 from toolcrib.toolcalls import ParsedText, parse_tool_calls
-from toolcrib.toolcalls.marks import KIND
+from toolcrib.toolcalls.marks import MARK_KINDS
 
 pytestmark = pytest.mark.rows("X1", "E127")
 BASELINE = Path(__file__).with_name("baseline.json")
@@ -38,11 +38,11 @@ def test_calls_are_exact_and_in_order(family: str) -> None:
 def test_content_and_reasoning_are_told_apart(family: str) -> None:
     for case in of(family):
         parsed = parse_tool_calls(case.text, TOOLS)
-        said, thought = case.scenario.content, case.scenario.reasoning
+        content, thought = case.scenario.content, case.scenario.reasoning
         if family == "gpt-oss":  # its template puts what was said before a call into analysis
-            assert {parsed.content, parsed.reasoning} <= {"", said, thought}
+            assert {parsed.content, parsed.reasoning} <= {"", content, thought}
             continue
-        assert parsed.content == (said if said in case.text else "")
+        assert parsed.content == (content if content in case.text else "")
         if thought and thought in case.text:
             assert parsed.reasoning == thought
 
@@ -51,7 +51,7 @@ def test_content_and_reasoning_are_told_apart(family: str) -> None:
 def test_no_mark_is_left_in_content(family: str) -> None:
     for case in of(family):
         content = parse_tool_calls(case.text, TOOLS).content
-        assert not [mark for mark in KIND if mark in content]
+        assert not [mark for mark in MARK_KINDS if mark in content]
 
 
 @pytest.mark.parametrize("family", FAMILIES)

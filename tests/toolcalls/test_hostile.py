@@ -154,6 +154,6 @@ def test_a_schema_of_choices_in_a_circle_is_left_after_a_while() -> None:
     circle = {"anyOf": [{"$ref": f"#/properties/{name}"} for name in "xyz" * 10]}
     schema = {"type": "object", "properties": dict.fromkeys("xyz", circle)}
     tool = {"type": "function", "function": {"name": "f", "parameters": schema}}
-    said = "<function=f><parameter=x>1</parameter></function>"
-    parsed = parse_tool_calls(said, [tool])
+    content = "<function=f><parameter=x>1</parameter></function>"
+    parsed = parse_tool_calls(content, [tool])
     assert [call.name for call in parsed.calls] == ["f"]

@@ -577,9 +577,9 @@ def test_a_prefix_of_the_server_may_be_left_out() -> None:
 
 
 def test_no_mark_begins_another() -> None:
-    from toolcrib.toolcalls.marks import KIND
+    from toolcrib.toolcalls.marks import MARK_KINDS
 
-    assert not [(a, b) for a in KIND for b in KIND if a != b and b.startswith(a)]
+    assert not [(a, b) for a in MARK_KINDS for b in MARK_KINDS if a != b and b.startswith(a)]
 
 
 @pytest.mark.parametrize("text", [None, b"text", 3, {"content": "x"}])
@@ -592,10 +592,10 @@ def test_what_is_no_text_is_said(text: Any) -> None:
 
 @pytest.mark.parametrize("tools", ["x", b"x", {"name": "add"}, 3])
 def test_what_is_no_list_of_tools_is_said(tools: Any) -> None:
-    for way in (parse_tool_calls, parse_message):
-        given: Any = {"content": "x"} if way is parse_message else "x"
+    for form in (parse_tool_calls, parse_message):
+        given: Any = {"content": "x"} if form is parse_message else "x"
         with pytest.raises(TypeError, match="tools must be a list of tools"):
-            way(given, tools)
+            form(given, tools)
     with pytest.raises(TypeError, match="tools must be a list of tools"):
         ToolCallStream(tools)
     with pytest.raises(TypeError, match="message must be a mapping"):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.toolcalls.corpus import CASES
 from tests.toolcalls.scenarios import TOOLS
-from tests.toolcalls.silent import SILENT
+from tests.toolcalls.texts_without_calls import SILENT
 from toolcrib.toolcalls import (
     ContentDelta,
     Event,
@@ -19,10 +19,10 @@ from toolcrib.toolcalls import (
     ToolCallStream,
     parse_tool_calls,
 )
-from toolcrib.toolcalls.marks import KIND
+from toolcrib.toolcalls.marks import MARK_KINDS
 
 TEXTS = [case.text for case in CASES] + list(SILENT.values())
-PIECES = st.sampled_from([*KIND, "\n", " ", "`", "```\n", '{"name": "get_weather", ', '"', "{", "}",
+PIECES = st.sampled_from([*MARK_KINDS, "\n", " ", "`", "```\n", '{"name": "get_weather", ', '"', "{", "}",
                           "[", "]", '"arguments": {"city": "Oslo"}}', "get_weather", "(", ")", "x",
                           "city", "<parameter=city>", "</parameter>", "<arg_key>city</arg_key>",
                           "<arg_value>", "</arg_value>", "\\", "é", '<|"|>', "call:", ":", ",",
@@ -42,9 +42,9 @@ def check(text: str, cuts: list[int]) -> None:
     stream, events = streamed(text, cuts)
     assert stream.close() == whole
     assert [event for event in events if isinstance(event, ToolCall)] == whole.calls
-    said = "".join(event.text for event in events if isinstance(event, ContentDelta))
+    content = "".join(event.text for event in events if isinstance(event, ContentDelta))
     # Longer only where reasoning turned out to have begun without its opening mark.
-    assert said == whole.content or (whole.reasoning and said.endswith(whole.content))
+    assert content == whole.content or (whole.reasoning and content.endswith(whole.content))
 
 
 @settings(max_examples=250)
@@ -73,18 +73,18 @@ def test_character_by_character(pieces: list[str]) -> None:
 @settings(max_examples=100)
 @given(st.text())
 def test_plain_text_comes_through_unchanged(text: str) -> None:
-    if not any(mark in text for mark in KIND):
+    if not any(mark in text for mark in MARK_KINDS):
         assert parse_tool_calls(text, []).content == text
 
 
 def test_content_flows_without_waiting() -> None:
     stream = ToolCallStream(TOOLS)
-    said = ""
+    content = ""
     for number, word in enumerate(["Let ", "me ", "look < ", "at ", "a[0] ", "`x` ", "now."]):
-        said += "".join(e.text for e in stream.feed(word) if isinstance(e, ContentDelta))
-        expected = "Let me look < at a[0] `x` now."[: len(said)]
-        assert said == expected, number
-    assert said == "Let me look < at a[0] `x` now."
+        content += "".join(e.text for e in stream.feed(word) if isinstance(e, ContentDelta))
+        expected = "Let me look < at a[0] `x` now."[: len(content)]
+        assert content == expected, number
+    assert content == "Let me look < at a[0] `x` now."
 
 
 def test_only_what_may_be_a_mark_is_held_back() -> None:

@@ -22,12 +22,12 @@ COMMENT = re.compile(
     re.IGNORECASE,
 )
 INFO = re.compile(rf"(?:file(?:name)?|title|path)?\s*[=:]?\s*[\"']?(?P<name>{NAME})[\"']?\s*$")
-MOST_FILES = 50
-MOST_CHARS = 1_000_000
+MAX_FILES = 50
+MAX_ANSWER_CHARS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class CodeBlock:
     """A file in an answer, and where it stands there."""
 
     path: str
@@ -36,21 +36,23 @@ class Block:
     end: int
 
 
-async def save_blocks(answer: str, task: str, invoke: Invoke, *, shown: bool) -> tuple[str, str]:
+async def save_blocks(
+    answer: str, task: str, invoke: Invoke, *, keep_code: bool
+) -> tuple[str, str]:
     """Write the files of an answer with `write_file`; the answer then, and a note.
 
     Args:
         answer: what the model said.
         task: what it was asked; a file that it names is where a single unnamed block goes.
         invoke: sends calls as the child.
-        shown: leave the code in the answer.
+        keep_code: leave the code in the answer.
     """
-    from toolcrib.agents.system_prompt import paths_in
+    from toolcrib.agents.prompts import paths_in
 
     named = paths_in(task)
-    blocks = list(blocks_of(answer, named[0] if len(named) == 1 else ""))[:MOST_FILES]
+    blocks = list(blocks_of(answer, named[0] if len(named) == 1 else ""))[:MAX_FILES]
     failed: list[str] = []
-    said: dict[tuple[int, int], list[str]] = {}
+    saved: dict[tuple[int, int], list[str]] = {}
     for block in blocks:
         given: dict[str, Any] = {"path": block.path, "content": block.content}
         result = await invoke("write_file", given)
@@ -58,33 +60,33 @@ async def save_blocks(answer: str, task: str, invoke: Invoke, *, shown: bool) ->
             failed.append(f"{block.path}: {result.error.message}")
         else:
             lines = block.content.count("\n")
-            said.setdefault((block.start, block.end), []).append(f"{block.path}, {lines} lines")
-    if not shown:
-        for (start, end), files in sorted(said.items(), reverse=True):
+            saved.setdefault((block.start, block.end), []).append(f"{block.path}, {lines} lines")
+    if not keep_code:
+        for (start, end), files in sorted(saved.items(), reverse=True):
             answer = f"{answer[:start]}[saved: {'; '.join(files)}]{answer[end:]}"
     return answer, f"Not saved: {'; '.join(failed)}" if failed else ""
 
 
-def blocks_of(answer: str, only: str = "") -> Iterator[Block]:
+def blocks_of(answer: str, only: str = "") -> Iterator[CodeBlock]:
     """The files in an answer: blocks of code with a name, or a JSON list of files.
 
     A name stands in the text before a block, behind its language, or in its first comment.
     Blocks for a shell are commands and no files. `only` names a single block without a name.
     """
-    found = list(_fenced(answer[:MOST_CHARS]))
+    found = list(_fenced(answer[:MAX_ANSWER_CHARS]))
     files = [fenced for fenced in found if fenced.kind not in SHELL]
     for fenced in files:
         batch = _batch(fenced.code) if fenced.kind in ("json", "") else []
         for path, content in batch:
-            yield Block(path, content, fenced.start, fenced.end)
+            yield CodeBlock(path, content, fenced.start, fenced.end)
         name, code = _named(answer, fenced)
         if not name and len(files) == 1:
             name = only
         if name and code.strip() and not batch:
-            yield Block(name, code, fenced.start, fenced.end)
+            yield CodeBlock(name, code, fenced.start, fenced.end)
     if not found:
         for path, content in _batch(answer):
-            yield Block(path, content, 0, len(answer))
+            yield CodeBlock(path, content, 0, len(answer))
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from typing import Any
 from toolcrib.text.tokens import estimate
 
 Message = dict[str, Any]
-SHORTEST_RESULT = 1_000
+MIN_RESULT_CHARS = 1_000
 """Characters down to which a result is cut where a model has no room for it."""
 CUT_RESULT = "[the rest was left out: it is longer than the model can read]"
 LEFT_OUT = "[{count} earlier messages are left out here. What they found still holds.]"
@@ -74,7 +74,7 @@ class Conversation:
     def _cut_longest(self) -> bool:
         results = [at for at, m in enumerate(self._body) if m["role"] == "tool"]
         longest = max(results, key=lambda at: len(self._body[at]["content"]), default=None)
-        if longest is None or len(self._body[longest]["content"]) <= SHORTEST_RESULT:
+        if longest is None or len(self._body[longest]["content"]) <= MIN_RESULT_CHARS:
             return False
         message = self._body[longest]
         half = message["content"][: len(message["content"]) // 2]
@@ -86,13 +86,13 @@ class Conversation:
         """All messages behind the head, also those that are no longer sent."""
         return list(self._body)
 
-    def settle(self, said: str) -> None:
+    def close_calls(self, content: str) -> None:
         """Give each call without a result this one, after a step that was cut short."""
         answered = {m["tool_call_id"] for m in self._body if m["role"] == "tool"}
         last = next((m for m in reversed(self._body) if m["role"] != "tool"), None)
         for call in (last or {}).get("tool_calls") or ():
             if call["id"] not in answered:
-                self.add({"role": "tool", "tool_call_id": call["id"], "content": said})
+                self.add({"role": "tool", "tool_call_id": call["id"], "content": content})
 
     def as_text(self) -> None:
         """Say calls and results in plain words, for a server that takes no others."""
@@ -105,7 +105,7 @@ class Conversation:
     @property
     def tokens(self) -> int:
         """Tokens of all of it, estimated."""
-        return weigh(self.messages())
+        return estimate_tokens(self.messages())
 
 
 def pruned(messages: Sequence[Message], keep: int) -> list[Message]:
@@ -133,17 +133,17 @@ def as_text(message: Message) -> Message:
     calls = message.get("tool_calls")
     if not calls:
         return message
-    said = [message.get("content") or ""]
+    parts = [message.get("content") or ""]
     for call in calls:
         function = call["function"]
-        said.append(
+        parts.append(
             f'<tool_call>\n{{"name": {json.dumps(function["name"])}, '
             f'"arguments": {function["arguments"]}}}\n</tool_call>'
         )
-    return {"role": "assistant", "content": "\n".join(part for part in said if part)}
+    return {"role": "assistant", "content": "\n".join(part for part in parts if part)}
 
 
-def weigh(messages: Iterable[Mapping[str, Any]]) -> int:
+def estimate_tokens(messages: Iterable[Mapping[str, Any]]) -> int:
     """Tokens of messages, estimated."""
     total = 0
     for message in messages:

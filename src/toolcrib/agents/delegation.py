@@ -1,4 +1,4 @@
-"""One task for an agent: from what a parent asks to what it gets back, whatever happens."""
+"""Delegation of a task to agents: one run or a chain of roles, under one deadline."""
 
 from __future__ import annotations
 
@@ -9,18 +9,23 @@ from collections.abc import Coroutine
 from dataclasses import dataclass, replace
 from typing import Any
 
-from toolcrib.agents import system_prompt as briefing
-from toolcrib.agents.budget import Budget, Circles
+from toolcrib.agents import prompts
 from toolcrib.agents.code_blocks import save_blocks
 from toolcrib.agents.conversation import Conversation
-from toolcrib.agents.detachment import GRACE, behind, leave
-from toolcrib.agents.grants import child_scope, child_session, granted, listed
-from toolcrib.agents.loop import Loop, Manner
+from toolcrib.agents.loop import (
+    GRACE_SECONDS,
+    Budget,
+    Loop,
+    LoopConfig,
+    LoopDetector,
+    cancel_and_detach,
+    run_detached,
+)
+from toolcrib.agents.observer import Recorder
 from toolcrib.agents.outcome import Outcome, Reason, Status, result_of
-from toolcrib.agents.recorder import Recorder
-from toolcrib.agents.roles import Role, find_role
-from toolcrib.agents.runs import Letter, Runs
-from toolcrib.agents.tool_executor import Hands
+from toolcrib.agents.roles import Role, child_scope, child_session, find_role, granted, listed
+from toolcrib.agents.runs import AgentRuns, RunMessage
+from toolcrib.agents.tool_executor import ToolExecutor
 from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx, Invoke
 from toolcrib.core.errors import BadInput, ToolError
@@ -34,12 +39,12 @@ from toolcrib.net.models.connection import Connection
 from toolcrib.net.models.endpoint import Endpoint, find_endpoint
 from toolcrib.state.sessions import Sessions
 
-SHORTEST = 1.0
-MOST_ROLES = 6
-NOTE_CHARS = 8_000
-PAST = 0.7
+MIN_SECONDS = 1.0
+MAX_ROLES = 6
+MAX_NOTE_CHARS = 8_000
+WRITE_GRACE_SECONDS = 0.7
 """Seconds after the deadline by which what is written down is no longer waited for."""
-AFTERWARDS = 2.0
+FOLLOW_UP_SECONDS = 2.0
 """Seconds for what follows an answer: files saved, a line in the journal."""
 REVIEW = """\
 Check the answer below against the task and against what is really there. Change nothing. If it \
@@ -54,7 +59,7 @@ The answer is:
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class Delegation:
     """What a parent asks for. `roles` work one after another on the same task."""
 
     task: str
@@ -65,7 +70,7 @@ class Order:
     seconds: float | None = None
 
 
-class Delegation:
+class DelegatedRun:
     """A run, or a chain of them under one deadline.
 
     Args:
@@ -77,22 +82,22 @@ class Delegation:
         BadInput: an unknown role, or tools that the parent does not have.
     """
 
-    def __init__(self, ctx: Ctx, order: Order, *, attended: bool) -> None:
+    def __init__(self, ctx: Ctx, order: Delegation, *, attended: bool) -> None:
         if not order.task.strip():
             raise BadInput("There is no task.", hint="Say in 'task' what the agent should do.")
-        if len(order.roles) > MOST_ROLES:
-            raise BadInput(f"A chain has at most {MOST_ROLES} roles.")
+        if len(order.roles) > MAX_ROLES:
+            raise BadInput(f"A chain has at most {MAX_ROLES} roles.")
         agent = ctx.config.agent
         self._ctx = ctx
-        self._order = order
+        self._delegation = order
         self._attended = attended
-        self._runs = ctx.use(Runs)
+        self._runs = ctx.use(AgentRuns)
         self.id = self._runs.new_id()
-        self.seconds = max(min(order.seconds or agent.seconds, 3600.0), SHORTEST)
+        self.seconds = max(min(order.seconds or agent.seconds, 3600.0), MIN_SECONDS)
         if ctx.deadline is not None:
             # Before the call itself is ended, so that there is a result.
-            left = ctx.deadline - time.monotonic() - PAST
-            self.seconds = max(min(self.seconds, left), min(SHORTEST, max(left, 0.1)))
+            left = ctx.deadline - time.monotonic() - WRITE_GRACE_SECONDS
+            self.seconds = max(min(self.seconds, left), min(MIN_SECONDS, max(left, 0.1)))
         self._roles = [find_role(name, agent.roles) for name in order.roles]
         self._tools = {role.name: self._granted(role) for role in self._roles}
         self._session = child_session(ctx.session, self.id)
@@ -104,7 +109,9 @@ class Delegation:
         self._so_far: Outcome | None = None
         self.ended: Outcome | None = None
         self._notes: dict[str, str] = {}
-        self.recorder = Recorder(self._runs, self.id, ctx.progress, self._read, self._pass_on_taint)
+        self.recorder = Recorder(
+            self._runs, self.id, ctx.progress, self._on_message, self._pass_on_taint
+        )
 
     @property
     def rights(self) -> Right:
@@ -125,21 +132,23 @@ class Delegation:
         self._job = job
         self._follow()
         await self._a_moment(
-            self._runs.begin(self.id, self._ctx.session.id, self._role_names, self._order.task, job)
+            self._runs.begin(
+                self.id, self._ctx.session.id, self._role_names, self._delegation.task, job
+            )
         )
         polling = asyncio.create_task(self.recorder.poll())
         work = asyncio.create_task(self._work())
         try:
-            await asyncio.wait({work}, timeout=max(self._left, 0) + GRACE + 0.1)
+            await asyncio.wait({work}, timeout=max(self._left, 0) + GRACE_SECONDS + 0.1)
             if work.done() and not work.cancelled() and work.exception() is None:
                 outcome = work.result()
             else:
                 outcome = self._interrupted(work)
-                await leave(work, 0.05)
+                await cancel_and_detach(work, 0.05)
             return await self._ended(outcome)
         except asyncio.CancelledError:
             self.ended = self._now(Reason.CANCELLED)
-            await asyncio.shield(leave(work))
+            await asyncio.shield(cancel_and_detach(work))
             self.ended = await asyncio.shield(self._ended(self.ended))
             raise
         finally:
@@ -151,14 +160,14 @@ class Delegation:
 
         def adopted(job: str) -> None:
             self._job = job
-            behind(self._runs.assign(self.id, job))
+            run_detached(self._runs.assign(self.id, job))
 
         self._ctx.use(Jobs).follow(asyncio.current_task(), adopted)
 
     async def _a_moment(self, writing: Coroutine[Any, Any, None]) -> None:
         """Write something down; a slow store does not hold a run: it is written behind it."""
-        left = max(min(GRACE, self._left + PAST), 0.05)
-        await asyncio.wait({behind(writing)}, timeout=left)
+        left = max(min(GRACE_SECONDS, self._left + WRITE_GRACE_SECONDS), 0.05)
+        await asyncio.wait({run_detached(writing)}, timeout=left)
 
     def result(self, outcome: Outcome) -> Result:
         """The outcome as the result of a call."""
@@ -169,10 +178,12 @@ class Delegation:
         return " > ".join(role.name for role in self._roles)
 
     def _granted(self, role: Role) -> list[Tool]:
-        return granted(self._ctx.offered, role, self._order.tools, readonly=self._order.readonly)
+        return granted(
+            self._ctx.offered, role, self._delegation.tools, readonly=self._delegation.readonly
+        )
 
-    def _read(self, letter: Letter) -> None:
-        self._session.taint(untrusted=letter.untrusted, private=letter.private)
+    def _on_message(self, message: RunMessage) -> None:
+        self._session.taint(untrusted=message.untrusted, private=message.private)
 
     async def _pass_on_taint(self) -> None:
         """What a child has read, its parent may know: the flags go to the parent's session."""
@@ -220,7 +231,9 @@ class Delegation:
 
     async def _changed_files(self) -> tuple[str, ...]:
         with contextlib.suppress(ToolError, TimeoutError):
-            async with asyncio.timeout(max(min(GRACE, self._left + PAST), 0.05)):
+            async with asyncio.timeout(
+                max(min(GRACE_SECONDS, self._left + WRITE_GRACE_SECONDS), 0.05)
+            ):
                 steps = await self._ctx.use(Changes).steps(limit=200)
                 mine = [s for s in reversed(steps) if s.session == self._session.id]
                 paths = dict.fromkeys(path for s in mine for path in s.paths)
@@ -236,7 +249,7 @@ class Delegation:
             egress = self._ctx.use(Egress)
             endpoint = await find_endpoint(self._ctx.config, egress, instead=named)
         except ToolError as error:
-            await self.recorder.failed(error.message)
+            await self.recorder.on_error(error.message)
             return Outcome.ended(Reason.BACKEND_ERROR, note=error.message, hint=error.hint)
         self._notes = await self._project_notes()
         for role in self._roles:
@@ -256,9 +269,9 @@ class Delegation:
     async def _one(self, role: Role, endpoint: Endpoint) -> Outcome:
         """Let one role work, with what the role before it found."""
         before = self._so_far
-        task = briefing.opening(
-            self._order.task,
-            self._order.context,
+        task = prompts.opening(
+            self._delegation.task,
+            self._delegation.context,
             self._notes,
             before.answer if before else "",
             before.handoff if before else "",
@@ -283,29 +296,29 @@ class Delegation:
             max(agent.most_calls - (used.tool_calls if used else 0), 0),
             max(agent.most_tokens - (used.tokens if used else 0), 1),
         )
-        system = briefing.system_prompt(role, self._place, steps, budget.calls)
-        hands = Hands(tools, listed(tools, agent.most_tools), invoke)
+        system = prompts.system_prompt(role, self._place, steps, budget.calls)
+        executor = ToolExecutor(tools, listed(tools, agent.most_tools), invoke)
         text = agent.tool_calls == "text"
-        manner = Manner(
+        config = LoopConfig(
             model=endpoint.named(role.model),
-            native=not text,
-            may_change=agent.tool_calls == "auto",
+            native_tools=not text,
+            may_switch_to_text=agent.tool_calls == "auto",
             temperature=agent.temperature,
             answer_tokens=agent.answer_tokens,
             extra=agent.extra,
-            text_head=lambda manual: briefing.head(system, task, manual),
-            fallback=lambda: briefing.first_looks(self._order.task, tools),
+            text_mode_head=lambda manual: prompts.head(system, task, manual),
+            fallback=lambda: prompts.first_looks(self._delegation.task, tools),
         )
-        manual = hands.manual if text else ""
-        conversation = Conversation(briefing.head(system, task, manual), agent.kept_messages)
+        manual = executor.manual if text else ""
+        conversation = Conversation(prompts.head(system, task, manual), agent.kept_messages)
         self.recorder.role = role.name
         self._loop = Loop(
             client,
             conversation,
-            hands,
+            executor,
             budget,
-            Circles(agent.repeats),
-            manner,
+            LoopDetector(agent.repeats),
+            config,
             self.recorder,
         )
         try:
@@ -334,14 +347,14 @@ class Delegation:
         if not agent.review or self._left <= 0 or self._roles[-1].name == "reviewer":
             return outcome
         role = find_role("reviewer", agent.roles)
-        offered = granted(self._ctx.offered, role, self._order.tools, readonly=True)
-        task = REVIEW.format(task=self._order.task, answer=outcome.answer)
+        offered = granted(self._ctx.offered, role, self._delegation.tools, readonly=True)
+        task = REVIEW.format(task=self._delegation.task, answer=outcome.answer)
         review = await self._loops(role, offered, task, endpoint, agent.review_steps)
         both = outcome.and_then(review)
-        said = review.answer.strip()
+        verdict = review.answer.strip()
         answer = outcome.answer
-        if review.status is Status.COMPLETED and said and "APPROVED" not in said[:40].upper():
-            answer = f"{answer}\n\nReview:\n{said}"
+        if review.status is Status.COMPLETED and verdict and "APPROVED" not in verdict[:40].upper():
+            answer = f"{answer}\n\nReview:\n{verdict}"
         return replace(
             both,
             answer=answer,
@@ -359,9 +372,12 @@ class Delegation:
             return outcome
         answer, note = outcome.answer, ""
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(max(self._left, AFTERWARDS)):
+            async with asyncio.timeout(max(self._left, FOLLOW_UP_SECONDS)):
                 answer, note = await save_blocks(
-                    outcome.answer, self._order.task, self._invoke(tools), shown=agent.show_code
+                    outcome.answer,
+                    self._delegation.task,
+                    self._invoke(tools),
+                    keep_code=agent.show_code,
                 )
         return replace(outcome, answer=answer, note=outcome.note or note)
 
@@ -372,7 +388,7 @@ class Delegation:
         for name in filter(None, (agent.instructions, agent.journal)):
             text = await self._file(name)
             if text:
-                found[name] = text[-NOTE_CHARS:]
+                found[name] = text[-MAX_NOTE_CHARS:]
         return found
 
     async def _file(self, name: str) -> str:
@@ -392,8 +408,8 @@ class Delegation:
         if not name or not any(tool.name == "append_file" for tool in tools):
             return
         when = time.strftime("%Y-%m-%d %H:%M", time.gmtime(self._wall))
-        task = " ".join(self._order.task.split())[:120]
+        task = " ".join(self._delegation.task.split())[:120]
         line = f"- {when} {self._role_names}: {task} [{outcome.status}, {self.id}]\n"
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(AFTERWARDS):
+            async with asyncio.timeout(FOLLOW_UP_SECONDS):
                 await self._invoke(tools)("append_file", {"path": name, "content": line})

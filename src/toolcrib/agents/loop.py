@@ -1,49 +1,195 @@
-"""The loop: ask the model, run what it calls, tell it what came, until there is an answer."""
+"""The agent loop: ask the model, run the tools it calls, send the results, until it answers."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Mapping, Sequence
+import re
+import time
+from collections import Counter
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from toolcrib.agents import prompts as wording
-from toolcrib.agents.budget import Budget, Circles, call_key
-from toolcrib.agents.call_requests import CUT, Asked, Wanted, understand
-from toolcrib.agents.conversation import Conversation, Message, weigh
-from toolcrib.agents.detachment import leave
-from toolcrib.agents.markers import read_marks
-from toolcrib.agents.observer import Watch
+from toolcrib.agents.conversation import Conversation, Message, estimate_tokens
+from toolcrib.agents.observer import RunObserver
 from toolcrib.agents.outcome import Outcome, Reason
-from toolcrib.agents.tool_executor import Hands, Performed
+from toolcrib.agents.reply import (
+    CUT_OFF_PROBLEM,
+    ParsedReply,
+    RequestedCall,
+    parse_reply,
+    read_markers,
+)
+from toolcrib.agents.tool_executor import ExecutedCall, ToolExecutor
 from toolcrib.core.errors import ToolError
-from toolcrib.net.models.answer import Answer
-from toolcrib.net.models.client import ModelClient, Request
+from toolcrib.core.names import plain
+from toolcrib.net.models.client import ChatRequest, ModelClient
+from toolcrib.net.models.completion import Completion
 from toolcrib.text.tokens import estimate
 
-FOUND_CHARS = 600
+NUMBERS = re.compile(r"\d+")
+QUOTED = re.compile(r"'[^'\n]{0,200}'|\"[^\"\n]{0,200}\"")
+
+
+@dataclass(slots=True)
+class Budget:
+    """Steps, seconds, tool calls and tokens. `deadline` is `time.monotonic()` at the end."""
+
+    steps: int
+    deadline: float
+    calls: int
+    tokens: int
+    used_steps: int = 0
+    used_calls: int = 0
+    used_tokens: int = 0
+    started: float = field(default_factory=time.monotonic)
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the start."""
+        return time.monotonic() - self.started
+
+    @property
+    def left(self) -> float:
+        """Seconds until the deadline; below 0 when it has passed."""
+        return self.deadline - time.monotonic()
+
+    @property
+    def is_last_step(self) -> bool:
+        """Whether only one more answer may be asked for, so that it must be the answer."""
+        return self.steps - self.used_steps <= 1
+
+    def exhausted(self) -> Reason:
+        """Which limit is reached, so that the model may not be asked again."""
+        if self.left <= 0:
+            return Reason.TIME_LIMIT
+        if self.used_steps >= self.steps:
+            return Reason.STEP_LIMIT
+        return Reason.TOKEN_LIMIT if self.used_tokens >= self.tokens else Reason.NONE
+
+
+class LoopDetector:
+    """Counts calls, errors and malformed calls that repeat.
+
+    A call that was made after a file was written counts as new: a test is run after each edit.
+
+    Args:
+        max_repeats: how many of a kind end a run.
+    """
+
+    def __init__(self, max_repeats: int) -> None:
+        self._max_repeats = max_repeats
+        self._calls: Counter[str] = Counter()
+        self._errors: Counter[str] = Counter()
+        self._bad_forms = 0
+        self._going_on = ""
+
+    def count_call(self, name: str, arguments: Mapping[str, Any]) -> int:
+        """Count a call; how often it was made so far, this time included."""
+        key = call_key(name, arguments)
+        if key == self._going_on:  # the last result said to send just this
+            return 1
+        self._calls[key] += 1
+        return self._calls[key]
+
+    def count_result(
+        self,
+        following: tuple[str, Mapping[str, Any]] | None,
+        error: str,
+        *,
+        wrote: bool,
+        key: tuple[str, Mapping[str, Any]],
+    ) -> int:
+        """Take in what a call gave; how often this error came so far, 0 without one."""
+        self._going_on = call_key(*following) if following else ""
+        if not error:
+            self._errors.clear()
+            if wrote:
+                own = call_key(*key)
+                self._calls = Counter({own: self._calls[own]})
+            return 0
+        kind = _kind_of(error)
+        self._errors[kind] += 1
+        return self._errors[kind]
+
+    def count_malformed(self, *, good: bool) -> int:
+        """Count answers in a row whose calls could not be read."""
+        self._bad_forms = 0 if good else self._bad_forms + 1
+        return self._bad_forms
+
+    def reaches_limit(self, count: int) -> bool:
+        """Whether so many are enough to end a run."""
+        return count >= self._max_repeats
+
+    def is_last_chance(self, count: int) -> bool:
+        """Whether one more would end the run, so that the model must be warned."""
+        return count == self._max_repeats - 1
+
+
+def call_key(name: str, arguments: Mapping[str, Any]) -> str:
+    """What two equal calls have in common."""
+    arguments_json = json.dumps(dict(arguments), sort_keys=True, default=str, ensure_ascii=True)
+    return f"{plain(name)} {arguments_json}"
+
+
+def _kind_of(error: str) -> str:
+    """An error without what differs from one to the next."""
+    return NUMBERS.sub("#", QUOTED.sub("'*'", error))[:500].lower()
+
+
+GRACE_SECONDS = 0.3
+"""Seconds that cancelled work has to clean up before it is left behind."""
+_left_behind: set[asyncio.Task[Any]] = set()
+
+
+async def cancel_and_detach(task: asyncio.Task[Any], grace: float = GRACE_SECONDS) -> None:
+    """Cancel work and give it a moment; what does not end by then is not waited for."""
+    if task.done():
+        return
+    task.cancel()
+    _left_behind.add(task)
+    task.add_done_callback(_forget)
+    await asyncio.wait({task}, timeout=grace)
+
+
+def _forget(task: asyncio.Task[Any]) -> None:
+    _left_behind.discard(task)
+    if not task.cancelled():
+        task.exception()
+
+
+def run_detached(writing: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+    """Let something be written, also after nobody waits for it any more."""
+    task = asyncio.create_task(writing)
+    _left_behind.add(task)
+    task.add_done_callback(_forget)
+    return task
+
+
+MAX_FOUND_CHARS = 600
 Fallback = Callable[[], Sequence[tuple[str, Mapping[str, Any]]]]
 
 
 @dataclass(frozen=True, slots=True)
-class Manner:
-    """How a loop behaves.
+class LoopConfig:
+    """Configuration of a loop.
 
     `nudges`: remind a model that refuses, announces or says nothing; a chat with a person
-    needs none. `text_head` gives the head of the conversation for a server that takes no
+    needs none. `text_mode_head` gives the head of the conversation for a server that takes no
     tools, with them in words. `fallback` gives calls to make for a model that makes none; the
     first that works is enough.
     """
 
     model: str
     nudges: bool = True
-    native: bool = True
-    may_change: bool = True
+    native_tools: bool = True
+    may_switch_to_text: bool = True
     temperature: float | None = None
     answer_tokens: int = 0
     extra: Mapping[str, Any] = field(default_factory=dict)
-    text_head: Callable[[str], Sequence[Message]] | None = None
+    text_mode_head: Callable[[str], Sequence[Message]] | None = None
     fallback: Fallback | None = None
 
 
@@ -54,27 +200,27 @@ class Loop:
     Args:
         client: asks the model.
         conversation: begins with the task; the run adds to it.
-        hands: makes the calls.
+        executor: makes the calls.
         budget: what it may use.
-        circles: sees repetition.
-        manner: how it behaves.
-        watch: is told what happens, and brings what others say.
+        detector: sees repetition.
+        config: how it behaves.
+        observer: is told what happens, and brings what others say.
     """
 
     client: ModelClient
     conversation: Conversation
-    hands: Hands
+    executor: ToolExecutor
     budget: Budget
-    circles: Circles
-    manner: Manner
-    watch: Watch
+    detector: LoopDetector
+    config: LoopConfig
+    observer: RunObserver
     answer: str = ""
     handoff: str = ""
     note: str = ""
     hint: str = ""
     model: str = ""
     answered: bool = False
-    _native: bool = True
+    _native_tools: bool = True
     _closing: Reason = Reason.NONE
     _last_text: str = ""
     _found: list[str] = field(default_factory=list)
@@ -89,7 +235,7 @@ class Loop:
             CancelledError: the caller was cancelled; `outcome(Reason.CANCELLED)` tells what
                 was found.
         """
-        self._native = self.manner.native
+        self._native_tools = self.config.native_tools
         work = asyncio.create_task(self._steps())
         waiting = asyncio.create_task((stopped or asyncio.Event()).wait())
         try:
@@ -99,15 +245,15 @@ class Loop:
                 return_when=asyncio.FIRST_COMPLETED,
             )
         except asyncio.CancelledError:
-            await asyncio.shield(leave(work))
+            await asyncio.shield(cancel_and_detach(work))
             raise
         finally:
-            told = waiting.done()
+            was_stopped = waiting.done()
             waiting.cancel()
         if work.done():
             return self.outcome(self._ended(work))
-        outcome = self.outcome(Reason.CANCELLED if told else Reason.TIME_LIMIT)
-        await leave(work)
+        outcome = self.outcome(Reason.CANCELLED if was_stopped else Reason.TIME_LIMIT)
+        await cancel_and_detach(work)
         return outcome
 
     def outcome(self, reason: Reason) -> Outcome:
@@ -121,18 +267,18 @@ class Loop:
             tool_calls=self.budget.used_calls,
             tokens=self.budget.used_tokens,
             seconds=round(self.budget.seconds, 1),
-            model=self.model or self.manner.model,
+            model=self.model or self.config.model,
             note=self.note,
             hint=self.hint,
         )
 
     def partial(self) -> str:
         """What was found by a run that has no answer: its last words, then its last results."""
-        said = self.answer or self._last_text
+        text = self.answer or self._last_text
         if not self._step_ended:
-            said = self.client.partial.strip() or said
+            text = self.client.partial.strip() or text
         found = "\n".join(self._found[-5:])
-        parts = [said, f"Found so far:\n{found}" if found and not self.answered else ""]
+        parts = [text, f"Found so far:\n{found}" if found and not self.answered else ""]
         return "\n\n".join(part for part in parts if part)
 
     def _ended(self, work: asyncio.Task[Reason]) -> Reason:
@@ -149,9 +295,9 @@ class Loop:
             reason = self.budget.exhausted()
             if reason:
                 return reason
-            for word in await self.watch.mail():
+            for word in await self.observer.pending_messages():
                 self.conversation.say(f"A word from whoever gave you the task:\n{word}")
-            final = bool(self._closing) or (self.manner.nudges and self.budget.is_last_step)
+            final = bool(self._closing) or (self.config.nudges and self.budget.is_last_step)
             if final:
                 self.conversation.say(wording.ANSWER_NOW)
             answer = await self._ask(final=final)
@@ -161,77 +307,84 @@ class Loop:
             if reason:
                 return reason
 
-    async def _ask(self, *, final: bool) -> Answer | None:
+    async def _ask(self, *, final: bool) -> Completion | None:
         """The next answer; None where none can be had."""
         self.budget.used_steps += 1
-        await self.watch.step(self.budget.used_steps, self.budget.steps)
+        await self.observer.on_step(self.budget.used_steps, self.budget.steps)
         while True:
-            specs = [] if final or not self._native else self.hands.specs
+            specs = [] if final or not self._native_tools else self.executor.specs
             messages = self.conversation.messages()
-            request = Request(
-                self.manner.model,
+            request = ChatRequest(
+                self.config.model,
                 messages,
                 specs,
-                self.manner.temperature,
-                self.manner.answer_tokens,
-                dict(self.manner.extra),
+                self.config.temperature,
+                self.config.answer_tokens,
+                dict(self.config.extra),
             )
-            await self.watch.asking(request)
+            await self.observer.on_request(request)
             self._step_ended = False
             try:
-                answer = await self.client.answer(request, self.watch.said, self.watch.again)
+                answer = await self.client.answer(
+                    request, self.observer.on_delta, self.observer.on_retry
+                )
             except ToolError as error:
                 self._count(messages, self.client.current.finished())
-                if self._another_way(error):
+                if self._retry_differently(error):
                     continue
                 self.note, self.hint = error.message, error.hint
-                await self.watch.failed(error.message)
+                await self.observer.on_error(error.message)
                 return None
             self._count(messages, answer)
             self._step_ended = True
             self.model = answer.model or self.model
             return answer
 
-    def _another_way(self, error: ToolError) -> bool:
+    def _retry_differently(self, error: ToolError) -> bool:
         """Whether the same can be asked in another way."""
         if error.details.get("overflow"):
             return self.conversation.shrink()
-        head = self.manner.text_head
-        if error.details.get("about_tools") and self._native and self.manner.may_change and head:
-            self._native = False
+        head = self.config.text_mode_head
+        if (
+            error.details.get("about_tools")
+            and self._native_tools
+            and self.config.may_switch_to_text
+            and head
+        ):
+            self._native_tools = False
             self.conversation.as_text()
-            self.conversation.replace_head(head(wording.manual(self.hands.specs)))
+            self.conversation.replace_head(head(wording.manual(self.executor.specs)))
             return True
         return False
 
-    def _count(self, messages: Sequence[Message], answer: Answer) -> None:
-        said = answer.tokens_out or estimate(answer.text)
-        self.budget.used_tokens += (answer.tokens_in or weigh(messages)) + said
+    def _count(self, messages: Sequence[Message], answer: Completion) -> None:
+        output_tokens = answer.tokens_out or estimate(answer.text)
+        self.budget.used_tokens += (answer.tokens_in or estimate_tokens(messages)) + output_tokens
 
-    async def _closed(self, answer: Answer) -> Reason:
+    async def _closed(self, answer: Completion) -> Reason:
         """Take the last answer, for which no tools were left."""
-        asked = understand(answer, self.hands.specs, self._ids)
-        await self.watch.answered(answer, asked)
-        for call in asked.calls:
-            if self.hands.is_finish(call.name):
+        reply = parse_reply(answer, self.executor.specs, self._ids)
+        await self.observer.on_completion(answer, reply)
+        for call in reply.calls:
+            if self.executor.is_finish(call.name):
                 return self._finish(call)
-        marked = read_marks(asked.text)
+        marked = read_markers(reply.text)
         self._say(answer.content)
         self.handoff = marked.handoff or self.handoff
         if marked.text:
             self.answer, self.answered = marked.text, marked.end != "failed"
         return self._closing or Reason.STEP_LIMIT
 
-    async def _take(self, answer: Answer) -> Reason:
-        asked = understand(answer, self.hands.specs, self._ids)
-        await self.watch.answered(answer, asked)
-        self._last_text = asked.text or self._last_text
-        if asked.calls:
-            return await self._perform(asked)
-        self._say(answer.content if asked.problem else asked.text)
-        if asked.problem:
-            return self._bad_form(asked.problem)
-        marked = read_marks(asked.text)
+    async def _take(self, answer: Completion) -> Reason:
+        reply = parse_reply(answer, self.executor.specs, self._ids)
+        await self.observer.on_completion(answer, reply)
+        self._last_text = reply.text or self._last_text
+        if reply.calls:
+            return await self._perform(reply)
+        self._say(answer.content if reply.problem else reply.text)
+        if reply.problem:
+            return self._bad_form(reply.problem)
+        marked = read_markers(reply.text)
         self.handoff = marked.handoff or self.handoff
         if marked.end:
             self.answer, self.answered = marked.text or self.partial(), True
@@ -243,24 +396,24 @@ class Loop:
             self.conversation.add({"role": "assistant", "content": content})
 
     def _bad_form(self, problem: str) -> Reason:
-        if self.circles.is_too_often(self.circles.sees_form(good=False)):
+        if self.detector.reaches_limit(self.detector.count_malformed(good=False)):
             return Reason.FORMAT_ERRORS
-        example = self.hands.example()
-        said = wording.CUT_OFF if problem == CUT else wording.BAD_FORM
-        self.conversation.say(said.format(why=problem, example=example))
+        example = self.executor.example()
+        template = wording.CUT_OFF if problem == CUT_OFF_PROBLEM else wording.BAD_FORM
+        self.conversation.say(template.format(why=problem, example=example))
         return Reason.NONE
 
     async def _no_call(self, text: str) -> Reason:
         """An answer without a call: the end, or a model that must be reminded."""
-        hands = self.hands
-        example = hands.example(self.manner.fallback)
-        if not self.manner.nudges:
+        executor = self.executor
+        example = executor.example(self.config.fallback)
+        if not self.config.nudges:
             word = ""
         elif not text:
             word = wording.NO_ANSWER.format(example=example)
-        elif hands.tools and not self.budget.used_calls and wording.is_refusal(text):
-            word = wording.HAVE_TOOLS.format(names=", ".join(hands.names[:12]))
-        elif hands.tools and wording.is_announcement(text):
+        elif executor.tools and not self.budget.used_calls and wording.is_refusal(text):
+            word = wording.HAVE_TOOLS.format(names=", ".join(executor.names[:12]))
+        elif executor.tools and wording.is_announcement(text):
             word = wording.CALL_NOW.format(example=example)
         else:
             word = ""
@@ -268,30 +421,30 @@ class Loop:
             self.answer, self.answered = text, bool(text)
             return Reason.ANSWERED if text else Reason.NO_ANSWER
         self._reminders += 1
-        if self.circles.is_too_often(self._reminders):
+        if self.detector.reaches_limit(self._reminders):
             return Reason.NO_CALLS
-        fetched = await self._fetch() if self.circles.is_again(self._reminders) else ""
+        fetched = await self._fetch() if self.detector.is_last_chance(self._reminders) else ""
         self.conversation.say(f"{word}\n\n{fetched}" if fetched else word)
         return Reason.NONE
 
     async def _fetch(self) -> str:
         """What the task names, read for a model that does not read it itself."""
-        for name, arguments in self.manner.fallback() if self.manner.fallback else ():
+        for name, arguments in self.config.fallback() if self.config.fallback else ():
             if self.budget.used_calls >= self.budget.calls:
                 break
-            performed = await self._one(Wanted(name, arguments, ""))
+            performed = await self._one(RequestedCall(name, arguments, ""))
             if not performed.error:
                 call = f"{name} {json.dumps(dict(arguments), ensure_ascii=False)}"
                 return wording.FETCHED.format(call=call, text=performed.text)
         return ""
 
-    async def _perform(self, asked: Asked) -> Reason:
+    async def _perform(self, reply: ParsedReply) -> Reason:
         """Make the calls of an answer, one after another."""
-        calls = asked.calls
+        calls = reply.calls
         self.conversation.add(
             {
                 "role": "assistant",
-                "content": asked.text,
+                "content": reply.text,
                 "tool_calls": [call.message() for call in calls],
             }
         )
@@ -301,7 +454,7 @@ class Loop:
             key = call_key(call.name, call.arguments or {})
             if ended:
                 text, reason = "Not run: the task has ended.", Reason.NONE
-            elif self.hands.is_finish(call.name):
+            elif self.executor.is_finish(call.name):
                 text, reason = "Done.", self._finish(call)
             elif key in made and call.arguments is not None:
                 # Its model cannot know yet what the first one gives.
@@ -311,62 +464,62 @@ class Loop:
             made.add(key)
             ended = ended or reason
             self.conversation.add({"role": "tool", "tool_call_id": call.id, "content": text})
-        if not self._native:
+        if not self._native_tools:
             self.conversation.as_text()
-        if asked.problem and not ended:
-            return self._bad_form(asked.problem)
+        if reply.problem and not ended:
+            return self._bad_form(reply.problem)
         return ended
 
-    async def _checked(self, call: Wanted) -> tuple[str, Reason]:
+    async def _checked(self, call: RequestedCall) -> tuple[str, Reason]:
         """Make a call, if it may be made; what the model is told, and whether that is the end."""
         if call.arguments is None:
-            example = self.hands.example_for(call.name)
+            example = self.executor.example_for(call.name)
             text = wording.BAD_FORM.format(why="its arguments are no JSON object", example=example)
-            bad = self.circles.sees_form(good=False)
-            return text, Reason.FORMAT_ERRORS if self.circles.is_too_often(bad) else Reason.NONE
-        self.circles.sees_form(good=True)
+            bad = self.detector.count_malformed(good=False)
+            return text, Reason.FORMAT_ERRORS if self.detector.reaches_limit(bad) else Reason.NONE
+        self.detector.count_malformed(good=True)
         if self.budget.used_calls >= self.budget.calls:
             self._closing = Reason.TOOL_BUDGET
             return wording.NO_MORE, Reason.NONE
-        times = self.circles.sees_call(call.name, call.arguments)
-        if self.circles.is_too_often(times):
+        times = self.detector.count_call(call.name, call.arguments)
+        if self.detector.reaches_limit(times):
             self.note = f"{call.name} was called {times} times with the same arguments."
             return wording.NOT_RUN, Reason.REPEATED_CALL
         performed = await self._one(call)
-        errors = self.circles.sees_result(
+        errors = self.detector.count_result(
             performed.following,
             performed.error,
             wrote=performed.wrote,
             key=(call.name, call.arguments),
         )
         text = performed.text
-        if self.circles.is_too_often(errors):
+        if self.detector.reaches_limit(errors):
             self.note = f"The same error came {errors} times: {performed.error[:300]}"
             return text, Reason.REPEATED_ERROR
-        if errors and self.circles.is_again(errors):
+        if errors and self.detector.is_last_chance(errors):
             text += f"\n{wording.SAME_ERROR}"
-        if self.circles.is_again(times):
+        if self.detector.is_last_chance(times):
             text += f"\n{wording.AGAIN}"
         return text, Reason.NONE
 
-    async def _one(self, call: Wanted) -> Performed:
+    async def _one(self, call: RequestedCall) -> ExecutedCall:
         self.budget.used_calls += 1
-        await self.watch.calling(call.name, call.arguments or {})
-        performed = await self.hands.perform(call.name, call.arguments or {})
-        await self.watch.called(call.name, performed)
+        await self.observer.on_tool_call(call.name, call.arguments or {})
+        performed = await self.executor.perform(call.name, call.arguments or {})
+        await self.observer.on_tool_result(call.name, performed)
         if performed.text and not performed.error:
-            lines = (line.strip() for line in performed.text[: 20 * FOUND_CHARS].splitlines())
-            head = "\n".join(line for line in lines if line)[:FOUND_CHARS]
+            lines = (line.strip() for line in performed.text[: 20 * MAX_FOUND_CHARS].splitlines())
+            head = "\n".join(line for line in lines if line)[:MAX_FOUND_CHARS]
             self._found.append(f"- {call.name}: {head}")
             del self._found[:-10]
         return performed
 
-    def _finish(self, call: Wanted) -> Reason:
+    def _finish(self, call: RequestedCall) -> Reason:
         """Take the answer of `finish_task`."""
         given = dict(call.arguments or {})
         names = ("answer", "result", "summary", "message", "output", "text")
-        said = next((str(given[n]) for n in names if given.get(n)), "")
-        marked = read_marks(said or self._last_text)
+        answer = next((str(given[n]) for n in names if given.get(n)), "")
+        marked = read_markers(answer or self._last_text)
         self.handoff = str(given.get("handoff") or given.get("handoff_message") or marked.handoff)
         failed = marked.end == "failed" or str(given.get("status", "")).lower() in (
             "failed",

@@ -1,4 +1,4 @@
-"""What a run gives: one shape, however it ended."""
+"""The outcome of an agent run: one shape, however it ended."""
 
 from __future__ import annotations
 

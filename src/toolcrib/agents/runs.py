@@ -1,4 +1,4 @@
-"""The runs of agents, kept in the store: what each did, how it ended, and words sent to it."""
+"""The runs of agents in the store: trace, outcome, and the messages sent to each."""
 
 from __future__ import annotations
 
@@ -12,12 +12,11 @@ from typing import Any, Self
 
 from toolcrib.agents.outcome import Outcome, Reason, Status
 from toolcrib.core.call import well_formed
+from toolcrib.core.context import Services
 from toolcrib.core.errors import ConfigError, NotFound, StorageFailure
-from toolcrib.core.services import Services
-from toolcrib.state.database import Schema
 from toolcrib.state.owner import Owner
 from toolcrib.state.redaction import redact_text
-from toolcrib.state.store import Area, Store
+from toolcrib.state.store import Area, Schema, Store
 from toolcrib.system.ids import plain_id, random_id
 
 SCHEMA = Schema(
@@ -43,17 +42,17 @@ SCHEMA = Schema(
         """,
     ),
 )
-MOST_EVENTS = 400
+MAX_EVENTS = 400
 """Events of a run that are kept; its end always is."""
-MOST_CHARS = 24_000
+MAX_EVENT_CHARS = 24_000
 """Characters of one event, its beginning and its end."""
-TASK_CHARS = 4_000
-LETTER_CHARS = 20_000
+MAX_TASK_CHARS = 4_000
+MAX_MESSAGE_CHARS = 20_000
 COLUMNS = "id, session, job, role, task, owner, started, ended, untrusted, private, outcome"
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class AgentRun:
     """A run as a row. Times are UTC in seconds since 1970; `outcome` is how far it got."""
 
     id: str
@@ -81,7 +80,7 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class RunEvent:
     """One step of a trace: `kind` is request, answer, calls, result, failure, mail or end."""
 
     time: float
@@ -90,8 +89,8 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True)
-class Letter:
-    """A word for a run, and what whoever sent it had read."""
+class RunMessage:
+    """A message for a run, and whether its sender had read untrusted or private text."""
 
     text: str
     cancel: bool
@@ -99,7 +98,7 @@ class Letter:
     private: bool
 
 
-class Runs:
+class AgentRuns:
     """A service: the runs of all processes on the store.
 
     Writing fails silently where the store is out of order: a run must still come back.
@@ -131,7 +130,7 @@ class Runs:
             session,
             job,
             role,
-            redact_text(well_formed(task[:TASK_CHARS])),
+            redact_text(well_formed(task[:MAX_TASK_CHARS])),
             self._owner,
             time.time(),
             None,
@@ -181,7 +180,7 @@ class Runs:
 
     async def note(self, run_id: str, seq: int, kind: str, text: str) -> None:
         """Add an event to the trace."""
-        if seq > MOST_EVENTS and kind != "end":
+        if seq > MAX_EVENTS and kind != "end":
             return
         body = zlib.compress(redact_text(_cut(well_formed(text))).encode(), 1)
         row = (run_id, seq, time.time(), kind, body)
@@ -189,7 +188,7 @@ class Runs:
             lambda c: c.execute("INSERT OR REPLACE INTO agent_event VALUES (?,?,?,?,?)", row)
         )
 
-    async def find(self, wanted: str, session: str = "") -> Run:
+    async def find(self, wanted: str, session: str = "") -> AgentRun:
         """A run by its id or by that of its job; the last of a session where none is given.
 
         Raises:
@@ -216,28 +215,28 @@ class Runs:
                 "No agent has run in this conversation yet.",
                 hint="Name one of another by its id; the user's `toolcrib agent` lists them all.",
             )
-        return Run.of_row(row)
+        return AgentRun.of_row(row)
 
-    async def recent(self, limit: int = 20) -> list[Run]:
+    async def recent(self, limit: int = 20) -> list[AgentRun]:
         """The last runs, the newest first."""
         statement = f"SELECT {COLUMNS} FROM agent_run ORDER BY started DESC, rowid DESC LIMIT ?"  # noqa: S608
         rows = await self._rows.read(lambda c: c.execute(statement, (limit,)).fetchall())
-        return [Run.of_row(row) for row in rows]
+        return [AgentRun.of_row(row) for row in rows]
 
-    async def events(self, run_id: str) -> list[Event]:
+    async def events(self, run_id: str) -> list[RunEvent]:
         """The trace of a run, from its start."""
         statement = "SELECT time, kind, body FROM agent_event WHERE run = ? ORDER BY seq"
         rows = await self._rows.read(lambda c: c.execute(statement, (run_id,)).fetchall())
-        return [Event(when, kind, zlib.decompress(body).decode()) for when, kind, body in rows]
+        return [RunEvent(when, kind, zlib.decompress(body).decode()) for when, kind, body in rows]
 
-    async def send(self, run_id: str, letter: Letter) -> None:
-        """Leave a word for a run; it takes it before its next step, and a cancel at once."""
+    async def send(self, run_id: str, message: RunMessage) -> None:
+        """Send a message to a run; it takes it before its next step, and a cancel at once."""
         row = (
             run_id,
-            well_formed(letter.text[:LETTER_CHARS]),
-            letter.cancel,
-            letter.untrusted,
-            letter.private,
+            well_formed(message.text[:MAX_MESSAGE_CHARS]),
+            message.cancel,
+            message.untrusted,
+            message.private,
         )
         await self._rows.write(
             lambda c: c.execute(
@@ -246,8 +245,8 @@ class Runs:
             )
         )
 
-    async def letters(self, run_id: str) -> list[Letter]:
-        """Take the words that wait for a run."""
+    async def take_messages(self, run_id: str) -> list[RunMessage]:
+        """Take the messages that wait for a run."""
         with contextlib.suppress(StorageFailure, ConfigError):
             waiting = await self._rows.read(
                 lambda c: c.execute(
@@ -262,7 +261,7 @@ class Runs:
                 "private"
             )
             rows = await self._rows.write(lambda c: c.execute(statement, (run_id,)).fetchall())
-            return [Letter(t, bool(c), bool(u), bool(p)) for _, t, c, u, p in sorted(rows)]
+            return [RunMessage(t, bool(c), bool(u), bool(p)) for _, t, c, u, p in sorted(rows)]
         return []
 
     async def _write(self, work: Any) -> None:
@@ -271,7 +270,7 @@ class Runs:
 
 
 def _cut(text: str) -> str:
-    if len(text) <= MOST_CHARS:
+    if len(text) <= MAX_EVENT_CHARS:
         return text
-    half = MOST_CHARS // 2
+    half = MAX_EVENT_CHARS // 2
     return f"{text[:half]}\n[{len(text) - 2 * half:,} characters left out]\n{text[-half:]}"

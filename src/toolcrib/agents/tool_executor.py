@@ -1,4 +1,4 @@
-"""Making the calls of a model: names as models write them, results as they can read them."""
+"""Executes the tool calls of a model: resolves names as models write them, renders results."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Invoke = Callable[[str, Mapping[str, Any]], Awaitable[Result]]
 
 
 @dataclass(frozen=True, slots=True)
-class Performed:
+class ExecutedCall:
     """What a call gave: the text for the model, the error in words, the call that goes on."""
 
     text: str
@@ -31,7 +31,7 @@ class Performed:
     result: Result | None = None
 
 
-class Hands:
+class ToolExecutor:
     """The tools of a run and the way to call them.
 
     Args:
@@ -85,19 +85,19 @@ class Hands:
         tool = self._find(name)
         return example_of(tool, given) if tool is not None else self.example()
 
-    async def perform(self, name: str, arguments: Mapping[str, Any]) -> Performed:
+    async def perform(self, name: str, arguments: Mapping[str, Any]) -> ExecutedCall:
         """Send one call; it never fails but by cancellation."""
         tool = self._find(name)
         result = await self._invoke(tool.name if tool else self._bare(name), dict(arguments))
-        text = shown(result)
+        text = result_text(result)
         going_on = result.next
         following = (going_on.tool, going_on.arguments) if going_on else None
         if result.error is None:
             wrote = tool is not None and bool(tool.rights & WRITE)
-            return Performed(text or "(nothing)", "", "", following, wrote, result)
+            return ExecutedCall(text or "(nothing)", "", "", following, wrote, result)
         if result.error.code in INSTRUCTION_CODES:
             text += f"\nFor example: {self.example_for(name, arguments)}"
-        return Performed(
+        return ExecutedCall(
             text, f"{name}: {result.error.message}", result.error.code, following, result=result
         )
 
@@ -115,7 +115,7 @@ class Hands:
         return PREFIX.sub("", PREFIX.sub("", name.strip()))
 
 
-def shown(result: Result) -> str:
+def result_text(result: Result) -> str:
     """A result as the model of a run reads it: what was cut is said first."""
     text = result.render()
     if result.truncated and result.next is not None:

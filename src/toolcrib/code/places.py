@@ -1,17 +1,4 @@
-"""Where a name stands in source code, and what was found out about it.
-
-Both sides, `toolcrib.code.python` and `toolcrib.code.javascript` (JavaScript and
-TypeScript), give one function with the same shape::
-
-    async def references(project: Project, file: str, line: int, name: str) -> References
-
-`project` (see `toolcrib.code.project`) lists and reads the files; `file` is one of its
-paths; `line` counts from 1 and 0 means "wherever the file defines the name". The answer holds
-the definitions as well as the uses. A rename is allowed when `obstacles` is empty: then
-replacing each place of `certain` is the whole change. Whether a new name would capture or be
-captured is a question of its own: `conflicts(project, found, new)` of Python, `examined` of
-JavaScript, which gives both answers; `toolcrib.code.usages` serves either.
-"""
+"""Records of the places of a name in source code, and of all that is known of a symbol."""
 
 from __future__ import annotations
 

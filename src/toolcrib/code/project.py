@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Self
 
 from toolcrib.code.languages import LANGUAGES, MIXED, ending_of, language_of
-from toolcrib.code.trial_parse import FUNCTION, OWN
+from toolcrib.code.trial_parse import PYTHON_PARSER, TRIAL_FUNCTION
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import (
     MissingExtra,
@@ -26,25 +26,29 @@ from toolcrib.core.errors import (
     UnsupportedContent,
 )
 from toolcrib.execution.workers import Task, Workers
-from toolcrib.files.content.faithful import FaithfulText, Splice
+from toolcrib.files.content.faithful import FaithfulText
 from toolcrib.files.content.kinds import SAMPLE_BYTES, kind_of
 from toolcrib.files.paths import SafePath
-from toolcrib.files.search.scope import Scope, scope_of, suspects, walk
+from toolcrib.files.search.scope import SearchScope, scope_of, suspects, walk
 from toolcrib.system.threads import Checkpoint, in_thread
 
 if TYPE_CHECKING:
-    from toolcrib.core.services import Services
+    from toolcrib.core.context import Services
 
 
-# The service that refuses sources which a parser does not get done with.
+# Sources that a parser takes too long for
 
-FREE = 4_000
+MAX_UNCHECKED_CHARS = 4_000
 """Characters that no known text makes a parser work on for long."""
-MOST_SECONDS = 1.5
+MAX_PARSE_SECONDS = 1.5
 """Of the processor, for a text that is parsed in this process."""
-REMEMBERED = 20_000
-HINT = "search_files finds text in it, and read_file shows it; or leave it out by .gitignore."
-TASK = Task(FUNCTION, "Understanding the source", seconds=6.0, megabytes=2_000, hint=HINT)
+MAX_KNOWN_TEXTS = 20_000
+TOO_SLOW_HINT = (
+    "search_files finds text in it, and read_file shows it; or leave it out by .gitignore."
+)
+TASK = Task(
+    TRIAL_FUNCTION, "Understanding the source", seconds=6.0, megabytes=2_000, hint=TOO_SLOW_HINT
+)
 ParseCheck = Callable[[str, str, str], None]
 """Takes a text, its language and the name to show; raises when it must not be parsed here."""
 
@@ -65,24 +69,24 @@ class ParseGuard:
         """A trial for the threads of a call, whose event loop must be the running one."""
         loop = asyncio.get_running_loop()
 
-        def trial(text: str, language: str, shown: str) -> None:
-            if len(text) <= FREE:
+        def trial(text: str, language: str, display: str) -> None:
+            if len(text) <= MAX_UNCHECKED_CHARS:
                 return
             if language == "python" and not _has_parser():
-                language = OWN
+                language = PYTHON_PARSER
             data = text.encode("utf-8", "replace")
             key = blake2b(data, digest_size=16, person=language.encode()).digest()
             if key in self._known:
                 ok = self._known[key]
             else:
-                if language != OWN and not _has_parser():
+                if language != PYTHON_PARSER and not _has_parser():
                     raise MissingExtra("code", "Understanding the structure of code")
-                asked = self._ask(language, data, deadline)
-                ok = self._known[key] = asyncio.run_coroutine_threadsafe(asked, loop).result()
-                while len(self._known) > REMEMBERED:
+                question = self._ask(language, data, deadline)
+                ok = self._known[key] = asyncio.run_coroutine_threadsafe(question, loop).result()
+                while len(self._known) > MAX_KNOWN_TEXTS:
                     self._known.popitem(last=False)
             if not ok:
-                raise TooLarge(f"{shown} takes too long to understand.", hint=HINT)
+                raise TooLarge(f"{display} takes too long to understand.", hint=TOO_SLOW_HINT)
 
         return trial
 
@@ -96,7 +100,7 @@ class ParseGuard:
             return False
         except (TooLarge, UnsupportedContent):  # out of memory, or a crash
             return False
-        return float(answer["seconds"]) <= MOST_SECONDS
+        return float(answer["seconds"]) <= MAX_PARSE_SECONDS
 
 
 def _has_parser() -> bool:
@@ -106,7 +110,7 @@ def _has_parser() -> bool:
 MAX_FILES = 20_000
 MAX_BYTES = 2_000_000
 """Bytes of a source file that is looked into."""
-NARROWER = "Start toolcrib in a smaller folder, or name ignored folders in .gitignore."
+SMALLER_FOLDER_HINT = "Start toolcrib in a smaller folder, or name ignored folders in .gitignore."
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +139,12 @@ class Project:
     """
 
     def __init__(
-        self, ctx: Ctx, scope: Scope, paths: Iterable[str], check: Checkpoint, trial: ParseCheck
+        self,
+        ctx: Ctx,
+        scope: SearchScope,
+        paths: Iterable[str],
+        check: Checkpoint,
+        trial: ParseCheck,
     ) -> None:
         self.ctx = ctx
         self.scope = scope
@@ -171,7 +180,7 @@ class Project:
                 if len(paths) > MAX_FILES:
                     raise TooLarge(
                         f"{folder.display} has more than {MAX_FILES:,} source files.",
-                        hint=NARROWER,
+                        hint=SMALLER_FOLDER_HINT,
                     )
         barred = suspects(scope, paths)
         return cls(ctx, scope, sorted(path for path in paths if path not in barred), check, trial)
@@ -232,8 +241,8 @@ class Project:
         known = self._sources.get(path)
         if known is None:
             data, fingerprint = self._bytes(path)
-            file, shown = self.scope.file(path), self.display(path)
-            known = SourceFile(file, shown, FaithfulText.of(data, shown), fingerprint)
+            file, display = self.scope.file(path), self.display(path)
+            known = SourceFile(file, display, FaithfulText.of(data, display), fingerprint)
             self._sources[path] = known
         return known
 
@@ -251,17 +260,17 @@ class Project:
 
     def _read(self, path: str) -> tuple[bytes, str]:
         self.check()
-        shown = self.display(path)
+        display = self.display(path)
         with self.scope.file(path).open_read() as handle:
             data = handle.file.read(MAX_BYTES + 1)
             fingerprint = handle.fingerprint
         if len(data) > MAX_BYTES:
             raise TooLarge(
-                f"{shown} has more than {MAX_BYTES:,} bytes.", hint="Search it with search_files."
+                f"{display} has more than {MAX_BYTES:,} bytes.", hint="Search it with search_files."
             )
         kind = kind_of(data[:SAMPLE_BYTES])
         if kind is not None:
-            raise UnsupportedContent(f"{shown} is not text: {kind.name}.", hint="Leave it out.")
+            raise UnsupportedContent(f"{display} is not text: {kind.name}.", hint="Leave it out.")
         return data, fingerprint
 
     def mentioning(self, word: str, languages: Iterable[str] = ()) -> tuple[list[str], list[str]]:
@@ -291,9 +300,11 @@ class Project:
         return found, closed
 
 
-def splice_of(text: str, line: int, column: int, end_column: int, new: str) -> Splice:
-    """A change of some characters of a line; lines count from 1 and end with a line feed."""
-    at = 0
-    for _ in range(line - 1):
-        at = text.index("\n", at) + 1
-    return Splice(at + column, at + end_column, new)
+async def is_file(place: SafePath, ctx: Ctx) -> bool:
+    """Whether a path is that of a file; raises as opening it does."""
+
+    def opened(_: object) -> bool:
+        with place.open() as handle:
+            return handle.kind == "file"
+
+    return await in_thread(opened, ctx.deadline)

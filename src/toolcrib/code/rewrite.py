@@ -13,16 +13,15 @@ from toolcrib.code.project import Project
 from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import PathDenied
-from toolcrib.core.policy import decide
-from toolcrib.core.tool import Tool
+from toolcrib.core.tool import Tool, decide
 from toolcrib.files.changes.changes import Changes
 from toolcrib.files.changes.step import Step
 from toolcrib.files.content.faithful import Splice
 from toolcrib.files.paths import SafePath
 
-LINES = 120
+MAX_DIFF_LINES = 120
 """Lines of differences in an answer."""
-APPLY = "Nothing is changed yet: dry_run=false does it."
+DRY_RUN_NOTE = "Nothing is changed yet: dry_run=false does it."
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,36 +74,36 @@ class Rewrite:
         """All changes as one unified diff. It blocks."""
         parts: list[str] = []
         for path in sorted({*self.splices, *self.created}):
-            shown = self.project.display(path)
+            display = self.project.display(path)
             before = "" if path in self.created else self.project.text(path)
             lines = difflib.unified_diff(
                 before.splitlines(keepends=True),
                 self.after(path).splitlines(keepends=True),
-                f"a/{shown}" if before else "/dev/null",
-                f"b/{shown}",
+                f"a/{display}" if before else "/dev/null",
+                f"b/{display}",
                 n=1,
             )
             parts += [line if line.endswith("\n") else f"{line}\n" for line in lines]
         return "".join(parts)
 
-    def plan(self) -> Step:
+    def step(self) -> Step:
         """The changes to apply. It blocks.
 
         Raises:
             PathDenied: one of the files may not be written.
             BadInput: a new name does not exist in the encoding of a file.
         """
-        plan = Step(self.tool.name)
+        step = Step(self.tool.name)
         for path in sorted(self.splices):
             source = self.project.source(path)
             self._need_allowed(source.path)
             data = source.faithful.spliced(self._ordered(path))
-            plan.write(source.path, data, expected=source.fingerprint)
+            step.write(source.path, data, expected=source.fingerprint)
         for path in sorted(self.created):
             file = self.project.scope.file(path)
             self._need_allowed(file)
-            plan.write(file, self.created[path].encode(), expected="")
-        return plan
+            step.write(file, self.created[path].encode(), expected="")
+        return step
 
     def _ordered(self, path: str) -> list[Splice]:
         return sorted(self.splices[path], key=lambda splice: (splice.start, splice.end))
@@ -131,26 +130,28 @@ class Rewrite:
         """
         from toolcrib.system.threads import in_thread
 
-        shown = await in_thread(lambda _: self.difference(), ctx.deadline)
-        plan = await in_thread(lambda _: self.plan(), ctx.deadline)
+        difference = await in_thread(lambda _: self.difference(), ctx.deadline)
+        step = await in_thread(lambda _: self.step(), ctx.deadline)
         verb, done = ("Would ", head) if dry_run else ("Done: ", head)
-        lines = [f"{verb}{done}.", _cut(shown), *notes]
+        lines = [f"{verb}{done}.", _cut(difference), *notes]
         files = [self.project.display(p) for p in sorted({*self.splices, *self.created})]
-        told = {**data, "dry_run": dry_run, "files": files, "diff": shown}
+        values = {**data, "dry_run": dry_run, "files": files, "diff": difference}
         if dry_run:
-            lines.append(APPLY)
-            return Result("\n".join(lines), told, private=True)
-        applied = await ctx.use(Changes).apply(plan, ctx)
+            lines.append(DRY_RUN_NOTE)
+            return Result("\n".join(lines), values, private=True)
+        applied = await ctx.use(Changes).apply(step, ctx)
         if applied.note:
             lines.append(applied.note)
-        return Result("\n".join(lines), {**told, "step": applied.step}, private=True)
+        return Result("\n".join(lines), {**values, "step": applied.step}, private=True)
 
 
 def _cut(difference: str) -> str:
     lines = difference.rstrip("\n").split("\n")
-    if len(lines) <= LINES:
+    if len(lines) <= MAX_DIFF_LINES:
         return "\n".join(lines)
-    return "\n".join([*lines[:LINES], f"[{len(lines) - LINES:,} more lines of difference]"])
+    return "\n".join(
+        [*lines[:MAX_DIFF_LINES], f"[{len(lines) - MAX_DIFF_LINES:,} more lines of difference]"]
+    )
 
 
 def _starts(text: str) -> list[int]:

@@ -14,114 +14,95 @@ from toolcrib.code.languages import language_of, parse
 from toolcrib.code.project import Project
 from toolcrib.core.errors import MissingExtra, ToolError
 
-WIDTH = 160
+MAX_HEAD_CHARS = 160
 """Characters of a head."""
 
 _FUNCTION = "function"
 _KINDS: Final[dict[str, dict[str, str]]] = {
-    "python": {"function_definition": _FUNCTION, "class_definition": "class"},
-    "javascript": {
-        "function_declaration": _FUNCTION,
-        "generator_function_declaration": _FUNCTION,
-        "class_declaration": "class",
-        "method_definition": "method",
-        "field_definition": "field",
-        "variable_declarator": "variable",
-    },
-    "go": {
-        "function_declaration": _FUNCTION,
-        "method_declaration": "method",
-        "type_spec": "type",
-        "type_alias": "type",
-        "const_spec": "constant",
-        "var_spec": "variable",
-    },
-    "rust": {
-        "function_item": _FUNCTION,
-        "function_signature_item": _FUNCTION,
-        "struct_item": "struct",
-        "enum_item": "enum",
-        "union_item": "struct",
-        "trait_item": "trait",
-        "impl_item": "impl",
-        "mod_item": "module",
-        "macro_definition": "macro",
-        "const_item": "constant",
-        "static_item": "variable",
-        "type_item": "type",
-    },
-    "java": {
-        "class_declaration": "class",
-        "interface_declaration": "interface",
-        "enum_declaration": "enum",
-        "record_declaration": "class",
-        "annotation_type_declaration": "interface",
-        "method_declaration": "method",
-        "constructor_declaration": "method",
-    },
-    "c": {
-        "function_definition": _FUNCTION,
-        "declaration": _FUNCTION,
-        "struct_specifier": "struct",
-        "union_specifier": "struct",
-        "enum_specifier": "enum",
-        "type_definition": "type",
-        "preproc_function_def": "macro",
-    },
-    "csharp": {
-        "namespace_declaration": "module",
-        "file_scoped_namespace_declaration": "module",
-        "class_declaration": "class",
-        "interface_declaration": "interface",
-        "struct_declaration": "struct",
-        "enum_declaration": "enum",
-        "record_declaration": "class",
-        "delegate_declaration": "type",
-        "method_declaration": "method",
-        "constructor_declaration": "method",
-        "property_declaration": "field",
-    },
-    "ruby": {
-        "class": "class",
-        "module": "module",
-        "method": _FUNCTION,
-        "singleton_method": _FUNCTION,
-    },
-    "php": {
-        "namespace_definition": "module",
-        "class_declaration": "class",
-        "interface_declaration": "interface",
-        "trait_declaration": "trait",
-        "enum_declaration": "enum",
-        "function_definition": _FUNCTION,
-        "method_declaration": "method",
-    },
-    "kotlin": {
-        "class_declaration": "class",
-        "object_declaration": "class",
-        "companion_object": "class",
-        "function_declaration": _FUNCTION,
-        "type_alias": "type",
-    },
-    "swift": {
-        "class_declaration": "class",
-        "protocol_declaration": "interface",
-        "function_declaration": _FUNCTION,
-        "protocol_function_declaration": _FUNCTION,
-        "init_declaration": "method",
-        "typealias_declaration": "type",
-    },
-    "scala": {
-        "class_definition": "class",
-        "object_definition": "class",
-        "trait_definition": "trait",
-        "enum_definition": "enum",
-        "function_definition": _FUNCTION,
-        "function_declaration": _FUNCTION,
-        "type_definition": "type",
-    },
-    "lua": {"function_declaration": _FUNCTION},
-    "bash": {"function_definition": _FUNCTION},
+    language: {node: kind for kind, nodes in table.items() for node in nodes.split()}
+    for language, table in {
+        "python": {"function": "function_definition", "class": "class_definition"},
+        "javascript": {
+            "function": "function_declaration generator_function_declaration",
+            "class": "class_declaration",
+            "method": "method_definition",
+            "field": "field_definition",
+            "variable": "variable_declarator",
+        },
+        "go": {
+            "function": "function_declaration",
+            "method": "method_declaration",
+            "type": "type_spec type_alias",
+            "constant": "const_spec",
+            "variable": "var_spec",
+        },
+        "rust": {
+            "function": "function_item function_signature_item",
+            "struct": "struct_item union_item",
+            "enum": "enum_item",
+            "trait": "trait_item",
+            "impl": "impl_item",
+            "module": "mod_item",
+            "macro": "macro_definition",
+            "constant": "const_item",
+            "variable": "static_item",
+            "type": "type_item",
+        },
+        "java": {
+            "class": "class_declaration record_declaration",
+            "interface": "interface_declaration annotation_type_declaration",
+            "enum": "enum_declaration",
+            "method": "method_declaration constructor_declaration",
+        },
+        "c": {
+            "function": "function_definition declaration",
+            "struct": "struct_specifier union_specifier",
+            "enum": "enum_specifier",
+            "type": "type_definition",
+            "macro": "preproc_function_def",
+        },
+        "csharp": {
+            "module": "namespace_declaration file_scoped_namespace_declaration",
+            "class": "class_declaration record_declaration",
+            "interface": "interface_declaration",
+            "struct": "struct_declaration",
+            "enum": "enum_declaration",
+            "type": "delegate_declaration",
+            "method": "method_declaration constructor_declaration",
+            "field": "property_declaration",
+        },
+        "ruby": {"class": "class", "module": "module", "function": "method singleton_method"},
+        "php": {
+            "module": "namespace_definition",
+            "class": "class_declaration",
+            "interface": "interface_declaration",
+            "trait": "trait_declaration",
+            "enum": "enum_declaration",
+            "function": "function_definition",
+            "method": "method_declaration",
+        },
+        "kotlin": {
+            "class": "class_declaration object_declaration companion_object",
+            "function": "function_declaration",
+            "type": "type_alias",
+        },
+        "swift": {
+            "class": "class_declaration",
+            "interface": "protocol_declaration",
+            "function": "function_declaration protocol_function_declaration",
+            "method": "init_declaration",
+            "type": "typealias_declaration",
+        },
+        "scala": {
+            "class": "class_definition object_definition",
+            "trait": "trait_definition",
+            "enum": "enum_definition",
+            "function": "function_definition function_declaration",
+            "type": "type_definition",
+        },
+        "lua": {"function": "function_declaration"},
+        "bash": {"function": "function_definition"},
+    }.items()
 }
 _KINDS["typescript"] = _KINDS["javascript"] | {
     "abstract_class_declaration": "class",
@@ -147,7 +128,7 @@ _VARIABLES: Final = {"python": "assignment"}
 CALLABLE = ("arrow_function", "function_expression", "function", "generator_function", "class")
 HOLDERS = frozenset(["class", "interface", "struct", "trait", "impl", "enum"])
 HOLDERS_OF_SMALL = HOLDERS | {"module"}
-SMALL = frozenset(["variable", "constant", "field"])
+SMALL_KINDS = frozenset(["variable", "constant", "field"])
 _NAMES = frozenset(
     ["identifier", "type_identifier", "simple_identifier", "field_identifier", "word", "name"]
 )
@@ -209,7 +190,7 @@ def symbols(text: str, language: str) -> list[Symbol]:
             open_.pop()
         above = open_[-1][1] if open_ else None
         kind = _kind(node, kinds.get(node_kind, "variable"), above)
-        if kind in SMALL and above is not None and above.kind not in HOLDERS_OF_SMALL:
+        if kind in SMALL_KINDS and above is not None and above.kind not in HOLDERS_OF_SMALL:
             continue
         start = first if language == "python" else _start(node, first, span.start.line)
         symbol = Symbol(
@@ -222,14 +203,14 @@ def symbols(text: str, language: str) -> list[Symbol]:
             _head(node, text, start, end),
         )
         found.append(symbol)
-        if kind not in SMALL:
+        if kind not in SMALL_KINDS:
             open_.append((end, symbol))
     return found
 
 
 def in_outline(symbol: Symbol) -> bool:
     """Whether a symbol is worth a line in an outline."""
-    return symbol.kind not in SMALL
+    return symbol.kind not in SMALL_KINDS
 
 
 def _kind(node: Any, kind: str, above: Symbol | None) -> str:
@@ -336,14 +317,14 @@ def _head(node: Any, text: str, start: int, end: int) -> str:
         at = body.range().start.index
         end = at if at > start else end
     # What stands far from the start is not shown, and not looked at.
-    piece = text[start : min(end, start + 4 * WIDTH)]
+    piece = text[start : min(end, start + 4 * MAX_HEAD_CHARS)]
     return _shortened(piece if body is not None else piece.split("\n", 1)[0])
 
 
 def _shortened(piece: str) -> str:
     head = " ".join(piece.split()).rstrip("{:=; ")
     head = head.removesuffix("=>").rstrip()
-    return head if len(head) <= WIDTH else f"{head[: WIDTH - 1]}\u2026"
+    return head if len(head) <= MAX_HEAD_CHARS else f"{head[: MAX_HEAD_CHARS - 1]}\u2026"
 
 
 # Python without ast-grep
@@ -387,8 +368,8 @@ class _PythonOutline:
                 if isinstance(parent, ast.Module | ast.ClassDef):
                     found += self._assigned(node, above)
                 continue
-            held = [c for c in ast.iter_child_nodes(node) if isinstance(c, _STATEMENTS)]
-            left += ((child, node, inner) for child in reversed(held))
+            statements = [c for c in ast.iter_child_nodes(node) if isinstance(c, _STATEMENTS)]
+            left += ((child, node, inner) for child in reversed(statements))
         return found
 
     def _definition(
@@ -428,7 +409,7 @@ class _PythonOutline:
             node.end_lineno or line,
             above.level + 1 if above else 0,
             f"{above.holder}.{above.name}".lstrip(".") if above else "",
-            _shortened(head[: 4 * WIDTH]),
+            _shortened(head[: 4 * MAX_HEAD_CHARS]),
         )
 
     def _at(self, line: int, offset: int) -> int:
@@ -441,17 +422,17 @@ class _PythonOutline:
 _STATEMENTS = (ast.stmt, ast.ExceptHandler, ast.match_case)
 
 
-# Lookup by name, over all files of a project. It blocks.
+# Lookup by name, over all files of a project; it blocks
 
 MAX_LOOSE_FILES = 3_000
-"""Files that are read for names that are only like the one that is asked for."""
-PYTHON_ONLY = 'Only Python was searched; for other languages: pip install "toolcrib[code]"'
+"""Files that are read for names that are only like the requested one."""
+PYTHON_ONLY_NOTE = 'Only Python was searched; for other languages: pip install "toolcrib[code]"'
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_]+")
 
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """A symbol and its file, as the project names it. `rank`: 0 is exactly what was asked."""
+    """A symbol and its file, as the project names it. `rank`: 0 is an exact match."""
 
     rank: int
     path: str
@@ -484,7 +465,7 @@ def find_definitions(
     found = lookup.find(name)
     if lookup.missing is not None and not found:
         raise lookup.missing
-    return found, PYTHON_ONLY if lookup.missing is not None else ""
+    return found, PYTHON_ONLY_NOTE if lookup.missing is not None else ""
 
 
 class _Lookup:
@@ -505,7 +486,7 @@ class _Lookup:
             Definition(0, path, s)
             for path in self._paths(self._project.mentioning(last)[0])
             for s in self._symbols(path)
-            if _own(s.name) in (last, f"#{last}") and _held(s, holder)
+            if _own(s.name) in (last, f"#{last}") and _is_inside(s, holder)
         ]
         if exact:
             return _sorted(exact)
@@ -551,7 +532,7 @@ def _like(path: str, listed: list[Symbol], holder: str, last: str) -> list[Defin
     found: list[Definition] = []
     for s in listed:
         own = _own(s.name)
-        if not _held(s, holder):
+        if not _is_inside(s, holder):
             continue
         if own.lower().lstrip("_#") == lower.lstrip("_#"):
             found.append(Definition(1, path, s))
@@ -562,7 +543,7 @@ def _like(path: str, listed: list[Symbol], holder: str, last: str) -> list[Defin
     return found
 
 
-def _held(symbol: Symbol, holder: str) -> bool:
+def _is_inside(symbol: Symbol, holder: str) -> bool:
     own = symbol.holder
     for sign in ("::", "."):
         if sign in symbol.name:
@@ -589,5 +570,5 @@ def _sorted(found: list[Definition]) -> list[Definition]:
     if not found:
         return found
     best = min(d.rank for d in found)
-    kept = [d for d in found if best > 2 or d.rank <= 2]
-    return sorted(kept, key=lambda d: (d.rank, len(d.symbol.name), d.path, d.symbol.line))
+    fitting = [d for d in found if best > 2 or d.rank <= 2]
+    return sorted(fitting, key=lambda d: (d.rank, len(d.symbol.name), d.path, d.symbol.line))

@@ -1,4 +1,4 @@
-"""A first parse of a source in a process that can be killed.
+"""A first parse of a source, which another interpreter runs and which can be killed.
 
 A parser that meets a hostile text may need minutes, and in this process nothing else runs
 meanwhile, since it does not give up the interpreter's lock. What the child parses soon is
@@ -13,23 +13,23 @@ import warnings
 from contextlib import suppress
 from typing import Any
 
-FUNCTION = "toolcrib.code.trial_parse:tried"
-OWN = "ast"
+TRIAL_FUNCTION = "toolcrib.code.trial_parse:trial_parse"
+PYTHON_PARSER = "ast"
 """Python, by the interpreter's own parser."""
 
 
 def prepare() -> None:
     """Load what is loaded late."""
-    tried({"language": OWN}, b"a = 1\n")
+    trial_parse({"language": PYTHON_PARSER}, b"a = 1\n")
     with suppress(ImportError):
-        tried({"language": "python"}, b"a = 1\n")
+        trial_parse({"language": "python"}, b"a = 1\n")
 
 
-def tried(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]:
+def trial_parse(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]:
     """Parse a text; tells the seconds of the processor that this took."""
     text, language = data.decode("utf-8", "replace"), request["language"]
     start = time.process_time()
-    if language == OWN:
+    if language == PYTHON_PARSER:
         with suppress(SyntaxError, ValueError, RecursionError), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             ast.parse(text)

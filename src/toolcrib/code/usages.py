@@ -13,7 +13,7 @@ from toolcrib.core.errors import BadInput, NotFound
 from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.system.threads import in_thread
 
-SHOWN = 8
+MAX_LISTED = 8
 
 
 async def choose(name: str, path: SafePath | None, line: int, ctx: Ctx) -> tuple[Project, str, int]:
@@ -41,59 +41,57 @@ async def choose(name: str, path: SafePath | None, line: int, ctx: Ctx) -> tuple
     places = list(dict.fromkeys((each.path, each.symbol.line) for each in exact))
     overloads = {(each.path, each.symbol.holder, each.symbol.level) for each in exact}
     if len(overloads) > 1:
-        shown = ", ".join(f"{project.display(p)}:{n}" for p, n in places[:SHOWN])
-        more = ", ..." if len(places) > SHOWN else ""
+        listed = ", ".join(f"{project.display(p)}:{n}" for p, n in places[:MAX_LISTED])
+        more = ", ..." if len(places) > MAX_LISTED else ""
         raise BadInput(
-            f"{len(places):,} symbols are called {name}: {shown}{more}",
+            f"{len(places):,} symbols are called {name}: {listed}{more}",
             hint="Give path and line of the one that is meant.",
         )
     return project, *places[0]
 
 
-KNOWN = "Python, JavaScript and TypeScript"
+KNOWN_LANGUAGES = "Python, JavaScript and TypeScript"
 
 
-async def find_references(project: Project, path: str, line: int, name: str) -> SymbolReferences:
-    """Every place that names a symbol; in other languages only what looks like it.
+async def find_references(
+    project: Project, path: str, line: int, name: str, new: str = ""
+) -> tuple[SymbolReferences, list[str]]:
+    """Every place that names a symbol; in languages without scopes what looks like it.
+
+    Args:
+        project: the files.
+        path: the one in which the name stands.
+        line: from 1; 0 is wherever the file defines it.
+        name: the name; in Python also `Class.member`.
+        new: a new name to examine.
+
+    Returns:
+        The places, and why the symbol cannot get the new name, a sentence each. A rename is
+        proven when these and the obstacles of the places are empty.
 
     Raises:
-        NotFound, BadInput: the name means nothing there, or several things.
+        NotFound, BadInput: the name means nothing there, or several things; or there is a new
+            one, and the language is not known well enough.
         MissingExtra: a library is not installed.
     """
     language = language_of(path)
     if language == "python":
-        from toolcrib.code.python.references import references
-
-        return await references(project, path, line, name)
-    if language in SCRIPTS:
-        from toolcrib.code.javascript.references import references as script_references
-
-        return await script_references(project, path, line, name)
-    return _by_words(project, language, name)
-
-
-async def find_renamed(
-    project: Project, path: str, line: int, name: str, new: str
-) -> tuple[SymbolReferences, list[str]]:
-    """The same for a rename, and why the new name cannot be given, a sentence each.
-
-    Raises:
-        BadInput: the language is not known well enough; else as `find_references`.
-    """
-    language = language_of(path)
-    if language == "python":
-        from toolcrib.code.python.references import conflicts, references
-
-        found = await references(project, path, line, name)
-        return found, await conflicts(project, found, new)
-    if language in SCRIPTS:
-        from toolcrib.code.javascript.references import examined
-
-        return await examined(project, path, line, name, new)
-    raise BadInput(
-        f"Names are changed in {KNOWN} only, not in {project.display(path)}.",
-        hint="find_usages lists where the word stands; edit_file and replace_in_files change text.",
-    )
+        from toolcrib.code.python.references import find_references as find
+    elif language in SCRIPTS:
+        from toolcrib.code.javascript.references import find_references as find
+    elif new:
+        raise BadInput(
+            f"Names are changed in {KNOWN_LANGUAGES} only, not in {project.display(path)}.",
+            hint=(
+                "find_usages lists where the word stands; edit_file and replace_in_files change "
+                "text."
+            ),
+        )
+    else:
+        return await in_thread(
+            lambda _: (_by_words(project, language, name), []), project.ctx.deadline
+        )
+    return await in_thread(lambda _: find(project, path, line, name, new), project.ctx.deadline)
 
 
 def _by_words(project: Project, language: str, name: str) -> SymbolReferences:
@@ -106,5 +104,5 @@ def _by_words(project: Project, language: str, name: str) -> SymbolReferences:
         for number, line in enumerate(project.text(path).split("\n"), 1):
             for match in word.finditer(line):
                 found.possible.append(Place(path, number, match.start(), match.end()))
-    found.obstacles.append(f"Scopes are known of {KNOWN} only.")
+    found.obstacles.append(f"Scopes are known of {KNOWN_LANGUAGES} only.")
     return found

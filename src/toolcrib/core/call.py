@@ -1,9 +1,9 @@
-"""The two records of a call: `Call` goes in, `Result` comes out. Both are frozen."""
+"""The records of a call (`Call` goes in, `Result` comes out, both frozen) and the pipeline."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -28,12 +28,14 @@ class Call:
     """One call on its way to a tool.
 
     `arguments` are the caller's own (an object, or JSON text) until the validate
-    middleware has replaced them by checked keyword arguments.
+    middleware has replaced them by checked keyword arguments. `implied` are those that
+    the name says by which the tool was called, where the caller sends nothing else.
     """
 
     tool: Tool
     arguments: Any
     ctx: Ctx
+    implied: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,3 +144,29 @@ class Result:
         if self.next:
             parts.append(f"To go on: {self.next}")
         return "\n".join(parts)
+
+
+# Folding middleware around a tool: one signature, one order.
+
+Proceed = Callable[[Call], Awaitable[Result]]
+Middleware = Callable[[Call, Proceed], Awaitable[Result]]
+
+
+async def run_tool(call: Call) -> Result:
+    """The innermost step: the tool's own function."""
+    return await call.tool.function(**call.arguments, ctx=call.ctx)
+
+
+def fold(middleware: Sequence[Middleware], innermost: Proceed = run_tool) -> Proceed:
+    """One callable out of many: the first of the sequence stands outermost."""
+    handler = innermost
+    for wrap in reversed(middleware):
+        handler = _around(wrap, handler)
+    return handler
+
+
+def _around(wrap: Middleware, inner: Proceed) -> Proceed:
+    async def handler(call: Call) -> Result:
+        return await wrap(call, inner)
+
+    return handler

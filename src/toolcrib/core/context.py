@@ -1,23 +1,174 @@
-"""What a tool may touch during one call."""
+"""What a tool may touch during one call: the context, the services, the session."""
 
 from __future__ import annotations
 
+import inspect
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar, cast
 
 from toolcrib.core.config import Config
 from toolcrib.core.errors import TimedOut
-from toolcrib.core.services import Service, Services
-from toolcrib.core.session import Session
 
 if TYPE_CHECKING:
     from toolcrib.core.call import Result
     from toolcrib.core.registry import Registry
     from toolcrib.core.tool import Tool
 
-S = TypeVar("S", bound=Service)
+
+# The mechanics a toolbox has open: each kind is opened on first use and closed once.
+
+
+class Service(Protocol):
+    """A shared mechanic (store, egress, workspace …).
+
+    `open` builds it from the configuration and from other services. A `close`
+    method, sync or async, is called when the toolbox closes. One with things to be written
+    at the end may have `end_soon`, sync and quick, which is called before, and `ending`.
+    """
+
+    @classmethod
+    def open(cls, services: Services) -> Self:
+        """Build the service; must be quick and must not touch the network."""
+        ...
+
+
+ServiceType = TypeVar("ServiceType", bound=Service)
+
+
+class Services:
+    """Opens each service on first use, and closes all in reverse order."""
+
+    def __init__(self, config: Config) -> None:
+        self.config = config
+        self._open: dict[type[Any], Any] = {}
+        self._reported: dict[type[Any], int] = {}
+
+    def use(self, kind: type[ServiceType]) -> ServiceType:
+        """The one instance of this kind in this toolbox."""
+        found = self._open.get(kind)
+        if found is None:
+            found = self._open[kind] = kind.open(self)
+        return cast("ServiceType", found)
+
+    def news(self) -> list[str]:
+        """Warnings of the open services that nobody was told yet; what lasts is told once.
+
+        A service warns by `warnings`, a list that grows, or by `warning`, a text that is
+        empty while all is well.
+        """
+        fresh: list[str] = []
+        for kind, service in self._open.items():
+            reported = self._reported.get(kind, 0)
+            listed: list[str] = list(getattr(service, "warnings", ()))
+            current: str = getattr(service, "warning", "")
+            fresh += listed[reported:] if listed else [current] if current and not reported else []
+            self._reported[kind] = len(listed) or int(bool(current))
+        return fresh
+
+    def end_soon(self) -> None:
+        """Tell what is open that the end has come, while calls may still be in flight."""
+        for service in tuple(self._open.values()):
+            getattr(service, "end_soon", _nothing)()
+
+    @property
+    def ending(self) -> bool:
+        """Whether something that was told so has still to be written; from any thread."""
+        return any(getattr(service, "ending", False) for service in tuple(self._open.values()))
+
+    async def close(self) -> None:
+        """Close what was opened, last opened first; one that fails keeps none open.
+
+        Raises:
+            Exception: the first failure, after all were closed.
+        """
+        failed: Exception | None = None
+        while self._open:
+            _, service = self._open.popitem()
+            close = getattr(service, "close", None)
+            try:
+                done = close() if close is not None else None
+                if inspect.isawaitable(done):
+                    await done
+            except Exception as error:  # noqa: BLE001 - raised below, after the others
+                failed = failed or error
+        if failed is not None:
+            raise failed
+
+
+def _nothing() -> None:
+    return None
+
+
+# What belongs to one conversation.
+
+MAX_REMEMBERED = 4000
+
+
+def _short(text: str) -> str:
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+
+
+@dataclass(slots=True)
+class Session:
+    """The state of one conversation, kept in the store and loaded for each call.
+
+    `untrusted` and `private` are the taint flags: something from outside, or
+    something of the user's own, has been read. `reads` maps an absolute path to
+    the fingerprint that the file had when it was read. `links` holds short
+    hashes of URLs that the conversation has already seen. `single` says that it is this one
+    call: what would have to be named in a later one is of no use. That is not kept.
+    """
+
+    id: str
+    directory: str = ""
+    untrusted: bool = False
+    private: bool = False
+    reads: dict[str, str] = field(default_factory=dict)
+    links: dict[str, None] = field(default_factory=dict)
+    changed: bool = False
+    single: bool = False
+
+    def taint(self, *, untrusted: bool = False, private: bool = False) -> None:
+        """Raise the flags; they never fall within a conversation."""
+        if (untrusted and not self.untrusted) or (private and not self.private):
+            self.untrusted |= untrusted
+            self.private |= private
+            self.changed = True
+
+    @property
+    def tainted(self) -> bool:
+        """Both flags are up: private things could now be carried out by injected text."""
+        return self.untrusted and self.private
+
+    def remember_read(self, path: str, fingerprint: str) -> None:
+        """Note how a file looked when it was read, for the stale-edit check."""
+        if self.reads.get(path) == fingerprint:
+            return
+        self.reads.pop(path, None)
+        self.reads[path] = fingerprint
+        _trim(self.reads)
+        self.changed = True
+
+    def remember_link(self, url: str) -> None:
+        """Note a URL that the conversation has seen as it stands."""
+        key = _short(url)
+        if key not in self.links:
+            self.links[key] = None
+            _trim(self.links)
+            self.changed = True
+
+    def has_seen(self, url: str) -> bool:
+        """Whether this very URL came up before."""
+        return _short(url) in self.links
+
+
+def _trim(entries: dict[str, str] | dict[str, None]) -> None:
+    while len(entries) > MAX_REMEMBERED:
+        del entries[next(iter(entries))]
+
 
 ADDED = 120
 """Tokens that are added to a text at most: the fence, notes, the call that goes on."""
@@ -108,7 +259,7 @@ class Ctx:
     that this caller may call itself. `deadline`, when the work must end, and `answer_by`, when the
     caller must have an answer, are `time.monotonic()` values or None. Cancellation
     arrives as `asyncio.CancelledError`: a tool cleans up in `finally` and lets it pass.
-    `judge` raises `Denied` for a URL that the policy does not let this call go on to.
+    `check_url` raises `Denied` for a URL that the policy does not let this call go on to.
     """
 
     call_id: str
@@ -119,10 +270,10 @@ class Ctx:
     invoke: Invoke
     deadline: float | None = None
     answer_by: float | None = None
-    judge: Judge | None = None
+    check_url: Judge | None = None
     within: Callable[[Scope], Invoke] | None = None
     offered: tuple[Tool, ...] = ()
-    most_tokens: int = 0
+    max_tokens: int = 0
     warnings: list[str] = field(default_factory=list)
 
     @property
@@ -130,7 +281,7 @@ class Ctx:
         """The typed configuration tree."""
         return self.services.config
 
-    def use(self, kind: type[S]) -> S:
+    def use(self, kind: type[ServiceType]) -> ServiceType:
         """The shared service of this kind, opened on first use."""
         return self.services.use(kind)
 
@@ -144,7 +295,7 @@ class Ctx:
         """
         limits = self.config.results
         budget = wanted or limits.per_tool.get(tool) or usual or limits.max_tokens
-        return min(budget, limits.ceiling, self.most_tokens or budget)
+        return min(budget, limits.ceiling, self.max_tokens or budget)
 
     async def progress(
         self, message: str, done: float | None = None, total: float | None = None
@@ -158,15 +309,15 @@ class Ctx:
         if message not in self.warnings:
             self.warnings.append(message)
 
-    def remaining(self, at_most: float) -> float:
-        """Seconds left for a step that may take `at_most`.
+    def remaining(self, max_seconds: float) -> float:
+        """Seconds left for a step that may take `max_seconds`.
 
         Raises:
             TimedOut: nothing is left.
         """
         if self.deadline is None:
-            return at_most
+            return max_seconds
         left = self.deadline - time.monotonic()
         if left <= 0:
             raise TimedOut("The time for this call is used up.")
-        return min(at_most, left)
+        return min(max_seconds, left)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import pkgutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from importlib import import_module
 from types import ModuleType
+from typing import Any
 
+from toolcrib.core.compat import compat_tables
 from toolcrib.core.errors import BadInput, ConfigError, ToolDisabled, UnknownTool
 from toolcrib.core.names import nearest, plain
 from toolcrib.core.tool import Tool
@@ -60,18 +62,18 @@ class Registry:
         """Whether the user switched the tool or its group off."""
         return any(fnmatchcase(n, g) for g in self._disabled for n in (tool.name, tool.group))
 
-    def resolve(self, name: str, shown: Iterable[Tool] | None = None) -> Tool:
+    def resolve(self, name: str, listed: Iterable[Tool] | None = None) -> Tool:
         """The tool of this name or alias; case and dashes do not matter.
 
-        `shown` are those that a guess may name; None is all.
+        `listed` are those that a guess may name; None is all.
 
         Raises:
             UnknownTool: no such tool; the hint names the nearest three.
             ToolDisabled: it is switched off; the hint names the setting.
         """
-        tool = self._names.get(plain(name))
+        tool = self._named(plain(name))
         if tool is None:
-            known = list(self if shown is None else shown)
+            known = list(self if listed is None else listed)
             near = ", ".join(_nearest(name, known))
             searchable = any(tool.name == "search_tools" for tool in known)
             more = " search_tools finds a tool by what it does." if searchable else ""
@@ -87,6 +89,17 @@ class Registry:
             )
         return tool
 
+    def _named(self, name: str) -> Tool | None:
+        tool = self._names.get(name)
+        if tool is None:
+            tool = self._names.get(plain(compat_tables().tools.get(name, "")))
+        return tool
+
+    def implied(self, name: str) -> Mapping[str, Any]:
+        """The arguments that a name of another system implies, as `delete_lines` does."""
+        wanted = plain(name)
+        return {} if wanted in self._names else compat_tables().fixed.get(wanted, {})
+
     def select(self, profile: str) -> list[Tool]:
         """The tools that a profile shows: names of profiles, groups and tools, by commas.
 
@@ -97,7 +110,7 @@ class Registry:
         """
         chosen: dict[str, Tool] = {}
         for part in (p.strip() for p in profile.split(",")):
-            found = [t for t in self if part in _shown_by(t)]
+            found = [t for t in self if part in _profiles_of(t)]
             if part and not found and part not in self.profiles():
                 raise BadInput(
                     f"There is no profile, group or tool '{part}'.",
@@ -112,7 +125,7 @@ class Registry:
         return sorted(names - {"*"})
 
 
-def _shown_by(tool: Tool) -> tuple[str, ...]:
+def _profiles_of(tool: Tool) -> tuple[str, ...]:
     return ("all", tool.group, tool.name, *tool.profiles)
 
 
@@ -126,6 +139,6 @@ def _place(tool: Tool) -> str:
 
 
 def _nearest(name: str, tools: Iterable[Tool], count: int = 3) -> list[str]:
-    owners = {n: tool.name for tool in tools for n in (tool.name, *tool.aliases)}
+    owners = {n: tool.name for tool in tools for n in (tool.name, *tool.all_aliases)}
     found = (owners[n] for n in nearest(name, owners, count=len(owners)))
     return list(dict.fromkeys(found))[:count]

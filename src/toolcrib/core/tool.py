@@ -1,20 +1,231 @@
-"""`@tool`: one async function is a tool; all else is derived from it."""
+"""`@tool` and what is derived from it: parameters, schema, rights, the decision of the policy."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from enum import Flag, auto
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from fnmatch import fnmatchcase
+from functools import cache, cached_property
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Literal,
+    TypeAlias,
+    get_args,
+    get_origin,
+    get_type_hints,
+    is_typeddict,
+)
 
 from toolcrib.core.call import Result
-from toolcrib.core.params import Parameter, parameters_of, schema_of
+from toolcrib.core.compat import compat_tables
+from toolcrib.core.settings import Action, PolicyConfig, Rule
 
 if TYPE_CHECKING:
     from toolcrib.core.context import Ctx
-    from toolcrib.core.policy import Decision
+
+
+# Annotated types: what a parameter means, said once and checked everywhere.
+#
+# A tool writes `limit: Count` or narrows one: `limit: Annotated[Count, Param("Results.",
+# maximum=50)]`. From the annotation come the JSON Schema, the check at run time, the
+# command-line flag and the docs. Types with a mechanic behind them (`WorkspacePath`,
+# `PublicUrl`) live with it in its room and bring a `check`.
+#
+# Schemas stay flat and grammar-safe: one `type` a node, no pattern, format, union or
+# length. Limits are checked here instead, since one rich schema breaks every tool of
+# a request in hosts that turn schemas into grammars.
+
+Check = Callable[[Any, Any], Awaitable[Any] | Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Param:
+    """What an annotation says about a value, beside its type.
+
+    `kind` marks values that policy looks at as the target of a call; "json" is an
+    object or JSON text that holds one, "any" is text or any JSON value as it came. `check`
+    takes the value and the `Ctx` and returns what the tool is given.
+    `json_type` is the schema type where the Python type is not a JSON one. `aliases` are other
+    names of a field of a record; those of a parameter stand on the declaration of its tool.
+    """
+
+    description: str = ""
+    minimum: float | None = None
+    maximum: float | None = None
+    kind: Literal["", "path", "url", "json", "any"] = ""
+    check: Check | None = None
+    json_type: Literal["", "string"] = ""
+    aliases: tuple[str, ...] = ()
+
+    @property
+    def range(self) -> str:
+        """The limits in words: `1 to 50`, `0 or more`, `up to 9`; empty without any."""
+        low, high = self.minimum, self.maximum
+        if low is None:
+            return "" if high is None else f"up to {high:g}"
+        return f"{low:g} or more" if high is None else f"{low:g} to {high:g}"
+
+    def narrowed(self, other: Param) -> Param:
+        """This one, with all that `other` states put over it."""
+        stated = {
+            f.name: value
+            for f in fields(other)
+            if (value := getattr(other, f.name)) not in ("", None, ())
+        }
+        return replace(self, **stated)
+
+
+Count: TypeAlias = Annotated[int, Param("How many.", minimum=1)]
+Offset: TypeAlias = Annotated[int, Param("Where to start, from 0.", minimum=0)]
+Line: TypeAlias = Annotated[int, Param("Line number, from 1; negative counts from the end.")]
+Seconds: TypeAlias = Annotated[float, Param("Seconds.", minimum=0)]
+Tokens: TypeAlias = Annotated[int, Param(minimum=50)]
+JsonObject: TypeAlias = Annotated[
+    dict[str, Any], Param("JSON object.", kind="json", json_type="string")
+]
+AnyJson: TypeAlias = Annotated[Any, Param("Text or JSON.", kind="any", json_type="string")]
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One parameter of a tool, resolved from its annotation."""
+
+    name: str
+    type: Any
+    meta: Param
+    required: bool
+    default: Any
+
+    @property
+    def item(self) -> Parameter:
+        """The elements of a list parameter."""
+        inner, meta = _element(self.type)
+        return Parameter(self.name, inner, meta, required=True, default=None)
+
+    @property
+    def is_list(self) -> bool:
+        """Whether the value is a list."""
+        return get_origin(self.type) is list
+
+    @property
+    def kind(self) -> str:
+        """`path`, `url`, `json` or nothing; a list has the kind of its elements."""
+        return self.item.meta.kind if self.is_list else self.meta.kind
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        """The kinds of all values in it, also of those in the fields of records."""
+        if self.is_list:
+            return self.item.kinds
+        if is_typeddict(self.type):
+            return frozenset().union(*(field.kinds for field in record_fields(self.type)))
+        return frozenset({self.meta.kind} - {""})
+
+    def of_kind(self, kind: str, value: Any) -> Iterator[Any]:
+        """The values of one kind in an argument for this parameter, wherever they stand in it."""
+        if value is None or value == "":
+            return
+        if self.is_list:
+            for item in value:
+                yield from self.item.of_kind(kind, item)
+        elif is_typeddict(self.type):
+            for field in record_fields(self.type):
+                yield from field.of_kind(kind, value.get(field.name))
+        elif self.meta.kind == kind:
+            yield value
+
+
+@cache
+def _element(annotation: Any) -> tuple[Any, Param]:
+    return unwrap(get_args(annotation)[0])
+
+
+def unwrap(annotation: Any) -> tuple[Any, Param]:
+    """The bare type of an annotation, and all its `Param` marks folded into one."""
+    meta = Param()
+    if get_origin(annotation) is Annotated:
+        annotation, *marks = get_args(annotation)
+        for mark in marks:
+            if isinstance(mark, Param):
+                meta = meta.narrowed(mark)
+    arguments = [a for a in get_args(annotation) if a is not type(None)]
+    if len(arguments) == 1 and type(None) in get_args(annotation):
+        inner, inner_meta = unwrap(arguments[0])
+        return inner, inner_meta.narrowed(meta)
+    return annotation, meta
+
+
+def parameters_of(function: Callable[..., Any]) -> tuple[Parameter, ...]:
+    """The parameters a caller may give, in the order of the signature."""
+    hints = get_type_hints(function, include_extras=True)
+    found = []
+    for parameter in inspect.signature(function).parameters.values():
+        if parameter.name == "ctx":
+            continue
+        if parameter.name not in hints:
+            raise TypeError(f"{function.__name__}: parameter {parameter.name} has no type")
+        kind, meta = unwrap(hints[parameter.name])
+        required = parameter.default is inspect.Parameter.empty
+        default = None if required else parameter.default
+        found.append(Parameter(parameter.name, kind, meta, required, default))
+    return tuple(found)
+
+
+_JSON_NAMES = {str: "string", int: "integer", float: "number", bool: "boolean"}
+
+
+def schema_of(parameters: tuple[Parameter, ...]) -> dict[str, Any]:
+    """The JSON Schema of a tool's arguments."""
+    schema: dict[str, Any] = {
+        "type": "object",
+        "properties": {p.name: _node(p) for p in parameters},
+    }
+    required = [p.name for p in parameters if p.required]
+    if required:
+        schema["required"] = required
+    return schema
+
+
+def _node(parameter: Parameter) -> dict[str, Any]:
+    kind, meta = parameter.type, parameter.meta
+    node: dict[str, Any]
+    if meta.json_type:
+        node = {"type": meta.json_type}
+    elif kind in _JSON_NAMES:
+        node = {"type": _JSON_NAMES[kind]}
+    elif get_origin(kind) is Literal:
+        node = {"type": "string", "enum": list(get_args(kind))}
+    elif parameter.is_list:
+        item = _node(parameter.item)
+        description = item.pop("description", "")
+        node = {"type": "array", "items": item}
+        if description and not meta.description:
+            node["description"] = description
+    elif is_typeddict(kind):
+        node = _record(kind)
+    else:
+        raise TypeError(f"parameter {parameter.name}: {kind!r} has no JSON form")
+    if meta.description:
+        node["description"] = meta.description
+    return node
+
+
+def record_fields(kind: Any) -> tuple[Parameter, ...]:
+    """The fields of a TypedDict as parameters."""
+    hints: Mapping[str, Any] = get_type_hints(kind, include_extras=True)
+    found = []
+    for name, hint in hints.items():
+        inner, meta = unwrap(hint)
+        found.append(Parameter(name, inner, meta, name in kind.__required_keys__, None))
+    return tuple(found)
+
+
+def _record(kind: Any) -> dict[str, Any]:
+    return schema_of(record_fields(kind))
 
 
 class Right(Flag):
@@ -53,7 +264,7 @@ Narrowing = Callable[[Mapping[str, Any]], Right]
 """Which rights a call with these arguments can use."""
 Verdict = Callable[[Mapping[str, Any], "Ctx"], Awaitable["Decision | None"]]
 """What a tool's own rules say of a call with these checked arguments; None is nothing."""
-Dialect = Callable[[dict[str, Any]], None]
+ArgumentAdapter = Callable[[dict[str, Any]], None]
 """Turns unchecked arguments of like tools elsewhere into those of a tool, in place.
 
 The names come without case, dashes and underscores. What has no counterpart and changes
@@ -66,7 +277,8 @@ class Tool:
     """A declared tool.
 
     `aliases` are other names of the tool, `argument_aliases` other names of its
-    parameters, each with the right one. `seconds` bounds the work itself, also after
+    parameters, each with the right one; the tables of other systems have more (`compat`).
+    `seconds` bounds the work itself, also after
     it went on as a job.
     """
 
@@ -84,11 +296,21 @@ class Tool:
     concurrency: int | None
     narrowing: Narrowing | None = None
     verdict: Verdict | None = None
-    dialect: Dialect | None = None
+    argument_adapter: ArgumentAdapter | None = None
 
     def rights_for(self, arguments: Mapping[str, Any]) -> Right:
         """What a call with these checked arguments may do: the rights, or fewer."""
         return self.rights & self.narrowing(arguments) if self.narrowing else self.rights
+
+    @property
+    def all_aliases(self) -> tuple[str, ...]:
+        """The other names of the tool, those of other systems included."""
+        return (*self.aliases, *compat_tables().aliases.get(self.name, ()))
+
+    @property
+    def all_argument_aliases(self) -> Mapping[str, str]:
+        """The other names of its parameters, those of other systems included."""
+        return {**compat_tables().arguments.get(self.name, {}), **self.argument_aliases}
 
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
@@ -139,7 +361,7 @@ def tool(
     concurrency: int | None = None,
     narrowing: Narrowing | None = None,
     verdict: Verdict | None = None,
-    dialect: Dialect | None = None,
+    argument_adapter: ArgumentAdapter | None = None,
 ) -> Callable[[Function], Tool]:
     """Declare an async function as a tool.
 
@@ -156,7 +378,7 @@ def tool(
         concurrency: how many calls of it may run at once; None is no limit of its own.
         narrowing: tells from checked arguments which of the rights a call uses.
         verdict: judges a call where rights do not tell; policy takes it beside its own.
-        dialect: understands arguments that another name cannot, such as `view_range=[1, 9]`.
+        argument_adapter: understands what another name cannot say, as `view_range=[1, 9]`.
 
     Raises:
         TypeError: the function is not async or has no docstring.
@@ -180,7 +402,89 @@ def tool(
             concurrency=concurrency,
             narrowing=narrowing,
             verdict=verdict,
-            dialect=dialect,
+            argument_adapter=argument_adapter,
         )
 
     return declare
+
+
+# Allow, ask or deny: a pure decision from rules, rights and targets.
+
+STRICTNESS: dict[Action, int] = {"allow": 0, "ask": 1, "deny": 2}
+ASK_BY_DEFAULT = SEND | MACHINE | ERASE
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What the policy says, and by which words. `explicit`: the user's own rule said it."""
+
+    action: Action
+    reason: str
+    explicit: bool = False
+
+
+def decide(
+    policy: PolicyConfig, tool: Tool, targets: Sequence[str], rights: Right | None = None
+) -> Decision:
+    """The strictest decision over all targets of a call; without targets, over none.
+
+    `rights` are those that this call uses, where they are fewer than the tool's.
+    """
+    used = tool.rights if rights is None else rights
+    decisions = [_decide_one(policy, tool, target, used) for target in targets or ("",)]
+    # Of equals, the one that no rule of the user's stands behind: it is the weaker promise.
+    return max(decisions, key=lambda d: (STRICTNESS[d.action], not d.explicit))
+
+
+def joined(policy: PolicyConfig, general: Decision, own: Decision | None) -> Decision:
+    """The decision by rights and targets, and that of a tool's own rules, as one.
+
+    What a rule of the user's says goes before what no rule says; of two that rules say, and
+    of two that none says, the stricter holds. `policy.default` replaces what no rule says.
+    """
+    if own is None:
+        return general
+    if own.explicit != general.explicit:
+        return own if own.explicit else general
+    if not own.explicit and policy.default is not None:
+        return general
+    return max(own, general, key=lambda d: STRICTNESS[d.action])
+
+
+def _decide_one(policy: PolicyConfig, tool: Tool, target: str, rights: Right) -> Decision:
+    for number, rule in enumerate(policy.rules, 1):
+        if _matches(rule, tool, target, rights):
+            return Decision(rule.action, f"rule {number} of policy.rules", explicit=True)
+    if policy.default is not None:
+        return Decision(policy.default, "policy.default")
+    needs_approval = rights & ASK_BY_DEFAULT
+    if needs_approval:
+        return Decision("ask", f"it may {' and '.join(needs_approval.names)}")
+    return Decision("allow", "allowed by default")
+
+
+def _matches(rule: Rule, tool: Tool, target: str, rights: Right) -> bool:
+    return (
+        fits(rule.tool, tool.name)
+        and fits(rule.group, tool.group)
+        and _speaks_of(rule, rights)
+        and fits(rule.target, target)
+    )
+
+
+def fits(pattern: str, text: str) -> bool:
+    """Whether a glob of a rule covers a name, a path or a URL, in any case of letters."""
+    return fnmatchcase(text.lower(), pattern.lower())
+
+
+def _speaks_of(rule: Rule, rights: Right) -> bool:
+    """Whether a rule means calls that use these rights.
+
+    One that allows has to name each of them that is asked about: whoever lets tools write
+    has not said that they may delete for good or send.
+    """
+    named = {name.lower() for name in rule.rights}
+    if not named:
+        return True
+    needs_approval = (rights & ASK_BY_DEFAULT).names if rule.action == "allow" else []
+    return not named.isdisjoint(rights.names) and named.issuperset(needs_approval)

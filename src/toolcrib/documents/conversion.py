@@ -7,7 +7,7 @@ from typing import Any
 
 from toolcrib.documents import pdf, text_formats
 from toolcrib.documents.kinds import NAMES
-from toolcrib.files.content.encodings import load_codecs
+from toolcrib.files.content.kinds import load_codecs
 
 _FEED = (
     b"<rss version='2.0'><channel><title>one</title><item><link>https://e.example/</link>"

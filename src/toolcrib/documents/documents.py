@@ -8,14 +8,14 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Self
 
 from toolcrib.core.errors import MissingExtra, NotConfigured, TooLarge, UnsupportedContent
-from toolcrib.documents.kinds import NAMES, OFFICE, kind_of_document
+from toolcrib.documents.kinds import NAMES, OFFICE_KINDS, kind_of_document
 from toolcrib.documents.ocr import SMALLER_HINT, Ocr
 from toolcrib.documents.text import DocumentText
 from toolcrib.execution.workers import Task, Workers
 from toolcrib.files.content.kinds import kind_of
 
 if TYPE_CHECKING:
-    from toolcrib.core.services import Services
+    from toolcrib.core.context import Services
     from toolcrib.core.settings import DocumentsConfig
 
 _ROOM = "toolcrib.documents"
@@ -93,7 +93,7 @@ class Documents:
         if kind == "image":
             return await self._read_image(data, deadline)
         task = HTML_TASK if kind == "html" else TEXT_TASK
-        if kind in OFFICE:
+        if kind in OFFICE_KINDS:
             if find_spec("xberg") is None:
                 raise MissingExtra("documents", f"Reading a file of this kind ({NAMES[kind]})")
             task = OFFICE_TASK

@@ -7,24 +7,24 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 
-from toolcrib.documents.html_text import Format, absolute, fragment, web_url
+from toolcrib.documents.html_text import Format, absolute_url, fragment_text, web_url
 from toolcrib.documents.xml_tree import XmlNode, read_tree
 from toolcrib.text.cleaner import one_line
 
-MAX_MARKUP = 200_000
+MAX_MARKUP_CHARS = 200_000
 """Characters of one item's HTML that are converted."""
 _MARKUP = re.compile(r"<[a-zA-Z!/]|&[#\w]{1,30};")
 _FOREIGN = ("search.yahoo.com/mrss", "itunes.com", "google.com/schemas/play-podcasts")
 _SUMMARIES = ("summary", "description")
 _CONTENTS = ("content", "encoded")
-_LINES = ("tagline", "subtitle")
+_TAGLINES = ("tagline", "subtitle")
 _DATES = ("published", "pubDate", "issued", "date", "created", "updated", "modified")
 _CHANGES = ("updated", "lastBuildDate", "modified", "pubDate", "date")
 
 
 @dataclass(frozen=True, slots=True)
 class FeedItem:
-    """What a feed says of one thing; `markup` is HTML, relative to `base`."""
+    """An item of a feed; `markup` is HTML, relative to `base`."""
 
     title: str
     link: str
@@ -71,14 +71,14 @@ def read_feed(source: str, base: str, limit: int, *, contents: bool = False) -> 
     channel = next((node for node in root.children if node.name == "channel"), root)
     nodes = list(_items(root, channel))
     own = root.attrs.get("xml:base", "") or channel.attrs.get("xml:base", "")
-    base = absolute(own, base) or base
-    texts = (_CONTENTS + _SUMMARIES if contents else _SUMMARIES + _CONTENTS) + _LINES
+    base = absolute_url(own, base) or base
+    texts = (_CONTENTS + _SUMMARIES if contents else _SUMMARIES + _CONTENTS) + _TAGLINES
     return Feed(
-        title=_plain(_of(channel, "title")),
+        title=_plain(_child(channel, "title")),
         link=_link(channel, base),
-        about=_plain(_of(channel, "description", *reversed(_LINES))),
+        about=_plain(_child(channel, "description", *reversed(_TAGLINES))),
         changed=_date(channel, _CHANGES),
-        language=channel.attrs.get("xml:lang", "") or _text(_of(channel, "language")),
+        language=channel.attrs.get("xml:lang", "") or _text(_child(channel, "language")),
         author=_author(channel),
         items=[_item(node, base, texts) for node in nodes[:limit]],
         total=len(nodes),
@@ -86,7 +86,7 @@ def read_feed(source: str, base: str, limit: int, *, contents: bool = False) -> 
     )
 
 
-def written(
+def format_feed(
     feed: Feed, form: Format, shorten: Callable[[str], str] = lambda text: text
 ) -> tuple[str, list[tuple[str, str]]]:
     """A feed as text, each item under a heading, and the items that have links by title and URL.
@@ -100,7 +100,7 @@ def written(
     parts = [f"{marks[0]}{feed.title}" if feed.title else "", feed.about, feed.link]
     links = []
     for number, item in enumerate(feed.items, 1):
-        text = shorten(fragment(item.markup, item.base, form)) if item.markup else ""
+        text = shorten(fragment_text(item.markup, item.base, form)) if item.markup else ""
         first = one_line(text.partition("\n")[0], 80)
         title = item.title or first or item.link or f"Item {number}"
         byline = ", ".join(filter(None, (item.date, item.author)))
@@ -117,13 +117,13 @@ def _items(root: XmlNode, channel: XmlNode) -> Iterator[XmlNode]:
 
 
 def _item(node: XmlNode, base: str, names: Sequence[str]) -> FeedItem:
-    base = absolute(node.attrs.get("xml:base", ""), base) or base
+    base = absolute_url(node.attrs.get("xml:base", ""), base) or base
     link = _link(node, base)
-    texts = (_of(node, name) for name in names)
+    texts = (_child(node, name) for name in names)
     best = next((part for part in texts if part is not None and part.parts), None)
-    inner = absolute(best.attrs.get("xml:base", ""), base) if best else ""
+    inner = absolute_url(best.attrs.get("xml:base", ""), base) if best else ""
     return FeedItem(
-        title=_plain(_of(node, "title")),
+        title=_plain(_child(node, "title")),
         link=link,
         date=_date(node, _DATES),
         author=_author(node),
@@ -132,7 +132,7 @@ def _item(node: XmlNode, base: str, names: Sequence[str]) -> FeedItem:
     )
 
 
-def _of(node: XmlNode, *names: str) -> XmlNode | None:
+def _child(node: XmlNode, *names: str) -> XmlNode | None:
     """The first child of the first name; those of media extensions count for nothing."""
     for name in names:
         having = [part for part in node.children if part.name == name]
@@ -152,7 +152,7 @@ def _plain(node: XmlNode | None) -> str:
     if node is None:
         return ""
     text = _markup(node)[:20_000]
-    return one_line(fragment(text, "", "text") if _MARKUP.search(text) else text, 300)
+    return one_line(fragment_text(text, "", "text") if _MARKUP.search(text) else text, 300)
 
 
 def _markup(node: XmlNode | None) -> str:
@@ -161,8 +161,8 @@ def _markup(node: XmlNode | None) -> str:
         return ""
     kind = node.attrs.get("type", "").lower()
     if kind == "xhtml" or (node.children and not node.text.lstrip().startswith("<")):
-        return node.markup[:MAX_MARKUP]
-    text = node.text.strip()[:MAX_MARKUP]
+        return node.markup[:MAX_MARKUP_CHARS]
+    text = node.text.strip()[:MAX_MARKUP_CHARS]
     literal = kind in ("text", "text/plain") or (not kind and "atom" in node.space.lower())
     if literal or not _MARKUP.search(text):
         return escape(text, quote=False).replace("\n\n", "<p>")
@@ -176,12 +176,12 @@ def _link(node: XmlNode, base: str) -> str:
         if link.attrs.get("rel", "alternate") == "alternate":
             html = "html" in link.attrs.get("type", "html")
             found.insert(0 if html and link.text.strip() else len(found), _target(link))
-    identity = _of(node, "guid", "id")
+    identity = _child(node, "guid", "id")
     if identity is not None and identity.attrs.get("isPermaLink", "true") != "false":
         found.append(web_url(identity.text))
     found.append(web_url(node.attrs.get("rdf:about", "")))
     found += [link.attrs.get("url", "") for link in node.children if link.name == "enclosure"]
-    return next(filter(None, (absolute(url, base) for url in found if url.strip())), "")
+    return next(filter(None, (absolute_url(url, base) for url in found if url.strip())), "")
 
 
 def _target(link: XmlNode) -> str:
@@ -189,7 +189,7 @@ def _target(link: XmlNode) -> str:
 
 
 def _date(node: XmlNode, names: tuple[str, ...]) -> str:
-    texts = (_text(_of(node, name))[:64] for name in names)
+    texts = (_text(_child(node, name))[:64] for name in names)
     return next((text for text in texts if any(c.isdigit() for c in text)), "")
 
 
@@ -197,6 +197,6 @@ def _author(node: XmlNode) -> str:
     names = []
     for part in node.children:
         if part.name in ("author", "creator"):
-            name = _of(part, "name") or _of(part, "email")
+            name = _child(part, "name") or _child(part, "email")
             names.append(_text(name) if name is not None else _text(part))
     return one_line(", ".join(dict.fromkeys(filter(None, names))), 120)

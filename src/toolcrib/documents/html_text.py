@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from turbohtml import Element
 
 
-MAX_URL = 4_096
+MAX_URL_CHARS = 4_096
 """Characters; longer ones are left out."""
 _WEB_ADDRESS = re.compile(r"https?://[^/?#]", re.IGNORECASE)
 _LINE_SIGNS = re.compile(r"[\t\r\n]")
@@ -27,16 +27,16 @@ _PLAIN = re.compile(
 
 def web_url(url: str) -> str:
     """An absolute http(s) URL as browsers read it; empty for anything else."""
-    url = one_word(url)
-    return url if _WEB_ADDRESS.match(url) and len(url) <= MAX_URL else ""
+    url = escape_url(url)
+    return url if _WEB_ADDRESS.match(url) and len(url) <= MAX_URL_CHARS else ""
 
 
-def one_word(url: str) -> str:
-    """A URL with nothing in it that could end it where it is shown."""
+def escape_url(url: str) -> str:
+    """A URL without characters that could end it inside a text."""
     return _ODD.sub(lambda odd: quote(odd[0]), _LINE_SIGNS.sub("", url.strip()))
 
 
-def absolute(url: str, base: str) -> str:
+def absolute_url(url: str, base: str) -> str:
     """The http(s) URL that a reference means on a page; empty for anything else.
 
     Without a `base` only whole addresses mean anything.
@@ -44,11 +44,11 @@ def absolute(url: str, base: str) -> str:
     url = url.strip()
     if _PLAIN.fullmatch(url) and (origin := _origin(base)):
         whole = f"{origin}{url}"
-        return whole if len(whole) <= MAX_URL else ""
+        return whole if len(whole) <= MAX_URL_CHARS else ""
     from ada_url import URL
 
     url = _LINE_SIGNS.sub("", url)
-    if not url or len(url) > MAX_URL:
+    if not url or len(url) > MAX_URL_CHARS:
         return ""
     try:
         return web_url(URL(url, base or None).href)
@@ -69,7 +69,7 @@ def _origin(base: str) -> str:
 
 
 Format: TypeAlias = Literal["markdown", "text", "raw"]
-UNSEEN = (
+INVISIBLE_TAGS = (
     "script, style, template, svg, iframe, object, embed, canvas, audio, video, "
     "datalist, select, dialog:not([open]), noscript"
 )
@@ -93,50 +93,50 @@ def tree_of(source: str) -> Tree:
     return parse(source, positions=False)
 
 
-def fragment(markup: str, base: str, form: Format) -> str:
+def fragment_text(markup: str, base: str, form: Format) -> str:
     """A piece of HTML as Markdown or plain text, its headings below those around it."""
     tree = tree_of(markup)
     make_visible(tree)
-    resolve(tree, base)
+    resolve_links(tree, base)
     for heading in tree.select("h1, h2, h3"):
         heading.tag = "h4"
     return rendered(tree, form)
 
 
-def page(markup: str) -> str:
+def page_markdown(markup: str) -> str:
     """What a reader would see of a whole page, as Markdown."""
     tree = tree_of(markup)
     make_visible(tree)
-    resolve(tree, "")
+    resolve_links(tree, "")
     return rendered(tree, "markdown")
 
 
 def make_visible(tree: Tree) -> int:
-    """Remove what is not shown, and count the hidden parts that have text."""
-    tree.remove(UNSEEN)
+    """Remove what is not visible, and count the hidden parts that have text."""
+    tree.remove(INVISIBLE_TAGS)
     count = sum(1 for part in tree.select(_HIDDEN) if next(iter(part.stripped_strings), ""))
     tree.remove(_HIDDEN)
     return count
 
 
-def resolve(part: Tree | Element, base: str) -> None:
+def resolve_links(part: Tree | Element, base: str) -> None:
     """Make links absolute; only those that lead to the web stay links."""
     part.resolve_links(base)
     for link in part.select("a[href]"):
         href = (link.attr("href") or "").strip()
         if _WEB.match(href):
-            link.attrs["href"] = one_word(href)
+            link.attrs["href"] = escape_url(href)
         else:
             del link.attrs["href"]
 
 
 def rendered(part: Tree | Element, form: Format) -> str:
-    """A tree as it is shown; pictures are their words."""
+    """A tree as Markdown or plain text; pictures are their alternative texts."""
     from turbohtml import Markdown, PlainText
 
     if form == "text":
         text = part.to_text(PlainText(bullet="- ", table_cell_separator=" | "))
-        return tidy(text).strip()
+        return tidy_lines(text).strip()
     text = part.to_markdown(
         Markdown(
             images=Markdown.Images(mode="alt"),
@@ -151,10 +151,10 @@ def _normal(text: str) -> str:
     """No space at line ends and no more than one blank line, except inside code."""
     parts = re.split(r"(^```.*?^```)", text, flags=re.MULTILINE | re.DOTALL)
     for index in range(0, len(parts), 2):
-        parts[index] = tidy(parts[index])
+        parts[index] = tidy_lines(parts[index])
     return "".join(parts).strip()
 
 
-def tidy(text: str) -> str:
+def tidy_lines(text: str) -> str:
     """Text without space at the ends of lines, and with one empty line at most."""
     return _BLANKS.sub("\n\n", "\n".join(line.rstrip() for line in text.split("\n")))

@@ -75,13 +75,13 @@ _ENDINGS: Mapping[str, str] = {
     "rdf": "xml",
     "tab": "tsv",
 }
-OFFICE = frozenset(
+OFFICE_KINDS = frozenset(
     ("docx", "pptx", "xlsx", "doc", "ppt", "xls", "msg", "odt", "ods", "odp", "rtf", "epub")
 )
 """Kinds that need the extra `documents`."""
-BINARY = OFFICE | {"pdf"}
+BINARY_KINDS = OFFICE_KINDS | {"pdf"}
 """Kinds that nothing but a reader of documents can show."""
-TEXTUAL = frozenset(("ipynb", "eml", "csv", "tsv", "json", "xml", "rss", "atom", "html", "text"))
+TEXT_KINDS = frozenset(("ipynb", "eml", "csv", "tsv", "json", "xml", "rss", "atom", "html", "text"))
 _FAMILY = {"docx": "doc", "pptx": "ppt", "xlsx": "xls"}
 
 _PARTS = (
@@ -117,9 +117,9 @@ _MAIL = re.compile(
     rb"\r?\n){3}",
     re.IGNORECASE,
 )
-EDGE = 400_000
+EDGE_BYTES = 400_000
 """Bytes of both ends of an archive in which the names of its parts are looked for."""
-HEAD = 4096
+HEAD_BYTES = 4096
 
 
 def kind_of_document(data: bytes, name: str = "", media_type: str = "") -> str:
@@ -128,15 +128,15 @@ def kind_of_document(data: bytes, name: str = "", media_type: str = "") -> str:
     Unmistakable first bytes win over the media type, that over the ending of the name,
     and that over what a text looks like.
     """
-    head = data[:HEAD]
+    head = data[:HEAD_BYTES]
     labelled = labelled_kind(name, media_type)
-    sure = _sure(data, head, labelled)
+    sure = _kind_by_magic(data, head, labelled)
     if sure is not None:
         return sure
     if b"\0" in head and not head.startswith((b"\xff\xfe", b"\xfe\xff")):
         return ""
-    looks = _looks(head)
-    if labelled in TEXTUAL - {"text"}:
+    looks = _kind_by_content(head)
+    if labelled in TEXT_KINDS - {"text"}:
         # A feed is XML and a notebook is JSON; the more exact name is right.
         finer = {"xml": ("rss", "atom", "html"), "json": ("ipynb",), "html": ()}
         return looks if looks in finer.get(labelled, ()) else labelled
@@ -144,7 +144,7 @@ def kind_of_document(data: bytes, name: str = "", media_type: str = "") -> str:
 
 
 def labelled_kind(name: str = "", media_type: str = "") -> str:
-    """What a media type and a name say, the first before the second."""
+    """The kind by media type, else by the ending of the name."""
     base = media_type.partition(";")[0].strip().lower()
     if base in MEDIA_TYPES:
         return MEDIA_TYPES[base]
@@ -161,23 +161,26 @@ def is_document(what: str | bytes) -> bool:
             `files.content.kinds` has it ("PDF document").
     """
     if isinstance(what, bytes):
-        return kind_of_document(what) in BINARY
+        return kind_of_document(what) in BINARY_KINDS
     base = what.partition(";")[0].strip().lower()
-    if MEDIA_TYPES.get(base, base) in BINARY:
+    if MEDIA_TYPES.get(base, base) in BINARY_KINDS:
         return True
-    return base in _SPOKEN
+    return base in _LONG_NAMES
 
 
-_SPOKEN = {NAMES[kind].lower() for kind in BINARY} | {"old office document", "opendocument file"}
+_LONG_NAMES = {NAMES[kind].lower() for kind in BINARY_KINDS} | {
+    "old office document",
+    "opendocument file",
+}
 
 
-def _sure(data: bytes, head: bytes, labelled: str) -> str | None:
+def _kind_by_magic(data: bytes, head: bytes, labelled: str) -> str | None:
     if b"%PDF-" in head[:1024]:
         return "pdf"
     if head.startswith(_ZIP):
-        return _zipped(data)
+        return _archive_kind(data)
     if head.startswith(_OLE):
-        return _old(data, labelled)
+        return _compound_kind(data, labelled)
     if head.lstrip(b"\xef\xbb\xbf \r\n\t").startswith(b"{\\rtf"):
         return "rtf"
     if head.startswith(_IMAGES) or (head.startswith(b"RIFF") and head[8:12] == b"WEBP"):
@@ -185,27 +188,27 @@ def _sure(data: bytes, head: bytes, labelled: str) -> str | None:
     return None
 
 
-def _zipped(data: bytes) -> str:
+def _archive_kind(data: bytes) -> str:
     """The kind of a zip archive; the names of its parts stand at its end and at its start."""
     for sign, kind in _STORED:
         if sign in data[:200]:
             return kind
-    for edge in (data[-EDGE:], data[:EDGE]):
+    for edge in (data[-EDGE_BYTES:], data[:EDGE_BYTES]):
         for sign, kind in _PARTS:
             if b"PK" in edge and sign in edge:
                 return kind
     return ""
 
 
-def _old(data: bytes, labelled: str) -> str:
+def _compound_kind(data: bytes, labelled: str) -> str:
     """The kind of a compound file: its streams have names in UTF-16."""
     for stream, kind in _STREAMS:
         if stream.encode("utf-16-le") in data:
             return kind
-    return labelled if labelled in OFFICE else _FAMILY.get(labelled, "doc")
+    return labelled if labelled in OFFICE_KINDS else _FAMILY.get(labelled, "doc")
 
 
-def _looks(head: bytes) -> str:
+def _kind_by_content(head: bytes) -> str:
     text = head.lstrip(b"\xef\xbb\xbf \r\n\t")
     if text.startswith(b"{"):
         return "ipynb" if b'"nbformat"' in text or _is_notebook(text) else "json"

@@ -7,19 +7,13 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Self
 
-from toolcrib.core.errors import (
-    ConfigError,
-    TimedOut,
-    ToolError,
-    Unavailable,
-    UnsupportedContent,
-)
+from toolcrib.core.errors import ConfigError, TimedOut, ToolError, Unavailable, UnsupportedContent
 from toolcrib.documents.text import DocumentPage, DocumentText
 from toolcrib.execution.workers import Task, Workers
 from toolcrib.system.processes import Processes
 
 if TYPE_CHECKING:
-    from toolcrib.core.services import Services
+    from toolcrib.core.context import Services
     from toolcrib.core.settings import DocumentsConfig
 
 SMALLER_HINT = "Ask for fewer pages, or use a smaller document."

@@ -18,12 +18,12 @@ from toolcrib.documents.kinds import BY_MEDIA_TYPE, NAMES
 from toolcrib.documents.text import (
     DocumentPage,
     DocumentText,
-    bounded,
-    damaged,
+    damaged_error,
     first_heading,
-    selected,
+    page_numbers,
+    within_limits,
 )
-from toolcrib.files.content.encodings import load_codecs
+from toolcrib.files.content.kinds import load_codecs
 
 if TYPE_CHECKING:
     from xberg import ExtractedDocument
@@ -50,7 +50,7 @@ class OfficeArchive:
         try:
             self._zip = zipfile.ZipFile(io.BytesIO(data))
         except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError) as error:
-            raise damaged(name, str(error)) from None
+            raise damaged_error(name, str(error)) from None
         entries = self._zip.infolist()
         self.names: Sequence[str] = self._zip.namelist()
         size = sum(entry.file_size for entry in entries)
@@ -82,7 +82,7 @@ _PRESENTATION = "ppt/presentation.xml"
 _NUMBER = re.compile(r"(\d+)\.xml$")
 
 
-class Deck:
+class Presentation:
     """A presentation. `slides` are the names of its slides, as they are shown."""
 
     def __init__(self, archive: OfficeArchive) -> None:
@@ -114,7 +114,7 @@ class Deck:
         return ""
 
     def in_order(self, slide: str, text: str) -> str:
-        """The Markdown of a slide with each table after what stands before it there."""
+        """The Markdown of a slide with each table after the text that it follows on the slide."""
         blocks = text.strip().split("\n\n")
         tables = [block for block in blocks if block.startswith("|")]
         if not tables:
@@ -194,8 +194,8 @@ def _text(paragraph: ET.Element) -> str:
     return " ".join("".join(parts).split())
 
 
-ARCHIVES = frozenset(("docx", "pptx", "xlsx", "odt", "ods", "odp", "epub"))
-SHEETS = frozenset(("xlsx", "xls", "ods"))
+ARCHIVE_KINDS = frozenset(("docx", "pptx", "xlsx", "odt", "ods", "odp", "epub"))
+SHEET_KINDS = frozenset(("xlsx", "xls", "ods"))
 OLE_MAGIC = b"\xd0\xcf\x11\xe0"
 ENCRYPTED_STREAM = "EncryptedPackage".encode("utf-16-le")
 """The part of a compound file that holds an office file under a password."""
@@ -221,7 +221,7 @@ def prepare() -> None:
 
 
 def convert(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]:
-    """A document as `DocumentText`; `request` has its `kind` and the `pages` wanted.
+    """A document as `DocumentText`; `request` has its `kind` and the requested `pages`.
 
     Raises:
         UnsupportedContent: it is damaged, encrypted or something else.
@@ -231,17 +231,17 @@ def convert(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes
     kind, spec = request["kind"], request["pages"]
     if data.startswith(OLE_MAGIC) and ENCRYPTED_STREAM in data:
         raise _failure(kind, "encrypted")
-    archive = OfficeArchive(data, NAMES[kind]) if kind in ARCHIVES else None
+    archive = OfficeArchive(data, NAMES[kind]) if kind in ARCHIVE_KINDS else None
     found = _extracted(kind, data)
     pages, unit = _pages(kind, found, archive)
     warnings = [w.message for w in found.processing_warnings[:5]]
     wanted = pages
     if spec and unit:
-        numbers = set(selected(spec, len(pages), unit))
+        numbers = set(page_numbers(spec, len(pages), unit))
         wanted = [page for page in pages if page.number in numbers]
     elif spec:
         warnings.append(f"A {NAMES[kind]} has no fixed pages: all of it is given.")
-    pages_given, cut = bounded(wanted)
+    pages_given, cut = within_limits(wanted)
     meta = found.metadata
     metadata = {
         "author": ", ".join(meta.authors or [])[:300],
@@ -295,12 +295,11 @@ def _failure(kind: str, message: str) -> UnsupportedContent | TooLarge:
     low = message.lower()
     if "encrypt" in low or "password" in low:
         return UnsupportedContent(
-            f"The {NAMES[kind]} is encrypted.",
-            hint="Use a copy that was saved without a password.",
+            f"The {NAMES[kind]} is encrypted.", hint="Use a copy that was saved without a password."
         )
     if any(sign in low for sign in ("limit", "too large", "bomb", "exceed", "security")):
         return TooLarge(f"The {NAMES[kind]} is too large: {' '.join(message.split())[:200]}")
-    return damaged(NAMES[kind], message)
+    return damaged_error(NAMES[kind], message)
 
 
 def _pages(
@@ -308,8 +307,8 @@ def _pages(
 ) -> tuple[list[DocumentPage], str]:
     parts = found.pages or []
     if kind == "pptx" and archive is not None:
-        return _slides(found, Deck(archive)), "slide"
-    if kind in SHEETS and parts:
+        return _slides(found, Presentation(archive)), "slide"
+    if kind in SHEET_KINDS and parts:
         names = ((part.sheet_name or "").strip()[:300] for part in parts)
         return [
             DocumentPage(n, part.content.strip(), name)
@@ -320,7 +319,7 @@ def _pages(
     return [DocumentPage(1, _RULE.sub("", found.content).strip())], ""
 
 
-def _slides(found: ExtractedDocument, deck: Deck) -> list[DocumentPage]:
+def _slides(found: ExtractedDocument, deck: Presentation) -> list[DocumentPage]:
     """The slides in the order in which they are shown, each with its notes."""
     parts = {part.page_number: part.content for part in found.pages or []}
     texts = {name: parts.get(n, "") for n, name in enumerate(deck.stored, 1)}

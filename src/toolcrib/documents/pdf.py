@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from toolcrib.core.errors import TooLarge, UnsupportedContent
 from toolcrib.documents.kinds import NAMES
 from toolcrib.documents.text import (
-    MAX_TEXT,
+    MAX_TEXT_CHARS,
     DocumentPage,
     DocumentText,
-    damaged,
+    damaged_error,
     first_heading,
-    selected,
+    page_numbers,
 )
 
 if TYPE_CHECKING:
@@ -35,15 +35,15 @@ MAX_HEADING_CHARS = 150
 MIN_HEADING_RATIO = 1.15
 """A heading's letters are so many times those of the running text."""
 LEVELS = ((1.8, "#"), (1.35, "##"), (0.0, "###"))
-MARK = r"(?:[-\u2013\u2014•*▪◦‣·●○■]|\(?\d{1,3}[.)]|\(?[a-z][.)])"
+LIST_MARK = r"(?:[-\u2013\u2014•*▪◦‣·●○■]|\(?\d{1,3}[.)]|\(?[a-z][.)])"
 MAX_ITEMS = 300
-_ITEM = re.compile(rf"\s*({MARK})\s+(\S.*)")
+_ITEM = re.compile(rf"\s*({LIST_MARK})\s+(\S.*)")
 _BULLET = re.compile(r"[\u2013\u2014•*▪◦‣·●○■]")
 _STARS = re.compile(r"\*{1,3}|_{1,3}(?=\b)|\\")
 
 
 class FontSizes:
-    """The letters of a document. `add` spans of some pages first."""
+    """Sizes of the letters of a document, which tell headings. `add` spans of some pages first."""
 
     def __init__(self) -> None:
         self._sizes: Counter[float] = Counter()
@@ -81,7 +81,7 @@ class FontSizes:
         return "\n".join(lines)
 
     def _large(self, spans: Sequence[Any]) -> dict[str, float]:
-        """The lines of a page whose letters are large, by what they say."""
+        """The lines of a page whose letters are large: bare text to size."""
         if not self.body:
             return {}
         lines: dict[tuple[int, float], list[str]] = {}
@@ -110,7 +110,7 @@ def _parted(line: str, items: Sequence[re.Match[str]]) -> list[str]:
     cuts = set()
     for item in items:
         start = " ".join(item[2].split())[:40]
-        for found in re.finditer(rf"(?<=\s){MARK}\s+(?={re.escape(start)})", line):
+        for found in re.finditer(rf"(?<=\s){LIST_MARK}\s+(?={re.escape(start)})", line):
             cuts.add(found.start())
     edges = [0, *sorted(cuts - {0}), len(line)]
     parts = [line[a:b].strip() for a, b in pairwise(edges)]
@@ -132,7 +132,7 @@ _ODD = re.compile(r"[\x00-\x08\x0b-\x1f\ufffe\uffff]")
 
 
 def convert(request: dict[str, Any], data: bytes) -> DocumentText:
-    """A PDF by its pages; `request` has the `pages` wanted.
+    """A PDF by its pages; `request` has the requested `pages`.
 
     Raises:
         UnsupportedContent: it is damaged or encrypted.
@@ -154,7 +154,7 @@ class _PdfReader:
             )
         self.total = max(self.oxide_pages, len(self.pdfium) if self.pdfium else 0)
         if not self.total:
-            raise damaged(NAME)
+            raise damaged_error(NAME)
         self.warnings: list[str] = []
         if self.pdfium is None and not locked:
             self.warnings.append("The file is damaged: some of it may be missing.")
@@ -165,7 +165,7 @@ class _PdfReader:
         return int(count() if callable(count) else count)
 
     def _is_open(self) -> bool:
-        """Whether pdf-oxide can read what pypdfium2 wants a password for."""
+        """Whether pdf-oxide can read a file for which pypdfium2 needs a password."""
         oxide = self.oxide
         if oxide is None:
             return False
@@ -173,14 +173,14 @@ class _PdfReader:
         return any(_try(partial(oxide.extract_text, n), "") for n in first)
 
     def document(self, spec: str) -> DocumentText:
-        """The pages that are wanted, as many as the time allows."""
-        wanted = selected(spec, self.total)
+        """The requested pages, as many as the time allows."""
+        wanted = page_numbers(spec, self.total)
         self._measure()
         end = time.monotonic() + PAGES_SECONDS
         pages: list[DocumentPage] = []
         size, rest = 0, ""
         for number in wanted:
-            if pages and (time.monotonic() > end or size > MAX_TEXT):
+            if pages and (time.monotonic() > end or size > MAX_TEXT_CHARS):
                 rest = f"{number}-{wanted[-1]}"
                 self.warnings.append(
                     f"Only pages up to {pages[-1].number:,} of {self.total:,} were read: "
@@ -189,9 +189,9 @@ class _PdfReader:
                 break
             text = self._page(number - 1)
             size += len(text)
-            pages.append(DocumentPage(number, text[:MAX_TEXT]))
+            pages.append(DocumentPage(number, text[:MAX_TEXT_CHARS]))
         if self.pdfium is None and not any(page.text for page in pages):
-            raise damaged(NAME)
+            raise damaged_error(NAME)
         metadata = self._metadata()
         title = metadata.pop("title", "") or first_heading([page.text for page in pages])
         self._note_attached()
@@ -288,7 +288,7 @@ def render(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]
             raise TooLarge(f"Page {request['page']} has {width:,} x {height:,} pixels.")
         drawn = page.render(scale=scale, grayscale=True)
     except pypdfium2.PdfiumError as error:
-        raise damaged(NAME, str(error)) from None
+        raise damaged_error(NAME, str(error)) from None
     lines = memoryview(drawn.buffer).cast("B")
     rows = [
         bytes(lines[y * drawn.stride : y * drawn.stride + drawn.width]) for y in range(drawn.height)
@@ -303,7 +303,7 @@ def _open_in_oxide(data: bytes) -> PdfDocument | None:
 
 
 def _open_in_pdfium(data: bytes) -> tuple[Pdfium | None, bool]:
-    """The document, and whether it wants a password."""
+    """The document, and whether it needs a password."""
     import pypdfium2
 
     try:

@@ -10,8 +10,8 @@ from typing import Any, Self
 from toolcrib.core.errors import BadInput, UnsupportedContent
 from toolcrib.files.content.display import counted
 
-MAX_TEXT = 2_000_000
-"""Characters that are kept of a document."""
+MAX_TEXT_CHARS = 2_000_000
+"""Characters of a document at most; the rest is cut."""
 MAX_PAGES = 20_000
 NO_TEXT = "(no text)"
 _RANGE = re.compile(r"(\d{1,6})?\s*(-|\u2013|\.\.)?\s*(\d{1,6})?")
@@ -55,7 +55,7 @@ class DocumentText:
 
     @property
     def markdown(self) -> str:
-        """The whole text; pages stand under `## DocumentPage n`."""
+        """The whole text; pages are under `## Page n`."""
         return "\n\n".join(self.headed(page) for page in self.pages).strip()
 
     def headed(self, page: DocumentPage) -> str:
@@ -95,16 +95,15 @@ class DocumentText:
         return cls(**{**values, "pages": pages, "scanned": scanned, "warnings": warnings})
 
 
-def damaged(name: str, why: str = "") -> UnsupportedContent:
+def damaged_error(name: str, why: str = "") -> UnsupportedContent:
     """The error for a file that cannot be opened."""
     reason = f": {' '.join(why.split())[:200].rstrip('.')}" if why else ""
     return UnsupportedContent(
-        f"The {name} is damaged or incomplete{reason}.",
-        hint="Use another copy of the file.",
+        f"The {name} is damaged or incomplete{reason}.", hint="Use another copy of the file."
     )
 
 
-def selected(spec: str, total: int, unit: str = "page") -> list[int]:
+def page_numbers(spec: str, total: int, unit: str = "page") -> list[int]:
     """The pages that `3-5,9` or `7-` or `-2` means, in order and once each; all for nothing.
 
     Raises:
@@ -143,16 +142,18 @@ def first_heading(texts: Sequence[str]) -> str:
     return ""
 
 
-def bounded(pages: Sequence[DocumentPage]) -> tuple[tuple[DocumentPage, ...], list[str]]:
-    """As many pages as may be kept, the last one cut, and a warning where that is not all."""
+def within_limits(pages: Sequence[DocumentPage]) -> tuple[tuple[DocumentPage, ...], list[str]]:
+    """As many pages as the limits allow, the last one cut, and a warning where that is not all."""
     given: list[DocumentPage] = []
-    room = MAX_TEXT
+    room = MAX_TEXT_CHARS
     for page in pages:
         if len(page.text) > room or len(given) >= MAX_PAGES:
             if room > 0 and len(given) < MAX_PAGES:
                 given.append(DocumentPage(page.number, page.text[:room], page.name))
             size = sum(len(p.text) for p in pages)
-            return tuple(given), [f"Only the first {MAX_TEXT:,} of {size:,} characters are kept."]
+            return tuple(given), [
+                f"Only the first {MAX_TEXT_CHARS:,} of {size:,} characters are kept."
+            ]
         given.append(page)
         room -= len(page.text)
     return tuple(given), []

@@ -11,11 +11,11 @@ from email.message import EmailMessage
 from typing import Any, cast
 
 from toolcrib.core.errors import UnsupportedContent
-from toolcrib.documents.feeds import read_feed, written
-from toolcrib.documents.html_text import page
-from toolcrib.documents.text import MAX_TEXT, DocumentPage, DocumentText, first_heading
-from toolcrib.files.content.display import delimiter_of, laid_out, markdown_table, rows_of
-from toolcrib.files.content.encodings import charset_of
+from toolcrib.documents.feeds import format_feed, read_feed
+from toolcrib.documents.html_text import page_markdown
+from toolcrib.documents.text import MAX_TEXT_CHARS, DocumentPage, DocumentText, first_heading
+from toolcrib.files.content.display import delimiter_of, formatted_json, markdown_table, rows_of
+from toolcrib.files.content.kinds import charset_of
 from toolcrib.text.cleaner import one_line
 
 HEADERS = ("From", "To", "Cc", "Date", "Subject")
@@ -39,13 +39,13 @@ def convert_mail(data: bytes) -> DocumentText:
     return DocumentText(
         "eml",
         _header(message, "Subject"),
-        pages=(DocumentPage(1, text[:MAX_TEXT]),),
+        pages=(DocumentPage(1, text[:MAX_TEXT_CHARS]),),
         metadata={
             "from": _header(message, "From"),
             "date": _header(message, "Date"),
             "attachments": len(attached),
         },
-        warnings=("It was cut.",) if len(text) > MAX_TEXT else (),
+        warnings=("It was cut.",) if len(text) > MAX_TEXT_CHARS else (),
     )
 
 
@@ -76,7 +76,7 @@ def _content(part: EmailMessage) -> str:
     except LookupError:
         text = data.decode("utf-8", "replace")
     if part.get_content_type() == "text/html":
-        return page(text)
+        return page_markdown(text)
     return text.replace("\r\n", "\n").strip()
 
 
@@ -94,8 +94,8 @@ def _attached(message: EmailMessage) -> list[str]:
             continue
         raw = part.get_payload(decode=True)
         size = f", {len(raw):,} bytes" if isinstance(raw, bytes) else ""
-        text_shown = one_line(name or "(no name)", 200)
-        found.append(f"{text_shown} ({one_line(part.get_content_type(), 80)}{size})")
+        listed_name = one_line(name or "(no name)", 200)
+        found.append(f"{listed_name} ({one_line(part.get_content_type(), 80)}{size})")
     return found
 
 
@@ -133,9 +133,9 @@ def convert_notebook(data: bytes) -> DocumentText:
     return DocumentText(
         "ipynb",
         first_heading([text]),
-        pages=(DocumentPage(1, text[:MAX_TEXT]),),
+        pages=(DocumentPage(1, text[:MAX_TEXT_CHARS]),),
         metadata={"language": language, "cells": len(cells)},
-        warnings=("It was cut.",) if len(text) > MAX_TEXT else (),
+        warnings=("It was cut.",) if len(text) > MAX_TEXT_CHARS else (),
     )
 
 
@@ -205,7 +205,7 @@ MAX_ITEMS = 1_000
 
 
 def convert_text(request: dict[str, Any], data: bytes) -> DocumentText:
-    """A document that is text, by its `kind`; `charset` is what headers say of it.
+    """A document that is text, by its `kind`; `charset` is that of its headers.
 
     Raises:
         UnsupportedContent: the bytes are no text.
@@ -223,13 +223,13 @@ def convert_text(request: dict[str, Any], data: bytes) -> DocumentText:
         return DocumentText(kind, metadata={"encoding": encoding.label})
     found = READERS.get(kind, _text)(source, kind)
     size = sum(len(page.text) for page in found.pages)
-    cut = f"Only the first {MAX_TEXT:,} of {size:,} characters are kept."
+    cut = f"Only the first {MAX_TEXT_CHARS:,} of {size:,} characters are kept."
     return DocumentText(
         found.kind,
         found.title,
-        pages=tuple(DocumentPage(1, page.text[:MAX_TEXT]) for page in found.pages),
+        pages=tuple(DocumentPage(1, page.text[:MAX_TEXT_CHARS]) for page in found.pages),
         metadata={**found.metadata, "encoding": encoding.label},
-        warnings=(*found.warnings, *((cut,) if size > MAX_TEXT else ())),
+        warnings=(*found.warnings, *((cut,) if size > MAX_TEXT_CHARS else ())),
     )
 
 
@@ -269,8 +269,8 @@ def _json(source: str, kind: str) -> DocumentText:
     except (ValueError, RecursionError) as error:
         message = f"It is not valid JSON: {error}"[:200]
         return made(kind, source, "", f"{message.rstrip('.')}.", valid=False)
-    text, whole = laid_out(value, MAX_TEXT) or (source, True)
-    cut = () if whole else (f"Only the first {MAX_TEXT:,} characters are kept.",)
+    text, whole = formatted_json(value, MAX_TEXT_CHARS) or (source, True)
+    cut = () if whole else (f"Only the first {MAX_TEXT_CHARS:,} characters are kept.",)
     return made(kind, text, "", *cut, valid=True)
 
 
@@ -284,7 +284,7 @@ def _feed(source: str, kind: str) -> DocumentText:
     feed = read_feed(source, "", MAX_ITEMS, contents=True)
     if feed is None:
         return made("xml", source)
-    text, _ = written(feed, "markdown")
+    text, _ = format_feed(feed, "markdown")
     warnings = [f"The feed is not well formed, {feed.broken}."] if feed.broken else []
     if feed.total > MAX_ITEMS:
         warnings.append(f"Only the first {MAX_ITEMS:,} of {feed.total:,} items.")

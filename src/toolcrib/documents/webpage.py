@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from toolcrib.documents.text import MAX_TEXT, DocumentPage, DocumentText
-from toolcrib.files.content.encodings import load_codecs
+from toolcrib.documents.text import MAX_TEXT_CHARS, DocumentPage, DocumentText
+from toolcrib.files.content.kinds import load_codecs
 
 
 def prepare() -> None:
@@ -30,7 +30,7 @@ def convert(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes
     return DocumentText(
         "html",
         found.title or "",
-        pages=(DocumentPage(1, found.markdown[:MAX_TEXT]),),
+        pages=(DocumentPage(1, found.markdown[:MAX_TEXT_CHARS]),),
         metadata={name: value for name, value in known.items() if value},
         warnings=tuple(found.warnings),
     ).to_json(), b""

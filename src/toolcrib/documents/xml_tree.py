@@ -9,6 +9,9 @@ from html import escape
 from html.entities import html5
 from xml.parsers import expat
 
+# turbohtml's own XML and feeds do less: they stop at the first error and at every HTML entity,
+# and give neither namespaces nor `xml:base`, which damaged feeds and media extensions need.
+
 MAX_NODES = 100_000
 """Elements that are read; what follows is left out."""
 MAX_DEPTH = 200
@@ -78,7 +81,7 @@ def read_tree(source: str) -> Tree:
 
 
 class _TreeFull(Exception):
-    """There is more than is kept."""
+    """There are more elements than `MAX_NODES`."""
 
 
 class _XmlBuilder:

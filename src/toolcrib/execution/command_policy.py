@@ -14,8 +14,8 @@ from typing import Any
 from toolcrib.core.commands import covers
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import ToolError
-from toolcrib.core.policy import STRICTNESS, Decision
 from toolcrib.core.run_settings import CommandRule
+from toolcrib.core.tool import STRICTNESS, Decision
 from toolcrib.execution.shell_parser import ShellCommand, ShellScript, ShellWord, read_script, wraps
 from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.system.threads import in_thread

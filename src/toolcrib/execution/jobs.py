@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Self
 
 from toolcrib.core.call import ErrorInfo, Result
+from toolcrib.core.context import Services
 from toolcrib.core.errors import (
     ConfigError,
     Internal,
@@ -21,7 +22,6 @@ from toolcrib.core.errors import (
     TimedOut,
     ToolError,
 )
-from toolcrib.core.services import Services
 from toolcrib.core.tool import NONE, Right
 from toolcrib.execution import job_store
 from toolcrib.execution.job_store import JobView, Record, State, Update, pack

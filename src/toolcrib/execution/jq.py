@@ -1,4 +1,4 @@
-"""Running a jq program within bounds of time, memory, results and bytes."""
+"""The filter by jq: a program of it run within bounds of time, memory, results and bytes."""
 
 from __future__ import annotations
 

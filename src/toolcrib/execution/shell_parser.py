@@ -81,17 +81,7 @@ ANSI = re.compile(
     r"|(?P<oct>[0-7]{1,3})|c(?P<ctl>.)|(?P<one>.))",
     re.DOTALL,
 )
-ANSI_ONE = {
-    "a": "\a",
-    "b": "\b",
-    "e": "\x1b",
-    "E": "\x1b",
-    "f": "\f",
-    "n": "\n",
-    "r": "\r",
-    "t": "\t",
-    "v": "\v",
-}
+ANSI_ONE = dict(zip("abeEfnrtv", "\a\b\x1b\x1b\f\n\r\t\v", strict=True))
 LITERAL = {"word", "number", "raw_string", "ansi_c_string", "string"}
 
 

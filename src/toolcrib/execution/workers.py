@@ -48,7 +48,7 @@ from toolcrib.core.errors import (
 )
 
 if TYPE_CHECKING:
-    from toolcrib.core.services import Services
+    from toolcrib.core.context import Services
     from toolcrib.system.child import Process
     from toolcrib.system.processes import Processes
 

@@ -31,9 +31,8 @@ from toolcrib.core.errors import (
 )
 from toolcrib.files.changes.copies import MAX_TREE_ENTRIES, walk
 from toolcrib.files.content.display import printable
-from toolcrib.files.path_rules import fold, refusal
+from toolcrib.files.path_rules import Use, escaped, fold, refusal
 from toolcrib.files.paths import SafePath
-from toolcrib.files.protection import Use
 from toolcrib.files.trees import CHUNK_BYTES
 
 _READ_BYTES = 1_048_576
@@ -126,12 +125,12 @@ class Archive:
         """
         with _readable(), self._inner.stream(member.index) as stream:
             seen = 0
-            while piece := stream.read(_READ_BYTES):
-                seen += len(piece)
-                self._read += len(piece)
+            while chunk := stream.read(_READ_BYTES):
+                seen += len(chunk)
+                self._read += len(chunk)
                 if self._read > self._max_bytes:
-                    raise self._bomb()
-                yield piece
+                    raise self._too_much()
+                yield chunk
             if seen != member.size:
                 raise _unsafe(f"{member.name} has another size than the archive says")
 
@@ -146,21 +145,22 @@ class Archive:
                     hint="Nothing was unpacked. Ask for a smaller archive.",
                 )
             if kind not in ("file", "folder"):
-                raise _unsafe(f"{_escaped(name)} is {kind}")
+                raise _unsafe(f"{escaped(name)} is {kind}")
             plain = _plain_name(name)
             if not plain:  # the folder itself, as tar writes it
                 continue
             total += size
             if total > self._max_bytes:
-                raise self._bomb()
+                raise self._too_much()
             _refuse_duplicate(known, plain, kind)
             yield ArchiveMember(
                 plain, "file" if kind == "file" else "folder", size, mode, mtime, index
             )
 
-    def _bomb(self) -> TooLarge:
+    def _too_much(self) -> TooLarge:
         return TooLarge(
-            f"The archive unpacks to more than {self._max_bytes:,} bytes, far more than its own size.",
+            f"The archive unpacks to more than {self._max_bytes:,} bytes, "
+            "far more than its own size.",
             hint="Nothing was unpacked.",
         )
 
@@ -196,7 +196,7 @@ def _plain_name(name: str) -> str:
     elif any(len(part.encode("utf-8", "replace")) > MAX_NAME for part in plain.split("/")):
         reason = "it is too long"
     if reason:
-        raise _unsafe(f"the name {_escaped(name)}: {reason}")
+        raise _unsafe(f"the name {escaped(name)}: {reason}")
     return plain
 
 
@@ -207,7 +207,7 @@ class _Zip:
 
     def listed(self) -> Iterator[tuple[str, str, int, int | None, float]]:
         for info in self._infos:
-            # What zipfile has cut at a NUL or turned round is judged as it stands there.
+            # What zipfile has cut at a NUL or turned round is checked as it stands there.
             name = info.orig_filename
             bits = info.external_attr >> 16
             kind = _kind_of_mode(bits) if info.create_system == 3 and stat.S_IFMT(bits) else ""
@@ -215,7 +215,7 @@ class _Zip:
                 kind = "folder" if name.endswith("/") else "file"
             if info.flag_bits & 0x1:
                 raise UnsupportedContent(
-                    f"{_escaped(name)} is encrypted.", hint="Encrypted archives are not unpacked."
+                    f"{escaped(name)} is encrypted.", hint="Encrypted archives are not unpacked."
                 )
             mode = stat.S_IMODE(bits) & 0o777 if info.create_system == 3 and bits else None
             yield name, kind, info.file_size, mode, 0.0
@@ -277,7 +277,7 @@ class _GuardedZip(_Guarded):
 
 
 def _tar_bytes(file: BinaryIO, head: bytes) -> IO[bytes] | None:
-    """The tar in a file that starts like this, unpacked on the way; None for none."""
+    """The tar in a file that starts like this, unpacked while it is read; None for none."""
     if head.startswith(b"\x1f\x8b"):
         return cast("IO[bytes]", gzip.GzipFile(fileobj=file, mode="rb"))
     if head.startswith(b"BZh"):
@@ -374,10 +374,6 @@ def _damaged(error: Exception) -> BadInput:
 
 def _unsafe(what: str) -> BadInput:
     return BadInput(f"The archive is refused: {what}.", hint=UNSAFE_HINT)
-
-
-def _escaped(name: str) -> str:
-    return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in name[:200])
 
 
 Format = Literal["zip", "tar", "tar.gz", "tar.bz2", "tar.xz"]
@@ -507,8 +503,8 @@ class _Pipe:
         """Nothing waits here."""
 
     def take(self) -> Iterator[bytes]:
-        held, self._chunks = self._chunks, []
-        yield from held
+        written, self._chunks = self._chunks, []
+        yield from written
 
 
 def _zip(
@@ -531,39 +527,28 @@ def _zip(
             info.external_attr = (stat.S_IFREG | member.mode) << 16
             info.file_size = member.size
             with archive.open(info, "w", force_zip64=member.size > 1 << 31) as target:
-                for piece in _content(member, check):
-                    target.write(piece)
+                for chunk in _content(member, check):
+                    target.write(chunk)
                     yield from out.take()
             yield from out.take()
     yield from out.take()
 
 
-class _Compressor(Protocol):
-    def compress(self, data: bytes, /) -> bytes: ...
-
-    def flush(self) -> bytes: ...
-
-
-class _Plain:
-    def compress(self, data: bytes) -> bytes:
-        return data
-
-    def flush(self) -> bytes:
-        return b""
-
-
-def _compressor(form: Format) -> _Compressor:
+def _compressor(form: Format) -> tuple[Callable[[bytes], bytes], Callable[[], bytes]]:
+    """What compresses a chunk, and what gives the rest at the end."""
+    if form == "tar":
+        return bytes, bytes
     if form == "tar.gz":
-        return zlib.compressobj(6, zlib.DEFLATED, 31)
-    if form == "tar.bz2":
-        return bz2.BZ2Compressor()
-    return lzma.LZMACompressor(preset=3) if form == "tar.xz" else _Plain()
+        gzip_packer = zlib.compressobj(6, zlib.DEFLATED, 31)
+        return gzip_packer.compress, gzip_packer.flush
+    packer = bz2.BZ2Compressor() if form == "tar.bz2" else lzma.LZMACompressor(preset=3)
+    return packer.compress, packer.flush
 
 
 def _tar(
     form: Format, members: Sequence[PackedEntry], check: Callable[[], None]
 ) -> Iterator[bytes]:
-    packer = _compressor(form)
+    compress, flush = _compressor(form)
     for member in members:
         check()
         info = tarfile.TarInfo(member.name)
@@ -571,25 +556,25 @@ def _tar(
         info.size = member.size
         if member.kind == "folder":
             info.type = tarfile.DIRTYPE
-        yield packer.compress(info.tobuf(tarfile.PAX_FORMAT))
+        yield compress(info.tobuf(tarfile.PAX_FORMAT))
         if member.kind == "file":
-            for piece in _content(member, check):
-                yield packer.compress(piece)
-            yield packer.compress(bytes(-member.size % tarfile.BLOCKSIZE))
-    yield packer.compress(bytes(2 * tarfile.BLOCKSIZE))
-    yield packer.flush()
+            for chunk in _content(member, check):
+                yield compress(chunk)
+            yield compress(bytes(-member.size % tarfile.BLOCKSIZE))
+    yield compress(bytes(2 * tarfile.BLOCKSIZE))
+    yield flush()
 
 
 def _content(member: PackedEntry, check: Callable[[], None]) -> Iterator[bytes]:
     """A file's bytes, as many as were announced."""
     seen = 0
     with member.path.open_read() as handle:
-        while piece := handle.file.read(CHUNK_BYTES):
+        while chunk := handle.file.read(CHUNK_BYTES):
             check()
-            seen += len(piece)
+            seen += len(chunk)
             if seen > member.size:
                 break
-            yield piece
+            yield chunk
     if seen != member.size:
         raise Conflict(
             f"{member.path.display} is being changed by another program.",

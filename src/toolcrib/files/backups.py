@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import BinaryIO, Self
 
 from toolcrib.core.config import Config, data_folder
+from toolcrib.core.context import Services
 from toolcrib.core.errors import BadInput, NotFound, TooLarge, ToolError
-from toolcrib.core.services import Services
 from toolcrib.files.archives import (
     Archive,
     ArchiveLimits,
@@ -59,7 +59,7 @@ class BackupRestore:
     new: list[str]
     changed: list[str]
     same: int
-    plan: Step
+    step: Step
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,7 @@ class Backups:
         Args:
             name: of the backup.
             tool: who asks, for the log.
-            file: the backup, open as long as the plan is used.
+            file: the backup, open as long as the step is used.
             check: called between two steps.
 
         Raises:
@@ -136,14 +136,14 @@ class Backups:
             target = self._workspace.at(root, member.parts)
             if member.kind == "folder":
                 mode = None if member.mode is None else writable(member.mode)
-                found.plan.make_folder(target, mode=mode)
+                found.step.make_folder(target, mode=mode)
                 continue
             state = _compare(archive, member, target, check)
             same += state == "same"
             if state != "same":
                 (found.new if state == "new" else found.changed).append(member.name)
-                found.plan.write(target, _Member(archive, member), mode=member.mode)
-        return BackupRestore(found.new, found.changed, same, found.plan)
+                found.step.write(target, _Member(archive, member), mode=member.mode)
+        return BackupRestore(found.new, found.changed, same, found.step)
 
     def _root_of(self, name: str, file: BinaryIO) -> str:
         try:

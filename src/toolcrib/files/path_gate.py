@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
+import time
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -11,26 +14,23 @@ from heapq import nsmallest
 from itertools import islice
 from typing import Any
 
-from toolcrib.core.errors import (
-    BadInput,
-    NotFound,
-    PathDenied,
-    StorageFailure,
-    TooLarge,
-    ToolError,
-)
-from toolcrib.files.beneath import (
+from toolcrib.core.errors import BadInput, NotFound, PathDenied, StorageFailure, TooLarge, ToolError
+from toolcrib.files.handles import (
     READABLE,
     ROOTS_HINT,
+    Entry,
+    Handle,
     KernelOpener,
+    Leads,
     OpenEntry,
     Opener,
     Root,
+    WritePlace,
+    kind_of,
     open_root,
+    special_kind_name,
 )
-from toolcrib.files.handles import Entry, Handle, Leads, WritePlace, kind_of, special_kind_name
-from toolcrib.files.path_rules import parts_beneath
-from toolcrib.files.protection import HardLinks, Protection, Use
+from toolcrib.files.path_rules import Protection, Use, parts_beneath
 from toolcrib.files.suggestions import FolderName, MissingPath, guesses
 
 LISTS_HINT = (
@@ -56,13 +56,13 @@ class SafePath:
     """A place inside the workspace, existing or not.
 
     The methods block: a tool runs them in a thread. None of them opens by name what
-    was checked before; each finds the way anew beneath the root.
+    was checked before; each resolves the path anew beneath the root.
 
     Attributes:
         root: the folder that it lies beneath.
         parts: the names that lead there, without `..`; links in them are still links.
         base: how many parts the current directory of the conversation has, where it
-            lies on the way; -1 otherwise.
+            lies above; -1 otherwise.
     """
 
     root: Root
@@ -93,7 +93,7 @@ class SafePath:
     def granted(self) -> SafePath:
         """The same place, which may be written though its name is protected from that.
 
-        See `PathGate.granting`: only for what was judged by its content.
+        See `PathGate.granting`: only for what was checked by its content.
         """
         return replace(self, gate=self.gate.granting(self))
 
@@ -110,7 +110,7 @@ class SafePath:
         return self.ancestor(max(len(self.parts) - 1, 0))
 
     def ancestor(self, depth: int) -> SafePath:
-        """The folder on the way whose path has so many parts."""
+        """The folder above whose path has so many parts."""
         return self.at(self.parts[:depth])
 
     def at(self, parts: tuple[str, ...]) -> SafePath:
@@ -118,7 +118,7 @@ class SafePath:
         named = self.base >= 0 and parts[: self.base] == self.parts[: self.base]
         return SafePath(self.root, parts, self.gate, self.base if named else -1)
 
-    def relative_to(self, folder: SafePath) -> SafePath:
+    def named_from(self, folder: SafePath) -> SafePath:
         """The same place, to be named as from that folder where it lies beneath it."""
         depth = len(folder.parts)
         beneath = self.root == folder.root and self.parts[:depth] == folder.parts
@@ -190,12 +190,12 @@ class SafePath:
         return self.gate.place(self, whole=whole)
 
     def settled(self) -> SafePath:
-        """The same place with each link on the way to it followed, itself not.
+        """The same place with each link above it followed, itself not.
 
         What does not exist yet is taken as it is spelt.
 
         Raises:
-            PathDenied: the way leads outside, or through something that is no folder.
+            PathDenied: the path leads outside, or through something that is no folder.
         """
         for depth in range(len(self.parts) - 1, -1, -1):
             with suppress(NotFound), self.ancestor(depth).open() as handle:
@@ -215,13 +215,13 @@ class PathGate:
     def __init__(self, opener: Opener, protection: Protection) -> None:
         self._opener = opener
         self._protection = protection
-        self._twins = HardLinks(protection)
+        self._hard_links = HardLinks(protection)
         self.grants = False
 
     def granting(self, path: SafePath) -> PathGate:
         """The same, by which one path may be written though its name is protected from that.
 
-        Only for what was judged by its content: what git itself puts into a new repository.
+        Only for what was checked by its content: what git itself puts into a new repository.
         See `Protection.granting`.
         """
         starts = {path.root.real_parts, _names(path.root.name)}
@@ -266,7 +266,7 @@ class PathGate:
     def open_in(self, folder: Handle, names: str, path: SafePath) -> Handle | None:
         """Open a plain file beneath an open folder: quicker for many files than `open`.
 
-        What needs more words or a closer look is left to `open`: links on the way, second
+        What needs more words or a closer check is left to `open`: links in the path, second
         names, protected and missing files, systems without openat2.
 
         Args:
@@ -396,11 +396,7 @@ class PathGate:
             )
 
     def _entry(
-        self,
-        path: SafePath,
-        handle: Handle,
-        item: os.DirEntry[str],
-        barring: Callable[[str], str],
+        self, path: SafePath, handle: Handle, item: os.DirEntry[str], barring: Callable[[str], str]
     ) -> Entry | None:
         try:
             status = item.stat(follow_symlinks=False)
@@ -467,7 +463,7 @@ class PathGate:
 
     def second_name(self, path: SafePath, status: os.stat_result) -> str:
         """The pattern that protects another name of a file from reading; "" where none does."""
-        return self._twins.pattern(path.root.real, status)
+        return self._hard_links.pattern(path.root.real, status)
 
     def _refuse_second_name(self, path: SafePath, status: os.stat_result) -> None:
         pattern = self.second_name(path, status)
@@ -553,3 +549,72 @@ class PathGate:
             return []
         finally:
             os.close(fd)
+
+
+MAX_LINK_ENTRIES = 20_000
+"""Names looked at, those nearest to the root first."""
+LINK_SEARCH_SECONDS = 0.5
+"""How long the search may take."""
+LINK_CACHE_SECONDS = 2.0
+"""Seconds for which what was found is used again."""
+
+
+class HardLinks:
+    """Tells whether a file is a protected one under another name (a hard link).
+
+    Nothing in a file says what other names it has. So when a file with more than one name
+    is opened, the names beneath the root are searched for a protected one of the same file.
+    That is bounded and cached for a moment: a protected name beyond the bounds, outside
+    the root, or made within that moment is not noticed.
+    """
+
+    def __init__(self, protection: Protection) -> None:
+        self._protection = protection
+        self._known: dict[str, tuple[float, dict[tuple[int, int], str]]] = {}
+
+    def pattern(self, root: str, status: os.stat_result) -> str:
+        """The pattern that protects another name of a file beneath a root; "" for none.
+
+        Args:
+            root: absolute, without links.
+            status: that of the open file.
+        """
+        if status.st_nlink < 2 or not stat.S_ISREG(status.st_mode):
+            return ""
+        until, found = self._known.get(root, (0.0, {}))
+        if time.monotonic() > until:
+            found = dict(self._protected(root))
+            self._known[root] = (time.monotonic() + LINK_CACHE_SECONDS, found)
+        return found.get((status.st_dev, status.st_ino), "")
+
+    def _protected(self, root: str) -> Iterator[tuple[tuple[int, int], str]]:
+        """Device and inode of each protected file that has several names."""
+        top = tuple(part for part in root.split("/") if part)
+        folders: deque[tuple[tuple[str, ...], bool]] = deque([((), False)])
+        stop, seen = time.monotonic() + LINK_SEARCH_SECONDS, 0
+        while folders and seen < MAX_LINK_ENTRIES and time.monotonic() < stop:
+            parts, inherited = folders.popleft()
+            try:
+                # By name: what a race can add here is one more file that is not read.
+                with os.scandir("/".join((root.rstrip("/"), *parts)) or "/") as scan:
+                    entries = list(scan)
+            except OSError:
+                continue
+            seen += len(entries)
+            for entry in entries:
+                names = (*parts, entry.name)
+                depth = len(names) if inherited else 1
+                pattern = self._protection.match((*top, *names), depth, "read")
+                if entry.is_dir(follow_symlinks=False):
+                    folders.append((names, inherited or bool(pattern)))
+                elif pattern:
+                    yield from _linked(entry, pattern)
+
+
+def _linked(entry: os.DirEntry[str], pattern: str) -> Iterator[tuple[tuple[int, int], str]]:
+    try:
+        status = entry.stat(follow_symlinks=False)
+    except OSError:
+        return
+    if status.st_nlink > 1:
+        yield (status.st_dev, status.st_ino), pattern

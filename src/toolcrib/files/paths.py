@@ -12,14 +12,20 @@ from pathlib import Path
 from typing import Annotated, Self, TypeAlias
 
 from toolcrib.core.config import Config, data_folder, store_file, user_config_file
-from toolcrib.core.context import Ctx
+from toolcrib.core.context import Ctx, Services
 from toolcrib.core.errors import BadInput, NotConfigured, NotFound, PathDenied, ToolError
-from toolcrib.core.params import Param
-from toolcrib.core.services import Services
-from toolcrib.files.beneath import NO_ROOTS, ROOTS_HINT, Opener, Root, best_opener
+from toolcrib.core.tool import Param
+from toolcrib.files.handles import NO_ROOTS, ROOTS_HINT, Opener, Root, best_opener
 from toolcrib.files.path_gate import PathGate, SafePath
-from toolcrib.files.path_rules import MAX_CHARS, normal_parts, parts_beneath, refusal, tidied
-from toolcrib.files.protection import Protection
+from toolcrib.files.path_rules import (
+    MAX_CHARS,
+    Protection,
+    escaped,
+    normal_parts,
+    parts_beneath,
+    refusal,
+    tidied,
+)
 
 __all__ = ["EachPath", "RefusedPath", "SafePath", "Workspace", "WorkspacePath", "WritablePath"]
 
@@ -33,7 +39,7 @@ class Workspace:
     Args:
         roots: absolute paths; the first is where a conversation starts.
         protection: the names that are refused inside them too.
-        opener: how files are found beneath a root; None is the best way of this system.
+        opener: how files are found beneath a root; None is the best opener of this system.
     """
 
     def __init__(
@@ -113,7 +119,7 @@ class Workspace:
 
         Args:
             root: the real path of the root that it lay beneath, now perhaps another's.
-            parts: the way from there, without links.
+            parts: the names from there, without links.
         """
         found = self._locate(Root(root, root).real_path(parts))
         if found is None:
@@ -127,12 +133,11 @@ class Workspace:
     def _need_roots(self, wanted: str) -> None:
         if not self.roots:
             raise NotConfigured(
-                f"{wanted} cannot be used: no workspace is configured.",
-                hint=NO_ROOTS,
+                f"{wanted} cannot be used: no workspace is configured.", hint=NO_ROOTS
             )
 
     def _locate(self, absolute: str) -> tuple[Root, tuple[str, ...]] | None:
-        """The innermost root that holds a path, and the way from it."""
+        """The innermost root that holds a path, and the names from it."""
         found: list[tuple[Root, Sequence[str]]] = []
         for root in self.roots:
             for name in (root.name, root.real):
@@ -172,9 +177,8 @@ def _misspelt(text: str, reason: str) -> BadInput | PathDenied:
         return BadInput("The path is empty.", hint='"." is the current directory.')
     if len(text) > MAX_CHARS:
         return BadInput(f"The path has {len(text):,} characters, more than {MAX_CHARS:,}.")
-    display = "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in text[:200])
     return PathDenied(
-        f"Access denied: {display}: {reason}.",
+        f"Access denied: {escaped(text)}: {reason}.",
         hint='Write paths like "src/main.py", relative to the current directory.',
         rule="spelling",
     )
@@ -191,15 +195,19 @@ def own_places(config: Config) -> list[str]:
         places += [store.with_name(store.name + end) for end in STORE_ENDINGS]
     if file.parent.name == "toolcrib":
         places.append(file.parent)
-    absolute = [_plain(path) for path in places]
-    return list(dict.fromkeys([*absolute, *map(os.path.realpath, absolute)]))
+    return _spellings(places)
 
 
 def _hidden_places(config: Config) -> list[str]:
-    """What was kept of files: nobody reads it past the rules that held for them."""
+    """Stored contents of files: nobody reads them past the rules that held for those."""
     places = [data_folder() / "undo", data_folder() / "backups"]
     if config.backup.folder:
         places.append(Path(config.backup.folder).expanduser())
+    return _spellings(places)
+
+
+def _spellings(places: Iterable[Path]) -> list[str]:
+    """Absolute paths as they are written, and without links."""
     absolute = [_plain(path) for path in places]
     return list(dict.fromkeys([*absolute, *map(os.path.realpath, absolute)]))
 
@@ -278,13 +286,11 @@ WorkspacePath: TypeAlias = Annotated[
 """A path to read: inside the roots, and not protected from reading. It need not exist."""
 
 WritablePath: TypeAlias = Annotated[
-    SafePath,
-    Param(kind="path", check=resolve_writable, json_type="string"),
+    SafePath, Param(kind="path", check=resolve_writable, json_type="string")
 ]
 """A path to write: what is protected from reading or writing is refused."""
 
 EachPath: TypeAlias = Annotated[
-    SafePath | RefusedPath,
-    Param(kind="path", check=_resolve_each, json_type="string"),
+    SafePath | RefusedPath, Param(kind="path", check=_resolve_each, json_type="string")
 ]
 """For a list of paths to read of which one that is refused does not keep the others."""

@@ -15,10 +15,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from toolcrib.core.errors import ToolError
-from toolcrib.files.beneath import Root
 from toolcrib.files.changes.deltas import Delta
 from toolcrib.files.changes.step import Source
 from toolcrib.files.content.display import printable
+from toolcrib.files.handles import Root
 from toolcrib.files.path_rules import fold, parts_beneath
 from toolcrib.files.paths import SafePath
 from toolcrib.state.blobs import digest_of
@@ -39,7 +39,7 @@ Key = tuple[str, tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True)
 class BytesSource:
-    """A content in memory: what was judged is what is written."""
+    """A content in memory: what was checked is what is written."""
 
     data: bytes
 
@@ -54,7 +54,7 @@ class RunRepository:
 
     Attributes:
         top: its own folder, `.git` or `NAME.git`.
-        place: what is judged: the same, or one file in it.
+        place: what is checked: the same, or one file in it.
         why: what git could run of it, or where it leads; "" for nothing.
         config: its settings.
         added_settings: the names of what is new in the settings of one that was there.
@@ -168,22 +168,22 @@ class RunRepositories:
 
     def _trouble(self, found: RunRepository, delta: Delta) -> str:
         inner, after = _inner(found, delta), delta.after
-        shown, folded = printable("/".join(inner))[:100], _folded(inner)
+        display, folded = printable("/".join(inner))[:100], _folded(inner)
         if after is None or delta.before:
-            return f"{shown} was there"
+            return f"{display} was there"
         if after.kind not in ("file", "folder"):
-            return f"{shown} in it is {'a link' if after.kind == 'link' else 'no plain file'}"
+            return f"{display} in it is {'a link' if after.kind == 'link' else 'no plain file'}"
         if inner == (CONFIG,) and after.kind == "file":
             return self._settled(found, delta)
         if folded in ALTERNATES:
             return self._leads(delta)
         if folded[0] in LEGACY and len(inner) > 1:
-            return f"it has settings in {shown}"
+            return f"it has settings in {display}"
         if not _pattern(delta.path) or delta.path.gate.pattern(delta.path, "read"):
             return ""  # what must not be read is left out alone
         if _is_gits_own(inner):
-            return "" if (after.kind == "folder") == (len(inner) == 1) else f"it has {shown}"
-        return f"it has {'the hook ' if folded[0] == HOOKS else ''}{shown}"
+            return "" if (after.kind == "folder") == (len(inner) == 1) else f"it has {display}"
+        return f"it has {'the hook ' if folded[0] == HOOKS else ''}{display}"
 
     def _settled(self, found: RunRepository, delta: Delta) -> str:
         found.config = _content(delta.new, delta.after.digest if delta.after else "")
@@ -217,7 +217,7 @@ def without_hooks(paths: Collection[str]) -> list[str]:
     """Where the hooks of repositories would be that have no folder for them.
 
     Args:
-        paths: all names of a tree, each the way from its top.
+        paths: all names of a tree, each its path from the top.
     """
     return [
         f"{path}/{HOOKS}"
@@ -317,10 +317,7 @@ _CORE = (
     "quotepath",
 )
 _ALLOWED: dict[str, dict[str, Check]] = {
-    "core": {
-        "repositoryformatversion": re.compile(r"[01]\Z").match,
-        **dict.fromkeys(_CORE, _free),
-    },
+    "core": {"repositoryformatversion": re.compile(r"[01]\Z").match, **dict.fromkeys(_CORE, _free)},
     "extensions": {
         "objectformat": re.compile(r"sha1\Z|sha256\Z").match,
         "refstorage": re.compile(r"files\Z|reftable\Z").match,
@@ -388,7 +385,7 @@ class Setting:
 
 
 def is_plain_url(url: str, inside: Inside) -> bool:
-    """Whether git reaches it by a usual way of its own, or it is a path in the workspace."""
+    """Whether git reaches it by a usual transport of its own, or it is a path in the workspace."""
     if "@-" in url or "//-" in url or "::" in url:
         return False
     path = url.removeprefix("file://")

@@ -62,14 +62,10 @@ def guesses(path: Names, list_names: ListNames, count: int = 3) -> list[Names]:
     best = max(scored.values(), default=0.0)
     # Beside the very name in another folder, names that are merely like it only distract.
     candidates = [parts for parts, score in scored.items() if best < 1.0 or score >= 0.9]
-    order = sorted(candidates, key=lambda p: (-scored[p], -_shared(p, path), len(p), p))
+    order = sorted(
+        candidates, key=lambda p: (-scored[p], -SequenceMatcher(None, p, path).ratio(), len(p), p)
+    )
     return order[:count]
-
-
-def nearest(wanted: str, names: Iterable[str], count: int = 3) -> list[str]:
-    """Up to `count` names, best first; an equal stem counts as near as a small typo."""
-    scored = [(-score, name) for name, score in _alike(wanted, names, MIN_LOCAL_LIKENESS)]
-    return [name for _, name in sorted(scored)[:count]]
 
 
 def _mended(path: Names, list_names: ListNames) -> Iterator[tuple[Names, float]]:
@@ -115,10 +111,6 @@ def _elsewhere(path: Names, list_names: ListNames) -> Iterator[tuple[Names, floa
         folders += ((*above, name) for name in below if name.casefold() not in GENERATED_FOLDERS)
 
 
-def _shared(parts: Names, wanted: Names) -> float:
-    return SequenceMatcher(None, parts, wanted).ratio()
-
-
 def _alike(wanted: str, names: Iterable[str], minimum: float) -> Iterator[tuple[str, float]]:
     folded = fold(wanted)
     matcher = SequenceMatcher(None, b=folded)
@@ -160,7 +152,7 @@ class MissingPath(NotFound):
 
     @property
     def hint(self) -> str:
-        """What to do about it. The first look at it takes a while."""
+        """What to do about it. Reading it first takes a while."""
         self._guess()
         return self._hint
 

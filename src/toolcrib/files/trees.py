@@ -11,17 +11,16 @@ import stat
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, Self
+from typing import Any, Literal, Self
 
 from toolcrib.core.errors import Conflict, PathDenied, TooLarge, ToolError
-from toolcrib.files.beneath import READABLE
-from toolcrib.files.handles import Handle, WritePlace, fingerprint
+from toolcrib.files.handles import READABLE, Handle, WritePlace, fingerprint
 
 EntryKind = Literal["file", "folder", "link", "pipe", "other"]
 MAX_DEPTH = 200
 CHUNK_BYTES = 1_048_576
 ZERO_CHUNK = bytes(CHUNK_BYTES)
-"""A piece of a hole."""
+"""A chunk of a hole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,14 +28,14 @@ class EntryState:
     """One file, folder or link as it was.
 
     Attributes:
-        path: the way to it from the top of its tree; "" for the top itself.
+        path: its path from the top of its tree; "" for the top itself.
         kind: "pipe" can be made again, "other" (a socket, a device) cannot.
         mode: permission bits.
         mtime: when it was changed, in nanoseconds.
         owner: user and group.
         size: bytes.
         mark: its `fingerprint`.
-        digest: what it held, as `Blobs` names it; "" where that was not kept.
+        digest: what it held, as `Blobs` names it; "" where that was not stored.
         target: where a link leads, as written.
     """
 
@@ -110,20 +109,14 @@ class EntryState:
         return cls(path, kind, mode, mtime, (user, group), size, mark, digest, target)
 
 
-class ContentSink(Protocol):
-    """Takes a file's content."""
-
-    def __call__(self, size: int, chunks: Iterator[bytes]) -> str:
-        """Keep it and return its digest; "" where it is too large to be kept."""
-        ...
-
-
+ContentSink = Callable[[int, Iterator[bytes]], str]
+"""Takes size and content of a file; gives its digest, "" where it is too large to be stored."""
 Visit = Callable[[str, os.stat_result], None]
-"""Called for each entry of a tree with the way to it; raises to refuse the tree."""
+"""Called for each entry of a tree with its path from the top; raises to refuse the tree."""
 
 
 def entry_kind(mode: int) -> EntryKind:
-    """What kind of image a file of that mode has."""
+    """The kind of a file of that mode."""
     if stat.S_ISREG(mode):
         return "file"
     if stat.S_ISDIR(mode):
@@ -134,24 +127,24 @@ def entry_kind(mode: int) -> EntryKind:
 
 
 def skip_content(size: int, chunks: Iterator[bytes]) -> str:
-    """Keep nothing."""
+    """Store nothing."""
     del size, chunks
     return ""
 
 
 @dataclass(slots=True)
 class TreeReader:
-    """Takes images of trees.
+    """Reads the state of trees.
 
     Args:
-        keep: what is done with the content of files.
+        sink: what is done with the content of files.
         check: called between two steps.
         max_entries: how many entries a tree may have.
         visit: see `Visit`.
         skip: names that start like this are not looked at: they stand there for a moment.
     """
 
-    keep: ContentSink
+    sink: ContentSink
     check: Callable[[], None]
     max_entries: int = 100_000
     visit: Visit = lambda _path, _status: None
@@ -198,12 +191,12 @@ class TreeReader:
 
     def _file(self, folder: int, name: str, path: str) -> EntryState:
         status = os.stat(name, dir_fd=folder, follow_symlinks=False)
-        if self.keep is skip_content:
+        if self.sink is skip_content:
             return EntryState.of(status, path)
         fd = os.open(name, READABLE | os.O_NOFOLLOW, dir_fd=folder)
         try:
             status = os.fstat(fd)
-            digest = self.keep(status.st_size, chunks_of(fd, self.check))
+            digest = self.sink(status.st_size, chunks_of(fd, self.check))
             if fingerprint(os.fstat(fd)) != fingerprint(status):
                 raise FileNotFoundError(path)
         finally:
@@ -275,7 +268,7 @@ class TreeFolder:
 
     Attributes:
         fd: the folder, open until the next one is asked for.
-        prefix: the way to it from the top, ending in "/"; "" for the top.
+        prefix: its path from the top, ending in "/"; "" for the top.
         files: the names of its plain files, in order.
         folders: the names of its folders, in order. What is taken out is not gone into.
         modified: when a name in it last changed, in nanoseconds.

@@ -11,15 +11,15 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Literal, Self
 
+from toolcrib.core.context import Services
 from toolcrib.core.errors import BadInput, NotFound, ToolError, Unavailable
-from toolcrib.core.services import Services
 from toolcrib.files.path_rules import parts_beneath
 from toolcrib.files.paths import SafePath
 from toolcrib.files.writer import PREFIX
 from toolcrib.system.ids import plain_id, random_id
 
 MAX_EVENTS = 50
-"""Events kept of each watch."""
+"""Events that a watch remembers."""
 MAX_SESSION_WATCHES = 8
 """Watches of a session."""
 MAX_WATCHES = 32
@@ -67,7 +67,7 @@ class PathWatch:
             self.events.append(WatchEvent(self.count, time.time(), change, path))
 
     def unread(self) -> tuple[list[WatchEvent], int]:
-        """What nobody has read yet, oldest first, and how many of it were not kept."""
+        """What nobody has read yet, oldest first, and how many of it were dropped."""
         with self.lock:
             found = [event for event in self.events if event.number > self.read]
             lost = self.count - self.read - len(found)
@@ -110,7 +110,7 @@ class PathWatches:
         self._all[watch.id] = watch
         watch.thread.start()
         if not watch.ready.wait(START_SECONDS) or watch.ended:
-            self._end(watch)
+            self.stop(watch)
             why = watch.ended or "it took too long"
             raise Unavailable(
                 f"{path.display} cannot be watched: {why}.", hint="Watch a smaller folder."
@@ -141,9 +141,6 @@ class PathWatches:
 
     def stop(self, watch: PathWatch) -> None:
         """End one. It blocks for a moment."""
-        self._end(watch)
-
-    def _end(self, watch: PathWatch) -> None:
         self._all.pop(watch.id, None)
         watch.stop.set()
         if watch.thread is not None:
@@ -154,7 +151,7 @@ class PathWatches:
         for watch in self._all.values():
             watch.stop.set()
         for watch in tuple(self._all.values()):
-            await asyncio.to_thread(self._end, watch)
+            await asyncio.to_thread(self.stop, watch)
 
 
 def _run_watch(watch: PathWatch) -> None:
@@ -186,7 +183,7 @@ def _run_watch(watch: PathWatch) -> None:
                 watch.add_event("deleted", watch.path.display)
                 watch.ended = "what it watched is gone"
                 break
-    except Exception as error:  # noqa: BLE001 - told to whoever reads the watch
+    except Exception as error:  # noqa: BLE001 - reported to whoever reads the watch
         watch.ended = " ".join(str(error).split())[:200] or type(error).__name__
     finally:
         watch.ready.set()

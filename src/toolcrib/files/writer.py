@@ -14,14 +14,13 @@ from contextlib import suppress
 from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Protocol, Self, TypeAlias
+from typing import Any, Self, TypeAlias
 from urllib.parse import quote
 
 import platformdirs
 
 from toolcrib.core.errors import Conflict, NotFound, PathDenied, StorageFailure, ToolError
-from toolcrib.files.beneath import DESCRIPTORS, O_PATH, READABLE
-from toolcrib.files.handles import WritePlace, kind_of
+from toolcrib.files.handles import DESCRIPTORS, O_PATH, READABLE, WritePlace, kind_of
 from toolcrib.files.paths import SafePath
 from toolcrib.files.trees import CHUNK_BYTES, ZERO_CHUNK, EntryState
 
@@ -40,12 +39,8 @@ NO_NAMELESS = frozenset({errno.EOPNOTSUPP, errno.EISDIR, errno.ENOENT, errno.EIN
 NO_RENAMEAT2 = frozenset({errno.ENOSYS, errno.EINVAL, errno.EPERM, errno.EOPNOTSUPP})
 
 
-class ContentSource(Protocol):
-    """Gives back stored contents."""
-
-    def __call__(self, digest: str) -> Iterator[bytes]:
-        """The content of that digest."""
-        ...
+ContentSource = Callable[[str], Iterator[bytes]]
+"""Gives the stored content of a digest."""
 
 
 def staged_prefix(token: str) -> str:
@@ -72,13 +67,13 @@ def write_file(
     attributes: Attributes = (),
     flush: bool = True,
 ) -> os.stat_result:
-    """Write a whole new file and see it onto the disk; pieces of zeros become holes.
+    """Write a whole new file and see it onto the disk; chunks of zeros become holes.
 
     Args:
         folder: a descriptor of the folder.
         name: its name; nothing stands there.
         chunks: the content.
-        check: called between two pieces.
+        check: called between two chunks.
         mode: permission bits; None for the usual ones.
         mtime: nanoseconds; None for now.
         owner: user and group, kept as far as the system lets us.
@@ -152,20 +147,20 @@ def build_tree(
     *,
     flush: bool = True,
 ) -> os.stat_result:
-    """Make a whole tree again, the first image under `name`; a folder stands before its content."""
+    """Make a whole tree again, the first state under `name`; a folder stands before its content."""
     open_folders: list[tuple[EntryState, int]] = []
     try:
-        for image in tree:
+        for state in tree:
             check()
-            above = image.path.rpartition("/")[0]
+            above = state.path.rpartition("/")[0]
             while len(open_folders) > 1 and open_folders[-1][0].path != above:
                 _finish_folder(*open_folders.pop())
             inside = open_folders[-1][1] if open_folders else folder
-            last = image.path.rpartition("/")[2] or name
-            _build(inside, last, image, fetch, check, flush=flush)
-            if image.kind == "folder":
+            last = state.path.rpartition("/")[2] or name
+            _build(inside, last, state, fetch, check, flush=flush)
+            if state.kind == "folder":
                 flags = READABLE | os.O_DIRECTORY | os.O_NOFOLLOW
-                open_folders.append((image, os.open(last, flags, dir_fd=inside)))
+                open_folders.append((state, os.open(last, flags, dir_fd=inside)))
         while open_folders:
             _finish_folder(*open_folders.pop())
     finally:
@@ -177,40 +172,40 @@ def build_tree(
 def _build(
     folder: int,
     name: str,
-    image: EntryState,
+    state: EntryState,
     fetch: ContentSource,
     check: Callable[[], None],
     *,
     flush: bool,
 ) -> None:
-    if image.kind == "folder":
+    if state.kind == "folder":
         os.mkdir(name, 0o700, dir_fd=folder)
-    elif image.kind == "link":
-        os.symlink(image.target, name, dir_fd=folder)
+    elif state.kind == "link":
+        os.symlink(state.target, name, dir_fd=folder)
         with suppress(OSError, NotImplementedError):
-            os.chown(name, *image.owner, dir_fd=folder, follow_symlinks=False)
-        os.utime(name, ns=(image.mtime, image.mtime), dir_fd=folder, follow_symlinks=False)
-    elif image.kind == "pipe":
-        os.mkfifo(name, image.mode, dir_fd=folder)
+            os.chown(name, *state.owner, dir_fd=folder, follow_symlinks=False)
+        os.utime(name, ns=(state.mtime, state.mtime), dir_fd=folder, follow_symlinks=False)
+    elif state.kind == "pipe":
+        os.mkfifo(name, state.mode, dir_fd=folder)
     else:
         write_file(
             folder,
             name,
-            fetch(image.digest),
+            fetch(state.digest),
             check,
-            mode=image.mode,
-            mtime=image.mtime,
-            owner=image.owner,
+            mode=state.mode,
+            mtime=state.mtime,
+            owner=state.owner,
             flush=flush,
         )
 
 
-def _finish_folder(image: EntryState, fd: int) -> None:
+def _finish_folder(state: EntryState, fd: int) -> None:
     """After its content was made, which moved its time."""
     try:
-        own(fd, image.owner)
-        os.fchmod(fd, image.mode)
-        os.utime(fd, ns=(image.mtime, image.mtime))
+        own(fd, state.owner)
+        os.fchmod(fd, state.mode)
+        os.utime(fd, ns=(state.mtime, state.mtime))
     finally:
         os.close(fd)
 

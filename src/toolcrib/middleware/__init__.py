@@ -7,12 +7,11 @@ as a job is shaped as well.
 
 from __future__ import annotations
 
-from toolcrib.core.pipeline import Middleware
-from toolcrib.middleware.errors import errors
+from toolcrib.core.call import Middleware
+from toolcrib.middleware.errors import errors, recovery
 from toolcrib.middleware.history import history
 from toolcrib.middleware.limits import limits
 from toolcrib.middleware.policy import policy
-from toolcrib.middleware.recovery import recovery
 from toolcrib.middleware.shape import shape
 from toolcrib.middleware.validate import validate
 

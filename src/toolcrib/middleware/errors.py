@@ -1,13 +1,17 @@
-"""The only place where an exception becomes a result, and where notes are added to it."""
+"""Errors: where an exception becomes a result; and recovery before the first call."""
 
 from __future__ import annotations
 
+import asyncio
 import sys
-from dataclasses import replace
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import Self
 
-from toolcrib.core.call import Call, ErrorInfo, Result, well_formed
-from toolcrib.core.errors import Internal, as_tool_error
-from toolcrib.core.pipeline import Proceed
+from toolcrib.core.call import Call, ErrorInfo, Proceed, Result, well_formed
+from toolcrib.core.context import Services
+from toolcrib.core.errors import Internal, ToolError, as_tool_error
+from toolcrib.core.tool import READ, WRITE
 from toolcrib.text.cleaner import clean
 
 
@@ -26,3 +30,38 @@ async def errors(call: Call, proceed: Proceed) -> Result:
     call.ctx.warnings.clear()
     text = well_formed("\n".join([result.text, *notes] if result.text else notes))
     return result if text == result.text else replace(result, text=text)
+
+
+# Before the first call that sees files: what a process left in the middle is put right.
+
+
+@dataclass(slots=True)
+class Recovery:
+    """A service: whether that was done in this toolbox."""
+
+    done: bool = False
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    @classmethod
+    def open(cls, services: Services) -> Self:
+        """Nothing was looked at yet."""
+        del services
+        return cls()
+
+
+async def recovery(call: Call, proceed: Proceed) -> Result:
+    """Let no call see a tree that is half changed since the process before was killed."""
+    state = call.ctx.use(Recovery)
+    if not state.done and call.tool.rights & (READ | WRITE):
+        async with state.lock:
+            if not state.done:
+                await _recover(call)
+                state.done = True
+    return await proceed(call)
+
+
+async def _recover(call: Call) -> None:
+    from toolcrib.files.changes.changes import Changes
+
+    with suppress(ToolError):  # a store that cannot be used is told by whoever needs it
+        await call.ctx.use(Changes).recover()

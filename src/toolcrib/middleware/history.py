@@ -9,9 +9,8 @@ import time
 import traceback
 from collections.abc import Mapping
 
-from toolcrib.core.call import Call, Result, well_formed
+from toolcrib.core.call import Call, Proceed, Result, well_formed
 from toolcrib.core.errors import Internal, as_tool_error
-from toolcrib.core.pipeline import Proceed
 from toolcrib.state.history import Entry, History
 from toolcrib.state.redaction import redact
 from toolcrib.text.tokens import estimate
@@ -70,7 +69,7 @@ def _arguments(call: Call) -> str:
     if not isinstance(given, Mapping):
         given = {} if given is None else {"arguments": given}
     try:
-        kept = redact(given, call.ctx.config.history.argument_chars)
-        return well_formed(json.dumps(kept, ensure_ascii=False, default=str))
+        redacted = redact(given, call.ctx.config.history.argument_chars)
+        return well_formed(json.dumps(redacted, ensure_ascii=False, default=str))
     except (ValueError, RecursionError):
         return "{}"

@@ -10,17 +10,15 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass, field, replace
 from typing import Self
 
-from toolcrib.core.call import Call, Next, Result
-from toolcrib.core.context import Caller, Notify, Progress
+from toolcrib.core.call import Call, Next, Proceed, Result
+from toolcrib.core.context import Caller, Notify, Progress, Services
 from toolcrib.core.errors import Busy, TimedOut
-from toolcrib.core.pipeline import Proceed
-from toolcrib.core.services import Services
 from toolcrib.core.tool import NONE, Tool
 from toolcrib.execution.jobs import Jobs
 
 HEARTBEAT = 10.0
 """Seconds without a word after which the caller is told that the work goes on."""
-KEPT_CHARS = 64_000
+MAX_PROGRESS_CHARS = 64_000
 """Characters of what was told that a job begins with."""
 TITLE_CHARS = 80
 
@@ -30,7 +28,7 @@ class Places:
     """A service: the places in which calls run. Tools without any right need none."""
 
     total: int
-    most_waiting: int
+    max_waiting: int
     running: asyncio.Semaphore
     per_tool: dict[str, asyncio.Semaphore] = field(default_factory=dict)
     waiting: int = 0
@@ -51,7 +49,7 @@ class Places:
         if tool.rights == NONE:
             yield
             return
-        if self.waiting >= self.most_waiting:
+        if self.waiting >= self.max_waiting:
             raise Busy(f"{self.total} calls are running and {self.waiting} are waiting.")
         async with contextlib.AsyncExitStack() as held:
             self.waiting += 1
@@ -70,20 +68,20 @@ class _Relay:
     """Carries progress to the caller, and to the job once the caller has gone.
 
     Attributes:
-        told: the last messages so far, for a job that they become the beginning of.
+        messages: the last messages so far, for a job that they become the beginning of.
     """
 
     notify: Notify | None
     last: float = field(default_factory=time.monotonic)
-    told: deque[str] = field(default_factory=deque)
-    _kept: int = 0
+    messages: deque[str] = field(default_factory=deque)
+    _chars: int = 0
 
     async def __call__(self, progress: Progress) -> None:
         """Tell what a tool says."""
-        self.told.append(progress.message)
-        self._kept += len(progress.message)
-        while self._kept > KEPT_CHARS and len(self.told) > 1:
-            self._kept -= len(self.told.popleft())
+        self.messages.append(progress.message)
+        self._chars += len(progress.message)
+        while self._chars > MAX_PROGRESS_CHARS and len(self.messages) > 1:
+            self._chars -= len(self.messages.popleft())
         await self.tell(progress)
 
     async def tell(self, progress: Progress) -> None:
@@ -163,8 +161,8 @@ async def _hand_over(call: Call, work: asyncio.Task[Result], relay: _Relay, ran:
     async def to_job(progress: Progress) -> None:
         job.write(f"{progress.message}\n")
 
-    job.write("".join(f"{message}\n" for message in relay.told))
-    relay.told.clear()
+    job.write("".join(f"{message}\n" for message in relay.messages))
+    relay.messages.clear()
     relay.notify = to_job
     return Result(
         text=f"{call.tool.name} is still running and goes on as job {job.id}.",
@@ -175,5 +173,5 @@ async def _hand_over(call: Call, work: asyncio.Task[Result], relay: _Relay, ran:
 
 def _title(call: Call) -> str:
     """What a person would call it: the command, else the name of the tool."""
-    said = call.arguments.get("command") if isinstance(call.arguments, dict) else None
-    return " ".join(str(said or "").split())[:TITLE_CHARS] or call.tool.name
+    command = call.arguments.get("command") if isinstance(call.arguments, dict) else None
+    return " ".join(str(command or "").split())[:TITLE_CHARS] or call.tool.name

@@ -7,12 +7,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeVar
 
-from toolcrib.core.call import Call, Next, Result
+from toolcrib.core.call import Call, Next, Proceed, Result
 from toolcrib.core.context import room_in
 from toolcrib.core.errors import StorageFailure
-from toolcrib.core.pipeline import Proceed
 from toolcrib.core.tool import NET
-from toolcrib.middleware.links import remember_shown
+from toolcrib.middleware.policy import remember_links
 from toolcrib.state.results import Results
 from toolcrib.text.cleaner import clean
 from toolcrib.text.fence import fence
@@ -30,7 +29,7 @@ async def shape(call: Call, proceed: Proceed) -> Result:
     result = await proceed(call)
     if (result.source and not result.fenced) or call.tool.rights & NET:
         result = replace(result, text=await _clean(call, result.text))
-    remember_shown(call, result)
+    remember_links(call, result)
     budget = call.ctx.budget(call.tool.name, result.max_tokens)
     # A character is hardly ever more than one token, so short texts need no count.
     tokens = result.tokens

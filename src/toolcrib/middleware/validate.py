@@ -1,15 +1,284 @@
-"""Arguments are made to fit or refused, with the right names."""
+"""Validation: what a caller sent becomes checked arguments, or is refused with the right names."""
 
 from __future__ import annotations
 
+import inspect
+import json
+import math
+import re
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal, get_args, get_origin, is_typeddict
 
-from toolcrib.core.arguments import bind, usage
-from toolcrib.core.call import Call, Result
+from toolcrib.core.call import Call, Proceed, Result, well_formed
+from toolcrib.core.compat import compat_tables
+from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, TooLarge
-from toolcrib.core.pipeline import Proceed
+from toolcrib.core.names import nearest, plain
+from toolcrib.core.tool import Parameter, Tool, record_fields
+
+# Forgiving in form, strict in meaning. Accepted: declared aliases, other cases and dashes in
+# names, "3" and "3,000" for numbers, "true" for true, one value where a list is wanted, JSON
+# inside a string, null for an optional parameter, the arguments of other systems (tables and a
+# tool's argument adapter), unknown names without a value, and a model's remarks. Refused, with
+# the right names: anything else unknown, and what is out of range.
+
+MAX_ITEMS = 1000
+LARGEST = 2**53
+"""Beyond this, JSON numbers are not the same everywhere."""
+REMARKS = {"explanation", "instruction", "reason", "reasoning", "thought"}
+"""Why a model makes a call: hosts teach it to say so, and no tool needs it."""
+GROUPED = re.compile(r"-?[0-9]{1,3}(,[0-9]{3})+")
+"""A number as results show it."""
+TRUE = {"true", "yes", "on", "1"}
+FALSE = {"false", "no", "off", "0"}
+NOTHING: Mapping[str, Any] = {}
+
+
+async def bind(
+    tool: Tool, given: Any, ctx: Ctx, implied: Mapping[str, Any] = NOTHING
+) -> dict[str, Any]:
+    """The keyword arguments for the tool's function.
+
+    `given` is an object, the same as JSON text, or None for no arguments. `implied` holds
+    where it has nothing for a parameter.
+
+    Raises:
+        BadInput: broken JSON, an unknown or missing argument, a value that does not fit.
+    """
+    named = {**implied, **rename(tool, _as_mapping(tool, given))}
+    bound: dict[str, Any] = {}
+    for parameter in tool.parameters:
+        value = named.get(parameter.name)
+        if value is None:
+            if parameter.required:
+                raise _missing(tool, parameter)
+            bound[parameter.name] = parameter.default
+            continue
+        bound[parameter.name] = await _checked(parameter, _coerce(parameter, value), ctx)
+    return bound
+
+
+def _as_mapping(tool: Tool, given: Any) -> Mapping[str, Any]:
+    if isinstance(given, str):
+        try:
+            given = json.loads(given) if given.strip() else {}
+        except (ValueError, RecursionError) as error:
+            raise BadInput(
+                f"The arguments of {tool.name} are not valid JSON: {error}.", hint=usage(tool)
+            ) from None
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise BadInput(f"The arguments of {tool.name} must be a JSON object.", hint=usage(tool))
+    return given
+
+
+def rename(tool: Tool, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments under their canonical names, still unchecked.
+
+    Raises:
+        BadInput: a name that the tool does not know, or one given twice.
+    """
+    names = {plain(alias): name for alias, name in tool.argument_aliases.items()}
+    names |= {plain(p.name): p.name for p in tool.parameters}
+    spelt = {plain(name): name for name in given}
+    named: dict[str, Any] = {}
+    for name, value in _understood(tool, given):
+        known = names.get(name)
+        if known is None and name not in REMARKS:
+            known = compat_tables().parameters.get(tool.name, {}).get(name)
+        if known is None:
+            if name in REMARKS or value is None or value in ("", [], {}):
+                continue
+            if name in compat_tables().ignored.get(tool.name, ()):
+                continue
+            raise _unknown(tool, spelt.get(name, name))
+        if known in named and named[known] != value:
+            raise BadInput(f"{tool.name}: '{known}' was given twice with different values.")
+        named[known] = value
+    return named
+
+
+def _understood(tool: Tool, given: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """What was given under plain names, said as this tool says it."""
+    offered = [(plain(name), value) for name, value in given.items()]
+    if tool.argument_adapter is None or len({name for name, _ in offered}) < len(offered):
+        return offered
+    adapted = dict(offered)
+    tool.argument_adapter(adapted)
+    return list(adapted.items())
+
+
+def usage(tool: Tool) -> str:
+    """The parameters in one line, as an error shows them."""
+    text = [p.name if p.required else f"{p.name}?" for p in tool.parameters]
+    return f"{tool.name} takes: {', '.join(text) or 'no arguments'}."
+
+
+def _unknown(tool: Tool, name: str) -> BadInput:
+    near = nearest(name, (p.name for p in tool.parameters), count=1, least=0.6)
+    guess = f"Did you mean '{near[0]}'? " if near else ""
+    return BadInput(f"{tool.name} has no argument '{str(name)[:80]}'.", hint=guess + usage(tool))
+
+
+def _missing(tool: Tool, parameter: Parameter) -> BadInput:
+    choices = get_args(parameter.type) if get_origin(parameter.type) is Literal else ()
+    adapted = f"one of {', '.join(map(str, choices))}" if choices else parameter.meta.description
+    described = f" ({adapted})" if adapted else ""
+    return BadInput(f"{tool.name} needs '{parameter.name}'{described}.", hint=usage(tool))
+
+
+def _wrong(parameter: Parameter, wanted: str, value: Any) -> BadInput:
+    try:
+        text = json.dumps(value, ensure_ascii=False, default=str)
+    except (ValueError, RecursionError):
+        text = "that"
+    text = text if len(text) <= 80 else f"{text[:77]}..."
+    return BadInput(f"'{parameter.name}' must be {wanted}, not {text}.")
+
+
+def _coerce(parameter: Parameter, value: Any) -> Any:
+    kind = parameter.type
+    if parameter.meta.kind == "any":
+        return value
+    if parameter.meta.kind == "json":
+        return _as_object(parameter, value)
+    if parameter.is_list:
+        item, values = parameter.item, _as_list(value)
+        if len(values) > MAX_ITEMS:
+            raise BadInput(f"'{parameter.name}' may have {MAX_ITEMS:,} items, not {len(values):,}.")
+        return [_coerce(item, given) for given in values]
+    if get_origin(kind) is Literal:
+        return _as_choice(parameter, value)
+    if is_typeddict(kind):
+        return _as_record(parameter, value)
+    if kind is bool:
+        return _as_bool(parameter, value)
+    if kind in (int, float):
+        return _as_number(parameter, value)
+    return _as_text(parameter, value)
+
+
+def _as_text(parameter: Parameter, value: Any) -> str:
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise _wrong(parameter, "a string", value)
+    try:
+        return well_formed(str(value))
+    except ValueError:
+        raise _wrong(parameter, "a string", "a number of that size") from None
+
+
+def _as_bool(parameter: Parameter, value: Any) -> bool:
+    word = str(value).strip().lower()
+    if word in TRUE:
+        return True
+    if word in FALSE:
+        return False
+    raise _wrong(parameter, "true or false", value)
+
+
+def _as_number(parameter: Parameter, value: Any) -> int | float:
+    wanted = "a whole number" if parameter.type is int else "a number"
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise _wrong(parameter, wanted, value)
+    if isinstance(value, str) and GROUPED.fullmatch(value.strip()):
+        value = value.replace(",", "")
+    try:
+        number = value if isinstance(value, int) else float(value)
+    except ValueError:
+        raise _wrong(parameter, wanted, value) from None
+    if isinstance(number, float) and not math.isfinite(number):
+        raise _wrong(parameter, wanted, str(value))
+    if parameter.type is int:
+        if number != int(number):
+            raise _wrong(parameter, wanted, value)
+        number = int(number)
+    if abs(number) > LARGEST:
+        raise _wrong(parameter, "smaller", "a number of that size")
+    low, high = parameter.meta.minimum, parameter.meta.maximum
+    if (low is not None and number < low) or (high is not None and number > high):
+        raise _wrong(parameter, _range(low, high), value)
+    return number
+
+
+def _range(low: float | None, high: float | None) -> str:
+    if low is None:
+        return f"at most {high:g}"
+    if high is None:
+        return f"at least {low:g}"
+    return f"from {low:g} to {high:g}"
+
+
+def _as_choice(parameter: Parameter, value: Any) -> Any:
+    choices = get_args(parameter.type)
+    for choice in choices:
+        if str(value).strip().lower() == str(choice).lower():
+            return choice
+    raise _wrong(parameter, f"one of {', '.join(map(str, choices))}", value)
+
+
+def _as_list(value: Any) -> list[Any]:
+    if isinstance(value, str):
+        decoded = _json_inside(value)
+        return decoded if isinstance(decoded, list) else [value]
+    if isinstance(value, list | tuple):
+        return list(value)
+    return [value]
+
+
+def _as_object(parameter: Parameter, value: Any) -> Any:
+    if isinstance(value, str):
+        try:
+            value = json.loads(value) if value.strip() else {}
+        except (ValueError, RecursionError) as error:
+            raise BadInput(f"'{parameter.name}' is not valid JSON: {error}.") from None
+    if not isinstance(value, dict):
+        raise _wrong(parameter, "a JSON object", value)
+    return value
+
+
+def _as_record(parameter: Parameter, value: Any) -> dict[str, Any]:
+    value = _json_inside(value) if isinstance(value, str) else value
+    if not isinstance(value, dict):
+        raise _wrong(parameter, "an object", value)
+    known = {f.name: f for f in record_fields(parameter.type)}
+    names = {plain(a): f.name for f in known.values() for a in (*f.meta.aliases, f.name)}
+    record = {}
+    for given, item in value.items():
+        name = names.get(plain(given))
+        if name is None:
+            raise BadInput(
+                f"'{parameter.name}' has no field '{given}'.", hint=f"Fields: {', '.join(known)}."
+            )
+        if item is not None or known[name].required:
+            record[name] = _coerce(known[name], item)
+    for name, field in known.items():
+        if field.required and name not in record:
+            raise BadInput(f"'{parameter.name}' needs the field '{name}'.")
+    return record
+
+
+def _json_inside(text: str) -> Any:
+    if not text.lstrip().startswith(("[", "{")):
+        return text
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+
+
+async def _checked(parameter: Parameter, value: Any, ctx: Ctx) -> Any:
+    if parameter.is_list:
+        item = parameter.item
+        return [await _checked(item, given, ctx) for given in value]
+    if is_typeddict(parameter.type):
+        known = {f.name: f for f in record_fields(parameter.type)}
+        return {name: await _checked(known[name], item, ctx) for name, item in value.items()}
+    if parameter.meta.check is None:
+        return value
+    checked = parameter.meta.check(value, ctx)
+    return await checked if inspect.isawaitable(checked) else checked
 
 
 async def validate(call: Call, proceed: Proceed) -> Result:
@@ -26,7 +295,7 @@ async def validate(call: Call, proceed: Proceed) -> Result:
             hint="Send less at a time, or raise limits.max_argument_chars.",
         )
     try:
-        bound = await bind(call.tool, call.arguments, call.ctx)
+        bound = await bind(call.tool, call.arguments, call.ctx, call.implied)
         return await proceed(replace(call, arguments=bound))
     except BadInput as error:
         if error.hint == BadInput.default_hint:

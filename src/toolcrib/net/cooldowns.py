@@ -8,10 +8,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Self, TypeVar
 
+from toolcrib.core.context import Services
 from toolcrib.core.errors import ConfigError, StorageFailure
-from toolcrib.core.services import Services
-from toolcrib.state.database import Schema
-from toolcrib.state.store import Area, Store
+from toolcrib.state.store import Area, Schema, Store
 
 SCHEMA = Schema(
     "cooldowns",
@@ -60,11 +59,11 @@ class Lengths:
     """
 
     first: float
-    most: float
+    max_seconds: float
 
     def of(self, level: int) -> float:
         """The rest after so many others in a row."""
-        return min(self.first * 2.0 ** min(level, 40), self.most)
+        return min(self.first * 2.0 ** min(level, 40), self.max_seconds)
 
 
 class Cooldowns:
@@ -96,7 +95,7 @@ class Cooldowns:
         return Rest(left, row.code, row.slips > 0) if row and left > 0 else None
 
     async def refused(
-        self, key: str, code: str, lengths: Lengths, asked: float | None = None
+        self, key: str, code: str, lengths: Lengths, requested_seconds: float | None = None
     ) -> float:
         """Begin a rest.
 
@@ -104,7 +103,7 @@ class Cooldowns:
             key: the place.
             code: the error code of the refusal.
             lengths: how long rests are.
-            asked: seconds that the place itself asks for, which then count exactly.
+            requested_seconds: seconds that the place itself asks for, which then count exactly.
 
         Returns:
             The seconds of the rest.
@@ -115,8 +114,12 @@ class Cooldowns:
         def change(row: _Row | None, now: float) -> _Row:
             before = row or _Row(0.0)
             going = before.until > now
-            seconds = min(asked, FORGET_SECONDS) if asked else lengths.of(before.level)
-            if going and not asked:
+            seconds = (
+                min(requested_seconds, FORGET_SECONDS)
+                if requested_seconds
+                else lengths.of(before.level)
+            )
+            if going and not requested_seconds:
                 return before
             until = max(before.until, now + seconds)
             return _Row(until, before.level + (not going), 0, code)

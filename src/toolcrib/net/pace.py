@@ -10,10 +10,9 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Self
 
+from toolcrib.core.context import Services
 from toolcrib.core.errors import ConfigError, RateLimited, StorageFailure
-from toolcrib.core.services import Services
-from toolcrib.state.database import Schema
-from toolcrib.state.store import Area, Store
+from toolcrib.state.store import Area, Schema, Store
 
 SCHEMA = Schema(
     "pace",

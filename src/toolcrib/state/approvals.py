@@ -14,12 +14,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
+from toolcrib.core.context import Services
 from toolcrib.core.errors import BadInput, NotFound
-from toolcrib.core.policy import fits
-from toolcrib.core.services import Services
-from toolcrib.state.database import Schema
+from toolcrib.core.tool import fits
 from toolcrib.state.redaction import redact_text
-from toolcrib.state.store import Area, Store
+from toolcrib.state.store import Area, Schema, Store
 from toolcrib.system.ids import plain_id, random_id
 
 SCHEMA = Schema(
@@ -116,8 +115,8 @@ class Approvals:
         summary without secrets.
         """
         now = time.time()
-        shown = json.dumps(_shown(targets), ensure_ascii=False)
-        told = redact_text(summary[:SUMMARY_CHARS])
+        listed_targets = json.dumps(_listed(targets), ensure_ascii=False)
+        safe_summary = redact_text(summary[:SUMMARY_CHARS])
 
         def write(connection: sqlite3.Connection) -> str:
             _expire(connection, now)
@@ -130,7 +129,16 @@ class Approvals:
             if found:  # refused before, and asked again where a person can answer
                 connection.execute("DELETE FROM approval_request WHERE id = ?", (found[0],))
             request_id = _free_id(connection)
-            row = (request_id, fingerprint, tool, shown, told, session, reason, now)
+            row = (
+                request_id,
+                fingerprint,
+                tool,
+                listed_targets,
+                safe_summary,
+                session,
+                reason,
+                now,
+            )
             connection.execute("INSERT INTO approval_request VALUES (?,?,?,?,?,?,?,?,0)", row)
             connection.execute(
                 "DELETE FROM approval_request WHERE session = ?1 AND rowid NOT IN (SELECT rowid "
@@ -272,10 +280,12 @@ class Approvals:
         await self._rows.write(write)
 
 
-def _shown(targets: Sequence[str]) -> list[str]:
-    kept = [t if len(t) <= TARGET_CHARS else f"{t[:TARGET_CHARS]}…" for t in targets[:MAX_TARGETS]]
-    left = len(targets) - len(kept)
-    return [*kept, f"… {left:,} more"] if left else kept
+def _listed(targets: Sequence[str]) -> list[str]:
+    listed = [
+        t if len(t) <= TARGET_CHARS else f"{t[:TARGET_CHARS]}…" for t in targets[:MAX_TARGETS]
+    ]
+    left = len(targets) - len(listed)
+    return [*listed, f"… {left:,} more"] if left else listed
 
 
 def _matches(target: str, globs: Sequence[str]) -> bool:

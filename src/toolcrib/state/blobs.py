@@ -13,7 +13,7 @@ from hashlib import blake2b
 from pathlib import Path
 
 from toolcrib.core.errors import Busy, StorageFailure
-from toolcrib.state.store_files import held, make_private
+from toolcrib.state.store import held, make_private
 
 PIECE = 1_048_576
 LEVEL = 1

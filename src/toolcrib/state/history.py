@@ -13,10 +13,9 @@ from datetime import UTC, datetime
 from operator import attrgetter
 from typing import Literal, Self
 
+from toolcrib.core.context import Services
 from toolcrib.core.errors import ConfigError, NotFound, StorageFailure
-from toolcrib.core.services import Services
-from toolcrib.state.database import Schema
-from toolcrib.state.store import Area, Store
+from toolcrib.state.store import Area, Schema, Store
 
 SCHEMA = Schema(
     "history",
@@ -35,7 +34,7 @@ SCHEMA = Schema(
 )
 COLUMNS = "id, time, surface, client, session, tool, arguments, outcome, ms, tokens, bytes, note"
 INSERT = f"INSERT OR IGNORE INTO history ({COLUMNS}) VALUES ({', '.join('?' * 12)})"  # noqa: S608
-MOST_PENDING = 1000
+MAX_PENDING = 1000
 RETRY_SECONDS = 1.0
 TRIM_EVERY = 100
 PAGE = 500
@@ -69,9 +68,9 @@ class Entry:
         """One line for other programs; `status` is ok, job, error, or throw for a defect."""
         status = {"ok": "ok", "job": "job", "internal": "throw"}.get(self.outcome, "error")
         stamp = datetime.fromtimestamp(self.time, UTC).isoformat(timespec="milliseconds")
-        shown = {f.name.rstrip("_"): getattr(self, f.name) for f in fields(self)}
-        shown |= {"time": stamp, "status": status, "ms": round(self.ms, 3)}
-        return json.dumps(shown, ensure_ascii=False)
+        record = {f.name.rstrip("_"): getattr(self, f.name) for f in fields(self)}
+        record |= {"time": stamp, "status": status, "ms": round(self.ms, 3)}
+        return json.dumps(record, ensure_ascii=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +215,7 @@ class History:
     def _hold(self, entries: Iterable[Entry], problem: str = "") -> None:
         for entry in entries:
             self._pending[entry.time, entry.id] = entry
-        while len(self._pending) > MOST_PENDING:
+        while len(self._pending) > MAX_PENDING:
             del self._pending[next(iter(self._pending))]
             self._dropped += 1
         if problem:

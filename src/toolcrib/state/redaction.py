@@ -166,35 +166,35 @@ class _Keeper:
         return self._text(value if isinstance(value, str) else str(value))
 
     def _mapping(self, value: Mapping[Any, Any], depth: int) -> dict[str, Any]:
-        kept: dict[str, Any] = {}
+        cleaned: dict[str, Any] = {}
         pair = any(_is_label(value.get(field)) for field in ("name", "key", "header"))
         for count, (name, item) in enumerate(value.items()):
             if self.left <= 0:
-                kept["…"] = f"{len(value) - count:,} more"
+                cleaned["…"] = f"{len(value) - count:,} more"
                 break
             hidden = pair and name == "value"
-            shown = HIDDEN if hidden else self.keep(item, str(name), depth)
-            kept[redact_text(str(name)[:80])] = shown
-        return kept
+            cleaned_item = HIDDEN if hidden else self.keep(item, str(name), depth)
+            cleaned[redact_text(str(name)[:80])] = cleaned_item
+        return cleaned
 
     def _list(self, value: list[Any] | tuple[Any, ...], depth: int) -> list[Any]:
-        kept: list[Any] = []
+        cleaned: list[Any] = []
         for count, item in enumerate(value):
             if self.left <= 0:
-                kept.append(f"… {len(value) - count:,} more")
+                cleaned.append(f"… {len(value) - count:,} more")
                 break
             named = count and isinstance(item, str) and _is_label(value[count - 1])
-            kept.append(HIDDEN if named else self.keep(item, depth=depth))
-        return kept
+            cleaned.append(HIDDEN if named else self.keep(item, depth=depth))
+        return cleaned
 
     def _text(self, text: str) -> str:
         room = max(self.left, 0)
-        kept = redact_text(text[: room + OVERLAP])
-        if len(text) <= room + OVERLAP and len(kept) <= room:
-            self.left -= len(kept) + 1
-            return kept
+        cleaned = redact_text(text[: room + OVERLAP])
+        if len(text) <= room + OVERLAP and len(cleaned) <= room:
+            self.left -= len(cleaned) + 1
+            return cleaned
         self.left = 0
-        return f"{kept[:room]}… ({max(len(text) - room, 1):,} more characters)"
+        return f"{cleaned[:room]}… ({max(len(text) - room, 1):,} more characters)"
 
 
 class Screen:

@@ -9,10 +9,9 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from typing import Self
 
+from toolcrib.core.context import Services
 from toolcrib.core.errors import ConfigError, NotFound, StorageFailure
-from toolcrib.core.services import Services
-from toolcrib.state.database import Schema
-from toolcrib.state.store import Area, Store
+from toolcrib.state.store import Area, Schema, Store
 from toolcrib.system.ids import content_id, plain_id
 
 SCHEMA = Schema(
@@ -29,12 +28,12 @@ SCHEMA = Schema(
         """,
     ),
 )
-MOST_BYTES = 64_000_000
-MOST_IN_MEMORY = 8_000_000
+MAX_BYTES = 64_000_000
+MAX_BYTES_IN_MEMORY = 8_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class StoredResult:
     """A kept text. `source` names where it came from when it is untrusted."""
 
     text: str
@@ -48,14 +47,14 @@ class Results:
     Args:
         rows: where they are kept.
         seconds: how long.
-        most_bytes: how much in all, compressed; the oldest go first.
+        max_bytes: how much in all, compressed; the oldest go first.
     """
 
-    def __init__(self, rows: Area, seconds: float, most_bytes: int = MOST_BYTES) -> None:
+    def __init__(self, rows: Area, seconds: float, max_bytes: int = MAX_BYTES) -> None:
         self._rows = rows
         self._seconds = seconds
-        self._most_bytes = most_bytes
-        self._memory: OrderedDict[tuple[str, str], Kept] = OrderedDict()
+        self._max_bytes = max_bytes
+        self._memory: OrderedDict[tuple[str, str], StoredResult] = OrderedDict()
 
     @classmethod
     def open(cls, services: Services) -> Self:
@@ -82,16 +81,16 @@ class Results:
             connection.execute(
                 "DELETE FROM result WHERE seq IN (SELECT seq FROM (SELECT seq, "
                 "sum(size) OVER (ORDER BY seq DESC) AS total FROM result) WHERE total > ?)",
-                (max(self._most_bytes, len(body)),),
+                (max(self._max_bytes, len(body)),),
             )
 
         try:
             await self._rows.write(write)
         except (StorageFailure, ConfigError):
-            self._keep_here(session, handle, Kept(text, source, expires))
+            self._keep_here(session, handle, StoredResult(text, source, expires))
         return handle
 
-    async def read(self, handle: str, session: str) -> Kept:
+    async def read(self, handle: str, session: str) -> StoredResult:
         """What stands behind a handle of this session.
 
         Raises:
@@ -99,11 +98,11 @@ class Results:
             StorageFailure: the store cannot be read.
         """
         key = plain_id(handle)
-        kept = self._memory.get((session, key))
-        if kept is not None and kept.expires > time.time():
-            return kept
+        stored = self._memory.get((session, key))
+        if stored is not None and stored.expires > time.time():
+            return stored
 
-        def read(connection: sqlite3.Connection) -> Kept | None:
+        def read(connection: sqlite3.Connection) -> StoredResult | None:
             row = connection.execute(
                 "SELECT body, source, expires FROM result "
                 "WHERE session = ? AND handle = ? AND expires > ?",
@@ -111,7 +110,9 @@ class Results:
             ).fetchone()
             if row is None:
                 return None
-            return Kept(zlib.decompress(row[0]).decode("utf-8", "surrogatepass"), row[1], row[2])
+            return StoredResult(
+                zlib.decompress(row[0]).decode("utf-8", "surrogatepass"), row[1], row[2]
+            )
 
         found = await self._rows.read(read)
         if found is None:
@@ -122,9 +123,9 @@ class Results:
             )
         return found
 
-    def _keep_here(self, session: str, handle: str, kept: Kept) -> None:
-        self._memory[session, handle] = kept
+    def _keep_here(self, session: str, handle: str, stored: StoredResult) -> None:
+        self._memory[session, handle] = stored
         while len(self._memory) > 1 and sum(len(k.text) for k in self._memory.values()) > (
-            MOST_IN_MEMORY
+            MAX_BYTES_IN_MEMORY
         ):
             self._memory.popitem(last=False)

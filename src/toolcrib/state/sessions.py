@@ -14,11 +14,9 @@ from dataclasses import dataclass, field
 from typing import Self
 
 from toolcrib.core.call import well_formed
+from toolcrib.core.context import MAX_REMEMBERED, Services, Session
 from toolcrib.core.errors import ConfigError, StorageFailure
-from toolcrib.core.services import Services
-from toolcrib.core.session import MAX_REMEMBERED, Session
-from toolcrib.state.database import Schema
-from toolcrib.state.store import Area, Store
+from toolcrib.state.store import Area, Schema, Store
 from toolcrib.system.ids import random_id
 
 SCHEMA = Schema(

@@ -1,19 +1,524 @@
-"""The service through which areas reach their rows."""
+"""The store: one SQLite file, the thread that works on it, and the areas that reach its rows."""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import os
 import sqlite3
-from collections.abc import Callable
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Self, TypeVar, cast
+from queue import Empty, SimpleQueue
+from typing import Any, Self, TypeAlias, TypeVar, cast
 
 from toolcrib.core.config import store_file
-from toolcrib.core.errors import StorageFailure
-from toolcrib.core.services import Services
-from toolcrib.state.database import Database, Schema
-from toolcrib.state.store_thread import Request, Worker
+from toolcrib.core.context import Services
+from toolcrib.core.errors import ConfigError, StorageFailure, ToolError
+from toolcrib.state import failures
+
+# The files of a store: made private, locked while opened, set aside when broken.
+
+Identity = tuple[int, int]
+LOCK_SECONDS = 5.0
+SIDE_FILES = ("-wal", "-shm")
+
+
+def prepare(path: Path) -> None:
+    """Make the folder (0700) and the empty file (0600) where they are missing.
+
+    A file that is there is never opened here: closing it would drop the locks that
+    SQLite holds on it in this process, and another process could take its log away.
+    """
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with contextlib.suppress(FileExistsError):
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+
+
+def identity(path: Path) -> Identity | None:
+    """Which file stands at the path now; None when there is none."""
+    try:
+        found = os.stat(path)  # noqa: PTH116 - on the way of every transaction
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+@contextlib.contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Keep other processes from opening the store or setting it aside meanwhile.
+
+    Raises:
+        StorageFailure: another process held the lock for `LOCK_SECONDS`.
+    """
+    late = StorageFailure(
+        f"Another process has been opening the store {path} for too long.",
+        hint="Look for a toolcrib process that hangs, and end it.",
+    )
+    with held(Path(f"{path}.lock"), LOCK_SECONDS, late):
+        yield
+
+
+@contextlib.contextmanager
+def held(
+    path: Path, seconds: float, late: ToolError, check: Callable[[], None] = lambda: None
+) -> Iterator[None]:
+    """Hold a lock that other processes take by the same path; it ends with the process.
+
+    Args:
+        path: an empty file, made if it is missing.
+        seconds: how long another process is waited for.
+        late: what is raised then.
+        check: called while waiting, to stop by raising.
+    """
+    try:
+        import fcntl
+    except ImportError:  # Windows: renaming an open file fails there, which protects as well
+        yield
+        return
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        until, wait = time.monotonic() + seconds, 0.001
+        while True:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                check()
+                if time.monotonic() > until:
+                    raise late from None
+                time.sleep(wait)
+                wait = min(wait * 2, 0.05)
+        yield
+    finally:
+        os.close(handle)
+
+
+def is_ours(handle: int) -> bool:
+    """Take a file that no living process has taken; it is let go when it is closed."""
+    try:
+        import fcntl
+
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (ImportError, OSError):
+        return False
+    return True
+
+
+def make_private(folder: Path) -> None:
+    """Make a folder, and those above it that are missing, for this user alone."""
+    if not folder.is_dir():
+        make_private(folder.parent)
+        folder.mkdir(mode=0o700, exist_ok=True)
+
+
+def quarantine(path: Path) -> Path:
+    """Rename a broken store and its side files; returns the new name of the main file.
+
+    The side files go first: were the process killed in between, the main file is still
+    found broken and set aside next time, and nothing gets lost.
+    """
+    stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%fZ")
+    target = path.with_name(f"{path.name}.corrupt-{stamp}")
+    for suffix in (*SIDE_FILES, ""):
+        with contextlib.suppress(FileNotFoundError):
+            Path(f"{path}{suffix}").rename(f"{target}{suffix}")
+    return target
+
+
+# One connection to the SQLite file: opening, migrating, transactions, rescue.
+#
+# Everything here blocks, and is used by one thread at a time.
+
+Work: TypeAlias = Callable[[sqlite3.Connection], Any]
+
+APPLICATION_ID = 0x54435242
+"""Marks the file as ours, so that another program's database is never touched."""
+ATTEMPTS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """What one area keeps: a name and its migrations, each a script of SQL statements.
+
+    A migration is never changed once released; a new one goes to the end.
+    """
+
+    name: str
+    migrations: tuple[str, ...]
+
+
+class Database:
+    """The file and the connection to it.
+
+    Args:
+        path: the file; None keeps everything in memory.
+        warn: is told when a broken file was set aside.
+        busy_seconds: how long to wait for another process that writes.
+    """
+
+    def __init__(
+        self, path: Path | None, warn: Callable[[str], None], busy_seconds: float = 5.0
+    ) -> None:
+        self._path = path
+        self._warn = warn
+        self._busy_seconds = busy_seconds
+        self._connection: sqlite3.Connection | None = None
+        self._broken: sqlite3.Connection | None = None
+        self._identity: Identity | None = None
+        self._ready: set[str] = set()
+
+    def write(self, works: Sequence[tuple[Schema, Work]]) -> list[Any]:
+        """Run all in one transaction; what each returned, once it is committed.
+
+        Raises:
+            StorageFailure: nothing of it was written.
+            ConfigError: a newer toolcrib wrote this store.
+        """
+        done: list[Any] = self._guarded(lambda: self._transaction(works))
+        return done
+
+    def read(self, schema: Schema, work: Work) -> Any:
+        """Run one piece of reading on a single view of the data; it cannot write."""
+        return self._guarded(lambda: self._view(schema, work))
+
+    def attempt(self, schema: Schema, work: Work, *, writes: bool) -> tuple[bool, Any]:
+        """Run it only if nothing has to be opened, migrated, awaited or repaired.
+
+        Returns:
+            Whether it was done, and what the work returned.
+        """
+        if self._connection is None or schema.name not in self._ready:
+            return False, None
+        try:
+            done = self._transaction([(schema, work)])[0] if writes else self._view(schema, work)
+        except (sqlite3.Error, StorageFailure):
+            return False, None
+        # Were the file replaced, this went to the old one, and is done again on the new.
+        return not self._has_moved(), done
+
+    def ready(self, schema: Schema) -> None:
+        """Open and migrate now what `attempt` will need."""
+        if schema.name not in self._ready or self._has_moved():
+            self._guarded(lambda: self._view(schema, lambda _: None))
+
+    def checkpoint(self) -> None:
+        """Move the log into the main file, as far as nobody reads from it."""
+        if self._connection is not None:
+            with contextlib.suppress(sqlite3.Error):
+                self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+
+    def close(self) -> None:
+        """Drop the connection; the next use opens it again."""
+        held = self._connection, self._broken
+        self._connection = self._broken = None
+        self._ready.clear()
+        for connection in held:
+            if connection is not None:
+                with contextlib.suppress(sqlite3.Error):
+                    connection.close()
+
+    def _guarded(self, act: Callable[[], Any]) -> Any:
+        """Do it, and do it again on a fresh file when this one was broken or replaced."""
+        doubted = False
+        for _ in range(ATTEMPTS):
+            try:
+                done = act()
+            except (sqlite3.Error, OSError) as error:
+                if not failures.is_storage(error):
+                    raise
+                if not failures.is_damage(error) or self._path is None:
+                    self.close()
+                    raise failures.explain(error, self._path) from error
+                # Before closing: with the last connection SQLite would delete the log.
+                try:
+                    self._rescue(error, trust=not doubted)
+                finally:
+                    self.close()
+                doubted = True
+                continue
+            if not self._has_moved():
+                return done
+            self.close()
+            self._warn("The store was replaced by another process and was opened anew.")
+        raise StorageFailure(f"The store {self._path} changes all the time.")
+
+    def _rescue(self, error: Exception, *, trust: bool) -> None:
+        """Set the broken file aside, unless another process has done so already.
+
+        With `trust`, a file that checks out is left alone once: the damage may have
+        been in this process's view of it.
+        """
+        assert self._path is not None
+        try:
+            with locked(self._path):
+                if self._has_moved() or (trust and _is_sound(self._path)):
+                    return
+                quarantined = quarantine(self._path)
+        except OSError as failure:
+            raise failures.explain(failure, self._path) from failure
+        self._warn(
+            f"The store was damaged ({error}). It was set aside as {quarantined.name} "
+            "and a new one was started."
+        )
+
+    def _transaction(self, works: Sequence[tuple[Schema, Work]]) -> list[Any]:
+        connection = self._open()
+        for schema, _ in works:
+            self._migrate(connection, schema)
+        with _transaction(connection, "BEGIN IMMEDIATE"):
+            return [work(connection) for _, work in works]
+
+    def _view(self, schema: Schema, work: Work) -> Any:
+        connection = self._open()
+        self._migrate(connection, schema)
+        with _transaction(connection, "BEGIN", "ROLLBACK"):
+            return work(connection)
+
+    def _has_moved(self) -> bool:
+        return self._path is not None and identity(self._path) != self._identity
+
+    def _open(self) -> sqlite3.Connection:
+        if self._connection is None:
+            if self._path is None:
+                self._connection = self._connect(":memory:")
+            else:
+                prepare(self._path)
+                with locked(self._path):
+                    prepare(self._path)
+                    self._identity = identity(self._path)
+                    self._connection = self._connect(str(self._path))
+        return self._connection
+
+    def _connect(self, name: str) -> sqlite3.Connection:
+        connection = sqlite3.connect(
+            name, timeout=self._busy_seconds, isolation_level=None, check_same_thread=False
+        )
+        try:
+            self._settle(connection)
+        except BaseException as error:
+            if failures.is_damage(error):
+                self._broken = connection
+            else:
+                connection.close()
+            raise
+        return connection
+
+    def _settle(self, connection: sqlite3.Connection) -> None:
+        if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
+            connection.execute("PRAGMA journal_mode = WAL").fetchall()
+        connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute("PRAGMA journal_size_limit = 16000000")
+        if not self._busy_seconds:  # who may not wait must not flush the log to disk either
+            connection.execute("PRAGMA wal_autocheckpoint = 0")
+        tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+        if not tables:
+            with _transaction(connection, "BEGIN IMMEDIATE"):
+                connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+                connection.execute(
+                    "CREATE TABLE IF NOT EXISTS area (name TEXT PRIMARY KEY, version INTEGER)"
+                )
+        elif connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
+            raise ConfigError(
+                f"{self._path} is the database of another program.",
+                hint="Set store.url to a file of toolcrib's own.",
+            )
+
+    def _migrate(self, connection: sqlite3.Connection, schema: Schema) -> None:
+        if schema.name in self._ready:
+            return
+        known = len(schema.migrations)
+        if self._version(connection, schema) < known:
+            with _transaction(connection, "BEGIN IMMEDIATE"):
+                for script in schema.migrations[self._version(connection, schema) :]:
+                    _run_script(connection, script)
+                connection.execute("REPLACE INTO area VALUES (?, ?)", (schema.name, known))
+        self._ready.add(schema.name)
+
+    def _version(self, connection: sqlite3.Connection, schema: Schema) -> int:
+        row = connection.execute(
+            "SELECT version FROM area WHERE name = ?", (schema.name,)
+        ).fetchone()
+        version = int(row[0]) if row else 0
+        if version > len(schema.migrations):
+            raise ConfigError(
+                f"The store {self._path} was written by a newer toolcrib "
+                f"({schema.name} {version}, known here: {len(schema.migrations)}).",
+                hint="Upgrade toolcrib, or set store.url to another file. Nothing was changed.",
+            )
+        return version
+
+
+@contextlib.contextmanager
+def _transaction(connection: sqlite3.Connection, begin: str, end: str = "COMMIT") -> Iterator[None]:
+    connection.execute(begin)
+    try:
+        yield
+        connection.execute(end)
+    finally:
+        if connection.in_transaction:
+            with contextlib.suppress(sqlite3.Error):
+                connection.execute("ROLLBACK")
+
+
+def _run_script(connection: sqlite3.Connection, script: str) -> None:
+    """Statement by statement, since `executescript` would commit what came before."""
+    statement = ""
+    for part in script.split(";"):
+        statement += f"{part};"
+        if sqlite3.complete_statement(statement):
+            if statement.strip("; \n"):
+                connection.execute(statement)
+            statement = ""
+
+
+def _is_sound(path: Path) -> bool:
+    try:
+        connection = sqlite3.connect(path, timeout=1.0)
+        try:
+            return bool(connection.execute("PRAGMA quick_check(1)").fetchone()[0] == "ok")
+        finally:
+            connection.close()
+    except sqlite3.Error:
+        return False
+
+
+# The one thread in which a store does what blocks.
+
+BATCH = 64
+"""Writes that wait at the same time share one commit, up to this many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One piece of work and who waits for it."""
+
+    schema: Schema
+    work: Work
+    writes: bool
+    loop: asyncio.AbstractEventLoop
+    future: asyncio.Future[Any]
+
+    def answer(self, value: Any, error: BaseException | None = None) -> None:
+        """Hand the outcome over to the waiter's loop; nobody may be left there."""
+        with contextlib.suppress(RuntimeError):
+            self.loop.call_soon_threadsafe(self._settle, value, error)
+
+    def _settle(self, value: Any, error: BaseException | None) -> None:
+        if self.future.done():
+            return
+        if error is None:
+            self.future.set_result(value)
+        else:
+            self.future.set_exception(error)
+
+
+class Worker:
+    """Takes requests in order, and commits waiting writes together.
+
+    Args:
+        database: used by this thread alone.
+        quick: a second connection, for work that its callers do themselves (see `Store`).
+    """
+
+    def __init__(self, database: Database, quick: Database | None) -> None:
+        self._database = database
+        self._quick = quick
+        self.quick_lock = threading.Lock()
+        self._queue: SimpleQueue[Request | str] = SimpleQueue()
+        self._thread: threading.Thread | None = None
+        self._starting = threading.Lock()
+
+    def submit(self, request: Request) -> None:
+        """Queue a request; the thread starts with the first."""
+        if self._thread is None:
+            with self._starting:
+                if self._thread is None:
+                    # A daemon: a toolbox that nobody closed must not keep the program alive.
+                    self._thread = threading.Thread(
+                        target=self._run, name="toolcrib-store", daemon=True
+                    )
+                    self._thread.start()
+        self._queue.put(request)
+
+    def checkpoint(self) -> None:
+        """Ask for a checkpoint at some time."""
+        if self._thread is not None:
+            self._queue.put("checkpoint")
+
+    def close(self) -> None:
+        """Finish what is queued, then close the file."""
+        if self._thread is not None:
+            self._queue.put("stop")
+            self._thread.join()
+
+    def _run(self) -> None:
+        waiting: Request | str | None = None
+        while True:
+            item = self._queue.get() if waiting is None else waiting
+            waiting = None
+            if item == "stop":
+                break
+            if isinstance(item, str):
+                self._database.checkpoint()
+            elif item.writes:
+                batch = [item]
+                waiting = self._gather(batch)
+                self._write(batch)
+            else:
+                self._read(item)
+        self._database.close()
+        if self._quick is not None:
+            with self.quick_lock:
+                self._quick.close()
+
+    def _gather(self, batch: list[Request]) -> Request | str | None:
+        """Add the writes that wait already; what came between them is returned."""
+        while len(batch) < BATCH:
+            try:
+                item = self._queue.get_nowait()
+            except Empty:
+                return None
+            if isinstance(item, str) or not item.writes:
+                return item
+            batch.append(item)
+        return None
+
+    def _write(self, batch: list[Request]) -> None:
+        try:
+            values = self._database.write([(r.schema, r.work) for r in batch])
+        except (StorageFailure, ConfigError) as error:
+            for request in batch:
+                request.answer(None, error)
+        except BaseException as error:  # noqa: BLE001 - belongs to whoever sent the work
+            if len(batch) == 1:
+                batch[0].answer(None, error)
+                return
+            for request in batch:  # one of them failed: the others must not suffer
+                self._write([request])
+        else:
+            for request, value in zip(batch, values, strict=True):
+                request.answer(value)
+            self._prepare_quick(batch[-1].schema)
+
+    def _read(self, request: Request) -> None:
+        try:
+            value = self._database.read(request.schema, request.work)
+        except BaseException as error:  # noqa: BLE001 - belongs to whoever sent the work
+            request.answer(None, error)
+        else:
+            request.answer(value)
+            self._prepare_quick(request.schema)
+
+    def _prepare_quick(self, schema: Schema) -> None:
+        if self._quick is not None:
+            with self.quick_lock, contextlib.suppress(StorageFailure, ConfigError):
+                self._quick.ready(schema)
+
 
 T = TypeVar("T")
 CHECKPOINT_EVERY = 200

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from toolcrib.core.errors import BadInput, Conflict, NotFound, StorageFailure
-from toolcrib.state.store_files import is_ours, make_private
+from toolcrib.state.store import is_ours, make_private
 
 ENDING = ".zip"
 UNFINISHED = ".part"

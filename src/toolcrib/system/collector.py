@@ -64,7 +64,7 @@ async def collect(
     child: Child,
     seconds: float | None,
     on_output: OnOutput | None,
-    kept: int,
+    max_bytes: int,
     has_more: Callable[[], bool] = lambda: True,
 ) -> Collected:
     """Wait for the end of a process or of its time; then nothing of it is left.
@@ -73,18 +73,18 @@ async def collect(
         child: the process.
         seconds: its time; None waits for the end.
         on_output: told of each chunk. The program waits while it takes its time.
-        kept: bytes kept of each stream, half from its start, half from its end.
+        max_bytes: bytes kept of each stream, half from its start, half from its end.
         has_more: whether something may go on writing after the exit.
     """
     started = time.monotonic()
-    rings: dict[Stream, Ring] = {stream: Ring.halves(kept) for stream in child.streams}
+    rings: dict[Stream, Ring] = {stream: Ring.halves(max_bytes) for stream in child.streams}
 
     async def pump(stream: Stream) -> None:
         async for data in child.read(stream):
             rings[stream].write(data)
-            told = on_output(Chunk(stream, data)) if on_output else None
-            if told is not None:
-                await told
+            callback = on_output(Chunk(stream, data)) if on_output else None
+            if callback is not None:
+                await callback
 
     pumps = [asyncio.ensure_future(pump(stream)) for stream in rings]
     timed_out, code = False, -9

@@ -19,7 +19,7 @@ class Output:
     @classmethod
     def of(cls, ring: Ring) -> Self:
         """What a ring has kept so far."""
-        head, tail = ring.kept()
+        head, tail = ring.head_and_tail()
         return cls(head, tail, ring.total - len(head) - len(tail))
 
     @property

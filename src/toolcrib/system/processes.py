@@ -14,8 +14,8 @@ from typing import Any, Literal, NamedTuple, Protocol, Self
 from uuid import uuid4
 
 from toolcrib.core.config import environment
+from toolcrib.core.context import Services
 from toolcrib.core.errors import BadInput, NotFound, Unavailable
-from toolcrib.core.services import Services
 from toolcrib.system.child import Process
 from toolcrib.system.collector import OnOutput, collect
 from toolcrib.system.output import Output

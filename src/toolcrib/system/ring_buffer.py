@@ -52,7 +52,7 @@ class Ring:
         """One that keeps `limit` bytes, half of them from the end."""
         return cls(limit - limit // 2, limit // 2)
 
-    def kept(self) -> tuple[bytes, bytes]:
+    def head_and_tail(self) -> tuple[bytes, bytes]:
         """What is kept of the beginning and of the end."""
         with self._lock:
             return bytes(self._head), bytes(self._tail)

@@ -57,7 +57,9 @@ async def in_thread(work: Callable[[Checkpoint], T], deadline: float | None = No
         check.stop()
 
 
-async def aside(size: int, work: Callable[P, T], *args: P.args, **named: P.kwargs) -> T:
+async def in_thread_if_large(
+    size: int, work: Callable[P, T], *args: P.args, **named: P.kwargs
+) -> T:
     """Work through a text of so many characters, a long one in a thread.
 
     That keeps the event loop free only if the work lets others run: one search by a regular

@@ -24,7 +24,7 @@ _JOINED += "\u1820-\u18aa\ufb50-\ufdcf\ufdf0-\ufdff\ufe70-\ufefc"
 _VIRAMA = "\u094d\u09cd\u0a4d\u0acd\u0b4d\u0bcd\u0c4d\u0ccd\u0d4d\u0dca"
 _FLAGS = "(?:gbeng|gbsct|gbwls)"
 
-_KEPT = "|".join(
+_PRESERVED = "|".join(
     (
         rf"(?<=[{_EMOJI}])[\ufe0e\ufe0f]",
         r"(?<=[0-9#*])\ufe0f(?=\u20e3)",
@@ -48,7 +48,7 @@ _ALWAYS = {
     "\U000e0080-\U000e00ff\U000e01f0-\U000e0fff",
     "noncharacter": "\ufdd0-\ufdef\ufffe\uffff",
 }
-# Removed unless `_KEPT` knows their place.
+# Removed unless `_PRESERVED` knows their place.
 _MOSTLY = {
     "tag": "\U000e0000-\U000e007f",
     "variation_selector": "\u180b-\u180d\u180f\ufe00-\ufe0f\U000e0100-\U000e01ef",
@@ -80,7 +80,7 @@ def _pattern() -> re.Pattern[str]:
                 *(f"(?P<{name}>[{chars}]+)" for name, chars in _ALWAYS.items()),
                 *(f"(?P<{name}>[{chars}])" for name, (chars, _) in _REPLACED.items()),
                 f"(?P<private_use>[{_PRIVATE}]+)",
-                f"(?P<kept>{_KEPT})",
+                f"(?P<kept>{_PRESERVED})",
                 *(f"(?P<{name}>[{chars}])" for name, chars in _MOSTLY.items()),
             )
         )
@@ -137,7 +137,7 @@ def clean(text: str) -> Cleaned:
         text, found["line_separator"] = _LONE_RETURN.subn("\n", text)
     if not _is_suspect(text):
         return Cleaned(text, dict(found))
-    kept: list[str] = []
+    parts: list[str] = []
     start = seen = 0
     for hit in _suspect().finditer(text):
         match = _pattern().match(text, hit.start()) if hit.start() >= seen else None
@@ -148,11 +148,11 @@ def clean(text: str) -> Cleaned:
             continue
         found[kind] += 1 if kind == "escape" else match.end() - match.start()
         if kind != "private_use":
-            kept += text[start : match.start()], _REPLACED.get(kind, ("", ""))[1]
+            parts += text[start : match.start()], _REPLACED.get(kind, ("", ""))[1]
             start = match.end()
-    kept.append(text[start:])
+    parts.append(text[start:])
     flagged = {"private_use": found.pop("private_use")} if "private_use" in found else {}
-    return Cleaned("".join(kept), dict(sorted(found.items())), flagged)
+    return Cleaned("".join(parts), dict(sorted(found.items())), flagged)
 
 
 def one_line(value: Any, limit: int = 0) -> str:

@@ -15,7 +15,7 @@ from typing import Literal, TypeAlias
 from toolcrib.text.tokens import estimate
 from toolcrib.text.truncation import cut
 
-MOST = 160
+MAX_PASSAGE_TOKENS = 160
 """Tokens of a passage, but for what belongs together."""
 WHOLE = 400
 """Tokens up to which a table or a piece of code is kept in one."""
@@ -27,7 +27,7 @@ _USUAL = 1500
 """Characters in which a passage usually ends; longer windows are tried only then."""
 _LEAD = 1000
 """Characters up to which a table's header is said again."""
-MOST_HEADINGS = 5000
+MAX_HEADINGS = 5000
 MAX_TITLE = 120
 _HEADING = re.compile(r"(#{1,6})[ \t]+(\S.{0,1000})")
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})")
@@ -57,7 +57,7 @@ class Passage:
     lead: str = ""
 
     @property
-    def shown(self) -> str:
+    def text_with_headings(self) -> str:
         """The text as a reader should see it."""
         return f"{self.lead}\n{self.text}" if self.lead else self.text
 
@@ -148,7 +148,7 @@ def outline(page: str) -> list[Heading]:
         heading = _heading(line)
         if heading is not None:
             found.append(Heading(heading[1][:MAX_TITLE], heading[0], match.start()))
-        if len(found) == MOST_HEADINGS:
+        if len(found) == MAX_HEADINGS:
             break
     return found
 
@@ -191,7 +191,7 @@ def _fits(page: str, last: _Block, size: int, piece: _Block, more: int) -> bool:
         return size + more <= WHOLE
     if size >= TARGET and piece.kind == "text" and more > LONG:
         return False
-    return size + more <= MOST
+    return size + more <= MAX_PASSAGE_TOKENS
 
 
 def _bodies(blocks: Iterator[_Block]) -> Iterator[_Block]:
@@ -246,7 +246,7 @@ def _blocks(page: str) -> Iterator[_Block]:
 def _pieces(page: str, block: _Block) -> Iterator[_Block]:
     """A block as it is, or what is too long cut at lines, sentences or words."""
     text = page[block.start : block.end]
-    whole = MOST if block.kind == "text" else WHOLE
+    whole = MAX_PASSAGE_TOKENS if block.kind == "text" else WHOLE
     if len(text) <= whole or (len(text) <= _WINDOW and estimate(text) <= whole):
         yield block
         return
@@ -255,10 +255,10 @@ def _pieces(page: str, block: _Block) -> Iterator[_Block]:
     at = 0
     while at < len(text):
         window = text[at : at + _USUAL]
-        head, used = cut(window, MOST)
+        head, used = cut(window, MAX_PASSAGE_TOKENS)
         if used >= len(window):
             window = text[at : at + _WINDOW]
-            head, used = cut(window, MOST)
+            head, used = cut(window, MAX_PASSAGE_TOKENS)
         if block.kind != "text":
             used = _whole_lines(window, used)
             head = window[:used]

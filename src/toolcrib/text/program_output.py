@@ -11,7 +11,7 @@ _COLOURS = re.compile(
     r"|\x1b[()][A-Z0-9]|\x1b[=>78cDEHM]"
 )
 _BACK = re.compile(r"[^\b\n]\x08")
-MOST_BACK = 200
+MAX_BACKSPACES = 200
 
 
 def printed(text: str) -> str:
@@ -25,7 +25,7 @@ def printed(text: str) -> str:
     if "\r" in text:
         lines = text.replace("\r\n", "\n").split("\n")
         text = "\n".join(_last(line) if "\r" in line else line for line in lines)
-    for _ in range(MOST_BACK):
+    for _ in range(MAX_BACKSPACES):
         if "\b" not in text:
             break
         text, count = _BACK.subn("", text)

@@ -32,8 +32,8 @@ _POLITE = re.compile(
 _HOW = re.compile(r"\bhow (?:long|often|far|come)\b", re.IGNORECASE)
 _OPERATOR = re.compile(r'"|\b\w+:\S|(?:^|\s)-\w')
 ENOUGH_WORDS = 14
-MOST_WORDS = 20
-MOST_CHARS = 300
+MAX_WORDS = 20
+MAX_CHARS = 300
 _STOP = {
     "en": "a about an and any are as at be been being but by can could did do does for from had "
     "has have how i if in into is it its me my not of on or our please should so some "
@@ -116,8 +116,8 @@ def search_query(question: str) -> str:
     if len(line.split()) <= ENOUGH_WORDS or _OPERATOR.search(line):
         chosen = line.split()
     else:
-        chosen = list(dict.fromkeys(content_words(line)))[:MOST_WORDS]
-    return " ".join(chosen[:40])[:MOST_CHARS].strip()
+        chosen = list(dict.fromkeys(content_words(line)))[:MAX_WORDS]
+    return " ".join(chosen[:40])[:MAX_CHARS].strip()
 
 
 def _cut_at_joints(match: re.Match[str]) -> str:

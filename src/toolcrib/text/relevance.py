@@ -22,7 +22,7 @@ from toolcrib.text.tokens import estimate
 WEIGHTS = {"heading": 1.5, "text": 1.0, "title": 0.5}
 AROUND = 0.2
 """What a passage gains of the scores of its neighbours."""
-MOST_MATCHES = 300
+MAX_MATCHES = 300
 ENOUGH = 0.3
 """Share of the question's words that a passage has to meet to count as an answer."""
 NAMED = 2.5
@@ -138,7 +138,7 @@ def choose(ranking: Ranking, room: int, heads: Mapping[int, int] | None = None) 
         if match.score < least:
             break
         head = 0 if counts[match.page] else (heads or {}).get(match.page, 0)
-        price = estimate(match.passage.shown) + MARK + head
+        price = estimate(match.passage.text_with_headings) + MARK + head
         pairs = _pairs(match.passage)
         if price > room or any(_repeats(pairs, other) for other in seen):
             continue
@@ -160,7 +160,7 @@ def _documents(
             number,
             {
                 "heading": " ".join(passage.headings),
-                "text": bare(passage.shown),
+                "text": bare(passage.text_with_headings),
                 "title": pages[page][0],
             },
         )
@@ -179,7 +179,7 @@ def _with_neighbours(
             if 0 <= n < len(candidates) and candidates[n][0] == page
         )
         raised.append((number, score + AROUND * around))
-    return sorted(raised, key=lambda item: (-item[1], item[0]))[:MOST_MATCHES]
+    return sorted(raised, key=lambda item: (-item[1], item[0]))[:MAX_MATCHES]
 
 
 def _weights(word: str, vocabulary: Collection[str]) -> dict[str, float]:
@@ -222,7 +222,7 @@ def _match(
     rarity: Mapping[str, float],
 ) -> Match:
     places: dict[str, list[int]] = {}
-    for at, term in enumerate(terms(bare(passage.shown))):
+    for at, term in enumerate(terms(bare(passage.text_with_headings))):
         places.setdefault(term, []).append(at)
     known = places.keys() | set(terms(" ".join(passage.headings)))
     met = frozenset(word for word, weights in by_word.items() if known & weights.keys())

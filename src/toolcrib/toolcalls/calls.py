@@ -10,27 +10,28 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from toolcrib.toolcalls.decoders import pythonic
-from toolcrib.toolcalls.decoders.decoder import OPENERS, Answer, Cut, Item, Reading
+from toolcrib.toolcalls.decoders.decoder import OPENERS, Answer, BrokenCall, Item, Reading
 from toolcrib.toolcalls.decoders.gemma import gemma_item
 from toolcrib.toolcalls.decoders.items import LETTERS, MAX_NAME_CHARS, read_item
 from toolcrib.toolcalls.decoders.tags import OPENS
 from toolcrib.toolcalls.growing_text import BLANK, NONE, GrowingText, MarkSet, Wait, end_of, joined
-from toolcrib.toolcalls.marks import AFTER_TAGS, AROUND, ENDINGS, HEADINGS, MARKS
-from toolcrib.toolcalls.shapes import (
+from toolcrib.toolcalls.marks import AFTER_TAGS, MARKS, NAME_SEPARATORS, TURN_ENDS, WRAPPERS
+from toolcrib.toolcalls.values import (
     ARGUMENTS,
     IDS,
     LISTS,
     NAMES,
+    NotJson,
     RawCall,
     as_arguments,
     calls_of,
+    decode,
     is_plain_call,
 )
-from toolcrib.toolcalls.values import NotJson, decode
 
 SEPARATOR = re.compile(r"[ \t\r\n,;}\]]*")
-INNER = OPENERS | frozenset(AROUND)
-HEADS = MarkSet(HEADINGS)
+INNER = OPENERS | frozenset(WRAPPERS)
+HEADS = MarkSet(NAME_SEPARATORS)
 CALLS = MarkSet(("<function=", "<invoke ", "<function "))
 
 
@@ -43,7 +44,7 @@ class CallBlock:
 
     end: int
     calls: list[RawCall | None] = field(default_factory=list)
-    cut: Cut | None = None
+    cut: BrokenCall | None = None
     is_empty: bool = False
     """Opened and closed, or ended, with nothing in between."""
 
@@ -68,7 +69,7 @@ def read_block(reading: Reading, at: int, closers: MarkSet) -> Wait[CallBlock | 
                 block.end = begun.end if begun else block.end
                 return block
             here = after
-            if (yield from text.at(here, closers)):
+            if (yield from text.mark_at(here, closers)):
                 block.end = here
                 continue
         answer = (yield from read_item(reading, here, closers)) or _begun(
@@ -76,18 +77,18 @@ def read_block(reading: Reading, at: int, closers: MarkSet) -> Wait[CallBlock | 
         )
         if answer is None:
             return block if block.calls else None
-        if isinstance(answer, Cut):
+        if isinstance(answer, BrokenCall):
             block.cut, block.end = answer, answer.end
             return block
         block.calls += answer.calls
         block.end = answer.end
 
 
-def _begun(text: GrowingText, at: int, marks: tuple[str, ...]) -> Cut | None:
+def _begun(text: GrowingText, at: int, marks: tuple[str, ...]) -> BrokenCall | None:
     """The mark within which the text ends here, if it does."""
     rest = text.text[at : at + MARKS.max_length + 1]
     is_begun = text.ended and len(rest) > 1 and any(mark.startswith(rest) for mark in marks)
-    return Cut(len(text.text), closed=False) if is_begun else None
+    return BrokenCall(len(text.text), closed=False) if is_begun else None
 
 
 def _next(reading: Reading, at: int, closers: MarkSet) -> Wait[int]:
@@ -97,18 +98,18 @@ def _next(reading: Reading, at: int, closers: MarkSet) -> Wait[int]:
     """
     text = reading.text
     here = yield from text.skip(SEPARATOR, at)
-    if (yield from text.at(here, closers)) or here >= len(text.text):
+    if (yield from text.mark_at(here, closers)) or here >= len(text.text):
         return here
     first = text.text[here]
     if first == "{":
         return here if (yield from text.peek(here, 2))[1:2] in ('"', "'", "\n", " ") else -1
     if first == "<":
-        return here if (yield from text.at(here, CALLS)) else -1
+        return here if (yield from text.mark_at(here, CALLS)) else -1
     if not (first.isalpha() or first == "_"):
         return -1
     name = yield from text.run(LETTERS, here, MAX_NAME_CHARS)
     after = yield from text.peek(here + len(name), 1)
-    is_headed = after in ("(", "{") or (yield from text.at(here + len(name), HEADS))
+    is_headed = after in ("(", "{") or (yield from text.mark_at(here + len(name), HEADS))
     return here if is_headed else -1
 
 
@@ -129,7 +130,7 @@ PROVISIONAL = {*ARGUMENTS, *IDS, *LISTS, "type", "function_call", "content"}
 REACT = re.compile(r"Action:[ \t]*([\w.\-:/]+)[ \t]*\r?\n[ \t]*Action Input:[ \t]*\n?")
 MAX_REACT_CHARS = 400
 NEWLINE = re.compile(r"[ \t]*\r?\n\s*")
-LAST = MarkSet((*ENDINGS, *AFTER_TAGS))
+LAST = MarkSet((*TURN_ENDS, *AFTER_TAGS))
 BETWEEN = re.compile(r"[ \t\r\n;,]*")
 
 
@@ -149,9 +150,9 @@ def bare_calls(reading: Reading, at: int, *, is_first: bool) -> Wait[Answer]:
         return (yield from _objects(reading, at, is_first=is_first))
     if first == "[":
         return (yield from _bracket(reading, at, is_first=is_first))
-    if first == "A" and (yield from reading.text.at(at, joined("Action:"))):
+    if first == "A" and (yield from reading.text.mark_at(at, joined("Action:"))):
         return (yield from _react(reading, at))
-    if first == ">" and (yield from reading.text.at(at, joined(">>>"))):
+    if first == ">" and (yield from reading.text.mark_at(at, joined(">>>"))):
         return (yield from _named(reading, at + 3))
     if is_first and (first.isalpha() or first == "_"):
         return (yield from _named(reading, at))
@@ -187,7 +188,7 @@ def _objects(reading: Reading, at: int, *, is_first: bool) -> Wait[Answer]:
     ):
         read = yield from _plain(reading, here)
         if not isinstance(read, Item):
-            if isinstance(read, Cut) and (found or is_first):
+            if isinstance(read, BrokenCall) and (found or is_first):
                 return Item(read.end, [*found, None]) if found else read
             break
         found += read.calls
@@ -204,7 +205,11 @@ def _plain(reading: Reading, at: int) -> Wait[Answer]:
     if end < 0:
         named = KEY.match(text.text, at)
         is_named = named is not None and named[1] in NAMES
-        return Cut(len(text.text), closed=False, name=_name_at(reading, at)) if is_named else None
+        return (
+            BrokenCall(len(text.text), closed=False, name=_name_at(reading, at))
+            if is_named
+            else None
+        )
     value = _decoded(text.text[at:end])
     if not is_plain_call(value, reading.offers):
         return None
@@ -272,7 +277,7 @@ def _named(reading: Reading, at: int) -> Wait[Answer]:
     here = end_of(BLANK.match(text.text, at + len(name)), at)
     if not name or text.text[here : here + 1] not in ("{", "[", ""):
         return None  # prose, most often
-    after = yield from text.at(at + len(name), joined("[ARGS]"))
+    after = yield from text.mark_at(at + len(name), joined("[ARGS]"))
     if reading.offers.resolve(name) is None:
         return None
     if name.startswith("call:") and (yield from text.peek(at + len(name), 1)) == "{":
@@ -289,7 +294,7 @@ def _arguments(reading: Reading, at: int, name: str, *, needs_line: bool) -> Wai
         return None
     end = -1 if reading.is_exhausted else (yield from text.balanced(here))
     if end < 0:
-        return Cut(len(text.text), closed=False, name=name)
+        return BrokenCall(len(text.text), closed=False, name=name)
     arguments = as_arguments(_decoded(text.text[here:end]) or ())
     if arguments is None and text.text[here:end].strip("{} \t\r\n"):
         return None

@@ -1,33 +1,31 @@
-"""Fenced code: kept as it is, except for a fence that holds calls and nothing else."""
+"""Fenced code: content as it is, except for a fence that holds calls and nothing else."""
 
 from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from toolcrib.toolcalls.calls import begins_call
 from toolcrib.toolcalls.decoders.decoder import OPENERS
 from toolcrib.toolcalls.growing_text import Found, MarkSet, Wait, found_by
-from toolcrib.toolcalls.marks import AROUND, ENDINGS, MARKS
-from toolcrib.toolcalls.output import Flow, ParserOutput
-
-if TYPE_CHECKING:
-    from toolcrib.toolcalls.output import ParserState
+from toolcrib.toolcalls.marks import MARKS, TURN_ENDS, WRAPPERS
+from toolcrib.toolcalls.output import ParserOutput, ParserState, TextFlow
 
 LINE = re.compile(r"[^\n]*")
-INFO = {"", "json", "jsonc", "json5", "xml", "tool_call", "tool_calls", "tool_code", "tool", "text"}
+CALL_INFO_WORDS = {
+    "", "json", "jsonc", "json5", "xml", "tool_call", "tool_calls", "tool_code", "tool", "text",
+}  # fmt: skip
 CODE = {"tool_code", "tool_call", "tool_calls"}
 PRINTED = re.compile(r"^print\((.+)\)[ \t]*$", re.MULTILINE)
 """How Gemma asks for the result of a call."""
-BLOCKS = OPENERS | frozenset(AROUND)
-ENDS = MarkSet(ENDINGS)
+BLOCKS = OPENERS | frozenset(WRAPPERS)
+ENDS = MarkSet(TURN_ENDS)
 MAX_INFO_CHARS = 100
 MAX_TICKS = 200
 MAX_CLOSING_CHARS = 256
 """More than a line break, its indent and a closing run that is not yet long enough."""
 MAX_LEAD_CHARS = 400
-SHOWING = re.compile(
+EXAMPLE_WORDS = re.compile(
     r"\b(?:e\.?g|ex[ae]mples?|format(?:ted)?|such as|like (?:this|so)|looks|"
     r"look like|syntax|schema|sample|"
     r"documentation|documents?|template|would|could|returns?|response|output|beispiel|"
@@ -46,13 +44,13 @@ def _partial(tick: str) -> re.Pattern[str]:
     return re.compile(rf"\n[ \t]{{0,40}}{re.escape(tick)}*\Z")
 
 
-def announces_call(content: Flow) -> bool:
-    """Whether what was said so far announces a call, rather than shows or documents one."""
+def announces_call(content: TextFlow) -> bool:
+    """Whether the content so far announces a call, rather than shows or documents one."""
     return content.size <= MAX_LEAD_CHARS and not _shows(content.text)
 
 
 def _shows(lead: str) -> bool:
-    return "```" in lead or SHOWING.search(lead) is not None
+    return "```" in lead or EXAMPLE_WORDS.search(lead) is not None
 
 
 def read_fence(machine: ParserState, at: int, start: int) -> Wait[None]:
@@ -63,7 +61,7 @@ def read_fence(machine: ParserState, at: int, start: int) -> Wait[None]:
     info = yield from text.run(LINE, at + len(run), MAX_INFO_CHARS)
     body = at + len(run) + len(info)
     word = info.strip().lower()
-    if machine.reading.offers and word in INFO and announces_call(machine.out.content):
+    if machine.reading.offers and word in CALL_INFO_WORDS and announces_call(machine.out.content):
         begins = yield from _begins(machine, body, word)
         if begins:
             read = yield from _calls(machine, start, run, body, word)

@@ -164,7 +164,7 @@ class GrowingText:
             yield
         return self.text[at : at + count]
 
-    def at(self, at: int, marks: MarkSet) -> Wait[str]:
+    def mark_at(self, at: int, marks: MarkSet) -> Wait[str]:
         """Which of the marks stands here, or an empty string."""
         while True:
             found = marks.match(self.text, at)

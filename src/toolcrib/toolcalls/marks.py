@@ -16,7 +16,7 @@ from typing import Literal
 from toolcrib.toolcalls.growing_text import MarkSet, branches, joined
 
 # Marks that people write about too: where no call follows, they are text like any other.
-TAGS: dict[str, tuple[str, ...]] = {
+TAG_BLOCKS: dict[str, tuple[str, ...]] = {
     "<tool_call>": ("</tool_call>", "<|/tool_call|>"),  # Hermes, Qwen, GLM, Nemotron, Granite 4
     "<tool_calls>": ("</tool_calls>",),  # MiniMax M1, Apriel, Jamba
     "<TOOLCALL>": ("</TOOLCALL>",),  # Nemotron Nano v2
@@ -36,7 +36,7 @@ TAGS: dict[str, tuple[str, ...]] = {
 }
 
 # Marks that only ever stand at a call: where none follows, they are dropped.
-TOKENS: dict[str, tuple[str, ...]] = {
+TOKEN_BLOCKS: dict[str, tuple[str, ...]] = {
     "[TOOL_CALLS]": ("[/TOOL_CALLS]",),  # Mistral
     "[TOOL_CALL]": ("[/TOOL_CALL]",),  # LM Studio
     "[TOOL_REQUEST]": ("[END_TOOL_REQUEST]", "[/TOOL_REQUEST]"),
@@ -67,19 +67,21 @@ TOKENS: dict[str, tuple[str, ...]] = {
 OPENING_ITEMS = {"functools["}
 """Marks whose last character is the first of the item."""
 
-# What may close a call that stands as tags by itself.
+# What may close a call that is written as tags without a block.
 AFTER_TAGS = (
     "</tool_call>", "</tool_calls>", "</seed:tool_call>", "</minimax:tool_call>",
     "</function_calls>",
 )  # fmt: skip
 
 # Around blocks and messages. They say nothing that their content does not.
-AROUND = (
+WRAPPERS = (
     "<|tool_calls_section_end|>", "<|tool_call_section_begin|>", "<|tool_call_section_end|>",
     "<｜tool▁calls▁end｜>", "<|tool▁calls▁begin|>", "<|tool▁calls▁end|>", "<|tool_calls_begin|>",
     "<|tool_calls_end|>", "<｜tool_calls_begin｜>", "<｜tool_calls_end｜>",
-    "<｜tool calls begin｜>", "<｜tool calls end｜>", "<｜tool\\_calls\\_begin｜>", "<｜tool▁calls｜>",
-    "<tool_calls:opensource>", "</tool_calls:opensource>", "<｜DSML｜function_calls>", "</｜DSML｜function_calls>",
+    "<｜tool calls begin｜>", "<｜tool calls end｜>",
+    "<｜tool\\_calls\\_begin｜>", "<｜tool▁calls｜>",
+    "<tool_calls:opensource>", "</tool_calls:opensource>",
+    "<｜DSML｜function_calls>", "</｜DSML｜function_calls>",
     "<｜DSML｜tool_calls>", "</｜DSML｜tool_calls>", "<|DSML|function_calls>",
     "</|DSML|function_calls>", "<|DSML|tool_calls>", "</|DSML|tool_calls>", "<｜DSML｜ calls>",
     "</｜DSML｜ calls>", "<｜GCML｜tool_calls>", "</｜GCML｜tool_calls>", "<ifm|tool_calls>",
@@ -92,7 +94,7 @@ AROUND = (
 )  # fmt: skip
 
 # Ends of a turn: dropped where only such follow, or a call went before.
-ENDINGS = (
+TURN_ENDS = (
     "<|im_end|>", "<|eot_id|>", "<|eom_id|>", "<|endoftext|>", "<|end_of_text|>",
     "<|end_of_msg|>", "<|END_OF_TURN_TOKEN|>", "<|role_end|>", "<|eot|>", "<|eom|>",
     "<|message_sep|>", "<|end_message|>", "<|tool_response>", "<|observation|>", "<|user|>",
@@ -103,7 +105,7 @@ ENDINGS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Tags:
+class TagFormat:
     """A call written as tags.
 
     The header of the call and of an argument stands between `opening` and `end`.
@@ -119,8 +121,8 @@ class Tags:
     nested: str = ""  # before each tag where values are elements themselves
 
 
-def _invoke(prefix: str, *, exact: bool = False, plain: bool = False, gap: str = "") -> Tags:
-    return Tags(
+def _invoke(prefix: str, *, exact: bool = False, plain: bool = False, gap: str = "") -> TagFormat:
+    return TagFormat(
         f"<{prefix}{gap}invoke name=",
         f"</{prefix}{gap}invoke>",
         f"<{prefix}{gap}parameter name=",
@@ -130,9 +132,11 @@ def _invoke(prefix: str, *, exact: bool = False, plain: bool = False, gap: str =
     )
 
 
-CALL_TAGS = (
-    Tags("<function=", "</function>", "<parameter=", "</parameter>"),  # Qwen, Seed, Functionary
-    Tags("<function name=", "</function>", "<param name=", "</param>", plain=True),  # MiniCPM
+TAG_FORMATS = (
+    TagFormat(
+        "<function=", "</function>", "<parameter=", "</parameter>"
+    ),  # Qwen, Seed, Functionary
+    TagFormat("<function name=", "</function>", "<param name=", "</param>", plain=True),  # MiniCPM
     _invoke("", plain=True),  # MiniMax M2, dots, Anthropic
     _invoke("antml:"),
     _invoke("atem:"),
@@ -141,7 +145,7 @@ CALL_TAGS = (
     _invoke("|DSML|", exact=True),
     _invoke("｜DSML｜", exact=True, gap=" "),
     _invoke("｜GCML｜", exact=True),
-    Tags(
+    TagFormat(
         "<|open|>call tool=",
         "<|close|>call<|sep|>",
         "<|open|>argument key=",
@@ -149,18 +153,14 @@ CALL_TAGS = (
         end="<|sep|>",
         exact=True,
     ),  # Kimi K3
-    Tags(
-        "]<]minimax[>[<invoke name=",
-        "]<]minimax[>[</invoke>",
-        "",
-        "",
-        nested="]<]minimax[>[",
+    TagFormat(
+        "]<]minimax[>[<invoke name=", "]<]minimax[>[</invoke>", "", "", nested="]<]minimax[>["
     ),  # MiniMax M3
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Pairs:
+class PairFormat:
     """Arguments written as a key and a value after the name."""
 
     key: str
@@ -169,15 +169,15 @@ class Pairs:
     value_close: str
 
 
-KEY_VALUE = (
-    Pairs("<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>"),  # GLM, Ling, Laguna
-    Pairs(
+PAIR_FORMATS = (
+    PairFormat("<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>"),  # GLM, Ling, Laguna
+    PairFormat(
         "<arg_key:opensource>",
         "</arg_key:opensource>",
         "<arg_value:opensource>",
         "</arg_value:opensource>",
     ),  # Hunyuan
-    Pairs("<ifm|arg_key>", "</ifm|arg_key>", "<ifm|arg_value>", "</ifm|arg_value>"),  # K2 v3
+    PairFormat("<ifm|arg_key>", "</ifm|arg_key>", "<ifm|arg_value>", "</ifm|arg_value>"),  # K2 v3
 )
 NAME_ENDS = ("<tool_sep:opensource>", "<tool_sep>", "<｜tool▁sep｜>", "<｜tool_sep｜>")
 """What may stand between a name and the pairs."""
@@ -187,10 +187,10 @@ NAME_FIRST = (
     "<｜tool▁sep｜>", "<｜tool_sep｜>", "<｜tool sep｜>", "<|tool▁sep|>", "<|tool_sep|>",
 )  # fmt: skip
 """After these a name may still follow: `function<｜tool▁sep｜>NAME`."""
-HEADINGS = (*NAME_FIRST, "<|tool_call_argument_begin|>", "<|tool_call:args|>", "[ARGS]")
+NAME_SEPARATORS = (*NAME_FIRST, "<|tool_call_argument_begin|>", "<|tool_call:args|>", "[ARGS]")
 
 # Reasoning, from its opening to its closing mark.
-THOUGHTS: dict[str, tuple[str, ...]] = {
+REASONING_MARKS: dict[str, tuple[str, ...]] = {
     "<think>": ("</think>",),
     "<thinking>": ("</thinking>",),
     "<thought>": ("</thought>",),
@@ -211,7 +211,7 @@ THOUGHTS: dict[str, tuple[str, ...]] = {
     "<|think|>": ("<|end|>",),
     "<|content_thinking|>": ("<|end_message|>",),
 }
-ORPHANS = (
+REASONING_ENDS = (
     "</think>", "</thinking>", "</seed:think>", "</mm:think>", "</think:opensource>",
     "</ifm|think>", "</ifm|think_fast>", "</ifm|think_faster>", "[/THINK]", "◁/think▷",
     "<|END_THINKING|>", "<|close|>think<|sep|>", "<channel|>", "[BEGIN FINAL RESPONSE]",
@@ -235,32 +235,32 @@ Kind = Literal[
 
 def _kinds() -> dict[str, Kind]:
     kinds: dict[str, Kind] = {}
-    for group in (TAGS, TOKENS, THOUGHTS):
+    for group in (TAG_BLOCKS, TOKEN_BLOCKS, REASONING_MARKS):
         for closers in group.values():
             kinds |= dict.fromkeys(closers, "closer")
     kinds |= dict.fromkeys(("</function>", "</invoke>", "</tool_call>"), "closer")
-    kinds |= dict.fromkeys(ENDINGS, "ending")
-    kinds |= dict.fromkeys(ORPHANS, "orphan")
-    kinds |= dict.fromkeys(AROUND, "around")
-    kinds |= dict.fromkeys(THOUGHTS, "thought")
+    kinds |= dict.fromkeys(TURN_ENDS, "ending")
+    kinds |= dict.fromkeys(REASONING_ENDS, "orphan")
+    kinds |= dict.fromkeys(WRAPPERS, "around")
+    kinds |= dict.fromkeys(REASONING_MARKS, "thought")
     kinds |= dict.fromkeys((*HARMONY, *HARMONY_ENDS), "harmony")
-    kinds |= dict.fromkeys((*TAGS, *TOKENS), "block")
+    kinds |= dict.fromkeys((*TAG_BLOCKS, *TOKEN_BLOCKS), "block")
     kinds |= dict.fromkeys(STRIPPED, "stripped")
     kinds[">>>"] = "arrow"
-    return kinds | dict.fromkeys((tags.opening for tags in CALL_TAGS), "tags")
+    return kinds | dict.fromkeys((tags.opening for tags in TAG_FORMATS), "tags")
 
 
-KIND = _kinds()
-IS_TAG = frozenset(mark for mark in KIND if re.fullmatch(r"</?[a-z_:\-A-Z]+[>=]?.*", mark))
+MARK_KINDS = _kinds()
+IS_TAG = frozenset(mark for mark in MARK_KINDS if re.fullmatch(r"</?[a-z_:\-A-Z]+[>=]?.*", mark))
 """Marks that look like tags of some document: people write about them."""
-CLOSERS = {mark: joined(*ends) for mark, ends in (TAGS | TOKENS).items()}
+CLOSERS = {mark: joined(*ends) for mark, ends in (TAG_BLOCKS | TOKEN_BLOCKS).items()}
 
 LINE = r"\n[ \t]{0,40}(?:```|~~~|Action:"
-ANY = "|".join(branches(KIND))
+ANY = "|".join(branches(MARK_KINDS))
 TRIGGER = re.compile(rf"{ANY}|{LINE}|[\[{{])")
 LATER = re.compile(f"{ANY}|{LINE})")
 """After a long text no brackets at the beginning of a line are calls."""
-MARKS = MarkSet((*KIND, *(tags.close for tags in CALL_TAGS)))
+MARKS = MarkSet((*MARK_KINDS, *(tags.close for tags in TAG_FORMATS)))
 """All of them. Who looks for some looks for all and passes over the others: to make a pattern
 of so many takes longer than to read a text."""
 LINE_START = re.compile(r"\n[ \t]{0,40}(?:`{1,2}|~{1,2}|A(?:c(?:t(?:i(?:on?)?)?)?)?)?\Z")

@@ -95,7 +95,7 @@ class Offers:
 
     def kinds(self, name: str, argument: str) -> frozenset[str]:
         """The JSON types that an argument may have; empty where nothing is known."""
-        return kinds_of(self.properties(name).get(argument), self.schemas.get(name, {}))
+        return json_types(self.properties(name).get(argument), self.schemas.get(name, {}))
 
 
 @lru_cache(maxsize=2048)
@@ -131,7 +131,7 @@ def _index(names: tuple[str, ...]) -> tuple[dict[str, list[str]], dict[str, list
     return by_name, by_tail
 
 
-def kinds_of(schema: Any, root: Schema) -> frozenset[str]:
+def json_types(schema: Any, root: Schema) -> frozenset[str]:
     """The JSON types that a schema allows; empty where nothing is known."""
     return _kinds(schema, root, MAX_SCHEMA_DEPTH, iter(range(MAX_SCHEMAS)))
 

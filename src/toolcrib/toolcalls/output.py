@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any, Literal
 
-from toolcrib.toolcalls.decoders.decoder import Cut, Reading
+from toolcrib.toolcalls.decoders.decoder import BrokenCall, Reading
 from toolcrib.toolcalls.growing_text import GrowingText
 from toolcrib.toolcalls.offers import Offers
-from toolcrib.toolcalls.shapes import RawCall
+from toolcrib.toolcalls.values import RawCall
 
 Code = Literal["truncated", "malformed", "in_reasoning"]
 """Why something that looked like a call is none."""
@@ -91,7 +91,7 @@ class ReasoningDelta:
 
 
 Event = ContentDelta | ReasoningDelta | ToolCall
-"""What a stream tells: nothing of it is taken back later."""
+"""An event of a stream; none is taken back later."""
 
 
 MAX_EXCERPT_CHARS = 2000
@@ -104,7 +104,7 @@ MESSAGES: dict[Code, str] = {
 }
 
 
-class Flow:
+class TextFlow:
     """Text that flows on, but for white space around what was taken out of it."""
 
     __slots__ = (
@@ -132,12 +132,12 @@ class Flow:
 
     @property
     def text(self) -> str:
-        """All that was told."""
+        """All that was emitted."""
         return "".join(self._parts)
 
     @property
     def has_begun(self) -> bool:
-        """Whether anything but white space was told."""
+        """Whether anything but white space was emitted."""
         return bool(self._parts)
 
     def write(self, piece: str) -> None:
@@ -175,7 +175,7 @@ class Flow:
 
 
 class ParserOutput:
-    """Collects the parts, and the events that tell of them."""
+    """Collects content, reasoning, calls and diagnostics, and their events."""
 
     def __init__(self, offers: Offers) -> None:
         self.offers = offers
@@ -188,8 +188,8 @@ class ParserOutput:
         """Nothing that comes can make what was called part of the reasoning."""
         self._span = self._ticks = 0
         self._reported = 0
-        self.content = Flow(ContentDelta, self.events, edges=True)
-        self.reasoning = Flow(ReasoningDelta, self.events, edges=False)
+        self.content = TextFlow(ContentDelta, self.events, edges=True)
+        self.reasoning = TextFlow(ReasoningDelta, self.events, edges=False)
 
     def write_content(self, piece: str) -> None:
         """Content."""
@@ -247,7 +247,7 @@ class ParserOutput:
         message = MESSAGES[code].format(name=f" of {canonical}" if canonical else "")
         self.notes.append(Diagnostic(code, message, text[:MAX_EXCERPT_CHARS], canonical))
 
-    def note_cut(self, cut: Cut, text: str, *, ended: bool) -> None:
+    def note_cut(self, cut: BrokenCall, text: str, *, ended: bool) -> None:
         """A call that was cut off or cannot be read."""
         self.note("malformed" if cut.closed or not ended else "truncated", text, cut.name)
 
@@ -263,11 +263,11 @@ class ParserOutput:
         for call in self.calls:
             self.note("in_reasoning", json.dumps(call.to_json(), ensure_ascii=False), call.name)
         self.forget()
-        self.content = Flow(ContentDelta, self.events, edges=False)
+        self.content = TextFlow(ContentDelta, self.events, edges=False)
         self.end_code()
 
     def settle(self) -> None:
-        """From here on a call is told as soon as it is whole."""
+        """From here on a call is an event as soon as it is whole."""
         self.is_settled = True
 
     def take(self) -> list[Event]:

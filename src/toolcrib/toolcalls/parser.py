@@ -8,20 +8,20 @@ from dataclasses import replace
 from typing import Any
 
 from toolcrib.toolcalls.calls import CallBlock, bare_calls, read_block, read_tags
-from toolcrib.toolcalls.decoders.decoder import Cut, Item, cut
+from toolcrib.toolcalls.decoders.decoder import BrokenCall, Item, cut
 from toolcrib.toolcalls.fences import MAX_LEAD_CHARS, announces_call, read_fence
 from toolcrib.toolcalls.growing_text import NONE, MarkSet, Wait, joined
 from toolcrib.toolcalls.marks import (
     AFTER_TAGS,
     CLOSERS,
     IS_TAG,
-    KIND,
     LATER,
+    MARK_KINDS,
     MARKS,
     OPENING_ITEMS,
+    REASONING_MARKS,
     STRIPPED,
     STRIPPED_FIRST,
-    THOUGHTS,
     TRIGGER,
     Kind,
     partial_mark_start,
@@ -29,7 +29,7 @@ from toolcrib.toolcalls.marks import (
 from toolcrib.toolcalls.offers import OBJECT, Offers
 from toolcrib.toolcalls.output import Event, ParsedText, ParserOutput, ParserState
 from toolcrib.toolcalls.reasoning import OPENINGS, read_message, read_reasoning
-from toolcrib.toolcalls.shapes import calls_of
+from toolcrib.toolcalls.values import calls_of
 
 HEADER = re.compile(
     r"[^\n]{0,200}?<\|(?:channel|message|constrain)\|>|[^\n{]{0,60}to=functions\.[^\n{]{1,100}\{"
@@ -39,14 +39,14 @@ MAX_MARKS = 10_000
 ALL = "all\n"
 """How Functionary says that what follows is for the user."""
 FIRST_WORDS = MarkSet((*OPENINGS, ALL))
-EVERY_THOUGHT = MarkSet(mark for ends in THOUGHTS.values() for mark in ends)
-ENDS_OF = {mark: joined(*ends) for mark, ends in THOUGHTS.items()}
+EVERY_THOUGHT = MarkSet(mark for ends in REASONING_MARKS.values() for mark in ends)
+ENDS_OF = {mark: joined(*ends) for mark, ends in REASONING_MARKS.items()}
 AFTER = MarkSet(AFTER_TAGS)
 HEADERS = MarkSet(STRIPPED)
 ACTION = MarkSet(("Action:```", "Action: ```"))
 
 
-def run(machine: ParserState, *, reasoning: bool = False) -> Wait[None]:
+def parse_steps(machine: ParserState, *, reasoning: bool = False) -> Wait[None]:
     """Read the text to its end.
 
     Args:
@@ -80,14 +80,14 @@ def run(machine: ParserState, *, reasoning: bool = False) -> Wait[None]:
     out.settle()
 
 
-def whole(
+def parse_whole(
     text: str, offers: Offers, *, inner: bool = True, reasoning: bool = False
 ) -> ParserOutput:
     """Read a text that is all there."""
-    machine = ParserState(offers, None if inner else whole)
+    machine = ParserState(offers, None if inner else parse_whole)
     machine.text.text = text
     machine.text.ended = True
-    for _ in run(machine, reasoning=reasoning):
+    for _ in parse_steps(machine, reasoning=reasoning):
         raise AssertionError("a text that is all there was waited for")
     return machine.out
 
@@ -105,7 +105,7 @@ def _at_start(machine: ParserState) -> Wait[bool]:
     if first == "<":
         return False
     if is_first or machine.is_stripped:
-        mark = yield from text.at(at, FIRST_WORDS)
+        mark = yield from text.mark_at(at, FIRST_WORDS)
         if mark == ALL and machine.reading.offers:
             machine.pos = at + len(mark)
             return False
@@ -148,13 +148,13 @@ def _bare(machine: ParserState, at: int, *, is_first: bool) -> Wait[bool]:
 def _at_mark(machine: ParserState, mark: str, start: int, end: int) -> Wait[bool]:
     """Deal with a mark; whether something was taken out of the content here."""
     out = machine.out
-    machine.marks += mark[-1] not in "[{:" or mark in KIND
+    machine.marks += mark[-1] not in "[{:" or mark in MARK_KINDS
     if mark[0] == "\n":
         return (yield from _at_line(machine, mark, start, end))
     machine.emit_to(start)
     if out.in_code:
         return _verbatim(machine, mark)
-    kind = KIND[mark]
+    kind = MARK_KINDS[mark]
     if kind in ("arrow", "block", "tags"):
         return (yield from _at_call(machine, mark, kind))
     if kind == "harmony":
@@ -229,7 +229,7 @@ def _at_line(machine: ParserState, line: str, start: int, end: int) -> Wait[bool
 
 def _at_action(machine: ParserState, at: int) -> Wait[bool]:
     """`Action:` and a fence on its line, as Command-R writes."""
-    mark = yield from machine.text.at(at, ACTION)
+    mark = yield from machine.text.mark_at(at, ACTION)
     if mark:
         yield from read_fence(machine, at + len(mark) - 3, at)
     return bool(mark)
@@ -282,7 +282,7 @@ def _take(machine: ParserState, block: CallBlock, start: int) -> bool:
     if block.cut is not None:
         out.note_cut(block.cut, written, ended=is_end)
     elif block.is_empty and is_end:
-        out.note_cut(Cut(block.end, closed=False), written, ended=True)
+        out.note_cut(BrokenCall(block.end, closed=False), written, ended=True)
     machine.pos = block.end
     out.content.break_off()
     return True
@@ -328,11 +328,11 @@ def parse_tool_calls(
         raise TypeError(
             f"text must be a str, not {type(text).__name__}; parse_message takes a whole message"
         )
-    return whole(text, _offers(tools), inner=False, reasoning=reasoning).result()
+    return parse_whole(text, _offers(tools), inner=False, reasoning=reasoning).result()
 
 
 class ToolCallStream:
-    """Takes a model's text as it comes, and tells what is sure.
+    """Parses a model's text as it comes, and gives events for what is sure.
 
     `feed` gives events that are never taken back: pieces of content, pieces of reasoning,
     calls. A call is told when it is whole and no later mark can make it part of the
@@ -351,8 +351,8 @@ class ToolCallStream:
     """
 
     def __init__(self, tools: Iterable[Any] | None = None, *, reasoning: bool = False) -> None:
-        self._machine = ParserState(_offers(tools), whole)
-        self._steps = run(self._machine, reasoning=reasoning)
+        self._machine = ParserState(_offers(tools), parse_whole)
+        self._steps = parse_steps(self._machine, reasoning=reasoning)
         self._result: ParsedText | None = None
 
     def feed(self, chunk: str) -> list[Event]:
@@ -407,7 +407,7 @@ def parse_message(message: Mapping[str, Any], tools: Iterable[Any] | None = None
             "parse_tool_calls takes a text"
         )
     offers = _offers(tools)
-    out = whole(_text(message.get("content")), offers, inner=False)
+    out = parse_whole(_text(message.get("content")), offers, inner=False)
     given = [message[key] for key in ("tool_calls", "calls", "function_call") if message.get(key)]
     thought = next((_text(message[key]) for key in REASONING_KEYS if _text(message.get(key))), "")
     structured = ParserOutput(offers)
@@ -420,7 +420,7 @@ def parse_message(message: Mapping[str, Any], tools: Iterable[Any] | None = None
         out.forget()
     out.adopt(structured)
     if thought and not out.calls and not out.content.has_begun:
-        out.adopt(inner := whole(thought, offers, inner=False, reasoning=True))
+        out.adopt(inner := parse_whole(thought, offers, inner=False, reasoning=True))
         thought = inner.reasoning.text
     found = out.result()
     reasoning = "\n".join(part for part in (thought, found.reasoning) if part)

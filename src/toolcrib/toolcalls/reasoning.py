@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
-from toolcrib.toolcalls.decoders.decoder import OPENERS, Cut, Item, arguments_item, cut
+from toolcrib.toolcalls.decoders.decoder import OPENERS, BrokenCall, Item, arguments_item, cut
 from toolcrib.toolcalls.decoders.tags import OPENS
 from toolcrib.toolcalls.growing_text import NONE, MarkSet, Wait, joined
-from toolcrib.toolcalls.marks import AROUND, HARMONY_ENDS, MARKS
+from toolcrib.toolcalls.marks import HARMONY_ENDS, MARKS, WRAPPERS
 from toolcrib.toolcalls.offers import NAME
-from toolcrib.toolcalls.shapes import RawCall
+from toolcrib.toolcalls.output import ParserState
+from toolcrib.toolcalls.values import RawCall
 
-if TYPE_CHECKING:
-    from toolcrib.toolcalls.output import ParserState
-
-
-BEGINS = frozenset(mark for mark in (*OPENERS, *AROUND, *OPENS.marks) if not mark.startswith("</"))
+BEGINS = frozenset(
+    mark for mark in (*OPENERS, *WRAPPERS, *OPENS.marks) if not mark.startswith("</")
+)
 
 
 def read_reasoning(machine: ParserState, closers: MarkSet, following: MarkSet = NONE) -> Wait[None]:
@@ -124,13 +122,13 @@ def _read_call(machine: ParserState, recipient: str, *, empty: bool) -> Wait[Non
     text, out = machine.text, machine.out
     start = machine.pos
     here = start if empty else (yield from text.skip_blank(start))
-    if empty or (yield from text.at(here, BODY_ENDS)):
+    if empty or (yield from text.mark_at(here, BODY_ENDS)):
         out.add(RawCall(recipient, {}))
         return
     first = text.text[here : here + 1]
     if first == "<" and NAME.fullmatch(recipient):
         return  # tags, which are read by themselves
-    answer: Item | Cut
+    answer: Item | BrokenCall
     if first in ("{", '"'):
         answer = yield from arguments_item(machine.reading, here, BODY_ENDS, recipient, "")
     else:

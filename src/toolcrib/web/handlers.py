@@ -13,15 +13,13 @@ from collections.abc import Iterator, Mapping
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Self
 
-from toolcrib.core.context import Ctx
+from toolcrib.core.context import Ctx, Services
 from toolcrib.core.errors import Internal, ToolError, UnsupportedContent
-from toolcrib.core.services import Services
 from toolcrib.documents.documents import Documents
-from toolcrib.documents.kinds import BINARY, NAMES, kind_of_document, labelled_kind
+from toolcrib.documents.kinds import BINARY_KINDS, NAMES, kind_of_document, labelled_kind
 from toolcrib.documents.text import DocumentText
 from toolcrib.files.content.display import counted
-from toolcrib.files.content.encodings import charset_of
-from toolcrib.files.content.kinds import Kind, kind_of, picture_of
+from toolcrib.files.content.kinds import Kind, charset_of, kind_of, picture_of
 from toolcrib.text.cleaner import one_line
 from toolcrib.web.converters.data import convert_csv, convert_image, convert_json, convert_text
 from toolcrib.web.converters.html import convert_html
@@ -47,6 +45,7 @@ HANDLERS: Mapping[str, Handler] = {
     "text/*": convert_text,
 }
 """By media type, by its suffix ("+json"), or by its family ("text/*")."""
+DOCUMENT_KINDS = BINARY_KINDS | {"eml", "ipynb"}
 _DOCUMENT_TYPES = (
     "application/epub+zip",
     "application/msword",
@@ -58,6 +57,39 @@ _DOCUMENT_TYPES = (
     "application/x-pdf",
     "text/rtf",
 )
+SNIFFED_BYTES = 4_096
+"""How many first bytes are looked at."""
+_SAYS_NOTHING = {"", "*/*", "binary/octet-stream", "content/unknown", "unknown/unknown"} | {
+    f"application/{name}"
+    for name in (
+        *("download", "force-download", "octet-stream", "octetstream", "unknown"),
+        *("x-download", "x-octet-stream", "x-unknown"),
+    )
+}
+"""Types that say nothing."""
+_OFFICE = "application/vnd.openxmlformats-officedocument"
+_TYPES = {
+    "PDF document": "application/pdf",
+    "Word document": f"{_OFFICE}.wordprocessingml.document",
+    "Excel workbook": f"{_OFFICE}.spreadsheetml.sheet",
+    "PowerPoint presentation": f"{_OFFICE}.presentationml.presentation",
+    "OpenDocument file": "application/vnd.oasis.opendocument.text",
+    "EPUB book": "application/epub+zip",
+    "old Office document": "application/msword",
+    "ZIP archive": "application/zip",
+    "gzip archive": "application/gzip",
+}
+_HTML = re.compile(
+    r"<(?:!doctype\s+html|html|head|body|title|meta|script|style|h1|div|p|a|table|br|ul)\b",
+    re.IGNORECASE,
+)
+_SKIPPED = re.compile(
+    r"\s+|<\?.*?\?>|<!--.*?-->|<!DOCTYPE\s+(?!html)[^>\[]*(?:\[[^\]]*\]\s*)?>",
+    re.DOTALL | re.IGNORECASE,
+)
+_FEED = re.compile(r"<(?:\w+:)?(rss|feed|rdf)\b([^>]*)", re.IGNORECASE)
+_FEED_SPACES = ("purl.org/rss", "netscape.com/rdf", "purl.org/atom", "w3.org/2005/atom")
+_JSON_FEED = re.compile(r"\"version\"\s*:\s*\"https?:\\?/\\?/(?:www\.)?jsonfeed\.org")
 
 
 class Handlers:
@@ -112,7 +144,7 @@ class Handlers:
         return is_document(raw) and _match(self._added, media_type_of(raw)) is None
 
     def convert(self, raw: RawPage) -> Page:
-        """The document in an answer. It may take long: call it in a thread.
+        """The page in an answer. It may take long: call it in a thread.
 
         Raises:
             UnsupportedContent: nothing reads this kind, or the bytes are not of it.
@@ -125,15 +157,15 @@ class Handlers:
         if raw.format == "raw" and (handler is not convert_image or "svg" in media_type):
             handler = convert_text
         try:
-            document = handler(raw)
+            page = handler(raw)
         except ToolError:
             raise
         except Exception as error:
             message = f"{type(error).__name__}: {error}"[:200]
             raise Internal(f"Reading {raw.kind} failed: {message}") from error
-        if not isinstance(document, Page):
+        if not isinstance(page, Page):
             raise Internal(f"The handler of {raw.kind} gave no document.")
-        return document
+        return page
 
 
 def _match(handlers: Mapping[str, Handler], media_type: str) -> Handler | None:
@@ -165,15 +197,10 @@ def _refusal(raw: RawPage, media_type: str) -> UnsupportedContent:
     )
 
 
-# PDF, office files, books, mail and notebooks: read by the reader of documents.
-
-DOCUMENT_KINDS = BINARY | {"eml", "ipynb"}
-
-
 def is_document(raw: RawPage) -> bool:
     """Whether an answer is a document by its first bytes, or labelled as one."""
     sniffed = kind_of_document(raw.body, media_type=raw.media_type)
-    return (sniffed in BINARY) or labelled_kind(media_type=raw.media_type) in DOCUMENT_KINDS
+    return (sniffed in BINARY_KINDS) or labelled_kind(media_type=raw.media_type) in DOCUMENT_KINDS
 
 
 async def convert_document(raw: RawPage, ctx: Ctx) -> Page:
@@ -219,49 +246,6 @@ def _notes(found: DocumentText) -> list[str]:
     if found.unit:
         notes.append(f"{counted(found.total, found.unit)}, {found.non_empty:,} with text.")
     return [*notes, *filter(None, [found.diagnostic]), *(one_line(w, 300) for w in found.warnings)]
-
-
-SNIFFED_BYTES = 4_096
-"""How many first bytes are looked at."""
-_SAYS_NOTHING = {
-    "",
-    "*/*",
-    "application/download",
-    "application/force-download",
-    "application/octet-stream",
-    "application/octetstream",
-    "application/unknown",
-    "application/x-download",
-    "application/x-octet-stream",
-    "application/x-unknown",
-    "binary/octet-stream",
-    "content/unknown",
-    "unknown/unknown",
-}
-"""Types that say nothing."""
-_OFFICE = "application/vnd.openxmlformats-officedocument"
-_TYPES = {
-    "PDF document": "application/pdf",
-    "Word document": f"{_OFFICE}.wordprocessingml.document",
-    "Excel workbook": f"{_OFFICE}.spreadsheetml.sheet",
-    "PowerPoint presentation": f"{_OFFICE}.presentationml.presentation",
-    "OpenDocument file": "application/vnd.oasis.opendocument.text",
-    "EPUB book": "application/epub+zip",
-    "old Office document": "application/msword",
-    "ZIP archive": "application/zip",
-    "gzip archive": "application/gzip",
-}
-_HTML = re.compile(
-    r"<(?:!doctype\s+html|html|head|body|title|meta|script|style|h1|div|p|a|table|br|ul)\b",
-    re.IGNORECASE,
-)
-_SKIPPED = re.compile(
-    r"\s+|<\?.*?\?>|<!--.*?-->|<!DOCTYPE\s+(?!html)[^>\[]*(?:\[[^\]]*\]\s*)?>",
-    re.DOTALL | re.IGNORECASE,
-)
-_FEED = re.compile(r"<(?:\w+:)?(rss|feed|rdf)\b([^>]*)", re.IGNORECASE)
-_FEED_SPACES = ("purl.org/rss", "netscape.com/rdf", "purl.org/atom", "w3.org/2005/atom")
-_JSON_FEED = re.compile(r"\"version\"\s*:\s*\"https?:\\?/\\?/(?:www\.)?jsonfeed\.org")
 
 
 def media_type_of(raw: RawPage) -> str:

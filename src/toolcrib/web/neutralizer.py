@@ -1,4 +1,4 @@
-"""Links and images made harmless: what they could carry out is removed before they are shown."""
+"""Links and images made harmless: what could carry data out is removed before they are shown."""
 
 from __future__ import annotations
 

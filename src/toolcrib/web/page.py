@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from toolcrib.core.errors import UnsupportedContent
 from toolcrib.documents.html_text import Format
-from toolcrib.files.content.encodings import Encoding, charset_of
-from toolcrib.files.content.kinds import SAMPLE_BYTES, Kind, kind_of
+from toolcrib.files.content.kinds import SAMPLE_BYTES, Encoding, Kind, charset_of, kind_of
 
 if TYPE_CHECKING:  # The process that converts pages needs neither.
-    from toolcrib.net.bodies import Body
     from toolcrib.net.egress.redirects import Redirect
+    from toolcrib.net.page_bodies import PageBody
 
 MAX_KIND_CHARS = 80
 _KIND = re.compile(r"[\w.+-]+/[\w.+-]+", re.ASCII)
@@ -101,7 +100,7 @@ class Choice:
     Attributes:
         method: "main" for its main content, "data" for what its scripts or its head tell
             of that, "whole" for all of it.
-        readable: whether main content was told apart from what stands around it.
+        readable: whether main content was distinguished from what stands around it.
         reason: why it is all of the page; empty where that was asked for, or it is not.
         page_type: article, collection, documentation, forum, listing, product or service;
             empty where nothing was judged.
@@ -167,7 +166,7 @@ class Page:
     cut: bool = False
     cached: bool = False
     stale: bool = False
-    body: Body | None = field(default=None, repr=False, compare=False)
+    body: PageBody | None = field(default=None, repr=False, compare=False)
 
     @property
     def left(self) -> int:

@@ -1,4 +1,4 @@
-"""Pages as text: converted and cleaned once for each form, from a body that is kept."""
+"""Pages as text: fetched once, converted and cleaned once for each form, and remembered."""
 
 from __future__ import annotations
 
@@ -10,36 +10,61 @@ from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, replace
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
-from toolcrib.core.context import Ctx
+from toolcrib.core.context import Ctx, Services
 from toolcrib.core.errors import Busy, Unavailable
-from toolcrib.core.services import Services
 from toolcrib.documents.html_text import Format
 from toolcrib.execution.workers import Task, Workers
-from toolcrib.net.bodies import KIND, Body, read_body
-from toolcrib.net.cache import Cache
+from toolcrib.net.cache import Cache, SingleFlight
 from toolcrib.net.egress.client import PAGES, Egress
 from toolcrib.net.egress.public_url import check_public_url
-from toolcrib.net.single_flight import Flights
+from toolcrib.net.page_bodies import KIND, PageBody, read_body
 from toolcrib.system.threads import Checkpoint, in_thread
 from toolcrib.text.cleaner import clean
 from toolcrib.web.handlers import Handlers, convert_document
 from toolcrib.web.neutralizer import neutralize
-from toolcrib.web.page import (
-    MAX_PAGE_CHARS,
-    Page,
-    RawPage,
-    unpacked,
-)
+from toolcrib.web.page import MAX_PAGE_CHARS, Page, RawPage, unpacked
 
 MAX_PAGES = 60
 MAX_TOTAL_CHARS = 24_000_000
 """Characters of converted pages that this process remembers."""
-
-
 MAX_PICTURE_BYTES = 3_500_000
 """Bytes of a picture that is handed to a host."""
+LITTLE_TEXT_CHARS = 200
+"""Characters of text below which a page with scripts is looked at."""
+MAX_SCANNED_BYTES = 300_000
+UNRENDERED_NOTE = (
+    "The page builds its text with scripts, which are not run here: this is all it has."
+)
+_SCRIPT = re.compile(rb"<script\b", re.IGNORECASE)
+_APP = re.compile(
+    rb"<(?:div|main|section|body|app-root)\b[^>]{0,300}\bid=[\"']?(?:root|app|__next|__nuxt|"
+    rb"___gatsby|svelte|main-app|react-root|application|q-app|ember\w*)\b"
+    rb"|<app-root\b|\bng-app\b|\bdata-reactroot\b|\bng-version=|window\.__[A-Z_]+__\s*=",
+    re.IGNORECASE,
+)
+_ASKS = re.compile(
+    rb"<noscript\b[^>]{0,200}>(?:(?!</noscript).){0,600}?\b(?:java\s?script|scripts)\b"
+    rb"|(?:enable|activate|turn on|requires?|needs?) java\s?script"
+    rb"|java\s?script (?:is|must be|to be) (?:enabled|required|disabled)",
+    re.IGNORECASE | re.DOTALL,
+)
+SMALL_PAGE_BYTES = 4_096
+"""Bytes of a page of HTML up to which converting it is not worth a wait for a place."""
+LARGE_PAGE_BYTES = 1_000_000
+"""Bytes of a page of HTML from which on it is converted in a process that can be killed."""
+MANY_ELEMENTS = 20_000
+"""Elements, or so, from which on as well."""
+MAX_PROCESSES = 2
+CONVERT_PAGE = Task(
+    "toolcrib.web.converters.child:convert",
+    "Reading the page",
+    seconds=20.0,
+    megabytes=2_048,
+    max_bytes=64_000_000,
+    hint="Use another address with the same content; format=raw gives the page as it was sent.",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +88,7 @@ class Pages:
     def __init__(self) -> None:
         self._cached: OrderedDict[PageKey, _CachedPage] = OrderedDict()
         self._chars = 0
-        self.flights: Flights[Page] = Flights()
+        self.flights: SingleFlight[Page] = SingleFlight()
 
     @classmethod
     def open(cls, services: Services) -> Self:
@@ -71,30 +96,30 @@ class Pages:
         del services
         return cls()
 
-    def of_time(self, view: PageKey, created: float) -> Page | None:
+    def of_time(self, key: PageKey, created: float) -> Page | None:
         """The page made of the body that was kept at that time."""
-        cached = self._cached.get(view)
+        cached = self._cached.get(key)
         return cached.page if cached is not None and cached.created == created else None
 
-    def of_body(self, view: PageKey, body: Body) -> Page | None:
+    def of_body(self, key: PageKey, body: PageBody) -> Page | None:
         """The page made of the same bytes."""
-        cached = self._cached.get(view)
+        cached = self._cached.get(key)
         if cached is None or cached.digest != body.digest or cached.page.url != body.url:
             return None
         return cached.page
 
-    def keep(self, view: PageKey, body: Body, page: Page) -> None:
+    def keep(self, key: PageKey, body: PageBody, page: Page) -> None:
         """Remember a page; the oldest are forgotten for it."""
-        self._drop(view)
-        self._cached[view] = _CachedPage(body.fetched_at, body.digest, page)
+        self._drop(key)
+        self._cached[key] = _CachedPage(body.fetched_at, body.digest, page)
         self._chars += _size(page)
         while len(self._cached) > 1 and (
             len(self._cached) > MAX_PAGES or self._chars > MAX_TOTAL_CHARS
         ):
             self._drop(next(iter(self._cached)))
 
-    def _drop(self, view: PageKey) -> None:
-        old = self._cached.pop(view, None)
+    def _drop(self, key: PageKey) -> None:
+        old = self._cached.pop(key, None)
         if old is not None:
             self._chars -= _size(old.page)
 
@@ -113,23 +138,32 @@ async def read_page(url: str, form: Format, ctx: Ctx, *, whole: bool = False) ->
     Raises:
         ToolError: what the network, the server or the conversion says.
     """
-    view = PageKey(url.partition("#")[0], form, whole or ctx.config.web.fetch.whole)
+    key = PageKey(url.partition("#")[0], form, whole or ctx.config.web.fetch.whole)
     pages = ctx.use(Pages)
     if ctx.config.web.fetch.cache_seconds:
-        created = await ctx.use(Cache).created(KIND, view.url)
-        known = pages.of_time(view, created) if created is not None else None
+        created = await ctx.use(Cache).created(KIND, key.url)
+        known = pages.of_time(key, created) if created is not None else None
         if known is not None:
             ctx.use(Egress).retrace(known.redirects, PAGES, ctx)
             return replace(known, cached=True, stale=False)
-    return await _read_body(view, await read_body(view.url, ctx), ctx)
+    return await _read_body(key, await read_body(key.url, ctx), ctx)
+
+
+def check_found_url(url: str, ctx: Ctx) -> str:
+    """A URL that comes from the web and not from the caller, such as that of a search result.
+
+    Raises:
+        Blocked: the guard or the policy of the call refuses it.
+    """
+    checked = check_public_url(url, ctx)
+    if ctx.check_url is not None:
+        ctx.check_url(checked)
+    return checked
 
 
 async def read_found_page(url: str, ctx: Ctx) -> Page:
-    """The page of a search result, whose URL nobody has checked yet."""
-    checked = check_public_url(url, ctx)
-    if ctx.judge is not None:
-        ctx.judge(checked)
-    return await read_page(checked, ctx.config.web.fetch.format, ctx)
+    """The page of a search result."""
+    return await read_page(check_found_url(url, ctx), ctx.config.web.fetch.format, ctx)
 
 
 async def read_whole(url: str, page: Page, form: Format, ctx: Ctx) -> Page:
@@ -139,25 +173,25 @@ async def read_whole(url: str, page: Page, form: Format, ctx: Ctx) -> Page:
     return await _read_body(PageKey(url.partition("#")[0], form, True), page.body, ctx)
 
 
-async def _read_body(view: PageKey, body: Body, ctx: Ctx) -> Page:
+async def _read_body(key: PageKey, body: PageBody, ctx: Ctx) -> Page:
     pages = ctx.use(Pages)
-    page = pages.of_body(view, body) or await _convert_once(view, body, ctx)
+    page = pages.of_body(key, body) or await _convert_once(key, body, ctx)
     page = replace(page, fetched_at=body.fetched_at, redirects=list(body.redirects))
     if ctx.config.web.fetch.cache_seconds and not body.stale:
-        pages.keep(view, body, page)
+        pages.keep(key, body, page)
     return replace(page, cached=body.cached, stale=body.stale, body=body)
 
 
-async def _convert_once(view: PageKey, body: Body, ctx: Ctx) -> Page:
+async def _convert_once(key: PageKey, body: PageBody, ctx: Ctx) -> Page:
     safe = neutralize if ctx.config.web.fetch.disarm else _unchanged
-    raw = RawPage(body.url, body.media_type, body.charset, body.content, view.form, view.whole)
-    key = f"{view.form}\0{view.whole}\0{body.digest}\0{body.url}\0{view.url}".encode()
+    raw = RawPage(body.url, body.media_type, body.charset, body.content, key.form, key.whole)
+    flight = f"{key.form}\0{key.whole}\0{body.digest}\0{body.url}\0{key.url}".encode()
 
     async def work() -> Page:
         page = await convert_page(raw, ctx)
         return await in_thread(lambda check: _read(page, raw, body, safe, check), ctx.deadline)
 
-    return await ctx.use(Pages).flights.join(key, work)
+    return await ctx.use(Pages).flights.join(flight, work)
 
 
 def _unchanged(text: str) -> str:
@@ -165,7 +199,7 @@ def _unchanged(text: str) -> str:
 
 
 def _read(
-    page: Page, raw: RawPage, body: Body, safe: Callable[[str], str], check: Checkpoint
+    page: Page, raw: RawPage, body: PageBody, safe: Callable[[str], str], check: Checkpoint
 ) -> Page:
     """A converted page with clean texts, and with what is known of its body."""
     check()
@@ -196,7 +230,7 @@ def _read(
     )
 
 
-def _notes(page: Page, body: Body, *, unrendered: bool) -> list[str]:
+def _notes(page: Page, body: PageBody, *, unrendered: bool) -> list[str]:
     notes = list(page.notes)
     if unrendered and not any("scripts" in note for note in notes):
         notes.append(UNRENDERED_NOTE)
@@ -219,59 +253,18 @@ def _size(page: Page) -> int:
     )
 
 
-# Whether a page shows its text only in a browser that runs its scripts.
-#
-# The place where a browser comes in: `pages.read_page` asks here before it hands a page
-# out, and a page for which the answer is yes is one to be rendered.
-
-LITTLE_TEXT_CHARS = 200
-"""Characters of text below which a page with scripts is looked at."""
-MAX_SCANNED_BYTES = 300_000
-UNRENDERED_NOTE = (
-    "The page builds its text with scripts, which are not run here: this is all it has."
-)
-_SCRIPT = re.compile(rb"<script\b", re.IGNORECASE)
-_APP = re.compile(
-    rb"<(?:div|main|section|body|app-root)\b[^>]{0,300}\bid=[\"']?(?:root|app|__next|__nuxt|"
-    rb"___gatsby|svelte|main-app|react-root|application|q-app|ember\w*)\b"
-    rb"|<app-root\b|\bng-app\b|\bdata-reactroot\b|\bng-version=|window\.__[A-Z_]+__\s*=",
-    re.IGNORECASE,
-)
-_ASKS = re.compile(
-    rb"<noscript\b[^>]{0,200}>(?:(?!</noscript).){0,600}?\b(?:java\s?script|scripts)\b"
-    rb"|(?:enable|activate|turn on|requires?|needs?) java\s?script"
-    rb"|java\s?script (?:is|must be|to be) (?:enabled|required|disabled)",
-    re.IGNORECASE | re.DOTALL,
-)
-
-
 def is_unrendered(page: Page, body: bytes) -> bool:
-    """Whether an HTML page has next to no text, and signs that scripts would make it."""
+    """Whether an HTML page has next to no text, and signs that scripts would make it.
+
+    The place where a browser comes in: a page for which the answer is yes is one to be
+    rendered.
+    """
     if page.kind != "html" or len(page.text.strip()) >= LITTLE_TEXT_CHARS:
         return False
     face = body[:MAX_SCANNED_BYTES]
     if not _SCRIPT.search(face):
         return False
     return not page.text.strip() or bool(_APP.search(face) or _ASKS.search(face))
-
-
-# The conversion of an answer: in a thread, or in a process of its own where that is better.
-
-SMALL_PAGE_BYTES = 4_096
-"""Bytes of a page of HTML up to which converting it is not worth a wait for a place."""
-LARGE_PAGE_BYTES = 1_000_000
-"""Bytes of a page of HTML from which on it is converted in a process that can be killed."""
-MANY_ELEMENTS = 20_000
-"""Elements, or so, from which on as well."""
-MAX_PROCESSES = 2
-CONVERT_PAGE = Task(
-    "toolcrib.web.converters.child:convert",
-    "Reading the page",
-    seconds=20.0,
-    megabytes=2_048,
-    max_bytes=64_000_000,
-    hint="Use another address with the same content; format=raw gives the page as it was sent.",
-)
 
 
 class ConversionLanes:
@@ -306,7 +299,7 @@ class ConversionLanes:
 
 
 async def convert_page(raw: RawPage, ctx: Ctx) -> Page:
-    """The document in an answer.
+    """The page in an answer.
 
     Raises:
         UnsupportedContent: nothing reads this kind, or the bytes are not of it.
@@ -328,10 +321,10 @@ async def convert_page(raw: RawPage, ctx: Ctx) -> Page:
 
 
 async def _convert_in_process(raw: RawPage, ctx: Ctx) -> Page:
+    values = asdict(raw)
+    body = values.pop("body")
     try:
-        values, text = await ctx.use(Workers).run(
-            CONVERT_PAGE, _packed_request(raw), raw.body, ctx.deadline
-        )
+        values, text = await ctx.use(Workers).run(CONVERT_PAGE, values, body, ctx.deadline)
     except (Unavailable, Busy):  # Where no process can be started a thread has to do.
         return await in_thread(lambda _: ctx.use(Handlers).convert(raw), ctx.deadline)
     return unpacked(values, text)
@@ -340,9 +333,3 @@ async def _convert_in_process(raw: RawPage, ctx: Ctx) -> Page:
 def is_heavy(raw: RawPage) -> bool:
     """Whether a page could hold the interpreter for long."""
     return len(raw.body) > LARGE_PAGE_BYTES or raw.body.count(b"<") > 2 * MANY_ELEMENTS
-
-
-def _packed_request(raw: RawPage) -> dict[str, Any]:
-    values = asdict(raw)
-    del values["body"]
-    return values

@@ -37,7 +37,7 @@ from toolcrib.net.egress.client import Egress
 from toolcrib.net.egress.guard_proxy import GuardProxy, Lease
 from toolcrib.net.egress.response import Response
 from toolcrib.net.egress.url import MAX_URL
-from toolcrib.net.statuses import challenge_of, check
+from toolcrib.net.response_check import challenge_of, check
 from toolcrib.state.redaction import TELLING, Screen
 from toolcrib.text.cleaner import clean, one_line
 
@@ -321,7 +321,7 @@ class ProviderClient:
             timeout=self._ctx.config.web.search.timeout,
             retries=self._retries,
             retry_refusals=False,
-            judge=on_redirect,
+            on_redirect=on_redirect,
             ctx=self._ctx,
         )
         if checked:
@@ -540,12 +540,7 @@ DAYS = {"day": 1, "week": 7, "month": 31, "year": 365}
 
 
 def search_result(
-    title: str,
-    url: Any,
-    snippet: str = "",
-    published: Any = "",
-    content: str = "",
-    **extra: Any,
+    title: str, url: Any, snippet: str = "", published: Any = "", content: str = "", **extra: Any
 ) -> SearchResult | None:
     """A result out of a service's answer; None where it leads to no page.
 

@@ -1,4 +1,4 @@
-"""Pages of search engines as marked-up text: what is shown where, dates, and nothing."""
+"""Texts, dates and addresses on the result pages of search engines."""
 
 from __future__ import annotations
 
@@ -16,6 +16,50 @@ if TYPE_CHECKING:
     from turbohtml import Document, Element, Node
 
 
+MAX_WRAPPERS = 4
+"""How many wrappers may lie around each other."""
+
+_HOST = r"(?:https?:)?//(?:[\w-]+\.)*"
+_GOOGLE = r"google\.(?:[a-z]{2,3}\.)?[a-z]{2,3}"
+# The parameter of each that holds the address. A relative link is the engine's own.
+_PERCENT = re.compile(
+    rf"(?:{_HOST}duckduckgo\.com)?/l/\?(?:[^#]*&)?uddg=([^&#]*)"
+    rf"|(?:{_HOST}{_GOOGLE})?/url\?(?:[^#]*&)?(?:q|url)=([^&#]*)"
+    rf"|{_HOST}(?:startpage|ixquick)\.com/(?:do|cgi-bin)/[^?#]*\?(?:[^#]*&)?u=([^&#]*)"
+    rf"|{_HOST}search\.yahoo\.com/[^?#]*?/RU=([^/?#]+)"
+    rf"|{_HOST}yahoo\.com/[^?#]*\*\*(https?[^?#]+)",
+    re.IGNORECASE,
+)
+_BASE64 = re.compile(
+    rf"(?:{_HOST}bing\.com)?/ck/a\?(?:[^#]*&)?u=a1([A-Za-z0-9_\-]+)", re.IGNORECASE
+)
+_ADS = re.compile(
+    rf"(?:{_HOST}duckduckgo\.com)?/y\.js\b"
+    rf"|(?:{_HOST}bing\.com)?/acli?c?k\b"
+    rf"|(?:{_HOST}{_GOOGLE})?/(?:pagead/)?aclk\b"
+    rf"|{_HOST}(?:googleadservices|doubleclick|googlesyndication)\."  # codespell:ignore doubleclick
+    rf"|{_HOST}adservice\.google\."
+    rf"|{_HOST}search\.yahoo\.com/(?:[^?#]*/)?cbclk\d?\b"
+    rf"|{_HOST}(?:search|ads-serve)\.brave\.com/(?:a/|v\d+/ad)"
+    rf"|{_HOST}(?:amazon-adsystem|adsensecustomsearchads)\.com/"
+    rf"|{_HOST}mojeek\.com/(?:ads?|click)\b"
+    rf"|{_HOST}startpage\.com/(?:[^?#]*/)?(?:gsa|aclk)\b",
+    re.IGNORECASE,
+)
+# Pages of the engines themselves that stand among results: more of a kind, other
+# searches, and wrappers that could not be undone.
+_OWN = re.compile(
+    rf"{_HOST}bing\.com/(?:ck/|(?:search|images|videos?|news|maps|shop|travel|copilotsearch|chat)"
+    r"(?:/(?:search|riverview|details?))*/?\?)"
+    rf"|{_HOST}{_GOOGLE}/(?:(?:search|url|imgres|maps/search|preferences|advanced_search)(?:[?#]|$)"
+    r"|sorry/|httpservice/)"
+    rf"|{_HOST}duckduckgo\.com/(?:l/|[idv]\.js|(?:html/?|lite/?)?\?)"
+    rf"|{_HOST}search\.yahoo\.com/"
+    rf"|{_HOST}search\.brave\.com/(?:search|images|videos|news|goggles|ask|settings)\b"
+    rf"|{_HOST}mojeek\.com/(?:search|preferences)\b"
+    rf"|{_HOST}startpage\.com/(?:sp|do|av)/",
+    re.IGNORECASE,
+)
 INVISIBLE_TAGS = frozenset({"style", "script", "svg", "template"})
 OPENING_CHARS = 1500
 """How much of a page is believed to tell what became of the query."""
@@ -143,60 +187,13 @@ def _pieces(element: Element) -> Iterator[str]:
             waiting += [" "] if apart else []
 
 
-# Addresses on result pages: out of their wrappers, and which of them are no results.
-#
-# Search engines link through redirects of their own that carry the address in one of
-# several codings. What comes out is the address as the site wrote it: its own
-# percent-encoding is not touched.
-
-MAX_WRAPPERS = 4
-"""How many wrappers may lie around each other."""
-
-_HOST = r"(?:https?:)?//(?:[\w-]+\.)*"
-_GOOGLE = r"google\.(?:[a-z]{2,3}\.)?[a-z]{2,3}"
-# The parameter of each that holds the address. A relative link is the engine's own.
-_PERCENT = re.compile(
-    rf"(?:{_HOST}duckduckgo\.com)?/l/\?(?:[^#]*&)?uddg=([^&#]*)"
-    rf"|(?:{_HOST}{_GOOGLE})?/url\?(?:[^#]*&)?(?:q|url)=([^&#]*)"
-    rf"|{_HOST}(?:startpage|ixquick)\.com/(?:do|cgi-bin)/[^?#]*\?(?:[^#]*&)?u=([^&#]*)"
-    rf"|{_HOST}search\.yahoo\.com/[^?#]*?/RU=([^/?#]+)"
-    rf"|{_HOST}yahoo\.com/[^?#]*\*\*(https?[^?#]+)",
-    re.IGNORECASE,
-)
-_BASE64 = re.compile(
-    rf"(?:{_HOST}bing\.com)?/ck/a\?(?:[^#]*&)?u=a1([A-Za-z0-9_\-]+)", re.IGNORECASE
-)
-_ADS = re.compile(
-    rf"(?:{_HOST}duckduckgo\.com)?/y\.js\b"
-    rf"|(?:{_HOST}bing\.com)?/acli?c?k\b"
-    rf"|(?:{_HOST}{_GOOGLE})?/(?:pagead/)?aclk\b"
-    rf"|{_HOST}(?:googleadservices|doubleclick|googlesyndication)\."  # codespell:ignore doubleclick
-    rf"|{_HOST}adservice\.google\."
-    rf"|{_HOST}search\.yahoo\.com/(?:[^?#]*/)?cbclk\d?\b"
-    rf"|{_HOST}(?:search|ads-serve)\.brave\.com/(?:a/|v\d+/ad)"
-    rf"|{_HOST}(?:amazon-adsystem|adsensecustomsearchads)\.com/"
-    rf"|{_HOST}mojeek\.com/(?:ads?|click)\b"
-    rf"|{_HOST}startpage\.com/(?:[^?#]*/)?(?:gsa|aclk)\b",
-    re.IGNORECASE,
-)
-# Pages of the engines themselves that stand among results: more of a kind, other
-# searches, and wrappers that could not be undone.
-_OWN = re.compile(
-    rf"{_HOST}bing\.com/(?:ck/|(?:search|images|videos?|news|maps|shop|travel|copilotsearch|chat)"
-    r"(?:/(?:search|riverview|details?))*/?\?)"
-    rf"|{_HOST}{_GOOGLE}/(?:(?:search|url|imgres|maps/search|preferences|advanced_search)(?:[?#]|$)"
-    r"|sorry/|httpservice/)"
-    rf"|{_HOST}duckduckgo\.com/(?:l/|[idv]\.js|(?:html/?|lite/?)?\?)"
-    rf"|{_HOST}search\.yahoo\.com/"
-    rf"|{_HOST}search\.brave\.com/(?:search|images|videos|news|goggles|ask|settings)\b"
-    rf"|{_HOST}mojeek\.com/(?:search|preferences)\b"
-    rf"|{_HOST}startpage\.com/(?:sp|do|av)/",
-    re.IGNORECASE,
-)
-
-
 def unwrap(href: str) -> str:
-    """The address that a link of a result page leads to; relative ones stay so."""
+    """The address that a link of a result page leads to; relative ones stay so.
+
+    Search engines link through redirects of their own that carry the address in one of
+    several codings. What comes out is the address as the site wrote it: its own
+    percent-encoding is not touched.
+    """
     for _ in range(MAX_WRAPPERS):
         href = href.strip()
         inner = _inner(href)

@@ -2,8 +2,9 @@
 
 An engine is mostly a list of selectors, those of every form of its page that is known.
 A page is read in this order: an address or a status that means refusal; results; marks
-of a refusal; a page that says that nothing was found; the words of a refusal. A page
-that is none of these is an error, not an empty answer.
+of a refusal (captcha, consent, scripts); a page that says that nothing was found; the
+words of a refusal, which could come from the query. A page that is none of these is an
+error, not an empty answer.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from toolcrib.core.errors import ChallengePage, RateLimited, ToolError
 from toolcrib.net.egress.response import Response
-from toolcrib.net.statuses import check
+from toolcrib.net.response_check import check
 from toolcrib.web.provider import (
     Provider,
     ProviderClient,
@@ -48,6 +49,55 @@ if TYPE_CHECKING:
     from turbohtml import Document, Element
 
 
+MAX_SCANNED_CHARS = 2500
+"""How much of a page is read: refusals are short, pages of an unknown form are not."""
+
+# Elements that only a page has that wants a proof.
+PUZZLES = (
+    "form#challenge-form, [class*=anomaly-modal], form[action*='anomaly.js'], #captcha-form,"
+    "form[action*=captcha], .g-recaptcha, .h-captcha, .cf-turnstile, #cf-turnstile,"
+    "iframe[src*=captcha], iframe[src*=turnstile], iframe[src*='challenges.cloudflare.com'],"
+    "script[src*='challenges.cloudflare.com'], script[src*='recaptcha/api'],"
+    "script[src*=pages-captcha], link[href*=pages-captcha],"
+    "#b_captcha, .b_captcha, [data-tag=CaptchaContainer], #captcha, .captcha,"
+    "#anubis_challenge, #anubis_version, a[href*='pow-captcha'], #pow-captcha, .pow-captcha,"
+    "form[action*='/sp/captcha'], form[action*='/sorry/'], img[src*='/sorry/image']"
+)
+CONSENT = (
+    "form[action*='consent.google'], form[action*='consent.youtube'],"
+    "form[action*='consent.yahoo'], form[action*='guce.'], form.consent-form,"
+    "form[action*=collectConsent], #consent-page, .consent-overlay, [class*=consent-form]"
+)
+_URL_PUZZLE = re.compile(
+    r"/sorry(?:/|\?|$)|/captcha|/errors?(?:/|-pages)|/challenge|/anomaly|/cdn-cgi/challenge",
+    re.IGNORECASE,
+)
+_URL_CONSENT = re.compile(
+    r"//(?:[\w-]+\.)*(?:consent\.(?:google|youtube|yahoo)|guce)\.|/(?:collect)?consent(?:/|\?|$)",
+    re.IGNORECASE,
+)
+_WORDS_PUZZLE = re.compile(
+    r"unusual traffic|automated (?:queries|requests)|bots use duckduckgo"
+    r"|not a robot|not a bot|are you (?:a )?human|you(?:'re|\u2019re| are) (?:a )?human"
+    r"|confirm (?:that )?(?:this search was made by a human|you are not)"
+    r"|complete the following challenge|solve the challenge|one last step|proof[- ]of[- ]work"
+    r"|error-(?:lite|html)\b|if this (?:error )?persists"
+    r"|captcha|suspicious (?:activity|traffic)|access (?:is |has been )?(?:denied|blocked)"
+    r"|request(?: is|s? (?:has|have) been)? blocked",
+    re.IGNORECASE,
+)
+_WORDS_CONSENT = re.compile(
+    r"before you continue to (?:google|youtube|yahoo)|yahoo is part of the yahoo family"
+    r"|zu google weitergehen|avant d'acc\u00e9der \u00e0 google"
+    r"|antes de (?:ir a|continuar (?:a|para)(?: a)?) google",
+    re.IGNORECASE,
+)
+_WORDS_SLOW = re.compile(
+    r"too many requests|rate[- ]limit|unable to process (?:your )?request at this time"
+    r"|error 999|sad[- ]panda|slow down",
+    re.IGNORECASE,
+)
+_SCRIPTS = b"/httpservice/retry/enablejs"
 PERIOD_LETTERS = {"": "", "day": "d", "week": "w", "month": "m", "year": "y"}
 
 
@@ -299,63 +349,6 @@ def accepted_languages(request: SearchRequest) -> str:
         else request.language
     )
     return wide if request.language == "en" else f"{wide},en;q=0.6"
-
-
-# How search engines refuse: by captcha, by consent, by asking for scripts, by slowing down.
-#
-# A page is asked about only where no results were found on it, so a page of results about
-# captchas is not mistaken for one. Where a page says that there is nothing, that is
-# believed before the words of a refusal, which could come from the query.
-
-MAX_SCANNED_CHARS = 2500
-"""How much of a page is read: refusals are short, pages of an unknown form are not."""
-
-# Elements that only a page has that wants a proof.
-PUZZLES = (
-    "form#challenge-form, [class*=anomaly-modal], form[action*='anomaly.js'], #captcha-form,"
-    "form[action*=captcha], .g-recaptcha, .h-captcha, .cf-turnstile, #cf-turnstile,"
-    "iframe[src*=captcha], iframe[src*=turnstile], iframe[src*='challenges.cloudflare.com'],"
-    "script[src*='challenges.cloudflare.com'], script[src*='recaptcha/api'],"
-    "script[src*=pages-captcha], link[href*=pages-captcha],"
-    "#b_captcha, .b_captcha, [data-tag=CaptchaContainer], #captcha, .captcha,"
-    "#anubis_challenge, #anubis_version, a[href*='pow-captcha'], #pow-captcha, .pow-captcha,"
-    "form[action*='/sp/captcha'], form[action*='/sorry/'], img[src*='/sorry/image']"
-)
-CONSENT = (
-    "form[action*='consent.google'], form[action*='consent.youtube'],"
-    "form[action*='consent.yahoo'], form[action*='guce.'], form.consent-form,"
-    "form[action*=collectConsent], #consent-page, .consent-overlay, [class*=consent-form]"
-)
-_URL_PUZZLE = re.compile(
-    r"/sorry(?:/|\?|$)|/captcha|/errors?(?:/|-pages)|/challenge|/anomaly|/cdn-cgi/challenge",
-    re.IGNORECASE,
-)
-_URL_CONSENT = re.compile(
-    r"//(?:[\w-]+\.)*(?:consent\.(?:google|youtube|yahoo)|guce)\.|/(?:collect)?consent(?:/|\?|$)",
-    re.IGNORECASE,
-)
-_WORDS_PUZZLE = re.compile(
-    r"unusual traffic|automated (?:queries|requests)|bots use duckduckgo"
-    r"|not a robot|not a bot|are you (?:a )?human|you(?:'re|\u2019re| are) (?:a )?human"
-    r"|confirm (?:that )?(?:this search was made by a human|you are not)"
-    r"|complete the following challenge|solve the challenge|one last step|proof[- ]of[- ]work"
-    r"|error-(?:lite|html)\b|if this (?:error )?persists"
-    r"|captcha|suspicious (?:activity|traffic)|access (?:is |has been )?(?:denied|blocked)"
-    r"|request(?: is|s? (?:has|have) been)? blocked",
-    re.IGNORECASE,
-)
-_WORDS_CONSENT = re.compile(
-    r"before you continue to (?:google|youtube|yahoo)|yahoo is part of the yahoo family"
-    r"|zu google weitergehen|avant d'acc\u00e9der \u00e0 google"
-    r"|antes de (?:ir a|continuar (?:a|para)(?: a)?) google",
-    re.IGNORECASE,
-)
-_WORDS_SLOW = re.compile(
-    r"too many requests|rate[- ]limit|unable to process (?:your )?request at this time"
-    r"|error 999|sad[- ]panda|slow down",
-    re.IGNORECASE,
-)
-_SCRIPTS = b"/httpservice/retry/enablejs"
 
 
 def refusal_of_url(name: str, url: str, status: int = 302) -> ToolError | None:

@@ -9,15 +9,14 @@ from turbohtml import parse
 from toolcrib.documents.reader.page_metadata import PageMetadata, read_meta
 
 CONTEXT = "https://schema.org"
-URL = "https://site.example/posts/one.html"
 STORY = (
     "<p>The first paragraph of the story, which is long enough to count as one, says this.</p>"
     "<p>And the second, which goes on about the same, with commas, clauses, and more.</p>"
 )
 
 
-def meta(body: str, url: str = URL) -> PageMetadata:
-    return read_meta(parse(body, positions=False), url)
+def meta(body: str) -> PageMetadata:
+    return read_meta(parse(body, positions=False))
 
 
 def linked(value: object) -> str:
@@ -29,9 +28,9 @@ def article(**more: object) -> str:
     return linked({"@context": "https://schema.org", "@type": "NewsArticle", **more})
 
 
-def named(name: str, content: str) -> str:
+def name_meta(name: str, content: str) -> str:
     return f'<meta name="{name}" content="{content}">'
 
 
-def told(name: str, content: str) -> str:
+def property_meta(name: str, content: str) -> str:
     return f'<meta property="{name}" content="{content}">'

@@ -8,7 +8,7 @@ from typing import Any
 from markdown_it import MarkdownIt
 from turbohtml import parse
 
-from toolcrib.documents.reader.markdown.writer import to_markdown
+from toolcrib.documents.reader.markdown.writer import write
 
 BASE = "https://site.example/docs/page"
 _RENDERER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
@@ -54,4 +54,4 @@ def rendered(markdown: str) -> Page:
 def convert(html: str) -> str:
     body = parse(html, positions=False).find("body")
     assert body is not None
-    return to_markdown(body, BASE)
+    return write(body, BASE).markdown

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from turbohtml import parse
 
-from toolcrib.documents.reader.block_choice import best_set, drop_rest, once, plain_text
+from toolcrib.documents.reader.block_choice import best_set, drop_rest, plain_text, without_repeats
 from toolcrib.documents.reader.tree import read_tree
 
 CHANCES = st.lists(st.tuples(st.floats(0, 1), st.integers(1, 300)), max_size=60)
@@ -56,9 +56,9 @@ def test_a_text_counts_once_unless_it_is_a_cell_or_code() -> None:
     html = "<p>one two three four</p><p>one two three four</p><p>short</p><p>short</p>"
     html += "<table><tr><td>one two three four</table>"
     page = read_tree(parse(html, positions=False).find("body"))
-    assert once(page, [0.5] * 5) == [0.5, 0.0, 0.5, 0.5, 0.5]
+    assert without_repeats(page, [0.5] * 5) == [0.5, 0.0, 0.5, 0.5, 0.5]
 
 
 def test_code_is_as_likely_as_the_paragraphs_that_it_stands_between() -> None:
     page = read_tree(parse("<p>a</p><pre>x</pre><p>b</p><div><pre>y</pre></div>").find("body"))
-    assert once(page, [0.9, 0.1, 0.7, 0.2]) == [0.9, 0.7, 0.7, 0.2]
+    assert without_repeats(page, [0.9, 0.1, 0.7, 0.2]) == [0.9, 0.7, 0.7, 0.2]

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolcrib.documents.reader.chains import bit_columns, log_code, signed_code
-from toolcrib.documents.reader.features import around
+from toolcrib.documents.reader.features import window_sums
 
 NUMBERS = st.integers(0, 10**9)
 
@@ -32,5 +32,5 @@ def test_bits_are_columns(values: bytes) -> None:
 @given(st.lists(st.integers(0, 9), min_size=1, max_size=30), st.integers(0, 12))
 def test_around_a_block_is_what_is_within_reach(values: list[int], reach: int) -> None:
     totals = [sum(values[:end]) for end in range(len(values) + 1)]
-    found = list(around(totals, reach))
+    found = list(window_sums(totals, reach))
     assert found == [sum(values[max(0, at - reach) : at + reach + 1]) for at in range(len(values))]

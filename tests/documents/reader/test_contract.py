@@ -92,11 +92,11 @@ def test_comments_stay_on_forums_and_go_on_articles() -> None:
         f"<li class=comment><b class=author>u{n}</b><p>What a shame for the town, number {n}.</p></li>"
         for n in range(6)
     )
-    told = extract(
+    warnings = extract(
         article(after=f"<section id=comments><h3>6 comments</h3><ol>{comments}</ol></section>")
     )
-    assert SENTENCES[3] in told.text
-    assert "What a shame" not in told.text
+    assert SENTENCES[3] in warnings.text
+    assert "What a shame" not in warnings.text
     thread = extract(forum())
     for sentence in SENTENCES[:5]:
         assert sentence in thread.text

@@ -91,7 +91,7 @@ def test_a_few_words_are_kept(html: str) -> None:
 
 
 def test_a_page_that_needs_scripts_gives_at_least_its_description() -> None:
-    told = " ".join(SENTENCES[:3])
-    found = extract(f'<meta property="og:description" content="{told}"><div id=app></div>')
-    assert found.text == told
+    described = " ".join(SENTENCES[:3])
+    found = extract(f'<meta property="og:description" content="{described}"><div id=app></div>')
+    assert found.text == described
     assert any("description" in warning for warning in found.warnings)

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from tests.documents.reader.hostile_pages import MARKER, PAGES, SAID
+from tests.documents.reader.hostile_pages import MARKER, PAGES, SAID_PHRASE
 from toolcrib.documents.reader.extraction import extract
 from toolcrib.documents.reader.large_pages import MAX_ELEMENTS
 
@@ -33,7 +33,7 @@ def test_a_hostile_page_is_read_in_time_and_keeps_its_text(name: str) -> None:
 
 
 def _large(part: str, number: int = MAX_ELEMENTS) -> str:
-    return f"<body>{part}<ul>{'<li>An item of a list</li>' * number}</ul>{SAID}"
+    return f"<body>{part}<ul>{'<li>An item of a list</li>' * number}</ul>{SAID_PHRASE}"
 
 
 def test_a_page_too_large_to_choose_from_keeps_its_structure() -> None:
@@ -57,7 +57,7 @@ def test_a_page_too_large_to_choose_from_keeps_its_structure() -> None:
 def test_addresses_are_absolute_however_many_there_are() -> None:
     links = "".join(f"<a href=/p/{n}>l</a> <a href=q/{n}>m</a> " for n in range(MAX_ELEMENTS))
     found = extract(
-        f"<p>{links}<a href=//h.example/r>n</a> [x](y) {SAID}", "https://site.example/a/b"
+        f"<p>{links}<a href=//h.example/r>n</a> [x](y) {SAID_PHRASE}", "https://site.example/a/b"
     )
     for url in ("https://site.example/p/7", "https://site.example/a/q/8", "https://h.example/r"):
         assert f"]({url})" in found.markdown
@@ -67,7 +67,7 @@ def test_addresses_are_absolute_however_many_there_are() -> None:
 
 def test_a_large_table_is_text_with_tabs() -> None:
     rows = "<tr><td>one<td>two | <a href=/x>three</a>" * MAX_ELEMENTS
-    found = extract(f"<table>{rows}</table>{SAID}", "https://site.example/")
+    found = extract(f"<table>{rows}</table>{SAID_PHRASE}", "https://site.example/")
     assert found.text.startswith("one\ttwo | three\none\ttwo | three\n")
 
 
@@ -80,19 +80,19 @@ def test_what_a_large_page_hides_is_left_out_and_counted() -> None:
 @pytest.mark.parametrize(
     "html",
     [
-        f"<title>{SAID}",
-        f"<textarea>{SAID}",
-        f"<!-- {SAID}",
-        f"<style>p {{ }} {SAID}",
-        f"<script>var a; {SAID}",
-        f"<noembed>{SAID}",
-        f"<!-- a --><title>b</title><script>c</script><!-- {SAID}",
-        f"<?xml version='1.0'?><html><head><title/></head><body>{SAID}</body></html>",
+        f"<title>{SAID_PHRASE}",
+        f"<textarea>{SAID_PHRASE}",
+        f"<!-- {SAID_PHRASE}",
+        f"<style>p {{ }} {SAID_PHRASE}",
+        f"<script>var a; {SAID_PHRASE}",
+        f"<noembed>{SAID_PHRASE}",
+        f"<!-- a --><title>b</title><script>c</script><!-- {SAID_PHRASE}",
+        f"<?xml version='1.0'?><html><head><title/></head><body>{SAID_PHRASE}</body></html>",
         f"<?xml version='1.0'?><html><body><p><![CDATA[{MARKER} < & ]]></p></body></html>",
-        f"<x-a><template shadowrootmode=open>{SAID}</template><p>light</p></x-a>",
-        f"<frameset><noframes>{SAID}</noframes></frameset>",
-        f"<noscript>{SAID}</noscript>",
-        f"<plaintext>{SAID}",
+        f"<x-a><template shadowrootmode=open>{SAID_PHRASE}</template><p>light</p></x-a>",
+        f"<frameset><noframes>{SAID_PHRASE}</noframes></frameset>",
+        f"<noscript>{SAID_PHRASE}</noscript>",
+        f"<plaintext>{SAID_PHRASE}",
         MARKER,
     ],
 )
@@ -106,7 +106,7 @@ def test_scripts_of_xhtml_stay_scripts() -> None:
     html = (
         "<?xml version='1.0'?><html xmlns='http://www.w3.org/1999/xhtml'><head>"
         "<script src='x.js'/><script>//<![CDATA[\nvar secret = 1;\n//]]></script></head>"
-        f"<body>{SAID}<p><![CDATA[a < b]]></p></body></html>"
+        f"<body>{SAID_PHRASE}<p><![CDATA[a < b]]></p></body></html>"
     )
     found = extract(html)
     assert "secret" not in found.text

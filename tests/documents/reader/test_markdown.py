@@ -24,13 +24,7 @@ from tests.documents.reader.markdown_site_cases import (
     MORE_TABLES,
     SITES,
 )
-from toolcrib.documents.reader.markdown.writer import (
-    MarkdownHeading,
-    PageLink,
-    to_markdown,
-    to_text,
-    write,
-)
+from toolcrib.documents.reader.markdown.writer import MarkdownHeading, PageLink, write
 
 pytestmark = pytest.mark.rows("A18", "A20", "D26")
 
@@ -53,6 +47,10 @@ GROUPS = {
 CASES = [
     pytest.param(case, id=f"{group}-{case[0]}") for group, cases in GROUPS.items() for case in cases
 ]
+
+
+def to_markdown(part, **options):
+    return write(part, **options).markdown
 
 
 def _body(html: str):
@@ -140,31 +138,6 @@ def test_hidden_parts_stay_for_who_chose_them():
 def test_a_page_that_hides_nearly_everything_is_not_believed():
     long = "word " * 200
     assert long.strip() in to_markdown(_body(f"<div style='display:none'>{long}</div><p>a</p>"))
-
-
-def test_text_has_lines_for_blocks_and_no_addresses():
-    html = (
-        "<h1>T</h1><p>a <a href=/x>link</a> <img src=/i.png alt=pic>b<br>c</p><ul><li>d<li>e</ul>"
-        "<pre>f\n  g</pre><table><tr><th>h<th>i<tr><td>j<td>k</table><p>x<sup>2</sup></p>"
-    )
-    text = to_text(_body(html))
-    assert text.split("\n")[0] == "T"
-    assert "a link b\nc" in text
-    assert "- d\n- e" in text
-    assert "f\n  g" in text
-    assert "/x" not in text
-    assert "pic" not in text
-    assert "<" not in text
-    assert "x2" in text
-    assert "\n\n\n" not in text
-
-
-def test_text_of_lists_and_tables_keeps_everything_and_pads_nothing():
-    html = (
-        "<ul><div><li>a</li></div><p>b</p>c<li><p>d</p><ul><li>e</ul></ul>"
-        "<table><tr><th>one<th>two<tr><td>x<td>a longer one</table>"
-    )
-    assert to_text(_body(html)) == "- a\n- b\n- c\n- d\n  - e\n\none | two\nx | a longer one"
 
 
 def test_private_characters_of_a_page_are_not_taken_for_marks():

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from tests.documents.reader.heads import article, linked, meta, named, told
+from tests.documents.reader.heads import article, linked, meta, name_meta, property_meta
 
 BYLINES = [
     article(author={"name": "one"}),
-    named("DC.creator", "two"),
-    named("dcterm:creator", "three"),
-    named("Author", "four"),
-    named("parsely-author", "five"),
-    told("article:author", "six"),
+    name_meta("DC.creator", "two"),
+    name_meta("dcterm:creator", "three"),
+    name_meta("Author", "four"),
+    name_meta("parsely-author", "five"),
+    property_meta("article:author", "six"),
     '<div class="post-byline">seven</div>',
     linked({"@type": "Article", "author": "eight"}),
     '<div class="entry-header"><a rel="author external">nine</a></div>',
@@ -55,8 +55,8 @@ def test_several_authors_and_strange_ones():
     ],
 )
 def test_no_address_and_no_placeholder_is_an_author(name):
-    assert meta(named("author", name) + told("article:author", name)).byline == ""
-    assert meta(named("author", name) + '<b class="author">Ann</b>').byline == "Ann"
+    assert meta(name_meta("author", name) + property_meta("article:author", name)).byline == ""
+    assert meta(name_meta("author", name) + '<b class="author">Ann</b>').byline == "Ann"
 
 
 @pytest.mark.parametrize(

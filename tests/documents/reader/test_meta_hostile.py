@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.documents.reader.heads import CONTEXT, article, linked, meta, named, told
+from tests.documents.reader.heads import CONTEXT, article, linked, meta, name_meta, property_meta
 from toolcrib.documents.reader.page_metadata import PageMetadata
 
 LIMITS = {"title": 500, "byline": 300, "site_name": 120, "excerpt": 2000, "description": 500}
@@ -27,7 +27,7 @@ def check(found: PageMetadata) -> None:
 @pytest.mark.parametrize(
     "page",
     [
-        told("og:title", "x") * 100_000,
+        property_meta("og:title", "x") * 100_000,
         linked(json.dumps({"@context": CONTEXT, "@type": "Article", "name": "x" * 10_000_000})),
         linked('{"@graph":' * 40_000),
         linked("[" * 50_000),
@@ -43,7 +43,7 @@ def check(found: PageMetadata) -> None:
         "<p>a paragraph, as many are" * 100_000,
         "<title>word: " + "word - " * 300_000 + "</title><h1>" + "zz " * 500_000,
         '<div class="' + "author " * 300_000 + '">x</div>',
-        named("description", "&amp;lt;a " * 200_000) + named("author", " " * 900_000),
+        name_meta("description", "&amp;lt;a " * 200_000) + name_meta("author", " " * 900_000),
         "<div>" * 200_000 + "<p>x",
         "\x00" * 1000,
     ],
@@ -53,8 +53,12 @@ def test_hostile_pages_give_short_clean_texts(page):
 
 
 def test_where_the_limits_are():
-    assert meta(told("og:title", "x") * 1_999 + told("og:title", "y")).title == "y"
-    assert meta(told("og:title", "x") * 2_000 + told("og:title", "y")).title == "x"
+    assert (
+        meta(property_meta("og:title", "x") * 1_999 + property_meta("og:title", "y")).title == "y"
+    )
+    assert (
+        meta(property_meta("og:title", "x") * 2_000 + property_meta("og:title", "y")).title == "x"
+    )
     assert meta(article(name="x", more="y" * 400_000)).title == "x"
     assert meta(article(name="x", more="y" * 600_000)).title == ""
 

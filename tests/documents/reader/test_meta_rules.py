@@ -5,7 +5,15 @@ from __future__ import annotations
 
 import pytest
 
-from tests.documents.reader.heads import CONTEXT, STORY, article, linked, meta, named, told
+from tests.documents.reader.heads import (
+    CONTEXT,
+    STORY,
+    article,
+    linked,
+    meta,
+    name_meta,
+    property_meta,
+)
 
 LONG = "A tale of five old friends"
 pytestmark = pytest.mark.rows("B25")
@@ -57,18 +65,18 @@ TITLES = [
     (f"<title>{'a long list of words, ' * 9}</title><h1>One heading of many words</h1>",
      "One heading of many words"),
     # Metas, by the names that count.
-    (named("og-title", "no") + f"<title>{LONG}</title>", LONG),
-    (named("parsely:title", "no") + f"<title>{LONG}</title>", LONG),
-    (named("DC.Title", "yes") + f"<title>{LONG}</title>", "yes"),
-    (named(" twitter : title ", "yes"), "yes"),
-    (told("title", "no") + f"<title>{LONG}</title>", LONG),
-    (told("twitter:title", "t") + told("og:title", "o"), "o"),
-    (named("title", "n") + named("twitter:title", "t"), "n"),
-    (told("og:title", "a") + f"<body>{told('og:title', 'b')}", "b"),
-    (told("article:title", "no") + f"<title>{LONG}</title>", LONG),
-    (told("og:title", "Ben &amp;#8220;B&amp;#8221; &amp;quot;C&amp;quot;"), 'Ben \u201cB\u201d "C"'),
+    (name_meta("og-title", "no") + f"<title>{LONG}</title>", LONG),
+    (name_meta("parsely:title", "no") + f"<title>{LONG}</title>", LONG),
+    (name_meta("DC.Title", "yes") + f"<title>{LONG}</title>", "yes"),
+    (name_meta(" twitter : title ", "yes"), "yes"),
+    (property_meta("title", "no") + f"<title>{LONG}</title>", LONG),
+    (property_meta("twitter:title", "t") + property_meta("og:title", "o"), "o"),
+    (name_meta("title", "n") + name_meta("twitter:title", "t"), "n"),
+    (property_meta("og:title", "a") + f"<body>{property_meta('og:title', 'b')}", "b"),
+    (property_meta("article:title", "no") + f"<title>{LONG}</title>", LONG),
+    (property_meta("og:title", "Ben &amp;#8220;B&amp;#8221; &amp;quot;C&amp;quot;"), 'Ben \u201cB\u201d "C"'),
     # JSON-LD before metas.
-    (article(headline="yes") + told("og:title", "no"), "yes"),
+    (article(headline="yes") + property_meta("og:title", "no"), "yes"),
     (graph({"@type": "WebSite", "name": "no"}, {"@type": "NewsArticle", "headline": "yes"}), "yes"),
     (linked({"@context": "http://schema.org", "@type": "WebPage", "name": "no"})
      + f"<title>{LONG}</title>", LONG),
@@ -106,19 +114,19 @@ BYLINES = [
     (by("<p class=author>Ann Lee</p><p class=byline>Bob</p>"), "Ann Lee"),
     (by("<p class='sidebar author'>Ann Lee</p>"), "Ann Lee"),
     # Metas before what is shown.
-    (named("author", "Bob") + by("<p class=byline>Ann</p>"), "Bob"),
-    (told("article:author", "Bob Roe") + by("<p class=byline>Ann</p>"), "Bob Roe"),
-    (told("article:author", "https://x.example/bob") + by("<p class=byline>Ann</p>"), "Ann"),
-    (told("author", "Bob") + by("<p class=byline>Ann</p>"), "Ann"),
-    (named("dc.creator", "One") + named("author", "Two"), "One"),
-    (named("parsely-author", "One") + told("article:author", "Two"), "One"),
-    (named("author", "One") + named("author", "Two"), "Two"),
+    (name_meta("author", "Bob") + by("<p class=byline>Ann</p>"), "Bob"),
+    (property_meta("article:author", "Bob Roe") + by("<p class=byline>Ann</p>"), "Bob Roe"),
+    (property_meta("article:author", "https://x.example/bob") + by("<p class=byline>Ann</p>"), "Ann"),
+    (property_meta("author", "Bob") + by("<p class=byline>Ann</p>"), "Ann"),
+    (name_meta("dc.creator", "One") + name_meta("author", "Two"), "One"),
+    (name_meta("parsely-author", "One") + property_meta("article:author", "Two"), "One"),
+    (name_meta("author", "One") + name_meta("author", "Two"), "Two"),
     # JSON-LD before both, by its narrow rules.
-    (article(author={"name": " Cy Poe "}) + named("author", "Bob"), "Cy Poe"),
-    (article(author=[{"name": "Cy"}, {"name": "Di"}, {"x": 1}]) + named("author", "Bob"), "Cy, Di"),
-    (article(author=[{"x": 1}, {"name": "Di"}]) + named("author", "Bob"), "Bob"),
-    (article(author="Cy Poe") + named("author", "Bob"), "Bob"),
-    (article(author={"name": ["Cy"]}) + named("author", "Bob"), "Bob"),
+    (article(author={"name": " Cy Poe "}) + name_meta("author", "Bob"), "Cy Poe"),
+    (article(author=[{"name": "Cy"}, {"name": "Di"}, {"x": 1}]) + name_meta("author", "Bob"), "Cy, Di"),
+    (article(author=[{"x": 1}, {"name": "Di"}]) + name_meta("author", "Bob"), "Bob"),
+    (article(author="Cy Poe") + name_meta("author", "Bob"), "Bob"),
+    (article(author={"name": ["Cy"]}) + name_meta("author", "Bob"), "Bob"),
     (linked({"@context": CONTEXT, "@type": "WebPage", "author": {"name": "No"}})
      + by("<p class=byline>Ann</p>"), "Ann"),
 ]  # fmt: skip
@@ -132,13 +140,13 @@ def test_the_byline(page: str, byline: str) -> None:
 @pytest.mark.parametrize(
     ("page", "name"),
     [
-        (told("og:site_name", "Post"), "Post"),
-        (told("og:site_name", "Tom &amp;amp; Co"), "Tom & Co"),
-        (article(publisher={"name": "Paper"}) + told("og:site_name", "Post"), "Paper"),
-        (article(publisher={"name": 5}) + told("og:site_name", "Post"), "Post"),
-        (article(publisher=[{"name": "x"}]) + told("og:site_name", "Post"), "Post"),
-        (named("og:site_name", "Post"), "Post"),
-        (told("og:site_name", "One") + told("og:site_name", "Two"), "Two"),
+        (property_meta("og:site_name", "Post"), "Post"),
+        (property_meta("og:site_name", "Tom &amp;amp; Co"), "Tom & Co"),
+        (article(publisher={"name": "Paper"}) + property_meta("og:site_name", "Post"), "Paper"),
+        (article(publisher={"name": 5}) + property_meta("og:site_name", "Post"), "Post"),
+        (article(publisher=[{"name": "x"}]) + property_meta("og:site_name", "Post"), "Post"),
+        (name_meta("og:site_name", "Post"), "Post"),
+        (property_meta("og:site_name", "One") + property_meta("og:site_name", "Two"), "Two"),
     ],
 )
 def test_the_name_of_the_site(page: str, name: str) -> None:
@@ -148,11 +156,11 @@ def test_the_name_of_the_site(page: str, name: str) -> None:
 @pytest.mark.parametrize(
     ("page", "excerpt"),
     [
-        (article(description=" said ") + told("og:description", "no"), "said"),
-        (named("description", "no") + told("og:description", "said"), "said"),
-        (named("twitter:description", "no") + named("description", "said"), "said"),
-        (named("dcterm.description", "said") + named("description", "no"), "said"),
-        (told("description", "no") + BODY, FIRST),
+        (article(description=" said ") + property_meta("og:description", "no"), "said"),
+        (name_meta("description", "no") + property_meta("og:description", "said"), "said"),
+        (name_meta("twitter:description", "no") + name_meta("description", "said"), "said"),
+        (name_meta("dcterm.description", "said") + name_meta("description", "no"), "said"),
+        (property_meta("description", "no") + BODY, FIRST),
         ("<nav><p>Skip this</p></nav>" + BODY, FIRST),
         ("<div class=comment><p>No, it was, I think, all wrong.</p></div>" + BODY, FIRST),
         ("<p>Only this.</p>", "Only this."),
@@ -166,15 +174,15 @@ def test_the_excerpt(page: str, excerpt: str) -> None:
 @pytest.mark.parametrize(
     ("page", "published", "modified"),
     [
-        (told("article:published_time", "2026-01-02") + told("article:modified_time", "2026-01-03"),
+        (property_meta("article:published_time", "2026-01-02") + property_meta("article:modified_time", "2026-01-03"),
          "2026-01-02", "2026-01-03"),
         (article(datePublished="2026-01-02", dateModified="2026-01-03"), "2026-01-02", "2026-01-03"),
-        (named("parsely-pub-date", "2026-01-02T10:00:00Z"), "2026-01-02T10:00:00Z", ""),
+        (name_meta("parsely-pub-date", "2026-01-02T10:00:00Z"), "2026-01-02T10:00:00Z", ""),
         (BODY + "<p>No date at all, in 2026.</p>", "", ""),
         (by("<time datetime=2026-01-02>yesterday</time>"), "2026-01-02", ""),
         (by("<time class=updated datetime=2026-01-03>x</time><time datetime=2026-01-02>y</time>"),
          "2026-01-02", "2026-01-03"),
-        (named("date", "some day"), "", ""),
+        (name_meta("date", "some day"), "", ""),
     ],
 )  # fmt: skip
 def test_the_dates(page: str, published: str, modified: str) -> None:

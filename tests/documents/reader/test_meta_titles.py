@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.documents.reader.heads import CONTEXT, article, linked, meta, named, told
+from tests.documents.reader.heads import CONTEXT, article, linked, meta, name_meta, property_meta
 
 
 @pytest.mark.parametrize(
@@ -76,14 +76,14 @@ def test_the_title_of_an_icon_is_not_the_page_s():
 
 TITLES = [
     article(headline="one"),
-    named("dc.title", "two"),
-    named("dcterm.title", "three"),
-    told("og:title", "four"),
-    named("weibo:article:title", "five"),
-    named("weibo:webpage:title", "six"),
-    named("title", "seven"),
-    named("twitter:title", "eight"),
-    named("parsely-title", "nine"),
+    name_meta("dc.title", "two"),
+    name_meta("dcterm.title", "three"),
+    property_meta("og:title", "four"),
+    name_meta("weibo:article:title", "five"),
+    name_meta("weibo:webpage:title", "six"),
+    name_meta("title", "seven"),
+    name_meta("twitter:title", "eight"),
+    name_meta("parsely-title", "nine"),
     "<title>The title element, in full</title>",
 ]
 
@@ -97,14 +97,18 @@ def test_the_title_comes_from_the_first_of_ten_places(first):
 
 
 def test_the_last_meta_of_a_name_counts_and_empty_ones_do_not():
-    page = told("og:title", "one") + told("OG : Title", "two") + told("og:title", " ")
+    page = (
+        property_meta("og:title", "one")
+        + property_meta("OG : Title", "two")
+        + property_meta("og:title", " ")
+    )
     assert meta(page).title == "two"
-    assert meta(told("og:title twitter:title", "both")).title == "both"
-    assert meta(named("subtitle", "no") + named("og.title", "dotted")).title == "dotted"
+    assert meta(property_meta("og:title twitter:title", "both")).title == "both"
+    assert meta(name_meta("subtitle", "no") + name_meta("og.title", "dotted")).title == "dotted"
 
 
 def test_entities_are_resolved_once_more():
-    page = told("og:title", "Tom &amp;amp; Jerry&amp;#39;s AT&amp;T?a=1&amp;copy=2")
+    page = property_meta("og:title", "Tom &amp;amp; Jerry&amp;#39;s AT&amp;T?a=1&amp;copy=2")
     assert meta(page).title == "Tom & Jerry's AT&T?a=1&copy=2"
 
 
@@ -156,5 +160,5 @@ POST = {"@type": "Article", "name": "x"}
     ],
 )  # fmt: skip
 def test_only_an_article_of_schema_org_comes_before_the_metas(value, found):
-    page = told("og:title", "y") + linked(value) + article(name="later")
+    page = property_meta("og:title", "y") + linked(value) + article(name="later")
     assert meta(page).title == ("x" if found else "later")

@@ -6,7 +6,7 @@ import pytest
 
 from toolcrib.documents.reader import large_pages
 from toolcrib.documents.reader.extraction import extract
-from toolcrib.documents.reader.large_pages import FIRST, MIN_CHARS, Pieces
+from toolcrib.documents.reader.large_pages import FIRST_PIECE_CHARS, MIN_CHARS, Pieces
 
 pytestmark = pytest.mark.rows("D27")
 NUMBER = 80_000
@@ -35,9 +35,9 @@ def test_paragraphs_between_pieces_stay_apart() -> None:
 
 
 def test_what_is_shown_after_a_long_hidden_part_is_kept() -> None:
-    shown = "".join(f"<p>shown {n} for all to read</p>" for n in range(2 * NUMBER))
-    hidden = "<p>never seen</p>" * (FIRST // 20)
-    found = extract(f"<div style='display:none'>{hidden}</div>{shown}")
+    visible = "".join(f"<p>shown {n} for all to read</p>" for n in range(2 * NUMBER))
+    hidden = "<p>never seen</p>" * (FIRST_PIECE_CHARS // 20)
+    found = extract(f"<div style='display:none'>{hidden}</div>{visible}")
     assert found.text.count("shown") == 2 * NUMBER
 
 
@@ -98,8 +98,8 @@ def test_a_page_that_repeats_itself_loses_none_of_it(unit: str, end: str) -> Non
     assert AGAIN in _texts(source)
     words = unit.replace(">", "> ").count("link") + unit.count("One") + unit.count("item")
     found = extract(source, "https://site.example/")
-    for kept in (found.text, found.markdown):
-        assert kept.count("link") + kept.count("One") + kept.count("item") == words * number
+    for joined in (found.text, found.markdown):
+        assert joined.count("link") + joined.count("One") + joined.count("item") == words * number
     assert found.text.endswith(("link", "same.", "And another.", "End"))
     assert len(found.links) == ("href" in unit)
 
@@ -136,4 +136,4 @@ def test_pieces_that_are_few_words_after_all_are_read_whole() -> None:
 
 
 def test_the_limits_are_in_order() -> None:
-    assert large_pages.FIRST < large_pages.OTHERS < large_pages.MIN_CHARS
+    assert large_pages.FIRST_PIECE_CHARS < large_pages.PIECE_CHARS < large_pages.MIN_CHARS

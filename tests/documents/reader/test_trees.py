@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from toolcrib.documents.reader.scorer import Kinds, Trees
+from toolcrib.documents.reader.scorer import Trees, TypeTrees
 
 WIDTH = 4
 
@@ -20,8 +20,8 @@ def table(trees: int, seed: int, *, kinds: int = 1) -> dict[str, Any]:
     rows = []
     for _ in range(trees):
         depth = dice.randint(1, 6)
-        asked = [n for _ in range(depth) for n in (dice.randrange(4), dice.randrange(5))]
-        rows.append([asked, b85encode(dice.randbytes(kinds * 2**depth)).decode()])
+        splits = [n for _ in range(depth) for n in (dice.randrange(4), dice.randrange(5))]
+        rows.append([splits, b85encode(dice.randbytes(kinds * 2**depth)).decode()])
     return {"columns": [0, 2, 3, 5], "borders": borders, "scale": 0.0005, "bias": -1.5,
             "trees": rows}  # fmt: skip
 
@@ -29,10 +29,10 @@ def table(trees: int, seed: int, *, kinds: int = 1) -> dict[str, Any]:
 def sums(some: dict[str, Any], row: list[float], kinds: int = 1) -> list[int]:
     """The leaves added up, one row and one question after another."""
     totals = [0] * kinds
-    for asked, leaves in some["trees"]:
+    for splits, leaves in some["trees"]:
         place = 0
-        for level in range(len(asked) // 2):
-            column, border = asked[2 * level], asked[2 * level + 1]
+        for level in range(len(splits) // 2):
+            column, border = splits[2 * level], splits[2 * level + 1]
             place |= (row[some["columns"][column]] > some["borders"][column][border]) << level
         for kind in range(kinds):
             totals[kind] += b85decode(leaves)[place * kinds + kind]
@@ -69,7 +69,7 @@ def test_the_chances_of_kinds_add_up_to_one_and_follow_their_sums(trees: int) ->
     dice = random.Random(trees)
     some = table(trees, trees, kinds=3) | {"bias": [0.1, -0.4, 0.3]}
     row = [float(dice.randrange(256)) for _ in range(WIDTH)] + [dice.random(), dice.random()]
-    found = Kinds(some).chances(row)
+    found = TypeTrees(some).chances(row)
     powers = [
         exp(bias + 0.0005 * one) for bias, one in zip(some["bias"], sums(some, row, 3), strict=True)
     ]

@@ -6,7 +6,7 @@ import pytest
 from turbohtml import parse
 
 from tests.documents.reader.fixtures import SENTENCES, article
-from toolcrib.documents.reader.block_choice import drop_rest, with_formulas
+from toolcrib.documents.reader.block_choice import drop_rest, with_whole_formulas
 from toolcrib.documents.reader.extraction import Extraction, extract
 from toolcrib.documents.reader.tree import read_tree
 
@@ -43,8 +43,8 @@ def test_what_is_no_text_reaches_the_markdown(part: str, wanted: str) -> None:
 
 
 def test_text_for_those_without_scripts_is_in_the_markdown_if_it_was_chosen() -> None:
-    told = "".join(f"<p>{sentence}</p>" for sentence in SENTENCES)
-    found = extract(f"<div id=app></div><noscript><h1>Bridges</h1>{told}</noscript>", URL)
+    words = "".join(f"<p>{sentence}</p>" for sentence in SENTENCES)
+    found = extract(f"<div id=app></div><noscript><h1>Bridges</h1>{words}</noscript>", URL)
     assert SENTENCES[2] in found.text
     assert SENTENCES[2] in found.markdown
 
@@ -70,13 +70,13 @@ def test_a_page_is_described_as_reader_modes_do() -> None:
 
 
 @pytest.mark.parametrize(
-    ("taken", "kept"), [((0,), True), ((0, 1, 2, 3, 4), True), ((4,), False), ((2,), True)]
+    ("taken", "found"), [((0,), True), ((0, 1, 2, 3, 4), True), ((4,), False), ((2,), True)]
 )
-def test_a_formula_is_kept_with_its_paragraph(taken: tuple[int, ...], kept: bool) -> None:
+def test_a_formula_is_kept_with_its_paragraph(taken: tuple[int, ...], found: bool) -> None:
     html = "<p>let <math><mrow><mi>a</mi><mo>+</mo><mi>b</mi></mrow></math></p><p>rest</p>"
     root = parse(html, positions=False).find("body")
     page = read_tree(root)
     assert len(page.blocks) == 5
-    drop_rest(page, with_formulas(page, [number in taken for number in range(5)]))
+    drop_rest(page, with_whole_formulas(page, [number in taken for number in range(5)]))
     assert root is not None
-    assert ("<mi>a</mi><mo>+</mo><mi>b</mi>" in root.serialize()) is kept
+    assert ("<mi>a</mi><mo>+</mo><mi>b</mi>" in root.serialize()) is found

@@ -13,8 +13,8 @@ import pytest
 from tests.services import Spawn
 from toolcrib.core.call import ErrorInfo, Image, Next, Result
 from toolcrib.core.config import Config, data_folder
+from toolcrib.core.context import Services
 from toolcrib.core.errors import Conflict, NotFound
-from toolcrib.core.services import Services
 from toolcrib.execution.job_store import KEEP_SECONDS, SILENT_SECONDS
 from toolcrib.execution.jobs import JobHandle, Jobs
 
@@ -284,13 +284,13 @@ async def test_output_is_bounded_here_and_in_the_store(jobs: Jobs, others: Jobs)
     job = await start(jobs, work)
     done = await jobs.read(job, "exit", timeout=25)
     await asyncio.sleep(0.5)
-    kept = await others.read(job)
-    assert kept.record.total == done.record.total == 500 * 100_006
-    assert kept.text == done.text
-    assert kept.text.startswith("000000xxx")
-    assert kept.text.endswith(line)
-    assert kept.dropped == kept.record.total - (16 + 256) * 1024
-    assert f"[{kept.dropped:,} bytes were not kept]" in kept.text
+    stored = await others.read(job)
+    assert stored.record.total == done.record.total == 500 * 100_006
+    assert stored.text == done.text
+    assert stored.text.startswith("000000xxx")
+    assert stored.text.endswith(line)
+    assert stored.dropped == stored.record.total - (16 + 256) * 1024
+    assert f"[{stored.dropped:,} bytes were not kept]" in stored.text
     store = sqlite3.connect(data_folder() / "toolcrib.db")
     assert store.execute("SELECT sum(length(data)) FROM job_output").fetchone()[0] < 1_000_000
     store.close()

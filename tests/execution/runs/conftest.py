@@ -47,11 +47,11 @@ class RunBench(Bench):
         assert ran.exit_code == 0, str(ran.stderr)
         return ran.outcome
 
-    async def apply_held(self, held: str) -> RunOutcome:
-        return await self.runs.apply(held, self.ctx())
+    async def apply_pending(self, pending: str) -> RunOutcome:
+        return await self.runs.apply(pending, self.ctx())
 
-    async def drop_held(self, held: str) -> RunOutcome:
-        return await self.runs.drop(held, self.ctx())
+    async def drop_pending(self, pending: str) -> RunOutcome:
+        return await self.runs.drop(pending, self.ctx())
 
     async def steps(self) -> list[LoggedStep]:
         return await self.changes.steps()

@@ -21,7 +21,7 @@ from toolcrib.core.errors import ToolError
 CHANGES = {"os.rename", "os.mkdir", "os.remove", "os.rmdir", "os.link", "os.chmod", "os.utime"}
 
 
-async def main(root: str, held: str, moment: str, how: str) -> None:
+async def main(root: str, pending: str, moment: str, how: str) -> None:
     left = [int(moment)]
     armed = [False]
 
@@ -43,13 +43,13 @@ async def main(root: str, held: str, moment: str, how: str) -> None:
     sys.addaudithook(see)
     armed[0] = True
     try:
-        outcome = await bench.apply_held(held)
-        said = f"{outcome.state} {outcome.notes}"
+        outcome = await bench.apply_pending(pending)
+        output = f"{outcome.state} {outcome.notes}"
     except ToolError as error:
-        said = f"failed {error.message}"
+        output = f"failed {error.message}"
     armed[0] = False
     resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-    sys.stdout.write(f"{said}\n")
+    sys.stdout.write(f"{output}\n")
     await bench.services.close()
 
 

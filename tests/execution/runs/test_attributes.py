@@ -122,7 +122,7 @@ async def test_a_file_of_holes_takes_no_room(bench: RunBench, root: Path) -> Non
     )
     assert outcome.state == "held"
     assert any("10.7 GB" in note for note in outcome.notes)
-    assert (await bench.apply_held(outcome.pending_id)).state == "applied"
+    assert (await bench.apply_pending(outcome.pending_id)).state == "applied"
     status = (root / "big").stat()
     assert status.st_size == 10 * 2**30 + 4
     assert status.st_blocks * 512 < 4_000_000

@@ -8,10 +8,9 @@ import pytest
 
 from tests.execution.runs.conftest import Opened, RunBench, need_overlay, run_folders
 from toolcrib.core.call import Result
-from toolcrib.core.context import Caller, Ctx
+from toolcrib.core.context import Caller, Ctx, Session
 from toolcrib.core.errors import Denied, NotFound
 from toolcrib.core.registry import Registry
-from toolcrib.core.session import Session
 from toolcrib.execution.runs.outcome import RunOutcome
 
 
@@ -31,7 +30,7 @@ def of_another(bench: RunBench) -> RunBench:
     return RunBench(bench.root, bench.services, Session("two"))
 
 
-async def by_hand(bench: RunBench, held: str) -> RunOutcome:
+async def by_hand(bench: RunBench, pending: str) -> RunOutcome:
     """Apply as a person does at the command line, whose conversations are all new."""
 
     async def invoke(*_: object) -> Result:
@@ -39,31 +38,31 @@ async def by_hand(bench: RunBench, held: str) -> RunOutcome:
 
     caller, session = Caller("cli"), Session("three")
     ctx = Ctx("1", caller, session, bench.services, Registry(()), invoke, None)
-    return await bench.runs.apply(held, ctx)
+    return await bench.runs.apply(pending, ctx)
 
 
-async def refused(bench: RunBench, held: str, unlisted: str = "") -> None:
+async def refused(bench: RunBench, pending: str, unlisted: str = "") -> None:
     """Neither applied nor dropped nor told of."""
-    for way in (bench.apply_held, bench.drop_held):
+    for decide in (bench.apply_pending, bench.drop_pending):
         with pytest.raises(NotFound) as info:
-            await way(held)
-        assert info.value.message == f"There is no held run {held}."
-        assert (unlisted or held) not in info.value.hint
+            await decide(pending)
+        assert info.value.message == f"There is no held run {pending}."
+        assert (unlisted or pending) not in info.value.hint
 
 
 async def check_workspaces(bench: RunBench, tmp_path: Path, level: str) -> None:
-    held = await bench.changed("echo changed > a", "ask")
+    pending = await bench.changed("echo changed > a", "ask")
     other = elsewhere(tmp_path / "proj", level=level)
     try:
-        await refused(other, held.pending_id)
-        await refused(other, "wrong", unlisted=held.pending_id)
+        await refused(other, pending.pending_id)
+        await refused(other, "wrong", unlisted=pending.pending_id)
     finally:
         await other.services.close()
     with pytest.raises(NotFound, match="no held run wrong") as info:
-        await bench.apply_held("wrong")
-    assert held.pending_id in info.value.hint
+        await bench.apply_pending("wrong")
+    assert pending.pending_id in info.value.hint
     assert (bench.root / "a").read_text() == "mine\n"
-    assert (await bench.apply_held(held.pending_id)).state == "applied"
+    assert (await bench.apply_pending(pending.pending_id)).state == "applied"
     assert (bench.root / "a").read_text() == "changed\n"
 
 
@@ -83,32 +82,32 @@ async def test_all_of_its_roots_must_be_there(opened: Opened, root: Path, tmp_pa
     await need_overlay(opened())
     second, third = tmp_path / "second", tmp_path / "third"
     both = elsewhere(root, second)
-    held = await both.changed(f"echo 1 > one; echo 2 > {second}/two", "ask")
+    pending = await both.changed(f"echo 1 > one; echo 2 > {second}/two", "ask")
     await both.services.close()
     one = elsewhere(root)
-    await refused(one, held.pending_id)
+    await refused(one, pending.pending_id)
     await one.services.close()
     link = tmp_path / "link"
     link.symlink_to(root)
     more = elsewhere(third, second, link)
-    assert (await more.apply_held(held.pending_id)).state == "applied"
+    assert (await more.apply_pending(pending.pending_id)).state == "applied"
     await more.services.close()
     assert ((root / "one").read_text(), (second / "two").read_text()) == ("1\n", "2\n")
 
 
 async def check_conversations(bench: RunBench) -> None:
-    held = await bench.changed("echo changed > a", "ask")
+    pending = await bench.changed("echo changed > a", "ask")
     other = of_another(bench)
-    for way in (other.apply_held, other.drop_held):
+    for decide in (other.apply_pending, other.drop_pending):
         with pytest.raises(Denied, match="belongs to another conversation") as info:
-            await way(held.pending_id)
+            await decide(pending.pending_id)
         assert info.value.stable_code == "denied"
-        assert f"toolcrib call apply_changes id={held.pending_id}" in info.value.hint
+        assert f"toolcrib call apply_changes id={pending.pending_id}" in info.value.hint
     with pytest.raises(NotFound) as unknown:
-        await other.apply_held("wrong")
-    assert held.pending_id not in unknown.value.hint
+        await other.apply_pending("wrong")
+    assert pending.pending_id not in unknown.value.hint
     assert not (bench.root / "a").exists()
-    assert (await by_hand(bench, held.pending_id)).state == "applied"
+    assert (await by_hand(bench, pending.pending_id)).state == "applied"
     assert (bench.root / "a").read_text() == "changed\n"
 
 

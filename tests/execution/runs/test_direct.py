@@ -75,7 +75,7 @@ async def test_the_files_are_put_back_where_they_shall_not_change(
     assert any("put back after it" in note for note in outcome.notes)
     assert {changed.path for changed in outcome.files} == {"a", "d/c"}
     if commit == "ask":
-        applied = await bare.apply_held(outcome.pending_id)
+        applied = await bare.apply_pending(outcome.pending_id)
         assert applied.state == "applied"
         assert (root / "a").read_text() == "a\nb\n"
         assert len(await bare.steps()) == 1
@@ -93,9 +93,9 @@ async def test_a_held_run_in_conflict_stays(bare: RunBench, root: Path) -> None:
     (root / "a").write_text("a\n")
     outcome = await bare.changed("echo b >> a", "ask")
     (root / "a").write_text("mine\n")
-    assert (await bare.apply_held(outcome.pending_id)).state == "held"
+    assert (await bare.apply_pending(outcome.pending_id)).state == "held"
     assert (root / "a").read_text() == "mine\n"
-    assert (await bare.drop_held(outcome.pending_id)).state == "dropped"
+    assert (await bare.drop_pending(outcome.pending_id)).state == "dropped"
     assert not await bare.steps()
 
 

@@ -19,34 +19,34 @@ async def test_a_held_run_is_applied_as_one_step(
 ) -> None:
     (root / "a").write_text("a\n")
     before = picture(root)
-    held = await bench.changed("echo b >> a; rm -f x; mkdir d; echo c > d/c", "ask")
-    assert held.next == Next("apply_changes", {"id": held.pending_id})
-    outcome = await bench.apply_held(held.pending_id)
+    pending = await bench.changed("echo b >> a; rm -f x; mkdir d; echo c > d/c", "ask")
+    assert pending.next == Next("apply_changes", {"id": pending.pending_id})
+    outcome = await bench.apply_pending(pending.pending_id)
     assert outcome.state == "applied"
     assert (root / "a").read_text() == "a\nb\n"
-    assert outcome.diff == held.diff
+    assert outcome.diff == pending.diff
     assert run_folders(tmp_path) == []
     await bench.undo()
     assert picture(root) == before
     with pytest.raises(NotFound):
-        await bench.apply_held(held.pending_id)
+        await bench.apply_pending(pending.pending_id)
 
 
 async def test_a_held_run_is_dropped(bench: RunBench, root: Path, tmp_path: Path) -> None:
-    held = await bench.changed("echo x > x", "ask")
-    assert (await bench.drop_held(f" {held.pending_id.upper()} ")).state == "dropped"
+    pending = await bench.changed("echo x > x", "ask")
+    assert (await bench.drop_pending(f" {pending.pending_id.upper()} ")).state == "dropped"
     assert run_folders(tmp_path) == []
     assert list(root.iterdir()) == []
     with pytest.raises(NotFound, match="no held run") as info:
-        await bench.drop_held(held.pending_id)
+        await bench.drop_pending(pending.pending_id)
     assert info.value.hint
 
 
 async def test_another_process_applies_it(bench: RunBench, opened: Opened, root: Path) -> None:
-    held = await bench.changed("echo x > x", "ask")
+    pending = await bench.changed("echo x > x", "ask")
     await bench.services.close()
     other = opened()
-    assert (await other.apply_held(held.pending_id)).state == "applied"
+    assert (await other.apply_pending(pending.pending_id)).state == "applied"
     assert (root / "x").read_text() == "x\n"
 
 
@@ -66,10 +66,10 @@ async def test_a_file_changed_on_the_host_meanwhile_holds_the_run(
     assert (root / "a").read_text() == "mine\n"
     assert (root / "b").read_text() == "b\n"
     assert any("a changed outside" in n and "drop=true" in n for n in outcome.notes)
-    again = await bench.apply_held(outcome.pending_id)
+    again = await bench.apply_pending(outcome.pending_id)
     assert again.state == "held"
     assert (root / "b").read_text() == "b\n"
-    await bench.drop_held(outcome.pending_id)
+    await bench.drop_pending(outcome.pending_id)
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ async def test_nothing_that_the_host_did_meanwhile_is_lost(
 ) -> None:
     (root / "d").mkdir()
     (root / "d/f").write_text("f\n")
-    held = await bench.changed(script, "ask")
+    pending = await bench.changed(script, "ask")
     await settle()
     if harm == "new":
         (root / "d/other").write_text("o\n")
@@ -99,7 +99,7 @@ async def test_nothing_that_the_host_did_meanwhile_is_lost(
     else:
         shutil.rmtree(root / "d")
     before = picture(root)
-    outcome = await bench.apply_held(held.pending_id)
+    outcome = await bench.apply_pending(pending.pending_id)
     assert outcome.state == "held"
     assert picture(root) == before
 
@@ -107,10 +107,10 @@ async def test_nothing_that_the_host_did_meanwhile_is_lost(
 async def test_what_both_did_alike_is_no_conflict(bench: RunBench, root: Path) -> None:
     (root / "a").write_text("a\n")
     (root / "b").write_text("b\n")
-    held = await bench.changed("rm a; echo c > c", "ask")
+    pending = await bench.changed("rm a; echo c > c", "ask")
     await settle()
     (root / "a").unlink()
-    outcome = await bench.apply_held(held.pending_id)
+    outcome = await bench.apply_pending(pending.pending_id)
     assert outcome.state == "applied"
     assert sorted(p.name for p in root.iterdir()) == ["b", "c"]
 
@@ -121,7 +121,7 @@ async def test_a_run_that_was_stopped_is_held(bench: RunBench, root: Path) -> No
     assert ran.outcome.state == "held"
     assert not (root / "f").exists()
     assert any("stopped before its end (time)" in note for note in ran.outcome.notes)
-    assert (await bench.apply_held(ran.outcome.pending_id)).state == "applied"
+    assert (await bench.apply_pending(ran.outcome.pending_id)).state == "applied"
     assert (root / "f").read_text() == "half\n"
 
 
@@ -145,9 +145,11 @@ async def test_of_two_runs_at_once_on_one_file_one_is_held(bench: RunBench, root
 
 async def test_two_calls_do_not_apply_one_run_twice(bench: RunBench, opened: Opened) -> None:
     other = opened()
-    held = await bench.changed("echo x >> x", "ask")
+    pending = await bench.changed("echo x >> x", "ask")
     results = await asyncio.gather(
-        bench.apply_held(held.pending_id), other.apply_held(held.pending_id), return_exceptions=True
+        bench.apply_pending(pending.pending_id),
+        other.apply_pending(pending.pending_id),
+        return_exceptions=True,
     )
     assert [r.state for r in results if not isinstance(r, BaseException)].count("applied") == 1
     assert all(
@@ -163,9 +165,9 @@ async def test_old_held_runs_go(opened: Opened, root: Path, tmp_path: Path) -> N
 
     bench = opened(run={"held_hours": 0.0000001})
     await need_overlay(bench)
-    held = await bench.changed("echo x > x", "ask")
+    pending = await bench.changed("echo x > x", "ask")
     with pytest.raises(NotFound):
-        await bench.apply_held(held.pending_id)
+        await bench.apply_pending(pending.pending_id)
     await bench.changed("true")
     assert run_folders(tmp_path) == []
 
@@ -178,8 +180,8 @@ async def test_held_runs_are_bounded_in_size(opened: Opened, tmp_path: Path) -> 
     first = await bench.changed("head -c 1500000 /dev/urandom > x", "ask")
     second = await bench.changed("head -c 1500000 /dev/urandom > x", "ask")
     with pytest.raises(NotFound):
-        await bench.apply_held(first.pending_id)
-    assert (await bench.apply_held(second.pending_id)).state == "applied"
+        await bench.apply_pending(first.pending_id)
+    assert (await bench.apply_pending(second.pending_id)).state == "applied"
 
 
 async def test_what_undo_cannot_keep_is_not_deleted_without_a_second_word(
@@ -196,7 +198,7 @@ async def test_what_undo_cannot_keep_is_not_deleted_without_a_second_word(
     assert outcome.state == "held"
     assert any("d/large (2.0 KB)" in note for note in outcome.notes)
     assert (root / "d/large").exists()
-    assert (await bench.apply_held(outcome.pending_id)).state == "applied"
+    assert (await bench.apply_pending(outcome.pending_id)).state == "applied"
     assert not (root / "d").exists()
 
 
@@ -215,10 +217,10 @@ async def test_more_changes_than_a_step_holds_are_dropped_with_a_word(
 
 
 async def test_a_held_run_without_its_folder_is_told(bench: RunBench, tmp_path: Path) -> None:
-    held = await bench.changed("echo x > x", "ask")
+    pending = await bench.changed("echo x > x", "ask")
     shutil.rmtree(run_folders(tmp_path)[0])
     with pytest.raises(NotFound):
-        await bench.apply_held(held.pending_id)
+        await bench.apply_pending(pending.pending_id)
 
 
 async def test_a_cancelled_run_leaves_nothing(bench: RunBench, root: Path, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.execution.runs.conftest import Opened, RunBench, need_overlay, picture, run_folders
-from toolcrib.execution.runs.removal import remove
+from toolcrib.execution.runs.folders import remove
 
 RUNNER = Path(__file__).with_name("runner.py")
 FILES = 40
@@ -64,7 +64,7 @@ async def test_the_folder_of_a_dead_process_is_removed_and_a_held_one_kept(
 ) -> None:
     bench = opened()
     await need_overlay(bench)
-    held = await bench.changed("echo held > held", "ask")
+    pending = await bench.changed("echo held > held", "ask")
     process = await runner(root, "auto", "echo x > x; sleep 60")
     for _ in range(200):
         if len(run_folders(tmp_path)) == 2:
@@ -76,8 +76,8 @@ async def test_the_folder_of_a_dead_process_is_removed_and_a_held_one_kept(
     await kill(process)
     third = opened()
     await third.changed("true")
-    assert [path.name for path in run_folders(tmp_path)] == [held.pending_id]
-    assert (await third.apply_held(held.pending_id)).state == "applied"
+    assert [path.name for path in run_folders(tmp_path)] == [pending.pending_id]
+    assert (await third.apply_pending(pending.pending_id)).state == "applied"
     assert sorted(os.listdir(root)) == ["held"]
 
 
@@ -86,8 +86,8 @@ async def test_what_a_store_in_memory_held_goes_with_its_process(
 ) -> None:
     bench = opened(store={"url": "sqlite://"})
     await need_overlay(bench)
-    held = await bench.changed("echo x > x", "ask")
-    assert (await bench.apply_held(held.pending_id)).state == "applied"
+    pending = await bench.changed("echo x > x", "ask")
+    assert (await bench.apply_pending(pending.pending_id)).state == "applied"
     await bench.changed("echo y > y", "ask")
     await bench.services.close()
     assert run_folders(tmp_path) == []
@@ -96,12 +96,12 @@ async def test_what_a_store_in_memory_held_goes_with_its_process(
 async def test_a_workspace_that_is_gone(bench: RunBench, root: Path) -> None:
     from toolcrib.core.errors import ToolError
 
-    held = await bench.changed("echo x > x", "ask")
+    pending = await bench.changed("echo x > x", "ask")
     root.rename(root.with_name("moved"))
     with pytest.raises(ToolError):
-        await bench.apply_held(held.pending_id)
+        await bench.apply_pending(pending.pending_id)
     root.with_name("moved").rename(root)
-    assert (await bench.apply_held(held.pending_id)).state == "applied"
+    assert (await bench.apply_pending(pending.pending_id)).state == "applied"
 
 
 def test_a_deep_and_shut_tree_is_removed(tmp_path: Path) -> None:

@@ -26,10 +26,10 @@ def fill(root: Path) -> None:
         (root / name).write_text(f"{name}\n")
 
 
-async def stopped(root: Path, held: str, moment: int, how: str) -> tuple[int, str]:
+async def stopped(root: Path, pending: str, moment: int, how: str) -> tuple[int, str]:
     """The exit code of a process that applies a held run, and what it said."""
     process = await asyncio.create_subprocess_exec(
-        sys.executable, str(STOPPER), str(root), held, str(moment), how, stdout=PIPE
+        sys.executable, str(STOPPER), str(root), pending, str(moment), how, stdout=PIPE
     )
     out, _ = await asyncio.wait_for(process.communicate(), 60)
     assert process.returncode is not None
@@ -46,9 +46,9 @@ async def ready(opened: Opened, root: Path) -> tuple[RunBench, str]:
     fill(root)
     bench = opened()
     await need_overlay(bench)
-    held = await bench.changed(SCRIPT, "ask")
-    assert held.pending_id
-    return bench, held.pending_id
+    pending = await bench.changed(SCRIPT, "ask")
+    assert pending.pending_id
+    return bench, pending.pending_id
 
 
 @pytest.mark.timeout(90)
@@ -57,8 +57,8 @@ async def test_all_or_nothing_after_a_kill(
     ready: tuple[RunBench, str], opened: Opened, root: Path, moment: int
 ) -> None:
     before = picture(root)
-    code, said = await stopped(root, ready[1], moment, "kill")
-    assert code == -9, said
+    code, output = await stopped(root, ready[1], moment, "kill")
+    assert code == -9, output
     bench = opened()
     await bench.changes.recover()
     now = picture(root)
@@ -66,7 +66,7 @@ async def test_all_or_nothing_after_a_kill(
     assert not any("could not" in warning for warning in bench.changes.warnings)
     if now == before:
         assert not await bench.steps()
-        assert (await bench.apply_held(ready[1])).state == "applied"
+        assert (await bench.apply_pending(ready[1])).state == "applied"
     assert (root / ".git/config").exists()
     await bench.undo()
     assert picture(root) == before
@@ -77,13 +77,13 @@ async def test_all_or_nothing_after_a_kill(
 async def test_all_or_nothing_when_the_disk_is_full(
     ready: tuple[RunBench, str], root: Path, moment: int
 ) -> None:
-    bench, held = ready
+    bench, pending = ready
     before = picture(root)
-    code, said = await stopped(root, held, moment, "full")
+    code, output = await stopped(root, pending, moment, "full")
     assert code == 0
-    assert "held" in said or "failed" in said, said
-    assert "cannot be" in said, said
+    assert "held" in output or "failed" in output, output
+    assert "cannot be" in output, output
     assert picture(root) == before
-    assert (await bench.apply_held(held)).state == "applied"
+    assert (await bench.apply_pending(pending)).state == "applied"
     await bench.undo()
     assert picture(root) == before

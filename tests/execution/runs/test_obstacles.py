@@ -31,13 +31,13 @@ def little_room() -> Iterator[None]:
 
 async def test_after_a_change_outside_no_second_try_is_named(bench: RunBench, root: Path) -> None:
     (root / "a").write_text("a\n")
-    held = await bench.changed("echo b >> a", "ask")
+    pending = await bench.changed("echo b >> a", "ask")
     await settle()
     (root / "a").write_text("mine\n")
-    outcome = await bench.apply_held(held.pending_id)
-    assert (outcome.state, outcome.pending_id, outcome.next) == ("held", held.pending_id, None)
+    outcome = await bench.apply_pending(pending.pending_id)
+    assert (outcome.state, outcome.pending_id, outcome.next) == ("held", pending.pending_id, None)
     assert any("run it again" in note and "drop=true" in note for note in outcome.notes)
-    assert (await bench.drop_held(held.pending_id)).state == "dropped"
+    assert (await bench.drop_pending(pending.pending_id)).state == "dropped"
 
 
 async def test_nor_by_the_run_that_others_overtook(bench: RunBench, root: Path) -> None:
@@ -55,12 +55,12 @@ async def test_nor_by_the_run_that_others_overtook(bench: RunBench, root: Path) 
 
 async def test_nor_where_it_was_taken_back(bare: RunBench, root: Path) -> None:
     (root / "a").write_text("a\n")
-    held = await bare.changed("echo b >> a", "ask")
-    assert held.next == Next("apply_changes", {"id": held.pending_id})
+    pending = await bare.changed("echo b >> a", "ask")
+    assert pending.next == Next("apply_changes", {"id": pending.pending_id})
     await settle()
     (root / "a").write_text("mine\n")
-    outcome = await bare.apply_held(held.pending_id)
-    assert (outcome.state, outcome.pending_id, outcome.next) == ("held", held.pending_id, None)
+    outcome = await bare.apply_pending(pending.pending_id)
+    assert (outcome.state, outcome.pending_id, outcome.next) == ("held", pending.pending_id, None)
     assert any("run it again" in note and "drop=true" in note for note in outcome.notes)
     assert (root / "a").read_text() == "mine\n"
 
@@ -68,12 +68,12 @@ async def test_nor_where_it_was_taken_back(bare: RunBench, root: Path) -> None:
 async def test_a_full_disk_is_told_and_the_run_can_be_applied_later(
     bench: RunBench, root: Path
 ) -> None:
-    held = await bench.changed(LARGE, "ask")
+    pending = await bench.changed(LARGE, "ask")
     with little_room(), pytest.raises(StorageFailure, match="the disk is full") as info:
-        await bench.apply_held(held.pending_id)
+        await bench.apply_pending(pending.pending_id)
     assert "first some space has to be freed; then apply_changes" in info.value.hint
     assert list(root.iterdir()) == []
-    assert (await bench.apply_held(held.pending_id)).state == "applied"
+    assert (await bench.apply_pending(pending.pending_id)).state == "applied"
     assert (root / "large").stat().st_size == 6_000_000
 
 

@@ -9,10 +9,9 @@ import pytest
 
 from tests.execution.runs.conftest import RunBench, need_overlay
 from toolcrib.core.config import Config
+from toolcrib.core.context import Services, Session
 from toolcrib.core.errors import NotConfigured
-from toolcrib.core.services import Services
-from toolcrib.core.session import Session
-from toolcrib.execution.runs.overlay_run import has_own_clock, kind_of_system
+from toolcrib.execution.runs.folders import has_own_clock, kind_of_system
 
 
 def bench_on(*roots: Path, **sections: dict[str, object]) -> RunBench:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.execution.runs.conftest import RunBench, picture
 from toolcrib.execution.runs.verdict import leads_out
-from toolcrib.files.beneath import Root
+from toolcrib.files.handles import Root
 from toolcrib.files.paths import SafePath, Workspace
 
 

@@ -203,8 +203,8 @@ async def test_hostile_settings_are_each_left_out_with_a_word(
         assert os.listdir(root / f"r{number}") == ["f"], key
         (note,) = (n for n in outcome.notes if f"r{number}/.git" in n)
         section, _, rest = key.partition(".")
-        shown = f"{section.lower()}.{rest[: rest.rfind('.') + 1]}{rest.rpartition('.')[2].lower()}"
-        assert f"its config sets {shown}" in note
+        output = f"{section.lower()}.{rest[: rest.rfind('.') + 1]}{rest.rpartition('.')[2].lower()}"
+        assert f"its config sets {output}" in note
         assert "git init" in note
 
 
@@ -309,10 +309,10 @@ async def test_a_repository_that_the_user_protects_is_not_made(opened: Opened, r
 async def test_a_held_repository_is_judged_when_it_is_applied(
     bench: RunBench, root: Path, tmp_path: Path
 ) -> None:
-    held = await bench.changed("git init -q", "ask")
+    pending = await bench.changed("git init -q", "ask")
     (config,) = (tmp_path / "state/runs").glob("*/*/*/upper/.git/config")
     config.write_text("[core]\n\tfsmonitor = evil\n")
-    outcome = await bench.apply_held(held.pending_id)
+    outcome = await bench.apply_pending(pending.pending_id)
     assert not (root / ".git").exists()
     assert "core.fsmonitor" in str(outcome.notes)
 

@@ -13,7 +13,7 @@ import pytest
 
 from tests.conftest import absent
 from toolcrib.core.config import Config
-from toolcrib.core.services import Services
+from toolcrib.core.context import Services
 from toolcrib.execution.sandbox.sandbox import Sandbox
 from toolcrib.execution.sandbox.terms import Bind, View
 from toolcrib.files.paths import Workspace

@@ -12,8 +12,8 @@ import pytest
 
 from tests.execution.sandbox.conftest import Box, Open
 from toolcrib.core.config import Config, data_folder
+from toolcrib.core.context import Services
 from toolcrib.core.errors import BadInput, NotFound, Unavailable
-from toolcrib.core.services import Services
 from toolcrib.execution.sandbox import launcher
 from toolcrib.execution.sandbox.network import RunNetworks
 from toolcrib.execution.sandbox.preparation import RunRequest
@@ -273,12 +273,12 @@ async def test_where_machine_code_is_refused_an_interpreter_starts_the_program(
         merge=True,
     )
     async with await starter.start(request, replace(report, quick=False)) as run:
-        said = b"".join([chunk.data async for chunk in run.output()]).decode()
+        output = b"".join([chunk.data async for chunk in run.output()]).decode()
         assert await run.wait() == 0
     await services.close()
-    assert "benign" in said
-    assert "canary" not in said
-    assert said.split()[-4:] == ["NoNewPrivs:", "1", "Seccomp:", "2"]
+    assert "benign" in output
+    assert "canary" not in output
+    assert output.split()[-4:] == ["NoNewPrivs:", "1", "Seccomp:", "2"]
 
 
 async def test_exit_codes(box: Box) -> None:

@@ -9,7 +9,7 @@ import subprocess
 import pytest
 
 from tests.execution.sandbox.conftest import Box
-from toolcrib.execution.sandbox.process_limits import PREFIX, ControlGroup, delegated
+from toolcrib.execution.sandbox.resources import GROUP_PREFIX, ControlGroup, delegated
 from toolcrib.execution.sandbox.terms import Bind, Limits
 
 pytestmark = [
@@ -26,10 +26,10 @@ async def test_a_run_is_in_a_group_of_its_own_and_the_group_goes_with_it(box: Bo
     ) as run:
         async for _ in run.output():
             break
-        groups = list(place.glob(f"{PREFIX}{os.getpid()}-*"))
+        groups = list(place.glob(f"{GROUP_PREFIX}{os.getpid()}-*"))
         members = [pid for group in groups for pid in (group / "cgroup.procs").read_text().split()]
         assert len(members) >= 2
-    assert not list(place.glob(f"{PREFIX}{os.getpid()}-*"))
+    assert not list(place.glob(f"{GROUP_PREFIX}{os.getpid()}-*"))
 
 
 async def test_the_group_refuses_what_is_above_the_limits() -> None:

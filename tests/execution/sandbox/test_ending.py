@@ -21,10 +21,10 @@ from tests.execution.sandbox.conftest import Box, Open
 from tests.servers.survivors import Tag, gone, survivors
 from toolcrib.core.config import data_folder
 from toolcrib.core.errors import Unavailable
-from toolcrib.execution.sandbox import process_limits
+from toolcrib.execution.sandbox import resources
 from toolcrib.execution.sandbox.preparation import SCRATCH_PREFIX
+from toolcrib.execution.sandbox.resources import tree
 from toolcrib.execution.sandbox.terms import MEGABYTE, Bind, Limits
-from toolcrib.execution.sandbox.usage import tree
 
 pytestmark = pytest.mark.rows("E32", "C196", "X11")
 REPOSITORY = Path(__file__).parents[3]
@@ -115,13 +115,11 @@ async def test_cpu_time(box: Box) -> None:
 
 async def test_a_ceiling_for_root(strong: Box) -> None:
     """A burst is over before anybody could look: the kernel itself refuses what is too much."""
-    if os.getuid() or not process_limits.has_own_pid_max():
+    if os.getuid() or not resources.has_own_pid_max():
         pytest.skip("for root, from Linux 6.14 on")
     outside = Path("/proc/sys/kernel/pid_max").read_text()
     done = await strong.sh("cat /proc/sys/kernel/pid_max", limits=Limits(processes=20))
-    assert (
-        int(done.out) == 20 * 3 + process_limits.RESERVED_NUMBERS + process_limits.OUTER_PROCESSES
-    )
+    assert int(done.out) == 20 * 3 + resources.RESERVED_NUMBERS + resources.OUTER_PROCESSES
     assert Path("/proc/sys/kernel/pid_max").read_text() == outside
     write = "import os; os.write(os.open('/proc/sys/kernel/pid_max', os.O_WRONLY), b'30000')"
     assert (await strong.run(sys.executable, "-c", write)).code == 1
@@ -213,7 +211,7 @@ async def test_stops_right_after_a_start(box: Box) -> None:
 SERVER = """
 import asyncio, sys
 from toolcrib.core.config import Config
-from toolcrib.core.services import Services
+from toolcrib.core.context import Services
 from toolcrib.files.paths import Workspace
 from toolcrib.execution.sandbox.terms import Bind
 from toolcrib.execution.sandbox.sandbox import Sandbox
@@ -271,10 +269,10 @@ async def test_none_needs_the_users_word(open_box: Open) -> None:
 
 
 async def test_no_silent_downgrade(open_box: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    from toolcrib.execution.sandbox import probe
+    from toolcrib.execution.sandbox import sandbox
 
-    monkeypatch.setattr(probe, "candidates", list)  # what a machine without bubblewrap finds
-    monkeypatch.setattr(probe, "_found", {})
+    monkeypatch.setattr(sandbox, "candidates", list)  # what a machine without bubblewrap finds
+    monkeypatch.setattr(sandbox, "_found", {})
     box = open_box("strong")
     with pytest.raises(Unavailable, match="no bubblewrap") as caught:
         await box.sh("true")

@@ -16,12 +16,12 @@ from toolcrib.execution.sandbox import launcher
 from toolcrib.execution.sandbox.launcher import (
     CODE,
     NUMBERS,
-    Label,
-    Steps,
+    LaunchPlan,
+    StepLabel,
+    StepTable,
     elf_program,
     image,
 )
-from toolcrib.execution.sandbox.plan import LaunchPlan
 
 SOURCES = Path(launcher.__file__).parent
 MACHINE = platform.machine()
@@ -44,7 +44,7 @@ def test_the_code_is_that_of_its_source(machine: str, tmp_path: Path) -> None:
     assert plain.read_bytes().hex() == CODE[machine].hex()
 
 
-Start = Callable[[Steps], "subprocess.CompletedProcess[bytes]"]
+Start = Callable[[StepTable], "subprocess.CompletedProcess[bytes]"]
 
 
 @pytest.fixture(params=list(CODE))
@@ -55,7 +55,7 @@ def start(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, Start]:
     if outer and not shutil.which(outer[0]):
         pytest.skip(f"there is no {outer[0]}")
 
-    def run(steps: Steps) -> subprocess.CompletedProcess[bytes]:
+    def run(steps: StepTable) -> subprocess.CompletedProcess[bytes]:
         file = tmp_path / "program"
         file.write_bytes(elf_program(steps.packed(), machine))
         file.chmod(0o700)
@@ -67,8 +67,8 @@ def start(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, Start]:
 def test_steps_go_on_by_whether_they_worked(start: tuple[str, Start]) -> None:
     machine, run = start
     numbers = NUMBERS[machine]
-    steps = Steps()
-    worked, failed, end = Label(), Label(), Label()
+    steps = StepTable()
+    worked, failed, end = StepLabel(), StepLabel(), StepLabel()
     absent_place = steps.text("/nowhere/at/all")
     steps.call(numbers["chdir"], absent_place, done=worked, failed=failed)
     steps.place(worked)
@@ -90,7 +90,7 @@ def test_all_six_arguments_arrive(start: tuple[str, Start], tmp_path: Path) -> N
     numbers = NUMBERS[machine]
     file = tmp_path / "file"
     file.write_bytes(b"x" * 65536 + b"benign")
-    steps, wrong = Steps(), Label()
+    steps, wrong = StepTable(), StepLabel()
     steps.call(numbers["openat"], -100, steps.text(str(file)), os.O_RDONLY, 0, failed=wrong)
     # Where, how much, to read, private and just there, of the third file, from this place on.
     steps.call(mmap, 0x10000000, 6, 1, 0x12, 3, 65536, failed=wrong)
@@ -130,10 +130,10 @@ Become = Callable[..., tuple[int, bytes, bytes]]
 
 def test_it_becomes_the_program(become: Become) -> None:
     script = 'echo "$GIVEN" "$1"; umask; ls /proc/self/fd | wc -l; ulimit -n; exit 3'
-    code, out, told = become("sh", "-c", script, "sh", "two words", limits=[(7, 77, 77)])
+    code, out, status = become("sh", "-c", script, "sh", "two words", limits=[(7, 77, 77)])
     # The fourth is the folder that `ls` reads.
     assert out.decode().splitlines() == ["ünïcode two words", "0022", "4", "77"]
-    assert (code, told) == (3, b"R")
+    assert (code, status) == (3, b"R")
 
 
 def number(error: int) -> bytes:
@@ -146,16 +146,16 @@ def test_what_went_wrong_is_told(become: Become, tmp_path: Path) -> None:
     assert become("true", cwd="/nosuch") == (126, b"", b"D" + number(errno.ENOENT))
     text = tmp_path / "text"
     text.write_text("no program")
-    told = b"RX" + os.fsencode(text)
-    assert become(str(text)) == (126, b"", told + number(errno.EACCES))
+    status = b"RX" + os.fsencode(text)
+    assert become(str(text)) == (126, b"", status + number(errno.EACCES))
     text.chmod(0o700)
-    assert become(str(text)) == (126, b"", told + number(errno.ENOEXEC))
+    assert become(str(text)) == (126, b"", status + number(errno.ENOEXEC))
     wrong = (b"\0" * 24, [("/", 1)], [])
-    code, _, told = become("true", landlock=wrong)
+    code, _, status = become("true", landlock=wrong)
     assert code == 126
-    assert told.startswith(b"FLandlock\0")
-    code, _, told = become("true", filter=b"\xff" * 8)
-    assert (code, told) == (126, b"Fseccomp" + number(errno.EINVAL))
+    assert status.startswith(b"FLandlock\0")
+    code, _, status = become("true", filter=b"\xff" * 8)
+    assert (code, status) == (126, b"Fseccomp" + number(errno.EINVAL))
 
 
 def test_folders_on_the_path_are_no_programs(become: Become, tmp_path: Path) -> None:

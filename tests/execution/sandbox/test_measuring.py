@@ -109,7 +109,7 @@ def test_a_folder_in_use_is_nobody_elses_to_remove(monkeypatch: pytest.MonkeyPat
     first.remove()
     assert not Path(first.path).exists()
     Path(second.path, "left").touch()
-    second.let_go()
+    second.release()
     third = Scratch.make()
     assert not Path(second.path).exists()
     third.remove()

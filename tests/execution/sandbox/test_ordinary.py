@@ -19,7 +19,7 @@ USER = 61_234
 PROGRAM = """
 import asyncio, os, sys
 from toolcrib.core.config import Config
-from toolcrib.core.services import Services
+from toolcrib.core.context import Services
 from toolcrib.files.paths import Workspace
 from toolcrib.execution.sandbox.terms import Bind
 from toolcrib.execution.sandbox.terms import Limits

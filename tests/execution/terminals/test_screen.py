@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcrib.execution.terminals.screen import MOST_ROWS, Screen
+from toolcrib.execution.terminals.screen import MAX_ROWS, Screen
 
 
 def shown(data: str | bytes, rows: int = 5, columns: int = 10) -> list[str]:
@@ -121,7 +121,7 @@ def test_another_size_keeps_the_cursor_and_what_stands_above_it() -> None:
 
 def test_a_size_that_makes_no_sense_is_brought_into_bounds() -> None:
     assert Screen(0, 0).grid.rows == 1
-    assert Screen(10**6, 10**6).grid.rows == MOST_ROWS
+    assert Screen(10**6, 10**6).grid.rows == MAX_ROWS
 
 
 def test_an_endless_sequence_is_given_up() -> None:

@@ -39,8 +39,8 @@ def _nap(data: bytes) -> None:
 
 
 def _hoard(data: bytes) -> int:
-    kept = [bytes(50_000_000) for _ in range(100)]
-    return len(kept)
+    blocks = [bytes(50_000_000) for _ in range(100)]
+    return len(blocks)
 
 
 def _die(data: bytes) -> None:
@@ -132,5 +132,5 @@ def flood(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]:
 
 def grow(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]:
     """Need much memory once, and be fine."""
-    kept = b"x" * (request["megabytes"] << 20)
-    return {"pid": os.getpid(), "size": len(kept)}, b""
+    blocks = b"x" * (request["megabytes"] << 20)
+    return {"pid": os.getpid(), "size": len(blocks)}, b""

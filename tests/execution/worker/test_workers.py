@@ -142,7 +142,7 @@ async def test_a_deadline_that_has_passed_starts_nothing(workers, processes):
 
 
 @pytest.mark.parametrize(
-    ("what", "kind", "said"),
+    ("what", "kind", "output"),
     [
         ("hoard", TooLarge, "memory"),
         ("die", UnsupportedContent, "SIGSEGV"),
@@ -151,8 +151,8 @@ async def test_a_deadline_that_has_passed_starts_nothing(workers, processes):
         ("deep", Internal, "RecursionError"),
     ],
 )
-async def test_what_goes_wrong_is_said(workers, processes, what, kind, said):
-    with pytest.raises(kind, match=said) as raised:
+async def test_what_goes_wrong_is_said(workers, processes, what, kind, output):
+    with pytest.raises(kind, match=output) as raised:
         await act(workers, what)
     assert raised.value.message.startswith("The act ")
     assert raised.value.hint

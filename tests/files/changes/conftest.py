@@ -13,10 +13,8 @@ import pytest
 
 from toolcrib.core.call import Result
 from toolcrib.core.config import Config
-from toolcrib.core.context import Caller, Ctx
+from toolcrib.core.context import Caller, Ctx, Services, Session
 from toolcrib.core.registry import Registry
-from toolcrib.core.services import Services
-from toolcrib.core.session import Session
 from toolcrib.files.changes.changes import Changes
 from toolcrib.files.changes.step import AppliedStep, Step
 from toolcrib.files.paths import SafePath, Workspace
@@ -51,18 +49,18 @@ class Bench:
         caller = Caller("test")
         return Ctx("1", caller, self.session, self.services, Registry(()), invoke, deadline)
 
-    async def apply(self, plan: Step) -> AppliedStep:
-        return await self.changes.apply(plan, self.ctx())
+    async def apply(self, step: Step) -> AppliedStep:
+        return await self.changes.apply(step, self.ctx())
 
     async def write(self, name: str, data: bytes) -> AppliedStep:
-        plan = Step("write_file")
-        plan.write(self.path(name), data)
-        return await self.apply(plan)
+        step = Step("write_file")
+        step.write(self.path(name), data)
+        return await self.apply(step)
 
     async def delete(self, name: str) -> AppliedStep:
-        plan = Step("delete_path")
-        plan.delete(self.path(name))
-        return await self.apply(plan)
+        step = Step("delete_path")
+        step.delete(self.path(name))
+        return await self.apply(step)
 
     async def undo(self, count: int = 1, path: str = "") -> AppliedStep:
         only = self.path(path) if path else None

@@ -70,10 +70,10 @@ async def test_what_changed_since_it_was_read_is_refused(bench: Bench, root: Pat
 async def test_expected_is_what_must_stand_there(bench: Bench, root: Path) -> None:
     (root / "f").write_bytes(b"one")
     for expected in ("", "1-2-3"):
-        plan = Step("x")
-        plan.write(bench.path("f"), b"two", expected=expected)
+        step = Step("x")
+        step.write(bench.path("f"), b"two", expected=expected)
         with pytest.raises(Conflict):
-            await bench.apply(plan)
+            await bench.apply(step)
     gone = Step("x")
     gone.write(bench.path("new"), b"two", expected="1-2-3")
     with pytest.raises(Conflict):
@@ -91,15 +91,15 @@ async def test_one_bad_change_leaves_all_as_it_was(bench: Bench, root: Path, bad
     (root / "folder").mkdir()
     os.mkfifo(root / "fifo")
     before = picture(root)
-    plan = Step("x")
-    plan.write(bench.path("f"), b"changed")
-    plan.write(bench.path("deep/er/g"), b"new")
+    step = Step("x")
+    step.write(bench.path("f"), b"changed")
+    step.write(bench.path("deep/er/g"), b"new")
     if bad == "missing":
-        plan.delete(bench.path("missing"))
+        step.delete(bench.path("missing"))
     else:
-        plan.write(bench.path(bad), b"changed")
+        step.write(bench.path(bad), b"changed")
     with pytest.raises((PathDenied, NotFound, BadInput)) as caught:
-        await bench.apply(plan)
+        await bench.apply(step)
     assert caught.value.hint
     assert picture(root) == before
     assert await bench.changes.steps() == []
@@ -121,14 +121,14 @@ async def test_a_failure_in_the_middle_leaves_all_as_it_was(bench: Bench, root: 
     (root / "tree").mkdir()
     (root / "tree/leaf").write_bytes(b"leaf")
     before = picture(root)
-    plan = Step("x")
-    plan.write(bench.path("f"), b"changed")
-    plan.delete(bench.path("tree"))
-    plan.write(bench.path("tree"), b"a file where the folder was")  # a group of its own
-    plan.move(bench.path("f"), bench.path("moved/f"))
-    plan.write(bench.path("last"), Failing(Cancelled("stop")))
+    step = Step("x")
+    step.write(bench.path("f"), b"changed")
+    step.delete(bench.path("tree"))
+    step.write(bench.path("tree"), b"a file where the folder was")  # a group of its own
+    step.move(bench.path("f"), bench.path("moved/f"))
+    step.write(bench.path("last"), Failing(Cancelled("stop")))
     with pytest.raises(Cancelled):
-        await bench.apply(plan)
+        await bench.apply(step)
     assert picture(root) == before
     assert await bench.changes.steps() == []
 
@@ -136,16 +136,16 @@ async def test_a_failure_in_the_middle_leaves_all_as_it_was(bench: Bench, root: 
 async def test_changes_of_one_plan_build_on_each_other(bench: Bench, root: Path) -> None:
     (root / "a").write_bytes(b"one")
     before = picture(root)
-    plan = Step("x")
-    plan.move(bench.path("a"), bench.path("sub/b"))
-    plan.write(bench.path("sub/b"), b"two")
-    plan.make_folder(bench.path("tree/x"))
-    plan.write(bench.path("tree/x/f"), b"three")
-    plan.move(bench.path("tree"), bench.path("tree2"))
-    plan.write(bench.path("tree2/x/f"), b"four")
-    plan.delete(bench.path("tree2/x"))
-    plan.write(bench.path("tree2/x"), b"five")
-    applied = await bench.apply(plan)
+    step = Step("x")
+    step.move(bench.path("a"), bench.path("sub/b"))
+    step.write(bench.path("sub/b"), b"two")
+    step.make_folder(bench.path("tree/x"))
+    step.write(bench.path("tree/x/f"), b"three")
+    step.move(bench.path("tree"), bench.path("tree2"))
+    step.write(bench.path("tree2/x/f"), b"four")
+    step.delete(bench.path("tree2/x"))
+    step.write(bench.path("tree2/x"), b"five")
+    applied = await bench.apply(step)
     assert {k: (root / k).read_bytes() for k in ("sub/b", "tree2/x")} == {
         "sub/b": b"two",
         "tree2/x": b"five",
@@ -162,10 +162,10 @@ async def test_changes_of_one_plan_build_on_each_other(bench: Bench, root: Path)
 async def test_deadline_and_cancellation(bench: Bench, root: Path) -> None:
     (root / "f").write_bytes(b"one")
     before = picture(root)
-    plan = Step("x")
-    plan.write(bench.path("f"), b"changed")
+    step = Step("x")
+    step.write(bench.path("f"), b"changed")
     with pytest.raises(TimedOut):
-        await bench.changes.apply(plan, bench.ctx(time.monotonic() - 1))
+        await bench.changes.apply(step, bench.ctx(time.monotonic() - 1))
 
     class Slow:
         def chunks(self) -> Iterator[bytes]:
@@ -198,10 +198,10 @@ async def test_two_at_once_on_one_file(bench: Bench, other: Bench, root: Path) -
             with path.open_read() as handle:
                 number, mark = int(handle.file.read()), handle.fingerprint
             worker.session.reads.clear()
-            plan = Step("x")
-            plan.write(path, str(number + 1).encode(), expected=mark)
+            step = Step("x")
+            step.write(path, str(number + 1).encode(), expected=mark)
             try:
-                await worker.apply(plan)
+                await worker.apply(step)
                 done += 1
             except Conflict:
                 refused += 1
@@ -214,10 +214,10 @@ async def test_two_at_once_on_one_file(bench: Bench, other: Bench, root: Path) -
 
 async def test_one_of_many_makes_a_new_file(bench: Bench, other: Bench, root: Path) -> None:
     async def create(worker: Bench, number: int) -> bool:
-        plan = Step("x")
-        plan.write(worker.path("new"), str(number).encode(), expected="")
+        step = Step("x")
+        step.write(worker.path("new"), str(number).encode(), expected="")
         try:
-            await worker.apply(plan)
+            await worker.apply(step)
         except Conflict:
             return False
         return True
@@ -237,9 +237,9 @@ async def test_deleting_what_undo_cannot_keep(root: Path) -> None:
     assert "cannot be brought back" in applied.note
     with pytest.raises(ToolError, match="cannot be undone"):
         await bench.undo()
-    plan = Step("x")
-    plan.delete(bench.path("big"), permanent=True)
-    assert not (await bench.apply(plan)).undoable
+    step = Step("x")
+    step.delete(bench.path("big"), permanent=True)
+    assert not (await bench.apply(step)).undoable
     assert picture(root) == {}
     await bench.services.close()
 
@@ -253,14 +253,14 @@ async def test_never_git_nor_our_own_state(root: Path) -> None:
         with pytest.raises((PathDenied, NotFound)):
             await bench.delete(name)
     for name in ("state/undo", "state"):
-        plan = Step("x")
-        plan.move(bench.path(name), bench.path("elsewhere"))
+        step = Step("x")
+        step.move(bench.path(name), bench.path("elsewhere"))
         with pytest.raises(PathDenied):
-            await bench.apply(plan)
+            await bench.apply(step)
     assert (root / "repo/code").exists()
-    plan = Step("x")
-    plan.move(bench.path("ws/repo"), bench.path("ws/renamed"))  # protected before and after
-    await bench.apply(plan)
+    step = Step("x")
+    step.move(bench.path("ws/repo"), bench.path("ws/renamed"))  # protected before and after
+    await bench.apply(step)
     assert (root / "renamed/.git").is_dir()
     await bench.services.close()
 
@@ -271,10 +271,10 @@ async def test_moving_does_not_lift_protection(bench: Bench, root: Path) -> None
     (root / "fine/fish").mkdir(parents=True)
     (root / "fine/fish/config.fish").write_bytes(b"run me")
     for source, target in ((".docker", "docker"), ("fine", ".config")):
-        plan = Step("x")
-        plan.move(bench.path(source), bench.path(target))
+        step = Step("x")
+        step.move(bench.path(source), bench.path(target))
         with pytest.raises(PathDenied):
-            await bench.apply(plan)
+            await bench.apply(step)
     assert (root / ".docker/config.json").exists()
 
 

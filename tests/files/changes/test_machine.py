@@ -49,19 +49,19 @@ class Tree(RuleBasedStateMachine):
 
     @rule(changes=st.lists(CHANGE, min_size=1, max_size=4), replace=st.booleans())
     def change(self, changes: list[tuple[str, ...]], replace: bool) -> None:
-        plan = Step("x")
+        step = Step("x")
         for kind, name, *rest in changes:
             path = self.bench.path(name)
             if kind == "write":
-                plan.write(path, rest[0])  # type: ignore[arg-type]
+                step.write(path, rest[0])  # type: ignore[arg-type]
             elif kind == "delete":
-                plan.delete(path)
+                step.delete(path)
             elif kind == "move":
-                plan.move(path, self.bench.path(rest[0]), replace=replace)
+                step.move(path, self.bench.path(rest[0]), replace=replace)
             else:
-                plan.make_folder(path)
+                step.make_folder(path)
         try:
-            applied = self.loop.run_until_complete(self.bench.apply(plan))
+            applied = self.loop.run_until_complete(self.bench.apply(step))
         except ToolError:
             assert picture(self.root) == self.states[-1]
             return
@@ -91,8 +91,5 @@ def _bare(tree: Picture) -> Picture:
 
 TestTree = pytest.mark.timeout(240)(Tree.TestCase)
 TestTree.settings = settings(
-    max_examples=25,
-    stateful_step_count=12,
-    deadline=None,
-    suppress_health_check=list(HealthCheck),
+    max_examples=25, stateful_step_count=12, deadline=None, suppress_health_check=list(HealthCheck)
 )

@@ -55,11 +55,11 @@ async def test_the_last_steps_from_any_process(bench: Bench, other: Bench, root:
 
 
 async def test_one_file_of_many(bench: Bench, root: Path) -> None:
-    plan = Step("apply_patch")
+    step = Step("apply_patch")
     for name in "abc":
         (root / name).write_bytes(b"old")
-        plan.write(bench.path(name), b"new")
-    await bench.apply(plan)
+        step.write(bench.path(name), b"new")
+    await bench.apply(step)
     await bench.write("c", b"newer")
     await bench.undo(1, "b")
     assert {name: (root / name).read_bytes() for name in "abc"} == {
@@ -75,10 +75,10 @@ async def test_one_file_of_many(bench: Bench, root: Path) -> None:
 async def test_what_others_changed_is_not_touched(bench: Bench, root: Path) -> None:
     (root / "f").write_bytes(b"one")
     (root / "g").write_bytes(b"one")
-    plan = Step("x")
-    plan.write(bench.path("g"), b"two")
-    plan.write(bench.path("f"), b"two")
-    await bench.apply(plan)
+    step = Step("x")
+    step.write(bench.path("g"), b"two")
+    step.write(bench.path("f"), b"two")
+    await bench.apply(step)
     (root / "f").write_bytes(b"by hand")
     with pytest.raises(Conflict, match=r"\bf has changed"):
         await bench.undo()
@@ -119,10 +119,10 @@ async def test_something_stands_where_the_deleted_was(bench: Bench, root: Path) 
 async def test_moves(bench: Bench, root: Path) -> None:
     plant(root)
     before = picture(root)
-    plan = Step("move_path")
-    plan.move(bench.path("src"), bench.path("lib/src2"))
-    plan.move(bench.path("lib/src2/a.py"), bench.path("lib/src2/deep/b.bin"), replace=True)
-    await bench.apply(plan)
+    step = Step("move_path")
+    step.move(bench.path("src"), bench.path("lib/src2"))
+    step.move(bench.path("lib/src2/a.py"), bench.path("lib/src2/deep/b.bin"), replace=True)
+    await bench.apply(step)
     assert (root / "lib/src2/deep/b.bin").read_bytes() == b"print()\r\n"
     await bench.write("lib/src2/deep/b.bin", b"changed")
     await bench.undo()

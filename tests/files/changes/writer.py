@@ -40,13 +40,13 @@ async def single(bench: Bench, count: int) -> None:
 async def plans(bench: Bench, count: int) -> None:
     for number in range(10_000):
         bench.session.reads.clear()
-        plan = Step("x")
+        step = Step("x")
         for index in range(count):
-            plan.write(bench.path(f"all/{index}"), content(f"{index}", number))
-        plan.move(bench.path(f"round{number}"), bench.path(f"round{number + 1}"))
-        plan.delete(bench.path("tree"))
-        plan.write(bench.path("tree/new/leaf"), str(number).encode())
-        await bench.apply(plan)
+            step.write(bench.path(f"all/{index}"), content(f"{index}", number))
+        step.move(bench.path(f"round{number}"), bench.path(f"round{number + 1}"))
+        step.delete(bench.path("tree"))
+        step.write(bench.path("tree/new/leaf"), str(number).encode())
+        await bench.apply(step)
         say(f"{number}")
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.files.content.charset_pages import LANGUAGES, unlabelled
-from toolcrib.files.content.encodings import charset_of, decoded
+from toolcrib.files.content.kinds import charset_of, decoded
 
 pytestmark = pytest.mark.rows("X21", "A23")
 

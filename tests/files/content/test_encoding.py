@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcrib.files.content.encodings import detect, eol_of
+from toolcrib.files.content.kinds import detect, eol_of
 
 
 @pytest.mark.parametrize(

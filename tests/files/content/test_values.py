@@ -7,7 +7,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcrib.files.content.display import MAX_JSON_DEPTH, laid_out
+from toolcrib.files.content.display import MAX_JSON_DEPTH, formatted_json
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5),
@@ -18,20 +18,20 @@ VALUES = st.recursive(
 
 @given(value=VALUES)
 def test_it_is_the_same_value(value):
-    text, whole = laid_out(value, 1_000_000)
+    text, whole = formatted_json(value, 1_000_000)
     assert whole
     assert json.loads(text) == value
 
 
 def test_a_long_one_is_cut_and_says_so():
-    whole, all_of_it = laid_out(list(range(1000)), 1_000_000)
+    whole, all_of_it = formatted_json(list(range(1000)), 1_000_000)
     assert all_of_it
-    assert laid_out(list(range(1000)), 100) == (whole[:100], False)
+    assert formatted_json(list(range(1000)), 100) == (whole[:100], False)
 
 
 def test_what_indenting_would_multiply_is_left_alone():
     value: list = []
     for _ in range(MAX_JSON_DEPTH - 1):
         value = [value]
-    assert laid_out(value, 100_000) is not None
-    assert laid_out([[value]], 100_000) is None
+    assert formatted_json(value, 100_000) is not None
+    assert formatted_json([[value]], 100_000) is None

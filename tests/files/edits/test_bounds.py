@@ -7,13 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolcrib.core.errors import TooLarge
-from toolcrib.files.edits.alignment import opcodes
-from toolcrib.files.edits.edits import Edit, edited
+from toolcrib.files.edits.edits import Edit, resolve_edits
 from toolcrib.files.edits.indentation import Unmapped
+from toolcrib.files.edits.lookalikes import opcodes
 
 
 def changed(text: str, old: str, new: str) -> str:
-    outcome = edited(text, [Edit(old, new)])
+    outcome = resolve_edits(text, [Edit(old, new)])
     for splice in reversed(outcome.splices):
         text = text[: splice.start] + splice.new + text[splice.end :]
     return text
@@ -38,7 +38,7 @@ def test_lines_that_are_all_the_same() -> None:
     new = "\n".join([*["}", "{"] * 499, "the end of it"])
     assert changed(text, old, new) == "\n".join(f"\t{line}" for line in new.split("\n"))
     with pytest.raises(TooLarge):
-        edited("x = 1; y\n" * 20_000, [Edit("  x  = 1; y\n" * 10_000, "q")])
+        resolve_edits("x = 1; y\n" * 20_000, [Edit("  x  = 1; y\n" * 10_000, "q")])
 
 
 @given(st.lists(st.sampled_from("ab"), max_size=400), st.lists(st.sampled_from("ab"), max_size=400))

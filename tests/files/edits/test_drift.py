@@ -9,7 +9,7 @@ import pytest
 from tests.files.edits.drift import DRIFTS, Case, cases
 from toolcrib.core.errors import ToolError
 from toolcrib.files.content.faithful import FaithfulText
-from toolcrib.files.edits.edits import Edit, edited
+from toolcrib.files.edits.edits import Edit, resolve_edits
 
 pytestmark = pytest.mark.rows("C005", "C029", "E09")
 
@@ -18,7 +18,7 @@ def written(case: Case) -> bytes | None:
     """What the engine would write; None where it refuses."""
     file = FaithfulText.of(case.data, case.file)
     try:
-        outcome = edited(file.text, [Edit(case.old, case.new)], cr=file.eol == "\r")
+        outcome = resolve_edits(file.text, [Edit(case.old, case.new)], cr=file.eol == "\r")
         return file.spliced(outcome.splices)
     except ToolError as error:
         assert error.hint

@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 
 from toolcrib.core.errors import BadInput, Conflict, NotFound, ToolError
 from toolcrib.files.content.faithful import FaithfulText
-from toolcrib.files.edits.anchors import anchor
-from toolcrib.files.edits.edits import Edit, Outcome, edited
+from toolcrib.files.edits.edits import Edit, EditOutcome, resolve_edits
+from toolcrib.files.edits.line_marks import anchor
 
 pytestmark = pytest.mark.rows("C005", "E09", "E10")
 
 
-def outcome(text: str, *edits: tuple[str, str] | tuple[str, str, bool]) -> Outcome:
-    return edited(text, [Edit(*edit) for edit in edits])
+def outcome(text: str, *edits: tuple[str, str] | tuple[str, str, bool]) -> EditOutcome:
+    return resolve_edits(text, [Edit(*edit) for edit in edits])
 
 
 def result(text: str, *edits: tuple[str, str] | tuple[str, str, bool]) -> str:
@@ -53,7 +53,7 @@ def test_what_stands_there_once_is_replaced_literally(text: str, data: st.DataOb
 )
 def test_anything_else_is_refused_cleanly(text: str, old: str, new: str) -> None:
     try:
-        found = edited(text, [Edit(old, new)])
+        found = resolve_edits(text, [Edit(old, new)])
     except ToolError as error:
         assert error.hint
         return

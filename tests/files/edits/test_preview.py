@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcrib.files.edits.patches.parser import read_patch
-from toolcrib.files.edits.preview import UNENDED, preview
+from toolcrib.files.edits.patch_parser import read_patch
+from toolcrib.files.edits.report import UNENDED, preview
 
 LINES = st.lists(st.sampled_from(["a", "b", "c d", "e"]), min_size=1, max_size=12)
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from toolcrib.files.beneath import KernelOpener, Opener, WalkingOpener, can_pin, has_openat2
+from toolcrib.files.handles import KernelOpener, Opener, WalkingOpener, can_pin, has_openat2
+from toolcrib.files.path_rules import Protection
 from toolcrib.files.paths import Workspace
-from toolcrib.files.protection import Protection
 
 CANARY = b"the canary outside the workspace"
 OPENERS: dict[str, Callable[[], Opener]] = {

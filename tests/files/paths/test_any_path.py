@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from tests.files.paths.conftest import CANARY, OPENERS, Tree, plant
 from toolcrib.core.errors import ToolError
-from toolcrib.files.beneath import can_pin, has_openat2
+from toolcrib.files.handles import can_pin, has_openat2
+from toolcrib.files.path_rules import Protection
 from toolcrib.files.paths import Workspace
-from toolcrib.files.protection import Protection
 
 NAMES = [
     "..",

@@ -10,10 +10,9 @@ import pytest
 
 from tests.files.paths.conftest import Tree
 from toolcrib.core.errors import BadInput, NotFound, PathDenied, ToolError
-from toolcrib.files.beneath import KernelOpener, Opener, has_openat2
-from toolcrib.files.path_rules import refusal
+from toolcrib.files.handles import KernelOpener, Opener, has_openat2
+from toolcrib.files.path_rules import Protection, refusal
 from toolcrib.files.paths import Workspace
-from toolcrib.files.protection import Protection
 
 pytestmark = pytest.mark.rows("C180", "E130")
 
@@ -83,8 +82,7 @@ def test_names_that_cannot_be_written(workspace: Workspace, tree: Tree, name: by
 
 
 @pytest.mark.parametrize(
-    "name",
-    [".ENV", ".Env.Local", ".env ", ".env.", ".e\u200bnv", "\ufeff.env", "ID_RSA", "x.PEM"],
+    "name", [".ENV", ".Env.Local", ".env ", ".env.", ".e\u200bnv", "\ufeff.env", "ID_RSA", "x.PEM"]
 )
 def test_protected_by_any_spelling(workspace: Workspace, tree: Tree, name: str) -> None:
     (tree.root / name).write_bytes(b"KEY")

@@ -9,10 +9,9 @@ import pytest
 from tests.files.paths.conftest import CANARY, Tree
 from tests.files.paths.test_race import count, flipping
 from toolcrib.core.errors import ToolError
-from toolcrib.files.beneath import KernelOpener, has_openat2
-from toolcrib.files.handles import Handle
+from toolcrib.files.handles import Handle, KernelOpener, has_openat2
+from toolcrib.files.path_rules import Protection
 from toolcrib.files.paths import Workspace
-from toolcrib.files.protection import Protection
 
 READS = 3000
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcrib.files.protection import READ_PATTERNS, WRITE_PATTERNS, Protection
+from toolcrib.files.path_rules import READ_PATTERNS, WRITE_PATTERNS, Protection
 
 
 def match(path: str, use: str = "read", root: str = "/srv/ws", **lists: list[str]) -> str:

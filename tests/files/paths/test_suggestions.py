@@ -8,7 +8,7 @@ import pytest
 
 from toolcrib.core.errors import NotFound
 from toolcrib.files.paths import Workspace
-from toolcrib.files.suggestions import nearest
+from toolcrib.files.suggestions import FolderName, guesses
 
 FILES = [
     "README.md",
@@ -98,6 +98,7 @@ def test_a_large_tree_costs_no_more_than_its_bound(tmp_path: Path) -> None:
     assert guessed(Workspace([str(tmp_path)]), "file7.txt")[0].endswith("/file7.txt")
 
 
-def test_nearest() -> None:
-    assert nearest("mian.py", ["main.py", "other.py", "main.js"])[0] == "main.py"
-    assert nearest("x", ["completely", "different"]) == []
+def test_names_alone() -> None:
+    names = [FolderName(name, is_folder=False) for name in ("main.py", "other.py", "main.js")]
+    assert guesses(("mian.py",), lambda _: names)[0] == ("main.py",)
+    assert guesses(("x",), lambda _: [FolderName("completely", is_folder=False)]) == []

@@ -12,18 +12,11 @@ import pytest
 
 from tests.files.paths.conftest import CANARY, Tree
 from toolcrib.core.config import Config
-from toolcrib.core.errors import (
-    BadInput,
-    NotConfigured,
-    NotFound,
-    PathDenied,
-    TooLarge,
-    ToolError,
-)
-from toolcrib.core.services import Services
-from toolcrib.files.beneath import Opener
+from toolcrib.core.context import Services
+from toolcrib.core.errors import BadInput, NotConfigured, NotFound, PathDenied, TooLarge, ToolError
+from toolcrib.files.handles import Opener
+from toolcrib.files.path_rules import Protection
 from toolcrib.files.paths import SafePath, Workspace
-from toolcrib.files.protection import Protection
 
 pytestmark = pytest.mark.rows("E130", "E131", "C180")
 

@@ -113,7 +113,7 @@ def test_no_half_where_files_need_a_name(tmp_path: Path) -> None:
         from toolcrib.files import writer
         with Workspace([sys.argv[1]]).resolve("half").place() as place:
             try:
-                writer._written_in_place(place, bytes(5_000_000), None)
+                writer._written_in_place(place, bytes(5_000_000), lambda: None)
             except OSError as error:
                 print(error)
     """

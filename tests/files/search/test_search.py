@@ -15,13 +15,12 @@ from hypothesis import strategies as st
 
 from tests.files.search.conftest import engines
 from toolcrib.core.errors import BadInput
+from toolcrib.files.path_rules import Protection
 from toolcrib.files.paths import Workspace
-from toolcrib.files.protection import Protection
-from toolcrib.files.search import ripgrep
-from toolcrib.files.search.line_matches import spans, text_of
-from toolcrib.files.search.pattern import pattern_of
+from toolcrib.files.search import search
+from toolcrib.files.search.pattern import pattern_of, spans, text_of
 from toolcrib.files.search.scope import scope_of
-from toolcrib.files.search.search import Counted, Search
+from toolcrib.files.search.search import MatchCounts, Search
 from toolcrib.system.processes import Processes
 
 pytestmark = pytest.mark.rows("C024", "C025")
@@ -49,7 +48,7 @@ async def processes() -> AsyncIterator[Processes]:
 
 async def count(
     workspace: Workspace, processes: Processes, engine: str, text: str, **more: Any
-) -> Counted:
+) -> MatchCounts:
     globs = more.pop("globs", [])
     path = more.pop("path", ".")
     seconds = more.pop("seconds", 20)
@@ -258,12 +257,12 @@ async def test_an_attempt_that_reads_files_of_any_size(
         for _ in range(40):
             file.write(b"x" * 16_000_000)
     (ws / "small.txt").write_text("needle\n")
-    program = await ripgrep.find_program(workspace, processes)
+    program = await search.find_program(workspace, processes)
     if not program:
         pytest.skip("no ripgrep")
     pattern = pattern_of("needle", literal=False, case_sensitive=False)
     scope = scope_of(workspace.start())
-    found = await ripgrep.names(program, scope, pattern, processes, 25, sized=sized)
+    found = await search.ripgrep_counts(program, scope, pattern, processes, 25, sized=sized)
     if sized:
         assert found is not None
         assert found.files == [("small.txt", 1)]

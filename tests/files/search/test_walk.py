@@ -10,8 +10,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from toolcrib.files.path_rules import Protection
 from toolcrib.files.paths import Workspace
-from toolcrib.files.protection import Protection
 from toolcrib.files.search.globs import Globs
 from toolcrib.files.search.scope import scope_of, walk
 from toolcrib.system.threads import Checkpoint

@@ -7,9 +7,9 @@ import asyncio
 import pytest
 
 from toolcrib.core.config import Config
+from toolcrib.core.context import Services
 from toolcrib.core.errors import ConnectionFailed
-from toolcrib.core.services import Services
-from toolcrib.net.cache import UNCHANGED, Cache, Fleeting
+from toolcrib.net.cache import UNCHANGED, Cache, MemoryOnly
 
 TTL = 0.2
 
@@ -33,7 +33,7 @@ async def made() -> str:
 
 
 async def fetch(cache: Cache, again, ttl: float = TTL):
-    return await cache.fetch("kind", "key", made, ttl=ttl, stale=60, again=again)
+    return await cache.fetch("kind", "key", made, ttl=ttl, stale=60, revalidate=again)
 
 
 async def test_a_value_that_still_holds_is_renewed(open_cache):
@@ -97,7 +97,7 @@ async def test_a_fleeting_value_is_in_no_store(open_cache):
     async def make():
         nonlocal count
         count += 1
-        return Fleeting({"n": count})
+        return MemoryOnly({"n": count})
 
     for _ in range(3):
         assert (await cache.fetch("kind", "key", make, ttl=60)).value == {"n": 1}

@@ -13,6 +13,7 @@ import pytest
 
 from tests.services import Spawn
 from toolcrib.core.config import Config, data_folder
+from toolcrib.core.context import Services
 from toolcrib.core.errors import (
     Blocked,
     HttpStatus,
@@ -22,9 +23,7 @@ from toolcrib.core.errors import (
     TimedOut,
     ToolError,
 )
-from toolcrib.core.services import Services
-from toolcrib.net.cache import Cache
-from toolcrib.net.cache_storage import SCHEMA
+from toolcrib.net.cache import SCHEMA, Cache
 from toolcrib.state.store import Store
 
 
@@ -271,7 +270,7 @@ async def kept(cache: Cache, kind: str, names: range) -> list[int]:
 
 
 async def test_the_bytes_are_bounded_and_the_least_used_go(services: Services) -> None:
-    cache = Cache(services.use(Store).area(SCHEMA), most_bytes=100_000)
+    cache = Cache(services.use(Store).area(SCHEMA), max_bytes=100_000)
     await fill(cache, "p", range(9), 10_000)
     assert await kept(cache, "p", range(9)) == list(range(9))
     await cache.fetch("p", "0", Maker("x"), ttl=600)  # used again: it stays
@@ -287,7 +286,7 @@ async def test_the_bytes_are_bounded_and_the_least_used_go(services: Services) -
 
 
 async def test_what_is_out_of_date_goes_first(services: Services) -> None:
-    cache = Cache(services.use(Store).area(SCHEMA), most_bytes=100_000)
+    cache = Cache(services.use(Store).area(SCHEMA), max_bytes=100_000)
     await fill(cache, "old", range(5), 10_000)
     grow_older(700)
     await fill(cache, "new", range(6), 10_000)
@@ -304,7 +303,7 @@ async def test_entries_of_a_kind_are_bounded(cache: Cache) -> None:
 
 
 async def test_a_value_larger_than_the_whole_cache(services: Services) -> None:
-    cache = Cache(services.use(Store).area(SCHEMA), most_bytes=10_000)
+    cache = Cache(services.use(Store).area(SCHEMA), max_bytes=10_000)
     await fill(cache, "p", range(3), 1000)
     await cache.fetch("p", "big", Maker(os.urandom(50_000)), ttl=60)
     assert await kept(cache, "p", range(3)) == [0, 1, 2]

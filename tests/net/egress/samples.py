@@ -12,10 +12,8 @@ import brotli
 
 from toolcrib.core.call import Result
 from toolcrib.core.config import Config
-from toolcrib.core.context import Caller, Ctx
+from toolcrib.core.context import Caller, Ctx, Services, Session
 from toolcrib.core.registry import Registry
-from toolcrib.core.services import Services
-from toolcrib.core.session import Session
 
 if sys.version_info >= (3, 14):
     from compression import zstd

@@ -471,10 +471,10 @@ async def test_part_of_a_body_where_that_is_enough(
         await writer.drain()
 
     public.answers["/"] = answer
-    part = await make_egress().fetch(public.url(), max_bytes=300, partial=True)
+    part = await make_egress().fetch(public.url(), max_bytes=300, allow_truncated=True)
     assert part.truncated
     assert part.body == (bytes(range(250)) * 4)[:300]
-    whole = await make_egress().fetch(public.url(), max_bytes=1000, partial=True)
+    whole = await make_egress().fetch(public.url(), max_bytes=1000, allow_truncated=True)
     assert (len(whole.body), whole.truncated) == (1000, False)
 
 
@@ -499,7 +499,7 @@ async def test_a_bomb_stops_at_the_cap(make_egress: Make, public: WireServer, co
     egress = make_egress(max_decoded_bytes=500_000)
     with pytest.raises(TooLarge):
         await egress.fetch(public.url())
-    part = await egress.fetch(public.url(), partial=True)
+    part = await egress.fetch(public.url(), allow_truncated=True)
     assert (len(part.body), part.truncated) == (500_000, True)
 
 

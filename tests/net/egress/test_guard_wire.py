@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolcrib.core.errors import ToolError
-from toolcrib.net.egress import guard_wire as wire
+from toolcrib.net.egress import guard_protocol as wire
 
 CONNECT = (
     b"CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\nProxy-Authorization: Basic "

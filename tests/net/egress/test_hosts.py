@@ -9,9 +9,9 @@ from itertools import pairwise
 import pytest
 
 from toolcrib.core.config import Config
+from toolcrib.core.context import Services
 from toolcrib.core.errors import RateLimited
-from toolcrib.core.services import Services
-from toolcrib.net.egress.hosts import HostLimits
+from toolcrib.net.egress.client import HostLimits
 from toolcrib.net.egress.url import parse_url
 from toolcrib.net.pace import Pace
 

@@ -61,7 +61,7 @@ async def test_an_endless_stream_stops_at_the_cap(trusting: Make, server: Http2S
     egress = trusting(max_wire_bytes=2_000_000)
     with pytest.raises(TooLarge):
         await egress.fetch(server.url("/endless"))
-    part = await egress.fetch(server.url("/endless"), partial=True)
+    part = await egress.fetch(server.url("/endless"), allow_truncated=True)
     assert (len(part.body), part.truncated) == (2_000_000, True)
     assert (await egress.fetch(server.url("/page"))).status == 200
 

@@ -7,14 +7,14 @@ import pytest
 from tests.net.egress.samples import context
 from toolcrib.core.config import Config
 from toolcrib.core.errors import Blocked, ToolError
-from toolcrib.core.params import schema_of, unwrap
+from toolcrib.core.tool import schema_of, unwrap
 from toolcrib.net.egress.public_url import PublicUrl, check_public_url
 
 
 def test_is_a_plain_string_in_a_schema() -> None:
     async def tool(url: PublicUrl) -> None: ...
 
-    from toolcrib.core.params import parameters_of
+    from toolcrib.core.tool import parameters_of
 
     assert schema_of(parameters_of(tool))["properties"]["url"] == {
         "type": "string",

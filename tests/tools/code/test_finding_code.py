@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.tools.code.programs import fill
-from toolcrib.code.symbols import PYTHON_ONLY, python_symbols, symbols
+from toolcrib.code.symbols import PYTHON_ONLY_NOTE, python_symbols, symbols
 from toolcrib.toolbox import Toolbox
 
 PROJECT = {
@@ -182,10 +182,10 @@ def test_python_works_without_the_extra(ws: Path) -> None:
         "14: def parse_http_header(line)",
     ]
     assert big.startswith("1 found\n")
-    assert exact.split("\n")[1] == PYTHON_ONLY
+    assert exact.split("\n")[1] == PYTHON_ONLY_NOTE
     assert "app/reader.py:4  class  class Reader" in exact
     assert "app/reader.py:14" in loose
-    assert PYTHON_ONLY not in loose
+    assert PYTHON_ONLY_NOTE not in loose
     assert script.startswith('missing_extra Install it with: pip install "toolcrib[code]"')
     assert "class Reader: 1 certain use in 2 files" in usages
     assert "2 places in 2 files" in renamed

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from toolcrib.files.search.catalog import Catalog
-from toolcrib.files.search.names import _by_python
+from toolcrib.files.search.catalog import Catalog, _by_python
 from toolcrib.toolbox import Toolbox
 
 

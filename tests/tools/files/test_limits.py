@@ -11,7 +11,7 @@ from tests.files.changes.conftest import Bench, picture
 from toolcrib.core.errors import Conflict
 from toolcrib.files.changes import undo_log
 from toolcrib.files.changes.step import Step
-from toolcrib.files.edits.edits import Edit, edited
+from toolcrib.files.edits.edits import Edit, resolve_edits
 from toolcrib.toolbox import Toolbox
 
 
@@ -62,10 +62,10 @@ def test_many_edits_are_those_of_each_alone() -> None:
     text = "".join(f"    value_{n} = call({n})\n" for n in range(400))
     edits = [Edit(f"value_{n} = call({n})  ", f"value_{n} = done({n})") for n in range(0, 400, 3)]
     edits += [Edit(f"call({n})", f"called({n})") for n in range(1, 400, 3)]
-    together = edited(text, edits).splices
+    together = resolve_edits(text, edits).splices
     step = text
     for edit in edits:
-        for splice in reversed(edited(step, [edit]).splices):
+        for splice in reversed(resolve_edits(step, [edit]).splices):
             step = step[: splice.start] + splice.new + step[splice.end :]
     for splice in reversed(together):
         text = text[: splice.start] + splice.new + text[splice.end :]
@@ -78,10 +78,10 @@ async def test_an_undo_that_another_process_has_begun(tmp_path: Path) -> None:
     await one.write("f", b"one")
     seen = await two.changes._log.read(undo_log.last)
     await one.undo()
-    plan = Step("undo_changes", undoes=(1,), log_position=seen)
-    plan.write(two.path("g"), b"x")
+    step = Step("undo_changes", undoes=(1,), log_position=seen)
+    step.write(two.path("g"), b"x")
     with pytest.raises(Conflict, match="at this moment"):
-        await two.apply(plan)
+        await two.apply(step)
     assert picture(tmp_path / "ws") == {}
     await one.services.close()
     await two.services.close()

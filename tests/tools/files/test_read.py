@@ -14,7 +14,7 @@ from toolcrib.files.handles import fingerprint
 from toolcrib.state.sessions import Sessions
 from toolcrib.text.tokens import estimate
 from toolcrib.toolbox import Toolbox
-from toolcrib.tools.files.reader.contents import MAX_IMAGE_BYTES
+from toolcrib.tools.files.file_reader import MAX_IMAGE_BYTES
 
 BUDGET = 4000
 

@@ -529,7 +529,7 @@ async def test_names_of_the_description_cannot_add_headers(box, server):
 
 
 def test_yaml_reads_like_the_reference():
-    from toolcrib.tools.http.description.plain_yaml import load_yaml
+    from toolcrib.tools.http.openapi import load_yaml
 
     text = "a: [1, 2.5, ~, true, 'x', \"1\", -3, 1e3, 0x1F, on]\nb: {c: null, 200: d, ? e : f}\n"
     expected = yaml.safe_load(text)

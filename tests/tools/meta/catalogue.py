@@ -42,7 +42,7 @@ def questions() -> list[Question]:
 def catalogue() -> Registry:
     """All tools that are installed, and those of the plan as distractors."""
     own = list(discover(installed))
-    names = {name for t in own for name in (t.name, *t.aliases)}
+    names = {name for t in own for name in (t.name, *t.all_aliases)}
     return Registry([*own, *(t for t in _distractors() if t.name not in names)])
 
 

@@ -12,7 +12,7 @@ import pytest
 from tests.conftest import absent
 from toolcrib import Toolbox
 from toolcrib.core.config import Config
-from toolcrib.core.services import Services
+from toolcrib.core.context import Services
 from toolcrib.execution.sandbox.sandbox import Sandbox
 
 LEVEL = "TOOLCRIB_RUN__LEVEL"
@@ -35,9 +35,9 @@ async def box(tmp_path: Path) -> AsyncIterator[Toolbox]:
 async def level(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Each level in turn, by the user's own setting, which a configuration may override."""
     wanted: str = request.param
-    asked = os.environ.get(LEVEL, "auto")
-    if asked not in ("auto", wanted):
-        pytest.skip(f"{LEVEL} asks for the level {asked} alone")
+    requested = os.environ.get(LEVEL, "auto")
+    if requested not in ("auto", wanted):
+        pytest.skip(f"{LEVEL} asks for the level {requested} alone")
     monkeypatch.setenv(LEVEL, wanted)
     services = Services(Config.load())
     try:

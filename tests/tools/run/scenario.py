@@ -48,33 +48,35 @@ class Scenario:
         return self.failed
 
     async def code(self) -> None:
-        said = await self.call("run_python", code="print('p')\n6 * 7")
-        shown = ("[sandbox: kernel]" in said.text) == (self.level == "kernel")
-        self.check("python", said, fine=said.text.startswith("p\n42\n") and shown)
+        output = await self.call("run_python", code="print('p')\n6 * 7")
+        screen = ("[sandbox: kernel]" in output.text) == (self.level == "kernel")
+        self.check("python", output, fine=output.text.startswith("p\n42\n") and screen)
         pipes = (
             "import subprocess as s\ns.run('echo a | tr a b', shell=True)\n"
             "from concurrent.futures import ThreadPoolExecutor as E\n"
             "print(sum(E(4).map(int, '123')))"
         )
-        said = await self.call("run_python", code=pipes)
-        self.check("pipes", said, fine="b\n6\n" in f"{said.data['stdout']}")
-        said = await self.call("run_command", command="cat; echo e >&2; exit 3", input="in")
-        self.check("command", said, fine=said.data["exit_code"] == 3 and "in" in said.text)
+        output = await self.call("run_python", code=pipes)
+        self.check("pipes", output, fine="b\n6\n" in f"{output.data['stdout']}")
+        output = await self.call("run_command", command="cat; echo e >&2; exit 3", input="in")
+        self.check("command", output, fine=output.data["exit_code"] == 3 and "in" in output.text)
         if shutil.which("node", path="/usr/bin:/bin"):
-            said = await self.call("run_javascript", code="console.log(require('path').sep)")
-            self.check("javascript", said, fine=said.text.startswith("/\n"))
+            output = await self.call("run_javascript", code="console.log(require('path').sep)")
+            self.check("javascript", output, fine=output.text.startswith("/\n"))
 
     async def files(self) -> None:
         (self.root / "a.txt").write_text("old\n")
-        said = await self.call("run_command", command="echo new > a.txt; echo x > b.txt")
-        self.check("changes", said, fine="a.txt changed" in said.text)
+        output = await self.call("run_command", command="echo new > a.txt; echo x > b.txt")
+        self.check("changes", output, fine="a.txt changed" in output.text)
         undone = await self.call("undo_changes")
         back = (self.root / "a.txt").read_text() == "old\n" and not (self.root / "b.txt").exists()
         self.check("undo", undone, fine=back)
-        held = await self.call("run_command", command="rm a.txt", commit="ask")
-        self.check("held", held, fine=held.next is not None and (self.root / "a.txt").exists())
-        assert held.next is not None
-        applied = await self.call(held.next.tool, **held.next.arguments)
+        pending = await self.call("run_command", command="rm a.txt", commit="ask")
+        self.check(
+            "held", pending, fine=pending.next is not None and (self.root / "a.txt").exists()
+        )
+        assert pending.next is not None
+        applied = await self.call(pending.next.tool, **pending.next.arguments)
         self.check("applied", applied, fine=not (self.root / "a.txt").exists())
         never = await self.call("run_command", command="echo z > z.txt", commit="never")
         self.check("dropped", never, fine=not (self.root / "z.txt").exists())
@@ -85,7 +87,7 @@ class Scenario:
         repository = self.root / "r"
         subprocess.run(["git", "init", "-q", str(repository)], check=True, timeout=20)
         line = "echo 1 > f && git add f && git -c user.name=n -c user.email=e@x commit -qm one"
-        said = await self.call("run_command", command=line, cwd="r")
+        output = await self.call("run_command", command=line, cwd="r")
         log = subprocess.run(
             ["git", "-C", str(repository), "log", "--format=%s"],
             capture_output=True,
@@ -93,13 +95,15 @@ class Scenario:
             timeout=20,
             check=False,
         )
-        self.check("git commit", said, fine=said.data["exit_code"] == 0 and log.stdout == "one\n")
+        self.check(
+            "git commit", output, fine=output.data["exit_code"] == 0 and log.stdout == "one\n"
+        )
 
     async def projects(self) -> None:
         (self.root / "u").mkdir()
         (self.root / "u" / "test_u.py").write_text(UNITTEST)
-        said = await self.call("run_tests", path="u")
-        self.check("tests", said, fine=(said.data["passed"], said.data["failed"]) == (1, 1))
+        output = await self.call("run_tests", path="u")
+        self.check("tests", output, fine=(output.data["passed"], output.data["failed"]) == (1, 1))
 
     async def jobs(self) -> None:
         line = "echo one; touch up; sleep 1; echo two; exit 4"

@@ -91,9 +91,9 @@ async def test_a_binary_as_code(box: Toolbox, folder: Path) -> None:
     ran = await call(box, "run_command", command="./data")
     assert ran.error is None
     assert ran.data["exit_code"] in (126, 127, 2)
-    shown = await call(box, "run_command", command="cat data; exit 4")
-    assert shown.data["exit_code"] == 4
-    assert "\0" not in shown.text
+    screen = await call(box, "run_command", command="cat data; exit 4")
+    assert screen.data["exit_code"] == 4
+    assert "\0" not in screen.text
 
 
 async def test_a_loop_that_ignores_signals(box: Toolbox, tag: str) -> None:
@@ -145,22 +145,22 @@ async def test_what_forks_twice(box: Toolbox, tag: str) -> None:
 async def test_a_terminal_that_floods(box: Toolbox, tag: str) -> None:
     flood = f"while :; do printf '\\033[9999S\\033c%.0s' 1 2 3 4 5 6 7 8; done; : {tag}"
     for command in (f"yes {tag}", flood):
-        shown = await call(box, "start_terminal", command=command, rows=200, columns=500)
-        assert shown.error is None
-        assert shown.data["running"]
-        stopped = await call(box, "stop_job", id=shown.data["id"])
+        screen = await call(box, "start_terminal", command=command, rows=200, columns=500)
+        assert screen.error is None
+        assert screen.data["running"]
+        stopped = await call(box, "stop_job", id=screen.data["id"])
         assert "stopped" in stopped.text
 
 
 async def test_a_program_that_asks_its_terminal_and_never_reads(box: Toolbox, tag: str) -> None:
     asks = f"stty raw -echo; while :; do printf '\\033[6n.'; done; : {tag}"
-    shown = await call(box, "start_terminal", command=asks)
-    first = (await call(box, "read_terminal", id=shown.data["id"], wait="none")).data
+    screen = await call(box, "start_terminal", command=asks)
+    first = (await call(box, "read_terminal", id=screen.data["id"], wait="none")).data
     # What it writes goes on being shown, although nobody takes the answers.
     async with asyncio.timeout(60):
-        while (await call(box, "read_terminal", id=shown.data["id"], wait="none")).data == first:
+        while (await call(box, "read_terminal", id=screen.data["id"], wait="none")).data == first:
             await asyncio.sleep(0.1)
-    assert "stopped" in (await call(box, "stop_job", id=shown.data["id"])).text
+    assert "stopped" in (await call(box, "stop_job", id=screen.data["id"])).text
 
 
 async def test_what_waits_for_its_stdin(box: Toolbox) -> None:

@@ -27,26 +27,26 @@ async def test_nothing_is_left_after_many_starts_and_kills(tmp_path: Path) -> No
     chance = random.Random(SEED)
     async with Toolbox(config, workspace=root) as box:
 
-        async def cycle(way: str) -> None:
-            ends = "exit 3" if way == "ends" else f"sleep 600 & exec -a {tag} sleep 600"
+        async def cycle(route: str) -> None:
+            ends = "exit 3" if route == "ends" else f"sleep 600 & exec -a {tag} sleep 600"
             line = f": {tag}; echo begun; {ends}"
             arguments = {"command": line, "background": True}
-            if way == "cancelled":
+            if route == "cancelled":
                 with suppress(TimeoutError):
                     async with asyncio.timeout(chance.random()):
                         await box.call("run_command", arguments)
                 return
             started = await box.call("run_command", arguments)
             assert started.error is None, started.render()
-            if way == "killed":
+            if route == "killed":
                 with suppress(ProcessLookupError):
                     os.kill(started.data["pid"], signal.SIGKILL)
-            elif way == "stopped":
+            elif route == "stopped":
                 await box.call("stop_job", {"id": started.data["id"]})
-            elif way == "twice":
+            elif route == "twice":
                 stop = {"id": started.data["id"]}
                 await asyncio.gather(box.call("stop_job", stop), box.call("stop_job", stop))
-            if way in ("ends", "killed"):
+            if route in ("ends", "killed"):
                 over = await box.call("read_job", {"id": started.data["id"], "wait": "exit"})
                 assert over.data["state"] != "running"
 

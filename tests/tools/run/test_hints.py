@@ -101,10 +101,10 @@ async def test_what_asked_no_host_is_told_nothing(box: Toolbox, command: str) ->
         ("n = open('f', 'w').write('x')\nn", True),
     ],
 )
-async def test_what_a_write_returns_is_not_shown(box: Toolbox, code: str, said: bool) -> None:
+async def test_what_a_write_returns_is_not_shown(box: Toolbox, code: str, output: bool) -> None:
     result = await box.call("run_python", {"code": code})
     assert result.data["exit_code"] == 0, result.text
-    assert bool(result.data["stdout"]) is said
+    assert bool(result.data["stdout"]) is output
 
 
 async def test_python_in_the_background_is_heard_at_once(box: Toolbox) -> None:

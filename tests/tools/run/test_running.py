@@ -71,10 +71,10 @@ async def test_python_shows_output_value_and_changes(
         ("\x01\x02\x7fELF", "SyntaxError"),
     ],
 )
-async def test_python_that_fails_says_why(box: Toolbox, code: str, said: str) -> None:
+async def test_python_that_fails_says_why(box: Toolbox, code: str, output: str) -> None:
     result = await fine(box, "run_python", code=code)
     assert result.data["exit_code"] != 0
-    assert said in result.text or (said == "stdin" and "EOFError" in result.text)
+    assert output in result.text or (output == "stdin" and "EOFError" in result.text)
     assert "_run" not in result.text
 
 
@@ -190,12 +190,12 @@ async def test_time_is_bounded_and_what_there_was_is_shown(box: Toolbox, folder:
 
 async def test_changes_can_be_held_and_dropped(box: Toolbox, folder: Path) -> None:
     (folder / "a.txt").write_text("old\n")
-    held = await fine(box, "run_command", command="echo new > a.txt", commit="ask")
-    assert held.next is not None
-    assert held.next.tool == "apply_changes"
-    assert "+new" in held.text
+    pending = await fine(box, "run_command", command="echo new > a.txt", commit="ask")
+    assert pending.next is not None
+    assert pending.next.tool == "apply_changes"
+    assert "+new" in pending.text
     assert (folder / "a.txt").read_text() == "old\n"
-    await fine(box, held.next.tool, **held.next.arguments)
+    await fine(box, pending.next.tool, **pending.next.arguments)
     assert (folder / "a.txt").read_text() == "new\n"
     other = await fine(box, "run_command", command="rm a.txt", commit="ask")
     assert other.next is not None

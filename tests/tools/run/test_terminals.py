@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -114,8 +115,14 @@ async def test_a_program_that_fills_the_screen(box: Toolbox) -> None:
     assert not ended.data["full_screen"]
 
 
-async def test_interrupts_what_runs(box: Toolbox) -> None:
-    terminal = await opened(box)
+@pytest.mark.parametrize("ignored", [False, True], ids=["usual", "under nohup"])
+async def test_interrupts_what_runs(box: Toolbox, ignored: bool) -> None:
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN) if ignored else None
+    try:
+        terminal = await opened(box)
+    finally:
+        if ignored:
+            signal.signal(signal.SIGINT, before)
     await call(box, "send_terminal", id=terminal, keys="sleep 100<Enter>")
     await call(box, "send_terminal", id=terminal, keys="<Ctrl+C>")
     shown = await call(box, "send_terminal", id=terminal, keys="echo code $?<Enter>")

@@ -11,7 +11,7 @@ import pytest
 
 from toolcrib import Toolbox
 from toolcrib.execution.interpreters.programs import how_to_get, not_installed
-from toolcrib.tools.run import test_output
+from toolcrib.tools.run import runner_output
 from toolcrib.tools.run.lint_project import problems_in
 
 pytestmark = [pytest.mark.rows("C076", "E37", "E38"), pytest.mark.timeout(120)]
@@ -95,21 +95,26 @@ MOCHA = json.dumps(
     ("understood", "text", "counts", "failures"),
     [
         (
-            test_output.pytest,
+            runner_output.pytest,
             PYTEST,
             (3, 2, 1),
             [("tests/test_a.py::TestA::test_b", "assert 1 == 2")],
         ),
         (
-            test_output.unittest,
+            runner_output.unittest,
             UNITTEST,
             (2, 1, 1),
             [("test_b (t.T.test_b)", "AssertionError: 1 != 2")],
         ),
-        (test_output.cargo, CARGO, (3, 1, 1), [("tests::b", "panicked at src/lib.rs:5:9")]),
-        (test_output.go, GO, (1, 2, 1), [("p.TestB", "b_test.go:5: wrong"), ("q", "syntax error")]),
-        (test_output.jest, JEST, (2, 1, 1), [("a b", "E")]),
-        (test_output.mocha, MOCHA, (1, 1, 2), [("x y", "boom")]),
+        (runner_output.cargo, CARGO, (3, 1, 1), [("tests::b", "panicked at src/lib.rs:5:9")]),
+        (
+            runner_output.go,
+            GO,
+            (1, 2, 1),
+            [("p.TestB", "b_test.go:5: wrong"), ("q", "syntax error")],
+        ),
+        (runner_output.jest, JEST, (2, 1, 1), [("a b", "E")]),
+        (runner_output.mocha, MOCHA, (1, 1, 2), [("x y", "boom")]),
     ],
 )
 def test_outputs_are_understood(understood, text, counts, failures) -> None:  # type: ignore[no-untyped-def]
@@ -122,9 +127,14 @@ def test_outputs_are_understood(understood, text, counts, failures) -> None:  # 
 
 @pytest.mark.parametrize("text", ["", "{", "{" * 5000, "nothing", "in 0.1s", '{"Action": 1}'])
 def test_any_output_is_taken(text: str) -> None:
-    for understood in (test_output.pytest, test_output.unittest, test_output.cargo, test_output.go):
+    for understood in (
+        runner_output.pytest,
+        runner_output.unittest,
+        runner_output.cargo,
+        runner_output.go,
+    ):
         assert understood(text).count == 0
-    for understood in (test_output.jest, test_output.mocha, test_output.tap):
+    for understood in (runner_output.jest, runner_output.mocha, runner_output.tap):
         assert understood(text).count == 0
 
 

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from toolcrib import Toolbox
 from toolcrib.core.call import Result
 from toolcrib.core.context import Caller
-from toolcrib.execution.interpreters.code_fences import unfenced
+from toolcrib.execution.interpreters.python import unfenced
 from toolcrib.tools.run import argument_adapters as dialects
-from toolcrib.tools.run.hints import needs_screen
 from toolcrib.tools.run.lint_project import problems_in
-from toolcrib.tools.run.test_output import own_frames, told
+from toolcrib.tools.run.report import needs_screen
+from toolcrib.tools.run.runner_output import own_frames, summary
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -83,17 +83,17 @@ def test_a_fence_around_anything_comes_off(text: str) -> None:
     ],
 )
 def test_a_command_is_bare(given_: str, line: str) -> None:
-    said = {"command": given_}
-    dialects.command(said)
-    assert said == {"command": line}
+    output = {"command": given_}
+    dialects.command(output)
+    assert output == {"command": line}
 
 
 def test_one_test_of_a_file_and_keys_as_a_list() -> None:
-    said: dict[str, Any] = {"path": "a/test_b.py::TestC::test_d[1]"}
-    dialects.tests(said)
-    assert said == {"path": "a/test_b.py", "runner": "pytest::TestC::test_d[1]"}
+    output: dict[str, Any] = {"path": "a/test_b.py::TestC::test_d[1]"}
+    dialects.tests(output)
+    assert output == {"path": "a/test_b.py", "runner": "pytest::TestC::test_d[1]"}
     keys: dict[str, Any] = {"keys": ["ls", "Enter", "C-c", "x"]}
-    dialects.typing(keys)
+    dialects.typed_keys(keys)
     assert keys["keys"] == "ls<Enter><C-c>x"
 
 
@@ -125,8 +125,8 @@ async def test_commands_that_go_wrong_in_usual_ways(box: Toolbox, folder: Path) 
         result = await call(box, "run_command", command=line)
         assert hint in result.text, line
     for line in ("cd sub && ls", "echo a && true", "A=1 env", "echo 'a & b'"):
-        said = (await call(box, "run_command", command=line)).text
-        assert "[" not in said.replace("[exit", "").replace("[sandbox: kernel]", "")
+        output = (await call(box, "run_command", command=line)).text
+        assert "[" not in output.replace("[exit", "").replace("[sandbox: kernel]", "")
     editor = await call(box, "run_command", command="vim a.txt")
     assert editor.error is not None
     assert "start_terminal" in editor.error.hint
@@ -157,10 +157,10 @@ async def test_javascript_written_for_node(box: Toolbox, folder: Path) -> None:
 
 async def test_a_held_run_says_who_can_apply_it(folder: Path, tmp_path: Path) -> None:
     async with Toolbox(config(tmp_path), workspace=folder, profile="default") as box:
-        held = await call(box, "run_command", command="echo x > a", commit="ask")
-        assert held.next is None
-        run = held.data["changes"]["held"]
-        assert f"toolcrib call apply_changes id={run}" in held.text
+        pending = await call(box, "run_command", command="echo x > a", commit="ask")
+        assert pending.next is None
+        run = pending.data["changes"]["held"]
+        assert f"toolcrib call apply_changes id={run}" in pending.text
         assert not (folder / "a").exists()
         cd = await call(box, "run_command", command="cd /tmp")
         assert "change_directory" not in cd.text
@@ -216,11 +216,11 @@ def test_counts_as_runners_tell_people() -> None:
     vitest = " FAIL  a.test.js > bad\n Tests  1 failed | 2 passed | 1 skipped (4)\n"
     mocha = "  2 passing (5ms)\n  1 pending\n  1 failing\n"
     for text in (jest, vitest, mocha):
-        counts = told(text)
+        counts = summary(text)
         assert (counts.passed, counts.failed, counts.skipped) == (2, 1, 1)
-    assert [f.name for f in told(jest).failures] == ["g \u203a bad"]
-    assert [f.name for f in told(vitest).failures] == ["a.test.js > bad"]
-    assert told("nothing").count == 0
+    assert [f.name for f in summary(jest).failures] == ["g \u203a bad"]
+    assert [f.name for f in summary(vitest).failures] == ["a.test.js > bad"]
+    assert summary("nothing").count == 0
 
 
 def test_frames_of_packages_are_left_out() -> None:

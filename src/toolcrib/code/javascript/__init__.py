@@ -1,1 +1,1 @@
-"""References of JavaScript and TypeScript, by scopes and modules; see `code.places`."""
+"""JavaScript and TypeScript: scopes, references and refactorings; see `code.places`."""

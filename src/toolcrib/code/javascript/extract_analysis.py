@@ -1,4 +1,4 @@
-"""What goes into extracted statements of a script, what comes out, and what forbids it."""
+"""Statements to extract from a script: which they are, their names, and what forbids it."""
 
 from __future__ import annotations
 
@@ -7,14 +7,10 @@ from functools import cached_property
 from typing import Any
 
 from toolcrib.code.javascript.model import TYPE, Binding, Module, NameUse
-from toolcrib.code.javascript.program import PASSED
+from toolcrib.code.javascript.program import TRANSPARENT_KINDS
 from toolcrib.code.javascript.scopes import descendants, named
 from toolcrib.code.languages import name_set
-from toolcrib.core.errors import BadInput
-
-# Which statements some lines of a script are, and what may not leave its function with them.
-
-# How names are used in JavaScript and TypeScript: read, written, and from which function.
+from toolcrib.code.operations import need_lines, not_whole, shared_line
 
 FUNCTION_KINDS = name_set("""
     function_declaration generator_function_declaration function_expression generator_function
@@ -28,7 +24,7 @@ _PATTERNS = frozenset(
         "assignment_pattern",
         "object_assignment_pattern",
         "pair_pattern",
-        *PASSED,
+        *TRANSPARENT_KINDS,
     ]
 )
 
@@ -62,7 +58,7 @@ def function_of(node: Any) -> Any:
 
 BLOCKS = ("program", "statement_block", "switch_case", "switch_default")
 LOOPS = ("for_statement", "for_in_statement", "while_statement", "do_statement")
-_DIRECT = frozenset(["return_statement", "await_expression", "yield_expression"])
+_FUNCTION_STATEMENTS = frozenset(["return_statement", "await_expression", "yield_expression"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,38 +100,24 @@ class ScriptSelection:
         return False
 
 
-def select(module: Module, shown: str, first: int, last: int) -> ScriptSelection:
+def select(module: Module, display: str, first: int, last: int) -> ScriptSelection:
     """The statements on some lines.
 
     Raises:
         BadInput: they are not whole statements of one block.
     """
-    lines = module.text.split("\n")
-    if not 1 <= first <= last <= len(lines):
-        raise BadInput(
-            f"Lines {first} to {last} are not in {shown}, which has {len(lines)}.",
-            hint="Give start and end, the first and the last line, from 1.",
-        )
-    while first < last and not lines[first - 1].strip():
-        first += 1
-    while last > first and not lines[last - 1].strip():
-        last -= 1
+    first, last = need_lines(module.text.split("\n"), first, last, display)
     block = _block(module.root, first, last)
-    held = [c for c in named(block) if _touches(c, first, last)] if block is not None else []
-    chosen = [child for child in held if child.kind() != "comment"]
+    touched = [c for c in named(block) if _touches(c, first, last)] if block is not None else []
+    chosen = [child for child in touched if child.kind() != "comment"]
     if block is None or not chosen:
-        raise BadInput(
-            f"Lines {first} to {last} of {shown} are not whole statements of one block.",
-            hint="Give the first line of the first statement and the last line of the last.",
-        )
+        raise not_whole(f"Lines {first} to {last} of {display}")
     start = module.lines[first - 1]
     end = module.lines[last] - 1 if last < len(module.lines) else len(module.text)
-    before = module.text[start : held[0].range().start.index].strip()
-    after = module.text[held[-1].range().end.index : end].strip(" \t;")
+    before = module.text[start : touched[0].range().start.index].strip()
+    after = module.text[touched[-1].range().end.index : end].strip(" \t;")
     if before or after:
-        raise BadInput(
-            "The statements share a line with others.", hint="Put each on a line of its own first."
-        )
+        raise shared_line()
     return ScriptSelection(module, block, chosen, start, min(end, len(module.text)), first, last)
 
 
@@ -160,18 +142,18 @@ def _block(node: Any, first: int, last: int) -> Any:
     return None
 
 
-def crossings(selection: ScriptSelection, shown: str) -> list[str]:
+def crossings(selection: ScriptSelection, display: str) -> list[str]:
     """What in the statements belongs to the function around them."""
     found: list[str] = []
     for statement in selection.statements:
-        for node in descendants(statement, *_LOOKED):
+        for node in descendants(statement, *_EXAMINED_KINDS):
             why = _crossing(selection, node)
             if why:
-                found.append(f"{shown}:{node.range().start.line + 1}: {why}.")
+                found.append(f"{display}:{node.range().start.line + 1}: {why}.")
     return list(dict.fromkeys(found))
 
 
-_LOOKED = (
+_EXAMINED_KINDS = (
     "return_statement",
     "await_expression",
     "yield_expression",
@@ -195,8 +177,8 @@ _LOOKED = (
 
 def _crossing(selection: ScriptSelection, node: Any) -> str:
     kind = node.kind()
-    if kind in _UNLIKE:
-        return _UNLIKE[kind]
+    if kind in _FORBIDDEN_KINDS:
+        return _FORBIDDEN_KINDS[kind]
     if kind in ("this", "super") or (kind == "meta_property" and "new" in node.text()):
         outer = _is_outer(selection, node)
         return f"{node.text()} is that of the function around it" if outer else ""
@@ -212,7 +194,7 @@ def _crossing(selection: ScriptSelection, node: Any) -> str:
     return _leaving(selection, node, kind) if _is_direct(selection, node) else ""
 
 
-_UNLIKE = {
+_FORBIDDEN_KINDS = {
     "with_statement": "a with statement may use any name",
     "import_statement": "imports and exports stand at the top of a file",
     "export_statement": "imports and exports stand at the top of a file",
@@ -221,7 +203,7 @@ _UNLIKE = {
 
 def _leaving(selection: ScriptSelection, node: Any, kind: str) -> str:
     """Why a statement of the function itself cannot stand in another one."""
-    if kind in _DIRECT:
+    if kind in _FUNCTION_STATEMENTS:
         return f"{kind.partition('_')[0]} belongs to the function around it"
     if kind == "for_in_statement" and any(c.kind() == "await" for c in node.children()):
         return "for await belongs to the function around it"
@@ -304,15 +286,15 @@ class Variable:
 class ScriptExtraction:
     """Sorts the names of the statements."""
 
-    def __init__(self, selection: ScriptSelection, shown: str) -> None:
+    def __init__(self, selection: ScriptSelection, display: str) -> None:
         self.selection = selection
         self.module: Module = selection.module
-        self.shown = shown
+        self.display = display
         self.parameters: list[Variable] = []
         self.locals: list[Variable] = []
         """Variables of outside without a value, which are bound anew inside."""
         self.results: list[Variable] = []
-        self.against: list[str] = []
+        self.obstacles: list[str] = []
 
     def find(self) -> None:
         """Look at every name."""
@@ -324,8 +306,9 @@ class ScriptExtraction:
         bound = [v.bound for v in self.results]
         if len(set(bound)) > 1 and self.module.path.endswith(("ts", "tsx")):
             names = ", ".join(v.name for v in self.results)
-            self.against.append(
-                f"{self.shown}:{self.selection.first}: it binds some and changes others of {names}."
+            self.obstacles.append(
+                f"{self.display}:{self.selection.first}: it binds some and changes others of "
+                f"{names}."
             )
 
     def _variables(self) -> list[Variable]:
@@ -335,23 +318,23 @@ class ScriptExtraction:
             if use.binding is not None and holds(use.token.start):
                 found.setdefault(id(use.binding), Variable(use.binding)).inside.append(use)
             elif use.binding is None and holds(use.token.start) and is_write(use.node):
-                self._says(use.token.start, f"{use.name} is not declared: it would be global")
+                self._refuse(use.token.start, f"{use.name} is not declared: it would be global")
         for binding in self.module.bindings:
             inner = [holds(token.start) for token in binding.tokens]
             if any(inner):
                 found.setdefault(id(binding), Variable(binding)).bound = True
                 if not all(inner):
-                    self._says(binding.tokens[0].start, f"{binding.name} is bound elsewhere too")
+                    self._refuse(binding.tokens[0].start, f"{binding.name} is bound elsewhere too")
         for use in self.module.uses:
             if id(use.binding) in found and not holds(use.token.start):
                 found[id(use.binding)].outside.append(use)
         return sorted(found.values(), key=lambda v: v.order)
 
-    def _says(self, start: int, why: str) -> None:
-        line = 1 + self.module.text.count("\n", 0, start)
-        told = f"{self.shown}:{line}: {why}."
-        if told not in self.against:
-            self.against.append(told)
+    def _refuse(self, start: int, why: str) -> None:
+        line = self.module.line_at(start)
+        message = f"{self.display}:{line}: {why}."
+        if message not in self.obstacles:
+            self.obstacles.append(message)
 
     def _is_far(self, use: NameUse) -> bool:
         """Whether another function uses it."""
@@ -363,25 +346,25 @@ class ScriptExtraction:
         binding, outside = variable.binding, variable.outside
         exported = any(e.binding is binding for e in self.module.exports.values())
         if exported:
-            self._says(variable.order, f"{variable.name} is exported")
+            self._refuse(variable.order, f"{variable.name} is exported")
         if not outside:
             return
         if binding.space == TYPE or binding.what != "variable":
-            self._says(variable.order, f"{variable.name}, a {binding.what}, is used outside")
+            self._refuse(variable.order, f"{variable.name}, a {binding.what}, is used outside")
             return
         before = [use for use in outside if use.token.start < self.selection.start]
         if before:
-            self._says(before[0].token.start, f"{variable.name} is used before it is bound")
+            self._refuse(before[0].token.start, f"{variable.name} is used before it is bound")
         if self._is_var(binding) and self.selection.loops(0):
-            self._says(variable.order, f"var {variable.name} lives on in the loop")
+            self._refuse(variable.order, f"var {variable.name} lives on in the loop")
         for use in outside:
             if self._is_far(use) and self._may_run_early(use):
-                self._says(use.token.start, f"a function may see {variable.name} too early")
+                self._refuse(use.token.start, f"a function may see {variable.name} too early")
         inner = [use for use in variable.inside if self._is_far(use)]
         changed = [use for use in outside if is_write(use.node)]
         written = [use for use in inner if is_write(use.node)]
         if inner and (changed or written):
-            self._says(inner[0].token.start, f"a function keeps {variable.name}, which changes")
+            self._refuse(inner[0].token.start, f"a function keeps {variable.name}, which changes")
         if variable.name not in {v.name for v in self.results}:
             self.results.append(variable)
 
@@ -410,25 +393,25 @@ class ScriptExtraction:
     def _given(self, variable: Variable) -> None:
         binding = variable.binding
         if binding.space == TYPE or binding.what in ("type parameter", "enum", "namespace"):
-            self._says(
+            self._refuse(
                 variable.inside[0].token.start,
                 f"{variable.name}, a {binding.what}, is known in its function only",
             )
             return
         if any(s.kind in ("enum", "namespace") for s in binding.scope.chain()):
-            self._says(variable.order, "it stands in a namespace")
+            self._refuse(variable.order, "it stands in a namespace")
         if binding.what == "variable" and variable.order > self.selection.start:
-            self._says(variable.order, f"{variable.name} is bound further down")
+            self._refuse(variable.order, f"{variable.name} is bound further down")
         writes = [use for use in variable.inside if is_write(use.node)]
         inner = [use for use in variable.inside if self._is_far(use)]
         outer = [use for use in variable.outside if self._is_far(use)]
         changes = [use for use in variable.outside if is_write(use.node)]
         if writes and (inner or outer):
-            self._says((inner or outer)[0].token.start, f"a function shares {variable.name}")
+            self._refuse((inner or outer)[0].token.start, f"a function shares {variable.name}")
         if not writes:
             self._read_only(variable, inner, changes)
         if writes and any(use.name == "arguments" for use in self.module.uses):
-            self._says(writes[0].token.start, f"arguments may share {variable.name}")
+            self._refuse(writes[0].token.start, f"arguments may share {variable.name}")
         variable.plain = bool(writes) and self._has_no_value(variable, changes)
         (self.locals if variable.plain else self.parameters).append(variable)
         later = [use for use in variable.outside if use.token.start > self.selection.start]
@@ -439,12 +422,14 @@ class ScriptExtraction:
     def _read_only(self, variable: Variable, inner: list[NameUse], changes: list[NameUse]) -> None:
         far = [use for use in changes if self._is_far(use)]
         if far:
-            self._says(far[0].token.start, f"a function changes {variable.name}, maybe meanwhile")
+            self._refuse(far[0].token.start, f"a function changes {variable.name}, maybe meanwhile")
         late = [use for use in changes if use.token.start > self.selection.start]
         if inner and (late or (changes and self.selection.loops(0))):
-            self._says(inner[0].token.start, f"a function keeps {variable.name}, which changes")
+            self._refuse(inner[0].token.start, f"a function keeps {variable.name}, which changes")
         if inner and len(variable.binding.tokens) > 1:
-            self._says(inner[0].token.start, f"a function keeps {variable.name}, bound repeatedly")
+            self._refuse(
+                inner[0].token.start, f"a function keeps {variable.name}, bound repeatedly"
+            )
 
     def _has_no_value(self, variable: Variable, changes: list[NameUse]) -> bool:
         """`let x;` in the same function, not yet set."""

@@ -1,8 +1,9 @@
-"""Statements of JavaScript or TypeScript, made a function of their own."""
+"""Function extraction in JavaScript and TypeScript: the checks and the new text."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import Any
 
 from toolcrib.code.javascript.extract_analysis import (
@@ -16,93 +17,75 @@ from toolcrib.code.javascript.imports import is_module
 from toolcrib.code.javascript.model import TYPE, Module
 from toolcrib.code.javascript.program import ScriptProgram
 from toolcrib.code.javascript.references import bad_name
-from toolcrib.code.javascript.scopes import descendants, named, read
+from toolcrib.code.javascript.scopes import descendants, named
 from toolcrib.code.languages import SCRIPTS, language_of
-from toolcrib.code.rewrite import Rewrite, RewriteSummary
-from toolcrib.core.errors import BadInput, Conflict, UnsupportedContent
+from toolcrib.code.operations import ExtractionPlan, indent_of, reindented
+from toolcrib.code.project import Project
+from toolcrib.core.errors import BadInput, UnsupportedContent
 from toolcrib.files.content.faithful import Splice
 
-_STAY = "Choose other lines, or change the code first so that these stand on their own."
 
-
-def extract(rewrite: Rewrite, path: str, lines: tuple[int, int], name: str) -> RewriteSummary:
-    """Plan to make a function of some lines.
-
-    Args:
-        rewrite: gets the changes.
-        path: the file.
-        lines: the first and the last, from 1.
-        name: of the new function.
-
-    Raises:
-        BadInput: the lines are not whole statements of one block, or the name is none.
-        Conflict: it cannot be proven that the program stays as it is.
-        UnsupportedContent: the file has a syntax error.
-    """
-    program = ScriptProgram(rewrite.project)
+def plan_extraction(
+    project: Project, path: str, lines: tuple[int, int], name: str
+) -> ExtractionPlan:
+    """See `toolcrib.code.operations.extract`."""
+    program = ScriptProgram(project)
     module = program.module(path)
-    shown = rewrite.project.display(path)
+    display = project.display(path)
     if module.errors:
         raise UnsupportedContent(
-            f"{shown} has a syntax error: it cannot be understood.", hint="Mend the file first."
+            f"{display} has a syntax error: it cannot be understood.", hint="Mend the file first."
         )
     why = bad_name(name)
     if why:
         raise BadInput(f"{why[0].upper()}{why[1:]}.", hint="Give another new_name.")
-    selection = select(module, shown, *lines)
-    extraction = ScriptExtraction(selection, shown)
+    selection = select(module, display, *lines)
+    extraction = ScriptExtraction(selection, display)
     extraction.find()
-    against = [*crossings(selection, shown), *extraction.against]
-    against += _around(program, selection, shown, name)
-    types = (
-        ParameterTypes(program, extraction, shown) if language_of(path) != "javascript" else None
+    obstacles = [*crossings(selection, display), *extraction.obstacles]
+    obstacles += _around(program, selection, display, name)
+    types = None
+    if language_of(path) != "javascript" and not obstacles:
+        types = ParameterTypes(program, extraction, display)
+        obstacles += types.find()
+    if obstacles:
+        return ExtractionPlan(obstacles)
+    return ExtractionPlan(
+        [],
+        [variable.name for variable in extraction.parameters],
+        [variable.name for variable in extraction.results],
+        _ExtractedText(selection, extraction, types, name).splices(),
     )
-    if types is not None and not against:
-        against += types.find()
-    if against:
-        raise Conflict(
-            "The lines are not extracted; this stands in the way:\n" + "\n".join(against[:20]),
-            hint=_STAY,
-            obstacles=against[:100],
-        )
-    rewrite.replace(path, *_Written(selection, extraction, types, name).splices())
-    if read(path, rewrite.after(path)).errors:
-        raise Conflict(f"{shown} would not be valid after the change.", hint=_STAY)
-    given = [variable.name for variable in extraction.parameters]
-    back = [variable.name for variable in extraction.results]
-    head = (
-        f"extract lines {lines[0]} to {lines[1]} of {shown} to {name}({', '.join(given)})"
-        f"{', which gives back ' + ', '.join(back) if back else ''}"
-    )
-    return RewriteSummary(head, {"name": name, "parameters": given, "results": back})
 
 
-def _around(program: ScriptProgram, selection: ScriptSelection, shown: str, name: str) -> list[str]:
+def _around(
+    program: ScriptProgram, selection: ScriptSelection, display: str, name: str
+) -> list[str]:
     """What stands around the lines that forbids a function of the file."""
     module, found = selection.module, []
     word = re.search(rf"(?<![\w$]){re.escape(name)}(?![\w$])", module.text)
     if word is not None:
-        line = 1 + module.text.count("\n", 0, word.start())
-        found.append(f"{shown}:{line}: {name} is used already.")
+        line = module.line_at(word.start())
+        found.append(f"{display}:{line}: {name} is used already.")
     if module.evals:
-        found.append(f"{shown}:1: eval may use any name of the file.")
+        found.append(f"{display}:1: eval may use any name of the file.")
     if not module.esm and not module.common and not module.calls:
         others = [p for p in program.project.mentioning(name, SCRIPTS)[0] if p != module.path]
         if others:
-            found.append(f"{shown}:1: {name} would be global, and {others[0]} uses it.")
+            found.append(f"{display}:1: {name} would be global, and {others[0]} uses it.")
     strict = module.esm or _is_strict(module) or is_module(program.project, module.path)
     node = selection.block
     while node is not None:
         kind = node.kind()
         line = node.range().start.line + 1
         if kind in ("internal_module", "module", "ambient_declaration"):
-            found.append(f"{shown}:{line}: the lines stand in a namespace.")
+            found.append(f"{display}:{line}: the lines stand in a namespace.")
         if kind == "with_statement":
-            found.append(f"{shown}:{line}: a with statement may bind any name.")
+            found.append(f"{display}:{line}: a with statement may bind any name.")
         if kind == "class_body" and not strict:
-            found.append(f"{shown}:{line}: code of a class is strict, that of the file is not.")
+            found.append(f"{display}:{line}: code of a class is strict, that of the file is not.")
         if kind == "statement_block" and _has_directive(node) and not strict:
-            found.append(f"{shown}:{line}: the function has a directive.")
+            found.append(f"{display}:{line}: the function has a directive.")
         node = node.parent()
     return found
 
@@ -121,32 +104,28 @@ def _is_strict(module: Module) -> bool:
     return _has_directive(module.root) and "use strict" in named(module.root)[0].text()
 
 
-class _Written:
+@dataclass(eq=False)
+class _ExtractedText:
     """The new text."""
 
-    def __init__(
-        self,
-        selection: ScriptSelection,
-        extraction: ScriptExtraction,
-        types: ParameterTypes | None,
-        name: str,
-    ) -> None:
-        self.selection = selection
-        self.extraction = extraction
-        self.types = types
-        self.name = name
-        self.text = selection.module.text
+    selection: ScriptSelection
+    extraction: ScriptExtraction
+    types: ParameterTypes | None
+    name: str
+
+    def __post_init__(self) -> None:
+        self.text = self.selection.module.text
         self.lines = self.text.split("\n")
 
     def splices(self) -> list[Splice]:
         """The changes of the file."""
         selection = self.selection
-        first = self.lines[selection.first - 1]
-        indent = first[: len(first) - len(first.lstrip())]
+        indent = indent_of(self.lines[selection.first - 1])
         unit = self._unit(indent)
         anchor = self._anchor()
-        body = self._body(indent, unit)
-        given = ", ".join(self._declared(v) for v in self.extraction.parameters)
+        span = (selection.first, selection.last)
+        body = reindented(self.lines, span, self._string_lines(), indent, unit)
+        given = ", ".join(self._typed(v) for v in self.extraction.parameters)
         head = f"function {self.name}({given}) {{"
         back = self._back()
         opened = [f"{unit}let {self._typed(v)};" for v in self.extraction.locals]
@@ -155,10 +134,7 @@ class _Written:
         call = f"{indent}{self._call()}"
         if anchor >= selection.start:
             return [Splice(selection.start, selection.end, f"{new}\n\n{call}")]
-        return [
-            Splice(anchor, anchor, f"{new}\n\n"),
-            Splice(selection.start, selection.end, call),
-        ]
+        return [Splice(anchor, anchor, f"{new}\n\n"), Splice(selection.start, selection.end, call)]
 
     def _anchor(self) -> int:
         """Where the function goes: before the statement of the file and its comments."""
@@ -176,32 +152,20 @@ class _Written:
     def _unit(self, indent: str) -> str:
         if indent:
             outer = self.selection.block.range().start.line
-            line = self.lines[outer]
-            above = line[: len(line) - len(line.lstrip())]
+            above = indent_of(self.lines[outer])
             if indent.startswith(above) and len(indent) > len(above):
                 return indent[len(above) :]
         found = re.search(r"^([ \t]+)\S", self.text, re.MULTILINE)
         return found[1] if found else "  "
 
-    def _body(self, old: str, new: str) -> list[str]:
-        fixed: set[int] = set()
-        for statement in self.selection.statements:
-            for node in descendants(statement, "template_string", "string"):
-                span = node.range()
-                fixed |= set(range(span.start.line + 2, span.end.line + 2))
-        moved = []
-        for number in range(self.selection.first, self.selection.last + 1):
-            line = self.lines[number - 1]
-            if number in fixed or not line.strip():
-                moved.append(line if number in fixed else "")
-            elif line.startswith(old):
-                moved.append(f"{new}{line[len(old) :]}")
-            else:
-                moved.append(f"{new}{line.lstrip()}")
-        return moved
-
-    def _declared(self, variable: Variable) -> str:
-        return self._typed(variable)
+    def _string_lines(self) -> set[int]:
+        """Lines that begin inside a string."""
+        spans = (
+            node.range()
+            for statement in self.selection.statements
+            for node in descendants(statement, "template_string", "string")
+        )
+        return {n for span in spans for n in range(span.start.line + 2, span.end.line + 2)}
 
     def _typed(self, variable: Variable) -> str:
         kind = self.types.of(variable) if self.types is not None else ""
@@ -229,8 +193,7 @@ class _Written:
         if len(bound) == len(results):
             return f"{self._word(bound)} {self._back()} = {call};"
         first = f"let {', '.join(v.name for v in bound)};\n"
-        line = self.lines[self.selection.first - 1]
-        indent = line[: len(line) - len(line.lstrip())]
+        indent = indent_of(self.lines[self.selection.first - 1])
         return f"{first}{indent}({self._back()} = {call});"
 
     def _is_open(self) -> bool:
@@ -240,16 +203,13 @@ class _Written:
 
     def _word(self, bound: list[Variable]) -> str:
         """`const` where each of them is one, else `let` (or `var`, where one is)."""
-        words = set()
-        for variable in bound:
-            declared = self.extraction.declared_by(variable.binding)
-            words.add(declared)
+        words = {self.extraction.declared_by(variable.binding) for variable in bound}
         if words == {"const"}:
             return "const"
         return "var" if "var" in words else "let"
 
 
-# The types that an extracted function of TypeScript writes for what it is given.
+# Types of the parameters, for TypeScript
 
 _PLAIN = frozenset(["number", "string", "boolean", "bigint", "number[]", "string[]", "boolean[]"])
 _ARITHMETIC = frozenset(["-", "*", "/", "%", "**", "|", "&", "^", "<<", ">>", ">>>"])
@@ -271,30 +231,32 @@ _LITERALS = {
 }
 
 
+@dataclass(eq=False)
 class ParameterTypes:
     """Finds a type for each parameter, by what the text says of it."""
 
-    def __init__(self, program: ScriptProgram, extraction: ScriptExtraction, shown: str) -> None:
-        self.program = program
-        self.extraction = extraction
-        self.module: Module = extraction.module
-        self.shown = shown
+    program: ScriptProgram
+    extraction: ScriptExtraction
+    display: str
+
+    def __post_init__(self) -> None:
+        self.module = self.extraction.module
         self._known: dict[int, str] = {}
 
     def find(self) -> list[str]:
         """Find them all; the parameters of which the type cannot be written down."""
         found = []
         for variable in [*self.extraction.parameters, *self.extraction.locals]:
-            line = 1 + self.module.text.count("\n", 0, variable.order)
+            line = self.module.line_at(variable.order)
             kind = self._type(variable)
             if not kind:
                 found.append(
-                    f"{self.shown}:{line}: the type of {variable.name} is not written down; "
+                    f"{self.display}:{line}: the type of {variable.name} is not written down; "
                     f"annotate it first ({variable.name}: SomeType)."
                 )
             elif kind not in _PLAIN and self._is_narrowed(variable):
                 found.append(
-                    f"{self.shown}:{line}: a test before the lines may narrow the type {kind} of "
+                    f"{self.display}:{line}: a test before the lines may narrow the type {kind} of "
                     f"{variable.name}."
                 )
             self._known[id(variable.binding)] = kind
@@ -421,8 +383,12 @@ class ParameterTypes:
         node = binding.value
         if node is None or any(c.kind() == "type_parameters" for c in node.children()):
             return ""
-        told = node.field("return_type")
-        inner = named(told) if told is not None and told.kind() == "type_annotation" else []
+        annotation = node.field("return_type")
+        inner = (
+            named(annotation)
+            if annotation is not None and annotation.kind() == "type_annotation"
+            else []
+        )
         return str(inner[0].text()) if inner and inner[0].kind() != "this_type" else ""
 
     def _identifier(self, value: Any, depth: int) -> str:

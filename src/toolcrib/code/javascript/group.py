@@ -1,4 +1,4 @@
-"""The bindings and exports that are one symbol, with every place that names it."""
+"""One symbol of JavaScript or TypeScript: its bindings and exports in all files, and its places."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from toolcrib.code.javascript.model import (
     NameUse,
     ScriptScope,
 )
-from toolcrib.code.javascript.program import PASSED, ScriptProgram, Slot
+from toolcrib.code.javascript.program import TRANSPARENT_KINDS, ScriptProgram, Slot
 from toolcrib.code.javascript.scopes import literal, named, resolve
 from toolcrib.code.languages import ending_of
 
@@ -29,15 +29,16 @@ class SymbolGroup:
     Attributes:
         places: for each file, the tokens by where they start.
         scripts: the files that mention the name, read.
-        kin: for a member of a class, that class and its relatives.
+        family: for a member of a class, that class and its relatives.
     """
 
+    program: ScriptProgram
     name: str
     bindings: dict[int, tuple[Module, Binding]] = field(default_factory=dict)
     slots: set[Slot] = field(default_factory=set)
     places: dict[str, dict[int, NameToken]] = field(default_factory=dict)
     scripts: list[Module] = field(default_factory=list)
-    kin: list[ScriptScope] = field(default_factory=list)
+    family: list[ScriptScope] = field(default_factory=list)
     obstacles: list[str] = field(default_factory=list)
 
     def add(self, path: str, token: NameToken) -> None:
@@ -51,12 +52,12 @@ class SymbolGroup:
                 token = NameToken(token.start, token.end, kind)
         file[token.start] = token
 
-    def says(self, program: ScriptProgram, module: Module, start: int, why: str) -> None:
+    def add_obstacle(self, module: Module, start: int, why: str) -> None:
         """Note an obstacle."""
-        line = 1 + module.text.count("\n", 0, start)
-        told = f"{program.project.display(module.path)}:{line}: {why}"
-        if told not in self.obstacles:
-            self.obstacles.append(told)
+        line = module.line_at(start)
+        message = f"{self.program.project.display(module.path)}:{line}: {why}"
+        if message not in self.obstacles:
+            self.obstacles.append(message)
 
 
 class GroupBuilder:
@@ -64,10 +65,10 @@ class GroupBuilder:
 
     def __init__(self, program: ScriptProgram, name: str, scripts: list[Module]) -> None:
         self.program = program
-        self.group = SymbolGroup(name, scripts=scripts)
+        self.group = SymbolGroup(program, name, scripts=scripts)
         self._left: list[Any] = []
 
-    def gather(self, seed: tuple[Module, Binding] | Slot) -> SymbolGroup:
+    def build(self, seed: tuple[Module, Binding] | Slot) -> SymbolGroup:
         """The whole group, its places and what stands in the way."""
         self._left = [seed]
         while self._left:
@@ -100,15 +101,15 @@ class GroupBuilder:
                     if slot is not None:
                         self._left.append(slot)
 
-    def _link(self, module: Module, said: str, name: str) -> None:
+    def _link(self, module: Module, specifier: str, name: str) -> None:
         program = self.program
-        target = program.specifiers.resolve(module.path, said)
+        target = program.resolve(module.path, specifier)
         slot = program.slot(target, name)
         if slot is not None:
             self._left.append(slot)
         elif target is not None and program.is_script(target):
-            start = module.text.find(said)
-            self.group.says(program, module, start, f"{said} is not seen to export {name}")
+            start = module.text.find(specifier)
+            self.group.add_obstacle(module, start, f"{specifier} is not seen to export {name}")
 
     def _take_slot(self, slot: Slot) -> None:
         group, name, program = self.group, self.group.name, self.program
@@ -120,18 +121,18 @@ class GroupBuilder:
         if export.binding is not None:
             self._left.append((module, export.binding))
         elif export.source is not None:
-            said, there = export.source
-            if not said and there == name:
+            specifier, there = export.source
+            if not specifier and there == name:
                 binding = resolve(module.top, there, BOTH)
                 if binding is not None:
                     self._left.append((module, binding))
-            elif said and there == name:
-                self._link(module, said, name)
-        self._twins(slot)
+            elif specifier and there == name:
+                self._link(module, specifier, name)
+        self._declaration_files(slot)
         for other in group.scripts:
             self._users(other, slot)
 
-    def _twins(self, slot: Slot) -> None:
+    def _declaration_files(self, slot: Slot) -> None:
         """The declaration file of a script is the same module."""
         stem = re.sub(r"(\.d)?\.[cm]?[jt]sx?$", "", slot[0])
         for ending in (".js", ".d.ts", ".mjs", ".cjs", ".d.mts", ".d.cts", ".ts"):
@@ -145,17 +146,17 @@ class GroupBuilder:
         program, name = self.program, self.group.name
         for binding in module.bindings:
             if binding.source is not None and binding.source[1] == name == binding.name:
-                target = program.specifiers.resolve(module.path, binding.source[0])
+                target = program.resolve(module.path, binding.source[0])
                 if program.slot(target, name) == slot:
                     self._left.append((module, binding))
         export = module.exports.get(name)
         if export is not None and export.source is not None and export.source[1] == name:
-            said = export.source[0]
-            if said and program.slot(program.specifiers.resolve(module.path, said), name) == slot:
+            specifier = export.source[0]
+            if specifier and program.slot(program.resolve(module.path, specifier), name) == slot:
                 self._left.append((module.path, name))
-        self._taken_apart(module, slot)
+        self._destructured(module, slot)
 
-    def _taken_apart(self, module: Module, slot: Slot) -> None:
+    def _destructured(self, module: Module, slot: Slot) -> None:
         """`const { name } = require(...)`."""
         program, name = self.program, self.group.name
         for member in module.members:
@@ -174,8 +175,8 @@ class GroupBuilder:
 
     def _collect(self, module: Module) -> None:
         group, name = self.group, self.group.name
-        for held, binding in list(group.bindings.values()):
-            if held is module:
+        for owner, binding in list(group.bindings.values()):
+            if owner is module:
                 for token in binding.tokens:
                     group.add(module.path, token)
         for use in module.uses:
@@ -193,16 +194,14 @@ class GroupBuilder:
             token = NameToken(token.start, token.end, "export")
         group.add(module.path, token)
         if any(scope.dynamic == "with" for scope in use.scope.chain()):
-            group.says(self.program, module, token.start, "it stands in a with statement")
+            group.add_obstacle(module, token.start, "it stands in a with statement")
         parent = use.node.parent()
         if parent is not None and parent.kind() == "member_expression":
             parts = named(parent)
             value = use.binding.value if use.binding else None
             runs = value is not None and ("function" in value.kind() or "class" in value.kind())
             if parts[0] == use.node and parts[-1].text() == "name" and runs:
-                group.says(
-                    self.program, module, token.start, f"{group.name}.name is its name as text"
-                )
+                group.add_obstacle(module, token.start, f"{group.name}.name is its name as text")
 
     def _offered(
         self, module: Module, tokens: list[NameToken], source: tuple[str, str] | None
@@ -210,7 +209,7 @@ class GroupBuilder:
         group, name = self.group, self.group.name
         inside = source is not None and source[0] and source[1] == name
         if inside and source is not None:
-            target = self.program.specifiers.resolve(module.path, source[0])
+            target = self.program.resolve(module.path, source[0])
             if self.program.slot(target, name) not in group.slots:
                 tokens = [NameToken(t.start, t.end, t.kind, f"{name} as ") for t in tokens]
         for token in tokens:
@@ -254,8 +253,8 @@ class GroupBuilder:
             after = f": {member.name}"
         file[token.start] = NameToken(token.start, token.end, token.kind, "", after)
 
-    def _leads_in(self, module: Module, said: str) -> bool:
-        target = self.program.specifiers.resolve(module.path, said)
+    def _leads_in(self, module: Module, specifier: str) -> bool:
+        target = self.program.resolve(module.path, specifier)
         return self.program.slot(target, self.group.name) in self.group.slots
 
     def _is_own(self, module: Module, base: Any, scope: ScriptScope) -> bool:
@@ -276,22 +275,19 @@ def is_shared(group: SymbolGroup) -> bool:
     )
 
 
-# Why the places of a symbol may not be all of them.
+# What may hide other places of a symbol
 
 GLOBALS = ("globalThis", "window", "self", "global")
-ESCAPES = "the module is used as a whole here, so that {} may be reached unseen"
+MODULE_ESCAPES_REASON = "the module is used as a whole here, so that {} may be reached unseen"
 _SCRIPT = re.compile(
     r"<script\b.*?</script>|\son\w+\s*=\s*(?:\"[^\"]*\"|'[^']*')", re.DOTALL | re.IGNORECASE
 )
 
 
-def find_obstacles(
-    program: ScriptProgram, group: SymbolGroup, mixed: list[str], closed: list[str]
-) -> None:
+def find_obstacles(group: SymbolGroup, mixed: list[str], closed: list[str]) -> None:
     """Add to the obstacles of a group all that could hide a use.
 
     Args:
-        program: the files.
         group: with its places.
         mixed: files that mix languages and mention the name.
         closed: sentences on files that could not be read.
@@ -299,21 +295,21 @@ def find_obstacles(
     group.obstacles += closed
     for module in group.scripts:
         for start in module.errors[:1]:
-            group.says(program, module, start, "a syntax error: the file cannot be understood")
+            group.add_obstacle(module, start, "a syntax error: the file cannot be understood")
     for module, binding in group.bindings.values():
-        _about_binding(program, group, module, binding)
+        _about_binding(group, module, binding)
     if group.slots:
-        _unknown_imports(program, group)
-        _escapes(program, group)
+        _unknown_imports(group)
+        _escapes(group)
     wide = group.slots or any(_is_global(m, b) for m, b in group.bindings.values())
     if wide:
         for path in mixed:
-            mixed_obstacle(program, group, path)
+            mixed_obstacle(group, path)
 
 
-def mixed_obstacle(program: ScriptProgram, group: SymbolGroup, path: str) -> None:
+def mixed_obstacle(group: SymbolGroup, path: str) -> None:
     """Refuse for a name in a file whose code is not understood."""
-    text = program.project.text(path)
+    text = group.program.project.text(path)
     word = re.compile(rf"(?<![\w$]){re.escape(group.name)}(?![\w$])")
     regions = [(0, len(text))]
     if ending_of(path) in ("html", "htm"):
@@ -322,8 +318,8 @@ def mixed_obstacle(program: ScriptProgram, group: SymbolGroup, path: str) -> Non
         found = word.search(text, start, end)
         if found is not None:
             line = 1 + text.count("\n", 0, found.start())
-            shown = program.project.display(path)
-            group.obstacles.append(f"{shown}:{line}: {group.name} stands in code of a mixed file")
+            display = group.program.project.display(path)
+            group.obstacles.append(f"{display}:{line}: {group.name} stands in code of a mixed file")
             return
 
 
@@ -333,65 +329,65 @@ def _is_global(module: Module, binding: Binding) -> bool:
     return plain and binding.scope is module.top
 
 
-def _about_binding(
-    program: ScriptProgram, group: SymbolGroup, module: Module, binding: Binding
-) -> None:
+def _about_binding(group: SymbolGroup, module: Module, binding: Binding) -> None:
     start = binding.tokens[0].start
     for scope in module.evals:
         if scope.within(binding.scope):
-            group.says(program, module, start, "eval is called where it can be seen")
+            group.add_obstacle(module, start, "eval is called where it can be seen")
     if any(scope.dynamic.startswith("declare") for scope in binding.scope.chain()):
-        group.says(program, module, start, "it is declared for another module or for all")
+        group.add_obstacle(module, start, "it is declared for another module or for all")
     if binding.what == "parameter property":
-        group.says(program, module, start, "it is a parameter and a property at once")
+        group.add_obstacle(module, start, "it is a parameter and a property at once")
     if binding.sloppy and not module.esm:
-        _sloppy(program, group, module, binding)
+        _sloppy(group, module, binding)
     if binding.what == "namespace" and len(binding.bodies) > 1 and binding.exposed:
-        group.says(program, module, start, "the namespace has several parts")
+        group.add_obstacle(module, start, "the namespace has several parts")
     if _is_global(module, binding):
-        _other_scripts(program, group, module)
+        _other_scripts(group, module)
 
 
-def _sloppy(program: ScriptProgram, group: SymbolGroup, module: Module, binding: Binding) -> None:
+def _sloppy(group: SymbolGroup, module: Module, binding: Binding) -> None:
     outer = next(s for s in binding.scope.chain() if s.kind in ("module", "body"))
     for use in module.uses:
         if use.name == group.name and use.binding is not binding and use.scope.within(outer):
-            group.says(program, module, use.token.start, "a function of a block may be meant")
+            group.add_obstacle(module, use.token.start, "a function of a block may be meant")
 
 
-def _other_scripts(program: ScriptProgram, group: SymbolGroup, module: Module) -> None:
+def _other_scripts(group: SymbolGroup, module: Module) -> None:
     name = group.name
     for other in group.scripts:
         for member in other.members:
             if member.name == name and member.base is not None and member.base.text() in GLOBALS:
-                group.says(program, other, member.token.start, "it may be the global one")
+                group.add_obstacle(other, member.token.start, "it may be the global one")
         if other is module:
             continue
         for use in other.uses:
             if use.name == name and use.binding is None:
-                group.says(program, other, use.token.start, "it may be the global one")
+                group.add_obstacle(other, use.token.start, "it may be the global one")
         if name in other.top.names and _is_global(other, other.top.names[name]):
             start = other.top.names[name].tokens[0].start
-            if other.top.names[name].what != "function" or program.importers(other.path):
+            if other.top.names[name].what != "function" or group.program.importers(other.path):
                 continue
-            group.says(program, other, start, "another script defines the same global name")
+            group.add_obstacle(other, start, "another script defines the same global name")
 
 
-def _unknown_imports(program: ScriptProgram, group: SymbolGroup) -> None:
+def _unknown_imports(group: SymbolGroup) -> None:
+    program = group.program
     files = {path for path, _ in group.slots}
     for module in group.scripts:
-        for said in sorted(program.bare(module.path)):
-            if program.specifiers.may_mean(module.path, said, files):
-                start = max(module.text.find(f'"{said}'), module.text.find(f"'{said}"), 0)
-                why = f"{said!r} may be a module that exports {group.name}"
-                group.says(program, module, start, why)
-        for said, start in module.mentions:
-            target = program.specifiers.resolve(module.path, said)
+        for specifier in sorted(program.bare(module.path)):
+            if program.specifiers.may_mean(module.path, specifier, files):
+                start = max(module.text.find(f'"{specifier}'), module.text.find(f"'{specifier}"), 0)
+                why = f"{specifier!r} may be a module that exports {group.name}"
+                group.add_obstacle(module, start, why)
+        for specifier, start in module.mentions:
+            target = program.resolve(module.path, specifier)
             if program.slot(target, group.name) in group.slots:
-                group.says(program, module, start, "the module is named in a call")
+                group.add_obstacle(module, start, "the module is named in a call")
 
 
-def _escapes(program: ScriptProgram, group: SymbolGroup) -> None:
+def _escapes(group: SymbolGroup) -> None:
+    program = group.program
     seen: set[str] = set()
     left = [path for path, _ in group.slots]
     while left:
@@ -401,7 +397,7 @@ def _escapes(program: ScriptProgram, group: SymbolGroup) -> None:
                 continue
             seen.add(path)
             module = program.module(path)
-            _whole_uses(program, group, module)
+            _whole_uses(group, module)
             whole = any(e.source and e.source[1] == "*" for e in module.exports.values())
             if (
                 whole
@@ -411,7 +407,8 @@ def _escapes(program: ScriptProgram, group: SymbolGroup) -> None:
                 left.append(path)
 
 
-def _whole_uses(program: ScriptProgram, group: SymbolGroup, module: Module) -> None:
+def _whole_uses(group: SymbolGroup, module: Module) -> None:
+    program = group.program
     found = [(use.node, use.token, use.scope) for use in module.uses if use.binding is not None]
     found += [
         (member.base.parent(), member.token, member.scope)
@@ -423,15 +420,15 @@ def _whole_uses(program: ScriptProgram, group: SymbolGroup, module: Module) -> N
         if meant is None or meant.binding is not None:
             continue
         if program.slot(meant.path, group.name) in group.slots and not is_plain(node):
-            group.says(program, module, token.start, ESCAPES.format(group.name))
-    for node, scope, said in module.calls:
-        target = program.specifiers.resolve(module.path, said)
+            group.add_obstacle(module, token.start, MODULE_ESCAPES_REASON.format(group.name))
+    for node, scope, specifier in module.calls:
+        target = program.resolve(module.path, specifier)
         if program.slot(target, group.name) not in group.slots:
             continue
         free = resolve(scope, "require", BOTH) is None
         if not free or not _is_plain_call(node):
             start = node.range().start.index
-            group.says(program, module, start, ESCAPES.format(group.name))
+            group.add_obstacle(module, start, MODULE_ESCAPES_REASON.format(group.name))
 
 
 def _is_plain_call(node: Any) -> bool:
@@ -448,7 +445,7 @@ def _is_plain_call(node: Any) -> bool:
 
 def _outer(node: Any) -> Any:
     parent = node.parent()
-    while parent is not None and parent.kind() in PASSED:
+    while parent is not None and parent.kind() in TRANSPARENT_KINDS:
         parent = parent.parent()
     return parent
 
@@ -456,7 +453,7 @@ def _outer(node: Any) -> Any:
 def is_plain(node: Any) -> bool:
     """Whether only one member of it, known by name, is used."""
     parent, child = node.parent(), node
-    while parent is not None and parent.kind() in PASSED:
+    while parent is not None and parent.kind() in TRANSPARENT_KINDS:
         parent, child = parent.parent(), parent
     kind = parent.kind() if parent is not None else ""
     if kind == "member_expression":
@@ -474,8 +471,3 @@ def is_plain(node: Any) -> bool:
         plain = all(key.kind() == "property_identifier" for key in keys)
         return name.kind() == "object_pattern" and "rest_pattern" not in parts and plain
     return kind in ("export_specifier", "import_alias")
-
-
-def scopes_of(module: Module) -> set[ScriptScope]:
-    """Every scope in which something is bound."""
-    return {module.top, *(binding.scope for binding in module.bindings)}

@@ -1,4 +1,4 @@
-"""The import statements of JavaScript and TypeScript: read, and written anew."""
+"""Import statements of JavaScript and TypeScript: read, written anew, and what loading does."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from toolcrib.code.languages import name_set
 from toolcrib.code.project import Project
 from toolcrib.core.errors import ToolError
 
-ENDING = re.compile(r"(?:\.d)?\.[cm]?[jt]sx?$")
-WRITTEN = {"ts": "js", "tsx": "js", "mts": "mjs", "cts": "cjs"}
+SCRIPT_ENDING = re.compile(r"(?:\.d)?\.[cm]?[jt]sx?$")
+EMITTED_ENDINGS = {"ts": "js", "tsx": "js", "mts": "mjs", "cts": "cjs"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class ImportStatement:
     """An import with names, or one of its like."""
 
     node: Any
-    said: str
+    specifier: str
     typed: bool
     parts: list[ImportedName] = field(default_factory=list)
 
@@ -79,7 +79,7 @@ def _in_list(part: ImportedName) -> bool:
     return bool(part.node.kind() == "import_specifier")
 
 
-def said_of(node: Any) -> str:
+def specifier_of(node: Any) -> str:
     """What a statement says that it takes from; "" for a statement of another kind."""
     if node.kind() not in ("import_statement", "export_statement"):
         return ""
@@ -103,7 +103,7 @@ def statements(module: Module) -> list[ImportStatement]:
     for node in named(module.root):
         if node.kind() != "import_statement":
             continue
-        one = ImportStatement(node, said_of(node), is_typed(node))
+        one = ImportStatement(node, specifier_of(node), is_typed(node))
         for child in named(node):
             if child.kind() == "import_clause":
                 one.parts += _parts(child)
@@ -166,20 +166,20 @@ class SpecifierWriter:
             meant: the file that this one means.
         """
         style = self._style(like, meant) if like.startswith(".") else self._usual(path)
-        stem = ENDING.sub("", target)
+        stem = SCRIPT_ENDING.sub("", target)
         ending = target[len(stem) :].lstrip(".")
         if style == "none":
-            shown = stem
+            name = stem
         elif style == "own":
-            shown = target
+            name = target
         else:
-            shown = f"{stem}.{WRITTEN.get(ending, ending)}"
-        found = relpath(shown or ".", dirname(path) or ".")
+            name = f"{stem}.{EMITTED_ENDINGS.get(ending, ending)}"
+        found = relpath(name or ".", dirname(path) or ".")
         return found if found.startswith("../") else f"./{found}"
 
     @staticmethod
-    def _style(said: str, meant: str) -> str:
-        match = ENDING.search(said)
+    def _style(specifier: str, meant: str) -> str:
+        match = SCRIPT_ENDING.search(specifier)
         if match is None:
             return "none"
         return "own" if meant.endswith(match[0]) else "written"
@@ -192,10 +192,10 @@ class SpecifierWriter:
             if each not in program.project:
                 continue
             for node in named(program.module(each).root):
-                said = said_of(node)
-                meant = program.specifiers.resolve(each, said) if said.startswith("./") else None
+                specifier = specifier_of(node)
+                meant = program.resolve(each, specifier) if specifier.startswith("./") else None
                 if meant is not None and program.is_script(meant):
-                    return self._style(said, meant)
+                    return self._style(specifier, meant)
         return "own" if _family(path) == "js" else "none"
 
 
@@ -208,8 +208,10 @@ def import_place(module: Module) -> int:
     at, start = 0, True
     for node in named(module.root):
         kind = node.kind()
-        said = kind == "expression_statement" and all(c.kind() == "string" for c in named(node))
-        if kind == "import_statement" or said or kind == "hash_bang_line":
+        is_directive = kind == "expression_statement" and all(
+            c.kind() == "string" for c in named(node)
+        )
+        if kind == "import_statement" or is_directive or kind == "hash_bang_line":
             end = node.range().end.index
             line = module.text.find("\n", end)
             at, start = len(module.text) if line < 0 else line + 1, False
@@ -232,9 +234,9 @@ def is_module(project: Project, path: str) -> bool:
         folder = dirname(folder)
 
 
-# Whether loading a module of JavaScript or TypeScript does something, and in which order.
+# Effects of loading a module
 
-_SILENT = name_set("""
+_PURE_KINDS = name_set("""
     function_declaration generator_function_declaration function_expression generator_function
     arrow_function function_signature interface_declaration type_alias_declaration
     ambient_declaration import_alias empty_statement comment hash_bang_line identifier this
@@ -242,41 +244,41 @@ _SILENT = name_set("""
     method_definition shorthand_property_identifier
 """)
 """Nodes whose evaluation nobody can see."""
-_INNER = name_set("""
+_CONTAINER_KINDS = name_set("""
     array parenthesized_expression object ternary_expression lexical_declaration
     variable_declaration non_null_expression
 """)
 """Nodes that are silent when all their parts are."""
-_MADE = frozenset(["Map", "Set", "WeakMap", "WeakSet", "Array", "Object", "AbortController"])
-_MEMBERS = ("field_definition", "public_field_definition")
+_PURE_CONSTRUCTORS = frozenset(
+    ["Map", "Set", "WeakMap", "WeakSet", "Array", "Object", "AbortController"]
+)
+_FIELD_KINDS = ("field_definition", "public_field_definition")
 
 
-def is_silent(node: Any) -> bool:
+def is_pure(node: Any) -> bool:
     """Whether the evaluation of a statement or an expression does nothing that can be seen."""
     kind = node.kind()
-    if kind in _SILENT:
+    if kind in _PURE_KINDS:
         return True
-    if kind in _INNER:
-        return all(is_silent(child) for child in named(node))
+    if kind in _CONTAINER_KINDS:
+        return all(is_pure(child) for child in named(node))
     if kind in ("as_expression", "satisfies_expression"):
-        return is_silent(named(node)[0])
+        return is_pure(named(node)[0])
     if kind in ("unary_expression", "binary_expression"):
         return all(_is_plain(node.field(part)) for part in ("argument", "left", "right"))
-    return _is_silent_part(node, kind)
+    return _is_pure_part(node, kind)
 
 
-def _is_silent_part(node: Any, kind: str) -> bool:
+def _is_pure_part(node: Any, kind: str) -> bool:
     if kind in ("class_declaration", "class", "abstract_class_declaration"):
-        return _is_silent_class(node)
+        return _is_pure_class(node)
     if kind == "variable_declarator":
         value, name = node.field("value"), node.field("name")
-        return name.kind() == "identifier" and (value is None or is_silent(value))
+        return name.kind() == "identifier" and (value is None or is_pure(value))
     if kind == "expression_statement":
         return all(child.kind() == "string" for child in named(node))
     if kind == "pair":
-        return node.field("key").kind() != "computed_property_name" and is_silent(
-            node.field("value")
-        )
+        return node.field("key").kind() != "computed_property_name" and is_pure(node.field("value"))
     if kind == "enum_declaration":
         return next(descendants(node, "call_expression"), None) is None
     if kind == "template_string":
@@ -284,7 +286,7 @@ def _is_silent_part(node: Any, kind: str) -> bool:
     if kind == "new_expression":
         arguments = node.field("arguments")
         plain = arguments is None or not named(arguments)
-        return plain and node.field("constructor").text() in _MADE
+        return plain and node.field("constructor").text() in _PURE_CONSTRUCTORS
     return False
 
 
@@ -292,11 +294,11 @@ def _is_plain(node: Any) -> bool:
     return (
         node is None
         or node.kind() in ("number", "string", "true", "false", "null")
-        or (node.kind() in ("unary_expression", "binary_expression") and is_silent(node))
+        or (node.kind() in ("unary_expression", "binary_expression") and is_pure(node))
     )
 
 
-def _is_silent_class(node: Any) -> bool:
+def _is_pure_class(node: Any) -> bool:
     for child in named(node):
         if child.kind() == "decorator":
             return False
@@ -305,21 +307,21 @@ def _is_silent_class(node: Any) -> bool:
             parent = value.field("value") if value is not None else named(child)[0]
             if parent.kind() not in ("identifier", "implements_clause"):
                 return False
-    return all(_is_silent_member(member) for member in named(node.field("body")))
+    return all(_is_pure_member(member) for member in named(node.field("body")))
 
 
-def _is_silent_member(member: Any) -> bool:
+def _is_pure_member(member: Any) -> bool:
     kind = member.kind()
     if kind in ("class_static_block", "decorator"):
         return False
     name = member.field("name") or member.field("property")
     if name is not None and name.kind() == "computed_property_name":
         return False
-    if kind not in _MEMBERS:
+    if kind not in _FIELD_KINDS:
         return True
     kinds = {child.kind() for child in member.children()}
     value = member.field("value")
-    loud = "static" in kinds and value is not None and not is_silent(value)
+    loud = "static" in kinds and value is not None and not is_pure(value)
     return "decorator" not in kinds and not loud
 
 
@@ -330,7 +332,7 @@ class LoadEffects:
         self._program = program
         self._own: dict[str, tuple[bool, set[str]]] = {}
 
-    def noise(self, path: str) -> str:
+    def first_effect(self, path: str) -> str:
         """The first file that does something when a file is loaded; "" for none.
 
         Packages from outside of the project are taken to be quiet.
@@ -367,19 +369,19 @@ class LoadEffects:
         loud, others = bool(module.errors), set()
         for node in named(module.root):
             kind = node.kind()
-            said = said_of(node)
-            if said and not is_typed(node):
-                target = program.specifiers.resolve(path, said)
+            specifier = specifier_of(node)
+            if specifier and not is_typed(node):
+                target = program.resolve(path, specifier)
                 if target is not None and program.is_script(target):
                     others.add(target)
             elif kind == "export_statement":
                 inner = node.field("declaration") or node.field("value")
                 decorated = any(child.kind() == "decorator" for child in node.children())
-                loud = loud or decorated or (inner is not None and not is_silent(inner))
+                loud = loud or decorated or (inner is not None and not is_pure(inner))
             elif kind != "import_statement":
-                loud = loud or not is_silent(node)
-        for _, _, said in module.calls:  # `require` may stand anywhere
-            target = program.specifiers.resolve(path, said)
+                loud = loud or not is_pure(node)
+        for _, _, specifier in module.calls:  # `require` may stand anywhere
+            target = program.resolve(path, specifier)
             if target is not None and program.is_script(target):
                 others.add(target)
         return loud, others

@@ -1,69 +1,59 @@
-"""Members of classes, enums and namespaces, labels and private names."""
+"""References to members of classes, enums and namespaces of JavaScript and TypeScript."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import Any
 
 from toolcrib.code.javascript.group import SymbolGroup, mixed_obstacle
 from toolcrib.code.javascript.model import Binding, Member, Module, NameToken, ScriptScope
-from toolcrib.code.javascript.program import ScriptProgram
 from toolcrib.code.javascript.scopes import named
 from toolcrib.code.languages import name_set
 
-# Names of members that JavaScript itself, its library or a framework knows.
-
-SPECIAL = name_set("""
+SPECIAL_MEMBERS = name_set("""
     constructor toString valueOf toJSON then next return throw name length prototype call apply
     bind connectedCallback disconnectedCallback attributeChangedCallback render
 """)
 """Members that the language or a usual framework calls."""
-OF_ERROR = frozenset(["message", "name", "stack", "cause", "toString"])
-LISTING = re.compile(
+ERROR_MEMBERS = frozenset(["message", "name", "stack", "cause", "toString"])
+FIELD_LISTING = re.compile(
     r"\b(?:JSON\.stringify|Object\.(?:keys|values|entries|assign|getOwnPropertyNames)"
     r"|structuredClone|Reflect\.\w+)\s*\(|\bfor\s*\([^;()]*\bin\b|\.\.\.this\b"
 )
 LITERALS = frozenset(
     ["string", "template_string", "number", "array", "regex", "true", "false", "null", "object"]
 )
-KNOWN = name_set("""
+BUILTIN_OBJECTS = name_set("""
     console Math JSON Object Array Promise Number String Symbol Reflect process document Date
     Intl Atomics Buffer URL performance
 """)
 
 
 def find_members(
-    program: ScriptProgram,
-    group: SymbolGroup,
-    module: Module,
-    member: Member | None,
-    mixed: list[str],
-    closed: list[str],
+    group: SymbolGroup, module: Module, member: Member | None, mixed: list[str], closed: list[str]
 ) -> str:
     """Add the places of a member to a group, and what stands in the way; tells its kind."""
     group.obstacles += closed
     for path in mixed:
-        mixed_obstacle(program, group, path)
+        mixed_obstacle(group, path)
     if member is None:
-        return _shared(program, group)
+        return _shared(group)
     owner, static = member.owner, member.static
     if owner is None and member.base is not None and member.base.text() == "this":
         owner, static = this_class(member)
     if owner is None:
         group.add(module.path, member.token)
-        group.says(
-            program,
-            module,
-            member.token.start,
-            "it is a property: which objects have it is unknown",
+        group.add_obstacle(
+            module, member.token.start, "it is a property: which objects have it is unknown"
         )
-        _list_others(program, group, set())
+        _list_others(group, set())
         return "property"
-    _Family(program, group, module, owner, static=static).collect()
+    _Family(group, module, owner, static).collect()
     return "field" if member.role == "field" else "method"
 
 
-def _shared(program: ScriptProgram, group: SymbolGroup) -> str:
+def _shared(group: SymbolGroup) -> str:
     owners = {
         id(b.scope.owner): (m, b.scope.owner)
         for m, b in group.bindings.values()
@@ -73,17 +63,18 @@ def _shared(program: ScriptProgram, group: SymbolGroup) -> str:
         for member in module.members:
             if member.name != group.name or member.base is None:
                 continue
-            meant = program.meant(module, member.base, member.scope)
+            meant = group.program.meant(module, member.base, member.scope)
             if meant is not None and id(meant.binding) in owners:
                 group.add(module.path, member.token)
     for module, owner in owners.values():
         if len(owner.bodies) > 1:
-            group.says(program, module, owner.tokens[0].start, f"{owner.name} has several parts")
-        _owner_escapes(program, group, owner)
+            group.add_obstacle(module, owner.tokens[0].start, f"{owner.name} has several parts")
+        _owner_escapes(group, owner)
     return next(b.what for _, b in group.bindings.values())
 
 
-def _owner_escapes(program: ScriptProgram, group: SymbolGroup, owner: Binding) -> None:
+def _owner_escapes(group: SymbolGroup, owner: Binding) -> None:
+    program = group.program
     paths, _ = program.project.mentioning(owner.name)
     for path in paths:
         if not program.is_script(path):
@@ -107,7 +98,7 @@ def _owner_escapes(program: ScriptProgram, group: SymbolGroup, owner: Binding) -
                 plain = parent.field("index").kind() == "string"
             if not plain:
                 why = f"{owner.name} is used as a whole, so that its names may be seen"
-                group.says(program, module, use.token.start, why)
+                group.add_obstacle(module, use.token.start, why)
 
 
 def this_class(member: Member) -> tuple[ScriptScope | None, bool]:
@@ -133,53 +124,47 @@ def _class_of(scope: ScriptScope, node: Any) -> ScriptScope | None:
     return next((s for s in scope.chain() if s.kind == "class" and s.node == node), None)
 
 
+@dataclass(eq=False)
 class _Family:
     """The classes that share a member."""
 
-    def __init__(
-        self,
-        program: ScriptProgram,
-        group: SymbolGroup,
-        module: Module,
-        owner: ScriptScope,
-        *,
-        static: bool,
-    ) -> None:
-        self.program = program
-        self.group = group
-        self.static = static
-        self.owner = owner
-        self.module = module
-        self.homes: dict[int, Module] = {id(owner): module}
+    group: SymbolGroup
+    module: Module
+    owner: ScriptScope
+    static: bool
+
+    def __post_init__(self) -> None:
+        self.program = self.group.program
+        self.homes: dict[int, Module] = {id(self.owner): self.module}
 
     def collect(self) -> None:
         """Find the relatives, and their places."""
-        program, group, name = self.program, self.group, self.group.name
-        if name in SPECIAL:
+        group, name = self.group, self.group.name
+        if name in SPECIAL_MEMBERS:
             start = self._start(self.owner)
-            group.says(program, self.module, start, f"{name} is called by the language itself")
-        line = [self.owner, *self._ancestors(self.module, self.owner, tell=True)]
+            group.add_obstacle(self.module, start, f"{name} is called by the language itself")
+        line = [self.owner, *self._ancestors(self.module, self.owner, report=True)]
         touched = {id(scope) for module in group.scripts for scope in self._touching(module)}
         root = [scope for scope in line if id(scope) in touched or scope is self.owner][-1]
         kin = {id(scope): scope for scope in line[: line.index(root) + 1]}
         for module in group.scripts:
             for scope in self._classes(module):
                 self.homes[id(scope)] = module
-                above = [scope, *self._ancestors(module, scope, tell=False)]
+                above = [scope, *self._ancestors(module, scope, report=False)]
                 if root in above:
                     kin.update((id(s), s) for s in above[: above.index(root)])
-        group.kin = list(kin.values())
-        for scope in group.kin:
+        group.family = list(kin.values())
+        for scope in group.family:
             self._decorated(scope)
         taken: set[int] = set()
         for module in group.scripts:
-            for number, member in enumerate(module.members):
+            for member in module.members:
                 if member.name == name and self._is_ours(module, member, kin):
-                    group.add(module.path, self._token(member))
+                    token = member.token
+                    group.add(module.path, NameToken(token.start, token.end, token.kind))
                     taken.add(id(member))
-                del number
             self._dynamic(module, kin)
-        _list_others(program, group, taken, self._is_other)
+        _list_others(group, taken, self._is_other)
         self._listed()
 
     def _decorated(self, scope: ScriptScope) -> None:
@@ -195,13 +180,9 @@ class _Family:
             if marks and name is not None and name.text() == self.group.name:
                 module = self.homes[id(scope)]
                 start = marks[0].range().start.index
-                self.group.says(self.program, module, start, "a decorator may use its name")
+                self.group.add_obstacle(module, start, "a decorator may use its name")
             if child.kind() != "comment":
                 marks = []
-
-    def _token(self, member: Member) -> NameToken:
-        token = member.token
-        return NameToken(token.start, token.end, token.kind)
 
     def _start(self, scope: ScriptScope) -> int:
         return int(scope.node.range().start.index)
@@ -227,15 +208,17 @@ class _Family:
             found.update((id(s), s) for s in binding.bodies if s.kind == "class")
         return list(found.values())
 
-    def _ancestors(self, module: Module, scope: ScriptScope, *, tell: bool) -> list[ScriptScope]:
+    def _ancestors(self, module: Module, scope: ScriptScope, *, report: bool) -> list[ScriptScope]:
         found: list[ScriptScope] = []
         while scope.node is not None and len(found) < 50:
             heritage = next((c for c in named(scope.node) if c.kind() == "class_heritage"), None)
             if heritage is None:
                 break
             clauses = {c.kind(): c for c in named(heritage)}
-            if "implements_clause" in clauses and tell:
-                self._tell(module, scope, "the class implements an interface, which may ask for it")
+            if "implements_clause" in clauses and report:
+                self._refuse(
+                    module, scope, "the class implements an interface, which may ask for it"
+                )
             parent = clauses.get("extends_clause")
             expression = named(heritage)[0] if "extends_clause" not in clauses else None
             if parent is not None:
@@ -246,18 +229,18 @@ class _Family:
             bodies = meant.binding.bodies if meant is not None and meant.binding else []
             body = next((b for b in bodies if b.kind == "class"), None)
             if body is None or meant is None or body in found:
-                harmless = expression.text() == "Error" and self.group.name not in OF_ERROR
-                if tell and not harmless:
+                harmless = expression.text() == "Error" and self.group.name not in ERROR_MEMBERS
+                if report and not harmless:
                     why = f"the class extends {expression.text()[:60]}, which may define it"
-                    self._tell(module, scope, why)
+                    self._refuse(module, scope, why)
                 break
             module, scope = self.program.module(meant.path), body
             self.homes[id(scope)] = module
             found.append(scope)
         return found
 
-    def _tell(self, module: Module, scope: ScriptScope, why: str) -> None:
-        self.group.says(self.program, module, self._start(scope), why)
+    def _refuse(self, module: Module, scope: ScriptScope, why: str) -> None:
+        self.group.add_obstacle(module, self._start(scope), why)
 
     def _is_ours(self, module: Module, member: Member, kin: dict[int, ScriptScope]) -> bool:
         if member.owner is not None:
@@ -325,11 +308,13 @@ class _Family:
         if member.role == "pattern":
             return False
         base = member.base
-        if base.kind() in LITERALS or (base.kind() == "identifier" and base.text() in KNOWN):
+        if base.kind() in LITERALS or (
+            base.kind() == "identifier" and base.text() in BUILTIN_OBJECTS
+        ):
             return True
         if base.kind() in ("this", "super"):
             scope, _ = this_class(member)
-            return scope is not None and scope not in self.group.kin
+            return scope is not None and scope not in self.group.family
         meant = self.program.meant(module, base, member.scope)
         if meant is not None and (
             meant.binding is None or meant.binding.what in ("enum", "namespace")
@@ -348,12 +333,12 @@ class _Family:
                 and around is not None
                 and id(around) in kin
             ):
-                self.group.says(self.program, module, start, "a member is taken by a computed name")
+                self.group.add_obstacle(module, start, "a member is taken by a computed name")
 
     def _listed(self) -> None:
         """Refuse for a field, whose name is data, where names of fields are listed."""
         group, program = self.group, self.program
-        ours = {id(scope) for scope in group.kin}
+        ours = {id(scope) for scope in group.family}
         kinds = {
             m.role
             for module in group.scripts
@@ -363,25 +348,23 @@ class _Family:
         if "method" in kinds and "field" not in kinds:
             return
         modules = {module.path: module for module in group.scripts}
-        for scope in group.kin:
+        for scope in group.family:
             if scope.owner is not None:
                 for path in program.project.mentioning(scope.owner.name)[0]:
                     if program.is_script(path):
                         modules[path] = program.module(path)
         for module in modules.values():
-            match = LISTING.search(module.text)
+            match = FIELD_LISTING.search(module.text)
             if match is not None:
-                group.says(program, module, match.start(), "it lists the names of fields")
+                group.add_obstacle(module, match.start(), "it lists the names of fields")
 
 
-def _list_others(
-    program: ScriptProgram, group: SymbolGroup, taken: set[int], is_other: Any = None
-) -> None:
+def _list_others(group: SymbolGroup, taken: set[int], is_other: Any = None) -> None:
     """Refuse for each member of the same name of which nobody knows whose it is."""
     for module in group.scripts:
         if module.errors:
-            group.says(
-                program, module, module.errors[0], "a syntax error: the file cannot be understood"
+            group.add_obstacle(
+                module, module.errors[0], "a syntax error: the file cannot be understood"
             )
         for member in module.members:
             if member.name != group.name or id(member) in taken or member.role == "private":
@@ -389,4 +372,4 @@ def _list_others(
             if is_other is None or not is_other(module, member):
                 start = member.token.start
                 if start not in group.places.get(module.path, {}):
-                    group.says(program, module, start, f"whose {group.name} this is cannot be told")
+                    group.add_obstacle(module, start, f"whose {group.name} this is cannot be told")

@@ -1,7 +1,8 @@
-"""What is known of one JavaScript or TypeScript file: its scopes, names, imports and exports."""
+"""Records of one JavaScript or TypeScript file: scopes, bindings, uses, members and exports."""
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -173,3 +174,7 @@ class Module:
     """Where each line starts."""
     root: Any = None
     """The root of its syntax tree."""
+
+    def line_at(self, start: int) -> int:
+        """The line of a position, from 1."""
+        return bisect_right(self.lines, start)

@@ -1,4 +1,4 @@
-"""The JavaScript and TypeScript files of a project, and what names mean across them."""
+"""The JavaScript and TypeScript files of a project: modules, and what names mean across them."""
 
 from __future__ import annotations
 
@@ -16,10 +16,8 @@ from toolcrib.code.languages import SCRIPTS, language_of
 from toolcrib.code.project import Project
 from toolcrib.core.errors import ToolError
 
-# Which file of the project the text of an import means.
-
 ENDINGS = (".ts", ".tsx", ".d.ts", ".js", ".jsx", ".mjs", ".cjs", ".mts", ".cts")
-WRITTEN = {".js": (".ts", ".tsx"), ".jsx": (".tsx",), ".mjs": (".mts",), ".cjs": (".cts",)}
+SOURCE_ENDINGS = {".js": (".ts", ".tsx"), ".jsx": (".tsx",), ".mjs": (".mts",), ".cjs": (".cts",)}
 """TypeScript imports a file by the name that it will have."""
 LITERAL = re.compile(r"""["'`]([^"'`\s\\]{1,300})["'`]""")
 _COMMENT = re.compile(r'("(?:[^"\\]|\\.)*")|//[^\n]*|/\*.*?\*/|,(?=\s*[}\]])', re.DOTALL)
@@ -34,18 +32,18 @@ class SpecifierResolver:
         self._found: dict[tuple[str, str], str | None] = {}
         self._settings: dict[str, tuple[str, dict[str, list[str]], str | None]] = {}
 
-    def resolve(self, path: str, said: str) -> str | None:
+    def resolve(self, path: str, specifier: str) -> str | None:
         """The file that an import in a file means; None for what is not of the project."""
-        key = (dirname(path) if said.startswith(".") else path, said)
+        key = (dirname(path) if specifier.startswith(".") else path, specifier)
         if key not in self._found:
-            self._found[key] = self._resolve(path, said)
+            self._found[key] = self._resolve(path, specifier)
         return self._found[key]
 
-    def _resolve(self, path: str, said: str) -> str | None:
-        said = said.partition("?")[0]
-        if said.startswith("."):
-            return self._file(join(dirname(path), said))
-        for candidate in self._mapped(path, said):
+    def _resolve(self, path: str, specifier: str) -> str | None:
+        specifier = specifier.partition("?")[0]
+        if specifier.startswith("."):
+            return self._file(join(dirname(path), specifier))
+        for candidate in self._mapped(path, specifier):
             found = self._file(candidate)
             if found is not None:
                 return found
@@ -56,7 +54,7 @@ class SpecifierResolver:
         if place.startswith(".."):
             return None
         stem, dot, ending = place.rpartition(".")
-        written = WRITTEN.get(f".{ending}", ()) if dot and stem else ()
+        written = SOURCE_ENDINGS.get(f".{ending}", ()) if dot and stem else ()
         candidates = [
             place,
             *(stem + other for other in written),
@@ -65,11 +63,11 @@ class SpecifierResolver:
         ]
         return next((normpath(c) for c in candidates if normpath(c) in self._project), None)
 
-    def may_mean(self, path: str, said: str, files: Iterable[str]) -> bool:
+    def may_mean(self, path: str, specifier: str, files: Iterable[str]) -> bool:
         """Whether a name without a known place may still mean one of some files."""
-        if said.startswith(".") or self.resolve(path, said) is not None:
+        if specifier.startswith(".") or self.resolve(path, specifier) is not None:
             return False
-        tail = [part for part in said.lstrip("@~#/").split("/") if part]
+        tail = [part for part in specifier.lstrip("@~#/").split("/") if part]
         if not tail:
             return False
         for file in files:
@@ -78,7 +76,7 @@ class SpecifierResolver:
             last = re.sub(r"\.\w+$", "", tail[-1])
             if len(tail) > 1 and last == parts[-1]:
                 return True
-            if said in self._packages(file):
+            if specifier in self._packages(file):
                 return True
         return False
 
@@ -93,17 +91,19 @@ class SpecifierResolver:
                 return
             folder = dirname(folder)
 
-    def _mapped(self, path: str, said: str) -> Iterator[str]:
+    def _mapped(self, path: str, specifier: str) -> Iterator[str]:
         folder = dirname(path)
         while True:
             base, paths, root = self._settings_of(folder)
             for pattern, targets in paths.items():
                 head, star, tail = pattern.partition("*")
-                if (star and said.startswith(head) and said.endswith(tail)) or said == pattern:
-                    inner = said[len(head) : len(said) - len(tail)] if star else ""
+                if (
+                    star and specifier.startswith(head) and specifier.endswith(tail)
+                ) or specifier == pattern:
+                    inner = specifier[len(head) : len(specifier) - len(tail)] if star else ""
                     yield from (join(folder, base, t.replace("*", inner)) for t in targets)
             if root is not None:
-                yield join(folder, root, said)
+                yield join(folder, root, specifier)
             if not folder:
                 return
             folder = dirname(folder)
@@ -139,7 +139,7 @@ def literals(text: str) -> set[str]:
 
 Slot = tuple[str, str]
 """A module and a name that it itself exports."""
-PASSED = (
+TRANSPARENT_KINDS = (
     "parenthesized_expression",
     "non_null_expression",
     "as_expression",
@@ -173,6 +173,10 @@ class ScriptProgram:
             known = self._modules[path] = read(path, self.project.parsable(path))
         return known
 
+    def resolve(self, path: str, specifier: str) -> str | None:
+        """The file of the project that an import in a file means."""
+        return self.specifiers.resolve(path, specifier)
+
     def is_script(self, path: str | None) -> bool:
         """Whether a path is that of a file of these languages."""
         return path is not None and language_of(path) in SCRIPTS
@@ -184,19 +188,19 @@ class ScriptProgram:
             for each in self.project.paths:
                 if not self.is_script(each):
                     continue
-                for said in literals(self._text(each)):
-                    found = self.specifiers.resolve(each, said)
+                for specifier in literals(self._text(each)):
+                    found = self.resolve(each, specifier)
                     if found is not None:
                         self._importers.setdefault(found, set()).add(each)
-                    elif "/" in said or said.startswith("@"):
-                        self._bare.setdefault(each, set()).add(said)
+                    elif "/" in specifier or specifier.startswith("@"):
+                        self._bare.setdefault(each, set()).add(specifier)
         return self._importers.get(path, set())
 
     def _text(self, path: str) -> str:
         try:
             return self.project.text(path)
         except ToolError:
-            return ""  # told where it matters: by what mentions the name
+            return ""  # reported where it matters: by what mentions the name
 
     def bare(self, path: str) -> set[str]:
         """The strings of a file that may name modules of an unknown place."""
@@ -212,8 +216,8 @@ class ScriptProgram:
             return path, name
         if name == "default":
             return None
-        for said in module.stars:
-            found = self.slot(self.specifiers.resolve(path, said), name, seen | {path})
+        for specifier in module.stars:
+            found = self.slot(self.resolve(path, specifier), name, seen | {path})
             if found is not None:
                 return found
         return None
@@ -231,11 +235,11 @@ class ScriptProgram:
             return self.bound(module, export.binding, depth + 1)
         if export.source is None:
             return None
-        said, there = export.source
-        if not said:
+        specifier, there = export.source
+        if not specifier:
             binding = resolve(module.top, there, BOTH)
             return self.bound(module, binding, depth + 1) if binding else None
-        target = self.specifiers.resolve(slot[0], said)
+        target = self.resolve(slot[0], specifier)
         if there == "*":
             return Resolution(target) if self.is_script(target) and target else None
         return self.offered(target, there, depth + 1)
@@ -245,8 +249,8 @@ class ScriptProgram:
         if depth > 50:
             return None
         if binding.source is not None:
-            said, there = binding.source
-            target = self.specifiers.resolve(module.path, said)
+            specifier, there = binding.source
+            target = self.resolve(module.path, specifier)
             if target is None or not self.is_script(target):
                 return None
             if there == "*" or (there == "default" and self._is_common(target)):
@@ -269,7 +273,7 @@ class ScriptProgram:
         if node is None or depth > 50:
             return None
         kind = node.kind()
-        if kind in PASSED:
+        if kind in TRANSPARENT_KINDS:
             return self.meant(module, named(node)[0], scope, depth + 1)
         if kind == "await_expression":
             return self._called(module, named(node)[0], scope, "import")
@@ -304,5 +308,5 @@ class ScriptProgram:
             return None
         if by == "require" and resolve(scope, "require", BOTH) is not None:
             return None
-        target = self.specifiers.resolve(module.path, module.text[path.start : path.end])
+        target = self.resolve(module.path, module.text[path.start : path.end])
         return Resolution(target) if target and self.is_script(target) else None

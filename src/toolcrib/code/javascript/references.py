@@ -1,9 +1,8 @@
-"""Every place that names one symbol of a JavaScript or TypeScript file."""
+"""References and renames of JavaScript and TypeScript."""
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -16,9 +15,8 @@ from toolcrib.code.languages import SCRIPTS, language_of, name_set
 from toolcrib.code.places import Kind, Place, SymbolReferences
 from toolcrib.code.project import Project
 from toolcrib.core.errors import BadInput, NotFound, TooLarge, ToolError
-from toolcrib.system.threads import in_thread
 
-# Labels and private names: both stay within one statement or class of one file.
+# Labels and private names, which stay within one file
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,38 +66,28 @@ def _private_scope(member: Member) -> ScriptScope | None:
 Seed = tuple[Module, Binding] | Slot | Member | Label
 
 
-async def references(project: Project, file: str, line: int, name: str) -> SymbolReferences:
-    """See `toolcrib.code.places`.
+def find_references(
+    project: Project, path: str, line: int, name: str, new: str = ""
+) -> tuple[SymbolReferences, list[str]]:
+    """See `toolcrib.code.usages.find_references`; it blocks.
 
     Raises:
         NotFound: the name does not stand there.
         BadInput: the file has several symbols of that name, and no line was given.
         MissingExtra: ast-grep is not installed.
     """
-    found, _ = await examined(project, file, line, name)
-    return found
-
-
-async def examined(
-    project: Project, file: str, line: int, name: str, new: str = ""
-) -> tuple[SymbolReferences, list[str]]:
-    """The same, and why the symbol cannot get a new name, a sentence each."""
-
-    def work(_: object) -> tuple[SymbolReferences, list[str]]:
-        program = ScriptProgram(project)
-        try:
-            found, group = _found(program, file, line, name)
-            if not new:
-                return found, []
-            if group is None:
-                return found, _clash(program.module(file), new)
-            return found, captures(program, group, new)
-        except RecursionError:
-            raise TooLarge(
-                f"{project.display(file)} is nested too deeply.", hint="Use search_files."
-            ) from None
-
-    return await in_thread(work, project.ctx.deadline)
+    program = ScriptProgram(project)
+    try:
+        found, group = _found(program, path, line, name)
+        if not new:
+            return found, []
+        if group is None:
+            return found, _clash(program.module(path), new)
+        return found, captures(group, new)
+    except RecursionError:
+        raise TooLarge(
+            f"{project.display(path)} is nested too deeply.", hint="Use search_files."
+        ) from None
 
 
 def _clash(module: Module, new: str) -> list[str]:
@@ -121,39 +109,41 @@ def _found(
     mixed = [path for path in paths if language_of(path) not in SCRIPTS]
     if isinstance(seed, Label):
         places = [(module, token) for token in find_label(module, seed)]
-        return _told(places, name, "label"), None
+        return _references(places, name, "label"), None
     if isinstance(seed, Member):
         if seed.role == "private" or name.startswith("#"):
             places = [(module, token) for token in private_places(module, seed)]
-            return _told(places, name, "private member"), None
-        group = SymbolGroup(name, scripts=scripts)
-        what = find_members(program, group, module, seed, mixed, closed)
+            return _references(places, name, "private member"), None
+        group = SymbolGroup(program, name, scripts=scripts)
+        what = find_members(group, module, seed, mixed, closed)
     else:
-        group = GroupBuilder(program, name, scripts).gather(seed)
-        find_obstacles(program, group, mixed, closed)
+        group = GroupBuilder(program, name, scripts).build(seed)
+        find_obstacles(group, mixed, closed)
         what = next((b.what for _, b in group.bindings.values() if b.what != "import"), "name")
         if is_shared(group):
-            what = find_members(program, group, module, None, mixed, [])
-    return _of_group(program, group, what), group
+            what = find_members(group, module, None, mixed, [])
+    return _of_group(group, what), group
 
 
-def _of_group(program: ScriptProgram, group: SymbolGroup, what: str) -> SymbolReferences:
-    modules = {path: program.module(path) for path in group.places}
+def _of_group(group: SymbolGroup, what: str) -> SymbolReferences:
+    modules = {path: group.program.module(path) for path in group.places}
     pairs = [(modules[p], token) for p, found in group.places.items() for token in found.values()]
-    told = _told(pairs, group.name, what)
-    told.obstacles = group.obstacles
-    told.possible = sorted({*told.possible, *_texts(group)})
-    return told
+    references = _references(pairs, group.name, what)
+    references.obstacles = group.obstacles
+    references.possible = sorted({*references.possible, *_texts(group)})
+    return references
 
 
-def _told(pairs: Iterable[tuple[Module, NameToken]], name: str, what: str) -> SymbolReferences:
+def _references(
+    pairs: Iterable[tuple[Module, NameToken]], name: str, what: str
+) -> SymbolReferences:
     certain = sorted(place_of(module, token) for module, token in pairs)
     return SymbolReferences(certain, [], [], name, what)
 
 
 def place_of(module: Module, token: NameToken, kind: Kind | None = None) -> Place:
     """A token as a place."""
-    line = bisect_right(module.lines, token.start)
+    line = module.line_at(token.start)
     at = module.lines[line - 1]
     return Place(
         module.path,
@@ -189,26 +179,26 @@ def locate(project: Project, module: Module, line: int, name: str) -> Seed:
         NotFound, BadInput: there is none, or there are several.
     """
     found = list(_symbols(module, name))
-    shown = project.display(module.path)
+    display = project.display(module.path)
     if line:
-        here = [(rank, seed) for rank, seed, token in found if module_line(module, token) == line]
+        here = [(rank, seed) for rank, seed, token in found if module.line_at(token.start) == line]
         if not here:
-            lines = sorted({module_line(module, token) for _, _, token in found})
+            lines = sorted({module.line_at(token.start) for _, _, token in found})
             raise NotFound(
-                f"{name} does not stand at line {line} of {shown}.",
+                f"{name} does not stand at line {line} of {display}.",
                 hint=_lines_hint(lines) if lines else "Find it with find_symbol.",
             )
         return min(here, key=lambda each: each[0])[1]
     if not found:
-        raise NotFound(f"{shown} has no {name}.", hint="Find it with find_symbol.")
+        raise NotFound(f"{display} has no {name}.", hint="Find it with find_symbol.")
     best = min(rank for rank, _, _ in found)
     seeds: dict[Any, tuple[Seed, NameToken]] = {}
     for rank, seed, token in found:
         if rank == best:
             seeds.setdefault(_identity(seed), (seed, token))
     if best in (1, 3) and len(seeds) > 1:
-        lines = sorted(module_line(module, token) for _, token in seeds.values())
-        raise BadInput(f"{shown} has several {name}.", hint=_lines_hint(lines))
+        lines = sorted(module.line_at(token.start) for _, token in seeds.values())
+        raise BadInput(f"{display} has several {name}.", hint=_lines_hint(lines))
     return next(iter(seeds.values()))[0]
 
 
@@ -221,11 +211,6 @@ def _identity(seed: Seed) -> Any:
     if isinstance(seed, Member):
         return id(seed.owner)
     return id(seed[1]) if isinstance(seed, tuple) and not isinstance(seed[0], str) else seed
-
-
-def module_line(module: Module, token: NameToken) -> int:
-    """The line of a token, from 1."""
-    return bisect_right(module.lines, token.start)
 
 
 def _symbols(module: Module, name: str) -> Iterable[tuple[int, Seed, NameToken]]:
@@ -263,15 +248,15 @@ def _private(module: Module, name: str) -> Iterable[tuple[Any, NameToken]]:
                 yield from ((scope, token) for token in scope.private.get(name, ()))
 
 
-# What a new name would mean elsewhere, or take away from others.
+# Why a symbol cannot get a new name
 
-RESERVED = name_set("""
+RESERVED_WORDS = name_set("""
     break case catch class const continue debugger default delete do else enum export extends
     false finally for function if import in instanceof new null return super switch this throw
     true try typeof var void while with yield let static await implements interface package
     private protected public arguments eval undefined NaN Infinity async of get set
 """)
-BUILTIN = name_set("""
+BUILTIN_NAMES = name_set("""
     Array ArrayBuffer BigInt Boolean DataView Date Error Function Intl JSON Map Math Number
     Object Promise Proxy RangeError ReferenceError Reflect RegExp Set String Symbol SyntaxError
     TypeError URIError WeakMap WeakSet WeakRef console decodeURI decodeURIComponent encodeURI
@@ -287,37 +272,32 @@ def bad_name(new: str, *, private: bool = False, member: bool = False) -> str:
     if not _NAME.match(plain) or not plain.replace("$", "a").isidentifier():
         return f"{new!r} is not a name of JavaScript"
     if not private and not member:
-        if plain in RESERVED:
+        if plain in RESERVED_WORDS:
             return f"{new} is a word of the language"
-        if plain in BUILTIN:
+        if plain in BUILTIN_NAMES:
             return f"{new} is a name that the language gives"
     return "#constructor is not allowed" if private and plain == "constructor" else ""
 
 
-def captures(program: ScriptProgram, group: SymbolGroup, new: str) -> list[str]:
+def captures(group: SymbolGroup, new: str) -> list[str]:
     """Why a group cannot get a name, a sentence each. It blocks."""
-    found = SymbolGroup(group.name)
-    if group.kin:
-        _member_clashes(program, group, new, found)
+    program = group.program
+    found = SymbolGroup(program, group.name)
+    if group.family:
+        _member_clashes(group, new, found)
         return found.obstacles
     touched = {path: program.module(path) for path in group.places}
     for module in touched.values():
         bindings = {id(b): b for m, b in group.bindings.values() if m.path == module.path}
-        _declared(program, module, bindings, new, found)
-        _taken(program, module, bindings, group, new, found)
-        _given(program, module, bindings, new, found)
+        _declared(module, bindings, new, found)
+        _taken(module, bindings, group, new, found)
+        _given(module, bindings, new, found)
     for path, _ in group.slots:
         _exported(program, path, group, new, found)
     return found.obstacles
 
 
-def _declared(
-    program: ScriptProgram,
-    module: Module,
-    bindings: dict[int, Binding],
-    new: str,
-    found: SymbolGroup,
-) -> None:
+def _declared(module: Module, bindings: dict[int, Binding], new: str, found: SymbolGroup) -> None:
     for binding in bindings.values():
         around = [binding.scope, *_beside(module, binding.scope)]
         for scope in binding.through:
@@ -326,13 +306,13 @@ def _declared(
             other = scope.names.get(new)
             if other is not None:
                 start = other.tokens[0].start
-                found.says(program, module, start, f"{new} is bound in the same scope already")
+                found.add_obstacle(module, start, f"{new} is bound in the same scope already")
         for other in module.bindings:
             if other.name != new or other.scope is binding.scope:
                 continue
             if any(binding.scope in _between(scope, other.scope) for scope in other.through):
                 start = other.tokens[0].start
-                found.says(program, module, start, f"a var {new} passes through the scope")
+                found.add_obstacle(module, start, f"a var {new} passes through the scope")
 
 
 def _beside(module: Module, scope: ScriptScope) -> list[ScriptScope]:
@@ -361,12 +341,7 @@ def _between(scope: ScriptScope, end: ScriptScope) -> list[ScriptScope]:
 
 
 def _taken(
-    program: ScriptProgram,
-    module: Module,
-    bindings: dict[int, Binding],
-    group: SymbolGroup,
-    new: str,
-    found: SymbolGroup,
+    module: Module, bindings: dict[int, Binding], group: SymbolGroup, new: str, found: SymbolGroup
 ) -> None:
     """Uses that would mean another thing that has the name already."""
     for use in module.uses:
@@ -377,21 +352,15 @@ def _taken(
                 break
             if new in scope.names:
                 why = f"{new} would mean another {scope.names[new].what} here"
-                found.says(program, module, use.token.start, why)
+                found.add_obstacle(module, use.token.start, why)
         tag = use.node.parent().kind() if use.node.parent() is not None else ""
         is_tag = tag.startswith("jsx_") and tag != "jsx_expression"
         if is_tag and not new[:1].isupper():
             why = "a component of JSX must start with a capital letter"
-            found.says(program, module, use.token.start, why)
+            found.add_obstacle(module, use.token.start, why)
 
 
-def _given(
-    program: ScriptProgram,
-    module: Module,
-    bindings: dict[int, Binding],
-    new: str,
-    found: SymbolGroup,
-) -> None:
+def _given(module: Module, bindings: dict[int, Binding], new: str, found: SymbolGroup) -> None:
     """Uses of the new name that would come to mean the renamed symbol."""
     for use in module.uses:
         if use.name != new:
@@ -403,7 +372,7 @@ def _given(
                 home is None or (home is not binding.scope and binding.scope.within(home))
             ):
                 why = f"{new} means something else here and would be captured"
-                found.says(program, module, use.token.start, why)
+                found.add_obstacle(module, use.token.start, why)
 
 
 def _exported(
@@ -413,24 +382,23 @@ def _exported(
     slot = program.slot(path, new)
     if slot is not None and slot not in group.slots:
         start = module.text.find(new)
-        found.says(program, module, max(start, 0), f"the module exports {new} already")
+        found.add_obstacle(module, max(start, 0), f"the module exports {new} already")
     seen, left = {path}, [path]
     while left:
         for importer in sorted(program.importers(left.pop()) - seen):
             seen.add(importer)
             other = program.module(importer)
-            leads = [program.specifiers.resolve(importer, said) for said in other.stars]
+            leads = [program.resolve(importer, specifier) for specifier in other.stars]
             if not any(each in seen for each in leads):
                 continue
             left.append(importer)
             if program.slot(importer, new) is not None:
                 why = f"the module passes on another {new}"
-                found.says(program, other, 0, why)
+                found.add_obstacle(other, 0, why)
 
 
-def _member_clashes(
-    program: ScriptProgram, group: SymbolGroup, new: str, found: SymbolGroup
-) -> None:
+def _member_clashes(group: SymbolGroup, new: str, found: SymbolGroup) -> None:
+    program = group.program
     paths, _ = program.project.mentioning(new, SCRIPTS)
     for path in paths:
         if not program.is_script(path):
@@ -445,8 +413,8 @@ def _member_clashes(
             owner = member.owner
             if owner is None and member.base is not None and member.base.kind() == "this":
                 owner, _ = this_class(member)
-            if owner is not None and any(_same(owner, kin) for kin in group.kin):
-                found.says(program, module, member.token.start, f"the class has a {new} already")
+            if owner is not None and any(_same(owner, kin) for kin in group.family):
+                found.add_obstacle(module, member.token.start, f"the class has a {new} already")
 
 
 def _same(one: object, other: object) -> bool:

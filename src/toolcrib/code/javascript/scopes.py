@@ -1,4 +1,4 @@
-"""A JavaScript or TypeScript file read: its scopes, imports and exports, each name resolved."""
+"""The scopes of a JavaScript or TypeScript file: each name resolved, imports and exports."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ DECLARED = frozenset(
 )
 CLASSES = frozenset(["class_declaration", "abstract_class_declaration", "class"])
 VARIABLE_SCOPES = frozenset(["module", "body", "namespace"])
-WHOLE = ("module.exports", "exports")
+EXPORT_OBJECTS = ("module.exports", "exports")
 
 
 def read(path: str, text: str) -> Module:
@@ -88,6 +88,11 @@ def read(path: str, text: str) -> Module:
     if not module.errors and root.find(kind="ERROR") is not None:
         module.errors.append(0)
     return module
+
+
+def is_valid(path: str, text: str) -> bool:
+    """Whether a text has no syntax error."""
+    return not read(path, text).errors
 
 
 def resolve(scope: ScriptScope, name: str, space: int) -> Binding | None:
@@ -228,20 +233,13 @@ class _ScopeBuilder:
         self.all(node.children(), scope)
 
     def _jsx_opening_element(self, node: Any, scope: ScriptScope) -> None:
-        self._tag(node, scope)
-
-    def _jsx_closing_element(self, node: Any, scope: ScriptScope) -> None:
-        self._tag(node, scope)
-
-    def _jsx_self_closing_element(self, node: Any, scope: ScriptScope) -> None:
-        self._tag(node, scope)
-
-    def _tag(self, node: Any, scope: ScriptScope) -> None:
         name = node.field("name")
         plain = name is not None and name.kind() == "identifier"
         for child in named(node):
             if not (plain and child == name and not name.text()[:1].isupper()):
                 self.all([child], scope)
+
+    _jsx_closing_element = _jsx_self_closing_element = _jsx_opening_element
 
     # Regions
 
@@ -268,12 +266,12 @@ class _ScopeBuilder:
         if text == "eval":
             self.module.evals.append(scope)
         elif path is not None and text in ("require", "import"):
-            said = self.module.text[path.start : path.end]
-            self.module.calls.append((node, scope, said))
+            specifier = self.module.text[path.start : path.end]
+            self.module.calls.append((node, scope, specifier))
         elif path is not None and text != "require.resolve":
-            said = self.module.text[path.start : path.end]
-            if "/" in said:
-                self.module.mentions.append((said, path.start))
+            specifier = self.module.text[path.start : path.end]
+            if "/" in specifier:
+                self.module.mentions.append((specifier, path.start))
         self.all(node.children(), scope)
 
     def _for_in_statement(self, node: Any, scope: ScriptScope) -> None:
@@ -330,8 +328,8 @@ class _ScopeBuilder:
             self.pattern(child, inner, inner, "parameter")
         body = node.field("body")
         if body is not None:
-            held = body.children() if body.kind() == "statement_block" else [body]
-            self.all(held, ScriptScope("body", inner))
+            statements = body.children() if body.kind() == "statement_block" else [body]
+            self.all(statements, ScriptScope("body", inner))
 
     def _method(self, node: Any, name: Any, scope: ScriptScope) -> None:
         static = any(child.kind() == "static" for child in node.children())
@@ -400,13 +398,10 @@ class _ScopeBuilder:
 
     def _interface_declaration(self, node: Any, scope: ScriptScope) -> None:
         name, inner = node.field("name"), ScriptScope("types", scope)
-        self.declare(scope, name, "interface", TYPE)
+        self.declare(scope, name, node.kind().partition("_")[0], TYPE)
         self.all([child for child in named(node) if child != name], inner)
 
-    def _type_alias_declaration(self, node: Any, scope: ScriptScope) -> None:
-        name, inner = node.field("name"), ScriptScope("types", scope)
-        self.declare(scope, name, "type", TYPE)
-        self.all([child for child in named(node) if child != name], inner)
+    _type_alias_declaration = _interface_declaration
 
     def _type_parameter(self, node: Any, scope: ScriptScope) -> None:
         name = node.field("name")
@@ -544,16 +539,16 @@ class _ScopeBuilder:
 
     def _import_statement(self, node: Any, scope: ScriptScope) -> None:
         self.module.esm = True
-        module = self._said(node.field("source"))
+        module = self._string_value(node.field("source"))
         for child in named(node):
             if child.kind() == "import_clause":
                 self._clause(child, scope, module)
             elif child.kind() == "import_require_clause":
                 name, path = named(child)
                 binding = self.declare(scope, name, "import", BOTH)
-                binding.source = (self._said(path), "*")
+                binding.source = (self._string_value(path), "*")
 
-    def _said(self, node: Any) -> str:
+    def _string_value(self, node: Any) -> str:
         found = literal(node)
         return self.module.text[found.start : found.end] if found else ""
 
@@ -580,7 +575,7 @@ class _ScopeBuilder:
         binding.source = (module, there)
 
     def _name(self, node: Any) -> str:
-        return self._said(node) if node.kind() == "string" else str(node.text())
+        return self._string_value(node) if node.kind() == "string" else str(node.text())
 
     def _import_alias(self, node: Any, scope: ScriptScope) -> None:
         name, *others = named(node)
@@ -592,7 +587,7 @@ class _ScopeBuilder:
             self.module.esm = True
         source = node.field("source")
         if source is not None:
-            self._passed_on(node, self._said(source))
+            self._passed_on(node, self._string_value(source))
             return
         words = {child.text() for child in node.children() if not child.is_named()}
         declared = node.field("declaration")
@@ -694,7 +689,7 @@ class _ScopeBuilder:
             self._whole(right, scope)
             return
         owner, _, name = target.rpartition(".")
-        if owner in WHOLE and free and name and left.kind() == "member_expression":
+        if owner in EXPORT_OBJECTS and free and name and left.kind() == "member_expression":
             self.module.common = True
             export = self.module.exports.setdefault(name, Export(name))
             export.tokens.append(token(left.field("property"), "export"))

@@ -1,4 +1,4 @@
-"""Imports of JavaScript and TypeScript that nothing uses."""
+"""Unused imports of JavaScript and TypeScript."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from toolcrib.code.javascript.model import Binding, Module
 from toolcrib.code.javascript.program import ScriptProgram
 from toolcrib.code.javascript.scopes import descendants, literal, named
 from toolcrib.code.languages import language_of
-from toolcrib.code.rewrite import Rewrite, RewriteSummary
+from toolcrib.code.operations import CleanupPlan, without_lines
+from toolcrib.code.project import Project
 from toolcrib.core.errors import UnsupportedContent
 from toolcrib.files.content.faithful import Splice
 
@@ -30,36 +31,27 @@ _JSX = frozenset(["React", "h", "Fragment", "jsx"])
 """Names that compiled JSX may call."""
 
 
-def clean(rewrite: Rewrite, path: str) -> RewriteSummary | None:
-    """Plan to remove the unused imports of a file; None where there are none.
-
-    Raises:
-        UnsupportedContent: the file is not valid, or calls `eval`.
-    """
-    program = ScriptProgram(rewrite.project)
+def plan_cleanup(project: Project, path: str) -> CleanupPlan:
+    """See `toolcrib.code.operations.remove_unused_imports`."""
+    program = ScriptProgram(project)
     module = program.module(path)
-    shown = rewrite.project.display(path)
+    display = project.display(path)
     if module.errors:
         raise UnsupportedContent(
-            f"{shown} has a syntax error: it cannot be understood.", hint="Mend the file first."
+            f"{display} has a syntax error: it cannot be understood.", hint="Mend the file first."
         )
     inside = (scope for use in module.uses for scope in use.scope.chain())
     if module.evals or any(scope.dynamic == "with" for scope in inside):
         raise UnsupportedContent(
-            f"{shown} calls eval or has a with statement, so that any name may be used.",
+            f"{display} calls eval or has a with statement, so that any name may be used.",
             hint="Remove imports by edit_file.",
         )
-    cleaning = _Cleaning(program, module)
-    cleaning.plan()
-    if not cleaning.names:
-        return None
-    rewrite.replace(path, *cleaning.splices)
-    what = "import" if len(cleaning.names) == 1 else "imports"
-    head = f"remove {len(cleaning.names)} unused {what} from {shown}: {', '.join(cleaning.names)}"
-    return RewriteSummary(head, {"removed": cleaning.names}, tuple(cleaning.notes))
+    cleanup = _ImportCleanup(program, module)
+    cleanup.plan()
+    return CleanupPlan(cleanup.names, cleanup.splices, cleanup.notes)
 
 
-class _Cleaning:
+class _ImportCleanup:
     def __init__(self, program: ScriptProgram, module: Module) -> None:
         self.program = program
         self.module = module
@@ -68,10 +60,10 @@ class _Cleaning:
         self.names: list[str] = []
         self.notes: list[str] = []
         self.used = {id(use.binding) for use in module.uses if use.binding is not None}
-        self.kept = self._kept()
+        self.reserved = self._reserved_names()
         self.is_types = language_of(module.path) != "javascript"
 
-    def _kept(self) -> set[str]:
+    def _reserved_names(self) -> set[str]:
         """Names that comments or the compiler use."""
         text = self.module.text
         found = set(_PRAGMA.findall(text))
@@ -126,8 +118,8 @@ class _Cleaning:
         taken = any(e.binding is binding for e in module.exports.values())
         if not alone or taken:
             return False
-        if binding.name in self.kept:
-            line = 1 + module.text.count("\n", 0, binding.tokens[0].start)
+        if binding.name in self.reserved:
+            line = module.line_at(binding.tokens[0].start)
             self.notes.append(f"Kept on line {line}: {binding.name}, JSX or a comment may use it.")
             return False
         return True
@@ -140,11 +132,11 @@ class _Cleaning:
             if statement.commented:
                 self.notes.append(f"Kept on line {line}: {', '.join(names)}, beside comments.")
                 return False
-            kept = [part for part in statement.parts if part not in gone]
-            self.splices.append(Splice(*statement.span, statement.written(kept)))
+            remaining = [part for part in statement.parts if part not in gone]
+            self.splices.append(Splice(*statement.span, statement.written(remaining)))
             self.names += names
             return False
-        loud = "" if statement.typed else self._noise(statement.said)
+        loud = "" if statement.typed else self._load_effect(statement.specifier)
         if loud and self.is_types:
             self.notes.append(
                 f"Kept on line {line}: {', '.join(names)}, since loading {loud} does something."
@@ -160,13 +152,13 @@ class _Cleaning:
         self.splices.append(self._cut(statement.node))
         return True
 
-    def _noise(self, said: str) -> str:
-        target = self.program.specifiers.resolve(self.module.path, said)
+    def _load_effect(self, specifier: str) -> str:
+        target = self.program.resolve(self.module.path, specifier)
         if target is not None:
-            loud = self.loading.noise(target) if self.program.is_script(target) else ""
+            loud = self.loading.first_effect(target) if self.program.is_script(target) else ""
             return self.program.project.display(loud) if loud else ""
-        if said.startswith("."):
-            return "" if said.endswith(".json") else said
+        if specifier.startswith("."):
+            return "" if specifier.endswith(".json") else specifier
         return ""
 
     def _cut(self, node: Any) -> Splice:
@@ -175,13 +167,7 @@ class _Cleaning:
         start, end = span.start.index, span.end.index
         if text[end : end + 1] == ";":
             end += 1
-        first = text.rfind("\n", 0, start) + 1
-        stop = text.find("\n", end)
-        stop = len(text) if stop < 0 else stop
-        rest = text[end:stop].strip()
-        if not text[first:start].strip() and (not rest or rest.startswith("//")):
-            return Splice(first, min(stop + 1, len(text)), "")
-        return Splice(start, end, "")
+        return without_lines(text, start, end, "//") or Splice(start, end, "")
 
     def _required(self, node: Any) -> None:
         """`const a = require("a")` and `const { a, b } = require("a")`."""
@@ -189,8 +175,8 @@ class _Cleaning:
         if len(parts) != 1 or parts[0].kind() != "variable_declarator":
             return
         name, value = parts[0].field("name"), parts[0].field("value")
-        said = self._called(value)
-        if not said or self._is_marked(node):
+        specifier = self._called(value)
+        if not specifier or self._is_marked(node):
             return
         if name.kind() == "identifier":
             keys = [name]
@@ -199,21 +185,23 @@ class _Cleaning:
         else:
             return
         gone = [key for key in keys if self._is_unused_key(key)]
-        target = self.program.specifiers.resolve(self.module.path, said)
+        target = self.program.resolve(self.module.path, specifier)
         own = target is not None and self.program.is_script(target)
         if not gone or any(key.kind() == "rest_pattern" for key in keys):
             return
         names = [_local(key) for key in gone]
         if len(gone) < len(keys):
             if next(descendants(name, "comment"), None) is None and "\n" not in name.text():
-                kept = [key.text() for key in keys if key not in gone]
+                remaining = [key.text() for key in keys if key not in gone]
                 span = name.range()
-                text = f"{{ {', '.join(kept)} }}"
+                text = f"{{ {', '.join(remaining)} }}"
                 self.splices.append(Splice(span.start.index, span.end.index, text))
                 self.names += names
             return
         self.names += names
-        if self._noise(said) or (target is None and said.startswith(".") and not own):
+        if self._load_effect(specifier) or (
+            target is None and specifier.startswith(".") and not own
+        ):
             span = node.range()
             self.splices.append(Splice(span.start.index, span.end.index, f"{value.text()};"))
         else:

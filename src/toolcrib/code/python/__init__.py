@@ -1,1 +1,1 @@
-"""Python: scopes, modules and references, and what can be done with them."""
+"""Python: scopes, types, references and refactorings."""

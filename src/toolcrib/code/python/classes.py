@@ -1,4 +1,4 @@
-"""The classes of a project: their bases, what they define, and which of them go together."""
+"""The classes of a Python project: bases, members and methods."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from toolcrib.code.python.program import ExternalName, Program, PythonSymbol
 from toolcrib.code.python.scopes import Occurrence, PythonFile, PythonScope
 from toolcrib.code.python.source import last_name
 
-_HARMLESS = name_set("""
+_KNOWN_MODULES = name_set("""
     abc enum typing collections collections.abc threading unittest json logging argparse io
     contextlib dataclasses types asyncio string queue functools datetime decimal pathlib ast
     html.parser http.server socketserver numbers fractions cmd configparser
 """)
-"""Modules of the standard library that can be asked what their classes have."""
+"""Modules of the standard library that can be loaded to see what their classes have."""
 _PLAIN = frozenset(
     ["typing.Generic", "typing.Protocol", "typing.NamedTuple", "typing.TypedDict", "typing.Any"]
 )
@@ -82,7 +82,7 @@ class ClassHierarchy:
             return self.of(meaning.file, parent.value)
         return None
 
-    def line(self, of: PythonClass) -> list[PythonClass | ExternalName | None]:
+    def mro(self, of: PythonClass) -> list[PythonClass | ExternalName | None]:
         """The class and all above it, in the order in which names are looked up."""
         known = self._lines.get(of)
         if known is not None:
@@ -91,36 +91,36 @@ class ClassHierarchy:
         found: list[PythonClass | ExternalName | None] = []
         for base in of.node.bases:
             above = self.of(of.file, base)
-            found += self.line(above) if isinstance(above, PythonClass) else [above]
-        kept: list[PythonClass | ExternalName | None] = []
+            found += self.mro(above) if isinstance(above, PythonClass) else [above]
+        line: list[PythonClass | ExternalName | None] = []
         for index, one in enumerate(found):
             if one is None or one not in found[index + 1 :]:
-                kept.append(one)
-        self._lines[of] = [of, *kept]
+                line.append(one)
+        self._lines[of] = [of, *line]
         return self._lines[of]
 
-    def own_line(self, of: PythonClass) -> list[PythonClass]:
+    def project_mro(self, of: PythonClass) -> list[PythonClass]:
         """Those of the line that are in the project."""
-        return [c for c in self.line(of) if isinstance(c, PythonClass)]
+        return [c for c in self.mro(of) if isinstance(c, PythonClass)]
 
     def is_kind_of(self, one: PythonClass, other: PythonClass) -> bool:
         """Whether a class is another, or below it."""
-        return other in self.line(one)
+        return other in self.mro(one)
 
     def unknown_bases(self, of: PythonClass, name: str) -> Iterator[str]:
         """Bases from outside that have a name, or of which that is not known."""
-        for above in self.own_line(of):
+        for above in self.project_mro(of):
             for base in above.node.bases:
                 found = self.of(above.file, base)
                 if isinstance(found, PythonClass):
                     continue
                 where = above.file.at(base)
-                shown = ast.unparse(base)
+                base_text = ast.unparse(base)
                 has = _foreign_has(found.name, name) if isinstance(found, ExternalName) else None
                 if has is None:
-                    yield f"{where}the base class {shown} is outside of the project."
+                    yield f"{where}the base class {base_text} is outside of the project."
                 elif has:
-                    yield f"{where}the base class {shown} has {name} too."
+                    yield f"{where}the base class {base_text} has {name} too."
             for word in above.node.keywords:
                 if word.arg == "metaclass" and last_name(word.value) not in ("ABCMeta", "EnumMeta"):
                     yield f"{above.file.at(word.value)}a metaclass may use the name."
@@ -128,7 +128,7 @@ class ClassHierarchy:
     def foreign_has(self, of: PythonClass, name: str) -> bool | None:
         """Whether a base from outside has a name; None where that is not known."""
         found: bool | None = False
-        for above in self.line(of):
+        for above in self.mro(of):
             if isinstance(above, PythonClass):
                 continue
             has = _foreign_has(above.name, name) if above is not None else None
@@ -208,7 +208,7 @@ def _foreign_has(dotted: str, name: str) -> bool | None:
         return hasattr(object, name) or (kind == "NamedTuple" and hasattr(tuple, name))
     if module == "builtins":
         found = getattr(builtins, kind, None)
-    elif module in _HARMLESS:
+    elif module in _KNOWN_MODULES:
         found = getattr(importlib.import_module(module), kind, None)
     else:
         return None

@@ -1,4 +1,4 @@
-"""Lines of a function or a module, made a function of their own."""
+"""Function extraction in Python: selected statements, the flow of names, and the new text."""
 
 from __future__ import annotations
 
@@ -7,21 +7,44 @@ import tokenize
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from toolcrib.code.operations import (
+    ExtractionPlan,
+    indent_of,
+    need_lines,
+    not_whole,
+    reindented,
+    shared_line,
+)
+from toolcrib.code.project import Project
 from toolcrib.code.python.classes import method_of
 from toolcrib.code.python.inference import Inference
 from toolcrib.code.python.members import MemberReferences
-from toolcrib.code.python.references import state_of
+from toolcrib.code.python.program import Program
 from toolcrib.code.python.scopes import Occurrence, PythonFile, PythonScope
 from toolcrib.code.python.source import is_name
-from toolcrib.code.rewrite import Rewrite, RewriteSummary
-from toolcrib.core.errors import BadInput, Conflict
+from toolcrib.core.errors import BadInput
 from toolcrib.files.content.faithful import Splice
 
-# What goes into extracted lines and comes out of them, and what stands in the way.
-
-# Which statements some lines of a file are.
-
+Function = ast.FunctionDef | ast.AsyncFunctionDef
 LOOPS = (ast.For, ast.AsyncFor, ast.While)
+
+
+def plan_extraction(
+    project: Project, path: str, lines: tuple[int, int], name: str
+) -> ExtractionPlan:
+    """See `toolcrib.code.operations.extract`."""
+    program = Program(project)
+    file = program.file(path)
+    if not is_name(name):
+        raise BadInput(f"{name!r} is not a name that Python allows.")
+    extraction = PythonExtraction(file, part_of(file, *lines), name, Inference(program))
+    obstacles = extraction.obstacles()
+    if obstacles:
+        return ExtractionPlan(obstacles)
+    return ExtractionPlan([], extraction.parameters, extraction.results, extraction.splices())
+
+
+# The statements of the lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +81,7 @@ def part_of(file: PythonFile, start: int, end: int) -> PythonSelection:
     Raises:
         BadInput: they are not whole statements of one block.
     """
-    count = len(file.source.lines)
-    if not 1 <= start <= end <= count:
-        raise BadInput(
-            f"Lines {start} to {end} are not in {file.path}, which has {count}.",
-            hint="Give start and end, the first and the last line, from 1.",
-        )
+    lines = need_lines(file.source.lines, start, end, file.path)
     best: tuple[list[ast.stmt], list[ast.AST]] | None = None
     todo: list[tuple[ast.AST, list[ast.AST]]] = [(file.source.tree, [])]
     while todo:
@@ -79,25 +97,12 @@ def part_of(file: PythonFile, start: int, end: int) -> PythonSelection:
         if best is not None:
             break
     if best is None:
-        raise BadInput(
-            f"Lines {start} to {end} are not whole statements of one block.",
-            hint="Give the first line of the first statement and the last line of the last.",
-        )
+        raise not_whole(f"Lines {start} to {end}")
     body, above = best
     inside = [i for i, s in enumerate(body) if top_of(s) <= end and (s.end_lineno or 0) >= start]
-    part = PythonSelection(body, inside[0], inside[-1], above, *_trimmed(file, start, end))
+    part = PythonSelection(body, inside[0], inside[-1], above, *lines)
     _need_own_lines(file, part)
     return part
-
-
-def _trimmed(file: PythonFile, start: int, end: int) -> tuple[int, int]:
-    """The lines without blank ones at their ends."""
-    lines = file.source.lines
-    while not lines[start - 1].strip():
-        start += 1
-    while not lines[end - 1].strip():
-        end -= 1
-    return start, end
 
 
 def bodies_of(node: ast.AST) -> list[list[ast.stmt]]:
@@ -119,12 +124,10 @@ def _need_own_lines(file: PythonFile, part: PythonSelection) -> None:
     before = file.source.text[start:begin].strip()
     after = file.source.text[file.source.end(last) : stop].strip()
     if before or (after and not after.startswith("#")):
-        raise BadInput(
-            "The statements share a line with others.", hint="Put each on a line of its own first."
-        )
+        raise shared_line()
 
 
-# Which names a run of statements reads before it binds them, and which it surely binds.
+# The flow of names
 
 
 @dataclass(slots=True)
@@ -208,12 +211,12 @@ class FlowAnalysis:
         self._plain(node.test, flow)
         self._join(flow, [self.of(node.body, flow.bound), self.of(node.orelse, flow.bound)])
 
-    def _join(self, flow: NameFlow, ways: list[NameFlow]) -> None:
-        for way in ways:
-            flow.reads |= way.reads
-        open_ways = [way.bound for way in ways if not way.ends]
-        if open_ways:
-            flow.bound = set.intersection(*open_ways)
+    def _join(self, flow: NameFlow, branches: list[NameFlow]) -> None:
+        for branch in branches:
+            flow.reads |= branch.reads
+        open_branches = [branch.bound for branch in branches if not branch.ends]
+        if open_branches:
+            flow.bound = set.intersection(*open_branches)
         else:
             flow.ends = True
 
@@ -255,16 +258,16 @@ class FlowAnalysis:
         body = self.of(node.body, before)
         done = self.of(node.orelse, body.bound)
         done.ends = done.ends or body.ends
-        ways = [done]
+        branches = [done]
         flow.reads |= body.reads
         for handler in node.handlers:
             self._plain(handler.type, flow)
             known = before | ({handler.name} if handler.name else set())
-            way = self.of(handler.body, known)
+            branch = self.of(handler.body, known)
             if handler.name:
-                way.bound.discard(handler.name)
-            ways.append(way)
-        self._join(flow, ways)
+                branch.bound.discard(handler.name)
+            branches.append(branch)
+        self._join(flow, branches)
         last = self.of(node.finalbody, before)
         flow.reads |= last.reads
         flow.bound |= last.bound
@@ -274,7 +277,7 @@ class FlowAnalysis:
 
     def _match(self, node: ast.Match, flow: NameFlow) -> None:
         self._plain(node.subject, flow)
-        ways = [NameFlow(bound=set(flow.bound))]
+        branches = [NameFlow(bound=set(flow.bound))]
         for case in node.cases:
             known = set(flow.bound)
             for part in ast.walk(case.pattern):
@@ -284,10 +287,10 @@ class FlowAnalysis:
                 self._plain(part, flow) if isinstance(part, ast.expr) else None
             head = NameFlow(bound=known)
             self._plain(case.guard, head)
-            way = self.of(case.body, head.bound)
-            way.reads |= head.reads
-            ways.append(way)
-        self._join(flow, ways)
+            branch = self.of(case.body, head.bound)
+            branch.reads |= head.reads
+            branches.append(branch)
+        self._join(flow, branches)
 
 
 def _sometimes(node: ast.AST) -> set[ast.AST]:
@@ -314,8 +317,7 @@ def _sometimes(node: ast.AST) -> set[ast.AST]:
     return found
 
 
-Function = ast.FunctionDef | ast.AsyncFunctionDef
-_STAY = "Choose other lines, or change the code first so that these stand on their own."
+# What goes in and comes out
 
 
 class PythonExtraction:
@@ -342,8 +344,9 @@ class PythonExtraction:
         self.inside = inside
         self.stored = self._stored()
         after = self._read_after()
+        # Of a module all that is bound comes out, since anybody may use it.
         self.results = sorted(
-            (self.stored & after) if self.function else self._outward(), key=self._order
+            (self.stored & after) if self.function else self.stored, key=self._order
         )
         unsure = {name for name in self.results if name not in inside.bound}
         wanted = inside.reads | unsure
@@ -369,10 +372,6 @@ class PythonExtraction:
     def _is_in(self, occurrence: Occurrence) -> bool:
         start, stop = self._lines()
         return start <= occurrence.spot.line <= stop
-
-    def _outward(self) -> set[str]:
-        """Of a module: all that is bound, since anybody may use it."""
-        return set(self.stored)
 
     def _is_given(self, name: str) -> bool:
         """Whether a name has to be handed over."""
@@ -406,24 +405,17 @@ class PythonExtraction:
 
     # What stands in the way
 
-    def check(self) -> None:
-        """Refuse what cannot be proven.
+    def obstacles(self) -> list[str]:
+        """Why it cannot be proven that the program stays as it is.
 
         Raises:
             BadInput: the lines are of a class body.
-            Conflict: it would change what the program does.
         """
         if self.scope.kind == "class":
             raise BadInput(
                 "The lines are of a class body.", hint="Choose lines of a function or a module."
             )
-        against = [*self._crossing(), *self._dynamic(), *self._unproven(), *self._taken()]
-        if against:
-            raise Conflict(
-                "The lines are not extracted; this stands in the way:\n" + "\n".join(against[:20]),
-                hint=_STAY,
-                obstacles=against[:100],
-            )
+        return [*self._crossing(), *self._dynamic(), *self._unproven(), *self._taken()]
 
     def _at(self, node: ast.AST) -> str:
         return self.file.at(node)
@@ -593,40 +585,6 @@ class PythonExtraction:
                 )
         return found[:1]
 
-
-def extract(rewrite: Rewrite, path: str, lines: tuple[int, int], name: str) -> RewriteSummary:
-    """Plan to make a function of some lines.
-
-    Args:
-        rewrite: gets the changes.
-        path: the file.
-        lines: the first and the last, from 1.
-        name: of the new function.
-
-    Raises:
-        BadInput: the lines are not whole statements of one block, or the name is none.
-        Conflict: it cannot be proven that the program stays as it is.
-        UnsupportedContent: the file is not valid Python.
-    """
-    state = state_of(rewrite.project)
-    file = state.program.file(path)
-    if not is_name(name):
-        raise BadInput(f"{name!r} is not a name that Python allows.")
-    part = part_of(file, *lines)
-    extraction = _Written(file, part, name, state.inference)
-    extraction.check()
-    splices = extraction.splices()
-    rewrite.replace(path, *splices)
-    given, back = ", ".join(extraction.parameters), ", ".join(extraction.results)
-    head = (
-        f"extract lines {lines[0]} to {lines[1]} of {rewrite.project.display(path)} to "
-        f"{name}({given}){f', which gives back {back}' if back else ''}"
-    )
-    data = {"name": name, "parameters": extraction.parameters, "results": extraction.results}
-    return RewriteSummary(head, data)
-
-
-class _Written(PythonExtraction):
     # The new text
 
     def splices(self) -> list[Splice]:
@@ -634,13 +592,11 @@ class _Written(PythonExtraction):
         source = self.file.source
         start, stop = self._lines()
         begin, end = source.starts[start - 1], min(source.starts[stop], len(source.text))
-        first = source.lines[top_of(self.part.statements[0]) - 1]
-        indent = first[: len(first) - len(first.lstrip())]
+        indent = indent_of(source.lines[top_of(self.part.statements[0]) - 1])
         anchor = self._anchor()
-        line = source.lines[anchor - 1]
-        outer = line[: len(line) - len(line.lstrip())]
+        outer = indent_of(source.lines[anchor - 1])
         unit = self._unit(outer)
-        body = self._moved(start, stop, indent, outer + unit)
+        body = reindented(source.lines, (start, stop), self._string_lines(), indent, outer + unit)
         kind = "async def" if self._is_async() else "def"
         head = [f"{outer}{d}" for d in self._decorators()]
         head.append(f"{outer}{kind} {self.name}({', '.join(self._declared())}):")
@@ -673,7 +629,7 @@ class _Written(PythonExtraction):
     def _unit(self, outer: str) -> str:
         if self.function is not None:
             line = self.file.source.lines[top_of(self.function.body[0]) - 1]
-            inner = line[: len(line) - len(line.lstrip())]
+            inner = indent_of(line)
             if (
                 inner.startswith(outer)
                 and len(inner) > len(outer)
@@ -682,25 +638,15 @@ class _Written(PythonExtraction):
                 return inner[len(outer) :]
         return "\t" if any(line.startswith("\t") for line in self.file.source.lines) else "    "
 
-    def _moved(self, start: int, stop: int, old: str, new: str) -> list[str]:
-        """The lines with another indentation; what is inside of a string stays."""
-        fixed: set[int] = set()
-        for token in self.file.source.tokens:
-            inside = token.type == tokenize.STRING or token.type == getattr(
-                tokenize, "FSTRING_MIDDLE", -1
-            )
-            if inside and token.end[0] > token.start[0]:
-                fixed |= set(range(token.start[0] + 1, token.end[0] + 1))
-        moved = []
-        for number in range(start, stop + 1):
-            line = self.file.source.lines[number - 1]
-            if number in fixed:
-                moved.append(line)
-            elif line.startswith(old):
-                moved.append(f"{new}{line[len(old) :]}" if line.strip() else "")
-            else:
-                moved.append(f"{new}{line.lstrip()}" if line.strip() else "")
-        return moved
+    def _string_lines(self) -> set[int]:
+        """Lines that begin inside a string."""
+        middle = getattr(tokenize, "FSTRING_MIDDLE", -1)
+        return {
+            number
+            for token in self.file.source.tokens
+            if token.type in (tokenize.STRING, middle)
+            for number in range(token.start[0] + 1, token.end[0] + 1)
+        }
 
     def _is_async(self) -> bool:
         kinds = (ast.Await, ast.AsyncFor, ast.AsyncWith)

@@ -1,4 +1,4 @@
-"""What an expression can be, as far as the text proves it; everything else is not known."""
+"""Type inference for Python: what an expression can be, as far as the text proves it."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from toolcrib.code.python.classes import (
 )
 from toolcrib.code.python.program import ExternalName, ModuleTarget, Program, PythonSymbol
 from toolcrib.code.python.scopes import Occurrence, PythonFile
-from toolcrib.code.python.source import last_name
+from toolcrib.code.python.source import decorator_names, last_name
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
-DEEP = 24
+MAX_DEPTH = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +84,11 @@ TRANSPARENT = name_set("""
 """)
 
 
+def box(items: Values, name: str = "") -> frozenset[Value]:
+    """A container of some items; a "dict" holds them as its values."""
+    return frozenset([Value("box", items=items, name=name)])
+
+
 def union(parts: list[Values]) -> Values:
     """What can be any of some."""
     if any(part is None for part in parts):
@@ -120,7 +125,7 @@ class Inference:
         key = (id(file), node)
         if key in self._known:
             return self._known[key]
-        if key in self._busy or len(self._busy) > DEEP * 4:
+        if key in self._busy or len(self._busy) > MAX_DEPTH * 4:
             return NOTHING if key in self._busy else None
         self._busy.add(key)
         try:
@@ -144,7 +149,7 @@ class Inference:
         narrowed = self._narrowed(file, node)
         if narrowed is not None:
             return narrowed
-        return self.meant(self.program.named(file, node))
+        return self.of_meaning(self.program.named(file, node))
 
     def _narrowed(self, file: PythonFile, node: ast.Name) -> Values:
         """What `isinstance` says of a name in the branch that depends on it."""
@@ -159,7 +164,7 @@ class Inference:
             child, parent = parent, file.parents.get(parent)
         return None
 
-    def meant(self, meaning: object) -> Values:
+    def of_meaning(self, meaning: object) -> Values:
         """What a name of the project, or of others, can be."""
         meaning = self.program.origin(meaning)  # type: ignore[arg-type]
         if isinstance(meaning, ModuleTarget):
@@ -185,9 +190,9 @@ class Inference:
             return self._parameter(file, binder, node)
         if isinstance(node, ast.alias):
             found = self.program.imported(file, binder)
-            return None if found == symbol else self.meant(found)
+            return None if found == symbol else self.of_meaning(found)
         if isinstance(node, ast.ExceptHandler):
-            return self._caught(file, node)
+            return PLAIN if node.type is None else self.annotated(file, node.type)
         annotation = _annotation(file, binder)
         if annotation is not None:
             return self.annotated(file, annotation)
@@ -195,9 +200,6 @@ class Inference:
             value = self._stored(file, node)
             return self._filled(file, value, symbol)
         return None
-
-    def _caught(self, file: PythonFile, node: ast.ExceptHandler) -> Values:
-        return self.annotated(file, node.type) if node.type is not None else PLAIN
 
     def _parameter(self, file: PythonFile, binder: Occurrence, node: ast.arg) -> Values:
         found = method_of(file, binder.scope)
@@ -208,9 +210,7 @@ class Inference:
         kind = self.annotated(file, node.annotation)
         arguments = getattr(binder.scope.node, "args", None)
         if arguments is not None and node in (arguments.vararg, arguments.kwarg):
-            return frozenset(
-                [Value("box", items=kind, name="dict" if node is arguments.kwarg else "")]
-            )
+            return box(kind, "dict" if node is arguments.kwarg else "")
         return kind
 
     def _stored(self, file: PythonFile, node: ast.AST) -> Values:
@@ -279,14 +279,14 @@ class Inference:
             elif isinstance(parent, ast.Subscript) and isinstance(parent.ctx, ast.Store):
                 put.append(self._stored(file, parent))
         items = union(put) if put else None
-        return frozenset([Value("box", items=items, name=next(iter(value)).name)])
+        return box(items, next(iter(value)).name)
 
     # Attributes and calls
 
     def _attribute(self, file: PythonFile, node: ast.Attribute) -> Values:
         meaning = self.program.meaning(file, node)
         if meaning is not None:
-            return self.meant(meaning)
+            return self.of_meaning(meaning)
         base = self.of(file, node.value)
         if base is None:
             return None
@@ -306,7 +306,7 @@ class Inference:
 
     def _of_class(self, value: Value, name: str) -> Values:
         assert value.of is not None
-        own = self.classes.own_line(value.of)
+        own = self.classes.project_mro(value.of)
         for above in own[1:] if value.kind == "super" else own:
             found: list[Values] = []
             symbol = PythonSymbol(above.file, above.scope, name)
@@ -316,17 +316,17 @@ class Inference:
             declared = [b for b in bound if _annotation(above.file, b) is not None]
             if not declared:
                 for store in self_stores(above, name):
-                    found.append(self._held(above.file, store))  # noqa: PERF401 - reads best so
+                    found.append(self._stored_value(above.file, store))  # noqa: PERF401 - reads best so
             if found:
                 return union(found)
         if name == "__class__" and value.kind == "object":
             return frozenset([Value("class", of=value.of)])
         return None
 
-    def _held(self, file: PythonFile, store: ast.Attribute) -> Values:
+    def _stored_value(self, file: PythonFile, store: ast.Attribute) -> Values:
         value = self._stored(file, store)
         if value is not None and any(v.kind == "box" and v.items == NOTHING for v in value):
-            return frozenset([Value("box", items=None)])
+            return box(None)
         return value
 
     def _given(self, file: PythonFile, binder: Occurrence, symbol: PythonSymbol) -> Values:
@@ -356,7 +356,7 @@ class Inference:
                 more = [self.of(file, a) for a in node.args[1:]]
                 return union([value.items, *more, PLAIN])
             if value.name in BOX_METHODS:
-                return frozenset([Value("box", items=value.items)])
+                return box(value.items)
             return PLAIN if value.name != "items" else None
         return self.called(frozenset([value]))
 
@@ -378,7 +378,7 @@ class Inference:
     def returned(self, file: PythonFile, node: Function) -> Values:
         """What a function gives back."""
         known = TRANSPARENT | {"property", "cached_property", "contextmanager", "setter"}
-        names = {last_name(d.func if isinstance(d, ast.Call) else d) for d in node.decorator_list}
+        names = decorator_names(node)
         if names - known:
             return None
         if node.returns is not None:
@@ -386,9 +386,9 @@ class Inference:
         else:
             found = self._returns(file, node)
         if "contextmanager" in names:
-            return frozenset([Value("box", items=self.items(found), name="context")])
+            return box(self.items(found), "context")
         if isinstance(node, ast.AsyncFunctionDef):
-            return frozenset([Value("box", items=found, name="coroutine")])
+            return box(found, "coroutine")
         return found
 
     def _returns(self, file: PythonFile, node: Function) -> Values:
@@ -402,7 +402,7 @@ class Inference:
                 else self.items(self.of(file, y.value))
                 for y in yields
             ]
-            return frozenset([Value("box", items=union(items))])
+            return box(union(items))
         given = [n.value for n in inside if isinstance(n, ast.Return)]
         return union([PLAIN, *(self.of(file, v) for v in given if v is not None)])
 
@@ -414,17 +414,9 @@ class Inference:
         if last in SAME_ITEMS:
             source = node.args[-1] if node.args else None
             items = self.items(self.of(file, source)) if source is not None else NOTHING
-            return frozenset([Value("box", items=items)])
+            return box(items)
         if last in ("dict", "defaultdict", "OrderedDict"):
-            return frozenset(
-                [
-                    Value(
-                        "box",
-                        items=NOTHING if last != "dict" or not node.args else None,
-                        name="dict",
-                    )
-                ]
-            )
+            return box(NOTHING if last != "dict" or not node.args else None, "dict")
         if module == "builtins" and last in ("next", "max", "min"):
             if last == "next" or len(node.args) == 1:
                 more = [self.of(file, k.value) for k in node.keywords if k.arg == "default"]
@@ -439,10 +431,10 @@ class Inference:
         if last == "cast" and len(node.args) == 2:
             return self.annotated(file, node.args[0])
         if name in {"builtins.enumerate", "builtins.zip"}:
-            return frozenset([Value("box", items=None)])
-        return self.made(name)
+            return box(None)
+        return self.builtin_instance(name)
 
-    def made(self, name: str) -> Values:
+    def builtin_instance(self, name: str) -> Values:
         """An object of a class of Python's own."""
         module, _, last = name.rpartition(".")
         if module == "builtins":
@@ -463,23 +455,23 @@ class Inference:
             self.items(self.of(file, e.value)) if isinstance(e, ast.Starred) else self.of(file, e)
             for e in node.elts
         ]
-        return frozenset([Value("box", items=union(parts))])
+        return box(union(parts))
 
     _tuple = _set = _list
 
     def _dict(self, file: PythonFile, node: ast.Dict) -> Values:
         if None in node.keys:
-            return frozenset([Value("box", items=None, name="dict")])
+            return box(None, "dict")
         items = union([self.of(file, v) for v in node.values])
-        return frozenset([Value("box", items=items, name="dict")])
+        return box(items, "dict")
 
     def _listcomp(self, file: PythonFile, node: ast.ListComp) -> Values:
-        return frozenset([Value("box", items=self.of(file, node.elt))])
+        return box(self.of(file, node.elt))
 
     _setcomp = _generatorexp = _listcomp
 
     def _dictcomp(self, file: PythonFile, node: ast.DictComp) -> Values:
-        return frozenset([Value("box", items=self.of(file, node.value), name="dict")])
+        return box(self.of(file, node.value), "dict")
 
     def _subscript(self, file: PythonFile, node: ast.Subscript) -> Values:
         base = self.of(file, node.value)
@@ -583,8 +575,8 @@ class Inference:
             return frozenset([Value("object", of=found)])
         if isinstance(found, ExternalName):
             if name in BOXES | MAPS:
-                return frozenset([Value("box", items=None, name="dict" if name in MAPS else "")])
-            return PLAIN if name in PLAIN_TYPES else self.made(found.name)
+                return box(None, "dict" if name in MAPS else "")
+            return PLAIN if name in PLAIN_TYPES else self.builtin_instance(found.name)
         return None
 
     def _quoted(self, file: PythonFile, node: ast.Constant) -> Values:
@@ -611,15 +603,11 @@ class Inference:
                 ]
             )
         if name in BOXES:
-            kept = [p for p in parts if not (isinstance(p, ast.Constant) and p.value is ...)]
-            kept = kept[:1] if "Generator" in name else kept
-            return frozenset(
-                [Value("box", items=union([self.annotated(file, p, function) for p in kept]))]
-            )
+            arguments = [p for p in parts if not (isinstance(p, ast.Constant) and p.value is ...)]
+            arguments = arguments[:1] if "Generator" in name else arguments
+            return box(union([self.annotated(file, p, function) for p in arguments]))
         if name in MAPS and len(parts) == 2:
-            return frozenset(
-                [Value("box", items=self.annotated(file, parts[1], function), name="dict")]
-            )
+            return box(self.annotated(file, parts[1], function), "dict")
         if name in ("type", "Type"):
             found = self.annotated(file, parts[0], function)
             return (

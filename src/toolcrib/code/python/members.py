@@ -1,4 +1,4 @@
-"""Every reference to an attribute, a method or a property of a class, in all files."""
+"""References to attributes and methods of Python classes, and to parameters given by keyword."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from toolcrib.code.python.inference import Inference, Values
 from toolcrib.code.python.names import ReferenceCollector, is_python, local_references, texts
 from toolcrib.code.python.program import ExternalName, Program, PythonSymbol
 from toolcrib.code.python.scopes import PythonFile
-from toolcrib.code.python.source import Spot, last_name
+from toolcrib.code.python.source import Spot, decorator_names, last_name
 
-SMALL = 4_000_000
+MAX_SCANNED_BYTES = 4_000_000
 """Bytes of Python up to which every file is looked at for classes."""
-_REACH = ("getattr", "setattr", "hasattr", "delattr")
-_BY_NAME = ("attrgetter", "methodcaller")
+_ATTRIBUTE_CALLS = ("getattr", "setattr", "hasattr", "delattr")
+_OPERATOR_CALLS = ("attrgetter", "methodcaller")
 _FIELD_USES = ("asdict", "fields", "vars", "model_dump", "_asdict", "__dict__")
 
 
@@ -61,8 +61,8 @@ class MemberReferences:
         self.files, closed = self.program.mentioning(self.name)
         for why in closed:
             if is_python(why):
-                found.stop(why)
-        self.gather()
+                found.add_obstacle(why)
+        self.find_family()
         for one in self.family:
             self._defined(found, one)
         for file in self.files:
@@ -72,7 +72,7 @@ class MemberReferences:
         self._bars(found)
         texts(found, self.files)
 
-    def gather(self) -> None:
+    def find_family(self) -> None:
         """Find the family: definitions that one class has several of go together."""
         if self.is_private:
             self.family, self.related = {self.start: None}, {self.start}
@@ -82,8 +82,8 @@ class MemberReferences:
         if words:
             files.update((f.path, f) for f in self.program.mentioning(*words)[0])
         self.every = self.classes.within(files.values())
-        lines = {one: self.classes.own_line(one) for one in self.every}
-        lines.setdefault(self.start, self.classes.own_line(self.start))
+        lines = {one: self.classes.project_mro(one) for one in self.every}
+        lines.setdefault(self.start, self.classes.project_mro(self.start))
         has = {c: defines(c, self.name) for line in lines.values() for c in line}
         groups = [[c for c in line if has[c]] for line in lines.values()]
         family = {c for c in lines[self.start] if has[c]} or {self.start}
@@ -103,20 +103,26 @@ class MemberReferences:
         try:
             size = sum(len(project.text(p)) for p in project.mentioning("class ", ["python"])[0])
         except Exception:  # noqa: BLE001 - a file that cannot be read has no classes for us
-            size = SMALL + 1
-        return ["class "] if size <= SMALL else [c.name for c in self.classes.own_line(self.start)]
+            size = MAX_SCANNED_BYTES + 1
+        return (
+            ["class "]
+            if size <= MAX_SCANNED_BYTES
+            else [c.name for c in self.classes.project_mro(self.start)]
+        )
 
     # Places
 
     def _defined(self, found: ReferenceCollector, one: PythonClass) -> None:
         for use in one.scope.uses(self.name):
             if use.role == "import":
-                found.stop(f"{one.file.path}:{use.spot.line}: an import defines it.")
+                found.add_obstacle(f"{one.file.path}:{use.spot.line}: an import defines it.")
             found.occurrence(one.file, use)
         for scope in one.scope.walk():
             for o in scope.occurrences:
                 if o.name == self.name and o.mixed and scope is one.scope:
-                    found.stop(f"{one.file.path}:{o.spot.line}: it may mean another name there.")
+                    found.add_obstacle(
+                        f"{one.file.path}:{o.spot.line}: it may mean another name there."
+                    )
         for binder in binders(one, "__slots__") + binders(one, "__match_args__"):
             parent = one.file.parents.get(binder.node)
             for node in ast.walk(parent) if parent is not None else ():
@@ -138,19 +144,19 @@ class MemberReferences:
             self.program, file, node.value
         ):
             return
-        verdict = self.verdict(self.inference.of(file, node.value))
+        verdict = self.ownership(self.inference.of(file, node.value))
         if verdict == "ours":
             is_store = isinstance(node.ctx, ast.Store)
             found.add(file, spot, "definition" if is_store else "reference")
         elif verdict == "unknown":
-            found.maybe(file, spot)
-            shown = ast.unparse(node.value)[:40]
-            found.stop(f"{file.at(node)}what {shown} is cannot be told.")
+            found.add_possible(file, spot)
+            text = ast.unparse(node.value)[:40]
+            found.add_obstacle(f"{file.at(node)}what {text} is cannot be told.")
         elif verdict == "both":
-            found.maybe(file, spot)
-            found.stop(f"{file.at(node)}its object may be of this class, or of another.")
+            found.add_possible(file, spot)
+            found.add_obstacle(f"{file.at(node)}its object may be of this class, or of another.")
 
-    def verdict(self, values: Values) -> str:
+    def ownership(self, values: Values) -> str:
         """Whether an object has the name from the family: ours, others, both, unknown."""
         if values is None:
             return "unknown"
@@ -171,7 +177,7 @@ class MemberReferences:
         return "others"
 
     def _relation(self, one: PythonClass) -> str:
-        line = self.classes.own_line(one)
+        line = self.classes.project_mro(one)
         if one in self.related or set(line) & self.family.keys():
             return "ours"
         if any(self.classes.is_kind_of(ours, one) for ours in self.family):
@@ -195,16 +201,16 @@ class MemberReferences:
                 elif isinstance(node, ast.Subscript) and _key(node) == self.name:
                     values = self.inference.of(file, node.value) or ()
                     if any(v.of in self.related for v in values if v.of is not None):
-                        found.stop(f"{file.at(node)}the name is used as a key there.")
+                        found.add_obstacle(f"{file.at(node)}the name is used as a key there.")
 
     def _is_field_call(self, found: ReferenceCollector, file: PythonFile, node: ast.Call) -> bool:
         if not any(_is_field(c, self.name) for c in self.family):
             return False
         if last_name(node.func) == "replace" and node.args:
-            return self.verdict(self.inference.of(file, node.args[0])) == "ours"
+            return self.ownership(self.inference.of(file, node.args[0])) == "ours"
         values = self.inference.of(file, node.func)
         if values is None:
-            found.stop(f"{file.at(node)}what is called with {self.name}= cannot be told.")
+            found.add_obstacle(f"{file.at(node)}what is called with {self.name}= cannot be told.")
             return False
         of = [v.of for v in values if v.kind == "class" and v.of is not None]
         if isinstance(node.func, ast.Attribute) and node.func.attr == "__init__":
@@ -215,7 +221,7 @@ class MemberReferences:
     def _matched(self, found: ReferenceCollector, file: PythonFile, node: ast.MatchClass) -> None:
         of = self.classes.of(file, node.cls)
         if not isinstance(of, PythonClass):
-            found.stop(f"{file.at(node)}what the pattern matches cannot be told.")
+            found.add_obstacle(f"{file.at(node)}what the pattern matches cannot be told.")
         elif self._relation(of) == "ours":
             line, offset = node.cls.end_lineno or node.lineno, node.cls.end_col_offset or 0
             found.add(file, file.source.spot_after(line, offset, self.name, "( ,"), "reference")
@@ -223,33 +229,35 @@ class MemberReferences:
     def _bars(self, found: ReferenceCollector) -> None:
         first = self.start.file
         if self.name.startswith("__") and self.name.endswith("__"):
-            found.stop(f"{first.path}:{self.start.node.lineno}: Python itself calls {self.name}.")
+            found.add_obstacle(
+                f"{first.path}:{self.start.node.lineno}: Python itself calls {self.name}."
+            )
         if self.is_private:
             mangled = f"_{self.start.name.lstrip('_')}{self.name}"
             for file in self.program.mentioning(mangled)[0]:
-                found.stop(f"{file.path}:1: {mangled} stands there.")
+                found.add_obstacle(f"{file.path}:1: {mangled} stands there.")
             return
         for one in dict.fromkeys([*self.family, *sorted_classes(self.related)]):
             for why in self.classes.unknown_bases(one, self.name):
-                found.stop(why)
+                found.add_obstacle(why)
             if any(last_name(b) == "TypedDict" for b in one.node.bases):
-                found.stop(f"{one.file.at(one.node)}the names of a TypedDict are keys.")
+                found.add_obstacle(f"{one.file.at(one.node)}the names of a TypedDict are keys.")
             if any(last_name(b) == "Protocol" for b in one.node.bases):
-                found.stop(
+                found.add_obstacle(
                     f"{one.file.at(one.node)}a protocol is met by classes that do not name it."
                 )
         for one in self.every:
             is_protocol = any(last_name(b) == "Protocol" for b in one.node.bases)
             if is_protocol and one not in self.related and defines(one, self.name):
-                found.stop(f"{one.file.at(one.node)}a protocol asks for {self.name} too.")
+                found.add_obstacle(f"{one.file.at(one.node)}a protocol asks for {self.name} too.")
         self._reached(found)
         self._formatted(found)
 
     def _reached(self, found: ReferenceCollector) -> None:
         """Attributes that are reached by a text."""
-        files, _ = self.program.mentioning(*_REACH, *_BY_NAME)
+        files, _ = self.program.mentioning(*_ATTRIBUTE_CALLS, *_OPERATOR_CALLS)
         for file in files:
-            for call in file.calls(*_REACH):
+            for call in file.calls(*_ATTRIBUTE_CALLS):
                 if len(call.args) < 2 or not isinstance(call.func, ast.Name):
                     continue
                 key = call.args[1]
@@ -257,14 +265,14 @@ class MemberReferences:
                     continue
                 if self.program.module_of(file, call.args[0]) is not None:
                     continue
-                if self.verdict(self.inference.of(file, call.args[0])) != "others":
-                    found.stop(
+                if self.ownership(self.inference.of(file, call.args[0])) != "others":
+                    found.add_obstacle(
                         f"{file.at(call)}{last_name(call.func)}() reaches attributes by text."
                     )
-            for call in file.calls(*_BY_NAME):
+            for call in file.calls(*_OPERATOR_CALLS):
                 values = [a.value if isinstance(a, ast.Constant) else None for a in call.args]
                 if any(v is None or self.name in str(v).split(".") for v in values):
-                    found.stop(
+                    found.add_obstacle(
                         f"{file.at(call)}{last_name(call.func)}() reaches attributes by text."
                     )
         if any(_is_field(c, self.name) for c in self.family):
@@ -280,8 +288,8 @@ class MemberReferences:
                 (n, n.value) for n in (*file.attributes("__dict__"), *file.attributes("_asdict"))
             ]
             for node, value in (*calls, *dicts):
-                if value is not None and self.verdict(self.inference.of(file, value)) != "others":
-                    found.stop(f"{file.at(node)}the names of fields are used as text.")
+                if value is not None and self.ownership(self.inference.of(file, value)) != "others":
+                    found.add_obstacle(f"{file.at(node)}the names of fields are used as text.")
 
     def _formatted(self, found: ReferenceCollector) -> None:
         """`"{0.name}".format(x)` reads an attribute too."""
@@ -292,7 +300,7 @@ class MemberReferences:
                     parent = file.parents.get(node)
                     is_format = isinstance(parent, ast.Attribute) and parent.attr == "format"
                     if is_format and pattern.search(node.value):
-                        found.stop(f"{file.at(node)}a format reads the attribute.")
+                        found.add_obstacle(f"{file.at(node)}a format reads the attribute.")
 
     # Another name
 
@@ -304,7 +312,7 @@ class MemberReferences:
         if new.startswith("__") and new.endswith("__"):
             found[f"{new} is a name that Python itself would call."] = None
         for one in sorted_classes(self.related | set(self.family)):
-            for above in self.classes.own_line(one):
+            for above in self.classes.project_mro(one):
                 if defines(above, new):
                     found[f"{above.file.at(above.node)}{above.name} has {new} already."] = None
             if self.classes.foreign_has(one, new):
@@ -321,7 +329,7 @@ def sorted_classes(classes: set[PythonClass]) -> list[PythonClass]:
 
 def _is_field(of: PythonClass, name: str) -> bool:
     """Whether a class is made of fields, and a name is one of them."""
-    made = {last_name(d.func if isinstance(d, ast.Call) else d) for d in of.node.decorator_list}
+    made = decorator_names(of.node)
     tuples = {last_name(b) for b in of.node.bases}
     if not made and not tuples:
         return False
@@ -353,12 +361,12 @@ def is_outside(program: Program, file: PythonFile, node: ast.AST) -> bool:
 
 
 def _has_init(classes: ClassHierarchy, of: PythonClass) -> bool:
-    return any(binders(c, "__init__") for c in classes.own_line(of))
+    return any(binders(c, "__init__") for c in classes.project_mro(of))
 
 
-# The keywords by which callers give a parameter.
+# Parameters that callers give by keyword
 
-_KNOWN = name_set("""
+_PLAIN_DECORATORS = name_set("""
     staticmethod classmethod property abstractmethod override final overload cache lru_cache
     contextmanager asynccontextmanager setter deleter wraps cached_property
 """)
@@ -412,10 +420,10 @@ class ParameterReferences:
             return own
         members = MemberReferences(self.program, self.inference, method[0], node.name)
         members.files = self.program.mentioning(node.name)[0]
-        members.gather()
+        members.find_family()
         for one in members.family:
             for why in self.inference.classes.unknown_bases(one, node.name):
-                found.stop(why)
+                found.add_obstacle(why)
             for binder in binders(one, node.name):
                 if isinstance(binder.node, Function) and binder.node is not node:
                     own.append((one.file, binder.node))  # noqa: PERF401 - reads best so
@@ -428,18 +436,24 @@ class ParameterReferences:
             found.places.update(more.places)
             found.obstacles.update(more.obstacles)
         elif function.args.kwarg is not None:
-            found.stop(f"{file.at(function)}it takes the parameter by **{function.args.kwarg.arg}.")
+            found.add_obstacle(
+                f"{file.at(function)}it takes the parameter by **{function.args.kwarg.arg}."
+            )
 
     def _decorated(self, found: ReferenceCollector, file: PythonFile, function: Function) -> None:
         for node in function.decorator_list:
             name = last_name(node.func if isinstance(node, ast.Call) else node)
-            if name not in _KNOWN:
-                found.stop(f"{file.at(node)}what @{name} does with the parameters cannot be told.")
+            if name not in _PLAIN_DECORATORS:
+                found.add_obstacle(
+                    f"{file.at(node)}what @{name} does with the parameters cannot be told."
+                )
         is_test = function.name.startswith("test") and file.path.rpartition("/")[2].startswith(
             "test"
         )
         if is_test or file.path.endswith("conftest.py"):
-            found.stop(f"{file.at(function)}pytest finds fixtures by the names of parameters.")
+            found.add_obstacle(
+                f"{file.at(function)}pytest finds fixtures by the names of parameters."
+            )
 
     def _keyword(
         self,
@@ -454,15 +468,14 @@ class ParameterReferences:
         if verdict == "ours":
             found.add(file, spot, "reference")
         elif verdict == "both":
-            found.maybe(file, spot)
-            found.stop(f"{file.at(word)}another function may be called there too.")
-        elif verdict == "unknown" and self._could_be(file, call, nodes):
-            found.maybe(file, spot)
-            found.stop(f"{file.at(word)}what is called there cannot be told.")
+            found.add_possible(file, spot)
+            found.add_obstacle(f"{file.at(word)}another function may be called there too.")
+        elif verdict == "unknown" and self._could_be(call, nodes):
+            found.add_possible(file, spot)
+            found.add_obstacle(f"{file.at(word)}what is called there cannot be told.")
 
-    def _could_be(self, file: PythonFile, call: ast.Call, nodes: set[Function]) -> bool:
+    def _could_be(self, call: ast.Call, nodes: set[Function]) -> bool:
         """Whether something unknown that is called can be one of the functions."""
-        del file
         names = {node.name for node in nodes}
         called = last_name(call.func)
         if isinstance(call.func, ast.Attribute) and called not in names:
@@ -491,7 +504,7 @@ class ParameterReferences:
         if kind in ("class", "object") and of is not None:
             wanted = ("__init__", "__new__") if kind == "class" else ("__call__",)
             for name in wanted:
-                for one in self.inference.classes.own_line(of):
+                for one in self.inference.classes.project_mro(of):
                     made = [b.node for b in binders(one, name)]
                     if made:
                         return "ours" if set(made) & nodes else "others"
@@ -516,7 +529,7 @@ class ParameterReferences:
             keys = [k.value if isinstance(k, ast.Constant) else None for k in value.keys]
             if None not in keys and self.symbol.name not in keys:
                 return
-        found.stop(f"{file.at(value)}keywords are given by a mapping.")
+        found.add_obstacle(f"{file.at(value)}keywords are given by a mapping.")
 
 
 def given_to(program: Program, inference: Inference, symbol: PythonSymbol, new: str) -> list[str]:

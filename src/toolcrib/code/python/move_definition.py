@@ -1,4 +1,4 @@
-"""A function or a class of a module, moved to another module with all that it needs."""
+"""Moves of a Python function or class to another module, with the imports that it needs."""
 
 from __future__ import annotations
 
@@ -7,148 +7,16 @@ import builtins
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from toolcrib.code.operations import MovePlan, import_cycle, indent_of
 from toolcrib.code.places import Place
 from toolcrib.code.python.names import GlobalReferences
 from toolcrib.code.python.program import ModuleTarget, Program, PythonSymbol
-from toolcrib.code.python.references import state_of
 from toolcrib.code.python.scopes import Occurrence, PythonFile
-from toolcrib.code.rewrite import Rewrite, RewriteSummary
+from toolcrib.code.rewrite import Rewrite
 from toolcrib.core.errors import BadInput, Conflict, NotFound
 from toolcrib.files.content.faithful import Splice
 
-# How files name each other in imports, and whether new imports make a cycle.
-
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
-
-
-@dataclass(eq=False)
-class Imports:
-    """The imports of a move.
-
-    Attributes:
-        rewrite: gets the changes.
-        program: all files.
-        source: the file that is left.
-        node: what is moved.
-        target: the path of the file that gets it.
-        against: what stands in the way.
-        notes: what is told beside.
-        importers: files whose imports change.
-        edges: which file will import which, by their paths.
-        drops: imports that go away.
-    """
-
-    rewrite: Rewrite
-    program: Program
-    source: PythonFile
-    node: Definition
-    target: str
-    against: list[str] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    importers: set[str] = field(default_factory=set)
-    edges: list[tuple[str, str]] = field(default_factory=list)
-    drops: dict[str, list[ast.ImportFrom]] = field(default_factory=dict)
-
-    @property
-    def name(self) -> str:
-        """The name of what is moved."""
-        return self.node.name
-
-    def _name_for(self, importer: str, path: str) -> str:
-        """How a file names another one in an import: relative inside of a package."""
-        modules = self.program.modules
-        here, there = importer.rpartition("/")[0], path.rpartition("/")[0]
-        root = modules.root_of(path)
-        in_package = here == there and modules.is_package(here) and here != modules.root_of(path)
-        if in_package and self._is_relative(self.source):
-            base = path.rpartition("/")[2].removesuffix(".py")
-            return "." if base == "__init__" else f".{base}"
-        if here == root == there or (not modules.is_package(here) and here == root):
-            inner = path[len(root) + 1 :] if root else path
-            return inner.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
-        return modules.name_of(path)
-
-    @staticmethod
-    def _is_relative(file: PythonFile) -> bool:
-        return any(isinstance(n, ast.ImportFrom) and n.level for n in file.within)
-
-    def _module_in(self, file: PythonFile, node: ast.ImportFrom) -> str:
-        """The target's name as an importer writes it: relative where its import was."""
-        if not node.level:
-            return self._absolute(file, node)
-        here = file.path.rpartition("/")[0].split("/") if "/" in file.path else []
-        folder = self.target.rpartition("/")[0].split("/") if "/" in self.target else []
-        common = 0
-        while common < min(len(here), len(folder)) and here[common] == folder[common]:
-            common += 1
-        dots = "." * (len(here) - common + 1)
-        base = self.target.rpartition("/")[2].removesuffix(".py")
-        rest = [*folder[common:], *([] if base == "__init__" else [base])]
-        return dots + ".".join(rest)
-
-    def _absolute(self, file: PythonFile, node: ast.ImportFrom) -> str:
-        """As the source was named: with the same folders left out."""
-        written = (node.module or "").split(".")
-        real = self.source.path.removesuffix(".py").removesuffix("/__init__").split("/")
-        cut = len(real) - len(written)
-        there = self.target.removesuffix(".py").removesuffix("/__init__").split("/")
-        if cut >= 0 and there[:cut] == real[:cut]:
-            return ".".join(there[cut:])
-        return self._name_for(file.path, self.target)
-
-    # Cycles
-
-    def _cycles(self) -> None:
-        edges = [(a, b) for a, b in dict.fromkeys(self.edges) if a != b]
-        graph: dict[str, set[str]] = {}
-        for a, b in edges:
-            graph.setdefault(a, set()).add(b)
-        for start, end in edges:
-            way = self._way(end, start, graph)
-            if way:
-                shown = " -> ".join([start, *way])
-                self.against.append(f"{start}:1: it would make a cycle of imports: {shown}.")
-                return
-
-    def _way(self, start: str, end: str, new: dict[str, set[str]]) -> list[str]:
-        before: dict[str, str] = {start: ""}
-        todo = [start]
-        while todo:
-            path = todo.pop(0)
-            if path == end:
-                way = [path]
-                while before[way[0]]:
-                    way.insert(0, before[way[0]])
-                return way
-            for other in sorted(new.get(path, set()) | self._imports(path)):
-                if other not in before:
-                    before[other] = path
-                    todo.append(other)
-        return []
-
-    def _imports(self, path: str) -> set[str]:
-        """The files that a file loads when it is loaded, as it will be."""
-        file = self.program.maybe(path) if path in self.program.modules else None
-        found: set[str] = set()
-        for node in file.within if file is not None else ():
-            if not isinstance(node, ast.Import | ast.ImportFrom) or not is_run(file, node):
-                continue
-            if node in self.drops.get(path, ()) and all(a.name == self.name for a in node.names):
-                continue
-            if isinstance(node, ast.Import):
-                found |= {self.program.modules.absolute(path, a.name).path for a in node.names}
-                continue
-            target = self.program.modules.imported(path, node)
-            names = [a.name for a in node.names]
-            if target.path == self.source.path and names == [self.name]:
-                continue
-            children = [self.program.modules.child(target, n) for n in names]
-            inner = [c.path for c in children if c is not None and c.path]
-            if inner:
-                found |= set(inner)
-            if not inner or len(inner) < len(names):
-                found.add(target.path)
-        return found - {"", path}
 
 
 def import_order(line: str) -> tuple[bool, bool, str]:
@@ -174,7 +42,7 @@ def is_typing(file: PythonFile, symbol: PythonSymbol) -> bool:
     return all(not is_run(file, b.node) for b in symbol.binders)
 
 
-# What a definition of Python needs at the moment when it is made, as against when it runs.
+# What a definition needs when it is made, as against when it runs
 
 _PLAIN = frozenset(n for n in dir(builtins) if isinstance(getattr(builtins, n), type))
 FIXED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.alias)
@@ -244,33 +112,15 @@ _OWN = ("__name__", "__file__", "__path__", "__package__", "__spec__", "__doc__"
 FUTURE = "from __future__ import annotations"
 
 
-def move(rewrite: Rewrite, path: str, name: str, target: str) -> RewriteSummary:
-    """Plan to move a top-level function or class to another file, which need not exist.
-
-    Raises:
-        BadInput: the target is the same file, or no Python file.
-        NotFound: there is no such function at the top of the file.
-        Conflict: it would change what the program does.
-        UnsupportedContent: one of the files is not valid Python.
-    """
-    program = state_of(rewrite.project).program
+def plan_move(rewrite: Rewrite, path: str, name: str, target: str) -> MovePlan:
+    """See `toolcrib.code.operations.move`."""
+    program = Program(rewrite.project)
     if target == path or not target.endswith(".py"):
         raise BadInput("target is the same file, or no Python file.", hint="Name another .py file.")
     file = program.file(path)
-    moving = _Moving(rewrite, program, file, _definition(file, name), target)
+    moving = _Move(rewrite, program, file, _definition(file, name), target)
     moving.plan()
-    if moving.against:
-        raise Conflict(
-            f"{name} is not moved; this stands in the way:\n" + "\n".join(moving.against[:20]),
-            hint="Resolve these lines first, or move what it depends on with it.",
-            obstacles=moving.against[:100],
-        )
-    shown = rewrite.project.display
-    return RewriteSummary(
-        f"move {name} from {shown(path)} to {shown(target)}",
-        {"name": name, "target": shown(target), "importers": sorted(moving.importers)},
-        tuple(moving.notes),
-    )
+    return MovePlan(moving.obstacles, moving.importers, moving.notes)
 
 
 def _definition(file: PythonFile, name: str) -> Definition:
@@ -289,7 +139,38 @@ def _definition(file: PythonFile, name: str) -> Definition:
 
 
 @dataclass(eq=False)
-class _Moving(Imports):
+class _Move:
+    """One move: what it needs, and who is affected.
+
+    Attributes:
+        rewrite: gets the changes.
+        program: all files.
+        source: the file that is left.
+        node: what is moved.
+        target: the path of the file that gets it.
+        obstacles: what stands in the way.
+        notes: lines for the answer.
+        importers: files whose imports change.
+        edges: which file will import which, by their paths.
+        drops: imports that go away.
+    """
+
+    rewrite: Rewrite
+    program: Program
+    source: PythonFile
+    node: Definition
+    target: str
+    obstacles: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    importers: set[str] = field(default_factory=set)
+    edges: list[tuple[str, str]] = field(default_factory=list)
+    drops: dict[str, list[ast.ImportFrom]] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """The name of what is moved."""
+        return self.node.name
+
     def __post_init__(self) -> None:
         self.there = self.program.file(self.target) if self.target in self.program.modules else None
         self.start, self.stop = self._lines()
@@ -312,7 +193,7 @@ class _Moving(Imports):
                 self.notes.append(f"Left as it is: {place.path}:{place.line}")
         self.notes[10:] = []
         self._cycles()
-        if not self.against:
+        if not self.obstacles:
             self._cut()
             self._paste()
 
@@ -342,30 +223,30 @@ class _Moving(Imports):
             name = use.name
             if use.owner is None:
                 if name in _OWN:
-                    self.against.append(f"{self._at(use)}{name} is that of its module.")
+                    self.obstacles.append(f"{self._at(use)}{name} is that of its module.")
                 elif self.there is not None and self.there.module.bound.get(name):
-                    self.against.append(
+                    self.obstacles.append(
                         f"{self._at(use)}{name} is something else in {self.target}."
                     )
                 continue
             if name == self.name or name in self.needed:
                 continue
             if use.role != "load":
-                self.against.append(f"{self._at(use)}it changes {name} of its module.")
+                self.obstacles.append(f"{self._at(use)}it changes {name} of its module.")
                 continue
             symbol = PythonSymbol(self.source, self.source.module, name)
             self._need(symbol, use, typed=future and is_typing(self.source, symbol))
         if self.source.module.stars and any(u.owner is None for u in self._outer_uses()):
             star = self.source.module.stars[0]
-            self.against.append(f"{self.source.at(star)}`import *` may give names that it needs.")
+            self.obstacles.append(f"{self.source.at(star)}`import *` may give names that it needs.")
 
         for use in changing(self.source, self.node, self._outer_uses()):
-            self.against.append(
+            self.obstacles.append(
                 f"{self._at(use)}{use.name} may have another value when the module is loaded whole."
             )
         bare = self.there is not None and FUTURE not in self.there.source.text
         if future and bare and has_open_annotations(self.node):
-            self.against.append(f"{self.target}:1: it needs `{FUTURE}`.")
+            self.obstacles.append(f"{self.target}:1: it needs `{FUTURE}`.")
 
     def _outer_uses(self) -> Iterator[Occurrence]:
         for occurrence in self.source.module.all():
@@ -388,7 +269,9 @@ class _Moving(Imports):
         if own == "same":
             return
         if own:
-            self.against.append(f"{self._at(use)}{symbol.name} is something else in {self.target}.")
+            self.obstacles.append(
+                f"{self._at(use)}{symbol.name} is something else in {self.target}."
+            )
             return
         if isinstance(alias, ast.alias) and isinstance(parent, ast.Import | ast.ImportFrom):
             plain = (
@@ -401,7 +284,7 @@ class _Moving(Imports):
                     (self.needed if plain else self.typed)[symbol.name] = written
                 return
         if self._changes(symbol):
-            self.against.append(
+            self.obstacles.append(
                 f"{self._at(use)}{symbol.name} is bound anew while the program runs: an import "
                 "would not see that."
             )
@@ -426,27 +309,29 @@ class _Moving(Imports):
 
     def _import_of(self, node: ast.Import | ast.ImportFrom, alias: ast.alias) -> str:
         """An import of the source as the target writes it."""
-        shown = alias.name + (f" as {alias.asname}" if alias.asname else "")
+        written = alias.name + (f" as {alias.asname}" if alias.asname else "")
         if isinstance(node, ast.Import):
             found = self.program.modules.absolute(self.source.path, alias.name)
             if found.path:
                 self.edges.append((self.target, found.path))
-            return f"import {shown}"
+            return f"import {written}"
         found = self.program.modules.imported(self.source.path, node)
         child = self.program.modules.child(found, alias.name)
         inner = child if child is not None and child.path else found
         if inner.path == self.target:
             if child is not None and child.path:
-                self.against.append(f"{self.source.at(node)}it uses the target as a module.")
+                self.obstacles.append(f"{self.source.at(node)}it uses the target as a module.")
             elif alias.asname:
-                self.against.append(f"{self.source.at(node)}it uses another name for {alias.name}.")
+                self.obstacles.append(
+                    f"{self.source.at(node)}it uses another name for {alias.name}."
+                )
             return ""
         if inner.path:
             self.edges.append((self.target, inner.path))
         module = node.module or ""
         if node.level:
             module = self._relative(found)
-        return f"from {module} import {shown}"
+        return f"from {module} import {written}"
 
     def _relative(self, found: ModuleTarget) -> str:
         if found.path:
@@ -465,7 +350,7 @@ class _Moving(Imports):
                 self.program.modules.imported(self.target, node).path == self.source.path
             )
             if not ours:
-                self.against.append(
+                self.obstacles.append(
                     f"{self.target}:{binder.spot.line}: {self.name} is there already."
                 )
 
@@ -495,26 +380,25 @@ class _Moving(Imports):
     def _redirect(self, file: PythonFile, node: ast.ImportFrom, aliases: list[ast.alias]) -> None:
         source, path = file.source, file.path
         self.importers.add(self.rewrite.project.display(path))
-        kept = [a for a in node.names if a not in aliases]
+        remaining = [a for a in node.names if a not in aliases]
         if path == self.target:
             if any(a.asname not in (None, self.name) for a in aliases):
-                self.against.append(f"{file.at(node)}it is imported under another name there.")
+                self.obstacles.append(f"{file.at(node)}it is imported under another name there.")
             self.drops.setdefault(path, []).append(node)
             new = ""
         else:
-            shown = ", ".join(source.segment(a) for a in aliases)
-            new = f"from {self._module_in(file, node)} import {shown}"
+            written = ", ".join(source.segment(a) for a in aliases)
+            new = f"from {self._module_in(file, node)} import {written}"
             if file.parents.get(node) in (None, source.tree):
                 self.edges.append((path, self.target))
-        if kept and "#" in source.segment(node):
-            self.against.append(f"{file.at(node)}its import has comments between the names.")
+        if remaining and "#" in source.segment(node):
+            self.obstacles.append(f"{file.at(node)}its import has comments between the names.")
         start, end = source.start(node), source.end(node)
-        line = source.lines[node.lineno - 1]
-        indent = line[: len(line) - len(line.lstrip())]
+        indent = indent_of(source.lines[node.lineno - 1])
         old = ""
-        if kept:
+        if remaining:
             head = source.text[start : source.start(node.names[0])].split("import")[0]
-            old = f"{head}import {', '.join(source.segment(a) for a in kept)}"
+            old = f"{head}import {', '.join(source.segment(a) for a in remaining)}"
         parts = [p for p in (old, new) if p]
         if not parts:
             self._drop(file, node)
@@ -572,7 +456,7 @@ class _Moving(Imports):
             return
         there = self.there.source
         if future and FUTURE not in there.text and typed:
-            self.against.append(f"{self.target}:1: it needs `{FUTURE}`.")
+            self.obstacles.append(f"{self.target}:1: it needs `{FUTURE}`.")
         at = _import_line(self.there)
         if block:
             self.rewrite.replace(self.target, Splice(at, at, block))
@@ -585,6 +469,83 @@ class _Moving(Imports):
         else:
             text = f"{self.text}\n\n\n"
         self.rewrite.replace(self.target, Splice(place, place, text))
+
+    # How files name each other in imports
+
+    def _name_for(self, importer: str, path: str) -> str:
+        """How a file names another one in an import: relative inside of a package."""
+        modules = self.program.modules
+        here, there = importer.rpartition("/")[0], path.rpartition("/")[0]
+        root = modules.root_of(path)
+        in_package = here == there and modules.is_package(here) and here != modules.root_of(path)
+        if in_package and self._is_relative(self.source):
+            base = path.rpartition("/")[2].removesuffix(".py")
+            return "." if base == "__init__" else f".{base}"
+        if here == root == there or (not modules.is_package(here) and here == root):
+            inner = path[len(root) + 1 :] if root else path
+            return inner.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+        return modules.name_of(path)
+
+    @staticmethod
+    def _is_relative(file: PythonFile) -> bool:
+        return any(isinstance(n, ast.ImportFrom) and n.level for n in file.within)
+
+    def _module_in(self, file: PythonFile, node: ast.ImportFrom) -> str:
+        """The target's name as an importer writes it: relative where its import was."""
+        if not node.level:
+            return self._absolute(file, node)
+        here = file.path.rpartition("/")[0].split("/") if "/" in file.path else []
+        folder = self.target.rpartition("/")[0].split("/") if "/" in self.target else []
+        common = 0
+        while common < min(len(here), len(folder)) and here[common] == folder[common]:
+            common += 1
+        dots = "." * (len(here) - common + 1)
+        base = self.target.rpartition("/")[2].removesuffix(".py")
+        rest = [*folder[common:], *([] if base == "__init__" else [base])]
+        return dots + ".".join(rest)
+
+    def _absolute(self, file: PythonFile, node: ast.ImportFrom) -> str:
+        """As the source was named: with the same folders left out."""
+        written = (node.module or "").split(".")
+        real = self.source.path.removesuffix(".py").removesuffix("/__init__").split("/")
+        cut = len(real) - len(written)
+        there = self.target.removesuffix(".py").removesuffix("/__init__").split("/")
+        if cut >= 0 and there[:cut] == real[:cut]:
+            return ".".join(there[cut:])
+        return self._name_for(file.path, self.target)
+
+    # Cycles
+
+    def _cycles(self) -> None:
+        cycle = import_cycle(self.edges, self._imports)
+        if cycle:
+            self.obstacles.append(
+                f"{cycle[0]}:1: it would make a cycle of imports: {' -> '.join(cycle)}."
+            )
+
+    def _imports(self, path: str) -> set[str]:
+        """The files that a file loads when it is loaded, as it will be."""
+        file = self.program.maybe(path) if path in self.program.modules else None
+        found: set[str] = set()
+        for node in file.within if file is not None else ():
+            if not isinstance(node, ast.Import | ast.ImportFrom) or not is_run(file, node):
+                continue
+            if node in self.drops.get(path, ()) and all(a.name == self.name for a in node.names):
+                continue
+            if isinstance(node, ast.Import):
+                found |= {self.program.modules.absolute(path, a.name).path for a in node.names}
+                continue
+            target = self.program.modules.imported(path, node)
+            names = [a.name for a in node.names]
+            if target.path == self.source.path and names == [self.name]:
+                continue
+            children = [self.program.modules.child(target, n) for n in names]
+            inner = [c.path for c in children if c is not None and c.path]
+            if inner:
+                found |= set(inner)
+            if not inner or len(inner) < len(names):
+                found.add(target.path)
+        return found - {"", path}
 
 
 def _import_line(file: PythonFile) -> int:

@@ -1,4 +1,4 @@
-"""Every reference to a name of a module or of a function, in all files."""
+"""References to names of Python modules and functions, and code that reaches them by text."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from toolcrib.code.places import Kind, Place, SymbolReferences
 from toolcrib.code.python.classes import PythonClass, binders
 from toolcrib.code.python.program import ModuleTarget, Program, PythonSymbol, all_strings, exported
-from toolcrib.code.python.scopes import BUILTINS, Occurrence, PythonFile, PythonScope
-from toolcrib.code.python.source import Spot, last_name
+from toolcrib.code.python.scopes import Occurrence, PythonFile, PythonScope
+from toolcrib.code.python.source import Spot, decorator_names, last_name
 
 _KINDS: dict[str, Kind] = {"load": "reference", "declare": "reference", "import": "import"}
 _WHAT = {
@@ -22,12 +22,12 @@ _WHAT = {
     "annotate": "variable",
     "import": "import",
 }
-MOST_TEXTS = 200
+MAX_TEXTS = 200
 
 
 @dataclass
 class ReferenceCollector:
-    """What is gathered; `places` by where they are, so that none is there twice."""
+    """Collects references; `places` by where they are, so that none is there twice."""
 
     program: Program
     name: str
@@ -38,7 +38,7 @@ class ReferenceCollector:
     def add(self, file: PythonFile, spot: Spot, kind: Kind, before: str = "") -> None:
         """Add a place that is one, if the text says so."""
         if file.source.written(spot) != self.name:
-            self.stop(f"{file.path}:{spot.line}: the name is written in another way there.")
+            self.add_obstacle(f"{file.path}:{spot.line}: the name is written in another way there.")
             return
         key = (file.path, spot)
         if key not in self.places:
@@ -46,13 +46,13 @@ class ReferenceCollector:
                 file.path, spot.line, spot.column, spot.end, kind, before=before
             )
 
-    def maybe(self, file: PythonFile, spot: Spot, kind: Kind = "reference") -> None:
+    def add_possible(self, file: PythonFile, spot: Spot, kind: Kind = "reference") -> None:
         """Add a place that may be one."""
         self.possible.setdefault(
             (file.path, spot), Place(file.path, spot.line, spot.column, spot.end, kind)
         )
 
-    def stop(self, why: str) -> None:
+    def add_obstacle(self, why: str) -> None:
         """Add an obstacle."""
         self.obstacles[why] = None
 
@@ -60,7 +60,7 @@ class ReferenceCollector:
         """Add a name of a scope."""
         self.add(file, found.spot, _KINDS.get(found.role, "definition"), before)
         if found.mixed:
-            self.stop(
+            self.add_obstacle(
                 f"{file.path}:{found.spot.line}: it may mean another {self.name} there, "
                 "depending on what ran before."
             )
@@ -84,7 +84,7 @@ def local_references(program: Program, symbol: PythonSymbol) -> ReferenceCollect
     for use in symbol.scope.uses(symbol.name):
         found.occurrence(symbol.file, use, _as_import(symbol, use))
     for why in in_scope(symbol.file, symbol.scope, symbol.name):
-        found.stop(why)
+        found.add_obstacle(why)
     _mangled(found, symbol.file)
     texts(found, [symbol.file])
     return found
@@ -103,7 +103,9 @@ def _mangled(found: ReferenceCollector, file: PythonFile) -> None:
         return
     for place in list(found.places.values()):
         if place.path == file.path and file.scope_at(place.line).kind == "class":
-            found.stop(f"{place.path}:{place.line}: names with two underscores are private there.")
+            found.add_obstacle(
+                f"{place.path}:{place.line}: names with two underscores are private there."
+            )
 
 
 @dataclass(eq=False)
@@ -126,7 +128,7 @@ class GlobalReferences:
         self.files, closed = self.program.mentioning(name)
         for why in closed:
             if is_python(why):
-                found.stop(why)
+                found.add_obstacle(why)
         self.group = {self.symbol: None}
         self._join(found)
         for member in list(self.group):
@@ -152,7 +154,7 @@ class GlobalReferences:
                 if not isinstance(meaning, PythonSymbol) or meaning not in self.group:
                     continue
                 if self.program.modules.imported(file.path, node).unsure:
-                    found.stop(f"{file.path}:{node.lineno}: several files could be meant.")
+                    found.add_obstacle(f"{file.path}:{node.lineno}: several files could be meant.")
                 seen.add(alias)
                 todo = True
                 spot = file.source.spot(alias.lineno, alias.col_offset, name)
@@ -176,7 +178,7 @@ class GlobalReferences:
         for use in member.scope.uses(member.name):
             before: str | None = ""
             if use.role == "import":
-                before = self._kept(found, file, use)
+                before = self._import_prefix(found, file, use)
             if before is not None:
                 found.occurrence(file, use, before)
         if member.is_global:
@@ -186,12 +188,14 @@ class GlobalReferences:
         for scope in file.module.walk():
             for occurrence in scope.occurrences:
                 if occurrence.name == member.name and occurrence.mixed and scope.kind == "class":
-                    found.stop(
+                    found.add_obstacle(
                         f"{file.path}:{occurrence.spot.line}: it may mean the {member.name} of "
                         "the class or of the module there."
                     )
 
-    def _kept(self, found: ReferenceCollector, file: PythonFile, use: Occurrence) -> str | None:
+    def _import_prefix(
+        self, found: ReferenceCollector, file: PythonFile, use: Occurrence
+    ) -> str | None:
         """What to write before the new name in an import; None where it has its own place."""
         alias = use.node
         node = file.parents.get(alias)
@@ -201,7 +205,9 @@ class GlobalReferences:
             return ""
         if not isinstance(node, ast.ImportFrom):
             if "." in alias.name:
-                found.stop(f"{file.path}:{alias.lineno}: an import of a module has this name.")
+                found.add_obstacle(
+                    f"{file.path}:{alias.lineno}: an import of a module has this name."
+                )
             return f"{use.name} as "
         meaning = self.program.from_import(file, node, alias.name)
         if isinstance(meaning, PythonSymbol) and meaning in self.group:
@@ -219,11 +225,11 @@ class GlobalReferences:
                     found.add(file, spot, "reference")
             elif meaning is None or isinstance(meaning, PythonSymbol):
                 escapes = self._escapes() if escapes is None else escapes
-                if escapes and not _is_own(file, node):
-                    found.maybe(file, spot)
+                if escapes and not _is_own(node):
+                    found.add_possible(file, spot)
                     for why in escapes:
-                        found.stop(why)
-                    found.stop(f"{file.at(node)}it may be an attribute of that module.")
+                        found.add_obstacle(why)
+                    found.add_obstacle(f"{file.at(node)}it may be an attribute of that module.")
 
     def _escapes(self) -> list[str]:
         """Where a module of the group is handed on as a value."""
@@ -237,8 +243,12 @@ class GlobalReferences:
             for scope in file.module.walk():
                 for node in scope.stars:
                     target = self.program.modules.imported(file.path, node)
-                    if target.path in members and gives(members[target.path], self.symbol.name):
-                        found.stop(f"{file.path}:{node.lineno}: `import *` brings the name in.")
+                    if target.path in members and star_import_gives(
+                        members[target.path], self.symbol.name
+                    ):
+                        found.add_obstacle(
+                            f"{file.path}:{node.lineno}: `import *` brings the name in."
+                        )
 
     def _bars(self, found: ReferenceCollector) -> None:
         name = self.symbol.name
@@ -247,20 +257,20 @@ class GlobalReferences:
             _mangled(found, file)
             if not member.is_global:
                 for why in in_scope(file, member.scope, name):
-                    found.stop(why)
+                    found.add_obstacle(why)
                 continue
             for why in in_module(file, name):
-                found.stop(why)
+                found.add_obstacle(why)
             stub = self.program.modules.stub_of(file.path)
             if stub and re.search(rf"\b{name}\b", self.program.project.text(stub)):
-                found.stop(f"{stub}:1: a stub declares the names of that module too.")
+                found.add_obstacle(f"{stub}:1: a stub declares the names of that module too.")
             for binder in member.binders:
                 if _is_fixture(binder.node):
-                    found.stop(f"{file.at(binder.node)}pytest finds a fixture by its name.")
+                    found.add_obstacle(f"{file.at(binder.node)}pytest finds a fixture by its name.")
         for why in of_modules(self.program, {m.file.path for m in self.group}, name):
-            found.stop(why)
+            found.add_obstacle(why)
         if name.startswith("__") and name.endswith("__"):
-            found.stop(f"{self.symbol.file.path}:1: {name} is a name of Python itself.")
+            found.add_obstacle(f"{self.symbol.file.path}:1: {name} is a name of Python itself.")
 
 
 def is_python(why: str) -> bool:
@@ -268,31 +278,27 @@ def is_python(why: str) -> bool:
     return re.match(r".*?\.(py|pyi|pyw|ipynb)\b", why) is not None
 
 
-def gives(file: PythonFile, name: str) -> bool:
+def star_import_gives(file: PythonFile, name: str) -> bool:
     """Whether `import *` of a module brings a name, if it has it."""
     listed = exported(file)
     return name in listed if listed is not None else not name.startswith("_")
 
 
 def _is_fixture(node: ast.AST) -> bool:
-    decorators = getattr(node, "decorator_list", ())
-    return any(
-        last_name(d.func if isinstance(d, ast.Call) else d) in ("fixture", "hookimpl")
-        for d in decorators
-    )
+    return bool(decorator_names(node) & {"fixture", "hookimpl"})
 
 
-def _is_own(file: PythonFile, node: ast.Attribute) -> bool:
+def _is_own(node: ast.Attribute) -> bool:
     """Whether an attribute is one of `self`, which is no module."""
     value = node.value
-    return isinstance(value, ast.Name) and value.id in ("self", "cls") and bool(file)
+    return isinstance(value, ast.Name) and value.id in ("self", "cls")
 
 
 def _add_string(found: ReferenceCollector, file: PythonFile, node: ast.Constant) -> None:
     text = file.source.segment(node)
     at = text.find(found.name, len(text) - len(text.lstrip("rRuU")))
     if at < 0 or text[at:].strip("'\"") != found.name or text[:at].strip("rRuU'\""):
-        found.stop(f"{file.at(node)}the name is written in another way there.")
+        found.add_obstacle(f"{file.at(node)}the name is written in another way there.")
         return
     column = file.source.column(node.lineno, node.col_offset) + at
     found.add(file, Spot(node.lineno, column, column + len(found.name)), "string")
@@ -308,10 +314,10 @@ def texts(found: ReferenceCollector, files: list[PythonFile]) -> None:
         }
         known |= {(s.line, s.column) for s in map(file.attribute_spot, file.attributes(found.name))}
         for spot in _words(file, word):
-            if len(found.possible) >= MOST_TEXTS:
+            if len(found.possible) >= MAX_TEXTS:
                 return
             if (spot.line, spot.column) not in known:
-                found.maybe(file, spot, "text")
+                found.add_possible(file, spot, "text")
 
 
 def _words(file: PythonFile, word: re.Pattern[str]) -> Iterator[Spot]:
@@ -327,40 +333,35 @@ def _words(file: PythonFile, word: re.Pattern[str]) -> Iterator[Spot]:
                 yield Spot(token.start[0] + row, match.start() + shift, match.end() + shift)
 
 
-def shadows_builtin(name: str) -> bool:
-    """Whether a name is one of Python's own."""
-    return name in BUILTINS
+# Code that reaches names by text
 
-
-# Code that reaches names by text: what keeps a rename from being provable.
-
-_RUNS = ("eval", "exec")
-_TABLES = ("locals", "vars", "globals")
-_REACH = ("getattr", "setattr", "hasattr", "delattr")
-_BY_NAME = ("import_module", "__import__")
+_EVALUATING_CALLS = ("eval", "exec")
+_NAMESPACE_CALLS = ("locals", "vars", "globals")
+_ATTRIBUTE_CALLS = ("getattr", "setattr", "hasattr", "delattr")
+_IMPORT_CALLS = ("import_module", "__import__")
 
 
 def in_scope(file: PythonFile, scope: PythonScope, name: str) -> Iterator[str]:
     """What may use a local name by its text."""
     inside = set(scope.walk())
-    for call in file.calls(*_RUNS, "locals", "vars"):
+    for call in file.calls(*_EVALUATING_CALLS, "locals", "vars"):
         if file.within[call] not in inside or not _is_builtin(file, call):
             continue
         called = last_name(call.func)
         if called == "vars" and call.args:
             continue
-        if called in _RUNS and not _may_name(call, name):
+        if called in _EVALUATING_CALLS and not _may_name(call, name):
             continue
         yield f"{file.at(call)}{called}() may use the name."
 
 
 def in_module(file: PythonFile, name: str) -> Iterator[str]:
     """What in a module itself may use one of its names by its text."""
-    for call in file.calls(*_RUNS, *_TABLES):
+    for call in file.calls(*_EVALUATING_CALLS, *_NAMESPACE_CALLS):
         if not _is_builtin(file, call):
             continue
         called = last_name(call.func)
-        if called in _RUNS:
+        if called in _EVALUATING_CALLS:
             if _may_name(call, name):
                 yield f"{file.at(call)}{called}() may use the name."
             continue
@@ -385,7 +386,7 @@ def _may_name(call: ast.Call, name: str) -> bool:
 
 
 def _is_reached(file: PythonFile, call: ast.Call, name: str) -> bool:
-    """Whether a table of names is asked for this one, or for any."""
+    """Whether a namespace is read at this name, or at any."""
     parent = file.parents.get(call)
     key: ast.AST | None = None
     if isinstance(parent, ast.Subscript) and parent.value is call:
@@ -397,10 +398,10 @@ def _is_reached(file: PythonFile, call: ast.Call, name: str) -> bool:
 
 
 def of_modules(program: Program, paths: set[str], name: str) -> Iterator[str]:
-    """Where a module is asked for a name by its text, in any file."""
-    files, _ = program.mentioning(*_REACH)
+    """Where any file reads an attribute of a module by its text."""
+    files, _ = program.mentioning(*_ATTRIBUTE_CALLS)
     for file in files:
-        for call in file.calls(*_REACH):
+        for call in file.calls(*_ATTRIBUTE_CALLS):
             if len(call.args) < 2 or not _is_builtin(file, call):
                 continue
             found = program.meaning(file, call.args[0])
@@ -413,18 +414,18 @@ def of_modules(program: Program, paths: set[str], name: str) -> Iterator[str]:
 
 
 def _by_import(program: Program, paths: set[str], name: str) -> Iterator[str]:
-    """Modules that are imported by their names, and then asked for one of theirs."""
-    files, _ = program.mentioning(*_BY_NAME, "sys.modules")
+    """Modules that are imported by their names, and whose attribute is then read."""
+    files, _ = program.mentioning(*_IMPORT_CALLS, "sys.modules")
     for file in files:
         uses = bool(file.attributes(name)) or _reaches(file, name)
         tables = [n for n in file.attributes("modules") if last_name(n.value) == "sys"]
-        for node in (*file.calls(*_BY_NAME), *tables):
+        for node in (*file.calls(*_IMPORT_CALLS), *tables):
             if uses and _may_be(program, file, node, paths):
                 yield f"{file.at(node)}a module is loaded by its name, and asked for {name}."
 
 
 def _reaches(file: PythonFile, name: str) -> bool:
-    for call in file.calls(*_REACH):
+    for call in file.calls(*_ATTRIBUTE_CALLS):
         key = call.args[1] if len(call.args) > 1 else None
         if not isinstance(key, ast.Constant) or key.value == name:
             return True
@@ -450,7 +451,7 @@ def _fits(program: Program, path: str, dotted: str) -> bool:
 
 
 def module_escapes(program: Program, paths: set[str]) -> list[str]:
-    """Where one of some modules is used as a value, not only asked for a name."""
+    """Where one of some modules is used as a value, not only for its attributes."""
     found: dict[str, None] = {}
     words = {program.modules.name_of(path).rpartition(".")[2] for path in paths}
     files, _ = program.mentioning(*sorted(word for word in words if word))
@@ -474,16 +475,16 @@ def _is_value(file: PythonFile, node: ast.AST) -> bool:
         return False
     if isinstance(parent, ast.Call) and node in parent.args:
         # What asks for names by text is looked at apart.
-        return last_name(parent.func) not in (*_REACH, "reload")
+        return last_name(parent.func) not in (*_ATTRIBUTE_CALLS, "reload")
     return True
 
 
-# Where a program sees the text of a name, so that another name would show.
+# Code that shows the text of a name
 
-_SHOWN = re.compile(r"[^{}]*?(?<![=!<>])=\s*(?:[!:][^}]*)?\}")
-_NAMES = ("__name__", "__qualname__")
-_LISTED = ("__annotations__", "get_type_hints", "get_annotations", "inspect.signature")
-_CALLERS = frozenset(["sort", "sorted", "map", "filter", "min", "max", "reduce", "groupby"])
+_DEBUG_FIELD = re.compile(r"[^{}]*?(?<![=!<>])=\s*(?:[!:][^}]*)?\}")
+_NAME_ATTRIBUTES = ("__name__", "__qualname__")
+_ANNOTATION_READERS = ("__annotations__", "get_type_hints", "get_annotations", "inspect.signature")
+_CALLBACK_TAKERS = frozenset(["sort", "sorted", "map", "filter", "min", "max", "reduce", "groupby"])
 
 
 def texts_seen(program: Program, found: SymbolReferences) -> Iterator[str]:
@@ -491,9 +492,9 @@ def texts_seen(program: Program, found: SymbolReferences) -> Iterator[str]:
     for path in sorted({place.path for place in found.certain}):
         file = program.file(path)
         places = [place for place in found.certain if place.path == path]
-        yield from _shown(file, places)
+        yield from _named_by_fstrings(file, places)
         ends = {(place.line, place.end_column) for place in places}
-        for attribute in (a for name in _NAMES for a in file.attributes(name)):
+        for attribute in (a for name in _NAME_ATTRIBUTES for a in file.attributes(name)):
             value = attribute.value
             line = value.end_lineno or value.lineno
             if (line, file.source.column(line, value.end_col_offset or 0)) in ends:
@@ -505,14 +506,14 @@ def texts_seen(program: Program, found: SymbolReferences) -> Iterator[str]:
                 yield f"{place.path}:{place.line}: a doctest uses it."
 
 
-def _shown(file: PythonFile, places: Iterable[Place]) -> Iterator[str]:
+def _named_by_fstrings(file: PythonFile, places: Iterable[Place]) -> Iterator[str]:
     """`f"{name=}"`, which shows the name."""
     strings = [node for node in file.within if isinstance(node, ast.JoinedStr)]
     if not strings:
         return
     for place in places:
         after = file.source.lines[place.line - 1][place.end_column :]
-        if not _SHOWN.match(after):
+        if not _DEBUG_FIELD.match(after):
             continue
         if any(n.lineno <= place.line <= (n.end_lineno or n.lineno) for n in strings):
             yield f"{file.path}:{place.line}: an f-string shows the name itself."
@@ -522,14 +523,14 @@ def listed(program: Program, bound: Iterable[Occurrence]) -> Iterator[str]:
     """Where the names of what is annotated are listed."""
     if not any(occurrence.role == "annotate" for occurrence in bound):
         return
-    for word in _LISTED:
+    for word in _ANNOTATION_READERS:
         for file in program.mentioning(word)[0]:
             at = next(n for n, line in enumerate(file.source.lines, 1) if word in line)
             yield f"{file.path}:{at}: the names of what is annotated are listed."
 
 
 def invented(program: Program, family: Iterable[PythonClass], new: str) -> Iterator[str]:
-    """Where a class makes up what it is asked for, and is asked for a new name."""
+    """Where a class computes its attributes, and the new name is read from it."""
     for one in family:
         maker = next((m for m in ("__getattr__", "__getattribute__") if binders(one, m)), "")
         if not maker:
@@ -548,7 +549,9 @@ def keywords(program: Program, symbol: PythonSymbol) -> Iterator[str]:
     parent = symbol.file.parents.get(node)
     if isinstance(parent, ast.keyword):
         parent = symbol.file.parents.get(parent)
-    if name not in plain or (isinstance(parent, ast.Call) and last_name(parent.func) in _CALLERS):
+    if name not in plain or (
+        isinstance(parent, ast.Call) and last_name(parent.func) in _CALLBACK_TAKERS
+    ):
         return
     for file in program.mentioning(name)[0]:
         for call in [n for n in file.within if isinstance(n, ast.Call)]:

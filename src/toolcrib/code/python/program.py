@@ -1,4 +1,4 @@
-"""All Python files of a project together: what a name at one place means in another file."""
+"""The Python files of a project: modules, and what a name means across them."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from toolcrib.code.project import Project
 from toolcrib.code.python.scopes import Occurrence, PythonFile, PythonScope
 from toolcrib.code.python.source import PythonSource
-from toolcrib.code.trial_parse import OWN
+from toolcrib.code.trial_parse import PYTHON_PARSER
 from toolcrib.core.errors import ToolError
 
-# Which file a module name means: packages, `src` folders, relative imports, scripts.
+# Modules by their names
 
 _INIT = "__init__"
 
@@ -155,7 +155,7 @@ def _above(path: str) -> list[str]:
     return found
 
 
-DEEP = 40
+MAX_IMPORT_DEPTH = 40
 """Imports of imports that are followed."""
 LANGUAGE = ("python",)
 
@@ -191,7 +191,7 @@ Meaning = PythonSymbol | ModuleTarget | ExternalName | None
 
 
 class Program:
-    """The files of a project, parsed when they are asked for."""
+    """The files of a project, parsed on first use."""
 
     def __init__(self, project: Project) -> None:
         self.project = project
@@ -209,7 +209,7 @@ class Program:
         if found is None:
             self.project.check()
             try:
-                found = PythonFile(PythonSource(path, self.project.parsable(path, OWN)))
+                found = PythonFile(PythonSource(path, self.project.parsable(path, PYTHON_PARSER)))
             except ToolError as error:
                 found = error
             self._files[path] = found
@@ -277,7 +277,7 @@ class Program:
         for node in file.module.stars:
             target = self.modules.imported(file.path, node)
             module = self.maybe(target.path) if target.path else None
-            if module is None or depth > DEEP:
+            if module is None or depth > MAX_IMPORT_DEPTH:
                 continue
             if module.module.bound.get(name):
                 return PythonSymbol(module, module.module, name)
@@ -288,7 +288,7 @@ class Program:
 
     def origin(self, meaning: Meaning) -> Meaning:
         """What a name that is only imported stands for in the end."""
-        for _ in range(DEEP):
+        for _ in range(MAX_IMPORT_DEPTH):
             if not isinstance(meaning, PythonSymbol):
                 return meaning
             binders = meaning.binders

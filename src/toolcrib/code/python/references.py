@@ -1,11 +1,10 @@
-"""The references of a Python name, and whether it can have another one."""
+"""References and renames of Python: the symbol that is meant, and why it cannot be renamed."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from weakref import WeakKeyDictionary
+from dataclasses import dataclass
 
 from toolcrib.code.places import SymbolReferences
 from toolcrib.code.project import Project
@@ -20,11 +19,11 @@ from toolcrib.code.python.members import (
 from toolcrib.code.python.names import (
     GlobalReferences,
     ReferenceCollector,
-    gives,
     invented,
     keywords,
     listed,
     local_references,
+    star_import_gives,
     texts_seen,
     what_is,
 )
@@ -32,11 +31,10 @@ from toolcrib.code.python.program import ExternalName, Program, PythonSymbol, ex
 from toolcrib.code.python.scopes import BINDING, Occurrence, PythonFile, PythonScope
 from toolcrib.code.python.source import is_name
 from toolcrib.core.errors import BadInput, NotFound
-from toolcrib.system.threads import in_thread
 
-# What a name on a line of a file is: a name of a scope, or an attribute of a class.
+# The symbol that a line means
 
-_LINES = "Give the line on which the name is defined or used."
+_LINE_HINT = "Give the line on which the name is defined or used."
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +77,8 @@ def subject(
 
 def _dotted(program: Program, file: PythonFile, name: str) -> Subject:
     scope = file.module
-    *way, last = name.split(".")
-    for part in way:
+    *holders, last = name.split(".")
+    for part in holders:
         inner = next((c for c in scope.children if c.name == part), None)
         if inner is None:
             return _method_of_class(file, part, last)
@@ -96,7 +94,7 @@ def _method_of_class(file: PythonFile, kind: str, name: str) -> ClassMember:
     for node in file.within:
         if isinstance(node, ast.ClassDef) and node.name == kind:
             return ClassMember(PythonClass(file, node), name)
-    raise NotFound(f"{file.path} defines no {kind}.", hint=_LINES)
+    raise NotFound(f"{file.path} defines no {kind}.", hint=_LINE_HINT)
 
 
 def _anywhere(program: Program, inference: Inference, file: PythonFile, name: str) -> Subject:
@@ -117,7 +115,9 @@ def _anywhere(program: Program, inference: Inference, file: PythonFile, name: st
         raise _absent(file, name, 0)
     if len(found) > 1:
         lines = ", ".join(str(line) for line in sorted(set(found.values()))[:12])
-        raise BadInput(f"{file.path} defines {name} several times, on lines {lines}.", hint=_LINES)
+        raise BadInput(
+            f"{file.path} defines {name} several times, on lines {lines}.", hint=_LINE_HINT
+        )
     return next(iter(found))
 
 
@@ -209,74 +209,48 @@ def _absent(file: PythonFile, name: str, line: int) -> NotFound:
     lines += [n.lineno for n in file.attributes(name)]
     where = f"{file.path}:{line}" if line else file.path
     if not lines:
-        return NotFound(f"{where}: there is no {name} in that file.", hint=_LINES)
-    shown = ", ".join(str(n) for n in sorted(set(lines))[:12])
-    return NotFound(f"{where}: there is no {name}.", hint=f"It stands on lines {shown}.")
+        return NotFound(f"{where}: there is no {name} in that file.", hint=_LINE_HINT)
+    numbers = ", ".join(str(n) for n in sorted(set(lines))[:12])
+    return NotFound(f"{where}: there is no {name}.", hint=f"It stands on lines {numbers}.")
 
 
-@dataclass
-class _State:
-    """What was found out for one project."""
-
-    program: Program
-    inference: Inference
-    subjects: dict[int, tuple[SymbolReferences, Subject]] = field(default_factory=dict)
-
-
-_STATES: WeakKeyDictionary[Project, _State] = WeakKeyDictionary()
-
-
-def state_of(project: Project) -> _State:
-    """The parsed files of a project, kept as long as it is."""
-    found = _STATES.get(project)
-    if found is None:
-        program = Program(project)
-        found = _STATES[project] = _State(program, Inference(program))
-    return found
-
-
-async def references(project: Project, file: str, line: int, name: str) -> SymbolReferences:
-    """Every place that means a name; see `toolcrib.code.places`.
-
-    Args:
-        project: the files.
-        file: the one in which the name stands.
-        line: from 1; 0 is wherever the file defines it.
-        name: the name, or `Class.member`.
+def find_references(
+    project: Project, path: str, line: int, name: str, new: str = ""
+) -> tuple[SymbolReferences, list[str]]:
+    """See `toolcrib.code.usages.find_references`; it blocks.
 
     Raises:
         NotFound: there is no such name.
         BadInput: the file has several.
         UnsupportedContent: the file is not valid Python.
-        TimedOut, Cancelled: as they say.
     """
-    deadline = project.ctx.deadline
-    found, what, about = await in_thread(lambda _: _gathered(project, file, line, name), deadline)
-    answer = found.result(what)
-    state_of(project).subjects[id(answer)] = (answer, about)
-    return answer
+    program = Program(project)
+    inference = Inference(program)
+    found, what, about = _found_references(program, inference, path, line, name)
+    references = found.result(what)
+    if not new:
+        return references, []
+    return references, _conflicts(program, inference, references, about, new)
 
 
-def _gathered(
-    project: Project, path: str, line: int, name: str
+def _found_references(
+    program: Program, inference: Inference, path: str, line: int, name: str
 ) -> tuple[ReferenceCollector, str, Subject]:
-    state = state_of(project)
-    program = state.program
     if path not in program.modules:
         raise NotFound(f"{path} is no Python file of the project.", hint="Give one of its files.")
-    about = subject(program, state.inference, program.file(path), line, name)
+    about = subject(program, inference, program.file(path), line, name)
     if isinstance(about, PythonSymbol):
         if about.is_global:
             return GlobalReferences(program, about).found(), what_is(about), about
         if any(b.role == "parameter" for b in about.binders):
-            return ParameterReferences(program, state.inference, about).found(), "parameter", about
+            return ParameterReferences(program, inference, about).found(), "parameter", about
         return local_references(program, about), what_is(about), about
     if isinstance(about, ClassMember):
-        members = MemberReferences(program, state.inference, about.of, about.name)
+        members = MemberReferences(program, inference, about.of, about.name)
         members.search()
         return members.result, _member_kind(about), about
     found = ReferenceCollector(program, name.rpartition(".")[2])
-    found.stop(f"{path}:{max(line, 1)}: {about.name} is defined outside of the project.")
+    found.add_obstacle(f"{path}:{max(line, 1)}: {about.name} is defined outside of the project.")
     return found, "import", about
 
 
@@ -288,23 +262,12 @@ def _member_kind(member: ClassMember) -> str:
     return "attribute"
 
 
-async def conflicts(project: Project, found: SymbolReferences, new: str) -> list[str]:
-    """Why what was found cannot be called otherwise; empty where it can.
-
-    Args:
-        project: the one that was searched.
-        found: what `references` gave.
-        new: the new name.
-    """
-    return await in_thread(lambda _: _conflicts(project, found, new), project.ctx.deadline)
-
-
-def _conflicts(project: Project, found: SymbolReferences, new: str) -> list[str]:
+def _conflicts(
+    program: Program, inference: Inference, found: SymbolReferences, about: Subject, new: str
+) -> list[str]:
+    """Why what was found cannot have a new name; empty where it can."""
     if not is_name(new):
         return [f"{new!r} is not a name that Python allows."]
-    state = state_of(project)
-    program = state.program
-    held = state.subjects.get(id(found))
     clashes: dict[str, None] = {}
     paths = {place.path for place in found.certain}
     for path in sorted(paths):
@@ -313,10 +276,9 @@ def _conflicts(project: Project, found: SymbolReferences, new: str) -> list[str]
         mine = [o for o in file.module.all() if (o.spot.line, o.spot.column) in spots]
         for why in _captures(program, file, mine, new):
             clashes[why] = None
-    about = held[1] if held is not None else None
     clashes.update(dict.fromkeys(texts_seen(program, found)))
     if isinstance(about, ClassMember):
-        members = MemberReferences(program, state.inference, about.of, about.name)
+        members = MemberReferences(program, inference, about.of, about.name)
         members.search()
         clashes.update(dict.fromkeys(members.clashes(new)))
         family = sorted_classes(members.related | set(members.family))
@@ -324,7 +286,7 @@ def _conflicts(project: Project, found: SymbolReferences, new: str) -> list[str]
         bound = [b for one in family for b in binders(one, about.name)]
         clashes.update(dict.fromkeys(listed(program, bound)))
     elif isinstance(about, PythonSymbol):
-        clashes.update(dict.fromkeys(_of_symbol(program, state.inference, about, new)))
+        clashes.update(dict.fromkeys(_of_symbol(program, inference, about, new)))
     return list(clashes)
 
 
@@ -379,7 +341,7 @@ def _captures(  # noqa: C901 - one list of cases
             for star in file.module.stars:
                 target = program.modules.imported(file.path, star)
                 module = program.maybe(target.path) if target.path else None
-                if module is None or gives(module, new) or module.module.stars:
+                if module is None or star_import_gives(module, new) or module.module.stars:
                     yield f"{file.at(star)}`import *` may bring {new} in already."
 
 

@@ -1,4 +1,4 @@
-"""The scopes of a Python file: what each name in it belongs to."""
+"""The scopes of a Python file: each name in it with the scope that it belongs to."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import ast
 import builtins
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 from toolcrib.code.python.source import PythonSource, Spot, last_name
 from toolcrib.core.errors import UnsupportedContent
@@ -189,12 +189,7 @@ def _in_loop(scope: PythonScope, occurrence: Occurrence) -> bool:
     return isinstance(_top(occurrence, scope), ast.For | ast.While | ast.AsyncFor)
 
 
-def names_of(scopes: Iterable[PythonScope]) -> set[str]:
-    """All names that some scopes bind."""
-    return {name for scope in scopes for name in scope.bound}
-
-
-# Walking the tree of a Python file: every name with the scope in which it stands.
+# The walk that finds them
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _LITERAL = {"Literal"}
@@ -202,22 +197,10 @@ _TYPED: dict[str, tuple[int, ...]] = {"cast": (0,), "TypeVar": (), "NewType": (1
 """Functions of typing, and which of their arguments are types."""
 
 
-class Filled(Protocol):
-    """What a walk fills in; see `File`."""
-
-    source: PythonSource
-    module: PythonScope
-    scopes: dict[ast.AST, PythonScope]
-    parents: dict[ast.AST, ast.AST]
-    within: dict[ast.AST, PythonScope]
-    names: dict[ast.AST, Occurrence]
-    shifts: dict[ast.AST, Spot]
-
-
 class ScopeBuilder:
     """One walk over a file."""
 
-    def __init__(self, file: Filled) -> None:
+    def __init__(self, file: PythonFile) -> None:
         self.file = file
         self.source = file.source
         self.scope = file.module
@@ -546,9 +529,6 @@ def _arguments(arguments: ast.arguments) -> list[ast.arg]:
     more = [a for a in (arguments.vararg, arguments.kwarg) if a is not None]
     listed = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, *more]
     return sorted(listed, key=lambda a: (a.lineno, a.col_offset))
-
-
-# A Python file with its scopes.
 
 
 class PythonFile:

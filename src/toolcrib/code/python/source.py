@@ -1,4 +1,4 @@
-"""A Python file parsed, with the place of each name in characters."""
+"""A parsed Python file, with the place of each name in characters."""
 
 from __future__ import annotations
 
@@ -15,8 +15,6 @@ from functools import cached_property
 
 from toolcrib.core.errors import UnsupportedContent
 
-# The last name of an expression.
-
 
 def last_name(node: ast.AST | None) -> str:
     """The last name of `a.b.C`."""
@@ -25,7 +23,13 @@ def last_name(node: ast.AST | None) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
-# Names inside of f-strings: before Python 3.12 the parser does not say where they stand.
+def decorator_names(node: ast.AST) -> set[str]:
+    """The last names of the decorators of a function or a class."""
+    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
+    return {last_name(d.func if isinstance(d, ast.Call) else d) for d in decorators}
+
+
+# Names inside of f-strings: before Python 3.12 the parser does not say where they stand
 
 _QUOTES = ('"""', "'''", '"', "'")
 
@@ -175,7 +179,7 @@ def _expression(source: str, at: tuple[int, int], lines: list[str]) -> ast.expr:
 
 
 WORD = re.compile(r"[^\W\d]\w*")
-_MEND = "Mend the file first, or leave it out."
+_REPAIR_HINT = "Mend the file first, or leave it out."
 
 
 @dataclass(frozen=True, slots=True)
@@ -325,7 +329,7 @@ def _newer(text: str, error: SyntaxError) -> str:
 
 def _parsed(path: str, text: str) -> ast.Module:
     if "\r" in text or "\f" in text:
-        raise UnsupportedContent(f"{path}: its lines end in an unusual way.", hint=_MEND)
+        raise UnsupportedContent(f"{path}: its lines end in an unusual way.", hint=_REPAIR_HINT)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -339,9 +343,18 @@ def _parsed(path: str, text: str) -> ast.Module:
                 hint="Run toolcrib on that Python, or leave the file out.",
             ) from None
         raise UnsupportedContent(
-            f"{path}:{error.lineno or 1}: not valid Python: {error.msg}.", hint=_MEND
+            f"{path}:{error.lineno or 1}: not valid Python: {error.msg}.", hint=_REPAIR_HINT
         ) from None
     except (ValueError, RecursionError, MemoryError) as error:
         raise UnsupportedContent(
-            f"{path}: it cannot be parsed: {type(error).__name__}.", hint=_MEND
+            f"{path}: it cannot be parsed: {type(error).__name__}.", hint=_REPAIR_HINT
         ) from None
+
+
+def is_valid(path: str, text: str) -> bool:
+    """Whether a text is Python that this interpreter accepts."""
+    try:
+        _parsed(path, text)
+    except UnsupportedContent:
+        return False
+    return True

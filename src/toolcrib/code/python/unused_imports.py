@@ -1,4 +1,8 @@
-"""Imports that nothing uses."""
+"""Unused imports of Python.
+
+ruff's F401 is not used: it would remove imports that other files, doctests, fixtures, type
+comments, `eval` or the effects of loading need.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +10,11 @@ import ast
 import re
 from collections.abc import Iterator
 
+from toolcrib.code.operations import CleanupPlan, without_lines
+from toolcrib.code.project import Project
 from toolcrib.code.python.program import ModuleTarget, Program, PythonSymbol, exported
-from toolcrib.code.python.references import state_of
 from toolcrib.code.python.scopes import Occurrence, PythonFile, PythonScope
 from toolcrib.code.python.source import last_name
-from toolcrib.code.rewrite import Rewrite, RewriteSummary
 from toolcrib.files.content.faithful import Splice
 
 Import = ast.Import | ast.ImportFrom
@@ -18,19 +22,15 @@ _NOQA = re.compile(
     r"#\s*noqa\b(?!\s*:)|#\s*noqa\s*:[^#]*\bF401\b|unused-import|#\s*nopycln", re.IGNORECASE
 )
 _FALLBACK = ("ImportError", "ModuleNotFoundError", "Exception", "BaseException", "AttributeError")
-_RUNS = ("eval", "exec", "globals", "locals", "vars")
+_EVALUATING_CALLS = ("eval", "exec", "globals", "locals", "vars")
 
 
-def clean(rewrite: Rewrite, path: str) -> RewriteSummary | None:
-    """Plan to remove the unused imports of a file; None where there are none.
-
-    Raises:
-        UnsupportedContent: the file is not valid Python.
-    """
-    program = state_of(rewrite.project).program
+def plan_cleanup(project: Project, path: str) -> CleanupPlan:
+    """See `toolcrib.code.operations.remove_unused_imports`."""
+    program = Program(project)
     file = program.file(path)
     gone: dict[Import, list[ast.alias]] = {}
-    kept: list[str] = []
+    notes: list[str] = []
     if not path.endswith("__init__.py") and not _is_dynamic(file):
         for scope, occurrence in _imports(file):
             node = file.parents[occurrence.node]
@@ -41,22 +41,16 @@ def clean(rewrite: Rewrite, path: str) -> RewriteSummary | None:
                 continue
             why = _reason(program, file, scope, occurrence, node)
             if why:
-                kept.append(f"Kept on line {alias.lineno}: {occurrence.name}, {why}.")
+                notes.append(f"Kept on line {alias.lineno}: {occurrence.name}, {why}.")
             else:
                 gone.setdefault(node, []).append(alias)
     splices, names = _removed(file, gone)
-    if not splices:
-        return None
-    rewrite.replace(path, *splices)
-    what = "import" if len(names) == 1 else "imports"
-    shown = rewrite.project.display(path)
-    head = f"remove {len(names)} unused {what} from {shown}: {', '.join(names)}"
-    return RewriteSummary(head, {"removed": names}, tuple(kept))
+    return CleanupPlan(names, splices, notes)
 
 
 def _is_dynamic(file: PythonFile) -> bool:
     """Whether a file may use any of its names by text."""
-    return any(isinstance(c.func, ast.Name) for c in file.calls(*_RUNS))
+    return any(isinstance(c.func, ast.Name) for c in file.calls(*_EVALUATING_CALLS))
 
 
 def _imports(file: PythonFile) -> Iterator[tuple[PythonScope, Occurrence]]:
@@ -251,16 +245,15 @@ def _body_of(file: PythonFile, node: ast.stmt) -> list[ast.stmt] | None:
 def _statement(file: PythonFile, node: Import, instead: str) -> Splice:
     """Cut out a whole statement, with its lines where it has them for itself."""
     text, start, end = file.source.text, file.source.start(node), file.source.end(node)
-    line = text.rfind("\n", 0, start) + 1
-    stop = text.find("\n", end)
-    stop = len(text) if stop < 0 else stop
-    rest = text[end:stop].strip()
     if instead:
         return Splice(start, end, instead)
-    alone = not text[line:start].strip()
-    if alone and (not rest or rest.startswith("#")):
-        return Splice(line, min(stop + 1, len(text)), "")
-    if alone and rest.startswith(";"):
+    lines = without_lines(text, start, end, "#")
+    if lines is not None:
+        return lines
+    stop = text.find("\n", end)
+    stop = len(text) if stop < 0 else stop
+    alone = not text[text.rfind("\n", 0, start) + 1 : start].strip()
+    if alone and text[end:stop].strip().startswith(";"):
         after = text.index(";", end) + 1
         while after < stop and text[after] in " \t":
             after += 1
@@ -271,11 +264,11 @@ def _statement(file: PythonFile, node: Import, instead: str) -> Splice:
 def _without(file: PythonFile, node: Import, aliases: list[ast.alias]) -> list[Splice]:
     """Cut some names out of an import that keeps others."""
     source = file.source
-    kept = [a for a in node.names if a not in aliases]
+    notes = [a for a in node.names if a not in aliases]
     first, last = source.start(node.names[0]), source.end(node.names[-1])
     span = source.text[first:last]
     if "\n" not in span:
-        return [Splice(first, last, ", ".join(source.segment(a) for a in kept))]
+        return [Splice(first, last, ", ".join(source.segment(a) for a in notes))]
     if all(_own_line(file, a) for a in aliases):
         return [
             Splice(source.starts[a.lineno - 1], source.starts[a.end_lineno or a.lineno], "")
@@ -283,7 +276,7 @@ def _without(file: PythonFile, node: Import, aliases: list[ast.alias]) -> list[S
         ]
     if "#" in span:
         return []
-    return [Splice(first, last, ", ".join(source.segment(a) for a in kept))]
+    return [Splice(first, last, ", ".join(source.segment(a) for a in notes))]
 
 
 def _own_line(file: PythonFile, alias: ast.alias) -> bool:

@@ -1,1 +1,1 @@
-"""What a web page says: its main content as text and Markdown, and what it says of itself."""
+"""Reader of web pages: the main content as text and Markdown, and the metadata."""

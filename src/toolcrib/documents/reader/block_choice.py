@@ -49,7 +49,7 @@ def best_set(chances: list[float], words: list[int], *, known: float = 1.0) -> l
     return chosen
 
 
-def once(page: PageTables, chances: list[float]) -> list[float]:
+def without_repeats(page: PageTables, chances: list[float]) -> list[float]:
     """The same chances, but none for a text that the page has had before.
 
     What stands twice is there for two widths of screen, or for a slide show that goes round.
@@ -79,7 +79,7 @@ def _between(page: PageTables, chances: list[float], number: int) -> float:
     return min(chances[number - 1], chances[number + 1]) if len(parents) == 1 else 0.0
 
 
-def with_formulas(page: PageTables, chosen: list[bool]) -> list[bool]:
+def with_whole_formulas(page: PageTables, chosen: list[bool]) -> list[bool]:
     """The same choice, but of each formula all or nothing.
 
     A formula is many small blocks, none of which says anything alone: it is kept with its
@@ -200,7 +200,7 @@ def without_comments(page: PageTables, chosen: list[bool]) -> list[bool]:
 
 
 def _may_be_of_comments(name: str) -> bool:
-    """Whether a name holds one of the words at all, which is quick to tell."""
+    """Whether a name holds one of the words at all: a quick test."""
     low = name.lower()
     return "comment" in low or "respond" in low or "disqus_thread" in low
 

@@ -31,7 +31,7 @@ SIGNED = [
 """By number, which may be negative, its logarithm with its sign."""
 CLIPPED = [128 + max(-128, min(127, number)) for number in [*range(_REACH), *range(-_REACH, 0)]]
 """By number, which may be negative, itself within a byte."""
-SHARE = 250
+FULL_SHARE = 250
 """What stands for all of something."""
 ROOTS: list[int] = [round(255 * (number / 1000) ** 0.5) for number in range(1001)]
 """By thousandths, a chance as a byte, finer where chances are small."""
@@ -57,7 +57,7 @@ def bit_columns(low: bytes, count: int) -> list[bytes]:
 _BITS = [bytes(value >> bit & 1 for value in range(256)) for bit in range(8)]
 
 
-LONG = 12
+MIN_LONG_WORDS = 12
 """Words from which a block counts as running text."""
 _DIGITS = re.compile("[0-9]+")
 _NO_NAMES = (0, 0, 0)
@@ -89,7 +89,10 @@ def block_sums(words: list[int], tags: Sequence[str], linked: bytes, ends: bytes
         linked: of each block, the share of its text in links.
         ends: of each block, whether it ends like a sentence.
     """
-    running = [own >= LONG and share < SHARE // 2 for own, share in zip(words, linked, strict=True)]
+    running = [
+        own >= MIN_LONG_WORDS and share < FULL_SHARE // 2
+        for own, share in zip(words, linked, strict=True)
+    ]
     figures = (
         words,
         map(mul, words, linked),
@@ -110,19 +113,19 @@ def picker(places: Sequence[int]) -> Callable[[Any], tuple[Any, ...]]:
 class Chains:
     """For each element its names, path, repetition and group; for each block its ancestors.
 
-    All lists have one entry an element, unless said otherwise. What is said of elements
-    without blocks is of no use.
+    All lists have one entry an element, unless noted otherwise. Entries of elements without
+    blocks have no meaning.
 
     Attributes:
-        at: gives by block what a list says of its element.
+        at: gives by block the entry of its element in a list.
         above: by block, the parent of its element.
         starts, ends: the range of its blocks.
         names: log-odds of the element's own names: sum, least, greatest.
         inline: by block, the sum of the names of its first inline element.
-        path_sums, path_least, path_most, path_far: the same over all ancestors, and how far
+        path_sums, path_min, path_max, path_far: the same over all ancestors, and how far
             away the least is.
-        own, most, mean, level: siblings like it; the most along the path, with their words
-            and distance.
+        own, path_repeats, mean, level: siblings like it; the most along the path, with their
+            words and distance.
         keys, groups: elements of one kind by block, and [blocks, words, link words] of each.
         wider: the next element up that holds more blocks.
         top: the element that holds the running text.
@@ -163,8 +166,8 @@ class Chains:
 
     def _walk_paths(self) -> None:
         self.path_sums = sums = [0]
-        self.path_min = least = [0]
-        self.path_max = most = [0]
+        self.path_min = lows = [0]
+        self.path_max = highs = [0]
         self.path_far = far = [0]
         self.wider = wider = [0]
         sizes = list(map(sub, self.ends, self.starts))
@@ -172,15 +175,15 @@ class Chains:
             self.parents[1:], sizes[1:], self.names[1:], strict=True
         ):
             sums.append(sums[up] * 4 // 5 + total)
-            above = least[up]
+            above = lows[up]
             if above <= low:
-                least.append(above)
+                lows.append(above)
                 far.append(far[up] + 1)
             else:
-                least.append(low)
+                lows.append(low)
                 far.append(0)
-            above = most[up]
-            most.append(max(above, high))
+            above = highs[up]
+            highs.append(max(above, high))
             wider.append(wider[up] if size == sizes[up] else up)
 
     def _walk_repeats(self) -> None:
@@ -199,16 +202,16 @@ class Chains:
                 best = (number, mean)
         self.best_repeat = best
         self.own = own = [counts[pair] for pair in pairs]
-        self.path_repeats, self.mean, self.level = most, means, levels = [1], [0], [1]
+        self.path_repeats, self.mean, self.level = counted, means, levels = [1], [0], [1]
         for up, number, pair, tag in zip(
             self.parents[1:], own[1:], pairs[1:], self.tags[1:], strict=True
         ):
-            if number > 2 and number >= most[up] and tag != "p":
-                most.append(number)
+            if number > 2 and number >= counted[up] and tag != "p":
+                counted.append(number)
                 means.append(inside[pair] // number)
                 levels.append(0)
             else:
-                most.append(most[up])
+                counted.append(counted[up])
                 means.append(means[up])
                 levels.append(levels[up] + 1)
 
@@ -292,10 +295,10 @@ class Chains:
         dense = words * 8 // blocks
         return bytes((
             (sums.links[end] - sums.links[start]) // some,
-            (sums.long[end] - sums.long[start]) * SHARE // some,
+            (sums.long[end] - sums.long[start]) * FULL_SHARE // some,
             LOGS[dense] if dense < LIMIT else 255,
-            words * SHARE // self.total,
-            (sums.heads[end] - sums.heads[start]) * SHARE // blocks,
+            words * FULL_SHARE // self.total,
+            (sums.heads[end] - sums.heads[start]) * FULL_SHARE // blocks,
             CLIPPED[self.names[index][0]],
-            (sums.ends[end] - sums.ends[start]) * SHARE // blocks,
+            (sums.ends[end] - sums.ends[start]) * FULL_SHARE // blocks,
         ))  # fmt: skip

@@ -11,10 +11,10 @@ from typing import Any
 from toolcrib.documents.reader.block_choice import (
     best_set,
     drop_rest,
-    once,
     plain_text,
-    with_formulas,
+    with_whole_formulas,
     without_comments,
+    without_repeats,
 )
 from toolcrib.documents.reader.large_pages import (
     MAX_BLOCKS,
@@ -27,7 +27,7 @@ from toolcrib.documents.reader.large_pages import (
 from toolcrib.documents.reader.markdown.writer import (
     MarkdownHeading,
     PageLink,
-    Written,
+    PageMarkdown,
     may_hide,
     write,
 )
@@ -36,13 +36,13 @@ from toolcrib.documents.reader.scorer import Scorer
 from toolcrib.documents.reader.signals import (
     PAGE_TYPES,
     linked_text,
-    metas_of,
+    meta_values,
     page_signals,
     state_text,
     title_of,
 )
 from toolcrib.documents.reader.tree import MAX_ELEMENTS, PageTables, read_tree
-from toolcrib.files.content.encodings import decoded
+from toolcrib.files.content.kinds import decoded
 
 # Repairs of source that a parser of HTML would read otherwise than its writer meant.
 
@@ -68,7 +68,7 @@ _ENDS = {"<!--": "-->"}
 _MAX_OPENED = 2_000
 
 
-def repaired(source: str, marks: int) -> str:
+def repair_source(source: str, marks: int) -> str:
     """The source with XHTML and declarative shadow trees as HTML that says the same.
 
     Rows of line breaks in long pages become short: they are parsed one by one otherwise.
@@ -90,7 +90,7 @@ def repaired(source: str, marks: int) -> str:
     return source if source[:1] in ("", "<") else f"<body>{source}"
 
 
-def opened(source: str) -> str:
+def after_unclosed(source: str) -> str:
     """What follows the first element or comment that is never closed; empty if there is none.
 
     Browsers take all of that for a title, a script or a comment.
@@ -131,15 +131,15 @@ def _section(found: re.Match[str]) -> str:
 MAX_CHARS = 12_000_000
 """What is longer is cut before it is parsed."""
 MAX_REREAD_CHARS = 4_000_000
-"""Characters of a page too large to choose from that are kept, to be read again in need."""
+"""Characters up to which the source of a page too large to choose from stays for a second read."""
 MAX_EARLY_CHARS = 500_000
-"""Characters of such a page that are searched for what it says of itself."""
+"""Characters of such a page that are searched for its metadata."""
 _FEW_WORDS = 40
 """Words under which a page's data for scripts is looked at too."""
 _MANY_CHARS = 20_000
 """Characters of a text that are likely to have as many."""
 _SHORT_PAGE_WORDS = 25
-"""Words up to which a page is taken whole: nothing in it can be told apart."""
+"""Words up to which a page is taken whole: too few for a choice."""
 _FEW_MARKS = 300_000
 """Characters of a page up to which it cannot hold so many tags that they need care."""
 _LARGE = "The page is too large to choose from: this is all its text."
@@ -151,7 +151,7 @@ _DESCRIPTIONS = ("og:description", "description", "twitter:description")
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """What a page says.
+    """The content and the metadata of a page.
 
     Attributes:
         markdown: the main content as Markdown.
@@ -185,7 +185,7 @@ class Extraction:
 def extract(
     html: bytes | str, url: str | None = None, content_type: str | None = None
 ) -> Extraction:
-    """The main content of an HTML page, and what the page says of itself.
+    """The main content of an HTML page, and its metadata.
 
     Text that a reader of the page would not see is left out, and `warnings` says so. A page
     in which no main content is found gives all its visible text.
@@ -195,7 +195,9 @@ def extract(
         url: where it came from: helps to judge, and makes links absolute.
         content_type: the Content-Type header, for its charset.
     """
-    reading = read(html if isinstance(html, str) else decode(html, content_type or ""), url or "")
+    reading = choose_content(
+        html if isinstance(html, str) else decode_page(html, content_type or ""), url or ""
+    )
     written = reading.write()
     return _assembled(reading, written)
 
@@ -229,12 +231,12 @@ class ChosenPage:
     data: str
     place: str
     warnings: list[str]
-    bulk: Written | None = None
+    bulk: PageMarkdown | None = None
     narrowed: bool = False
 
     @property
     def full_text(self) -> str:
-        """The text, with what the page's data tell."""
+        """The text, with the content of the page's data."""
         return _with_data(self.text, self)
 
     def choose(self, chosen: list[bool]) -> None:
@@ -246,16 +248,16 @@ class ChosenPage:
     def narrow(self) -> None:
         """Take out of the tree what was not chosen; `write` begins with it."""
         if self.chosen and not self.narrowed:
-            drop_rest(self.page, with_formulas(self.page, self.chosen))
+            drop_rest(self.page, with_whole_formulas(self.page, self.chosen))
         self.narrowed = True
 
-    def write(self, *, pictures: bool = True) -> Written:
+    def write(self, *, pictures: bool = True) -> PageMarkdown:
         """The content as Markdown; the tree holds nothing else after.
 
         Args:
             pictures: with their addresses; else only their alternative texts.
         """
-        written = self.bulk or Written(self.text, (), (), ())
+        written = self.bulk or PageMarkdown(self.text, (), (), ())
         if self.chosen:
             base = self.document.base_url(self.url)
             self.narrow()
@@ -266,7 +268,7 @@ class ChosenPage:
         return replace(written, markdown=markdown, outline=written.outline if unchanged else ())
 
 
-def read(source: str, url: str = "", *, excerpt: bool = True) -> ChosenPage:
+def choose_content(source: str, url: str = "", *, excerpt: bool = True) -> ChosenPage:
     """A page parsed and its main content chosen, for callers that also want the rest.
 
     Args:
@@ -279,7 +281,7 @@ def read(source: str, url: str = "", *, excerpt: bool = True) -> ChosenPage:
         warnings.append(f"The page is cut after {MAX_CHARS:,} characters.")
         source = source[:MAX_CHARS]
     marks = source.count("<") if len(source) > _FEW_MARKS else 0
-    source = repaired(source, marks)
+    source = repair_source(source, marks)
     if is_long(source, marks):
         pieces = Pieces(source)
         document = next(iter(pieces))[1]
@@ -299,11 +301,11 @@ def _read_whole(
 
     document = document or parse(source, positions=False)
     root = document.find("body") or document.root
-    # The walk gives shorter ones up by itself, and what they say of themselves is soon read.
+    # The walk gives shorter ones up by itself, and their metadata is soon read.
     large = len(source) > MAX_EARLY_CHARS and is_bulk(source, document)
     early = source[:MAX_EARLY_CHARS] if large else ""
     source_tree = parse(early, positions=False) if early else document
-    meta, metas, linked = _page_facts(source_tree, url, excerpt=excerpt)
+    meta, metas, linked = _page_facts(source_tree, excerpt=excerpt)
     page = _no_page() if root is None or large else read_tree(root)
     page_type, chosen, text, hidden, bulk = "", [], "", 0, None
     if root is not None and (not page.whole or len(page.blocks) > MAX_BLOCKS):
@@ -337,7 +339,7 @@ def _read_whole(
 
 def _read_pieces(pieces: Pieces, first: Any, url: str, warnings: list[str]) -> ChosenPage | None:
     """A very long page piece by piece; nothing where it is short in the end, or has few words."""
-    meta, base = read_meta(first, url), first.base_url(url)
+    meta, base = read_meta(first), first.base_url(url)
     parts = chain([("", first)], pieces)
     bulk, text, hidden = write_bulk(parts, base, near=False, hides=pieces.may_hide)
     if pieces.elements <= MAX_ELEMENTS and len(text) <= MAX_TEXT:
@@ -352,7 +354,7 @@ def _hidden(words: int) -> str:
     return f"{words:,} words that the page hides are left out."
 
 
-def decode(data: bytes, content_type: str) -> str:
+def decode_page(data: bytes, content_type: str) -> str:
     """The text of a page; the charset of the header counts unless the bytes contradict it."""
     _, _, charset = content_type.lower().partition("charset=")
     charset = charset.partition(";")[0].strip(" \"'")
@@ -364,12 +366,10 @@ def _no_page() -> PageTables:
     return PageTables([], [], [], whole=False)
 
 
-def _page_facts(
-    document: Any, url: str, *, excerpt: bool
-) -> tuple[PageMetadata, dict[str, str], Any]:
-    """What a page says of itself: read, and as its `meta` elements and JSON-LD have it."""
-    meta = read_meta(document, url, excerpt=excerpt)
-    return meta, metas_of(document), _linked(document)
+def _page_facts(document: Any, *, excerpt: bool) -> tuple[PageMetadata, dict[str, str], Any]:
+    """The metadata of a page, its `meta` elements and its JSON-LD."""
+    meta = read_meta(document, excerpt=excerpt)
+    return meta, meta_values(document), _linked(document)
 
 
 def _linked(document: Any) -> Any:
@@ -381,14 +381,14 @@ def _linked(document: Any) -> Any:
 
 def _chosen(page: PageTables, chances: list[float]) -> list[bool]:
     words = [block.words for block in page.blocks]
-    chosen = best_set(once(page, chances), words)
+    chosen = best_set(without_repeats(page, chances), words)
     if sum(words) <= _SHORT_PAGE_WORDS or not any(chosen) or _is_monotonous(page):
         return [True] * len(words)
     return chosen
 
 
 def _is_monotonous(page: PageTables) -> bool:
-    """Whether a page says the same few things again and again, so that no part stands out."""
+    """Whether a page repeats a few texts again and again, so that no part stands out."""
     blocks = page.blocks
     return len(blocks) > _MANY_BLOCKS and len({block.text for block in blocks}) <= _FEW_TEXTS
 
@@ -401,7 +401,7 @@ def _everything(document: Any, source: str) -> str:
     frames = None if text else document.find("noframes")
     if frames is not None:
         text = str(parse(frames.text, positions=False).to_text()).strip()
-    if not text and (rest := opened(source)):
+    if not text and (rest := after_unclosed(source)):
         text = str(parse(rest, positions=False).to_text()).strip()
     return text
 
@@ -425,13 +425,13 @@ def _from_data(document: Any, linked: Any, metas: dict[str, str], text: str) -> 
 
 
 def _with_data(text: str, reading: ChosenPage) -> str:
-    """What the page shows, followed by what its data tell, unless that holds it already."""
+    """The visible text, followed by that of the page's data unless they hold it already."""
     if not reading.data or not reading.text or reading.text in reading.data:
         return reading.data or text
     return f"{text}\n\n{reading.data}"
 
 
-def _assembled(reading: ChosenPage, written: Written) -> Extraction:
+def _assembled(reading: ChosenPage, written: PageMarkdown) -> Extraction:
     meta = reading.meta
     return Extraction(
         markdown=written.markdown,

@@ -11,10 +11,10 @@ from typing import TypeVar
 
 from toolcrib.documents.reader.chains import (
     CLIPPED,
+    FULL_SHARE,
     LIMIT,
     LOGS,
     ROOTS,
-    SHARE,
     Chains,
     bit_columns,
     block_sums,
@@ -92,7 +92,7 @@ def text_columns(blocks: list[Block], words: list[int], lexicon: Lexicon) -> lis
         bytes([LOGS[own] if own < LIMIT else 255 for own in words]),
         bytes([LOGS[size] if size < LIMIT else 255 for size in sizes]),
         bytes([
-            (linked * SHARE // size if linked < size else SHARE) if linked else 0
+            (linked * FULL_SHARE // size if linked < size else FULL_SHARE) if linked else 0
             for linked, size in zip([block.link_chars for block in blocks], sizes, strict=True)
         ]),
         bytes([text.endswith(_ENDS) for text in texts]),
@@ -108,7 +108,7 @@ def text_columns(blocks: list[Block], words: list[int], lexicon: Lexicon) -> lis
     ]  # fmt: skip
 
 
-class Sheet:
+class PageFeatures:
     """All columns of one page, and the page's own row."""
 
     def __init__(self, page: PageTables, title: str, lexicon: Lexicon) -> None:
@@ -177,8 +177,8 @@ class Sheet:
         top = self.page.elements[chains.top]
         inside = top.end - top.start
         return [
-            bytes([number * SHARE // total for number in range(total)]),
-            bytes([before * SHARE // words_total for before in words[:-1]]),
+            bytes([number * FULL_SHARE // total for number in range(total)]),
+            bytes([before * FULL_SHARE // words_total for before in words[:-1]]),
             bytes([signed_code(number) for number in range(-first_h1, total - first_h1)]),
             bytes(fits),
             bytes([signed_code(number) for number in range(-title_at, total - title_at)]),
@@ -222,7 +222,7 @@ class Sheet:
             words[1:] + b"\x00",
             b"\x00" + levels[:-1],
             levels[1:] + b"\x00",
-            bytes([LOGS[one] if one < LIMIT else 255 for one in around(sums.long, 10)]),
+            bytes([LOGS[one] if one < LIMIT else 255 for one in window_sums(sums.long, 10)]),
             bytes(_means(sums.links, sums.words, 3)),
             bytes(_means(sums.links, sums.words, 10)),
             _clipped(_means(paths, ones, 5)),
@@ -265,7 +265,7 @@ class Sheet:
         return [
             log(1 + count),
             log(1 + words),
-            sums.links[-1] / (SHARE * words),
+            sums.links[-1] / (FULL_SHARE * words),
             sums.long[-1] / words,
             by_level[_PARAGRAPH] / words,
             by_level[_ITEM] / words,
@@ -299,7 +299,7 @@ def strided(rows: bytes, width: int) -> list[bytes]:
     return [rows[column::width] for column in range(width)]
 
 
-def around(totals: list[_Number], reach: int) -> Iterator[_Number]:
+def window_sums(totals: list[_Number], reach: int) -> Iterator[_Number]:
     """By block, how much of a running total comes from those within reach of it."""
     count = len(totals) - 1
     low = totals[:1] * reach + totals[:count]
@@ -308,8 +308,8 @@ def around(totals: list[_Number], reach: int) -> Iterator[_Number]:
 
 
 def _means(totals: list[int], words: list[int], reach: int) -> list[int]:
-    own = [size or 1 for size in around(words, reach)]
-    return list(map(floordiv, around(totals, reach), own))
+    own = [size or 1 for size in window_sums(words, reach)]
+    return list(map(floordiv, window_sums(totals, reach), own))
 
 
 # The second pass scores each block beside the first pass's chances of the blocks around it.
@@ -336,7 +336,7 @@ def second_columns(
     sizes = [block.words for block in page.blocks]
     weights = list(map(mul, chances, sizes))
     hits = list(accumulate(weights, initial=0.0))
-    rows = b"".join(_beyond(chains, hits))
+    rows = b"".join(_ancestor_columns(chains, hits))
     top = page.elements[chains.top]
     shared = [
         hits[-1] / max(1, words[-1]),
@@ -345,33 +345,33 @@ def second_columns(
         _mean(hits, words, top.start, top.end),
         sum(chances) / len(chances),
     ]
-    columns = _near(chances, hits, words) + strided(rows, 9)
+    columns = _neighbour_columns(chances, hits, words) + strided(rows, 9)
     alike = [_ratios(keys, weights, sizes) for keys in (chains.keys, chains.above)]
     return columns + alike, shared
 
 
-def _near(chances: list[float], hits: list[float], words: list[int]) -> list[bytes]:
+def _neighbour_columns(chances: list[float], hits: list[float], words: list[int]) -> list[bytes]:
     """What was thought of a block and of those before and after it."""
     count = len(chances)
     own = bytes([ROOTS[int(1000 * chance)] for chance in chances])
     ranks = bytearray(count)
     for place, number in enumerate(sorted(range(count), key=chances.__getitem__)):
-        ranks[number] = place * SHARE // count
+        ranks[number] = place * FULL_SHARE // count
     windows = [
         bytes([
             ROOTS[int(1000 * hit / size)]
-            for hit, size in zip(around(hits, reach), around(words, reach), strict=True)
+            for hit, size in zip(window_sums(hits, reach), window_sums(words, reach), strict=True)
         ])
         for reach in (2, 5, 15)
     ]  # fmt: skip
-    share = SHARE / max(hits[-1], 1e-6)
+    share = FULL_SHARE / max(hits[-1], 1e-6)
     before = bytes([int(one * share) for one in hits])
     back = [(b"\x00" * step + own)[:count] for step in (3, 2, 1)]
     on = [(own + b"\x00" * step)[step:] for step in (1, 2, 3)]
     return [own, *back, *on, bytes(ranks), *windows, before[:-1], before[1:]]
 
 
-def _beyond(chains: Chains, hits: list[float]) -> list[bytes]:
+def _ancestor_columns(chains: Chains, hits: list[float]) -> list[bytes]:
     """By block, of the next four wider and wider elements: means, shares, the best product."""
     wider, words = chains.wider, chains.sums.words
     expected = max(hits[-1], 1e-6)

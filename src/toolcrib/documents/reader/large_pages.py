@@ -15,7 +15,7 @@ from toolcrib.documents.reader.markdown.inline import make_absolute
 from toolcrib.documents.reader.markdown.writer import (
     MAX_LISTED,
     PageLink,
-    Written,
+    PageMarkdown,
     drop_hidden,
     drop_unseen,
     headings_of,
@@ -38,13 +38,13 @@ MIN_MARKS = 60_000
 """So are pages with fewer `<`, unless much of them is long texts."""
 MANY_MARKS = 1_500_000
 """`<` from which on a page is read in pieces though it is shorter: each takes much memory."""
-LONG = 500_000
+MIN_LONG_TEXT_CHARS = 500_000
 """Characters without a `<` that are such a text, if no tag or script is around them."""
-ENOUGH = 100_000
+MAX_COUNTED_ELEMENTS = 100_000
 """Elements after which no more are counted."""
-FIRST = 500_000
-"""Characters of the first piece, which tells what the page says of itself."""
-OTHERS = 1_000_000
+FIRST_PIECE_CHARS = 500_000
+"""Characters of the first piece, which holds the metadata."""
+PIECE_CHARS = 1_000_000
 _SEARCHED = 20_000
 _BLOCK = re.compile(
     r"<(?:p|div|li|h[1-6]|ul|ol|dl|dt|article|section|blockquote|hr|pre)[\s>]", re.IGNORECASE
@@ -60,9 +60,9 @@ _NO_TEXT = re.compile(
     re.IGNORECASE,
 )
 _MAX_TAG = 5_000
-_LOOKED_AT = 30
-"""Characters after a cut that say how the next piece follows: more than the tags above have."""
-CODE = "```"
+_AHEAD_CHARS = 30
+"""Characters after a cut that decide how the next piece follows: more than the tags above have."""
+CODE_JOINT = "```"
 """What stands between two pieces of one listing."""
 _MARK = "\ue000 end of a piece \ue001"
 _ENDED = f"(//comment()[. = '{_MARK}'])[last()]"
@@ -96,7 +96,7 @@ class Pieces:
 
     @property
     def elements(self) -> int:
-        """How many elements the trees so far had, or more than `ENOUGH`."""
+        """How many elements the trees so far had, or more than `MAX_COUNTED_ELEMENTS`."""
         return self._counted
 
     @property
@@ -110,7 +110,7 @@ class Pieces:
         return self._place >= len(self._source)
 
     def __iter__(self) -> Iterator[tuple[str, Document | None]]:
-        """What stands between a tree and the one before it (white space, or `CODE`), and the tree.
+        """Each tree, with what is between it and the one before: white space or `CODE_JOINT`.
 
         There is no tree where it would be the same as the one before. Each must be let go before
         the next is asked for.
@@ -118,7 +118,7 @@ class Pieces:
         while not self.ended:
             joint = self._joint
             document = self._next()
-            if document is not None and self._counted <= ENOUGH:
+            if document is not None and self._counted <= MAX_COUNTED_ELEMENTS:
                 self._last = int(document.xpath("count(//*)"))  # type: ignore[arg-type]
             self._counted += self._last
             yield joint, document
@@ -127,11 +127,11 @@ class Pieces:
     def _next(self) -> Document | None:
         from turbohtml import parse
 
-        size = OTHERS if self._place else FIRST
+        size = PIECE_CHARS if self._place else FIRST_PIECE_CHARS
         cut = self._cut(self._place + size)
         if cut:
             head = f"{self._opened}{self._source[self._place : cut]}<!--{_MARK}-->"
-            ahead = self._source[cut : cut + _LOOKED_AT]
+            ahead = self._source[cut : cut + _AHEAD_CHARS]
             if head == self._head and ahead == self._ahead:
                 # What is open after it and how the next one follows is the same too.
                 self._place = cut
@@ -149,7 +149,7 @@ class Pieces:
     def _cut(self, wanted: int) -> int:
         """A place to cut after another; 0 where little or nothing would follow it."""
         source = self._source
-        if len(source) - wanted < OTHERS // 2:
+        if len(source) - wanted < PIECE_CHARS // 2:
             return 0
         end = wanted + _SEARCHED
         if found := _BLOCK.search(source, wanted, end):
@@ -180,7 +180,7 @@ class Pieces:
                 return False
             chain.append(above)
         if self._is_text(cut):
-            self._joint = CODE if "pre" in [one.tag for one in chain] else self._gap(cut)
+            self._joint = CODE_JOINT if "pre" in [one.tag for one in chain] else self._gap(cut)
         else:
             block = _BLOCK.match(self._source, cut) is not None
             while block and chain and chain[0].tag in _ENTRIES:
@@ -207,12 +207,12 @@ def is_long(source: str, marks: int) -> bool:
 
 
 def has_long_text(source: str) -> bool:
-    """Whether texts of more than `LONG` characters make much of a page."""
+    """Whether texts of more than `MIN_LONG_TEXT_CHARS` characters make much of a page."""
     total, start = 0, source.find("<")
     while start >= 0 and total <= MIN_CHARS:
         end = source.find("<", start + 1)
         end = end if end >= 0 else len(source)
-        if end - start > LONG and ">" in source[start : start + _MAX_TAG]:
+        if end - start > MIN_LONG_TEXT_CHARS and ">" in source[start : start + _MAX_TAG]:
             total += 0 if _NO_TEXT.match(source, start) else end - start
         start = end if end < len(source) else -1
     return total > MIN_CHARS
@@ -270,7 +270,7 @@ def write_bulk(
     *,
     near: bool = True,
     hides: bool = True,
-) -> tuple[Written, str, int]:
+) -> tuple[PageMarkdown, str, int]:
     """All of a page as Markdown and as text, and how many hidden words were left out.
 
     The trees are changed.
@@ -310,15 +310,19 @@ def write_bulk(
     del part
     markdown, text = _joined(pieces), _joined(texts)
     listed = [tuple(known.values())[:MAX_LISTED] for known in (links, images)]
-    return Written(markdown, headings_of(markdown), *listed), text, hidden
+    return PageMarkdown(markdown, headings_of(markdown), *listed), text, hidden
 
 
 def _add(pieces: list[str], joint: str, markdown: str) -> None:
     """Put the Markdown of one more tree after what stands between it and the one before."""
-    if joint == CODE:
+    if joint == CODE_JOINT:
         joint = "\n\n"
         fence = markdown[: markdown.find("\n")]
-        if len(fence) >= len(CODE) and not fence.strip("`") and pieces[-1].endswith(f"\n{fence}"):
+        if (
+            len(fence) >= len(CODE_JOINT)
+            and not fence.strip("`")
+            and pieces[-1].endswith(f"\n{fence}")
+        ):
             # One block of code goes on.
             pieces[-1] = pieces[-1][: -len(fence) - 1]
             joint, markdown = "", markdown[len(fence) :]
@@ -326,7 +330,7 @@ def _add(pieces: list[str], joint: str, markdown: str) -> None:
 
 
 def _joint_of_text(joint: str) -> str:
-    return "\n" if joint == CODE else joint
+    return "\n" if joint == CODE_JOINT else joint
 
 
 def _joined(pieces: list[str]) -> str:

@@ -1,4 +1,4 @@
-"""What words in class names and in short texts say about a block, learned from pages."""
+"""Learned log-odds of main content for words of class names and of short texts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""JSON-LD: the article that a page describes to machines, and all else it says there.
+"""Sources of a page's metadata: JSON-LD, meta elements, and where on the page an element is.
 
 Reader modes believe the first script that holds an article of schema.org; `article` is that.
 `things` are the objects of all scripts, mended where they are broken, for what nothing else
@@ -35,12 +35,12 @@ _PLAIN = re.compile(r"[\t\n -~\u00a1-\u00ac\u00ae-\u02ff\u2010-\u2015\u2018-\u20
 _TAG = re.compile(r"</?[A-Za-z][^<>]{0,300}>|<!--.{0,300}?-->", re.DOTALL)
 
 
-def line(text: str, limit: int) -> str:
+def clean_line(text: str, limit: int) -> str:
     """The text on one line, without what cannot be seen, at most `limit` characters."""
-    short = text[: 4 * limit]
-    if not _PLAIN.fullmatch(short):
-        short = clean(short).text
-    return " ".join(short.split())[:limit].rstrip()
+    head = text[: 4 * limit]
+    if not _PLAIN.fullmatch(head):
+        head = clean(head).text
+    return " ".join(head.split())[:limit].rstrip()
 
 
 def unescaped(text: str) -> str:
@@ -50,9 +50,9 @@ def unescaped(text: str) -> str:
     return _ENTITY.sub(lambda found: html.unescape(found.group()), text)
 
 
-def phrase(text: str, limit: int) -> str:
+def clean_value(text: str, limit: int) -> str:
     """A value that a page gives, as a line of text: pages escape some of them twice."""
-    return line(unescaped(text[: 8 * limit]), limit)
+    return clean_line(unescaped(text[: 8 * limit]), limit)
 
 
 def shortened(text: str, limit: int) -> str:
@@ -60,7 +60,7 @@ def shortened(text: str, limit: int) -> str:
     text = unescaped(text[: 8 * limit])
     if "<" in text:
         text = _TAG.sub("", text)
-    text = line(unescaped(text), 2 * limit)
+    text = clean_line(unescaped(text), 2 * limit)
     if len(text) <= limit:
         return text
     head = text[: limit - 1]
@@ -114,7 +114,7 @@ _OWN_TAGS = frozenset({"main", "article", "head"})
 _FOREIGN_TAGS = frozenset({"aside", "footer", "nav", "dialog", "form"})
 _SILENT = frozenset({"script", "style", "noscript", "template", "head", "svg"})
 _MAX_NAMES = 150
-"""A longer class attribute is a list of styles; words in it say nothing of the place."""
+"""A longer class attribute is a list of styles, whose words do not name the place."""
 _INVISIBLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden")
 
 
@@ -135,7 +135,7 @@ def is_hidden(node: Element) -> bool:
 
 
 class ElementPlaces:
-    """What is known about the places of a page's elements, each looked at once."""
+    """Whether elements are in parts that reader modes drop, or foreign to the page; cached."""
 
     def __init__(self) -> None:
         self._dropped: dict[Any, bool] = {}
@@ -289,7 +289,7 @@ def _known_name(name: str) -> str:
 Thing = dict[str, Any]
 
 MAX_SCRIPTS = 30
-MAX_JSON = 500_000
+MAX_JSON_CHARS = 500_000
 """Characters of JSON-LD that are read, all scripts together."""
 MAX_THINGS = 2_000
 """Objects that are looked at."""
@@ -314,23 +314,23 @@ _FLAT = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class LinkedData:
-    """What the scripts say; `article` is empty where none of them holds a plain article."""
+    """Objects of the JSON-LD; `article` is empty where no script holds a plain article."""
 
     article: Thing = field(default_factory=dict)
     things: list[Thing] = field(default_factory=list)
 
     def first(self, *names: str) -> Thing:
-        """The thing that has one of these properties: the page's rather than a part's."""
+        """The object that has one of these properties: the page's rather than a part's."""
         having = [thing for thing in self.things if any(thing.get(name) for name in names)]
-        main = (thing for thing in having if _MAIN.search(kind_of(thing).lower()))
+        main = (thing for thing in having if _MAIN.search(type_of(thing).lower()))
         return next(main, having[0] if having else {})
 
     def text(self, name: str) -> str:
-        """A property of the thing that has it."""
+        """A property of the object that has it."""
         return text_in(self.first(name).get(name))
 
     def names(self, name: str) -> str:
-        """The names of the persons or organisations that a property of the page tells."""
+        """The names of the persons or organisations in a property of the page."""
         return self.name_in(self.first(name).get(name))
 
     def name_in(self, value: Any) -> str:
@@ -348,7 +348,7 @@ def read_linked(tree: Tree) -> LinkedData:
     """The JSON-LD of a page; must be called before its scripts are removed from the tree."""
     article: Thing = {}
     things: list[Thing] = []
-    left = MAX_JSON
+    left = MAX_JSON_CHARS
     scripts = tree.select('script[type="application/ld+json" i]')
     for script in scripts[:MAX_SCRIPTS]:
         source = script.text
@@ -365,8 +365,8 @@ def read_linked(tree: Tree) -> LinkedData:
     return LinkedData(article, things)
 
 
-def kind_of(thing: Thing) -> str:
-    """The type, or types, of a thing."""
+def type_of(thing: Thing) -> str:
+    """The type, or types, of an object."""
     return str(thing.get("@type", ""))[:200]
 
 
@@ -398,7 +398,7 @@ def _article(value: Any) -> Thing:
 
 
 def _first_article(values: list[Any]) -> Thing:
-    """The first article of a list; one thing with several types before it ends the search."""
+    """The first article of a list; an object with several types before it ends the search."""
     for value in values[:MAX_THINGS]:
         kind = value.get("@type") if isinstance(value, dict) else None
         if kind and not isinstance(kind, str):

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urljoin, urlsplit
 
 from toolcrib.documents.reader.metadata_sources import (
     ElementPlaces,
     LinkedData,
     MetaElements,
+    clean_line,
+    clean_value,
     is_hidden,
-    line,
     name_of,
-    phrase,
     read_linked,
     read_metas,
     shortened,
-    text_in,
     text_of,
 )
 
@@ -52,7 +50,7 @@ def whole_title(tree: Tree) -> str:
 
     for element in tree.find_all("title")[:20]:
         if element.namespace is Namespace.HTML:
-            return line(element.text, MAX_TITLE)
+            return clean_line(element.text, MAX_TITLE)
     return ""
 
 
@@ -109,14 +107,14 @@ def _has_heading(tree: Tree, title: str) -> bool:
 def _only_heading(tree: Tree) -> str:
     """The main heading of a page that has one."""
     headings = tree.find_all("h1")[:2]
-    return line(text_of(headings[0], 2 * MAX_TITLE), MAX_TITLE) if len(headings) == 1 else ""
+    return clean_line(text_of(headings[0], 2 * MAX_TITLE), MAX_TITLE) if len(headings) == 1 else ""
 
 
 # The byline as the page shows it: the first short text that is marked as the author's.
 
 MAX_BYLINE = 300
 _MAX_TEXT = 99
-"""Characters of a shown byline, white space inside it included."""
+"""Characters of a visible byline, white space inside it included."""
 _MAX_READ = 1_200
 """Characters of a marked element that are read: much of them may be white space."""
 _MAX_CANDIDATES = 150
@@ -142,13 +140,13 @@ _USER = ".username,.bigusername,.PostUser-name"
 
 def author_name(text: str) -> str:
     """The text as a name, or nothing if it is an address or what a template left."""
-    name = phrase(text, MAX_BYLINE).strip(" ,;")
+    name = clean_value(text, MAX_BYLINE).strip(" ,;")
     if _ADDRESS.match(name) or _NOBODY.fullmatch(name) or _LABEL.fullmatch(name):
         return ""
     return name
 
 
-def candidates(tree: Tree) -> list[Element]:
+def byline_candidates(tree: Tree) -> list[Element]:
     """The elements that are marked as a byline, in the order of the page."""
     return tree.select(_MARKED)[:_MAX_CANDIDATES]
 
@@ -160,7 +158,7 @@ def visible_byline(marked: list[Element], places: ElementPlaces) -> str:
             continue
         text = text_of(element, _MAX_READ).strip()
         if 0 < len(text) <= _MAX_TEXT and places.is_visible(element):
-            name = line(_inner_name(element) or text, MAX_BYLINE)
+            name = clean_line(_inner_name(element) or text, MAX_BYLINE)
             if not _LABEL.fullmatch(name):
                 return name
     return ""
@@ -169,7 +167,7 @@ def visible_byline(marked: list[Element], places: ElementPlaces) -> str:
 def likely_byline(marked: list[Element], places: ElementPlaces) -> str:
     """A byline in a page's header and the like, where reader modes do not look."""
     for element in marked:
-        text = line(text_of(element, _MAX_READ) or element.attr("content") or "", MAX_BYLINE)
+        text = clean_line(text_of(element, _MAX_READ) or element.attr("content") or "", MAX_BYLINE)
         if 0 < len(text) <= _MAX_TEXT and not _YEAR.search(text) and places.is_own(element):
             name = author_name(_inner_name(element) or text)
             if name:
@@ -178,7 +176,7 @@ def likely_byline(marked: list[Element], places: ElementPlaces) -> str:
 
 
 def user_byline(tree: Tree, places: ElementPlaces) -> str:
-    """The name of the first user that is shown, as forums mark them."""
+    """The name of the first visible user, as forums mark them."""
     users = (user for user in tree.select(_USER)[:_MAX_CANDIDATES] if places.is_own(user))
     return next(filter(None, (author_name(text_of(user, _MAX_TEXT)) for user in users)), "")
 
@@ -192,7 +190,7 @@ def _is_marked(element: Element) -> bool:
 
 
 def _inner_name(element: Element) -> str:
-    """The name inside a byline, if its microdata tell which part that is."""
+    """The name inside a byline, if microdata mark that part."""
     for part in islice(element.select("[itemprop*=name]"), 1):
         return text_of(part, MAX_BYLINE) or part.attr("content") or ""
     return ""
@@ -216,7 +214,7 @@ _UPDATED = re.compile(r"updated|modified")
 
 
 class Dates:
-    """The dates of one page; what is dear to find is looked for only when asked."""
+    """The dates of one page; costly searches are made only where needed."""
 
     def __init__(
         self, tree: Tree, metas: MetaElements, linked: LinkedData, places: ElementPlaces
@@ -229,22 +227,19 @@ class Dates:
 
     def published(self) -> str:
         """From the Open Graph, microdata, JSON-LD, other metas, or the first `time` shown."""
-        return (
-            _date(self._metas.get("article:published_time"))
-            or self._item("datePublished")
-            or self._linked_date("datePublished")
-            or _first(self._metas.get(name) for name in _PUBLISHED)
-            or self._time(updated=False)
-        )
+        return self._find("article:published_time", "datePublished", _PUBLISHED, updated=False)
 
     def modified(self) -> str:
         """From the Open Graph, microdata, JSON-LD, other metas, or a `time` that says so."""
+        return self._find("article:modified_time", "dateModified", _MODIFIED, updated=True)
+
+    def _find(self, first: str, item: str, others: Sequence[str], *, updated: bool) -> str:
         return (
-            _date(self._metas.get("article:modified_time"))
-            or self._item("dateModified")
-            or self._linked_date("dateModified")
-            or _first(self._metas.get(name) for name in _MODIFIED)
-            or self._time(updated=True)
+            _date(self._metas.get(first))
+            or self._item(item)
+            or self._linked_date(item)
+            or next(filter(None, (_date(self._metas.get(name)) for name in others)), "")
+            or self._time(updated=updated)
         )
 
     def _linked_date(self, name: str) -> str:
@@ -269,18 +264,14 @@ class Dates:
             value = element.attr("datetime") or ""
             says = bool(_UPDATED.search(name_of(element)))
             if says is updated and _DATED.search(value) and self._places.is_own(element):
-                return line(value, MAX_DATE)
+                return clean_line(value, MAX_DATE)
         return ""
-
-
-def _first(texts: Iterable[str]) -> str:
-    return next(filter(None, map(_date, texts)), "")
 
 
 def _date(text: str) -> str:
     """The text if it can be a date."""
-    short = line(text, MAX_DATE)
-    return short if any(character.isdigit() for character in short) else ""
+    date = clean_line(text, MAX_DATE)
+    return date if any(character.isdigit() for character in date) else ""
 
 
 _TAG = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8}){0,4}")
@@ -307,7 +298,7 @@ _TWO_LETTERS = {
 
 
 def language_of(tree: Tree, metas: MetaElements) -> str:
-    """A language tag such as "de-CH", or empty where neither the page nor its text tells."""
+    """A language tag such as "de-CH", or empty where neither the page nor its text shows it."""
     root = tree.root
     declared = [metas.get("content-language", "og:locale", "dc.language", "language")]
     if root is not None:
@@ -381,7 +372,7 @@ def lead_of(tree: Tree, places: ElementPlaces) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Paragraph:
-    """A paragraph that is shown: what it counts, and the elements around it, inner first."""
+    """A visible paragraph: its weight, and the elements around it, inner first."""
 
     element: Element
     size: int
@@ -428,7 +419,7 @@ def _nearest(paragraphs: list[_Paragraph]) -> Any:
 
 
 def _main_part(paragraphs: list[_Paragraph], nearest: Any) -> Any:
-    """The first element around `nearest` that holds most of what the page has to say.
+    """The first element around `nearest` that holds most of the page's weight.
 
     The paragraphs of long texts are in several sections.
     """
@@ -453,21 +444,20 @@ def _start(element: Element) -> float:
 
 
 def _text(paragraph: _Paragraph) -> str:
-    return line(text_of(paragraph.element, 2 * MAX_LEAD), MAX_LEAD)
+    return clean_line(text_of(paragraph.element, 2 * MAX_LEAD), MAX_LEAD)
 
 
 MAX_DESCRIPTION = 500
+_VENDORS = ("dc:", "dcterm:", "og:", "weibo:article:", "weibo:webpage:", "", "twitter:")
+"""Before the names of metas, in the order in which reader modes believe them."""
 MAX_SITE_NAME = 120
-MAX_ADDRESS = 2_000
 _ALIKE = 0.75
-_MAX_LINKS = 500
-_WEB = ("https://", "http://")
 _WORD = re.compile(r"\w+", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
 class PageMetadata:
-    """What a page says of itself; empty where it does not, each on one line.
+    """The metadata of a page; empty where there is none, each on one line.
 
     Attributes:
         title: of this page, without the site's name where that can be told apart.
@@ -478,7 +468,6 @@ class PageMetadata:
         language: a tag such as "de-CH".
         type: the Open Graph type ("article").
         description: the summary for machines, at most 500 characters; never taken from the text.
-        image, canonical: absolute addresses.
     """
 
     title: str = ""
@@ -490,11 +479,9 @@ class PageMetadata:
     language: str = ""
     type: str = ""
     description: str = ""
-    image: str = ""
-    canonical: str = ""
 
 
-def read_meta(tree: Tree, url: str = "", *, excerpt: bool = True) -> PageMetadata:
+def read_meta(tree: Tree, *, excerpt: bool = True) -> PageMetadata:
     """The metadata of a parsed page, with its scripts and its head still in the tree.
 
     Nothing is changed in the tree, and hostile pages cost no more than some milliseconds
@@ -502,7 +489,6 @@ def read_meta(tree: Tree, url: str = "", *, excerpt: bool = True) -> PageMetadat
 
     Args:
         tree: turbohtml's document.
-        url: where the page came from, to make addresses absolute.
         excerpt: look for one; without a summary that means to weigh all paragraphs.
     """
     metas, linked, places = read_metas(tree), read_linked(tree), ElementPlaces()
@@ -515,10 +501,8 @@ def read_meta(tree: Tree, url: str = "", *, excerpt: bool = True) -> PageMetadat
         published=dates.published(),
         modified=dates.modified(),
         language=language_of(tree, metas),
-        type=phrase(metas.get("og:type"), 60),
+        type=clean_value(metas.get("og:type"), 60),
         description=_description(metas, linked),
-        image=_absolute(tree, url, _image(metas, linked)),
-        canonical=_absolute(tree, url, _canonical(tree, metas)),
     )
 
 
@@ -526,16 +510,9 @@ def _title(tree: Tree, metas: MetaElements, linked: LinkedData) -> str:
     """The article's name to machines, else a title in a meta, else the title element's part."""
     whole = whole_title(tree)
     given = _headline(tree, whole, linked) or metas.last(
-        "dc:title",
-        "dcterm:title",
-        "og:title",
-        "weibo:article:title",
-        "weibo:webpage:title",
-        "title",
-        "twitter:title",
-        "parsely-title",
+        *(f"{vendor}title" for vendor in _VENDORS), "parsely-title"
     )
-    return phrase(given, MAX_TITLE) or document_title(tree, whole)
+    return clean_value(given, MAX_TITLE) or document_title(tree, whole)
 
 
 def _headline(tree: Tree, whole: str, linked: LinkedData) -> str:
@@ -574,7 +551,7 @@ def _byline(tree: Tree, metas: MetaElements, linked: LinkedData, places: Element
     name = next(filter(None, map(author_name, named)), "")
     if name:
         return name
-    marked = candidates(tree)
+    marked = byline_candidates(tree)
     if byline := visible_byline(marked, places):
         return byline
     return (
@@ -608,21 +585,15 @@ def _site_name(metas: MetaElements, linked: LinkedData) -> str:
         metas.get("application-name"),
         linked.names("publisher"),
     )
-    return next(filter(None, (phrase(text, MAX_SITE_NAME) for text in places)), "")
+    return next(filter(None, (clean_value(text, MAX_SITE_NAME) for text in places)), "")
 
 
 def _excerpt(tree: Tree, metas: MetaElements, linked: LinkedData, places: ElementPlaces) -> str:
     described = linked.article.get("description")
     given = (described.strip() if isinstance(described, str) else "") or metas.last(
-        "dc:description",
-        "dcterm:description",
-        "og:description",
-        "weibo:article:description",
-        "weibo:webpage:description",
-        "description",
-        "twitter:description",
+        *(f"{vendor}description" for vendor in _VENDORS)
     )
-    return phrase(given, MAX_LEAD) or lead_of(tree, places)
+    return clean_value(given, MAX_LEAD) or lead_of(tree, places)
 
 
 def _description(metas: MetaElements, linked: LinkedData) -> str:
@@ -632,37 +603,3 @@ def _description(metas: MetaElements, linked: LinkedData) -> str:
         or metas.get("twitter:description"),
         MAX_DESCRIPTION,
     )
-
-
-def _image(metas: MetaElements, linked: LinkedData) -> str:
-    given = metas.get("og:image:secure_url", "og:image", "og:image:url", "twitter:image")
-    given = given or metas.get("twitter:image:src")
-    if given:
-        return given
-    image = linked.first("image").get("image")
-    if isinstance(image, list):
-        image = image[0] if image else ""
-    if isinstance(image, dict):
-        image = image.get("url")
-    return text_in(image)
-
-
-def _canonical(tree: Tree, metas: MetaElements) -> str:
-    for element in tree.find_all("link")[:_MAX_LINKS]:
-        if "canonical" in (element.attr("rel") or "").lower().split():
-            return element.attr("href") or ""
-    return metas.get("og:url")
-
-
-def _absolute(tree: Tree, url: str, address: str) -> str:
-    """An address of the web, absolute; empty if it is none, or much too long."""
-    address = address.strip()
-    if not address or len(address) > MAX_ADDRESS:
-        return ""
-    try:
-        if not address.startswith(_WEB):
-            address = urljoin(tree.base_url(url), address)
-        urlsplit(address)
-    except ValueError:
-        return ""
-    return line(address, MAX_ADDRESS) if address.startswith(_WEB) else ""

@@ -49,18 +49,20 @@ class Trees:
         self._own: list[tuple[int, bytes, int]] = []
         self._shared: list[tuple[int, list[float]]] = []
         first: list[int] = []
-        asked = 1
+        question_count = 1
         both = list(zip(table["columns"], table["borders"], strict=True))
         assert table["columns"] == sorted(table["columns"])
         for column, borders in both:
-            first.append(asked)
-            asked += len(borders)
+            first.append(question_count)
+            question_count += len(borders)
             if column < width:
                 self._own.append((column, _codes(borders), len(borders)))
             else:
                 self._shared.append((column - width, borders))
         self._max_borders = max((count for _, _, count in self._own), default=0)
-        self._trees = [_tree(asked, leaves, first) for asked, leaves in table["trees"]]
+        self._trees = [
+            _tree(question_count, leaves, first) for question_count, leaves in table["trees"]
+        ]
         self._logistics = _Logistics(self._scale, self._bias)
 
     def chances(self, columns: list[bytes], shared: list[float]) -> list[float]:
@@ -119,8 +121,8 @@ class _Logistics(dict[int, float]):
         return chance
 
 
-class Kinds:
-    """Trees over one row that say of which of some kinds it is.
+class TypeTrees:
+    """Trees over one row, the figures of a page, that give the chances of the page types.
 
     Args:
         table: as for `Trees`, but a tree is [[column, border, ...], leaves], and leaves
@@ -136,17 +138,17 @@ class Kinds:
     def chances(self, row: list[float]) -> list[float]:
         """One chance for each kind; they add up to one."""
         total = 0
-        for asked, leaves in self._trees:
+        for splits, leaves in self._trees:
             place, bit = 0, 1
-            for column, border in asked:
+            for column, border in splits:
                 if row[column] > border:
                     place += bit
                 bit += bit
             total += leaves[place]
         packed = unpack(self._lanes, total.to_bytes(2 * len(self._bias), "little"))
         sums = [bias + self._scale * one for bias, one in zip(self._bias, packed, strict=True)]
-        most = max(sums)
-        powers = [exp(one - most) for one in sums]
+        highest = max(sums)
+        powers = [exp(one - highest) for one in sums]
         return [one / sum(powers) for one in powers]
 
 
@@ -155,9 +157,9 @@ def _codes(borders: list[float]) -> bytes:
     return bytes(bisect_left(borders, value) for value in range(256))
 
 
-def _tree(asked: list[int], leaves: str, first: list[int]) -> Tree:
+def _tree(splits: list[int], leaves: str, first: list[int]) -> Tree:
     questions = [
-        first[column] + border for column, border in zip(asked[::2], asked[1::2], strict=True)
+        first[column] + border for column, border in zip(splits[::2], splits[1::2], strict=True)
     ]
     a, b, c, d, e, f = questions + [0] * (DEPTH - len(questions))
     values = b85decode(leaves)
@@ -167,10 +169,10 @@ def _tree(asked: list[int], leaves: str, first: list[int]) -> Tree:
 def _kind_tree(
     table: dict[str, Any], tree: tuple[list[int], str], kinds: int
 ) -> tuple[list[tuple[int, float]], list[int]]:
-    asked, leaves = tree
+    splits, leaves = tree
     questions = [
         (table["columns"][column], table["borders"][column][border])
-        for column, border in zip(asked[::2], asked[1::2], strict=True)
+        for column, border in zip(splits[::2], splits[1::2], strict=True)
     ]
     values = b85decode(leaves)
     lanes = [b"".join(bytes((one, 0)) for one in values[at : at + kinds])
@@ -182,7 +184,7 @@ MODEL = "model.json.z"
 """The learned tables; scripts/train_reader.py makes them."""
 
 RUNNING = (PAGE_TYPES.index("article"), PAGE_TYPES.index("documentation"))
-"""Types with one running text: there the second look helps, elsewhere it does harm."""
+"""Types with one running text: there the second pass helps, elsewhere it does harm."""
 
 
 class Scorer:
@@ -194,7 +196,7 @@ class Scorer:
 
     def __init__(self, table: dict[str, Any]) -> None:
         self.lexicon = Lexicon(table["names"], table["texts"])
-        self._types = Kinds(table["types"])
+        self._types = TypeTrees(table["types"])
         self._first = Trees(table["first"], len(features.NAMES))
         self._second = Trees(table["second"], len(features.SECOND_NAMES) + len(features.TEXT_NAMES))
 
@@ -210,7 +212,7 @@ class Scorer:
         self, page: PageTables, title: str, signals: list[float]
     ) -> tuple[list[float], list[float]]:
         """Chances of the blocks, and of the page types in the order of PAGE_TYPES."""
-        sheet = features.Sheet(page, title, self.lexicon)
+        sheet = features.PageFeatures(page, title, self.lexicon)
         figures = sheet.page_row()
         types = self._types.chances(figures + signals)
         chances = self._first.chances(sheet.columns(), types + figures)

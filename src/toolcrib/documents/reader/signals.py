@@ -119,7 +119,7 @@ def page_signals(metas: dict[str, str], linked: Any, url: str) -> list[float]:
     return row
 
 
-def metas_of(document: Any) -> dict[str, str]:
+def meta_values(document: Any) -> dict[str, str]:
     """Name or property, in lower case, to content; the first of each."""
     found: dict[str, str] = {}
     for node in document.find_all("meta", limit=300):
@@ -151,7 +151,7 @@ _MAX_LINKED = 50_000
 
 
 def linked_text(linked: Any) -> str:
-    """The text of the main thing that JSON-LD describes: its body, or else its description."""
+    """The longest body or description in JSON-LD, as text."""
     best = ""
     for value in _values(linked, of=(dict, list), limit=_MAX_LINKED):
         if isinstance(value, dict) and not value.keys().isdisjoint(_BODIES):

@@ -25,9 +25,6 @@ INLINE = frozenset({
 })  # fmt: skip
 """They stay within a line of text."""
 
-VOID = frozenset({"br", "hr", "img"})
-"""They have no text."""
-
 TAG_IDS = {
     tag: number
     for number, tag in enumerate(
@@ -39,7 +36,7 @@ TAG_IDS = {
         )
     )
 }  # fmt: skip
-"""A small number for each tag that the scorer tells apart."""
+"""A small number for each tag that the scorer distinguishes."""
 
 NAV, HEADER, FOOTER, ASIDE, MAIN, ARTICLE, FORM, TABLE, LIST, DIALOG, BUTTON, FIGURE, QUOTE, PRE = (
     1 << bit for bit in range(14)
@@ -54,7 +51,7 @@ TAG_FLAGS = {
     "dialog": DIALOG, "button": BUTTON, "figure": FIGURE, "blockquote": QUOTE, "pre": PRE,
     "noscript": NOSCRIPT,
 }  # fmt: skip
-"""What a tag says of all the text inside it."""
+"""Flags of all the text inside a tag."""
 
 ROLE_FLAGS = {
     "navigation": NAV, "banner": HEADER, "contentinfo": FOOTER, "complementary": ASIDE,
@@ -62,7 +59,7 @@ ROLE_FLAGS = {
     "alertdialog": DIALOG, "alert": DIALOG, "menu": NAV, "menubar": NAV, "toolbar": NAV,
     "button": BUTTON, "list": LIST,
 }  # fmt: skip
-"""What an ARIA role says of all the text inside it."""
+"""Flags of all the text inside an element with an ARIA role."""
 
 
 # Text that the page hides.
@@ -178,13 +175,8 @@ class PageTables:
 _BLOCK, _PLAIN, _LINK, _BOLD = range(4)
 """What ends with an element: a block-level one, an inline one, a link, bold text."""
 _VOID = 4
-_KINDS = {
-    **dict.fromkeys(INLINE, _PLAIN), "a": _LINK, "b": _BOLD, "strong": _BOLD,
-    **dict.fromkeys(SKIPPED | VOID, _VOID),
-}  # fmt: skip
-"""What a tag is; any other is a block-level one."""
 _NOTED_ATTRIBUTES = frozenset({"class", "id", "role", "style", "hidden"})
-"""Attributes that say something of an element."""
+"""Attributes that the walk reads."""
 _MENUS = NAV | FOOTER
 _CONTENT = "p, h1, main, article, pre, blockquote, table"
 _MIN_WORDS = 150

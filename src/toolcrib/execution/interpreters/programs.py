@@ -1,4 +1,4 @@
-"""Finding programs of this machine: on PATH or where they were named, never in the workspace."""
+"""Programs of this machine: where they are (never in the workspace), and what they need to read."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NPM = "Install it in the project: npm install --save-dev {}"
 SYSTEM_PACKAGE = "Install {} from your system's packages"
 RUST = "Install Rust from https://rustup.rs"
 NODE = "It comes with Node.js: https://nodejs.org"
-KNOWN = {
+HOW_TO_INSTALL = {
     "python": "python3 may be there; else install it from your system's packages",
     "python3": SYSTEM_PACKAGE.format("python3"),
     "pip": "Try python3 -m pip; runs have no network, so install packages yourself",
@@ -43,7 +43,7 @@ KNOWN = {
     "java": SYSTEM_PACKAGE.format("a JDK"),
     **{name: SYSTEM_PACKAGE.format(name) for name in ("make", "gcc", "git", "jq")},
 }
-NEVER = {
+UNAVAILABLE_PROGRAMS = {
     "sudo": "runs have no other rights than these: leave sudo out; the user does what needs it",
     "su": "runs have no other rights than these; the user does what needs more",
     "docker": "runs cannot reach Docker, also where it is installed",
@@ -57,23 +57,25 @@ NEVER = {
 
 def how_to_get(program: str) -> str:
     """What is missing and how to get it, without a full stop at the end."""
-    if program in NEVER:
-        return NEVER[program]
-    if program in KNOWN:
-        return f"{program} is not installed. {KNOWN[program]}"
+    if program in UNAVAILABLE_PROGRAMS:
+        return UNAVAILABLE_PROGRAMS[program]
+    if program in HOW_TO_INSTALL:
+        return f"{program} is not installed. {HOW_TO_INSTALL[program]}"
     return f"{program} is not on this machine, or not where runs may read (run.readable)"
 
 
 def not_installed(program: str) -> Unavailable:
     """The error for a program that a tool cannot do without."""
-    said = f"{program} is not installed."
-    return Unavailable(said, hint=f"{KNOWN.get(program, 'Install it, or use another')}.")
+    message = f"{program} is not installed."
+    return Unavailable(
+        message, hint=f"{HOW_TO_INSTALL.get(program, 'Install it, or use another')}."
+    )
 
 
 # What compilers, package managers and their caches keep outside of the workspace.
 
 # Named one by one: beside them lie tokens, such as ~/.cargo/credentials.toml.
-AT_HOME = (
+HOME_FOLDERS = (
     *(".cargo/bin", ".cargo/registry", ".cargo/git", ".cargo/env", ".rustup"),
     *("go/bin", "go/pkg", "sdk", ".local/bin", ".local/lib", ".local/share/uv/python"),
     *(".local/share/uv/tools", ".local/share/pipx/venvs", ".local/share/mise/installs"),
@@ -83,8 +85,8 @@ AT_HOME = (
     *(".asdf/shims", ".sdkman/candidates", ".m2/repository", ".npm/_cacache", ".ghcup/bin"),
     *("miniconda3", "anaconda3", "mambaforge", "miniforge3", ".local/share/virtualenvs"),
 )
-ELSEWHERE = ("/opt", "/usr/local/go", "/snap", "/nix/store", "/home/linuxbrew/.linuxbrew")
-OF_VARIABLES = {
+OTHER_FOLDERS = ("/opt", "/usr/local/go", "/snap", "/nix/store", "/home/linuxbrew/.linuxbrew")
+VARIABLE_FOLDERS = {
     "CARGO_HOME": ("bin", "registry", "git"),
     "RUSTUP_HOME": ("",),
     "GOROOT": ("",),
@@ -111,9 +113,9 @@ def toolchains(ctx: Ctx) -> Toolchains:
     """The toolchains of this machine and user. It looks at the disk, so it blocks a little."""
     workspace = ctx.use(Workspace)
     own = home()
-    named = environment(OF_VARIABLES)
-    wanted = [own / place for place in AT_HOME] + [Path(place) for place in ELSEWHERE]
-    for name, parts in OF_VARIABLES.items():
+    named = environment(VARIABLE_FOLDERS)
+    wanted = [own / place for place in HOME_FOLDERS] + [Path(place) for place in OTHER_FOLDERS]
+    for name, parts in VARIABLE_FOLDERS.items():
         value = named.get(name, "")
         if value.startswith("/"):
             wanted += [Path(value) / part for part in parts]
@@ -127,12 +129,12 @@ def toolchains(ctx: Ctx) -> Toolchains:
 
 def _is_open(path: Path, own: Path) -> bool:
     """Whether a folder is there, and holds nothing beside programs."""
-    return path.exists() and not is_above(path, own) and not is_among(path, SYSTEM)
+    return path.exists() and not is_above(path, own) and not is_among(path, SYSTEM_FOLDERS)
 
 
 def _variables(own: Path, named: dict[str, str]) -> dict[str, str]:
     """Where programs look for what the run may read, and may write what they must."""
-    said = {
+    variables = {
         "GOCACHE": f"{SCRATCH}/go-build",
         "GOFLAGS": "-buildvcs=false",
         "GOTOOLCHAIN": "local",
@@ -145,16 +147,16 @@ def _variables(own: Path, named: dict[str, str]) -> dict[str, str]:
     for name, place in (("CARGO_HOME", ".cargo"), ("RUSTUP_HOME", ".rustup"), ("GOPATH", "go")):
         folder = Path(named.get(name) or own / place)
         if folder.is_dir():
-            said[name] = str(folder)
+            variables[name] = str(folder)
     for name in ("GOROOT", "JAVA_HOME", "VIRTUAL_ENV", "CONDA_PREFIX"):
         if named.get(name):
-            said[name] = named[name]
-    return said
+            variables[name] = named[name]
+    return variables
 
 
 DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"
 Folders: TypeAlias = tuple[Path, ...]
-SYSTEM = ("/usr", "/bin", "/lib", "/lib64", "/sbin")
+SYSTEM_FOLDERS = ("/usr", "/bin", "/lib", "/lib64", "/sbin")
 """Folders that every run may read anyway."""
 
 
@@ -216,7 +218,7 @@ def prefix_of(program: str) -> list[Path]:
     for place in dict.fromkeys((Path(program), Path(program).resolve())):
         folder = place.parent
         prefix = folder.parent if folder.name in ("bin", "Scripts", "shims") else folder
-        if is_among(prefix, SYSTEM):
+        if is_among(prefix, SYSTEM_FOLDERS):
             continue
         private = is_above(prefix, home())
         found += [folder, prefix / "lib"] if private else [prefix]

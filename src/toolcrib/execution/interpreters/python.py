@@ -1,4 +1,4 @@
-"""Which Python runs code, and the few lines in it that take the code."""
+"""Python interpreters: which one runs the code, and the few lines in it that take the code."""
 
 from __future__ import annotations
 
@@ -8,14 +8,42 @@ import sys
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Literal
 
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, NotConfigured, ToolError, Unavailable
-from toolcrib.execution.interpreters.code_fences import unfenced
 from toolcrib.execution.interpreters.programs import find_program, is_program, prefix_of
 from toolcrib.files.paths import SafePath
+
+# Code as models hand it over: in a fence of Markdown, with a line of prose around it.
+
+WHOLE = re.compile(r"\s*(?:```|~~~)[\w+-]*[ \t]*\n(.*?)\n?(?:```|~~~)\s*", re.DOTALL)
+OPENED = re.compile(
+    r"(?P<before>(?:[^\n]*\n){0,4}?)[ \t]*```[\w+-]*[ \t]*\n(?P<code>.*?)"
+    r"(?:^[ \t]*```[ \t]*$(?P<after>.*)|\Z)",
+    re.DOTALL | re.MULTILINE,
+)
+CODE = re.compile(r"[=(){}\[\]\"`#;<>|$\\]|'''")
+"""What a line of prose before a fence has none of."""
+MAX_CHARS = 200_000
+"""Characters up to which a fence in the middle is looked for."""
+
+
+def unfenced(text: str) -> str:
+    """The code of a text, with the line ends of Unix."""
+    text = text.replace("\r\n", "\n")
+    whole = WHOLE.fullmatch(text)
+    if whole:
+        return whole[1]
+    if "```" not in text or len(text) > MAX_CHARS:
+        return text
+    opened = OPENED.match(text)
+    if opened is None or CODE.search(opened["before"]):
+        return text
+    return opened["code"]
+
 
 Origin = Literal["run.python", "workspace", "toolcrib"]
 ENVIRONMENTS = (".venv", "venv")
@@ -112,7 +140,7 @@ class Python:
         return [self.program, "-I", "-B", "-u", "-X", "utf8", "-c", BOOT]
 
 
-def tidied(code: str) -> str:
+def clean_code(code: str) -> str:
     """Code without the fence of Markdown around it and without a common indentation.
 
     Raises:
@@ -147,16 +175,15 @@ def python_for(ctx: Ctx, cwd: SafePath) -> Python:
                 f"The Python of run.python is not there: {named}.",
                 hint="Mend run.python in the configuration, or leave it out.",
             )
-        return Python(program, "run.python", program, tuple(needed(program)))
+        return Python(program, "run.python", program, tuple(needed_folders(program)))
     for folder in _upwards(cwd):
         found = _of_environment(folder)
         if found is not None:
             return found
-    program = _own()
-    return Python(program, "toolcrib", f"Python {_version()}", tuple(needed(program)))
+    return _own()
 
 
-def needed(program: str) -> list[Path]:
+def needed_folders(program: str) -> list[Path]:
     """What has to be readable for an interpreter: its installation, and that of its base."""
     folders = prefix_of(program)
     for prefix in (Path(program).parent.parent, Path(program).resolve().parent.parent):
@@ -174,11 +201,13 @@ def _upwards(cwd: SafePath) -> Sequence[SafePath]:
 def _of_environment(folder: SafePath) -> Python | None:
     for name in ENVIRONMENTS:
         inside = folder.child(name)
+        program = f"{inside.absolute}/bin/python"
+        if not os.access(program, os.X_OK):  # most have none, and the gate takes longer
+            continue
         try:
             inside.child("pyvenv.cfg").stat()
         except ToolError:
             continue
-        program = f"{inside.absolute}/bin/python"
         if is_program(program):
             return Python(program, "workspace", f"{inside.display}/bin/python", _bases(inside))
     return None
@@ -215,13 +244,13 @@ def _base_of(settings: Path) -> str:
 
 def _named_base(text: str) -> str:
     """The program that an environment was made with, by its `pyvenv.cfg`."""
-    said = {}
+    settings = {}
     for line in text.splitlines():
         name, _, value = line.partition("=")
-        said[name.strip().lower()] = value.strip()
-    if said.get("executable", "").startswith("/"):
-        return said["executable"]
-    return f"{said['home']}/python3" if said.get("home", "").startswith("/") else ""
+        settings[name.strip().lower()] = value.strip()
+    if settings.get("executable", "").startswith("/"):
+        return settings["executable"]
+    return f"{settings['home']}/python3" if settings.get("home", "").startswith("/") else ""
 
 
 def has_package(program: str, package: str) -> bool:
@@ -230,14 +259,12 @@ def has_package(program: str, package: str) -> bool:
     return any(prefix.glob(f"lib/python3*/*-packages/{package}/__init__.py"))
 
 
-def _own() -> str:
+@cache
+def _own() -> Python:
     """The Python that toolcrib's own environment was made of: without our packages."""
     base: str = getattr(sys, "_base_executable", "") or sys.executable or ""
     program = os.path.realpath(base) if base else ""
     if not program or not is_program(program):
         raise Unavailable("There is no Python on this machine to run the code with.", hint=HINT)
-    return program
-
-
-def _version() -> str:
-    return ".".join(map(str, sys.version_info[:2]))
+    version = ".".join(map(str, sys.version_info[:2]))
+    return Python(program, "toolcrib", f"Python {version}", tuple(needed_folders(program)))

@@ -1,4 +1,4 @@
-"""JavaScript that only computes, in a worker: no files, no network, no processes, no clock."""
+"""Runs in a worker process: JavaScript that only computes, without files, network or clock."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import quickjs  # type: ignore[import-untyped,unused-ignore]
 
 from toolcrib.core.errors import TimedOut, TooLarge
 
-MOST_OUTPUT = 2_000_000
+MAX_OUTPUT_CHARS = 2_000_000
 MEMORY_BYTES = 256_000_000
 STACK_BYTES = 512 * 1024
 SHIM = r"""
@@ -106,7 +106,7 @@ SHIM = r"""
   };
   return name => outside[name];
 })()
-""".replace("MOST_OUTPUT", str(MOST_OUTPUT))
+""".replace("MOST_OUTPUT", str(MAX_OUTPUT_CHARS))
 OUR_FRAMES = re.compile(r"\n\s+at eval \(native\)\n\s+at run \(<input>:[\s\S]*$")
 WORDS = ("await", "import", "export")
 
@@ -137,7 +137,7 @@ def run(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]:
     if "InternalError: interrupted" in failed:
         raise TimedOut(f"The code was stopped after {request['seconds']:g} seconds.")
     if "too much output" in failed:
-        raise TooLarge(f"The code writes more than {MOST_OUTPUT:,} characters.")
+        raise TooLarge(f"The code writes more than {MAX_OUTPUT_CHARS:,} characters.")
     if failed == "null" or "out of memory" in failed:
         raise TooLarge(f"The code needs more than {MEMORY_BYTES // 1_000_000} MB of memory.")
     return {"failed": failed}, str(outside("output")()).encode("utf-8", "replace")

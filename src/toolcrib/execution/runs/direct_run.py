@@ -15,13 +15,12 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from toolcrib.core.config import data_folder
-from toolcrib.core.context import Ctx
+from toolcrib.core.context import Ctx, Services
 from toolcrib.core.errors import Conflict, StorageFailure, ToolError, Unavailable
-from toolcrib.core.services import Services
 from toolcrib.core.settings import WorkspaceConfig
-from toolcrib.execution.runs import pending_runs
+from toolcrib.execution.runs import folders
+from toolcrib.execution.runs.folders import PendingRun
 from toolcrib.execution.runs.outcome import ChangedFile, ChangeView, Commit, RunOutcome
-from toolcrib.execution.runs.pending_runs import PendingRun
 from toolcrib.execution.runs.snapshots import (
     Snapshot,
     SnapshotCache,
@@ -43,14 +42,13 @@ from toolcrib.execution.runs.verdict import (
     protecting,
     to_mend,
 )
-from toolcrib.files.beneath import Root
 from toolcrib.files.changes.changes import Changes
 from toolcrib.files.changes.copies import FileSource
 from toolcrib.files.changes.deltas import Delta, index_digest, is_index, without_refreshed
 from toolcrib.files.changes.step import Change, ChangeKind
 from toolcrib.files.changes.undo_log import StoredSource
 from toolcrib.files.content.display import counted, printable, some_of
-from toolcrib.files.handles import Handle
+from toolcrib.files.handles import Handle, Root
 from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.files.repositories import RunRepositories, RunRepository, without_hooks
 from toolcrib.files.trees import EntryState
@@ -506,7 +504,7 @@ class DirectRun:
             roots=tuple(root.real for root in self.direct.workspace.roots),
             step=back.step,
         )
-        await self.direct.area.write(lambda c: pending_runs.add(c, pending))
+        await self.direct.area.write(lambda c: folders.add(c, pending))
         notes.append("it worked on the files themselves, which were put back after it")
         return RunOutcome("held", pending_id=pending.id)
 

@@ -1,20 +1,260 @@
-"""Folders for runs in toolcrib's data folder; those of dead processes are found and removed."""
+"""What runs keep: folders in the data folder, and rows of the store for pending runs."""
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import secrets
+import sqlite3
+import stat
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from pathlib import Path
+from typing import Any, Literal
 
 from toolcrib.core.config import data_folder
 from toolcrib.core.errors import Busy, StorageFailure
-from toolcrib.execution.runs.removal import remove
-from toolcrib.state.store_files import held, make_private
+from toolcrib.files.handles import READABLE
+from toolcrib.state.store import Schema, held, make_private
 from toolcrib.system.ids import content_id, random_id
+
+# Removing what a run left, whatever it did to its modes and however deep it nested folders.
+
+
+class usable:  # noqa: N801 - used like a function
+    """Makes a file or folder of an upper directory readable for us, for as long as this is open."""
+
+    def __init__(self, folder: int, name: str, status: os.stat_result) -> None:
+        needed = 0o700 if stat.S_ISDIR(status.st_mode) else 0o400
+        self._closed = os.geteuid() != 0 and status.st_mode & needed != needed
+        self._target = folder, name, stat.S_IMODE(status.st_mode), needed
+
+    def __enter__(self) -> None:
+        if self._closed:
+            folder, name, mode, needed = self._target
+            os.chmod(name, mode | needed, dir_fd=folder)
+
+    def __exit__(self, *_: object) -> None:
+        if self._closed:
+            folder, name, mode, _needed = self._target
+            with suppress(OSError):
+                os.chmod(name, mode, dir_fd=folder)
+
+
+@contextmanager
+def parent_of(top: int, relative: str) -> Iterator[tuple[int, str]]:
+    """The folder that holds what is at a way, open, and its name; no link is followed."""
+    *folders, name = relative.split("/")
+    folder_fd = os.dup(top)
+    try:
+        for folder in folders:
+            inner = os.open(folder, FOLDER, dir_fd=folder_fd)
+            os.close(folder_fd)
+            folder_fd = inner
+        yield folder_fd, name
+    finally:
+        os.close(folder_fd)
+
+
+def open_file(top: int, parts: tuple[str, ...]) -> int:
+    """Open a file beneath a folder of our own, name by name, no link followed."""
+    folder_fd = os.dup(top)
+    try:
+        for name in parts[:-1]:
+            status = os.stat(name, dir_fd=folder_fd, follow_symlinks=False)
+            with usable(folder_fd, name, status):
+                inner = os.open(name, FOLDER, dir_fd=folder_fd)
+                os.close(folder_fd)
+                folder_fd = inner
+        status = os.stat(parts[-1], dir_fd=folder_fd, follow_symlinks=False)
+        with usable(folder_fd, parts[-1], status):
+            return os.open(parts[-1], READABLE | os.O_NOFOLLOW, dir_fd=folder_fd)
+    finally:
+        os.close(folder_fd)
+
+
+FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+def remove(folder: Path) -> None:
+    """Remove a folder of our own with all that it holds; links are not followed.
+
+    Folders in folders are first moved up beside each other, so that no depth matters.
+    What the system does not let us remove is left.
+    """
+    with suppress(OSError), opened(folder) as top:
+        _empty(top)
+    with suppress(OSError):
+        folder.rmdir()
+
+
+@contextmanager
+def opened(folder: Path) -> Iterator[int]:
+    """A descriptor of a folder of our own, made usable for us."""
+    _allow(folder)
+    fd = os.open(folder, FOLDER)
+    try:
+        yield fd
+    finally:
+        os.close(fd)
+
+
+def _empty(top: int) -> None:
+    """Remove all in a folder. Its folders get numbers as names, one level at a time."""
+    number = 0
+    todo = _drop_files(top)
+    for name in todo:
+        number += 1
+        with suppress(OSError):
+            os.rename(name, f".gone-{os.getpid()}-{number}", src_dir_fd=top, dst_dir_fd=top)
+    waiting = [f".gone-{os.getpid()}-{n}" for n in range(1, number + 1)]
+    while waiting:
+        name = waiting.pop()
+        with suppress(OSError):
+            inner = _enter(top, name)
+            try:
+                for below in _drop_files(inner):
+                    number += 1
+                    moved = f".gone-{os.getpid()}-{number}"
+                    _allow(below, inner)
+                    os.rename(below, moved, src_dir_fd=inner, dst_dir_fd=top)
+                    waiting.append(moved)
+            finally:
+                os.close(inner)
+            os.rmdir(name, dir_fd=top)
+
+
+def _enter(folder: int, name: str) -> int:
+    _allow(name, folder)
+    return os.open(name, FOLDER, dir_fd=folder)
+
+
+def _allow(name: str | Path, folder: int | None = None) -> None:
+    """Make a folder readable and writable for us where it is not."""
+    status = os.stat(name, dir_fd=folder, follow_symlinks=False)
+    if stat.S_ISDIR(status.st_mode) and status.st_mode & 0o700 != 0o700:
+        with suppress(OSError):
+            os.chmod(name, 0o700, dir_fd=folder)
+
+
+def _drop_files(folder: int) -> list[str]:
+    """Remove what is no folder; the names of the folders."""
+    folders = []
+    with os.scandir(folder) as scan:
+        entries = list(scan)
+    for entry in entries:
+        if entry.is_dir(follow_symlinks=False):
+            folders.append(entry.name)
+        else:
+            with suppress(OSError):
+                os.unlink(entry.name, dir_fd=folder)
+    return folders
+
+
+def blocks_of(folder: Path, max_entries: int = 200_000) -> int:
+    """Bytes that a folder takes on disk, as far as it can be read within `max_entries` entries."""
+    total, seen = 0, 0
+    todo = [str(folder)]
+    while todo and seen < max_entries:
+        with suppress(OSError), os.scandir(todo.pop()) as scan:
+            for entry in scan:
+                seen += 1
+                with suppress(OSError):
+                    total += entry.stat(follow_symlinks=False).st_blocks * 512
+                    if entry.is_dir(follow_symlinks=False):
+                        todo.append(entry.path)
+    return total
+
+
+SCHEMA = Schema(
+    "held_runs",
+    (
+        """
+        CREATE TABLE held_run (
+            id TEXT PRIMARY KEY, time REAL NOT NULL, tool TEXT NOT NULL, session TEXT NOT NULL,
+            kind TEXT NOT NULL, since INTEGER NOT NULL, roots TEXT NOT NULL,
+            step INTEGER NOT NULL, bytes INTEGER NOT NULL
+        );
+        CREATE INDEX held_run_time ON held_run (time);
+        """,
+    ),
+)
+COLUMNS = "id, time, tool, session, kind, since, roots, step, bytes"
+MAX_PENDING = 32
+"""Pending runs of a store; the oldest go first."""
+
+
+@dataclass(frozen=True, slots=True)
+class PendingRun:
+    """A run whose changes wait for `Runs.apply` or `Runs.drop`.
+
+    Attributes:
+        id: also the name of its folder.
+        time: since when it waits, in seconds since 1970.
+        tool, session: who ran it.
+        kind: "overlay": its changes stand in its folder; "step": a step of the undo log took
+            them back, and undoing that makes them again.
+        since: see `overlay_upper.OverlayUpper`.
+        roots: the real paths of the roots, in the order of the folders.
+        step: that step's number.
+        size: bytes on disk.
+    """
+
+    id: str
+    time: float
+    tool: str
+    session: str
+    kind: Literal["overlay", "step"]
+    since: int
+    roots: tuple[str, ...]
+    step: int = 0
+    size: int = 0
+
+
+def add(connection: sqlite3.Connection, pending: PendingRun) -> None:
+    """Write a row."""
+    row = astuple(pending)
+    values = (*row[:6], json.dumps(pending.roots), *row[7:])
+    connection.execute(
+        f"INSERT INTO held_run ({COLUMNS}) VALUES (?,?,?,?,?,?,?,?,?)",  # noqa: S608
+        values,
+    )
+
+
+def find(connection: sqlite3.Connection, run: str) -> PendingRun | None:
+    """One row."""
+    rows = connection.execute(f"SELECT {COLUMNS} FROM held_run WHERE id = ?", (run,))  # noqa: S608
+    return next(map(_of_row, rows), None)
+
+
+def all_pending(connection: sqlite3.Connection) -> list[PendingRun]:
+    """All, the newest first."""
+    statement = f"SELECT {COLUMNS} FROM held_run ORDER BY time DESC, id"  # noqa: S608
+    return [_of_row(row) for row in connection.execute(statement)]
+
+
+def drop(connection: sqlite3.Connection, runs: Iterable[str]) -> None:
+    """Forget rows."""
+    connection.executemany("DELETE FROM held_run WHERE id = ?", [(run,) for run in runs])
+
+
+def too_many(found: Iterable[PendingRun], oldest: float, max_bytes: int) -> list[PendingRun]:
+    """Those that have expired, or for which there is no room."""
+    total, gone = 0, []
+    for number, pending in enumerate(found):
+        total += pending.size
+        if pending.time < oldest or number >= MAX_PENDING or (total > max_bytes and number):
+            gone.append(pending)
+    return gone
+
+
+def _of_row(row: tuple[Any, ...]) -> PendingRun:
+    values = (*row[:6], tuple(json.loads(row[6])), *row[7:])
+    return PendingRun(*values)
+
 
 LOCK = "lock"
 MEMORY = "memory-"
@@ -181,3 +421,53 @@ def _remove_base(base: Path) -> None:
             folder.remove()
     if all(taken):
         remove(base)
+
+
+# On what kind of file system a folder is.
+
+LOCAL = frozenset(
+    (
+        *("ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "tmpfs", "zfs", "bcachefs", "jfs"),
+        *("nilfs2", "overlay", "squashfs", "erofs"),
+    )
+)
+"""Those whose times of change are those of this machine's clock."""
+
+
+_OCTAL = re.compile(r"\\([0-7]{3})")
+
+
+def system_of(folder: str) -> int:
+    """The number of the file system; 0 where there is no such folder."""
+    try:
+        return Path(folder).stat().st_dev
+    except OSError:
+        return 0
+
+
+def kind_of_system(folder: str) -> str:
+    """Its kind as the kernel names it; "" where that cannot be told.
+
+    Some file systems, as btrfs, give their parts numbers of their own: of those the mount
+    with the longest path counts.
+    """
+    number = system_of(folder)
+    wanted = f"{os.major(number)}:{os.minor(number)}"
+    best, kind = -1, ""
+    with suppress(OSError):
+        for line in Path("/proc/self/mountinfo").read_text("utf-8", "replace").splitlines():
+            fields = line.split()
+            if len(fields) < 7 or "-" not in fields:
+                continue
+            if fields[2] == wanted:
+                return fields[fields.index("-") + 1]
+            # Spaces and the like stand there as octal numbers.
+            point = _OCTAL.sub(lambda found: chr(int(found[1], 8)), fields[4]).rstrip("/")
+            if (folder == point or folder.startswith(f"{point}/")) and len(point) >= best:
+                best, kind = len(point), fields[fields.index("-") + 1]
+    return kind
+
+
+def has_own_clock(folder: str) -> bool:
+    """Whether the times of changes there can be compared with this machine's clock."""
+    return kind_of_system(folder) in LOCAL

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from toolcrib.core.call import Next
@@ -14,7 +14,7 @@ from toolcrib.files.changes.deltas import Delta
 from toolcrib.files.changes.step import Source
 from toolcrib.files.content.difference import differences
 from toolcrib.files.content.display import counted, printable
-from toolcrib.files.edits.preview import preview
+from toolcrib.files.edits.report import preview
 from toolcrib.files.path_rules import GENERATED_FOLDERS
 from toolcrib.system.output import Output
 
@@ -180,13 +180,7 @@ class ChangedFile:
 
     def to_json(self) -> dict[str, Any]:
         """As JSON values."""
-        return {
-            "path": self.path,
-            "kind": self.kind,
-            "added": self.added,
-            "removed": self.removed,
-            "size": self.size,
-        }
+        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)

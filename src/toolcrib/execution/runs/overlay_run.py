@@ -3,38 +3,39 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import re
 import time
 from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from toolcrib.core.context import Ctx
+from toolcrib.core.context import Ctx, Services
 from toolcrib.core.errors import Conflict, NotFound, StorageFailure, ToolError
-from toolcrib.core.services import Services
-from toolcrib.execution.runs import overlay_upper, pending_runs
-from toolcrib.execution.runs.folders import Folders, RunFolder
+from toolcrib.execution.runs import folders, overlay_upper
+from toolcrib.execution.runs.folders import (
+    Folders,
+    PendingRun,
+    RunFolder,
+    blocks_of,
+    has_own_clock,
+    system_of,
+)
 from toolcrib.execution.runs.outcome import ChangeView, Commit, RunOutcome
 from toolcrib.execution.runs.overlay_upper import OverlayUpper
-from toolcrib.execution.runs.pending_runs import PendingRun
-from toolcrib.execution.runs.removal import blocks_of
 from toolcrib.execution.runs.verdict import (
     RUN_AGAIN,
     Verdict,
     cause,
     overtaken,
-    plan_of,
+    step_of,
     to_mend,
     verdict_on,
 )
-from toolcrib.files.beneath import Root
 from toolcrib.files.changes.changes import Changes
 from toolcrib.files.changes.deltas import RunDeltas, without_refreshed
 from toolcrib.files.changes.step import AppliedStep
 from toolcrib.files.content.display import size_of, some_of
+from toolcrib.files.handles import Root
 from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.state.store import Area
 from toolcrib.system.threads import Checkpoint
@@ -45,51 +46,6 @@ if TYPE_CHECKING:
 
 
 # Whether overlays work here, found out by trying one on each root.
-
-LOCAL = frozenset(
-    "ext2 ext3 ext4 xfs btrfs f2fs tmpfs zfs bcachefs jfs nilfs2 overlay squashfs erofs".split()
-)
-"""Those whose times of change are those of this machine's clock."""
-
-
-_OCTAL = re.compile(r"\\([0-7]{3})")
-
-
-def system_of(folder: str) -> int:
-    """The number of the file system; 0 where there is no such folder."""
-    try:
-        return Path(folder).stat().st_dev
-    except OSError:
-        return 0
-
-
-def kind_of_system(folder: str) -> str:
-    """Its kind as the kernel names it; "" where that cannot be told.
-
-    Some file systems, as btrfs, give their parts numbers of their own: of those the mount
-    with the longest path counts.
-    """
-    number = system_of(folder)
-    wanted = f"{os.major(number)}:{os.minor(number)}"
-    best, kind = -1, ""
-    with suppress(OSError):
-        for line in Path("/proc/self/mountinfo").read_text("utf-8", "replace").splitlines():
-            fields = line.split()
-            if len(fields) < 7 or "-" not in fields:
-                continue
-            if fields[2] == wanted:
-                return fields[fields.index("-") + 1]
-            # Spaces and the like stand there as octal numbers.
-            point = _OCTAL.sub(lambda found: chr(int(found[1], 8)), fields[4]).rstrip("/")
-            if (folder == point or folder.startswith(f"{point}/")) and len(point) >= best:
-                best, kind = len(point), fields[fields.index("-") + 1]
-    return kind
-
-
-def has_own_clock(folder: str) -> bool:
-    """Whether the times of changes there can be compared with this machine's clock."""
-    return kind_of_system(folder) in LOCAL
-
 
 PROBE_FILE = ".toolcrib-probe"
 OVERLAY_PROBE_SECONDS = 20.0
@@ -229,6 +185,8 @@ class OverlayRun:
             return RunOutcome("dropped", notes=(f"{error.message} {error.hint}".strip(),))
         except OSError as error:
             return RunOutcome("dropped", notes=(f"What it changed cannot be read: {error}.",))
+        if not (deltas.deltas or deltas.conflicts or deltas.refused):
+            return RunOutcome()
         verdict, view = await asyncio.to_thread(self._review, deltas, check)
         if not deltas.deltas and not deltas.conflicts:
             return RunOutcome(notes=tuple(verdict.notes))
@@ -269,13 +227,13 @@ class OverlayRun:
                 error.hint = to_mend(error) or error.hint
                 raise
         self._keep = True
-        pending = RunOutcome("held", pending_id=self._folder.id, overtaken=True)
-        return _outcome(pending, view, verdict, _pending_notes(reasons))
+        outcome = RunOutcome("held", pending_id=self._folder.id, overtaken=True)
+        return _outcome(outcome, view, verdict, _pending_notes(reasons))
 
     async def _read(self, ctx: Ctx, check: Checkpoint) -> RunDeltas:
         assert self._folder is not None
         folder, found = self._folder, RunDeltas()
-        known = overlay_upper.recall(folder.path)
+        tried = overlay_upper.recall(folder.path) if self._was_pending else {}
         start = self._workspace.start(ctx.session.directory)
 
         def work() -> None:
@@ -287,10 +245,11 @@ class OverlayRun:
                     check=check,
                     max_entries=self._config.undo.max_entries,
                     start=start.parts if start.root == root else ("/",),
-                    tried=known,
+                    tried=tried,
                     into=found,
                 ).read()
-            found.deltas = without_refreshed(found.deltas)
+            if found.deltas:
+                found.deltas = without_refreshed(found.deltas)
 
         await asyncio.to_thread(work)
         return found
@@ -306,8 +265,8 @@ class OverlayRun:
         await asyncio.to_thread(overlay_upper.remember, self._folder.path, deltas.deltas)
 
     async def _apply(self, ctx: Ctx, verdict: Verdict) -> AppliedStep:
-        plan = plan_of(verdict.deltas, self._tool, self._config.undo)
-        return await self._changes.apply(plan, ctx)
+        step = step_of(verdict.deltas, self._tool, self._config.undo)
+        return await self._changes.apply(step, ctx)
 
     async def _make_pending(
         self, ctx: Ctx, view: ChangeView, verdict: Verdict, reasons: list[str], *, overtaken: bool
@@ -330,7 +289,7 @@ class OverlayRun:
             size=await asyncio.to_thread(measure),
         )
         try:
-            await self._area.write(lambda c: pending_runs.add(c, pending))
+            await self._area.write(lambda c: folders.add(c, pending))
         except StorageFailure as error:
             reasons.append(f"it could not be held either: {cause(error)}")
             return _outcome(RunOutcome("dropped"), view, verdict, _pending_notes(reasons))

@@ -20,12 +20,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from toolcrib.core.errors import Conflict, TooLarge, ToolError, Unavailable
-from toolcrib.execution.runs.removal import FOLDER, open_file, opened, usable
-from toolcrib.files.beneath import READABLE
+from toolcrib.execution.runs.folders import FOLDER, open_file, opened, usable
 from toolcrib.files.changes.copies import FileSource
 from toolcrib.files.changes.deltas import Delta, RunDeltas
 from toolcrib.files.content.display import printable
-from toolcrib.files.handles import WritePlace, fingerprint, special_kind_name
+from toolcrib.files.handles import READABLE, WritePlace, fingerprint, special_kind_name
 from toolcrib.files.paths import SafePath
 from toolcrib.files.trees import (
     CHUNK_BYTES,
@@ -344,7 +343,7 @@ class OverlayUpper:
             self.into.deltas.append(Delta(path, before, old=old))
 
     def _before(self, spot: _UpperEntry) -> tuple[tuple[EntryState, ...], bool]:
-        """What stands below, and whether that can be replaced; if not, the reason is noted."""
+        """What stands below, and whether it can be replaced; if not, the reason is noted."""
         return self._lower_tree(spot.lower, spot.parts, spot.below)
 
     def _lower_tree(
@@ -382,12 +381,13 @@ class OverlayUpper:
         self._seen += 1
         if self._seen > self.max_entries:
             raise TooLarge(
-                f"The run changed more than {self.max_entries:,} files, more than one step can hold.",
+                f"The run changed more than {self.max_entries:,} files, "
+                "more than one step can hold.",
                 hint="Nothing was changed. Run it in smaller parts.",
             )
 
     def _skip(self, parts: tuple[str, ...], why: str) -> None:
-        self.into.left.append((self._display(parts), why))
+        self.into.refused.append((self._display(parts), why))
 
     def _path(self, parts: tuple[str, ...]) -> SafePath:
         beneath = parts[: len(self.start)] == self.start

@@ -10,28 +10,27 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Self, TypedDict, Unpack
 
-from toolcrib.core.context import Ctx
+from toolcrib.core.context import Ctx, Services
 from toolcrib.core.errors import Denied, NotConfigured, NotFound, ToolError
-from toolcrib.core.services import Services
 from toolcrib.execution.runs.direct_run import DirectRun, DirectRuns
-from toolcrib.execution.runs.folders import Folders
-from toolcrib.execution.runs.outcome import APPLY_TOOL, Commit, RunOutcome, RunResult
-from toolcrib.execution.runs.overlay_run import OverlayProbe, OverlayRun
-from toolcrib.execution.runs.pending_runs import (
+from toolcrib.execution.runs.folders import (
     SCHEMA,
+    Folders,
     PendingRun,
     all_pending,
     drop,
     find,
     too_many,
 )
-from toolcrib.files.beneath import NO_ROOTS
+from toolcrib.execution.runs.outcome import APPLY_TOOL, Commit, RunOutcome, RunResult
+from toolcrib.execution.runs.overlay_run import OverlayProbe, OverlayRun
 from toolcrib.files.changes.changes import Changes
+from toolcrib.files.handles import NO_ROOTS
 from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.state.store import Store
 from toolcrib.system.child import to_the_end
 from toolcrib.system.collector import Collected, OnOutput, collect
-from toolcrib.system.threads import aside
+from toolcrib.system.threads import in_thread_if_large
 
 if TYPE_CHECKING:
     from toolcrib.execution.sandbox.confined import Confined
@@ -209,7 +208,7 @@ class Runs:
         await self._bound()
         size = done.stdout.size + done.stderr.size
         layered = isinstance(strategy, OverlayRun) and done.exit_code
-        if layered and await aside(size, _could_not_rename, done):
+        if layered and await in_thread_if_large(size, _could_not_rename, done):
             outcome = replace(outcome, notes=(*outcome.notes, RENAME_NOTE))
         return _ran(done, confined, outcome)
 

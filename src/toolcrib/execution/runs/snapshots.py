@@ -17,9 +17,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from toolcrib.core.errors import StorageFailure
-from toolcrib.execution.runs.removal import FOLDER, parent_of
-from toolcrib.files.beneath import READABLE, KernelOpener, has_openat2
+from toolcrib.execution.runs.folders import FOLDER, parent_of
 from toolcrib.files.changes.preparation import hash_only
+from toolcrib.files.handles import READABLE, KernelOpener, has_openat2
 from toolcrib.files.path_rules import GENERATED_FOLDERS
 from toolcrib.files.trees import EntryState, chunks_of
 from toolcrib.files.writer import (
@@ -32,7 +32,7 @@ from toolcrib.files.writer import (
     status_of,
 )
 from toolcrib.state.blobs import Blobs
-from toolcrib.state.store_files import make_private
+from toolcrib.state.store import make_private
 from toolcrib.system.ids import content_id, random_id
 
 

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from toolcrib.core.errors import PathDenied, StorageFailure, ToolError
 from toolcrib.core.settings import UndoConfig, WorkspaceConfig
 from toolcrib.execution.runs.outcome import APPLY_TOOL
-from toolcrib.files.beneath import Root
 from toolcrib.files.changes.deltas import Delta, RunDeltas
 from toolcrib.files.changes.preparation import NEVER_DELETED
 from toolcrib.files.changes.step import ANYTHING, Change, Step
 from toolcrib.files.content.display import printable, size_of, some_of
+from toolcrib.files.handles import Root
 from toolcrib.files.path_rules import GENERATED_FOLDERS, parts_beneath
 from toolcrib.files.paths import SafePath
 from toolcrib.files.repositories import RunRepositories
@@ -95,18 +95,18 @@ class Verdict:
 
 
 def verdict_on(
-    reading: RunDeltas, roots: Sequence[Root], limits: UndoConfig, names: WorkspaceConfig
+    found: RunDeltas, roots: Sequence[Root], limits: UndoConfig, names: WorkspaceConfig
 ) -> Verdict:
     """Leave out what is protected, special or leads out of the workspace."""
     verdict = Verdict()
     own = frozenset({*names.protect_read, *names.protect_write})
     left: dict[str, list[str]] = {}
-    for view, why in reading.left:
-        left.setdefault(why, []).append(view)
+    for display, why in found.refused:
+        left.setdefault(why, []).append(display)
     refused: dict[str, str] = {}
     shut: set[SafePath] = set()
-    repositories = RunRepositories.among(reading.deltas, roots)
-    for delta in map(repositories.allowed, reading.deltas):
+    repositories = RunRepositories.among(found.deltas, roots)
+    for delta in map(repositories.allowed, found.deltas):
         top, rule = protecting(delta.path)
         repository = repositories.of(delta.path)
         if any(delta.path.ancestor(d) in shut for d in range(1, len(delta.path.parts))):
@@ -119,8 +119,8 @@ def verdict_on(
             shut.add(delta.path)
             if not (delta.same and delta.after and delta.after.mode == delta.before[0].mode):
                 refused[printable(top.display)] = rule
-        elif (pending := must_stay(delta, own)) is not None:
-            refused[printable(pending[0].display)] = pending[1]
+        elif (protected := must_stay(delta, own)) is not None:
+            refused[printable(protected[0].display)] = protected[1]
         elif (
             delta.after is not None
             and delta.after.kind == "link"
@@ -199,13 +199,13 @@ def _unkept(tree: Sequence[EntryState], limits: UndoConfig) -> list[EntryState]:
     ]
 
 
-def plan_of(deltas: Iterable[Delta], tool: str, limits: UndoConfig) -> Step:
-    """The plan that makes the changes: what goes first, then folders before their content."""
-    plan, late = Step(tool, ignores_reads=True), Step(tool)
+def step_of(deltas: Iterable[Delta], tool: str, limits: UndoConfig) -> Step:
+    """The step that makes the changes: what goes first, then folders before their content."""
+    step, late = Step(tool, ignores_reads=True), Step(tool)
     for delta in deltas:
         before, after = delta.before, delta.after
         if before and (after is None or delta.replaces or delta.whole or after.kind == "link"):
-            plan.changes += _deleting(delta.path, before, limits)
+            step.changes += _deleting(delta.path, before, limits)
             before = ()
         if after is None:
             continue
@@ -227,8 +227,8 @@ def plan_of(deltas: Iterable[Delta], tool: str, limits: UndoConfig) -> Step:
                 mtime=after.mtime,
                 attributes=delta.attributes,
             )
-    plan.changes += late.changes
-    return plan
+    step.changes += late.changes
+    return step
 
 
 def _touched(before: EntryState, after: EntryState) -> bool:

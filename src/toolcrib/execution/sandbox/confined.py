@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Literal, Self
 
+from toolcrib.execution.sandbox.resources import tree
 from toolcrib.execution.sandbox.terms import Level
-from toolcrib.execution.sandbox.usage import tree
 from toolcrib.system.child import BLOCK, GRACE, QUEUED, Chunk, Process, Stream, to_the_end
 
 # The first process of a run's namespace: when it ends, the kernel ends all others in there.

@@ -14,17 +14,8 @@ from toolcrib.execution.sandbox.layout import ETC, HOME, STORES, TOP
 MEMORY = "/dev/shm"  # noqa: S108
 DEVICES = ("null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts")
 PROC = (
-    "self",
-    "cpuinfo",
-    "meminfo",
-    "stat",
-    "loadavg",
-    "uptime",
-    "version",
-    "filesystems",
-    "sys/kernel",
-    "sys/vm",
-    "sys/fs",
+    *("self", "cpuinfo", "meminfo", "stat", "loadavg", "uptime", "version", "filesystems"),
+    *("sys/kernel", "sys/vm", "sys/fs"),
 )
 
 
@@ -114,7 +105,7 @@ class LandlockRules:
     ports: tuple[int, ...] | None = None
 
     def packed(self, abi: int) -> tuple[bytes, list[tuple[str, int]], list[tuple[int, int]]] | None:
-        """The arguments of the calls, as `launcher.landlock` takes them; None without it."""
+        """The arguments of the calls as `inside.confinement` makes them; None without Landlock."""
         if abi < 1:
             return None
         rights = known(abi)

@@ -1,4 +1,4 @@
-"""The last program before a confined one, at level strong: machine code and a table of calls.
+"""The plan of a launch, and the last program before the confined one that follows it.
 
 All that has to be done in a run before its program begins is known beforehand, so it is
 written down as a table of system calls, and a few machine instructions make them. An
@@ -8,13 +8,160 @@ of the boundary.
 
 from __future__ import annotations
 
+import ast
+import marshal
 import os
+import resource
+import signal
 import struct
+import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from functools import cache
+from pathlib import Path
+from types import CodeType
 
-from toolcrib.execution.sandbox.plan import LaunchPlan
-from toolcrib.execution.sandbox.process_limits import ENTER
+from toolcrib.execution.sandbox.resources import ENTER
+from toolcrib.execution.sandbox.terms import Limits
+
+BOOTSTRAP = (
+    "import posix,marshal,sys;f=int(sys.argv[2])\n"
+    "for n,c in marshal.loads(posix.pread(f,posix.fstat(f).st_size,0)):\n"
+    " m=sys.modules[n]=type(sys)(n);exec(c or '',m.__dict__)"
+)
+"""A script is compiled at each start, which takes longer than all that it does."""
+INSIDE_PACKAGE = "toolcrib.execution.sandbox.inside"
+INSIDE_MODULES = ("syscalls", "confinement", "supervisor", "entry")
+"""Each after those that it imports."""
+
+CPU, FILE_SIZE, CORE, PROCESSES, OPEN_FILES = 0, 1, 4, 6, 7
+CO_FUTURE_ANNOTATIONS = annotations.compiler_flag
+PackedLandlock = tuple[bytes, list[tuple[str, int]], list[tuple[int, int]]]
+
+
+@dataclass(slots=True)
+class LaunchPlan:
+    """What the launcher does before it becomes the program.
+
+    Attributes:
+        argv: the program, found on the PATH of `env`, and its arguments.
+        env: its environment.
+        cwd: where it starts.
+        status: the descriptor on which the launcher reports how far it got.
+        filter: the seccomp program; empty for none.
+        landlock: see `landlock.Rules.packed`; None for none.
+        limits: number, soft and hard value of each.
+        terminal: whether stdin is a terminal that becomes the controlling one.
+        supervised: whether it stays as the parent and ends what is left, without namespaces.
+        lifeline: what the supervisor watches: its end means the end of the run.
+        capabilities: whether root's capabilities are given up.
+        confined: False for a run without a boundary.
+        relay: a port of its own and the socket that its connections go to.
+        counts_processes: whether the supervisor must count them, as the system does not.
+        notify_filter: the filter where it can do that only by being asked.
+        max_processes: how many processes and threads the supervisor allows.
+        group: where it enters the control group of the run; -1 without one.
+        kernel_settings: the system's own settings, opened outside, where the namespace of the run
+            gets a highest number of a process; -1 to leave it as it is.
+        pid_max: that highest number, as it is written.
+        nice: how far its priority is lowered.
+        listener_writer, ack_reader: the supervisor's own.
+    """
+
+    argv: list[str]
+    env: dict[str, str]
+    cwd: str
+    status: int = -1
+    filter: bytes = b""
+    landlock: PackedLandlock | None = None
+    limits: list[tuple[int, int, int]] = field(default_factory=list)
+    terminal: bool = False
+    supervised: bool = False
+    lifeline: int = -1
+    capabilities: bool = False
+    confined: bool = True
+    relay: tuple[int, str] | None = None
+    counts_processes: bool = False
+    notify_filter: bytes = b""
+    max_processes: int = 512
+    group: int = -1
+    kernel_settings: int = -1
+    pid_max: bytes = b""
+    nice: int = 0
+    listener_writer: int = -1
+    ack_reader: int = -1
+
+    def packed(self) -> bytes:
+        """The plan as the launcher reads it."""
+        return marshal.dumps(asdict(self))
+
+
+def memory_file(name: str, data: bytes) -> int:
+    """A file in memory alone, open at its start.
+
+    Raises:
+        OSError: no memory, no descriptors.
+    """
+    fd = os.memfd_create(name)
+    try:
+        view = memoryview(data)
+        while view:
+            view = view[os.write(fd, view) :]
+        os.lseek(fd, 0, os.SEEK_SET)
+    except BaseException:
+        os.close(fd)
+        raise
+    return fd
+
+
+@cache
+def inside_code() -> bytes:
+    """The modules of `inside`, compiled for the interpreter that runs them."""
+    names = INSIDE_PACKAGE.split(".")
+    made: list[tuple[str, CodeType | None]] = [
+        (".".join(names[:depth]), None) for depth in range(1, len(names) + 1)
+    ]
+    for name in INSIDE_MODULES:
+        tree = ast.parse(Path(__file__).with_name("inside").joinpath(f"{name}.py").read_bytes())
+        # The meaning of this import is given to the compiler; the module would have to be found.
+        tree.body = [n for n in tree.body if getattr(n, "module", "") != "__future__"]
+        code = compile(tree, name, "exec", CO_FUTURE_ANNOTATIONS, dont_inherit=True)
+        made.append((f"{INSIDE_PACKAGE}.{name}", code))
+    return marshal.dumps(made)
+
+
+@cache
+def interpreter() -> str:
+    """The interpreter itself, not the link in a virtual environment."""
+    return os.path.realpath(sys.executable)
+
+
+def command(plan_fd: int, code_fd: int) -> list[str]:
+    """The arguments that start the launcher."""
+    return [interpreter(), "-I", "-S", "-B", "-c", BOOTSTRAP, str(plan_fd), str(code_fd)]
+
+
+def rlimits(limits: Limits, *, processes: int) -> list[tuple[int, int, int]]:
+    """The limits of one process, as the kernel takes them; `processes` 0 leaves that alone.
+
+    None is above what our own processes may have: nobody in a boundary may raise that.
+    """
+    seconds = max(int(limits.cpu_seconds + 0.999), 1)
+    pairs = [
+        (CPU, seconds, seconds + 1),
+        (FILE_SIZE, limits.file_bytes, limits.file_bytes),
+        (CORE, 0, 0),
+        (OPEN_FILES, limits.open_files, limits.open_files),
+    ]
+    if processes:
+        pairs.append((PROCESSES, processes, processes))
+    return [(which, *_at_most(which, soft, hard)) for which, soft, hard in pairs]
+
+
+def _at_most(which: int, soft: int, hard: int) -> tuple[int, int]:
+    top = resource.getrlimit(which)[1]
+    return (soft, hard) if top == resource.RLIM_INFINITY else (min(soft, top), min(hard, top))
+
 
 # The table of system calls, the one thing that the machine code (launcher_*.S) goes
 # through. It begins with the last error number (8 bytes) and the first step; the others stand
@@ -52,6 +199,7 @@ PAGE = 0x10000
 NUMBERS = {
     "x86_64": {
         "close": 3,
+        "rt_sigaction": 13,
         "ioctl": 16,
         "writev": 20,
         "execve": 59,
@@ -70,6 +218,7 @@ NUMBERS = {
     },
     "aarch64": {
         "close": 57,
+        "rt_sigaction": 134,
         "ioctl": 29,
         "writev": 66,
         "execve": 221,
@@ -87,7 +236,7 @@ NUMBERS = {
         "seccomp": 277,
     },
 }
-EVERYWAT_FDCWD = {"close_range": 436, "create_ruleset": 444, "add_rule": 445, "restrict_self": 446}
+COMMON_NUMBERS = {"close_range": 436, "create_ruleset": 444, "add_rule": 445, "restrict_self": 446}
 
 AT_FDCWD = -100
 PATH_ONLY, DIRECTORY, CLOEXEC = 0x200000, {"x86_64": 0x10000, "aarch64": 0x4000}, 0x80000
@@ -98,11 +247,13 @@ STATUS_FD, RULESET_FD, RULE_FD = 3, 4, 5
 SETTINGS_FD, PID_MAX_FD = 4, 5
 """Descriptors: all others are closed, so that the next one opened has the next number."""
 LAST_FD = 0xFFFFFFFF
+SIGACTION_BYTES, SIGNAL_SET_BYTES = 32, 8
+"""Of the kernel; all zeros mean the default action."""
 CANNOT_EXECUTE, NOT_FOUND = 126, 127
 
 
 @dataclass(slots=True, eq=False)
-class Label:
+class StepLabel:
     """A place among the steps, known once it is placed."""
 
     index: int = -1
@@ -112,12 +263,12 @@ class Label:
 class _Step:
     number: int
     arguments: tuple[int, ...]
-    done: Label | None
-    failed: Label | None
+    done: StepLabel | None
+    failed: StepLabel | None
 
 
 @dataclass(slots=True)
-class Steps:
+class StepTable:
     """The table while it is written."""
 
     _data: bytearray = field(default_factory=lambda: bytearray(FIRST + STEP.size))
@@ -132,13 +283,13 @@ class Steps:
         self,
         number: int,
         *arguments: int,
-        done: Label | None = None,
-        failed: Label | None = None,
+        done: StepLabel | None = None,
+        failed: StepLabel | None = None,
     ) -> None:
         """Add a step; after it the next one follows where no label says otherwise."""
         self._steps.append(_Step(number, arguments, done, failed))
 
-    def place(self, label: Label) -> None:
+    def place(self, label: StepLabel) -> None:
         """Let a label mean the next step that is added."""
         label.index = len(self._steps)
 
@@ -208,10 +359,10 @@ class _Writer:
 
     def __init__(self, plan: LaunchPlan, machine: str) -> None:
         self._plan = plan
-        self._numbers = NUMBERS[machine] | EVERYWAT_FDCWD
+        self._numbers = NUMBERS[machine] | COMMON_NUMBERS
         self._folder = DIRECTORY[machine]
-        self._steps = Steps()
-        self._failures: dict[bytes, Label] = {}
+        self._steps = StepTable()
+        self._failures: dict[bytes, StepLabel] = {}
 
     def table(self) -> bytes:
         """All of it, in the order in which it happens."""
@@ -229,6 +380,10 @@ class _Writer:
         self._call("chdir", self._steps.text(plan.cwd), failed=self._failure(b"D"))
         if plan.nice:
             self._try("setpriority", 0, 0, min(os.nice(0) + plan.nice, 19))
+        # Under nohup these are ignored, and a program would inherit that: Ctrl-C would do nothing.
+        default = self._steps.data(bytes(SIGACTION_BYTES))
+        for number in (signal.SIGINT, signal.SIGQUIT):
+            self._try("rt_sigaction", number, default, 0, SIGNAL_SET_BYTES)
         for which, soft, hard in plan.limits:
             pair = self._steps.data(struct.pack("<2Q", soft, hard))
             self._require("limit", "prlimit64", 0, which, pair, 0)
@@ -245,7 +400,11 @@ class _Writer:
         return self._steps.packed()
 
     def _call(
-        self, name: str, *arguments: int, done: Label | None = None, failed: Label | None = None
+        self,
+        name: str,
+        *arguments: int,
+        done: StepLabel | None = None,
+        failed: StepLabel | None = None,
     ) -> None:
         self._steps.call(self._numbers[name], *arguments, done=done, failed=failed)
 
@@ -257,9 +416,9 @@ class _Writer:
         """A call without which nothing is run."""
         self._call(name, *arguments, failed=self._failure(b"F" + os.fsencode(what)))
 
-    def _failure(self, message: bytes) -> Label:
+    def _failure(self, message: bytes) -> StepLabel:
         """Where something is told, with the last error, and then the end."""
-        return self._failures.setdefault(message, Label())
+        return self._failures.setdefault(message, StepLabel())
 
     def _write(self, message: bytes, *, with_error: bool) -> None:
         """Tell the server, and the last error number with it."""
@@ -293,7 +452,7 @@ class _Writer:
         where = self._steps.data(attributes)
         self._require("Landlock", "create_ruleset", where, len(attributes), 0)
         for path, access in paths:
-            absent = Label()
+            absent = StepLabel()
             name = self._steps.text(path)
             self._call("openat", AT_FDCWD, name, PATH_ONLY | CLOEXEC, 0, failed=absent)
             rule = self._steps.data(struct.pack("<QI", access, RULE_FD))
@@ -323,12 +482,12 @@ class _Writer:
             folders = plan.env.get("PATH", "").split(":")
             places, wanted = [f"{folder or '.'}/{name}" for folder in folders], RUNS
         for place in places:
-            other = Label()
+            other = StepLabel()
             path = self._steps.text(place)
             self._call("faccessat", AT_FDCWD, path, wanted, failed=other)
             if wanted == RUNS:
                 # Folders may be run too, in the eyes of the system.
-                found = Label()
+                found = StepLabel()
                 how = PATH_ONLY | self._folder | CLOEXEC
                 self._call("openat", AT_FDCWD, path, how, 0, done=other, failed=found)
                 self._steps.place(found)

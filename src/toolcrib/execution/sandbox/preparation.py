@@ -17,15 +17,13 @@ from pathlib import Path
 from typing import Literal, Self, TypeAlias
 
 from toolcrib.core.config import Config, data_folder, environment
-from toolcrib.execution.sandbox import landlock, plan, process_limits
+from toolcrib.execution.sandbox import landlock, launcher, resources
 from toolcrib.execution.sandbox.landlock import kernel_rules, strong_rules
-from toolcrib.execution.sandbox.layout import HOME, SandboxRoot
-from toolcrib.execution.sandbox.masks import Mask, Masks
+from toolcrib.execution.sandbox.layout import HOME, Mask, Masks, SandboxRoot
 from toolcrib.execution.sandbox.network import PROXY_PORT, SOCKET_PATH, RunNetwork
-from toolcrib.execution.sandbox.process_limits import ControlGroup
+from toolcrib.execution.sandbox.resources import ControlGroup, ResourceGauge, threads_of
 from toolcrib.execution.sandbox.seccomp import Sockets, program
 from toolcrib.execution.sandbox.terms import Level, Limits, Pty, ReadOnly, View
-from toolcrib.execution.sandbox.usage import ResourceGauge, threads_of
 from toolcrib.files.paths import Workspace, own_places
 
 SCRATCH_PREFIX = "run-"
@@ -226,7 +224,7 @@ class PreparedRun:
     """A run that can be started, with what must be cleaned up after it."""
 
     layout: SandboxRoot
-    plan: plan.LaunchPlan
+    plan: launcher.LaunchPlan
     scratch: Scratch | None = None
     network: RunNetwork | None = None
     group: ControlGroup | None = None
@@ -282,7 +280,7 @@ class RunPreparer:
             empty=empty_file() if masks else "",
             small=min(limits.memory_bytes // 4, limits.disk_bytes),
         )
-        made = plan.LaunchPlan(argv=list(request.argv), env={}, cwd=request.cwd)
+        made = launcher.LaunchPlan(argv=list(request.argv), env={}, cwd=request.cwd)
         made.terminal = request.pty is not None
         prepared = PreparedRun(layout, made, notes=notes)
         try:
@@ -313,11 +311,11 @@ class RunPreparer:
         if level == "kernel" and not made.counts_processes:
             # There it counts all that the user runs, so that comes on top.
             processes = limits.processes + threads_of(os.getuid())
-        made.limits = plan.rlimits(limits, processes=processes)
+        made.limits = launcher.rlimits(limits, processes=processes)
         prepared.group = ControlGroup.make(limits) if level != "none" else None
-        if level == "strong" and os.getuid() == 0 and process_limits.has_own_pid_max():
+        if level == "strong" and os.getuid() == 0 and resources.has_own_pid_max():
             # To root the system refuses no process, so the namespace gets no more numbers.
-            made.pid_max = process_limits.pid_max(limits.processes)
+            made.pid_max = resources.pid_max(limits.processes)
         if prepared.group is not None:
             made.group = prepared.group.procs_fd
 

@@ -1,4 +1,4 @@
-"""What is typed: text, and keys by name in angle brackets."""
+"""Keys of a terminal: text as it is typed, and keys by name in angle brackets, as bytes."""
 
 from __future__ import annotations
 
@@ -9,22 +9,15 @@ from toolcrib.core.errors import BadInput
 _NAMED = re.compile(r"<([A-Za-z][A-Za-z0-9+_\- ]{0,24}|[A-Za-z]+[-+].)>")
 _ARROWS = {"up": "A", "down": "B", "right": "C", "left": "D", "home": "H", "end": "F"}
 _PLAIN = {
-    "enter": "\r",
-    "return": "\r",
-    "cr": "\r",
+    **dict.fromkeys(("enter", "return", "cr"), "\r"),
+    **dict.fromkeys(("esc", "escape"), "\x1b"),
+    **dict.fromkeys(("backspace", "bs"), "\x7f"),
+    **dict.fromkeys(("delete", "del"), "\x1b[3~"),
+    **dict.fromkeys(("pageup", "pgup"), "\x1b[5~"),
+    **dict.fromkeys(("pagedown", "pgdn"), "\x1b[6~"),
     "tab": "\t",
-    "esc": "\x1b",
-    "escape": "\x1b",
     "space": " ",
-    "backspace": "\x7f",
-    "bs": "\x7f",
-    "delete": "\x1b[3~",
-    "del": "\x1b[3~",
     "insert": "\x1b[2~",
-    "pageup": "\x1b[5~",
-    "pgup": "\x1b[5~",
-    "pagedown": "\x1b[6~",
-    "pgdn": "\x1b[6~",
     "backtab": "\x1b[Z",
     "lt": "<",
     **{f"f{number}": f"\x1bO{letter}" for number, letter in enumerate("PQRS", 1)},
@@ -34,29 +27,11 @@ _PLAIN = {
     },
 }
 _MODIFIERS = {
-    "s": 1,
-    "shift": 1,
-    "a": 2,
-    "m": 2,
-    "alt": 2,
-    "meta": 2,
-    "option": 2,
-    "c": 4,
-    "ctrl": 4,
-    "control": 4,
+    **dict.fromkeys(("s", "shift"), 1),
+    **dict.fromkeys(("a", "m", "alt", "meta", "option"), 2),
+    **dict.fromkeys(("c", "ctrl", "control"), 4),
 }
-_CONTROLS = {
-    " ": 0,
-    "@": 0,
-    "[": 27,
-    "\\": 28,
-    "]": 29,
-    "^": 30,
-    "_": 31,
-    "-": 31,
-    "?": 127,
-    "/": 31,
-}
+_CONTROLS = dict(zip(" @[\\]^_-?/", (0, 0, 27, 28, 29, 30, 31, 31, 127, 31), strict=True))
 
 
 def encode(keys: str, *, application: bool = False) -> bytes:
@@ -89,11 +64,11 @@ def _typed(text: str) -> str:
 
 def _key(name: str, *, application: bool) -> str | None:
     """One key by its name; None if it is no name of a key."""
-    *held, last = re.split(r"[-+ ]", name) if len(name) > 1 else [name]
+    *modifier_names, last = re.split(r"[-+ ]", name) if len(name) > 1 else [name]
     if name[-1] in "-+" and len(name) > 2:
-        held, last = re.split(r"[-+ ]", name[:-2]), name[-1]
+        modifier_names, last = re.split(r"[-+ ]", name[:-2]), name[-1]
     modifiers = 0
-    for word in held:
+    for word in modifier_names:
         bit = _MODIFIERS.get(word.lower())
         if bit is None:
             return (
@@ -107,7 +82,7 @@ def _key(name: str, *, application: bool) -> str | None:
         return _arrow(_ARROWS[key], modifiers, application=application)
     if key in _PLAIN:
         return _special(_PLAIN[key], key, modifiers)
-    if held and len(last) == 1:
+    if modifier_names and len(last) == 1:
         return _character(last, modifiers, name)
     return None
 

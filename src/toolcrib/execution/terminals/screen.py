@@ -1,4 +1,4 @@
-"""The screen of a terminal, as a person in front of it would see it.
+"""The screen of a terminal: an emulator of what a person in front of it would see.
 
 The part of ECMA-48 and xterm's control sequences (invisible-island.net/xterm/ctlseqs)
 that text programs use: cursor, erasing, scrolling regions, both screens, tabs, wide
@@ -16,19 +16,19 @@ from unicodedata import combining, east_asian_width
 
 # The cells of a terminal: what stands where, the cursor, and what scrolled away.
 
-MOST_MARKS = 8
+MAX_MARKS = 8
 """Combining characters kept on one character."""
-MOST_COLUMNS = 500
-TAB = 8
+MAX_COLUMNS = 500
+TAB_COLUMNS = 8
 
 _LINES = dict(zip("`afgjklmnopqrstuvwxyz{|}~", "◆▒°±┘┐┌└┼⎺⎻─⎼⎽├┤┴┬│≤≥π≠£·", strict=True))
-_BEHIND = ""
+_WIDE_TAIL = ""
 """The second cell of a wide character."""
 
 Cells = list[str]
 
 
-class Grid:
+class ScreenGrid:
     """Two screens of `rows` x `columns` cells, the cursor, and the lines that left at the top.
 
     Attributes:
@@ -50,7 +50,7 @@ class Grid:
         """Everything as at the start; the history stays."""
         self.row = self.column = 0
         self.full_screen = False
-        self.tabs = set(range(0, MOST_COLUMNS, TAB))
+        self.tabs = set(range(0, MAX_COLUMNS, TAB_COLUMNS))
         self._saved = (0, 0, False, (False, False), 0)
         self._last = ""
         self._cells = [self._blank() for _ in range(self.rows)]
@@ -182,7 +182,7 @@ class Grid:
             cells[column:column] = [" "] * width
             del cells[self.columns :]
         self._break_wide(cells, column, column + width)
-        cells[column : column + width] = [char] + [_BEHIND] * (width - 1)
+        cells[column : column + width] = [char] + [_WIDE_TAIL] * (width - 1)
         self._last = char
         self._advance(column + width)
 
@@ -194,16 +194,16 @@ class Grid:
         """Put a combining character on the one before."""
         cells = self._cells[self.row]
         at = self.column if self._wrapping else self.column - 1
-        if at > 0 and cells[at] == _BEHIND:
+        if at > 0 and cells[at] == _WIDE_TAIL:
             at -= 1
-        if at >= 0 and len(cells[at]) <= MOST_MARKS:
+        if at >= 0 and len(cells[at]) <= MAX_MARKS:
             cells[at] += char
 
     def _break_wide(self, cells: Cells, start: int, end: int) -> None:
         """Half of a wide character that is overwritten leaves a blank."""
-        if start > 0 and start < len(cells) and cells[start] == _BEHIND:
+        if start > 0 and start < len(cells) and cells[start] == _WIDE_TAIL:
             cells[start - 1] = " "
-        if end < len(cells) and cells[end] == _BEHIND:
+        if end < len(cells) and cells[end] == _WIDE_TAIL:
             cells[end] = " "
 
     # Moving
@@ -265,8 +265,8 @@ class Grid:
 
     def down(self, count: int) -> None:
         """The cursor down, inside the region if it is there."""
-        most = self._bottom if self.row <= self._bottom else self.rows - 1
-        self.row, self._wrapping = min(self.row + count, most), False
+        bottom = self._bottom if self.row <= self._bottom else self.rows - 1
+        self.row, self._wrapping = min(self.row + count, bottom), False
 
     def tab(self, count: int = 1) -> None:
         """To the next tab stops."""
@@ -328,7 +328,7 @@ class Grid:
         self._break_wide(cells, self.column, self.column)
         cells[self.column : self.column] = [" "] * count
         del cells[self.columns :]
-        if cells[-1] == _BEHIND:
+        if cells[-1] == _WIDE_TAIL:
             cells[-1] = " "
         self._wrapping = False
 
@@ -393,7 +393,7 @@ def _width(char: str) -> int:
 
 Kind = Literal["lines", "text", "control", "escape", "csi", "osc"]
 
-MOST_PENDING = 65_536
+MAX_PENDING_CHARS = 65_536
 """Characters of an unfinished sequence that are held; a longer one is dropped."""
 
 _TOKEN = re.compile(
@@ -411,10 +411,10 @@ _TOKEN = re.compile(
 _UNFINISHED = re.compile(
     r"\x1b(?:\[[0-?]*[ -/]*|\][^\x07\x1b]*\x1b?|[PX^_](?:[^\x1b]|\x1b(?!\\))*|[ -/]*)\Z"
 )
-_IN_THE_WAY = re.compile(r"\x1b\[[0-?]*[ -/]*(?P<control>[\x00-\x1a\x1c-\x1f])")
+_INTERRUPTED = re.compile(r"\x1b\[[0-?]*[ -/]*(?P<control>[\x00-\x1a\x1c-\x1f])")
 
 
-class Token(NamedTuple):
+class TerminalToken(NamedTuple):
     """One piece of a stream.
 
     `value` is whole lines of plain text with their ends, other text, the control
@@ -426,14 +426,14 @@ class Token(NamedTuple):
     value: str
 
 
-class Sequences:
+class SequenceParser:
     """Takes bytes in pieces of any size and gives tokens; the split does not matter."""
 
     def __init__(self) -> None:
         self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode
         self._pending = ""
 
-    def feed(self, data: bytes) -> Iterator[Token]:
+    def feed(self, data: bytes) -> Iterator[TerminalToken]:
         """The tokens that are complete now."""
         text = self._pending + self._decode(data)
         self._pending = ""
@@ -444,26 +444,26 @@ class Sequences:
                 at = found.end()
                 kind = found.lastgroup
                 if kind is not None:  # else a string for devices, which says nothing here
-                    yield Token(kind, found[kind])  # type: ignore[arg-type]
+                    yield TerminalToken(kind, found[kind])  # type: ignore[arg-type]
                 continue
-            crossed = _IN_THE_WAY.match(text, at)
+            crossed = _INTERRUPTED.match(text, at)
             if crossed is not None:  # a control character inside a sequence acts at once
-                yield Token("control", crossed["control"])
+                yield TerminalToken("control", crossed["control"])
                 cut = crossed.start("control")
                 text = text[at:cut] + text[cut + 1 :]
                 at = 0
-            elif _UNFINISHED.match(text, at) and len(text) - at <= MOST_PENDING:
+            elif _UNFINISHED.match(text, at) and len(text) - at <= MAX_PENDING_CHARS:
                 self._pending = text[at:]
                 return
             else:
                 at += 1
 
 
-MOST_ROWS = 200
+MAX_ROWS = 200
 SCROLLBACK = 5_000
 """Lines kept that have left the screen at its top."""
 TITLE_CHARS = 200
-MOST_NUMBER = 99_999
+MAX_NUMBER = 99_999
 
 Numbers = list[int]
 
@@ -481,12 +481,12 @@ class Screen:
     """
 
     def __init__(self, rows: int = 24, columns: int = 80, scrollback: int = SCROLLBACK) -> None:
-        self.grid = Grid(*_size(rows, columns), scrollback)
+        self.grid = ScreenGrid(*_size(rows, columns), scrollback)
         self.title = ""
         self.replies = bytearray()
         self.application_keys = False
         self.bracketed_paste = False
-        self._sequences = Sequences()
+        self._sequences = SequenceParser()
 
     def feed(self, data: bytes) -> None:
         """Show what a program has written; the pieces may be cut anywhere."""
@@ -532,7 +532,7 @@ class Screen:
         if number in ("0", "2"):
             self.title = rest[:TITLE_CHARS]
 
-    def _sequence(self, token: Token) -> None:
+    def _sequence(self, token: TerminalToken) -> None:
         final, body = token.value[-1], token.value[:-1]
         if body[:1] == "?":
             self._private(final, _numbers(body[1:]))
@@ -557,10 +557,10 @@ class Screen:
             for number in numbers:
                 self._switch(number, on=final == "h")
 
-    def _report(self, asked: int, mark: str) -> None:
-        if asked == 5:
+    def _report(self, request: int, mark: str) -> None:
+        if request == 5:
             self.replies += b"\x1b[0n"
-        elif asked == 6:
+        elif request == 6:
             row, column = self.grid.place_now
             self.replies += f"\x1b[{mark}{row};{column}R".encode()
 
@@ -582,13 +582,13 @@ class Screen:
 
 
 def _size(rows: int, columns: int) -> tuple[int, int]:
-    return max(1, min(rows, MOST_ROWS)), max(2, min(columns, MOST_COLUMNS))
+    return max(1, min(rows, MAX_ROWS)), max(2, min(columns, MAX_COLUMNS))
 
 
 def _numbers(body: str) -> Numbers:
     """The parameters of a sequence; what is left out is 0."""
     heads = (part.partition(":")[0] for part in body.split(";")) if body else ()
-    return [min(int(head[:9]), MOST_NUMBER) if head.isdecimal() else 0 for head in heads]
+    return [min(int(head[:9]), MAX_NUMBER) if head.isdecimal() else 0 for head in heads]
 
 
 def _first(numbers: Numbers, default: int = 0) -> int:
@@ -600,108 +600,108 @@ def _at(numbers: Numbers, index: int, default: int) -> int:
     return (numbers[index] if index < len(numbers) else 0) or default
 
 
-def _count(act: Callable[[Grid, int], None]) -> Callable[[Grid, Numbers], None]:
+def _count_action(act: Callable[[ScreenGrid, int], None]) -> Callable[[ScreenGrid, Numbers], None]:
     """An action that takes how often, once if nothing is said."""
     return lambda grid, numbers: act(grid, _first(numbers, 1))
 
 
-def _how(act: Callable[[Grid, int], None]) -> Callable[[Grid, Numbers], None]:
+def _mode_action(act: Callable[[ScreenGrid, int], None]) -> Callable[[ScreenGrid, Numbers], None]:
     """An action that takes in which way, 0 if nothing is said."""
     return lambda grid, numbers: act(grid, _first(numbers))
 
 
-def _column(grid: Grid, column: int) -> None:
+def _column(grid: ScreenGrid, column: int) -> None:
     grid.move(grid.row, column)
 
 
-def _place(grid: Grid, numbers: Numbers) -> None:
+def _place(grid: ScreenGrid, numbers: Numbers) -> None:
     grid.place(_first(numbers, 1) - 1, _at(numbers, 1, 1) - 1)
 
 
-def _row(grid: Grid, row: int) -> None:
+def _row(grid: ScreenGrid, row: int) -> None:
     grid.place(row - 1, grid.column)
 
 
-def _down_to_start(grid: Grid, count: int) -> None:
+def _down_to_start(grid: ScreenGrid, count: int) -> None:
     grid.down(count)
     _column(grid, 0)
 
 
-def _up_to_start(grid: Grid, count: int) -> None:
+def _up_to_start(grid: ScreenGrid, count: int) -> None:
     grid.up(count)
     _column(grid, 0)
 
 
-def _region(grid: Grid, numbers: Numbers) -> None:
+def _region(grid: ScreenGrid, numbers: Numbers) -> None:
     grid.set_region(_first(numbers, 1) - 1, _at(numbers, 1, grid.rows) - 1)
 
 
-def _clear_tabs(grid: Grid, how: int) -> None:
+def _clear_tabs(grid: ScreenGrid, how: int) -> None:
     if how == 3:
         grid.tabs.clear()
     elif how == 0:
         grid.tabs.discard(grid.column)
 
 
-def _insert_mode(grid: Grid, numbers: Numbers, *, on: bool) -> None:
+def _insert_mode(grid: ScreenGrid, numbers: Numbers, *, on: bool) -> None:
     if 4 in numbers:
         grid.inserts = on
 
 
-def _shift(grid: Grid, charset: int) -> None:
+def _shift(grid: ScreenGrid, charset: int) -> None:
     grid.shifted = charset
 
 
-_CONTROLS: dict[str, Callable[[Grid], None]] = {
+_CONTROLS: dict[str, Callable[[ScreenGrid], None]] = {
     "\b": lambda grid: _column(grid, grid.column - 1),
-    "\t": Grid.tab,
-    "\n": Grid.line_feed,
-    "\x0b": Grid.line_feed,
-    "\x0c": Grid.line_feed,
+    "\t": ScreenGrid.tab,
+    "\n": ScreenGrid.line_feed,
+    "\x0b": ScreenGrid.line_feed,
+    "\x0c": ScreenGrid.line_feed,
     "\r": lambda grid: _column(grid, 0),
     "\x0e": lambda grid: _shift(grid, 1),
     "\x0f": lambda grid: _shift(grid, 0),
-    "\x84": Grid.line_feed,
-    "\x85": Grid.next_row,
-    "\x8d": Grid.line_back,
+    "\x84": ScreenGrid.line_feed,
+    "\x85": ScreenGrid.next_row,
+    "\x8d": ScreenGrid.line_back,
 }
-_ESCAPES: dict[str, Callable[[Grid], None]] = {
-    "7": Grid.save,
-    "8": Grid.restore,
-    "D": Grid.line_feed,
-    "E": Grid.next_row,
+_ESCAPES: dict[str, Callable[[ScreenGrid], None]] = {
+    "7": ScreenGrid.save,
+    "8": ScreenGrid.restore,
+    "D": ScreenGrid.line_feed,
+    "E": ScreenGrid.next_row,
     "H": lambda grid: grid.tabs.add(grid.column),
-    "M": Grid.line_back,
-    "c": Grid.reset,
+    "M": ScreenGrid.line_back,
+    "c": ScreenGrid.reset,
     "#8": lambda grid: grid.fill("E"),
 }
-_SEQUENCES: dict[str, Callable[[Grid, Numbers], None]] = {
-    "@": _count(Grid.insert),
-    "A": _count(Grid.up),
-    "B": _count(Grid.down),
-    "C": _count(lambda grid, count: _column(grid, grid.column + count)),
-    "D": _count(lambda grid, count: _column(grid, grid.column - count)),
-    "E": _count(_down_to_start),
-    "F": _count(_up_to_start),
-    "G": _count(lambda grid, column: _column(grid, column - 1)),
+_SEQUENCES: dict[str, Callable[[ScreenGrid, Numbers], None]] = {
+    "@": _count_action(ScreenGrid.insert),
+    "A": _count_action(ScreenGrid.up),
+    "B": _count_action(ScreenGrid.down),
+    "C": _count_action(lambda grid, count: _column(grid, grid.column + count)),
+    "D": _count_action(lambda grid, count: _column(grid, grid.column - count)),
+    "E": _count_action(_down_to_start),
+    "F": _count_action(_up_to_start),
+    "G": _count_action(lambda grid, column: _column(grid, column - 1)),
     "H": _place,
-    "I": _count(Grid.tab),
-    "J": _how(Grid.erase_screen),
-    "K": _how(Grid.erase_line),
-    "L": _count(lambda grid, count: grid.shift_rows(count, down=True)),
-    "M": _count(lambda grid, count: grid.shift_rows(count, down=False)),
-    "P": _count(Grid.delete),
-    "S": _count(Grid.scroll_up),
-    "T": _count(Grid.scroll_down),
-    "X": _count(Grid.erase),
-    "Z": _count(Grid.tab_back),
-    "`": _count(lambda grid, column: _column(grid, column - 1)),
-    "a": _count(lambda grid, count: _column(grid, grid.column + count)),
-    "b": _count(Grid.repeat),
-    "d": _count(_row),
-    "e": _count(Grid.down),
+    "I": _count_action(ScreenGrid.tab),
+    "J": _mode_action(ScreenGrid.erase_screen),
+    "K": _mode_action(ScreenGrid.erase_line),
+    "L": _count_action(lambda grid, count: grid.shift_rows(count, down=True)),
+    "M": _count_action(lambda grid, count: grid.shift_rows(count, down=False)),
+    "P": _count_action(ScreenGrid.delete),
+    "S": _count_action(ScreenGrid.scroll_up),
+    "T": _count_action(ScreenGrid.scroll_down),
+    "X": _count_action(ScreenGrid.erase),
+    "Z": _count_action(ScreenGrid.tab_back),
+    "`": _count_action(lambda grid, column: _column(grid, column - 1)),
+    "a": _count_action(lambda grid, count: _column(grid, grid.column + count)),
+    "b": _count_action(ScreenGrid.repeat),
+    "d": _count_action(_row),
+    "e": _count_action(ScreenGrid.down),
     "f": _place,
-    "g": _how(_clear_tabs),
+    "g": _mode_action(_clear_tabs),
     "h": lambda grid, numbers: _insert_mode(grid, numbers, on=True),
     "l": lambda grid, numbers: _insert_mode(grid, numbers, on=False),
     "r": _region,

@@ -1,4 +1,4 @@
-"""The service that holds the terminals of this process."""
+"""Terminals: programs behind a screen, and the service that holds those of this process."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, Self
 
 from toolcrib.core.call import Result
-from toolcrib.core.context import Ctx
+from toolcrib.core.context import Ctx, Services
 from toolcrib.core.errors import Busy, Conflict, Denied, NotFound
-from toolcrib.core.services import Services
 from toolcrib.core.tool import EXEC, READ
 from toolcrib.execution.jobs import JobHandle, Jobs
 from toolcrib.execution.sandbox.sandbox import Sandbox
@@ -28,20 +27,18 @@ if TYPE_CHECKING:
     from toolcrib.files.paths import SafePath
 
 
-# One session at a terminal: a program behind a screen.
-
 Wait = Literal["idle", "text", "exit", "none"]
 
 IDLE_SECONDS = 0.3
 """A program that wrote nothing for so long waits for something."""
-BETWEEN_LINES = 0.3
+LINE_SECONDS = 0.3
 """What a program may take to react to a line before the next is typed."""
-PAUSE = 0.05
-SLICE = 2_048
-"""Bytes shown before whoever waits is told."""
+PAUSE_SECONDS = 0.05
+SLICE_BYTES = 2_048
+"""Bytes put on the screen before those who wait are notified."""
 REPLY_SECONDS = 0.5
 """A program that asks its terminal and then does not read the answers misses them."""
-GATHER_SECONDS = 0.01
+SETTLE_SECONDS = 0.01
 """Whoever waits for output looks again after so long, not for each piece of it."""
 
 
@@ -53,7 +50,7 @@ class Terminal:
         title: what was started.
         screen: what it shows.
         read_to: how many of the lines that scrolled away were already read.
-        shown: bytes of output so far.
+        old_bytes: bytes of output so far.
         exit_code: None while it runs.
         outcome: what became of the files that it changed, once it is over.
     """
@@ -66,7 +63,7 @@ class Terminal:
         self.exit_code: int | None = None
         self.outcome: RunOutcome | None = None
         self._running = running
-        self.shown = 0
+        self.output_bytes = 0
         self._logged = 0
         self._written = time.monotonic()
         self._changed = asyncio.Condition()
@@ -90,8 +87,8 @@ class Terminal:
         sweeping = asyncio.ensure_future(self._running.sweep())
         try:
             async for data in self._running.confined.read("stdout"):
-                for start in range(0, len(data), SLICE):
-                    await self._show(data[start : start + SLICE], handle)
+                for start in range(0, len(data), SLICE_BYTES):
+                    await self._show(data[start : start + SLICE_BYTES], handle)
             handle.exit_code = await self._running.confined.wait()
         finally:
             sweeping.cancel()
@@ -100,7 +97,7 @@ class Terminal:
             self.exit_code = code if code is not None else -9
             handle.exit_code = self.exit_code
             handle.write("\n".join(self.screen.grid.lines()).rstrip() + "\n")
-            await self._tell()
+            await self._notify()
 
     async def send(self, data: bytes, seconds: float) -> None:
         """Type, a line after the other.
@@ -118,11 +115,11 @@ class Terminal:
         end = time.monotonic() + seconds
         lines = data.split(b"\r")
         for line in lines[:-1]:
-            old = self.shown
+            old = self.output_bytes
             await self._running.confined.write(line + b"\r")
             if time.monotonic() < end:
-                await self._until(lambda old=old: self.shown > old, BETWEEN_LINES)  # type: ignore[misc]
-                await asyncio.sleep(PAUSE)
+                await self._until(lambda old=old: self.output_bytes > old, LINE_SECONDS)  # type: ignore[misc]
+                await asyncio.sleep(PAUSE_SECONDS)
         if lines[-1]:
             await self._running.confined.write(lines[-1])
 
@@ -153,16 +150,16 @@ class Terminal:
             return await self._until(_Search(self, text, since), seconds)
         return await self._until(lambda: self._has_come(wait), seconds, pauses=wait == "idle")
 
-    async def settle(self, shown: int, first: float, seconds: float) -> bool:
+    async def settle(self, old_bytes: int, first: float, seconds: float) -> bool:
         """Wait for new output and then for a pause in it.
 
         Args:
-            shown: the output that counts as old.
+            old_bytes: the output that counts as old.
             first: seconds that the first of it may take; without any, that is an answer too.
             seconds: how long at most, all in all.
         """
         end = time.monotonic() + seconds
-        await self._until(lambda: self.shown > shown, min(first, seconds))
+        await self._until(lambda: self.output_bytes > old_bytes, min(first, seconds))
         self._written = max(self._written, time.monotonic() - IDLE_SECONDS / 2)
         return await self.wait("idle", "", end - time.monotonic(), 0)
 
@@ -182,7 +179,7 @@ class Terminal:
                     await asyncio.wait_for(self._changed.wait(), left)
                 except TimeoutError:
                     continue
-            await asyncio.sleep(GATHER_SECONDS)
+            await asyncio.sleep(SETTLE_SECONDS)
         return has_come()
 
     def _has_come(self, wait: Wait) -> bool:
@@ -193,7 +190,7 @@ class Terminal:
     async def _show(self, data: bytes, handle: JobHandle) -> None:
         for _ in self.screen.steps(data):
             await self._turns.rest()
-        self.shown += len(data)
+        self.output_bytes += len(data)
         self._written = time.monotonic()
         grid = self.screen.grid
         if grid.scrolled > self._logged:
@@ -205,9 +202,9 @@ class Terminal:
             with suppress(TimeoutError, BrokenPipeError, ConnectionResetError):
                 async with asyncio.timeout(REPLY_SECONDS):
                     await self._running.confined.write(answer)
-        await self._tell()
+        await self._notify()
 
-    async def _tell(self) -> None:
+    async def _notify(self) -> None:
         async with self._changed:
             self._changed.notify_all()
 
@@ -231,8 +228,8 @@ class _Search:
         return False
 
 
-MOST_RUNNING = 16
-MOST_ENDED = 16
+MAX_RUNNING = 16
+MAX_ENDED = 16
 """Screens of programs that are over; what they wrote stays with their jobs."""
 
 
@@ -267,9 +264,9 @@ class Terminals:
         from toolcrib.execution.runs.runs import Runs
 
         running_now = [t for t in self._terminals.values() if t.outcome is None]
-        if len(running_now) >= MOST_RUNNING:
+        if len(running_now) >= MAX_RUNNING:
             raise Busy(
-                f"{MOST_RUNNING} terminals run already.",
+                f"{MAX_RUNNING} terminals run already.",
                 hint="End one with stop_job; list_jobs shows them.",
             )
         running = await ctx.use(Runs).start(
@@ -339,5 +336,5 @@ class Terminals:
 
     def _forget_old(self) -> None:
         ended = [t for t in self._terminals.values() if t.outcome is not None]
-        for terminal in ended[: max(len(ended) - MOST_ENDED, 0)]:
+        for terminal in ended[: max(len(ended) - MAX_ENDED, 0)]:
             del self._terminals[terminal.id]

@@ -14,10 +14,8 @@ from typing import Self
 
 from toolcrib.core.call import well_formed
 from toolcrib.core.config import Config, data_folder
-from toolcrib.core.context import Ctx
+from toolcrib.core.context import Ctx, Services, Session
 from toolcrib.core.errors import Conflict, NoResults, StorageFailure, ToolError
-from toolcrib.core.services import Services
-from toolcrib.core.session import Session
 from toolcrib.files.changes import undo_log
 from toolcrib.files.changes.execution import Executor
 from toolcrib.files.changes.preparation import Preparer, groups
@@ -63,7 +61,7 @@ class Changes:
     async def apply(self, step: Step, ctx: Ctx) -> AppliedStep:
         """Make all changes of a step, or none.
 
-        Every path is checked and what stands there is kept before anything changes. A
+        Every path is checked and what stands there is stored before anything changes. A
         failure, the deadline or a cancellation takes back what was done; after a kill,
         the next use of the log does that. The session is told how the files look now.
 
@@ -119,7 +117,7 @@ class Changes:
 
     @property
     def blobs(self) -> Blobs:
-        """Where the contents for undo are kept."""
+        """Where the contents for undo are stored."""
         return self._blobs
 
     async def forget(self, *numbers: int) -> None:
@@ -164,7 +162,7 @@ class Changes:
             NoResults: there are not so many.
             Conflict: a file was changed since by somebody else, or another process takes
                 back the same; nothing was undone.
-            Unavailable: something was not kept.
+            Unavailable: something was not stored.
         """
         latest = await self._log.read(undo_log.last)
         found = await self.steps(path, count)
@@ -311,7 +309,7 @@ class Changes:
 
 
 class _Transaction:
-    """One step on its way."""
+    """One step while it is applied."""
 
     def __init__(self, service: Changes, step: Step, session: Session, check: Checkpoint) -> None:
         self._service = service
@@ -367,7 +365,7 @@ class _Transaction:
 
 
 def _undo_folder(store: Path | None) -> Path:
-    """Where the contents for the log of a store are kept."""
+    """Where the contents for the log of a store are stored."""
     name = content_id(str(store.absolute())) if store else f"memory-{secrets.token_hex(6)}"
     return data_folder() / "undo" / name
 

@@ -62,7 +62,7 @@ def walk(
         folder: the top.
         check: called between two steps.
         limit: how many entries there may be.
-        left_out: takes the ways to folders below the top that the system does not let us
+        left_out: takes the paths of folders below the top that the system does not let us
             read; without it they are an error.
 
     Raises:
@@ -96,14 +96,14 @@ def walk(
 
 @dataclass(slots=True)
 class TreeCopy:
-    """Plans the copy of a file or a tree.
+    """Adds the copy of a file or a tree to a step.
 
     Attributes:
         left_out: what is not copied, since it is protected here or there, or special.
         files: how many are.
     """
 
-    plan: Step
+    step: Step
     check: Callable[[], None]
     left_out: list[str] = field(default_factory=list)
     files: int = 0
@@ -114,12 +114,12 @@ class TreeCopy:
             mode = stat.S_IMODE(handle.status.st_mode) & 0o777
             data = FileSource(source, handle.fingerprint)
         expected = ANYTHING if replace else ""
-        self.plan.write(target, data, expected=expected, mode=mode)
+        self.step.write(target, data, expected=expected, mode=mode)
         self.files += 1
 
     def tree(self, source: SafePath, target: SafePath) -> None:
         """Copy a folder to where nothing stands."""
-        self.plan.make_folder(target, mode=writable(source.stat().st_mode))
+        self.step.make_folder(target, mode=writable(source.stat().st_mode))
         skipped: set[tuple[str, ...]] = set()
         for found in walk(source, self.check, left_out=self.left_out):
             if found.names[:-1] in skipped:
@@ -133,9 +133,9 @@ class TreeCopy:
                 self.left_out.append("/".join(found.names))
                 skipped.add(found.names)
             elif kind == "folder":
-                self.plan.make_folder(destination, mode=writable(found.path.stat().st_mode))
+                self.step.make_folder(destination, mode=writable(found.path.stat().st_mode))
             elif kind == "link":
-                self.plan.plant(destination, _link(found.entry))
+                self.step.plant(destination, _link(found.entry))
                 self.files += 1
             else:
                 try:

@@ -55,13 +55,13 @@ class RunDeltas:
 
     Attributes:
         deltas: in the order of the walk, folders before what they hold.
-        left: what is not taken over, and why: the path as a call names it, and a reason.
+        refused: what is not taken over, and why: the path as a call names it, and a reason.
         conflicts: what was changed by others meanwhile.
         size: bytes of all new contents.
     """
 
     deltas: list[Delta] = field(default_factory=list)
-    left: list[tuple[str, str]] = field(default_factory=list)
+    refused: list[tuple[str, str]] = field(default_factory=list)
     conflicts: list[str] = field(default_factory=list)
     size: int = 0
 
@@ -114,7 +114,7 @@ def is_index(path: SafePath) -> bool:
 
 
 def index_digest(content: bytes | Source) -> str:
-    """A digest of what an index says; "" where it cannot be told."""
+    """A digest of what an index says; "" where that is unknown."""
     if isinstance(content, bytes):
         return _meaning(content)
     data = bytearray()

@@ -38,9 +38,7 @@ from toolcrib.files.writer import (
     unmake_one,
     write_file,
 )
-from toolcrib.files.writer import (
-    replace as replace_file,
-)
+from toolcrib.files.writer import replace as replace_file
 from toolcrib.state.blobs import digest_of
 
 MAX_FLUSHES = 32
@@ -53,7 +51,7 @@ class Executor:
 
     Args:
         token: what the names that are used meanwhile have in common.
-        fetch: gives back kept contents.
+        fetch: gives back stored contents.
         check: called between two steps.
         trash: where deleted things go if they shall and can.
     """
@@ -194,9 +192,9 @@ class Executor:
             change.after = change.before
 
     def _compare(self, change: Change, folder: int, name: str) -> None:
-        """Look at a tree that was just taken away: is it what was kept for undo?"""
+        """Check a tree that was just taken away: is it what was stored for undo?"""
         now = self._read_tree(folder, name, change)
-        if [_comparable(image) for image in now] != [_comparable(image) for image in change.tree]:
+        if [_comparable(state) for state in now] != [_comparable(state) for state in change.tree]:
             raise changed(change.display)
 
     def _read_tree(self, folder: int, name: str, change: Change) -> tuple[EntryState, ...]:
@@ -232,8 +230,8 @@ class Executor:
         if change.after.kind != "folder":
             return True
         now = self._read_tree(place.folder, place.name, change)
-        return [_as_planted(image) for image in now] == [
-            _as_planted(image) for image in change.tree
+        return [_as_planted(state) for state in now] == [
+            _as_planted(state) for state in change.tree
         ]
 
     def _remove_new(self, change: Change, place: WritePlace) -> None:
@@ -256,16 +254,16 @@ class Executor:
     def _restore_old(self, change: Change, place: WritePlace) -> None:
         """Give what was set aside its name again, unless another thing has it."""
         old = self._former_name(change, place)
-        here, former = place.folder, status_of(place.folder, old) if old else None
+        folder, former = place.folder, status_of(place.folder, old) if old else None
         if former is None:
             return
         if place.status is None:
-            rename(here, old, here, place.name)
+            rename(folder, old, folder, place.name)
         elif (former.st_dev, former.st_ino) == (place.status.st_dev, place.status.st_ino):
-            drop_name(here, old)
+            drop_name(folder, old)
         else:
             other = f"{place.name}.before-{self.token}"
-            rename(here, old, here, other)
+            rename(folder, old, folder, other)
             raise Conflict(
                 f"it was changed by another program; what stood there is now {other}.",
                 hint="Look at both.",
@@ -317,17 +315,17 @@ def _need_unchanged(change: Change, status: os.stat_result | None) -> None:
         raise changed(change.display)
 
 
-def _comparable(image: EntryState) -> EntryState:
+def _comparable(state: EntryState) -> EntryState:
     """What can be compared without reading: a rename leaves all of it as it was."""
-    if image.kind == "folder":
-        image = replace(image, mtime=0, mark=image.inode)
-    return replace(image, digest="")
+    if state.kind == "folder":
+        state = replace(state, mtime=0, mark=state.inode)
+    return replace(state, digest="")
 
 
-def _as_planted(image: EntryState) -> tuple[str, str, int, int, str]:
-    """How something looks that was made from an image."""
-    still = image.kind in ("folder", "pipe")
-    return image.path, image.kind, image.size, 0 if still else image.mtime, image.target
+def _as_planted(state: EntryState) -> tuple[str, str, int, int, str]:
+    """How something looks that was made from an state."""
+    still = state.kind in ("folder", "pipe")
+    return state.path, state.kind, state.size, 0 if still else state.mtime, state.target
 
 
 def _moved(path: SafePath, move: Change) -> SafePath:

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 
+from toolcrib.core.context import Session
 from toolcrib.core.errors import BadInput, Conflict, NotFound, PathDenied, TooLarge
-from toolcrib.core.session import Session
 from toolcrib.core.settings import UndoConfig, WorkspaceConfig
 from toolcrib.files.changes.copies import FileSource
 from toolcrib.files.changes.deltas import index_digest
@@ -16,9 +16,8 @@ from toolcrib.files.changes.step import ANYTHING, Change
 from toolcrib.files.content.display import some_of
 from toolcrib.files.handles import WritePlace, fingerprint, kind_of
 from toolcrib.files.path_gate import LISTS_HINT
-from toolcrib.files.path_rules import parts_beneath
+from toolcrib.files.path_rules import OWN_FILES_RULE, parts_beneath
 from toolcrib.files.paths import SafePath
-from toolcrib.files.protection import OWN_FILES_RULE
 from toolcrib.files.trees import ContentSink, EntryState, TreeReader, may_change, skip_content
 from toolcrib.state.blobs import Blobs, digest_of
 
@@ -28,12 +27,12 @@ NO_COPY = "permanent=true deletes it for good; that asks the user."
 
 @dataclass(slots=True)
 class Preparer:
-    """Turns changes into pieces of work.
+    """Makes changes ready to be executed.
 
     Args:
-        blobs: where what is there is kept.
+        blobs: where what is there is stored.
         session: whose reads are compared; None where that does not matter.
-        limits: what is kept for undo.
+        limits: what is stored for undo.
         names: the protected names that the user added.
         check: called between two steps.
         skip: how the names start that this step uses meanwhile.
@@ -54,7 +53,7 @@ class Preparer:
     _folders: dict[str, tuple[SafePath, SafePath]] = field(default_factory=dict)
 
     def prepare(self, changes: Sequence[Change]) -> list[Change]:
-        """The pieces of changes that do not depend on each other.
+        """Changes that do not depend on each other, made ready.
 
         Raises:
             Conflict: something is not as expected, or changed since it was read.
@@ -83,11 +82,10 @@ class Preparer:
         return self._ready
 
     def _write(self, change: Change) -> None:
-        real, staging = self._settle(change.path)
-        ready = self._resolved(change, real, staging)
-        with self._place(change.path, real, staging) as place:
+        ready = self._resolved(change)
+        with self._place(change.path, ready) as place:
             status = place.status if place else None
-            self._compare(change, real, place)
+            self._compare(change, ready.path, place)
             if place is not None and status is not None:
                 if kind_of(status.st_mode) == "folder":
                     raise BadInput(
@@ -95,26 +93,27 @@ class Preparer:
                     )
                 if not may_change(place.folder, place.name):
                     raise read_only(change.path)
-                (ready.before,) = self._tree_reader(self._store).take(place, change.path.display)
+                (ready.before,) = self._reader(self._store).take(place, change.path.display)
                 if not ready.before.is_at(status):  # another one than was compared
                     raise changed(change.path.display)
                 if not ready.before.digest:
                     ready.undoable = False
-                    self._say_lost(change.path, status.st_size)
+                    self.notes.append(
+                        f"{change.path.display} had {status.st_size:,} bytes, more than undo "
+                        "keeps: what it held cannot be brought back"
+                    )
         self._ready.append(ready)
 
     def _delete(self, change: Change) -> None:
-        real, staging = self._settle(change.path)
-        with self._place(change.path, real, staging, whole=True) as place:
+        ready = self._resolved(change)
+        with self._place(change.path, ready, whole=True) as place:
             if place is None or place.status is None:
                 change.path.stat()
                 raise NotFound(f"{change.path.display} does not exist.", hint="Nothing to do.")
-            self._compare(change, real, place)
-            ready = self._resolved(change, real, staging)
+            self._compare(change, ready.path, place)
             sink = skip_content if change.permanent else self._store
-            inside = self._inside(change.path, real, copied=not change.permanent)
-            reader = self._tree_reader(sink, inside.may_go)
-            ready.tree = reader.take(place, change.path.display)
+            inside = self._guard(change.path, ready.path, copied=not change.permanent)
+            ready.tree = self._reader(sink, inside.may_go).take(place, change.path.display)
             same = ready.tree[0].is_at(place.status)
             if not same or (change.tree and not same_tree(change.tree, ready.tree)):
                 raise changed(change.path.display)
@@ -131,20 +130,20 @@ class Preparer:
         """Refuse to delete what could not be brought back."""
         if change.permanent or self.restoring:
             return
-        for image in tree:
-            where = f"{change.path.display}/{image.path}".rstrip("/")
-            if image.kind == "other":
+        for state in tree:
+            where = f"{change.path.display}/{state.path}".rstrip("/")
+            if state.kind == "other":
                 raise PathDenied(
                     f"Access denied: {where} is a socket or a device: undo cannot bring it back.",
                     hint=NO_COPY,
                 )
-            if image.kind == "file" and not image.digest:
+            if state.kind == "file" and not state.digest:
                 raise TooLarge(
-                    f"{where} has {image.size:,} bytes, more than undo keeps of a file "
+                    f"{where} has {state.size:,} bytes, more than undo keeps of a file "
                     f"({self.limits.max_file_bytes:,}).",
                     hint=NO_COPY,
                 )
-        if sum(image.size for image in tree) > self.limits.keep_bytes:
+        if sum(state.size for state in tree) > self.limits.keep_bytes:
             raise TooLarge(
                 f"{change.path.display} is larger than all that undo keeps "
                 f"({self.limits.keep_bytes:,} bytes).",
@@ -154,41 +153,34 @@ class Preparer:
     def _move(self, change: Change) -> None:
         source, target = change.path, change.target
         assert target is not None
-        real, staging = self._settle(source)
-        with self._place(source, real, staging, whole=True) as place:
+        ready = self._resolved(change)
+        with self._place(source, ready, whole=True) as place:
             if place is None or place.status is None:
                 source.stat()
                 raise NotFound(f"{source.display} does not exist.", hint="List its folder.")
-            self._compare(change, real, place, moving=True)
-            target_real, target_staging = self._settle(target)
-            refuse_into_itself(source, target, real, target_real)
-            self._clear_target(change, place.status, target_real, target_staging)
-            away = target_staging.stat().st_dev != place.status.st_dev
-            elsewhere = away or real.root != target_real.root
-            inside = self._inside(source, real, target_real, copied=elsewhere)
+            self._compare(change, ready.path, place, moving=True)
+            plant = self._resolved(Change("plant", target))
+            refuse_into_itself(source, target, ready.path, plant.path)
+            self._clear_target(change, place.status, plant)
+            away = plant.staging_folder.stat().st_dev != place.status.st_dev
+            elsewhere = away or ready.path.root != plant.path.root
+            inside = self._guard(source, ready.path, plant.path, copied=elsewhere)
             single = kind_of(place.status.st_mode) == "file"
             sink = self._store_any if away else hash_only if single else skip_content
-            tree = self._tree_reader(sink, inside.may_move).take(place, source.display)
+            tree = self._reader(sink, inside.may_move).take(place, source.display)
             if change.before and not change.before.holds_as(tree[0]):
                 raise changed(source.display)
+            ready.target, ready.before = plant.path, tree[0]
             if away:
-                delete = Change("delete", source, tree=tree, before=tree[0])
-                self._need_undoable(delete, tree)
-                plant = self._resolved(
-                    Change("plant", target, tree=tree), target_real, target_staging
-                )
-                self._ready += [plant, self._resolved(delete, real, staging)]
-                return
-            ready = self._resolved(change, real, staging)
-            ready.target, ready.before = target_real, tree[0]
+                self._need_undoable(Change("delete", source), tree)
+                ready.kind, ready.target, ready.tree, plant.tree = "delete", None, tree, tree
+                self._ready.append(plant)
             self._ready.append(ready)
 
-    def _clear_target(
-        self, change: Change, source: os.stat_result, there: SafePath, below: SafePath
-    ) -> None:
+    def _clear_target(self, change: Change, source: os.stat_result, plant: Change) -> None:
         target = change.target
         assert target is not None
-        with self._place(target, there, below, whole=True) as place:
+        with self._place(target, plant, whole=True) as place:
             if place is None or place.status is None:
                 return
             kinds = kind_of(source.st_mode), kind_of(place.status.st_mode)
@@ -201,55 +193,60 @@ class Preparer:
 
     def _folder(self, change: Change) -> None:
         before = len(self._ready)
-        self._make(change.path)
+        self._folder_of(change.path)
         if len(self._ready) > before:
             self._ready[-1].mode = change.mode
 
     def _plant(self, change: Change) -> None:
-        real, staging = self._settle(change.path)
-        with self._place(change.path, real, staging, whole=True) as place:
+        ready = self._resolved(change)
+        with self._place(change.path, ready, whole=True) as place:
             if place is not None and place.status is not None:
                 raise Conflict(
                     f"{change.path.display} exists now, so what stood there cannot be brought "
                     "back.",
                     hint="Move it away first.",
                 )
-        self._ready.append(self._resolved(change, real, staging))
+        self._ready.append(ready)
 
     def _unmake(self, change: Change) -> None:
         with suppress(NotFound), change.path.place(whole=True) as place:
             if place.status is not None and kind_of(place.status.st_mode) == "folder":
-                real, staging = self._settle(change.path)
-                ready = self._resolved(change, real, staging)
+                ready = self._resolved(change)
                 ready.before = EntryState.of(place.status)
                 self._ready.append(ready)
 
     def _mode(self, change: Change) -> None:
-        real, staging = self._settle(change.path)
-        with self._place(change.path, real, staging, whole=True) as place:
+        ready = self._resolved(change)
+        with self._place(change.path, ready, whole=True) as place:
             if place is None or place.status is None:
                 raise changed(change.path.display)
-            now, known = EntryState.of(place.status), change.before
-            if known is None or (known.kind, known.mode) != (now.kind, now.mode):
+            ready.before, known = EntryState.of(place.status), change.before
+            if known is None or (known.kind, known.mode) != (ready.before.kind, ready.before.mode):
                 raise changed(change.path.display)
-            ready = self._resolved(change, real, staging)
-            ready.before = now
         self._ready.append(ready)
 
-    def _settle(self, path: SafePath) -> tuple[SafePath, SafePath]:
-        """A path without links on the way, and the deepest folder above it that exists.
-
-        The folders between them are planned. They are made before what stagings in them.
-        """
-        if not path.parts:
+    def _resolved(self, change: Change) -> Change:
+        """A change on the path without links. Folders that are missing above it come first."""
+        if not change.path.parts:
             raise PathDenied(
-                f"Access denied: {path.display} is the workspace itself.",
+                f"Access denied: {change.path.display} is the workspace itself.",
                 hint="Name a file or a folder inside it.",
             )
-        parent, staging = self._make(path.parent)
-        return SafePath(parent.root, (*parent.parts, path.name), path.gate, -1), staging
+        parent, staging = self._folder_of(change.path.parent)
+        return self._numbered(change, parent, staging)
 
-    def _make(self, folder: SafePath) -> tuple[SafePath, SafePath]:
+    def _numbered(self, change: Change, parent: SafePath, staging: SafePath) -> Change:
+        self._count += 1
+        real = SafePath(parent.root, (*parent.parts, change.path.name), change.path.gate, -1)
+        ready = replace(change, path=real, number=self._count)
+        ready.display, ready.staging_folder = change.path.display, staging
+        return ready
+
+    def _folder_of(self, folder: SafePath) -> tuple[SafePath, SafePath]:
+        """A folder without links in its path, and the deepest one above it that exists.
+
+        The folders between them are made, before what stands in them.
+        """
         known = self._folders.get(folder.absolute)
         if known is not None:
             return known
@@ -263,37 +260,30 @@ class Preparer:
             real = SafePath(folder.root, tuple(parts), folder.gate, -1)
             found = real, real
         except NotFound:
-            parent, staging = self._make(folder.parent)
+            parent, staging = self._folder_of(folder.parent)
             folder.gate.check(folder, "write")
-            real = SafePath(parent.root, (*parent.parts, folder.name), folder.gate, -1)
-            real.gate.check(real, "write")
+            ready = self._numbered(Change("folder", folder), parent, staging)
+            ready.path.gate.check(ready.path, "write")
             if staging == parent:
                 with folder.place():  # refuses a link that leads nowhere
                     pass
-            self._ready.append(self._resolved(Change("folder", folder), real, staging))
-            found = real, staging
+            self._ready.append(ready)
+            found = ready.path, staging
         self._folders[folder.absolute] = found
         return found
 
     @contextmanager
     def _place(
-        self, path: SafePath, real: SafePath, staging: SafePath, *, whole: bool = False
+        self, path: SafePath, ready: Change, *, whole: bool = False
     ) -> Iterator[WritePlace | None]:
         """The place, or None where its folder does not exist yet."""
-        for each in (path, real):
+        for each in (path, ready.path):
             each.gate.check(each, "write")
-        if staging != real.parent:
+        if ready.staging_folder != ready.path.parent:
             yield None
             return
         with path.place(whole=whole) as place:
             yield place
-
-    def _resolved(self, change: Change, real: SafePath, staging: SafePath) -> Change:
-        """A change of the next number, on the path without links."""
-        self._count += 1
-        resolved = replace(change, path=real, number=self._count)
-        resolved.display, resolved.staging_folder = change.path.display, staging
-        return resolved
 
     def _compare(
         self, change: Change, real: SafePath, place: WritePlace | None, *, moving: bool = False
@@ -323,10 +313,10 @@ class Preparer:
             FileSource(change.path, fingerprint(place.status))
         ) == (change.expected_index):
             return True
-        (state,) = self._tree_reader(hash_only).take(place, change.path.display)
+        (state,) = self._reader(hash_only).take(place, change.path.display)
         return state.digest == change.expected_digest
 
-    def _tree_reader(
+    def _reader(
         self, sink: ContentSink, visit: Callable[[str, os.stat_result], None] | None = None
     ) -> TreeReader:
         reader = TreeReader(sink, self.check, self.limits.max_entries, skip=self.skip)
@@ -343,13 +333,7 @@ class Preparer:
         self.added += added
         return digest
 
-    def _say_lost(self, path: SafePath, size: int) -> None:
-        self.notes.append(
-            f"{path.display} had {size:,} bytes, more than undo keeps: "
-            "what it held cannot be brought back"
-        )
-
-    def _inside(
+    def _guard(
         self, path: SafePath, real: SafePath, target: SafePath | None = None, *, copied: bool
     ) -> TreeGuard:
         own = frozenset({*self.names.protect_read, *self.names.protect_write})
@@ -357,7 +341,7 @@ class Preparer:
 
 
 def _instead(there: SafePath, new: str, old: str, name: str = "NAME") -> str:
-    """What to do where something stagings already."""
+    """What to do where something stands already."""
     if old == "folder":
         return f"It is a folder; {there.display}/{name} is a path inside it."
     return f"Use another name{'' if new == 'folder' else ', or overwrite=true to replace it'}."
@@ -372,11 +356,11 @@ class TreeGuard:
 
     Args:
         path: the tree.
-        real: the same without links on the way.
+        real: the same without links in its path.
         own: the patterns that the user added.
         target: where it is moved.
         restoring: an undo, which may take away what it was allowed to make.
-        copied: what the tree holds is kept or goes elsewhere, and could be read there.
+        copied: what the tree holds is stored or goes elsewhere, and could be read there.
     """
 
     path: SafePath
@@ -438,7 +422,7 @@ def _beneath(top: SafePath, inner: str) -> SafePath:
 
 
 def hash_only(size: int, chunks: Iterable[bytes]) -> str:
-    """The digest of a content that is not kept."""
+    """The digest of a content that is not stored."""
     del size
     seen = digest_of()
     for chunk in chunks:
@@ -454,8 +438,8 @@ def same_tree(one: Sequence[EntryState], other: Sequence[EntryState]) -> bool:
 
 
 def sorted_tree(tree: Iterable[EntryState]) -> Iterator[EntryState]:
-    """The images of a tree in one order."""
-    return iter(sorted(tree, key=lambda image: image.path))
+    """The states of a tree in one order."""
+    return iter(sorted(tree, key=lambda state: state.path))
 
 
 def refuse_into_itself(
@@ -503,7 +487,7 @@ class _Touched:
         self.above: set[str] = set()
 
     def meets(self, change: Change) -> bool:
-        """Whether a change would find something else than what stagings there now."""
+        """Whether a change would find something else than what stands there now."""
         # Whether a folder is empty by then is looked at when it is taken away.
         whole = _is_whole(change) and change.kind != "unmake"
         for path in _paths(change):

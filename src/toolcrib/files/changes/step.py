@@ -31,7 +31,7 @@ class Source(Protocol):
 class Change:
     """One change of one name: what is asked for, then what it found and left.
 
-    `Preparer` makes changes ready: links on the way are followed, and what asks for more
+    `Preparer` makes changes ready: links in paths are followed, and what asks for more
     than one name (missing folders, a move to another disk) becomes several.
 
     Attributes:

@@ -7,7 +7,7 @@ import sqlite3
 import time
 import zlib
 from collections.abc import Container, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from toolcrib.core.call import well_formed
@@ -16,7 +16,7 @@ from toolcrib.files.changes.step import Change, Step
 from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.files.trees import EntryState
 from toolcrib.state.blobs import Blobs
-from toolcrib.state.database import Schema
+from toolcrib.state.store import Schema
 from toolcrib.system.ids import random_id
 
 SCHEMA = Schema(
@@ -56,7 +56,7 @@ class LoggedStep:
         note: what it cannot, and why.
         undoes: the steps that it took back.
         paths: what was changed, absolute.
-        size: bytes that were newly kept for it.
+        size: bytes that were newly stored for it.
         record: its changes, packed.
     """
 
@@ -113,22 +113,10 @@ class LoggedStep:
     @classmethod
     def of_row(cls, row: tuple[Any, ...]) -> LoggedStep:
         """From a row with all `COLUMNS`."""
-        known = dict(zip(COLUMNS.split(", "), row, strict=True))
-        return cls(
-            id=known["id"],
-            token=known["token"],
-            time=known["time"],
-            tool=known["tool"],
-            session=known["session"],
-            owner=known["owner"],
-            state=known["state"],
-            undoable=bool(known["undoable"]),
-            note=known["note"],
-            undoes=tuple(json.loads(known["undoes"])),
-            paths=tuple(json.loads(known["paths"])),
-            size=known["bytes"],
-            record=known["record"],
-        )
+        known = dict(zip((field.name for field in fields(cls)), row, strict=True))
+        known["undoable"] = bool(known["undoable"])
+        known |= {key: tuple(json.loads(known[key])) for key in ("undoes", "paths")}
+        return cls(**known)
 
     def row(self) -> tuple[Any, ...]:
         """All columns but the number."""
@@ -287,7 +275,7 @@ def records(connection: sqlite3.Connection) -> list[bytes]:
 
 
 def digests(packed: Iterable[bytes]) -> Iterator[str]:
-    """The kept contents that steps need."""
+    """The stored contents that steps need."""
     for record in packed:
         for change in _unpacked(record):
             states = [*change.get("tree", ()), *([change["before"]] if "before" in change else ())]
@@ -296,7 +284,7 @@ def digests(packed: Iterable[bytes]) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class StoredSource:
-    """A kept content as a source."""
+    """A stored content as a source."""
 
     blobs: Blobs
     digest: str
@@ -319,13 +307,13 @@ def step_back(
     Args:
         steps: in that order.
         workspace: finds their paths.
-        blobs: what was kept.
+        blobs: what was stored.
         tool: who asks.
         only: take back only what was done to this path.
         start: the current directory, from which files are named.
 
     Raises:
-        Unavailable: something of it was not kept.
+        Unavailable: something of it was not stored.
     """
     steps = list(steps)
     back = Step(tool, undoes=tuple(step.id for step in steps))
@@ -333,8 +321,8 @@ def step_back(
         for change in reversed(step.read_changes(workspace)):
             if only is None or _concerns(change, only):
                 if start is not None:
-                    change.path = change.path.relative_to(start)
-                    change.target = change.target and change.target.relative_to(start)
+                    change.path = change.path.named_from(start)
+                    change.target = change.target and change.target.named_from(start)
                 back.changes += _reversed(change, step, blobs)
     return back
 

@@ -1,7 +1,7 @@
 """What differs between two lists of lines, in bounded time, and its unified form.
 
 Lines that stand once in both sides anchor the comparison (patience); between them the
-shortest way is looked for (Myers) up to a number of changes, beyond which the piece is
+shortest script is searched (Myers) up to a number of changes, beyond which the gap is
 given as removed and added whole. So nothing grows with the square of the input.
 """
 
@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 MAX_SEARCHED_CHANGES = 400
-"""Changes of one piece up to which the shortest way is looked for."""
+"""Changes of one gap up to which the shortest script is searched."""
 CONTEXT_LINES = 3
 
 
@@ -60,12 +60,12 @@ def differences(
             for block in _shortest(a, b, a1, a2, b1, b2, check):
                 _add(found, block)
             continue
-        at_a, at_b, pieces = a1, b1, []
+        at_a, at_b, gaps = a1, b1, []
         for x, y in anchors:
-            pieces.append((at_a, x, at_b, y, True))
+            gaps.append((at_a, x, at_b, y, True))
             at_a, at_b = x + 1, y + 1
-        pieces.append((at_a, a2, at_b, b2, True))
-        todo += reversed(pieces)
+        gaps.append((at_a, a2, at_b, b2, True))
+        todo += reversed(gaps)
     return found
 
 

@@ -40,7 +40,7 @@ def printable(name: str) -> str:
 MAX_JSON_DEPTH = 40
 
 
-def laid_out(value: Any, limit: int) -> tuple[str, bool] | None:
+def formatted_json(value: Any, limit: int) -> tuple[str, bool] | None:
     """A value with two spaces a level; None for one so deep that this would multiply it.
 
     Args:

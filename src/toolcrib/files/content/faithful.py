@@ -11,7 +11,7 @@ from itertools import accumulate
 from typing import Self
 
 from toolcrib.core.errors import BadInput, UnsupportedContent
-from toolcrib.files.content.encodings import BYTE_ORDER_MARKS, Encoding, decodes, detect
+from toolcrib.files.content.kinds import BYTE_ORDER_MARKS, Encoding, decodes, detect
 
 SAMPLE_BYTES = 1 << 16
 """Bytes that tell the encoding, as many as a reader looks at."""
@@ -90,14 +90,14 @@ class FaithfulText:
                     hint="Only a program that knows the format can change it.",
                 ) from None
             pattern = _CR_TEXT if "\r" in text and "\n" not in text else _TEXT
-            pieces: list[str] = pattern(text)
-            raws = [piece.encode(encoding.name, "surrogatepass") for piece in pieces]
+            lines: list[str] = pattern(text)
+            raws = [line.encode(encoding.name, "surrogatepass") for line in lines]
         else:
             pattern_of_bytes = _CR_LINE if b"\r" in body and b"\n" not in body else _LINE
             raws = pattern_of_bytes.findall(body)
-            pieces = _decoded(body, raws, encoding.name)
-        ends = [_end_of(piece) for piece in pieces]
-        texts = [p[: len(p) - len(e)] if e else p for p, e in zip(pieces, ends, strict=True)]
+            lines = _decoded(body, raws, encoding.name)
+        ends = [_end_of(line) for line in lines]
+        texts = [p[: len(p) - len(e)] if e else p for p, e in zip(lines, ends, strict=True)]
         if len(set(ends)) > 1 and ends[-1] == "\r":
             # Where lines end otherwise, a carriage return at the very end is a character.
             texts[-1], ends[-1] = f"{texts[-1]}\r", ""
@@ -107,11 +107,6 @@ class FaithfulText:
     def new(cls) -> Self:
         """An empty file."""
         return cls(Encoding("utf-8", label="utf-8"), [], [], [])
-
-    @property
-    def mixed(self) -> bool:
-        """Whether lines end in different ways."""
-        return len(set(self.ends) - {""}) > 1
 
     def line_of(self, position: int) -> int:
         """The index of the line that holds a position of the text."""
@@ -270,10 +265,10 @@ def _decoded_line(raw: bytes, codec: str) -> str:
         return raw.decode(codec, "replace")
 
 
-def _end_of(piece: str) -> str:
-    if piece.endswith("\n"):
-        return "\r\n" if piece.endswith("\r\n") else "\n"
-    return "\r" if piece.endswith("\r") and "\n" not in piece else ""
+def _end_of(line: str) -> str:
+    if line.endswith("\n"):
+        return "\r\n" if line.endswith("\r\n") else "\n"
+    return "\r" if line.endswith("\r") and "\n" not in line else ""
 
 
 _TEXT = re.compile(r"[^\n]*\n|[^\n]+").findall

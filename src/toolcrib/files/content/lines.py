@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import BinaryIO
 
 from toolcrib.core.errors import BadInput, TooLarge
-from toolcrib.files.content.encodings import Encoding, Eol, detect, eol_of
+from toolcrib.files.content.kinds import Encoding, Eol, detect, eol_of
 
 BLOCK_BYTES = 1 << 20
 SAMPLE_BYTES = 1 << 16
@@ -115,14 +115,14 @@ class TextFile:
         text, more, partial = self._read(offset, column, lines, max_chars)
         if column and not text:
             raise BadInput(f"That line of {self._name} ends before column {column:,}.")
-        text_shown, stop = self._cut(text, column, partial, fits)
-        more = more or len(text_shown) < len(text)
+        text_part, stop = self._cut(text, column, partial, fits)
+        more = more or len(text_part) < len(text)
         whole = first == 1 and not column and not more
-        text_shown = text_shown.replace("\r\n" if self._newline == b"\n" else "\r", "\n")
-        count = text_shown.count("\n") + (not text_shown.endswith("\n") and text_shown != "")
+        text_part = text_part.replace("\r\n" if self._newline == b"\n" else "\r", "\n")
+        count = text_part.count("\n") + (not text_part.endswith("\n") and text_part != "")
         if not whole:
-            text_shown = text_shown.removesuffix("\n")
-        return LinePage(text_shown, first, count, start, more, stop, total, whole)
+            text_part = text_part.removesuffix("\n")
+        return LinePage(text_part, first, count, start, more, stop, total, whole)
 
     def _number(self, start: int, total: int | None) -> int | None:
         if start < 0:
@@ -215,7 +215,8 @@ class TextFile:
             self._check()
             if end - at >= MAX_TAIL_BYTES:
                 raise TooLarge(
-                    f"The last {lines:,} lines of {self._name} have more than {MAX_TAIL_BYTES:,} bytes."
+                    f"The last {lines:,} lines of {self._name} have more than "
+                    f"{MAX_TAIL_BYTES:,} bytes."
                 )
             start = max(self._base, at - BLOCK_BYTES)
             self._file.seek(start)

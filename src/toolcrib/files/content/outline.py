@@ -230,7 +230,7 @@ MAX_GAP_LINES = 6
 MAX_REGION_LINES = 40
 """Lines of a region."""
 MAX_REGIONS = 20_000
-"""Regions kept."""
+"""Regions of one text."""
 MAX_FOCUS_WORDS = 12
 FULLY_SEARCHED_CHARS = 2000
 """Characters up to which a line is looked through to its end for each word."""

@@ -1,1 +1,1 @@
-"""Editing text: where an edit belongs, and what stands there afterwards. Text in, text out."""
+"""Edits of texts: where an edit belongs, what stands there afterwards, and the report of it."""

@@ -1,8 +1,8 @@
 """Edits of a text: find what each one means, or refuse.
 
-First exactly. Then, by whole lines, with the differences that `spans` knows; then the same
-without copied line numbers, without blank lines around, and, for a part of a line, with
-look-alike characters. Each way must lead to one place of the whole text (or `all` is set).
+First exactly. Then, by whole lines, with the differences that `line_matches` knows; then the
+same without copied line numbers, without blank lines around, and, for a part of a line, with
+look-alike characters. Each method must lead to one place of the whole text (or `all` is set).
 
 Several edits: each is looked for in the text as the ones before left it, but never in what
 they wrote; all are done or none.
@@ -10,28 +10,247 @@ they wrote; all are done or none.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from bisect import bisect_left, insort
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
 from toolcrib.core.errors import BadInput, NotFound, TooLarge, ToolError
 from toolcrib.files.content.faithful import Splice
-from toolcrib.files.edits.anchors import anchored
-from toolcrib.files.edits.exact import apart, refuse_part_of_number, replacement
-from toolcrib.files.edits.haystack import Haystack, places_of
-from toolcrib.files.edits.line_numbers import is_numbered, stripped
-from toolcrib.files.edits.lookalikes import fold_each, kept_spelling, respelt
-from toolcrib.files.edits.nearest import cause, region
-from toolcrib.files.edits.progress import Progress, Ranges
-from toolcrib.files.edits.rewrite import rewritten
-from toolcrib.files.edits.spans import NAMES, Candidate, candidates, significant
+from toolcrib.files.edits.indentation import lead_of, rewritten
+from toolcrib.files.edits.line_marks import anchored, is_numbered, without_numbers
+from toolcrib.files.edits.line_matches import (
+    DIFFERENCE_NAMES,
+    Candidate,
+    Haystack,
+    candidates,
+    cause,
+    places_of,
+    region,
+    significant,
+)
+from toolcrib.files.edits.lookalikes import fold_each, respelt, with_file_spelling
+
+# Several edits of one text: what was replaced so far, and the text as it is then.
+#
+# Each edit is looked for in the text as the ones before left it. Where nothing was written
+# near its place that is the place in the text before all of them, so that what is known of
+# that text serves every edit, and the text afterwards is rarely made before the end.
+
+
+class Ranges:
+    """Parts of a text that do not overlap, in order: where something was written."""
+
+    def __init__(self, ranges: Iterable[tuple[int, int]] = ()) -> None:
+        self._ranges = list(ranges)
+
+    def add(self, start: int, end: int) -> None:
+        """Add one that meets none of the others."""
+        insort(self._ranges, (start, end))
+
+    def meet(self, start: int, end: int) -> bool:
+        """Whether a place overlaps one of them, or has an empty one inside."""
+        at = max(bisect_left(self._ranges, (start, start)) - 1, 0)
+        while at < len(self._ranges) and self._ranges[at][0] < end:
+            a, b = self._ranges[at]
+            if (start < b and end > a) or (a == b and start < a < end):
+                return True
+            at += 1
+        return False
+
+
+class EditProgress:
+    """Where several edits of one text stand.
+
+    Args:
+        text: before all of them.
+        many: whether there are many edits.
+    """
+
+    def __init__(self, text: str, *, many: bool = False) -> None:
+        self.hay = Haystack(text, many=many)
+        self.taken = Ranges()
+        self._splices: list[tuple[int, int, str]] = []
+        self._now: tuple[str, Ranges] | None = (text, Ranges())
+
+    @property
+    def splices(self) -> list[Splice]:
+        """All changes so far, of the text before all edits, in order."""
+        return [Splice(*splice) for splice in self._splices]
+
+    @property
+    def text(self) -> str:
+        """The text as it is now."""
+        return self._current[0]
+
+    @property
+    def written(self) -> Ranges:
+        """What of it was written by edits."""
+        return self._current[1]
+
+    @property
+    def _current(self) -> tuple[str, Ranges]:
+        if self._now is None:
+            self._now = self._applied()
+        return self._now
+
+    def holds(self, splices: Sequence[Splice], old: str, *, exact: bool) -> bool:
+        """Whether places in the text before all edits are what an edit means now.
+
+        Nothing was written in the lines around them, and where the quote does not stand
+        there as it is, it does not stand in what was written either.
+        """
+        if not self._splices:
+            return True
+        return all(map(self._is_untouched, splices)) and (exact or old not in self.text)
+
+    def _is_untouched(self, splice: Splice) -> bool:
+        text = self.hay.text
+        low = text.rfind("\n", 0, splice.start) + 1
+        high = text.find("\n", splice.end)
+        high = len(text) if high < 0 else high
+        if splice.end and text[splice.end - 1] == "\n":
+            high = splice.end
+        else:
+            high += 1
+        if self.taken.meet(low, max(high, low + 1)):
+            return False
+        return not low or self._ends_line(low)
+
+    def _ends_line(self, low: int) -> bool:
+        """Whether a line still begins here."""
+        at = bisect_left(self._splices, (low,)) - 1
+        if at < 0 or self._splices[at][1] < low:
+            return True
+        return self._splices[at][1] == low and self._splices[at][2].endswith("\n")
+
+    def add(self, splices: Iterable[Splice]) -> None:
+        """Take down changes of the text before all edits."""
+        for splice in splices:
+            insort(self._splices, (splice.start, splice.end, splice.new))
+            self.taken.add(splice.start, splice.end)
+        self._now = None
+
+    def add_now(self, splices: Sequence[Splice]) -> None:
+        """Take down changes of the text as it is now."""
+        self.add([self._original(splice) for splice in splices])
+
+    def _original(self, splice: Splice) -> Splice:
+        moved = 0
+        for start, end, new in self._splices:
+            if start + moved >= splice.end:
+                break
+            moved += len(new) - (end - start)
+        return Splice(splice.start - moved, splice.end - moved, splice.new)
+
+    def _applied(self) -> tuple[str, Ranges]:
+        parts: list[str] = []
+        ranges: list[tuple[int, int]] = []
+        text, done, moved = self.hay.text, 0, 0
+        for start, end, new in self._splices:
+            parts += [text[done:start], new]
+            ranges.append((start + moved, start + moved + len(new)))
+            moved += len(new) - (end - start)
+            done = end
+        return "".join([*parts, text[done:]]), Ranges(ranges)
+
+
+# A quote that stands in the file as it is, and the care that its first and last line need.
+
+WHOLE_LINES = "Send whole lines in old and new, each with the indentation that it has in the file."
+_OPENERS = (":", "{", "(", "[")
+
+
+def apart(places: Iterable[int], length: int) -> list[int]:
+    """Those of the places that do not overlap, from the left."""
+    free: list[int] = []
+    for place in places:
+        if not free or place >= free[-1] + length:
+            free.append(place)
+    return free
+
+
+def replacement(hay: Haystack, at: int, old: str, new: str) -> tuple[Splice, str]:
+    """The change at one place, and what was done beyond the letter of it ("" for nothing).
+
+    Raises:
+        BadInput: the first line of old lacks its indentation, so that nobody can tell where
+            the other lines of new belong.
+    """
+    end = at + len(old)
+    before = hay.text[hay.text.rfind("\n", 0, at) + 1 : at]
+    if not new and old.endswith("\n") and not before.strip():
+        # A line is taken out with the indentation that the quote lacks.
+        return Splice(at - len(before), end, new), ""
+    new, note = _indented(hay, at, old, new)
+    if new and old.endswith("\n") and not new.endswith(("\n", " ", "\t")):
+        new, note = f"{new}\n", note or "the line end after old was kept"
+    joins = new and old.startswith("\n") and at > 0
+    if joins and (new[0].isalnum() or new[0] == "_") and hay.text[at - 1] != "\n":
+        new, note = f"\n{new}", note or "the line end before old was kept"
+    if _within_word(hay.text, at) or _within_word(hay.text, end):
+        note = note or "old begins or ends within a word of the file"
+    return Splice(at, end, new), note
+
+
+def refuse_part_of_number(hay: Haystack, at: int, old: str) -> None:
+    """Refuse a quote that begins or ends within a number of the file: that is another number.
+
+    Raises:
+        BadInput: `x = 1` was quoted where the file has `x = 10`.
+    """
+    for place in (at, at + len(old)):
+        if 0 < place < len(hay.text) and hay.text[place - 1 : place + 1].isdecimal():
+            raise BadInput(
+                f"old begins or ends within a number of line {hay.line_at(place) + 1}.",
+                hint="Quote the whole number as the file has it, or the whole line.",
+            )
+
+
+def _within_word(text: str, at: int) -> bool:
+    return 0 < at < len(text) and text[at - 1].isalnum() and text[at].isalnum()
+
+
+def _indented(hay: Haystack, at: int, old: str, new: str) -> tuple[str, str]:
+    """The new text where old is one line that starts within the indentation of its line."""
+    before = hay.text[hay.text.rfind("\n", 0, at) + 1 : at]
+    first, *others = new.split("\n")
+    others = [line for line in others if line.strip()]
+    if not before or before.strip() or not others or "\n" in old.strip("\n"):
+        return new, ""
+    lead = lead_of(old)
+    if lead:
+        return _shifted(new, before, lead)
+    if not all(line.startswith(before) for line in others):
+        raise _unclear(hay, at)
+    if first.rstrip().endswith(_OPENERS) and lead_of(others[0]) == before:
+        raise _unclear(hay, at)
+    return new, ""
+
+
+def _shifted(new: str, before: str, lead: str) -> tuple[str, str]:
+    """The new text moved as far to the right as the old one stands."""
+    first, *others = new.split("\n")
+    if not all(line.startswith(lead) for line in (first, *others) if line.strip()):
+        return new, ""
+    moved = [f"{before}{line}" if line.strip() else line for line in others]
+    return "\n".join([first, *moved]), "indented as in the file"
+
+
+def _unclear(hay: Haystack, at: int) -> BadInput:
+    return BadInput(
+        f"'old' starts behind the indentation of line {hay.line_at(at) + 1}, so it is not clear "
+        "where the other lines of 'new' belong.",
+        hint=WHOLE_LINES,
+    )
+
 
 EXACT = "exact"
-MANY = 16
+MIN_INDEXED_EDITS = 16
 """Edits from which on it pays to look the words of the text up."""
-SHOWN_LINES = 8
-NAMED = 100
-MOST_PLACES = 20_000
+MAX_LISTED_LINES = 8
+MAX_NAMED_LINES = 100
+MAX_PLACES = 20_000
 UNIQUE = (
     "Add lines before or after it to both old and new, so that it is the only one, or set all=true."
 )
@@ -48,15 +267,15 @@ class Edit:
 
 
 @dataclass(slots=True)
-class Outcome:
+class EditOutcome:
     """What the edits come to.
 
-    `splices` are changes of the text before, in order. `ways` says of each edit how its
+    `splices` are changes of the text before, in order. `methods` says of each edit how its
     place was found, `counts` how many places there were.
     """
 
     splices: list[Splice] = field(default_factory=list)
-    ways: list[str] = field(default_factory=list)
+    methods: list[str] = field(default_factory=list)
     counts: list[int] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
@@ -64,13 +283,13 @@ class Outcome:
 @dataclass(frozen=True, slots=True)
 class _Found:
     splices: list[Splice]
-    way: str
+    method: str
     notes: Sequence[str] = ()
 
 
-def edited(
+def resolve_edits(
     text: str, edits: Sequence[Edit], check: Callable[[], None] | None = None, *, cr: bool = False
-) -> Outcome:
+) -> EditOutcome:
     """Find what edits mean in a text.
 
     Args:
@@ -84,8 +303,8 @@ def edited(
         BadInput: it is there more than once, is empty or blank, changes nothing, or meets
             what an edit before it wrote.
     """
-    outcome = Outcome()
-    progress = Progress(text, many=len(edits) >= MANY)
+    outcome = EditOutcome()
+    progress = EditProgress(text, many=len(edits) >= MIN_INDEXED_EDITS)
     for number, each in enumerate(edits, 1):
         if check is not None:
             check()
@@ -97,7 +316,7 @@ def edited(
                 error.args = (error.message,)
                 error.hint += " Nothing was changed."
             raise
-        outcome.ways.append(found.way)
+        outcome.methods.append(found.method)
         outcome.counts.append(len(found.splices))
         outcome.notes += [note for note in found.notes if note not in outcome.notes]
     outcome.splices = progress.splices
@@ -111,14 +330,14 @@ def _plain(edit: Edit, *, cr: bool) -> Edit:
     return Edit(old, new, edit.all)
 
 
-def _next(progress: Progress, edit: Edit) -> _Found:
+def _next(progress: EditProgress, edit: Edit) -> _Found:
     """Find one edit, in the text before all edits where that leads to the same."""
     _check(edit)
     if edit.old:
         with suppress(ToolError):
             found = _in_hay(progress.hay, edit, progress.taken)
             if found is not None and progress.holds(
-                found.splices, edit.old, exact=found.way == EXACT
+                found.splices, edit.old, exact=found.method == EXACT
             ):
                 progress.add(found.splices)
                 return found
@@ -143,7 +362,7 @@ def _found(text: str, edit: Edit, written: Ranges) -> _Found:
 
 
 def _in_hay(hay: Haystack, edit: Edit, written: Ranges) -> _Found | None:
-    for way in (
+    for method in (
         _exactly,
         _at_end,
         _at_anchor,
@@ -152,7 +371,7 @@ def _in_hay(hay: Haystack, edit: Edit, written: Ranges) -> _Found | None:
         _without_margins,
         _folded,
     ):
-        found = way(hay, edit, written)
+        found = method(hay, edit, written)
         if found is not None:
             return found
     return None
@@ -176,10 +395,10 @@ def _exactly(hay: Haystack, edit: Edit, written: Ranges) -> _Found | None:
     if not free:
         raise _overlap()
     if len(free) > 1 and not edit.all:
-        raise _several([hay.line_at(at) for at in free[:NAMED]], count=len(free))
-    if len(free) > MOST_PLACES:
+        raise _several([hay.line_at(at) for at in free[:MAX_NAMED_LINES]], count=len(free))
+    if len(free) > MAX_PLACES:
         raise TooLarge(
-            f"old is there {len(free):,} times; {MOST_PLACES:,} places are changed at once.",
+            f"old is there {len(free):,} times; {MAX_PLACES:,} places are changed at once.",
             hint="Use a longer old, or change the file with a program.",
         )
     if not edit.all:
@@ -236,16 +455,19 @@ def _by_lines(hay: Haystack, edit: Edit, written: Ranges) -> _Found | None:
         return None
     if len(free) > 1 and not edit.all:
         raise _several([c.first for c in free], free[0])
-    kept: list[Candidate] = []
+    chosen: list[Candidate] = []
     for candidate in free:
-        if not kept or candidate.first > kept[-1].last:
-            kept.append(candidate)
-    return _Found([_splice(hay, old, new, c) for c in kept], _way(kept))
+        if not chosen or candidate.first > chosen[-1].last:
+            chosen.append(candidate)
+    return _Found([_splice(hay, old, new, c) for c in chosen], _method_name(chosen))
 
 
-def _way(found: Sequence[Candidate]) -> str:
+def _method_name(found: Sequence[Candidate]) -> str:
     needs = {need for candidate in found for need in candidate.needs}
-    return " + ".join(name for need, name in NAMES.items() if need in needs) or "last line end"
+    return (
+        " + ".join(name for need, name in DIFFERENCE_NAMES.items() if need in needs)
+        or "last line end"
+    )
 
 
 def _splice(hay: Haystack, old: Sequence[str], new: Sequence[str], found: Candidate) -> Splice:
@@ -270,7 +492,7 @@ def _new_lines(edit: Edit) -> list[str]:
 def _without_numbers(hay: Haystack, edit: Edit, written: Ranges) -> _Found | None:
     best: _Found | None = None
     refusal: ToolError | None = None
-    for plain in stripped(_lines(edit.old), _new_lines(edit)):
+    for plain in without_numbers(_lines(edit.old), _new_lines(edit)):
         old, new = "\n".join(plain.old), "\n".join(plain.new)
         if edit.old.endswith("\n"):
             old, new = f"{old}\n", f"{new}\n" if plain.new else ""
@@ -283,11 +505,15 @@ def _without_numbers(hay: Haystack, edit: Edit, written: Ranges) -> _Found | Non
             continue
         if found is None or not _is_there(hay, found, plain.first):
             continue
-        exact = found.way == "last line end"
-        way = NAMES["numbers"] if exact else f"{NAMES['numbers']} + {found.way}"
-        if NAMES["indent"] not in way:
-            return _Found(found.splices, way)
-        best = best or _Found(found.splices, way)
+        exact = found.method == "last line end"
+        method = (
+            DIFFERENCE_NAMES["numbers"]
+            if exact
+            else f"{DIFFERENCE_NAMES['numbers']} + {found.method}"
+        )
+        if DIFFERENCE_NAMES["indent"] not in method:
+            return _Found(found.splices, method)
+        best = best or _Found(found.splices, method)
     if best is None and refusal is not None:
         raise refusal
     return best
@@ -309,7 +535,7 @@ def _without_margins(hay: Haystack, edit: Edit, written: Ranges) -> _Found | Non
     if plain.old in (edit.old, plain.new) or not significant(plain.old):
         return None
     found = _by_lines(hay, plain, written)
-    return found and _Found(found.splices, f"blank lines around + {found.way}", found.notes)
+    return found and _Found(found.splices, f"blank lines around + {found.method}", found.notes)
 
 
 def _folded(hay: Haystack, edit: Edit, written: Ranges) -> _Found | None:
@@ -322,27 +548,27 @@ def _folded(hay: Haystack, edit: Edit, written: Ranges) -> _Found | None:
     if places and not free:
         raise _overlap()
     if len(free) > 1 and not edit.all:
-        raise _several([hay.line_at(at) for at in free[:NAMED]], count=len(free))
+        raise _several([hay.line_at(at) for at in free[:MAX_NAMED_LINES]], count=len(free))
     splices = []
     for at in apart(free, size):
         there = hay.text[at : at + size]
         old, new = (respelt(edit.old, there, sent) for sent in (edit.old, edit.new))
-        new = kept_spelling(old, there, new)
+        new = with_file_spelling(old, there, new)
         splices.append(replacement(hay, at, there, new)[0])
-    return _Found(splices, NAMES["unicode"]) if splices else None
+    return _Found(splices, DIFFERENCE_NAMES["unicode"]) if splices else None
 
 
 def _several(
     lines: Sequence[int], candidate: Candidate | None = None, *, count: int = 0
 ) -> BadInput:
     count = count or len(lines)
-    shown = ", ".join(str(line + 1) for line in lines[:SHOWN_LINES])
-    more = f" and {count - SHOWN_LINES:,} more" if count > SHOWN_LINES else ""
-    but = "" if candidate is None else f" but for {_way([candidate])}"
+    listed = ", ".join(str(line + 1) for line in lines[:MAX_LISTED_LINES])
+    more = f" and {count - MAX_LISTED_LINES:,} more" if count > MAX_LISTED_LINES else ""
+    but = "" if candidate is None else f" but for {_method_name([candidate])}"
     return BadInput(
-        f"old is there {count:,} times{but}, at lines {shown}{more}.",
+        f"old is there {count:,} times{but}, at lines {listed}{more}.",
         hint=UNIQUE,
-        lines=[line + 1 for line in lines[:NAMED]],
+        lines=[line + 1 for line in lines[:MAX_NAMED_LINES]],
     )
 
 
@@ -356,6 +582,6 @@ def _overlap() -> BadInput:
 def _absent(hay: Haystack, old: str) -> NotFound:
     reason, near = cause(hay, old), region(hay, old)
     why = f": {reason}" if reason else ""
-    shown = f"\nThe nearest lines of the file:\n{near}" if near else ""
+    listed = f"\nThe nearest lines of the file:\n{near}" if near else ""
     hint = READ_AGAIN if significant(old) else f"{READ_AGAIN} A text so short must be exact."
-    return NotFound(f"old is not in the file{why}.{shown}", hint=hint)
+    return NotFound(f"old is not in the file{why}.{listed}", hint=hint)

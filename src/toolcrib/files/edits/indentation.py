@@ -1,4 +1,4 @@
-"""How the indentation of a text that was quoted stands in the file, and where new lines go."""
+"""Indentation: how that of a quote maps to the file's, and new lines written accordingly."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from itertools import pairwise
 from math import gcd
 
 from toolcrib.core.errors import BadInput
+from toolcrib.files.edits.lookalikes import Opcode, opcodes, respelt, spaced, with_file_spelling
 
 _LEAD = re.compile(r"[ \t]*")
-Pair = tuple[str, str]
+LeadPair = tuple[str, str]
 """The indentation of a line as quoted, and as the file has it."""
 
 
@@ -68,7 +69,7 @@ class Indentation:
         units: see `Units`.
     """
 
-    def __init__(self, pairs: Sequence[Pair], units: Units) -> None:
+    def __init__(self, pairs: Sequence[LeadPair], units: Units) -> None:
         self._pairs = pairs
         self._units = units
         self._known: dict[str, list[tuple[int, str]]] = {}
@@ -145,9 +146,9 @@ class Indentation:
 
     def _deeper(self, base: str, rest: str) -> str | None:
         """Indentation on top of another, in the way of the file."""
-        shown = any(sent and there for sent, there in self._pairs)
+        known_indent = any(sent and there for sent, there in self._pairs)
         kinds = {c for _, there in self._pairs for c in there} or set(self._units.kind)
-        if not rest or shown or not kinds or set(rest) == kinds:
+        if not rest or known_indent or not kinds or set(rest) == kinds:
             return base + rest
         if len(kinds) > 1 or len(set(rest)) > 1:
             return None
@@ -179,13 +180,13 @@ class Indentation:
         return Fraction(b, a)
 
 
-def _is_clipped(pairs: Sequence[Pair]) -> bool:
+def _is_clipped(pairs: Sequence[LeadPair]) -> bool:
     """Whether all is the same, but that the quote starts behind the first indentation."""
     (sent, there), rest = pairs[0], pairs[1:]
     return not sent and bool(there) and bool(rest) and all(s == f for s, f in rest)
 
 
-def _ratio(pairs: Sequence[Pair]) -> Fraction | None:
+def _ratio(pairs: Sequence[LeadPair]) -> Fraction | None:
     """Columns of the file for a column sent, where at least two depths tell."""
     points = {len(sent): len(there) for sent, there in pairs}
     if len(points) < 2:
@@ -196,7 +197,7 @@ def _ratio(pairs: Sequence[Pair]) -> Fraction | None:
     return ratio if even and ratio > 0 else None
 
 
-def _has_shape(pairs: Sequence[Pair]) -> bool:
+def _has_shape(pairs: Sequence[LeadPair]) -> bool:
     """Whether deeper is deeper and equal is equal on both sides, for one width of a tab."""
     distinct = set(pairs)
     for width in (8, 4):
@@ -216,3 +217,80 @@ def _described(lead: str) -> str:
     if set(lead) == {"\t"}:
         return f"{len(lead)} tabs"
     return f"{len(lead)} spaces" if set(lead) == {" "} else "tabs and spaces"
+
+
+# The new text as it belongs into the file, where the old one was not quoted exactly.
+
+
+def rewritten(
+    old: Sequence[str], new: Sequence[str], there: Sequence[str], indentation: Indentation
+) -> list[str]:
+    """Lines to write instead of those that are there.
+
+    Lines that old and new share stay as they are in the file. The others are indented as
+    the file is, and keep its spelling where old and new agree.
+
+    Raises:
+        Unmapped: a new line is indented in a way that nothing in old explains.
+    """
+    lines: list[str] = []
+    old, new = [spaced(line) for line in old], [spaced(line) for line in new]
+    before, standing = "\n".join(map(str.strip, old)), "\n".join(map(str.strip, there))
+    old, new = (
+        respelt(before, standing, "\n".join(texts)).split("\n")
+        if before != standing and texts
+        else texts
+        for texts in (old, new)
+    )
+    tails = [_tail(line) for line, sent in zip(there, old, strict=True) if _tail(sent)]
+    if tails and not any(tails):
+        # What was sent has space at ends of lines that the file does not have.
+        old, new = ([line.rstrip() for line in texts] for texts in (old, new))
+    for tag, i1, i2, j1, j2 in _opcodes(old, new):
+        if tag == "equal":
+            lines += there[i1:i2]
+        elif j1 < j2:
+            lines += _changed(old, new, there, indentation, (i1, i2, j1, j2))
+    return lines
+
+
+def _opcodes(old: Sequence[str], new: Sequence[str]) -> list[Opcode]:
+    return opcodes([line.rstrip() for line in old], [line.rstrip() for line in new])
+
+
+def _changed(
+    old: Sequence[str],
+    new: Sequence[str],
+    there: Sequence[str],
+    indentation: Indentation,
+    hunk: tuple[int, int, int, int],
+) -> list[str]:
+    i1, i2, j1, j2 = hunk
+    contents = _contents(old[i1:i2], there[i1:i2], new[j1:j2])
+    paired = i2 - i1 == j2 - j1
+    solid = [index for index, line in enumerate(old) if line.strip()]
+    lines = []
+    for offset, (line, content) in enumerate(zip(new[j1:j2], contents, strict=True)):
+        index = min(i1 + offset, max(i2 - 1, i1))
+        if not line.strip():
+            lines.append(line if indentation.same else "")
+            continue
+        near = bisect_left(solid, index)
+        placed = indentation.place(lead_of(line), near, first=j1 + offset == 0)
+        tail = line[len(line.rstrip()) :]
+        if paired and _tail(old[index]) == tail:
+            tail = _tail(there[index])
+        lines.append(f"{placed}{content}{tail}")
+    return lines
+
+
+def _contents(old: Sequence[str], there: Sequence[str], new: Sequence[str]) -> list[str]:
+    """The new lines without outer space, in the spelling of the file."""
+    plain = [line.strip(" \t") for line in new]
+    before, standing = ("\n".join(line.strip() for line in lines) for lines in (old, there))
+    respelled = with_file_spelling(before, standing, "\n".join(plain)).split("\n")
+    return respelled if len(respelled) == len(plain) else plain
+
+
+def _tail(line: str) -> str:
+    return line[len(line.rstrip()) :]

@@ -1,12 +1,62 @@
-"""Characters that look alike: quotes, dashes, spaces, full-width letters."""
+"""Characters that look alike (quotes, dashes, spaces), and texts aligned part by part."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher
+from itertools import groupby
 from typing import NamedTuple
 
-from toolcrib.files.edits.alignment import opcodes
+# What two texts have in common, part by part, in bounded time.
+
+MAX_PAIRS = 100_000
+"""Pairs of equal parts. The matcher takes time by them, again for each gap that it finds."""
+Opcode = tuple[str, int, int, int, int]
+
+
+def opcodes(a: Sequence[str], b: Sequence[str]) -> list[Opcode]:
+    """How to turn one sequence into the other, as `SequenceMatcher.get_opcodes` says it.
+
+    Where that could take long, what both begin and end with is taken first; what is between
+    is then compared, part beside part where there are as many, or replaced as a whole.
+    """
+    if _pairs(a, b) <= MAX_PAIRS:
+        return list(SequenceMatcher(None, a, b, autojunk=False).get_opcodes())
+    length = min(len(a), len(b))
+    head = next((i for i in range(length) if a[i] != b[i]), length)
+    length -= head
+    tail = next((i for i in range(length) if a[-1 - i] != b[-1 - i]), length)
+    stop, end = len(a) - tail, len(b) - tail
+    found: list[Opcode] = [("equal", 0, head, 0, head)] if head else []
+    inner_a, inner_b = a[head:stop], b[head:end]
+    if _pairs(inner_a, inner_b) <= MAX_PAIRS:
+        matcher = SequenceMatcher(None, inner_a, inner_b, autojunk=False)
+        found += [
+            (tag, i1 + head, i2 + head, j1 + head, j2 + head)
+            for tag, i1, i2, j1, j2 in matcher.get_opcodes()
+        ]
+    elif len(inner_a) == len(inner_b):
+        found += _side_by_side(inner_a, inner_b, head)
+    else:
+        found.append(("replace", head, stop, head, end))
+    return [*found, ("equal", stop, len(a), end, len(b))] if tail else found
+
+
+def _side_by_side(a: Sequence[str], b: Sequence[str], start: int) -> Iterator[Opcode]:
+    at = start
+    for same, run in groupby(zip(a, b, strict=True), key=lambda pair: pair[0] == pair[1]):
+        end = at + sum(1 for _ in run)
+        yield "equal" if same else "replace", at, end, at, end
+        at = end
+
+
+def _pairs(a: Sequence[str], b: Sequence[str]) -> int:
+    counts = Counter(b)
+    return sum(counts[part] for part in a)
+
 
 _ALIKE = {
     "'": "\u2018\u2019\u201a\u201b\u2032\u02bc\uff07",
@@ -71,7 +121,7 @@ def respelt(old: str, file: str, text: str) -> str:
     return text.translate(table)
 
 
-def kept_spelling(old: str, file: str, new: str) -> str:
+def with_file_spelling(old: str, file: str, new: str) -> str:
     """The new text, in the file's spelling where it says the same as the old one.
 
     Args:
@@ -86,14 +136,14 @@ def kept_spelling(old: str, file: str, new: str) -> str:
         return new
     if any(fold(a.text) != fold(b.text) for a, b in zip(words, there, strict=True)):
         return new
-    kept = list(after)
+    result = list(after)
     for tag, i1, i2, j1, j2 in opcodes([w.text for w in words], [w.text for w in after]):
         if tag == "equal" or (tag == "replace" and i2 - i1 == j2 - j1):
             for i, j in zip(range(i1, i2), range(j1, j2), strict=True):
                 text = there[i].text if tag == "equal" else after[j].text
                 same = after[j].space == words[i].space
-                kept[j] = _Word(there[i].space if same else after[j].space, text)
-    return "".join(f"{word.space}{word.text}" for word in kept)
+                result[j] = _Word(there[i].space if same else after[j].space, text)
+    return "".join(f"{word.space}{word.text}" for word in result)
 
 
 class _Word(NamedTuple):

@@ -1,24 +1,32 @@
-"""One pattern replaced wherever it stands, in linear time."""
+"""One pattern replaced wherever it stands in a text or in the files of a folder, in linear time."""
 
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
-from toolcrib.core.errors import BadInput, TooLarge
+from toolcrib.core.context import Ctx
+from toolcrib.core.errors import BadInput, PathDenied, TooLarge, ToolError, UnsupportedContent
+from toolcrib.core.tool import Tool, decide
 from toolcrib.files.content.faithful import Splice
+from toolcrib.files.edits.text_loader import MAX_TEXT_BYTES, Loaded, load
+from toolcrib.files.paths import SafePath
 from toolcrib.files.search.pattern import reason_of
+from toolcrib.files.search.scope import scope_of, walk
+from toolcrib.system.threads import Checkpoint
 
-MAX_CHARS = 1000
-MOST = 20_000
+MAX_PATTERN_CHARS = 1000
+MAX_MATCHES = 20_000
 """Places in one text."""
 _REFERENCE = re.compile(r"\\(\d)|\\g<(\w+)>|\$(\d)|\$\{(\w+)\}|\\\\")
 _CLASSES = {"w": r"\pL\pM\pN_", "d": r"\p{Nd}"}
 _TOKEN = re.compile(r"\\(.)|\[|\]|.", re.DOTALL)
 
 
-class Replacing:
+class PatternReplacement:
     r"""A pattern and what takes its place.
 
     In an expression with groups, `\1`, `\\g<name>`, `$1` and `${name}` of the replacement
@@ -40,8 +48,10 @@ class Replacing:
     ) -> None:
         if not pattern:
             raise BadInput("The pattern is empty.")
-        if len(pattern) > MAX_CHARS:
-            raise BadInput(f"The pattern has {len(pattern):,} characters, more than {MAX_CHARS:,}.")
+        if len(pattern) > MAX_PATTERN_CHARS:
+            raise BadInput(
+                f"The pattern has {len(pattern):,} characters, more than {MAX_PATTERN_CHARS:,}."
+            )
         plain = pattern.replace("\r\n", "\n")
         self._replacement = replacement.replace("\r\n", "\n")
         self._engine = _compiled(plain, literal=literal, ignore_case=ignore_case)
@@ -73,8 +83,8 @@ class Replacing:
             new = self._expanded(match)
             if new != old:
                 found.append(Splice(chars, chars + len(old), new))
-            if len(found) > MOST:
-                raise TooLarge(f"The pattern stands there more than {MOST:,} times.")
+            if len(found) > MAX_MATCHES:
+                raise TooLarge(f"The pattern stands there more than {MAX_MATCHES:,} times.")
             chars += len(old)
             at = end
         return found
@@ -125,3 +135,142 @@ def _unicode(pattern: str) -> Iterator[str]:
         elif text == "]":
             inside = False
         yield text
+
+
+# The files of a folder that one pattern would change.
+
+MAX_FILES = 1_000
+MAX_TOTAL_BYTES = 200_000_000
+"""Bytes of all files that are changed at once: they are held in memory."""
+SECONDS = 15.0
+"""After so long a dry run shows what it found, and says that there may be more."""
+NARROWER = "Narrow it with path and glob, or change them in several calls."
+
+
+@dataclass(frozen=True, slots=True)
+class FileReplacement:
+    """What changes in one file."""
+
+    display: str
+    loaded: Loaded
+    splices: list[Splice]
+
+
+@dataclass(slots=True)
+class FoundReplacements:
+    """The files that change, and how many were left out, by reason.
+
+    `partly`: the time of a dry run was up before all files were looked at.
+    """
+
+    changes: list[FileReplacement] = field(default_factory=list)
+    left_out: dict[str, int] = field(default_factory=dict)
+    partly: bool = False
+
+    def leave_out(self, reason: str) -> None:
+        """Count a file that is not looked at or not changed."""
+        self.left_out[reason] = self.left_out.get(reason, 0) + 1
+
+
+def find_replacements(
+    folder: SafePath,
+    globs: list[str],
+    pattern: PatternReplacement,
+    tool: Tool,
+    ctx: Ctx,
+    check: Checkpoint,
+    *,
+    until: float | None = None,
+) -> FoundReplacements:
+    """Look through a file, or the files of a folder. It blocks.
+
+    Files that are binary, too large, protected, links, or ruled out by the policy are left
+    out; hidden and ignored ones are not looked at.
+
+    Args:
+        folder: the file or folder.
+        globs: which files.
+        pattern: what is replaced.
+        tool: the tool whose policy holds for each file.
+        ctx: the call.
+        check: called between two files.
+        until: a `time.monotonic()` value after which it stops with what it found.
+
+    Raises:
+        TooLarge: more than MOST_FILES would change, or more than MOST_BYTES.
+        NotFound, PathDenied: there is no such folder, or it cannot be read.
+    """
+    found = FoundReplacements()
+    size = 0
+    for display, path in _files(folder, globs, pattern, check):
+        if until is not None and time.monotonic() > until:
+            found.partly = True
+            break
+        change = None if path is None else _file_replacement(display, path, pattern, found)
+        if path is None or change is None:
+            continue
+        reason = _barred(path, tool, ctx)
+        if reason:
+            found.leave_out(reason)
+            continue
+        found.changes.append(change)
+        size += change.loaded.size
+        if len(found.changes) > MAX_FILES:
+            raise TooLarge(f"More than {MAX_FILES:,} files would change.", hint=NARROWER)
+        if size > MAX_TOTAL_BYTES:
+            raise TooLarge(
+                f"Files of more than {MAX_TOTAL_BYTES:,} bytes would change.", hint=NARROWER
+            )
+    return found
+
+
+def _files(
+    folder: SafePath, globs: list[str], pattern: PatternReplacement, check: Checkpoint
+) -> Iterator[tuple[str, SafePath | None]]:
+    """The files to look at closely, each as a call would name it; None after each folder."""
+    with folder.open() as handle:
+        if handle.kind == "file":
+            yield folder.display, folder
+            return
+    scope = scope_of(folder, globs)
+    with scope.real.open() as top:
+        for level in walk(scope, top, check):
+            yield level.prefix, None
+            for number, name in enumerate(level.files):
+                path = f"{level.prefix}{name}"
+                if scope.globs and not scope.globs.fits(path):
+                    continue
+                if not number % 100:
+                    check()
+                    yield path, None
+                if pattern.may_fit(level.read(name, MAX_TEXT_BYTES)):
+                    yield scope.display(path), scope.file(path)
+
+
+def _file_replacement(
+    display: str, path: SafePath, pattern: PatternReplacement, found: FoundReplacements
+) -> FileReplacement | None:
+    try:
+        loaded = load(path)
+        splices = pattern.splices(loaded.text)
+    except UnsupportedContent:
+        found.leave_out("not text")
+    except TooLarge:
+        found.leave_out("too large")
+    except ToolError:
+        found.leave_out("not readable")
+    else:
+        return FileReplacement(display, loaded, splices) if splices else None
+    return None
+
+
+def _barred(path: SafePath, tool: Tool, ctx: Ctx) -> str:
+    """Why a file may not be written; "" where it may."""
+    decision = decide(ctx.config.policy, tool, path.spellings())
+    if decision.action != "allow":
+        return "not allowed by policy"
+    try:
+        with path.place():
+            return ""
+    except PathDenied:
+        return "protected, a link, or with several names"

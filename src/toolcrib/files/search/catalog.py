@@ -1,21 +1,26 @@
-"""The paths of a folder, kept in memory and checked before they are used again."""
+"""Catalogs of the paths of folders, cached in memory, and the search in them by name."""
 
 from __future__ import annotations
 
+import re
 import time
 from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from difflib import SequenceMatcher
+from heapq import nlargest
+from importlib.util import find_spec
 from typing import Any, Self
 
-from toolcrib.core.services import Services
-from toolcrib.files.search.gitignore import NAME
-from toolcrib.files.search.scope import Scope, suspects, walk
+from toolcrib.core.context import Services
+from toolcrib.files.search.globs import GITIGNORE, Globs
+from toolcrib.files.search.scope import SearchScope, suspects, walk
 from toolcrib.files.trees import modified_at
 from toolcrib.system.threads import Checkpoint
 
-FRESH = 3.0
+FRESH_SECONDS = 3.0
 """Seconds for which a list is used as it is."""
-KEPT = 4
+MAX_CATALOGS = 4
 MAX_PATHS = 1_000_000
 
 
@@ -49,7 +54,7 @@ class Catalogs:
     """A service: the lists of the last folders that were asked for, for all sessions."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[tuple[Any, ...], Catalog] = OrderedDict()
+        self._cached: OrderedDict[tuple[Any, ...], Catalog] = OrderedDict()
 
     @classmethod
     def open(cls, services: Services) -> Self:
@@ -57,7 +62,7 @@ class Catalogs:
         del services
         return cls()
 
-    def of(self, scope: Scope, check: Checkpoint, *, anew: bool = False) -> Catalog:
+    def of(self, scope: SearchScope, check: Checkpoint, *, anew: bool = False) -> Catalog:
         """The list of a scope. It blocks.
 
         Args:
@@ -67,27 +72,29 @@ class Catalogs:
         """
         root = scope.real.root.real
         key = (root, scope.real.parts, scope.named, scope.above, id(scope.real.gate))
-        kept = self._kept.get(key)
+        cached = self._cached.get(key)
         now = time.monotonic()
-        if kept is not None and not anew and now - kept.checked < FRESH:
-            return kept
-        if kept is not None and not _changed(kept, scope, check):
-            kept.checked = now
-            return kept
-        made = _made(scope, check)
-        self._kept[key] = made
-        self._kept.move_to_end(key)
-        while len(self._kept) > KEPT or (len(self._kept) > 1 and self._size() > MAX_PATHS):
-            self._kept.popitem(last=False)
-        return made
+        if cached is not None and not anew and now - cached.checked < FRESH_SECONDS:
+            return cached
+        if cached is not None and not _changed(cached, scope, check):
+            cached.checked = now
+            return cached
+        catalog = _new_catalog(scope, check)
+        self._cached[key] = catalog
+        self._cached.move_to_end(key)
+        while len(self._cached) > MAX_CATALOGS or (
+            len(self._cached) > 1 and self._size() > MAX_PATHS
+        ):
+            self._cached.popitem(last=False)
+        return catalog
 
     def _size(self) -> int:
-        return sum(len(kept.paths) for kept in self._kept.values())
+        return sum(len(cached.paths) for cached in self._cached.values())
 
 
-def _changed(kept: Catalog, scope: Scope, check: Checkpoint) -> bool:
+def _changed(cached: Catalog, scope: SearchScope, check: Checkpoint) -> bool:
     with scope.real.open() as top:
-        for number, (path, when) in enumerate((*kept.folders.items(), *kept.rules.items())):
+        for number, (path, when) in enumerate((*cached.folders.items(), *cached.rules.items())):
             if not number % 1000:
                 check()
             if modified_at(top, path) != when:
@@ -95,22 +102,166 @@ def _changed(kept: Catalog, scope: Scope, check: Checkpoint) -> bool:
     return False
 
 
-def _made(scope: Scope, check: Checkpoint) -> Catalog:
-    made = Catalog(checked=time.monotonic())
+def _new_catalog(scope: SearchScope, check: Checkpoint) -> Catalog:
+    catalog = Catalog(checked=time.monotonic())
     with scope.real.open() as top:
         for level in walk(scope, top, check, marked=True):
-            if len(made.paths) > MAX_PATHS:
-                made.complete = False
+            if len(catalog.paths) > MAX_PATHS:
+                catalog.complete = False
                 break
             prefix = level.prefix
-            made.folders[prefix] = level.modified
+            catalog.folders[prefix] = level.modified
             if prefix:
-                made.paths.append(prefix)
-            if NAME in level.files:
-                made.rules[prefix + NAME] = modified_at(top, prefix + NAME)
-            made.paths += [prefix + name for name in level.files]
-    made.protected = suspects(scope, made.paths)
-    made.joined = "\n".join(made.paths)
-    lower = made.joined.lower()
-    made.folded = lower if len(lower) == len(made.joined) else ""
-    return made
+                catalog.paths.append(prefix)
+            if GITIGNORE in level.files:
+                catalog.rules[prefix + GITIGNORE] = modified_at(top, prefix + GITIGNORE)
+            catalog.paths += [prefix + name for name in level.files]
+    catalog.protected = suspects(scope, catalog.paths)
+    catalog.joined = "\n".join(catalog.paths)
+    lower = catalog.joined.lower()
+    catalog.folded = lower if len(lower) == len(catalog.joined) else ""
+    return catalog
+
+
+# Finding paths by name: globs, parts of names, and names with typos.
+
+MAX_QUERY_CHARS = 200
+MIN_SIMILARITY = 0.6
+THREADS = 2
+MIN_TYPO_CHARS = 4
+"""Letters of a word in which no typo is forgiven."""
+
+
+def by_glob(catalog: Catalog, glob: str) -> list[str]:
+    """The paths that fit, in the order of the list."""
+    globs = Globs([glob.rstrip("/")])
+    if not globs.wanted:
+        return []
+    bare = (path.rstrip("/") for path in catalog.paths)
+    if glob.endswith("/"):
+        bare = (prefix.rstrip("/") for prefix in catalog.folders if prefix)
+    raw = "\n".join(bare).encode("utf-8", "surrogateescape")
+    found = (path.decode("utf-8", "surrogateescape") for path in globs.among(raw))
+    return [f"{path}/" if f"{path}/" in catalog.folders else path for path in found]
+
+
+def by_part(catalog: Catalog, query: str) -> list[str]:
+    """The paths with all words of a query in them, best first."""
+    lower = query.lower()
+    found = _holding(catalog, lower.split())
+    return sorted(found, key=lambda path: _rank(path, lower))
+
+
+def _holding(catalog: Catalog, words: list[str]) -> list[str]:
+    joined, folded = catalog.joined, catalog.folded
+    if not folded or not words:
+        return [p for p in catalog.paths if words and all(w in p.lower() for w in words)]
+    longest_word = max(words, key=len)
+    found, at = [], folded.find(longest_word)
+    while at >= 0:
+        start, end = folded.rfind("\n", 0, at) + 1, folded.find("\n", at)
+        end = len(folded) if end < 0 else end
+        if all(word in folded[start:end] for word in words):
+            found.append(joined[start:end])
+        at = folded.find(longest_word, end)
+    return found
+
+
+def _rank(path: str, query: str) -> tuple[int, int, str]:
+    """Equal names first, then equal stems, beginnings, parts of the name, parts of the path."""
+    name = path.rstrip("/").rpartition("/")[2].casefold()
+    if name == query:
+        order = 0
+    elif name.rpartition(".")[0] == query:
+        order = 1
+    elif name.startswith(query):
+        order = 2
+    else:
+        order = 3 if query in name else 4
+    return order, len(path), path
+
+
+def by_likeness(catalog: Catalog, query: str, limit: int) -> list[str]:
+    """The paths most like a query, best first: its letters in order, some of them wrong."""
+    words = query.split()
+    if not words:
+        return []
+    if find_spec("frizbee") is not None:
+        found = _by_frizbee(catalog, words, limit)
+    else:
+        found = _by_python(catalog.paths, query, limit)
+    return found[:limit]
+
+
+def _by_frizbee(catalog: Catalog, words: list[str], limit: int) -> list[str]:
+    import frizbee
+
+    if catalog.index is None:
+        catalog.index = frizbee.Haystacks(_encodable(catalog.paths))
+    longest_word = frizbee.max_needle_len()
+    patterns = [
+        frizbee.Pattern(
+            word[:longest_word], matching="fuzzy", max_typos=_typos(word), casing="ignore"
+        )
+        for word in words
+    ]
+    matcher = frizbee.Matcher.from_patterns(patterns, max_typos=2, max_items=limit, casing="ignore")
+    found = matcher.match_list_parallel(catalog.index, THREADS)
+    paths = [(catalog.paths[match.index], match.score) for match in found]
+    query = " ".join(words).casefold()
+    return [path for path, _ in sorted(paths, key=lambda item: _merit(item[0], item[1], query))]
+
+
+def _encodable(paths: Sequence[str]) -> list[str]:
+    """Names that are not text are compared by what of them is."""
+    try:
+        "\n".join(paths).encode()
+    except UnicodeEncodeError:
+        return [path.encode("utf-8", "replace").decode() for path in paths]
+    return list(paths)
+
+
+def _typos(word: str) -> int:
+    return 0 if len(word) < MIN_TYPO_CHARS else 1 if len(word) < 2 * MIN_TYPO_CHARS else 2
+
+
+def _merit(path: str, score: int, query: str) -> tuple[float, int, str]:
+    """By score, where letters in the name itself count more than those in its folders."""
+    name = path.rstrip("/").rpartition("/")[2].casefold()
+    stem = name.rpartition(".")[0] or name
+    likeness = _ratio(name if "." in query else stem, query)
+    return -(score * (1.0 + likeness)), len(path), path
+
+
+def _ratio(name: str, query: str) -> float:
+    matcher = SequenceMatcher(None, name, query, autojunk=False)
+    return matcher.ratio() if matcher.real_quick_ratio() > MIN_SIMILARITY else 0.0
+
+
+def _by_python(paths: Sequence[str], query: str, limit: int) -> list[str]:
+    """Without the package: by the letters that names share."""
+    wanted = query.casefold()
+    pairs = {wanted[i : i + 2] for i in range(len(wanted) - 1)} or {wanted}
+    rough = nlargest(20 * limit, paths, key=lambda path: _shared(pairs, path))
+    scored = [(_closeness(path, wanted), path) for path in rough]
+    scored = [(score, path) for score, path in scored if score >= MIN_SIMILARITY]
+    return [path for _, path in sorted(scored, key=lambda item: (-item[0], len(item[1]), item[1]))]
+
+
+def _shared(pairs: set[str], path: str) -> float:
+    name = path.rstrip("/").rpartition("/")[2].casefold()
+    return sum(pair in name for pair in pairs) - len(name) / 1000
+
+
+def _closeness(path: str, wanted: str) -> float:
+    lower = path.rstrip("/").casefold()
+    name = lower.rpartition("/")[2]
+    return max(_ratio(part, wanted) for part in (lower, name, name.rpartition(".")[0] or name))
+
+
+_WORD = re.compile(r"[\w.-]+")
+
+
+def names_in(query: str) -> list[str]:
+    """The plain names in a query, for folders that are skipped unless they are named."""
+    return _WORD.findall(query.replace("/", " "))

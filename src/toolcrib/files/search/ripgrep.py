@@ -1,4 +1,4 @@
-"""ripgrep as a helper: it names files and counts lines; nothing that it read is ever shown.
+"""ripgrep: it names files and counts lines; nothing that it read is ever displayed.
 
 It runs without any configuration of its own, with memory and time bounded. Asking for the
 size of each file costs a quarter of a search, so the first attempt does not ask: it is bounded
@@ -19,21 +19,20 @@ from pathlib import Path
 
 from toolcrib.core.config import environment
 from toolcrib.files.path_rules import GENERATED_FOLDERS
+from toolcrib.files.path_rules import PathPattern as Name
 from toolcrib.files.paths import Workspace
-from toolcrib.files.protection import PathPattern as Name
-from toolcrib.files.search.line_matches import MAX_BYTES
-from toolcrib.files.search.pattern import Pattern
-from toolcrib.files.search.scope import SKIPPED, Scope, is_open
+from toolcrib.files.search.pattern import MAX_SEARCHED_BYTES, Pattern
+from toolcrib.files.search.scope import SKIPPED, SearchScope, is_open
 from toolcrib.files.trees import walk_folders
 from toolcrib.system.processes import Processes
 from toolcrib.system.threads import in_thread
 
-OLDEST = 14
+OLDEST_RIPGREP = 14
 MEMORY_KB = 4 << 20
-MAX_OUTPUT = 64_000_000
+MAX_OUTPUT_BYTES = 64_000_000
 THREADS = 8
 SHELL = "/bin/sh"
-GATHER = 0.005
+OUTPUT_PAUSE_SECONDS = 0.005
 """Seconds in which its output gathers: it writes a line for each file."""
 _RECORD = re.compile(r"(?:\./)?([^\0]+)\0([0-9]+)\n")
 _LIMITED = f'ulimit -v {MEMORY_KB} 2>/dev/null; exec "$@"'
@@ -60,7 +59,7 @@ _HIDDEN = frozenset([".config", ".local", ".npm", ".cargo", ".rustup", ".vscode"
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class RipgrepCounts:
     """What it said: files with the number of their lines that fit; `ended` within its time."""
 
     files: list[tuple[str, int]]
@@ -76,7 +75,7 @@ async def find_program(workspace: Workspace, processes: Processes) -> str:
     for place in _places(workspace):
         ran = await processes.run([place, "--version"], cwd="/", timeout=5, passed_on=())
         found = re.match(r"ripgrep (\d+)\.", str(ran.stdout))
-        if not ran.exit_code and found and int(found[1]) >= OLDEST:
+        if not ran.exit_code and found and int(found[1]) >= OLDEST_RIPGREP:
             return place
     return ""
 
@@ -91,25 +90,25 @@ def _places(workspace: Workspace) -> list[str]:
             continue
         if not os.access(place, os.X_OK):
             continue
-        if not any(workspace.holds(way) for way in (place, os.path.realpath(place))):
+        if not any(workspace.holds(path) for path in (place, os.path.realpath(place))):
             found.append(place)
     return list(dict.fromkeys(found))
 
 
-def can_serve(scope: Scope, pattern: Pattern) -> bool:
+def can_serve(scope: SearchScope, pattern: Pattern) -> bool:
     """Whether it can do exactly what is asked for."""
     return pattern.rust is not None and not scope.named and Path(SHELL).exists()
 
 
-async def names(
+async def ripgrep_counts(
     program: str,
-    scope: Scope,
+    scope: SearchScope,
     pattern: Pattern,
     processes: Processes,
     seconds: float,
     *,
     sized: bool,
-) -> Named | None:
+) -> RipgrepCounts | None:
     """The files beneath a folder with lines that fit; None where it failed.
 
     The names may be some more than are wanted; see the module.
@@ -127,7 +126,7 @@ async def names(
     above = "\n".join(map(str, scope.above)).encode("utf-8", "replace")
     argv = [
         *(SHELL, "-c", _LIMITED if sized else _FIRST, "rg", program, *_SETTINGS),
-        *((f"--max-filesize={MAX_BYTES}",) if sized else ()),
+        *((f"--max-filesize={MAX_SEARCHED_BYTES}",) if sized else ()),
         f"--threads={min(THREADS, os.cpu_count() or 1)}",
         *(f"--glob=!{glob}" for glob in shut),
         *_types(scope),
@@ -140,18 +139,18 @@ async def names(
         cwd=scope.real,
         stdin=above or None,
         timeout=seconds,
-        max_output=MAX_OUTPUT,
+        max_output=MAX_OUTPUT_BYTES,
         passed_on=(),
-        gather=GATHER,
+        gather=OUTPUT_PAUSE_SECONDS,
     )
     if not ran.timed_out and (ran.exit_code not in (0, 1, 2) or ran.stderr.size):
         return None
     records = _RECORD.findall(os.fsdecode(bytes(ran.stdout)))
     files = [(name, int(number)) for name, number in records]
-    return Named(_wanted(files), ended=not ran.timed_out and not ran.stdout.dropped)
+    return RipgrepCounts(_wanted(files), ended=not ran.timed_out and not ran.stdout.dropped)
 
 
-def _types(scope: Scope) -> list[str]:
+def _types(scope: SearchScope) -> list[str]:
     """The wanted globs as a file type, which narrows and does not overrule .gitignore."""
     lasts = {glob.rstrip("/").rpartition("/")[2] for glob in scope.globs.wanted}
     if not lasts or any(not last or last == "**" or "{" in last for last in lasts):
@@ -182,7 +181,7 @@ def _any_case(glob: str) -> str:
     return "".join(out)
 
 
-def _shut(scope: Scope) -> list[str]:
+def _shut(scope: SearchScope) -> list[str]:
     """Globs that keep it from most of what is left out, each looked up at once.
 
     The rest is taken away from what it names: a glob that has to be compared with every
@@ -204,7 +203,7 @@ def _plain_names(patterns: tuple[Name, ...], exceptions: tuple[Name, ...]) -> li
     return [n for n in plain if not any(fnmatchcase(n, part) for part in lifted)]
 
 
-def _has_others(scope: Scope) -> bool:
+def _has_others(scope: SearchScope) -> bool:
     """Whether the folder holds hidden folders beside the usual ones: then all are left out."""
     known = {*GENERATED_FOLDERS, *_HIDDEN, *_shut(scope), ".github"}
     with scope.real.open() as top:

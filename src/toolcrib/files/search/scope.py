@@ -1,4 +1,4 @@
-"""Which files of a tree are looked at: the same ones for every engine and for finding names."""
+"""The scope of a search: which files of a tree it visits, the same for every engine."""
 
 from __future__ import annotations
 
@@ -10,11 +10,19 @@ from typing import Any
 
 from toolcrib.core.errors import ToolError
 from toolcrib.files.handles import Handle
+from toolcrib.files.path_rules import PathPattern as Name
 from toolcrib.files.path_rules import parts_beneath
 from toolcrib.files.paths import SafePath
-from toolcrib.files.protection import PathPattern as Name
-from toolcrib.files.search.gitignore import MAX_BYTES, NAME, Ignored, Line, lines_of
-from toolcrib.files.search.globs import Globs, compiled, translate
+from toolcrib.files.search.globs import (
+    GITIGNORE,
+    MAX_RULES_BYTES,
+    Globs,
+    Ignored,
+    IgnoreRule,
+    compiled,
+    ignore_rules,
+    translate,
+)
 from toolcrib.files.trees import TreeFolder, walk_folders
 from toolcrib.system.threads import Checkpoint
 
@@ -26,7 +34,7 @@ SKIPPED_WORDS = "hidden folders, node_modules, dist, build, vendor and what .git
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class SearchScope:
     """A folder, and what of it is looked at.
 
     Attributes:
@@ -41,7 +49,7 @@ class Scope:
     real: SafePath
     globs: Globs
     named: frozenset[str] = frozenset()
-    above: tuple[Line, ...] = ()
+    above: tuple[IgnoreRule, ...] = ()
 
     def display(self, path: str) -> str:
         """A path from the folder, as it is sent back to name the same file."""
@@ -58,7 +66,7 @@ class Scope:
         return self.real.gate.pattern(self.file(path.rstrip("/")), "read")
 
 
-def scope_of(folder: SafePath, globs: Sequence[str] = (), named: Sequence[str] = ()) -> Scope:
+def scope_of(folder: SafePath, globs: Sequence[str] = (), named: Sequence[str] = ()) -> SearchScope:
     """What to look at in a folder. It blocks.
 
     Raises:
@@ -70,21 +78,21 @@ def scope_of(folder: SafePath, globs: Sequence[str] = (), named: Sequence[str] =
     wanted = Globs(globs)
     names = wanted.names | {name.lower() for name in named}
     shut = frozenset(name for name in names if name in SKIPPED or name.startswith("."))
-    return Scope(folder, real, wanted, shut, _rules_above(real))
+    return SearchScope(folder, real, wanted, shut, _rules_above(real))
 
 
-def _rules_above(real: SafePath) -> tuple[Line, ...]:
+def _rules_above(real: SafePath) -> tuple[IgnoreRule, ...]:
     """What the .gitignore files between the root and the folder say of what is in it."""
-    lines: list[Line] = []
+    lines: list[IgnoreRule] = []
     for depth, name in enumerate(real.parts):
         with suppress(ToolError):
-            lines += lines_of(real.ancestor(depth).child(NAME).read_bytes(MAX_BYTES))
+            lines += ignore_rules(real.ancestor(depth).child(GITIGNORE).read_bytes(MAX_RULES_BYTES))
         lines = [left for line in lines for left in line.beneath(name)]
     return tuple(lines)
 
 
 def walk(
-    scope: Scope, handle: Handle, check: Checkpoint, *, marked: bool = False
+    scope: SearchScope, handle: Handle, check: Checkpoint, *, marked: bool = False
 ) -> Iterator[TreeFolder]:
     """The levels of the folder with what the scope leaves out taken away.
 
@@ -99,15 +107,15 @@ def walk(
     coarse = _coarse(scope.real.gate.protection.patterns("read"))
     for level in walk_folders(handle):
         check()
-        rules = level.read(NAME, MAX_BYTES) if NAME in level.files else None
+        rules = level.read(GITIGNORE, MAX_RULES_BYTES) if GITIGNORE in level.files else None
         ignored.enter(level.prefix, rules)
-        level.files = ignored.kept(level.prefix, level.files)
+        level.files = ignored.unignored(level.prefix, level.files)
         opened = [name for name in level.folders if is_open(name, scope.named)]
-        kept = ignored.kept(level.prefix, opened, "/")
-        if scope.named and len(kept) < len(opened):
-            kept = [n for n in opened if n in kept or n.lower() in scope.named]
-        level.folders = kept
-        names = kept if marked else [*level.files, *kept]
+        unignored = ignored.unignored(level.prefix, opened, "/")
+        if scope.named and len(unignored) < len(opened):
+            unignored = [n for n in opened if n in unignored or n.lower() in scope.named]
+        level.folders = unignored
+        names = unignored if marked else [*level.files, *unignored]
         barred = _barred(scope, level.prefix, names, coarse) if names else set()
         if barred:
             level.folders = [name for name in level.folders if name not in barred]
@@ -122,7 +130,7 @@ def is_open(name: str, named: frozenset[str] = frozenset()) -> bool:
     return (lower not in SKIPPED and not name.startswith(".")) or lower in named
 
 
-def _barred(scope: Scope, prefix: str, names: Sequence[str], coarse: Any) -> set[str]:
+def _barred(scope: SearchScope, prefix: str, names: Sequence[str], coarse: Any) -> set[str]:
     """Those names of a folder that are protected from reading."""
     if not coarse.search("\n".join(names).encode("utf-8", "surrogateescape")):
         return set()
@@ -142,7 +150,7 @@ def _coarse(patterns: tuple[Name, ...]) -> Any:
     return compiled(f"^(?:{joined})$|[^\\x00-\\x7f]", ignore_case=True, many_lines=True)
 
 
-def suspects(scope: Scope, paths: Sequence[str]) -> set[str]:
+def suspects(scope: SearchScope, paths: Sequence[str]) -> set[str]:
     """Those of some paths that are protected from reading."""
     coarse = _coarse(scope.real.gate.protection.patterns("read"))
     joined = "\n".join(paths).replace("/", "\n").encode("utf-8", "surrogateescape")

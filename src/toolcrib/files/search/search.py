@@ -1,4 +1,4 @@
-"""Lines of a tree that a pattern fits: counted by an engine, shown from checked paths."""
+"""Search of a tree for lines: counted by ripgrep or RE2, read again through checked paths."""
 
 from __future__ import annotations
 
@@ -8,15 +8,13 @@ from dataclasses import dataclass
 from operator import itemgetter
 from typing import Literal, Self
 
+from toolcrib.core.context import Services
 from toolcrib.core.errors import ToolError
-from toolcrib.core.services import Services
 from toolcrib.files.handles import Handle
 from toolcrib.files.paths import SafePath, Workspace
-from toolcrib.files.search import ripgrep
-from toolcrib.files.search.line_matches import MAX_BYTES, Hit, hits, spans, text_of
-from toolcrib.files.search.pattern import Pattern
-from toolcrib.files.search.ripgrep import Named
-from toolcrib.files.search.scope import Scope, suspects, walk
+from toolcrib.files.search.pattern import MAX_SEARCHED_BYTES, Hit, Pattern, hits, spans, text_of
+from toolcrib.files.search.ripgrep import RipgrepCounts, can_serve, find_program, ripgrep_counts
+from toolcrib.files.search.scope import SearchScope, suspects, walk
 from toolcrib.files.trees import linked_and_large
 from toolcrib.system.processes import Processes
 from toolcrib.system.threads import Checkpoint, in_thread
@@ -24,12 +22,12 @@ from toolcrib.system.threads import Checkpoint, in_thread
 _MARKS = (b"\xff", b"\xfe", b"\xef")
 """How files begin that may have to be decoded first."""
 Engine = Literal["auto", "rg", "python"]
-FIRST_SHARE = 1 / 3
+FIRST_ATTEMPT_SHARE = 1 / 3
 """How much of the time the first attempt may take."""
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class MatchCounts:
     """Files in the order of their paths, each with its number of lines that fit.
 
     `aborted`: the time was up before all was searched. `engine` did the work.
@@ -65,18 +63,20 @@ class Search:
         """The best engine that is there."""
         return cls(services.use(Workspace), services.use(Processes))
 
-    async def count(self, scope: Scope, pattern: Pattern, seconds: float) -> Counted:
+    async def count(self, scope: SearchScope, pattern: Pattern, seconds: float) -> MatchCounts:
         """Count the lines of each file that fit, for some seconds at most."""
         until = time.monotonic() + seconds
-        if ripgrep.can_serve(scope, pattern):
+        if can_serve(scope, pattern):
             found = await self._named(scope, pattern, until)
             if found is not None:
-                files = await in_thread(lambda check: _looked_at(scope, found.files, check))
-                return Counted(files, not found.ended, "rg")
-        files, ended = await in_thread(lambda check: _counted(scope, pattern, until, check))
-        return Counted(files, not ended, "python")
+                files = await in_thread(lambda check: _checked_files(scope, found.files, check))
+                return MatchCounts(files, not found.ended, "rg")
+        files, ended = await in_thread(lambda check: _count_by_re2(scope, pattern, until, check))
+        return MatchCounts(files, not ended, "python")
 
-    async def _named(self, scope: Scope, pattern: Pattern, until: float) -> Named | None:
+    async def _named(
+        self, scope: SearchScope, pattern: Pattern, until: float
+    ) -> RipgrepCounts | None:
         """What ripgrep says; the size of each file is asked for only where that is needed."""
         program = await self._found()
         if not program:
@@ -86,8 +86,8 @@ class Search:
             if not sized and folder in self._heavy:
                 continue
             left = max(0.0, until - time.monotonic())
-            seconds = left if sized else left * FIRST_SHARE
-            work = ripgrep.names(program, scope, pattern, self._processes, seconds, sized=sized)
+            seconds = left if sized else left * FIRST_ATTEMPT_SHARE
+            work = ripgrep_counts(program, scope, pattern, self._processes, seconds, sized=sized)
             found = await work
             if found is not None and (sized or found.ended):
                 if sized:
@@ -97,22 +97,22 @@ class Search:
 
     async def _found(self) -> str:
         if self._program is None:
-            self._program = await ripgrep.find_program(self._workspace, self._processes)
+            self._program = await find_program(self._workspace, self._processes)
         return self._program
 
-    async def count_file(self, path: SafePath, pattern: Pattern) -> Counted:
+    async def count_file(self, path: SafePath, pattern: Pattern) -> MatchCounts:
         """Count the lines of one file that fit.
 
         Raises:
             TooLarge, PathDenied, NotFound: as reading it does.
         """
-        data = await in_thread(lambda _: path.read_bytes(MAX_BYTES))
-        number = await in_thread(lambda _: _fitting(data, pattern))
-        return Counted(((path.name, number),) if number else (), aborted=False, engine="python")
+        data = await in_thread(lambda _: path.read_bytes(MAX_SEARCHED_BYTES))
+        number = await in_thread(lambda _: _count_matches(data, pattern))
+        return MatchCounts(((path.name, number),) if number else (), aborted=False, engine="python")
 
 
-def _looked_at(
-    scope: Scope, files: list[tuple[str, int]], check: Checkpoint
+def _checked_files(
+    scope: SearchScope, files: list[tuple[str, int]], check: Checkpoint
 ) -> tuple[tuple[str, int], ...]:
     """What an engine named, without what is not wanted."""
     fits = scope.globs.fits if scope.globs else None
@@ -122,14 +122,14 @@ def _looked_at(
     paths = [path for path, _ in wanted]
     barred = suspects(scope, paths)
     check()
-    left_out = barred | _apart(scope, paths)
+    left_out = barred | _unreadable_files(scope, paths)
     return tuple(item for item in wanted if item[0] not in left_out) if left_out else tuple(wanted)
 
 
-def _apart(scope: Scope, paths: list[str]) -> set[str]:
+def _unreadable_files(scope: SearchScope, paths: list[str]) -> set[str]:
     """Files that are too large, or have several names of which one may not be read."""
     with scope.real.open() as top:
-        several, large = linked_and_large(top, paths, MAX_BYTES)
+        several, large = linked_and_large(top, paths, MAX_SEARCHED_BYTES)
     return {path for path in several if not _may_be_read(scope.file(path))} | large
 
 
@@ -141,8 +141,8 @@ def _may_be_read(path: SafePath) -> bool:
     return True
 
 
-def _counted(
-    scope: Scope,
+def _count_by_re2(
+    scope: SearchScope,
     pattern: Pattern,
     until: float,
     check: Checkpoint,
@@ -152,28 +152,28 @@ def _counted(
     with scope.real.open() as top:
         ended = True
         for path, data in _contents(scope, top, check):
-            number = _fitting(data, pattern)
+            number = _count_matches(data, pattern)
             if number:
                 found.append((path, number))
             if time.monotonic() > until:
                 ended = False
                 break
-    return _looked_at(scope, found, check), ended
+    return _checked_files(scope, found, check), ended
 
 
-def _contents(scope: Scope, top: Handle, check: Checkpoint) -> Iterator[tuple[str, bytes]]:
+def _contents(scope: SearchScope, top: Handle, check: Checkpoint) -> Iterator[tuple[str, bytes]]:
     globs = scope.globs
     for level in walk(scope, top, check):
         for name in level.files:
             path = f"{level.prefix}{name}"
             if globs and not globs.fits(path):
                 continue
-            data = level.read(name, MAX_BYTES)
+            data = level.read(name, MAX_SEARCHED_BYTES)
             if data:
                 yield path, data
 
 
-def _fitting(data: bytes, pattern: Pattern) -> int:
+def _count_matches(data: bytes, pattern: Pattern) -> int:
     # Most files have nothing: the cheapest question comes first.
     if data[:1] not in _MARKS:
         if pattern.bare is not None:
@@ -186,7 +186,7 @@ def _fitting(data: bytes, pattern: Pattern) -> int:
 
 
 def read_hits(
-    path: SafePath, pattern: Pattern, skip: int, most: int, context: int, within: Handle | None
+    path: SafePath, pattern: Pattern, skip: int, limit: int, context: int, within: Handle | None
 ) -> list[Hit]:
     """Lines of a file that fit, read through its checked path. It blocks.
 
@@ -194,12 +194,12 @@ def read_hits(
         path: the file.
         pattern: what to look for.
         skip: how many lines that fit are left out first.
-        most: how many that fit are given.
+        limit: how many that fit are given.
         context: lines before and after each.
         within: a folder that holds it, open, where many files are read.
 
     Raises:
         TooLarge, PathDenied, NotFound: as reading it does.
     """
-    text = text_of(path.read_bytes(MAX_BYTES, within))
-    return [] if text is None else hits(text, pattern, skip, most, context)
+    text = text_of(path.read_bytes(MAX_SEARCHED_BYTES, within))
+    return [] if text is None else hits(text, pattern, skip, limit, context)

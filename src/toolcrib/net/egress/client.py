@@ -3,53 +3,222 @@
 from __future__ import annotations
 
 import asyncio
+import random
 import time
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from typing import Any, Literal, Self
 
 from toolcrib.core.config import Config
-from toolcrib.core.context import Ctx
-from toolcrib.core.errors import BadInput, DnsFailure, TimedOut
-from toolcrib.core.services import Services
+from toolcrib.core.context import Ctx, Services
+from toolcrib.core.errors import BadInput, DnsFailure, RateLimited, TimedOut, ToolError
+from toolcrib.core.settings import EgressConfig, RetryConfig
 from toolcrib.net.egress.addresses import IPAddress
-from toolcrib.net.egress.exchange import Answer, Caps, exchange
+from toolcrib.net.egress.exchange import Caps, exchange
 from toolcrib.net.egress.headers import checked_headers
-from toolcrib.net.egress.hosts import HostLimits
 from toolcrib.net.egress.policy import EgressPolicy
-from toolcrib.net.egress.redirects import STATUSES, Chain, Order, Redirect, follow
+from toolcrib.net.egress.redirects import REDIRECT_STATUSES, Chain, Redirect, follow, may_follow
 from toolcrib.net.egress.resolver import Lookup, Resolver
 from toolcrib.net.egress.response import Response
-from toolcrib.net.egress.retries import Attempts, Clock
-from toolcrib.net.egress.transport import PinnedRequest, Transport, open_transport
+from toolcrib.net.egress.transport import Request, Transport
 from toolcrib.net.egress.url import Target, parse_url
 from toolcrib.net.pace import Pace
+
+# Trying a failed fetch again: when, and after how long.
+
+RETRYABLE_STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504})
+"""Statuses that may pass by themselves."""
+TOO_MANY_REQUESTS = 429
+RESPONSE_MARGIN_SECONDS = 5.0
+"""Seconds kept free before a caller must have its answer."""
+
+
+class Deadline:
+    """The time of a fetch, all its tries and the waits between them together.
+
+    Args:
+        seconds: how long it may take from now on.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self.end = time.monotonic() + seconds
+
+    @property
+    def remaining(self) -> float:
+        """Seconds that are left; below 0 when the time is used up."""
+        return self.end - time.monotonic()
+
+    def extend(self, seconds: float) -> None:
+        """Leave out a time that passed and does not count."""
+        self.end += seconds
+
+
+@dataclass(frozen=True, slots=True)
+class RetryPolicy:
+    """The tries of one fetch: `retries` more after the first, each after a longer wait.
+
+    All of it ends by `deadline`: a try is begun only where the wait before it leaves time.
+    A wait that a server asks for is kept to exactly. One that is longer than
+    `retry.most_seconds`, or than the call has left, is not begun: the answer is handed
+    out as it is, so that its reader learns of the wait. Without `refusals`, answers
+    that ask to slow down or for proof of a human are handed out likewise.
+    """
+
+    retries: int
+    config: RetryConfig
+    ctx: Ctx | None
+    label: str
+    deadline: Deadline
+    refusals: bool = True
+
+    async def run(self, once: Callable[[], Awaitable[Response]]) -> Response:
+        """The first good answer, or the last bad one.
+
+        Raises:
+            ToolError: what the last try raised.
+        """
+        for done in range(self.retries + 1):
+            last = done == self.retries
+            try:
+                response = await once()
+            except ToolError as error:
+                if last or not error.details.get("retryable"):
+                    raise
+                if not await self._waited(done, None):
+                    raise
+                continue
+            if last or not self._may_pass(response):
+                return response
+            if not await self._waited(done, response.retry_after):
+                return response
+        raise AssertionError
+
+    async def _waited(self, done: int, requested_seconds: float | None) -> bool:
+        """Wait before the next try; False where the wait would be too long."""
+        # Full waits in step would bring all callers back at the same moment.
+        usual = self.config.initial_seconds * 2**done * random.uniform(0.5, 1.0)  # noqa: S311
+        wait = (
+            min(usual, self.config.most_seconds) if requested_seconds is None else requested_seconds
+        )
+        if wait > self.config.most_seconds or wait >= self._left():
+            return False
+        if self.ctx is not None:
+            number = f"attempt {done + 2} of {self.retries + 1}"
+            await self.ctx.progress(f"Retrying {self.label} ({number}) in {wait:.1f} s")
+        await asyncio.sleep(wait)
+        return True
+
+    def _left(self) -> float:
+        if self.ctx is None:
+            return self.deadline.remaining
+        ends = [end for end in (self.ctx.deadline, self.ctx.answer_by) if end is not None]
+        left = min(ends) - time.monotonic() - RESPONSE_MARGIN_SECONDS if ends else float("inf")
+        return min(left, self.deadline.remaining)
+
+    def _may_pass(self, response: Response) -> bool:
+        challenged = response.headers.get("cf-mitigated").lower() == "challenge"
+        if challenged or response.status == TOO_MANY_REQUESTS:
+            return self.refusals
+        return response.status in RETRYABLE_STATUSES
+
+
+# How many requests one host gets at a time, and how far apart they are.
+
+
+@dataclass(slots=True)
+class _Host:
+    semaphore: asyncio.Semaphore
+    users: int = 0
+
+
+class HostLimits:
+    """Places for requests, for each host and port.
+
+    Args:
+        at_once: requests of this process to one host at the same time.
+        gap: seconds between the starts of two requests to one host, over all processes.
+        pace: gives what keeps the gap; None keeps none.
+    """
+
+    def __init__(self, at_once: int, gap: float, pace: Callable[[], Pace] | None) -> None:
+        self._at_once = at_once
+        self._gap = gap
+        self._pace = pace
+        # A semaphore belongs to the loop in which it was waited for.
+        self._hosts: dict[tuple[int, str], _Host] = {}
+
+    @asynccontextmanager
+    async def place(self, target: Target, max_wait: float) -> AsyncGenerator[None]:
+        """Hold a place while a request runs.
+
+        Args:
+            target: where the request goes.
+            max_wait: the longest wait in seconds.
+
+        Raises:
+            RateLimited: the wait would be longer.
+        """
+        loop = asyncio.get_running_loop()
+        key = (id(loop), target.authority)
+        host = self._hosts.setdefault(key, _Host(asyncio.Semaphore(self._at_once)))
+        host.users += 1
+        try:
+            started = loop.time()
+            await _entered(host.semaphore, target.host, max_wait)
+            try:
+                if self._pace is not None and self._gap > 0:
+                    left = max_wait - (loop.time() - started)
+                    await self._pace().turn(f"host {target.authority}", self._gap, left)
+                yield
+            finally:
+                host.semaphore.release()
+        finally:
+            host.users -= 1
+            if not host.users:
+                self._hosts.pop(key, None)
+
+
+async def _entered(semaphore: asyncio.Semaphore, name: str, max_wait: float) -> None:
+    if not semaphore.locked():
+        await semaphore.acquire()
+        return
+    try:
+        async with asyncio.timeout(max_wait):
+            await semaphore.acquire()
+    except TimeoutError:
+        raise RateLimited(
+            f"Too many requests to {name} at once: none ended within {max_wait:.0f} s.",
+            hint="Send fewer at a time, or try again later.",
+        ) from None
+
 
 # The branch of the configuration that speaks of pages, as opposed to endpoints.
 PAGES = "web.fetch"
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 MAX_POLICIES = 256
-PATIENCE = 60.0
+MAX_WAIT_SECONDS = 60.0
 """Seconds that a request waits for its turn at a host, where no deadline says less."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Way:
+class RequestOptions:
     """What each hop of a fetch has to pass."""
 
     policy: EgressPolicy
     caps: Caps
-    judge: Callable[[str], None] | None
-    gate: Callable[[str], Awaitable[None]] | None
+    on_redirect: Callable[[str], None] | None
+    before_request: Callable[[str], Awaitable[None]] | None
     paced: bool
     ctx: Ctx | None
-    clock: Clock
+    deadline: Deadline
 
     @property
-    def patience(self) -> float:
+    def max_wait(self) -> float:
         """The longest wait for a turn at a host."""
-        return PATIENCE if self.ctx is None else self.ctx.remaining(PATIENCE)
+        return MAX_WAIT_SECONDS if self.ctx is None else self.ctx.remaining(MAX_WAIT_SECONDS)
 
 
 class Egress:
@@ -73,7 +242,7 @@ class Egress:
         self._config = config
         self._policy = EgressPolicy.of(config.egress)
         self._policies: dict[tuple[str, tuple[str, ...]], EgressPolicy] = {}
-        self._caps = Caps.of(config.egress, None, partial=False)
+        self._caps = Caps.of(config.egress, None, allow_truncated=False)
         self._transport = transport
         fetch = config.web.fetch
         self._hosts = HostLimits(fetch.host_concurrency, fetch.host_gap_seconds, pace)
@@ -114,8 +283,8 @@ class Egress:
         policy = self.policy(component)
         for step in redirects:
             policy.check(parse_url(step.target))
-            if ctx.judge is not None:
-                ctx.judge(step.target)
+            if ctx.check_url is not None:
+                ctx.check_url(step.target)
 
     def _built(self, component: str, endpoints: Sequence[str]) -> EgressPolicy:
         branch: Any = self._config
@@ -138,12 +307,12 @@ class Egress:
         endpoints: Sequence[str] = (),
         max_bytes: int | None = None,
         timeout: float | None = None,  # noqa: ASYNC109 - the time of all tries
-        partial: bool | Literal["untold"] = False,
+        allow_truncated: bool | Literal["undeclared"] = False,
         retries: int = 0,
         retry_refusals: bool = True,
-        stays: bool = False,
-        judge: Callable[[str], None] | None = None,
-        gate: Callable[[str], Awaitable[None]] | None = None,
+        same_origin_writes: bool = False,
+        on_redirect: Callable[[str], None] | None = None,
+        before_request: Callable[[str], Awaitable[None]] | None = None,
         ctx: Ctx | None = None,
     ) -> Response:
         """Fetch a URL, following redirects, each judged anew; any status is an answer.
@@ -159,10 +328,12 @@ class Egress:
             timeout: seconds for all tries and waits; None is `egress.total_timeout`.
             retries: how often a passing failure is tried again; see `egress.retry`.
             retry_refusals: whether an answer that asks to slow down is one of those.
-            stays: hand out, do not follow, what would carry a body or a change elsewhere.
-            partial: give what fits, marked as truncated; "untold": unless its length was told.
-            judge: told the URL of each redirect before it is followed; it may raise.
-            gate: awaited with the URL of each hop before it is asked; it may raise.
+            same_origin_writes: hand out, do not follow, a redirect that would carry a body
+                or a change to another origin.
+            allow_truncated: give what fits, marked as truncated; "undeclared": unless its length
+                was declared.
+            on_redirect: told the URL of each redirect before it is followed; it may raise.
+            before_request: awaited with the URL of each hop before it is asked; it may raise.
             ctx: the call, whose deadline also holds.
 
         Raises:
@@ -171,37 +342,46 @@ class Egress:
             TooLarge: a cap was reached.
             TimedOut: the time is used up.
             Network: the name, the connection, TLS, or the chain of redirects failed.
-            UnsupportedContent: the body is coded in an unknown way.
+            UnsupportedContent: the body is coded in an unknown options.
         """
         pages = component == PAGES
-        order = self._order(url, method, headers, body, pages=pages)
-        order = replace(order, stays=True) if stays else order
+        request = self._request(url, method, headers, body, pages=pages)
+        if same_origin_writes:
+            request = replace(request, same_origin_writes=True)
         caps = self._caps
-        if max_bytes or partial:
-            caps = Caps.of(self._config.egress, max_bytes, partial=partial)
-        if judge is None and ctx is not None and pages:
-            judge = ctx.judge
+        if max_bytes or allow_truncated:
+            caps = Caps.of(self._config.egress, max_bytes, allow_truncated=allow_truncated)
+        if on_redirect is None and ctx is not None and pages:
+            on_redirect = ctx.check_url
         seconds = timeout or self._config.egress.total_timeout
-        clock = Clock(seconds if ctx is None else ctx.remaining(seconds))
-        way = _Way(self.policy(component, endpoints), caps, judge, gate, pages, ctx, clock)
+        deadline = Deadline(seconds if ctx is None else ctx.remaining(seconds))
+        options = RequestOptions(
+            self.policy(component, endpoints),
+            caps,
+            on_redirect,
+            before_request,
+            pages,
+            ctx,
+            deadline,
+        )
         retry = self._config.egress.retry
-        attempts = Attempts(retries, retry, ctx, order.target.host, clock, retry_refusals)
-        return await attempts.run(lambda: self._timed(order, way))
+        attempts = RetryPolicy(retries, retry, ctx, request.target.host, deadline, retry_refusals)
+        return await attempts.run(lambda: self._timed(request, options))
 
-    async def _timed(self, order: Order, way: _Way) -> Response:
+    async def _timed(self, request: Request, options: RequestOptions) -> Response:
         try:
-            async with asyncio.timeout(max(way.clock.left, 0)) as scope:
-                return await self._follow(order, way, scope)
+            async with asyncio.timeout(max(options.deadline.remaining, 0)) as scope:
+                return await self._follow(request, options, scope)
         except TimeoutError:
             raise TimedOut(
-                f"{order.target.host} did not answer within {way.clock.seconds:.3g} s.",
+                f"{request.target.host} did not answer within {options.deadline.seconds:.3g} s.",
                 hint="Try again later, or use another source.",
-                host=order.target.host,
+                host=request.target.host,
                 reason="timeout",
                 retryable=True,
             ) from None
 
-    def _order(
+    def _request(
         self,
         url: str,
         method: str,
@@ -209,61 +389,65 @@ class Egress:
         body: bytes | None,
         *,
         pages: bool,
-    ) -> Order:
+    ) -> Request:
         method = method.upper()
         if method not in METHODS:
             raise BadInput(f"The method {method[:20]} is not one of {', '.join(sorted(METHODS))}.")
         config = self._config.egress
         if not headers and not config.user_agent and not (pages and config.headers):
-            return Order(method, parse_url(url), (), body)
+            return Request(method, parse_url(url), (), body)
         given: dict[str, str] = {}
         if config.user_agent:
             given["user-agent"] = config.user_agent
         if pages:
             given |= {name.lower(): value for name, value in config.headers.items()}
         given |= {name.lower(): value for name, value in (headers or {}).items()}
-        return Order(method, parse_url(url), checked_headers(given), body)
+        return Request(method, parse_url(url), checked_headers(given), body)
 
-    async def _follow(self, order: Order, way: _Way, scope: asyncio.Timeout) -> Response:
+    async def _follow(
+        self, request: Request, options: RequestOptions, scope: asyncio.Timeout
+    ) -> Response:
         config = self._config.egress
         started = time.perf_counter()
         chain = Chain(config.max_redirects)
         while True:
-            answer = await self._hop(chain.dressed(order), way, scope)
-            if answer.status not in STATUSES:
-                return _response(order.target, answer, chain, time.perf_counter() - started)
+            response = await self._hop(chain.with_cookies(request), options, scope)
+            if response.status not in REDIRECT_STATUSES:
+                return _finished(response, chain, started)
             following = follow(
-                order, answer.status, answer.headers, allow_downgrade=config.allow_downgrade
+                request, response.status, response.headers, allow_downgrade=config.allow_downgrade
             )
-            if not order.may_become(following):
-                return _response(order.target, answer, chain, time.perf_counter() - started)
-            way.policy.check(following.target)
-            if way.judge is not None:
-                way.judge(following.target.href)
-            chain.add(order, following, answer.status, answer.headers)
-            order = following
+            if not may_follow(request, following):
+                return _finished(response, chain, started)
+            options.policy.check(following.target)
+            if options.on_redirect is not None:
+                options.on_redirect(following.target.href)
+            chain.add(request, following, response.status, response.headers)
+            request = following
 
-    async def _hop(self, order: Order, way: _Way, scope: asyncio.Timeout) -> Answer:
-        if way.gate is not None:
-            await way.gate(order.target.href)
-        if not way.paced:
-            return await self._send(order, way.policy, way.caps)
+    async def _hop(
+        self, request: Request, options: RequestOptions, scope: asyncio.Timeout
+    ) -> Response:
+        if options.before_request is not None:
+            await options.before_request(request.target.href)
+        if not options.paced:
+            return await self._send(request, options.policy, options.caps)
         # The time of a fetch does not run while it waits for its turn at a host.
         end, loop = scope.when(), asyncio.get_running_loop()
         started = loop.time()
         scope.reschedule(None)
-        async with self._hosts.place(order.target, way.patience):
+        async with self._hosts.place(request.target, options.max_wait):
             waited = loop.time() - started
             scope.reschedule(None if end is None else end + waited)
-            way.clock.stand_still(waited)
-            return await self._send(order, way.policy, way.caps)
+            options.deadline.extend(waited)
+            return await self._send(request, options.policy, options.caps)
 
-    async def _send(self, order: Order, policy: EgressPolicy, caps: Caps) -> Answer:
+    async def _send(self, request: Request, policy: EgressPolicy, caps: Caps) -> Response:
         if self._transport is None:
             self._transport = open_transport(self._config.egress)
-        addresses = await self.addresses(order.target, policy)
-        request = PinnedRequest(order.method, order.target, addresses, order.headers, order.body)
-        return await exchange(self._transport, request, caps, skip_body=STATUSES)
+        addresses = await self.addresses(request.target, policy)
+        pinned = replace(request, addresses=addresses)
+        return await exchange(self._transport, pinned, caps, skip_body=REDIRECT_STATUSES)
 
     async def addresses(self, target: Target, policy: EgressPolicy) -> tuple[IPAddress, ...]:
         """The judged addresses to connect to; none where the proxy of `egress.proxy` connects.
@@ -282,15 +466,18 @@ class Egress:
         return ()
 
 
-def _response(target: Target, answer: Answer, chain: Chain, elapsed: float) -> Response:
-    return Response(
-        url=target.full,
-        status=answer.status,
-        headers=answer.headers,
-        body=answer.body,
-        redirects=chain.steps,
-        http_version=answer.http_version,
-        elapsed=elapsed,
-        wire_bytes=answer.wire_bytes,
-        truncated=answer.truncated,
-    )
+def _finished(response: Response, chain: Chain, started: float) -> Response:
+    """The response with the way that led to it."""
+    elapsed = time.perf_counter() - started
+    return replace(response, redirects=chain.steps, elapsed=elapsed)
+
+
+def open_transport(config: EgressConfig) -> Transport:
+    """The transport that the configuration names; `auto` takes wreq where it is installed."""
+    if config.transport == "wreq" or (config.transport == "auto" and find_spec("wreq")):
+        from toolcrib.net.egress.transport_wreq import WreqTransport
+
+        return WreqTransport(config)
+    from toolcrib.net.egress.transport_aiohttp import AiohttpTransport
+
+    return AiohttpTransport(config)

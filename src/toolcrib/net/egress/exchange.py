@@ -10,9 +10,8 @@ from typing import Literal
 from toolcrib.core.errors import TooLarge
 from toolcrib.core.settings import EgressConfig
 from toolcrib.net.egress.codings import Decoder
-from toolcrib.net.egress.failures import failure
-from toolcrib.net.egress.headers import Headers
-from toolcrib.net.egress.transport import PinnedRequest, StreamingResponse, Transport
+from toolcrib.net.egress.response import Response
+from toolcrib.net.egress.transport import Request, StreamingResponse, Transport, failure
 
 MAX_TINY_CHUNKS = 20_000
 BOMB_RATIO, BOMB_CAPS = 40, 8
@@ -32,7 +31,7 @@ class Caps:
     ratio: int
     wire_setting: str = "egress.max_wire_bytes"
     decoded_setting: str = "egress.max_decoded_bytes"
-    partial: bool | Literal["untold"] = False
+    allow_truncated: bool | Literal["undeclared"] = False
 
     @classmethod
     def of(
@@ -40,7 +39,7 @@ class Caps:
         config: EgressConfig,
         max_bytes: int | None,
         *,
-        partial: bool | Literal["untold"],
+        allow_truncated: bool | Literal["undeclared"],
     ) -> Caps:
         """The configured caps; `max_bytes` takes the place of both body caps."""
         caps = cls(
@@ -49,7 +48,7 @@ class Caps:
             headers=config.max_header_bytes,
             codings=config.max_codings,
             ratio=config.max_ratio,
-            partial=partial,
+            allow_truncated=allow_truncated,
         )
         if not max_bytes:
             return caps
@@ -59,21 +58,9 @@ class Caps:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """One answer; `body` is decoded, and empty for a redirect."""
-
-    status: int
-    headers: Headers
-    http_version: str
-    body: bytes = b""
-    wire_bytes: int = 0
-    truncated: bool = False
-
-
 async def exchange(
-    transport: Transport, request: PinnedRequest, caps: Caps, skip_body: frozenset[int]
-) -> Answer:
+    transport: Transport, request: Request, caps: Caps, skip_body: frozenset[int]
+) -> Response:
     """Send a request and read its answer; bodies of the statuses in `skip_body` are not read.
 
     Raises:
@@ -85,37 +72,50 @@ async def exchange(
         _check_peer(response, request)
         _check_headers(response, request, caps)
         if response.status in skip_body or request.method == "HEAD":
-            return _answer(response)
+            return _response(response, request)
         codings = response.headers.tokens("content-encoding")
         length = response.length
         if not codings and length is not None and length <= min(caps.wire, caps.decoded):
             body = await response.read()
-            return _answer(response, body, len(body))
+            return _response(response, request, body, len(body))
         return await _read(response, request, caps, codings)
     finally:
         await response.close()
 
 
-def _check_peer(response: StreamingResponse, request: PinnedRequest) -> None:
+def _check_peer(response: StreamingResponse, request: Request) -> None:
     known = request.addresses
     if response.peer is not None and known and response.peer not in known:
         raise failure("peer", request.target, str(response.peer))
 
 
-def _check_headers(response: StreamingResponse, request: PinnedRequest, caps: Caps) -> None:
+def _check_headers(response: StreamingResponse, request: Request, caps: Caps) -> None:
     if response.headers.size > caps.headers:
         raise failure("headers", request.target, f"more than {caps.headers:,} bytes")
 
 
-def _answer(
-    response: StreamingResponse, body: bytes = b"", wire: int = 0, *, truncated: bool = False
-) -> Answer:
-    return Answer(response.status, response.headers, response.http_version, body, wire, truncated)
+def _response(
+    streaming: StreamingResponse,
+    request: Request,
+    body: bytes = b"",
+    wire_bytes: int = 0,
+    *,
+    truncated: bool = False,
+) -> Response:
+    return Response(
+        url=request.target.full,
+        status=streaming.status,
+        headers=streaming.headers,
+        body=body,
+        http_version=streaming.http_version,
+        wire_bytes=wire_bytes,
+        truncated=truncated,
+    )
 
 
 async def _read(
-    response: StreamingResponse, request: PinnedRequest, caps: Caps, codings: list[str]
-) -> Answer:
+    response: StreamingResponse, request: Request, caps: Caps, codings: list[str]
+) -> Response:
     decoder = Decoder(
         codings,
         max_codings=caps.codings,
@@ -124,7 +124,7 @@ async def _read(
     )
     body = _Body(decoder, caps, request)
     length = response.length
-    if length is not None and length > caps.wire and caps.partial is not True:
+    if length is not None and length > caps.wire and caps.allow_truncated is not True:
         body.refuse(length)
     if length is not None and length <= caps.wire:
         body.take(await response.read())
@@ -133,13 +133,13 @@ async def _read(
             async for chunk in chunks:
                 if not body.take(chunk):
                     break
-    return _answer(response, body.joined(), body.wire, truncated=body.truncated)
+    return _response(response, request, body.joined(), body.wire, truncated=body.truncated)
 
 
 class _Body:
     """Collects decoded pieces until the end or a cap."""
 
-    def __init__(self, decoder: Decoder, caps: Caps, request: PinnedRequest) -> None:
+    def __init__(self, decoder: Decoder, caps: Caps, request: Request) -> None:
         self._decoder = decoder
         self._caps = caps
         self._target = request.target
@@ -193,18 +193,18 @@ class _Body:
     def _check_growth(self, rest: Iterable[bytes]) -> None:
         """Raise TooLarge for what grows as no page does, where else a part would do."""
         caps = self._caps
-        if caps.partial != "untold":
+        if caps.allow_truncated != "undeclared":
             return
-        most = BOMB_CAPS * caps.decoded
+        max_size = BOMB_CAPS * caps.decoded
         for piece in rest:
             self._size += len(piece)
-            if self._size > most:
+            if self._size > max_size:
                 break
-        if self._size > most or self._size > BOMB_RATIO * self.wire:
+        if self._size > max_size or self._size > BOMB_RATIO * self.wire:
             raise self._too_large("is too long", caps.decoded, caps.decoded_setting)
 
     def _stop(self, what: str, cap: int, setting: str) -> None:
-        if not self._caps.partial:
+        if not self._caps.allow_truncated:
             raise self._too_large(what, cap, setting)
         self._cut = True
 

@@ -13,19 +13,244 @@ import hmac
 import secrets
 import socket
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import Self
 
-from toolcrib.core.errors import Blocked, Busy
-from toolcrib.core.services import Services
+import toolcrib.net.egress.guard_protocol as wire
+from toolcrib.core.context import Services
+from toolcrib.core.errors import Blocked, Busy, Network, TimedOut, ToolError
 from toolcrib.core.settings import EgressConfig
 from toolcrib.net.egress.client import Egress
-from toolcrib.net.egress.guard_connection import ClientEnd
-from toolcrib.net.egress.guard_dial import connect, connect_by_proxy
-from toolcrib.net.egress.guard_relay import Pipe
+from toolcrib.net.egress.guard_tunnel import Pipe, connect, connect_by_proxy
 from toolcrib.net.egress.policy import EgressPolicy
 from toolcrib.net.egress.url import Target
+
+# One client of the guard proxy: log in, say where to, be judged, be connected.
+
+HANDSHAKE_SECONDS = 15.0
+
+
+Login = Callable[[str, str], "Lease | None"]
+Dial = Callable[["Lease", Target, Pipe], Awaitable[None]]
+
+
+class ClientEnd(Pipe):
+    """The client's end: a handshake first, in HTTP or SOCKS5, then a relay.
+
+    Args:
+        login: from user name and password to the lease they belong to.
+        dial: connects a pipe to a target, if the lease's policy allows it.
+    """
+
+    def __init__(self, login: Login, dial: Dial) -> None:
+        super().__init__()
+        self._login = login
+        self._dial = dial
+        self._buffer = b""
+        self._read: Callable[[], bool] | None = self._read_first
+        self._lease: Lease | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """The connection stands."""
+        super().connection_made(transport)
+        loop = asyncio.get_running_loop()
+        self._timer = loop.call_later(HANDSHAKE_SECONDS, transport.close)
+
+    def data_received(self, data: bytes) -> None:
+        """Bytes from this end."""
+        if self.partner is not None:
+            super().data_received(data)
+            return
+        self._buffer += data
+        if self._read is None:
+            # Being judged and connected: a client that talks on has to wait.
+            if self.transport is not None:
+                self.transport.pause_reading()
+            return
+        try:
+            while self._read is not None and self._read():
+                pass
+        except ValueError:
+            self._refuse(wire.http_answer("400 Bad Request"))
+
+    def eof_received(self) -> bool:
+        """This end sends no more."""
+        if self.partner is None and self._task is None:
+            return False  # gone in the middle of the handshake
+        return super().eof_received()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """This end is gone."""
+        self._stop_timer()
+        if self._task is not None:
+            self._task.cancel()
+        if self._lease is not None:
+            self._lease.ends.discard(self)
+        super().connection_lost(exc)
+
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _send(self, data: bytes) -> None:
+        if self.transport is not None:
+            self.transport.write(data)
+
+    def _refuse(self, data: bytes) -> None:
+        self._read = None
+        self._send(data)
+        if self.transport is not None:
+            self.transport.close()
+
+    def _take(self, size: int) -> None:
+        self._buffer = self._buffer[size:]
+
+    def _admit(self, credentials: tuple[str, str] | None) -> bool:
+        self._lease = self._login(*credentials) if credentials else None
+        if self._lease is not None:
+            self._lease.ends.add(self)
+        return self._lease is not None
+
+    def _read_first(self) -> bool:
+        if not self._buffer:
+            return False
+        is_socks = self._buffer[0] == wire.SOCKS_VERSION
+        self._read = self._read_methods if is_socks else self._read_http
+        return True
+
+    def _read_http(self) -> bool:
+        request = wire.read_http(self._buffer)
+        if request is None:
+            return False
+        self._take(request.size)
+        if not self._admit(request.credentials()):
+            realm = 'proxy-authenticate: Basic realm="toolcrib"\r\n'
+            self._refuse(wire.http_answer("407 Proxy Authentication Required", extra=realm))
+            return False
+        self._start(self._serve_http(request))
+        return False
+
+    def _read_methods(self) -> bool:
+        offer = wire.read_socks_methods(self._buffer)
+        if offer is None:
+            return False
+        methods, size = offer
+        self._take(size)
+        if wire.USER_PASSWORD not in methods:
+            self._refuse(bytes((wire.SOCKS_VERSION, 0xFF)))
+            return False
+        self._send(bytes((wire.SOCKS_VERSION, wire.USER_PASSWORD)))
+        self._read = self._read_login
+        return True
+
+    def _read_login(self) -> bool:
+        login = wire.read_socks_login(self._buffer)
+        if login is None:
+            return False
+        user, password, size = login
+        self._take(size)
+        if not self._admit((user, password)):
+            self._refuse(b"\x01\x01")
+            return False
+        self._send(b"\x01\x00")
+        self._read = self._read_socks
+        return True
+
+    def _read_socks(self) -> bool:
+        try:
+            request = wire.read_socks_request(self._buffer)
+        except ValueError:
+            self._refuse(wire.socks_answer(8))
+            return False
+        if request is None:
+            return False
+        self._take(request.size)
+        if request.command != 1:
+            self._refuse(wire.socks_answer(7))
+            return False
+        self._start(self._serve_socks(request))
+        return False
+
+    def _start(self, work: Coroutine[None, None, None]) -> None:
+        self._read = None
+        self._stop_timer()
+        self._task = asyncio.create_task(work)
+        self._task.add_done_callback(self._worked)
+
+    def _worked(self, task: asyncio.Task[None]) -> None:
+        if task.cancelled() or task.exception() is None:
+            return
+        self.close()
+        context = {"message": "a proxy connection failed", "exception": task.exception()}
+        task.get_loop().call_exception_handler(context)
+
+    async def _serve_http(self, request: wire.HttpRequest) -> None:
+        try:
+            target = request.target()
+            self.allowance = None if request.is_tunnel else request.body_length()
+            far = await self._connect(target)
+        except ValueError:
+            self._refuse(wire.http_answer("411 Length Required"))
+            return
+        except ToolError as error:
+            self._refuse(wire.http_answer(_http_status(error), f"{error.message}\n{error.hint}\n"))
+            return
+        if request.is_tunnel:
+            self._relay(far, reply=b"HTTP/1.1 200 Connection established\r\n\r\n")
+        else:
+            self._relay(far, ahead=request.forward(target))
+
+    async def _serve_socks(self, request: wire.SocksRequest) -> None:
+        try:
+            far = await self._connect(request.target())
+        except ToolError as error:
+            self._refuse(wire.socks_answer(_socks_code(error)))
+            return
+        self._relay(far, reply=wire.socks_answer(0))
+
+    async def _connect(self, target: Target) -> Pipe:
+        assert self._lease is not None
+        far = Pipe()
+        try:
+            await self._dial(self._lease, target, far)
+        except Blocked as error:
+            self._lease.refused(error)
+            raise
+        return far
+
+    def _relay(self, far: Pipe, *, reply: bytes = b"", ahead: bytes = b"") -> None:
+        assert far.transport is not None
+        early, self._buffer = self._buffer, b""
+        if self.transport is None or self.transport.is_closing():
+            far.transport.abort()
+            return
+        self._send(reply)
+        if ahead:
+            far.transport.write(ahead)
+        if early:
+            self.keep(early)
+        self.join(far)
+
+
+def _http_status(error: ToolError) -> str:
+    if isinstance(error, Blocked):
+        return "403 Forbidden"
+    if isinstance(error, TimedOut):
+        return "504 Gateway Timeout"
+    return "502 Bad Gateway" if isinstance(error, Network) else "400 Bad Request"
+
+
+def _socks_code(error: ToolError) -> int:
+    if isinstance(error, Blocked):
+        return 2
+    if error.details.get("reason") == "refused":
+        return 5
+    return 4 if isinstance(error, Network | TimedOut) else 1
+
 
 MAX_REFUSALS = 100
 MAX_CONNECTIONS = 512

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from ipaddress import ip_address, ip_network
-from typing import Self
+from typing import Final, Self
 
 from toolcrib.core.errors import Blocked, ConfigError, ToolError
 from toolcrib.core.settings import EgressConfig
@@ -18,9 +20,121 @@ from toolcrib.net.egress.addresses import (
     plain,
     refusal,
 )
-from toolcrib.net.egress.deny_hosts import DenyRule
-from toolcrib.net.egress.ports import BLOCKED_PORTS
 from toolcrib.net.egress.url import TUNNEL, Target, bracketed, parse_url
+
+# One entry of `deny_hosts`, read as strictly as those that open something.
+
+_PORT = re.compile(r"(\[[^\]]*\]|[^:]*):(\d{1,5})")
+_LABEL = re.compile(r"[a-z0-9_*?!\[\]-]{1,63}")
+_GLOB = re.compile(r"[*?]|\[[^\]:]+\]")
+
+
+@dataclass(frozen=True, slots=True)
+class DenyRule:
+    """A glob over hosts and addresses, or a network; on one port or on all.
+
+    A host name without wildcards is a glob that matches itself. Names are in their
+    ASCII form.
+    """
+
+    glob: str = ""
+    network: IPNetwork | None = None
+    port: int | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Read `host`, `*.suffix`, an address or a network, each but the last with `:port`.
+
+        Raises:
+            ConfigError: another form, which would silently deny nothing.
+        """
+        rest = text.strip().lower()
+        try:
+            if "/" in rest:
+                return cls(network=ip_network(rest, strict=False))
+            split = _PORT.fullmatch(rest)
+            rest, port = (split[1], int(split[2])) if split else (rest, None)
+            if port is not None and port > 65_535:
+                raise ValueError(rest)
+            if _GLOB.search(rest) and not _is_bracketed(rest):
+                return cls(glob=_glob(rest), port=port)
+            address = _address(rest)
+            if address is not None:
+                return cls(network=ip_network(address), port=port)
+            return cls(glob=_name(rest), port=port)
+        except (ToolError, ValueError):
+            raise ConfigError(
+                f"egress.deny_hosts: '{text}' is not a host.",
+                hint="Forms: host, host:port, *.suffix, 2606:4700::1, 10.0.0.0/8; "
+                "no scheme and no path.",
+            ) from None
+
+    def covers_host(self, host: str, port: int) -> bool:
+        """Whether a host, as a `Target` has it, is meant by its name."""
+        return self._on(port) and bool(self.glob) and fnmatchcase(host, self.glob)
+
+    def covers_address(self, address: IPAddress, port: int) -> bool:
+        """Whether an address is meant."""
+        if self.network is not None:
+            return self._on(port) and address in self.network
+        return self.covers_host(str(address), port)
+
+    def _on(self, port: int) -> bool:
+        return self.port is None or self.port == port
+
+
+def _is_bracketed(text: str) -> bool:
+    return text.startswith("[") and text.endswith("]")
+
+
+def _address(text: str) -> IPAddress | None:
+    """The address that a host is in any notation; None for a name."""
+    bare = text[1:-1] if _is_bracketed(text) else text
+    if ":" in bare:
+        return plain(ip_address(bare))
+    return parse_url(f"http://{_checked(text)}/").literal
+
+
+def _name(text: str) -> str:
+    return parse_url(f"http://{_checked(text)}/").host
+
+
+def _checked(text: str) -> str:
+    if any(c in text for c in "@?#\\%") or any(c.isspace() for c in text):
+        raise ValueError(text)
+    return text
+
+
+def _glob(text: str) -> str:
+    """A glob over names in their ASCII form; labels without wildcards may be in any script."""
+    return ".".join(map(_label, text.removesuffix(".").split(".")))
+
+
+def _label(text: str) -> str:
+    if not text.isascii() and not _GLOB.search(text):
+        # The suffix keeps digits of other scripts from being read as an address.
+        return _name(f"{text}.x").removesuffix(".x")
+    if not _LABEL.fullmatch(text):
+        raise ValueError(text)
+    return text
+
+
+# Ports that no web server uses: reaching them over HTTP is an attack on another service.
+
+# The list of the Fetch standard ("bad ports").
+_FETCH = (
+    "0 1 7 9 11 13 15 17 19 20 21 22 23 25 37 42 43 53 69 77 79 87 95 101 102 103 104 109 110 "
+    "111 113 115 117 119 123 135 137 139 143 161 179 389 427 465 512 513 514 515 526 530 531 532 "
+    "540 548 554 556 563 587 601 636 989 990 993 995 1719 1720 1723 2049 3659 4045 4190 5060 5061 "
+    "6000 6566 6665 6666 6667 6668 6669 6679 6697 10080"
+)
+# Services that act on text sent to them: databases, caches, brokers, remote control.
+_SERVICES = (
+    "445 873 1433 1521 2181 2375 2376 2379 2380 3306 3389 4369 5432 5672 5900 5984 5985 5986 6379 "
+    "6380 7199 9042 9092 9200 9300 10250 10255 11211 27017 27018 27019"
+)
+BLOCKED_PORTS: Final = frozenset(int(port) for port in f"{_FETCH} {_SERVICES}".split())
+
 
 LOCAL_NAMES = frozenset(
     {
@@ -254,12 +368,12 @@ def _blocked(
     check: str, target: Target, why: str, hint: str, address: IPAddress | None = None
 ) -> Blocked:
     details = {"host": target.host, "rule": why}
-    shown = target.host
+    name = target.host
     if address is not None:
         details["address"] = str(address)
         if target.literal is None:
-            shown += f" resolves to {address}, which"
-    message = f"Destination not allowed: {shown} {why}."
+            name += f" resolves to {address}, which"
+    message = f"Destination not allowed: {name} {why}."
     return Blocked(message, hint=hint, code=f"blocked_{check}", **details)
 
 

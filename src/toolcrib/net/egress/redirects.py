@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 
 from toolcrib.core.errors import Blocked, Network, TooManyRedirects
 from toolcrib.net.egress.headers import Headers
+from toolcrib.net.egress.transport import Request
 from toolcrib.net.egress.url import Target, join_url
 
-STATUSES = frozenset({301, 302, 303, 307, 308})
+REDIRECT_STATUSES = frozenset({301, 302, 303, 307, 308})
 
 # All that goes along to another origin. Keys come in many headers (Authorization,
 # Cookie, X-API-Key …), so the harmless ones are listed instead.
@@ -41,30 +42,16 @@ class Redirect:
     status: int
 
 
-@dataclass(frozen=True, slots=True)
-class Order:
-    """A request as the caller wants it, before an address is known.
-
-    `stays` says that no redirect may carry a method that changes things, or a body, to
-    another host.
-    """
-
-    method: str
-    target: Target
-    headers: tuple[tuple[str, str], ...] = ()
-    body: bytes | None = None
-    stays: bool = False
-
-    def may_become(self, following: Order) -> bool:
-        """Whether a redirect to this order is followed."""
-        if not self.stays or (following.method in SAFE and following.body is None):
-            return True
-        before, after = self.target, following.target
-        upgraded = (before.host, before.scheme, after.scheme) == (after.host, "http", "https")
-        return upgraded or before.origin == after.origin
+def may_follow(request: Request, following: Request) -> bool:
+    """Whether a redirect of a request to another one is followed."""
+    if not request.same_origin_writes or (following.method in SAFE and following.body is None):
+        return True
+    before, after = request.target, following.target
+    upgraded = (before.host, before.scheme, after.scheme) == (after.host, "http", "https")
+    return upgraded or before.origin == after.origin
 
 
-def follow(order: Order, status: int, headers: Headers, *, allow_downgrade: bool) -> Order:
+def follow(request: Request, status: int, headers: Headers, *, allow_downgrade: bool) -> Request:
     """The request that a redirect asks for.
 
     Raises:
@@ -77,40 +64,41 @@ def follow(order: Order, status: int, headers: Headers, *, allow_downgrade: bool
     location = headers.get("location").strip()
     if not location:
         raise Network(
-            f"{order.target.host} sent a redirect ({status}) without a Location.",
+            f"{request.target.host} sent a redirect ({status}) without a Location.",
             hint="Use another address of the same page.",
             status=status,
             retryable=False,
         )
-    target = join_url(order.target, location)
-    if order.target.scheme == "https" and target.scheme == "http" and not allow_downgrade:
+    target = join_url(request.target, location)
+    if request.target.scheme == "https" and target.scheme == "http" and not allow_downgrade:
         raise Blocked(
-            f"Destination not allowed: {order.target.host} redirects from https to http.",
+            f"Destination not allowed: {request.target.host} redirects from https to http.",
             hint="The user can allow it with egress.allow_downgrade.",
             code="blocked_scheme",
             host=target.host,
             rule="downgrade",
         )
     if not target.fragment:
-        target = replace(target, fragment=order.target.fragment)
-    return _stripped(_with_method(order, status), target)
+        target = replace(target, fragment=request.target.fragment)
+    return _stripped(_with_method(request, status), target)
 
 
-def _with_method(order: Order, status: int) -> Order:
-    becomes_get = (status in (301, 302) and order.method == "POST") or (
-        status == 303 and order.method not in ("GET", "HEAD")
+def _with_method(request: Request, status: int) -> Request:
+    becomes_get = (status in (301, 302) and request.method == "POST") or (
+        status == 303 and request.method not in ("GET", "HEAD")
     )
     if not becomes_get:
-        return order
-    kept = tuple((name, value) for name, value in order.headers if name not in ABOUT_BODY)
-    return replace(order, method="GET", body=None, headers=kept)
+        return request
+    headers = tuple((name, value) for name, value in request.headers if name not in ABOUT_BODY)
+    return replace(request, method="GET", body=None, headers=headers)
 
 
-def _stripped(order: Order, target: Target) -> Order:
-    headers = order.headers
-    if target.origin != order.target.origin:
+def _stripped(request: Request, target: Target) -> Request:
+    headers = request.headers
+    if target.origin != request.target.origin:
         headers = tuple((name, value) for name, value in headers if name in HARMLESS)
-    return replace(order, target=target, headers=headers)
+    # The addresses that were checked are those of the target before.
+    return replace(request, target=target, headers=headers, addresses=())
 
 
 class Chain:
@@ -126,8 +114,8 @@ class Chain:
         self._cookies: dict[tuple[str, str], dict[str, str]] = {}
         self.steps: tuple[Redirect, ...] = ()
 
-    def add(self, source: Order, target: Order, status: int, headers: Headers) -> None:
-        """Note one step: the order that was sent, the one that follows, and the answer between.
+    def add(self, source: Request, target: Request, status: int, headers: Headers) -> None:
+        """Note one step: the request that was sent, the one that follows, and the answer between.
 
         Raises:
             TooManyRedirects: the chain is too long, or comes back with nothing changed.
@@ -140,15 +128,15 @@ class Chain:
         if len(self.steps) > self._limit:
             raise self._stopped(f"There are more than {self._limit} redirects.")
 
-    def dressed(self, order: Order) -> Order:
-        """The order with the cookies of its host."""
-        jar = self._cookies.get((order.target.scheme, order.target.host))
+    def with_cookies(self, request: Request) -> Request:
+        """The request with the cookies of its host."""
+        jar = self._cookies.get((request.target.scheme, request.target.host))
         if not jar:
-            return order
-        own = [value for name, value in order.headers if name == "cookie"]
+            return request
+        own = [value for name, value in request.headers if name == "cookie"]
         crumbs = "; ".join([*own, *(f"{name}={value}" for name, value in jar.items())])
-        rest = tuple(pair for pair in order.headers if pair[0] != "cookie")
-        return replace(order, headers=(*rest, ("cookie", crumbs)))
+        rest = tuple(pair for pair in request.headers if pair[0] != "cookie")
+        return replace(request, headers=(*rest, ("cookie", crumbs)))
 
     def _learn(self, target: Target, headers: Headers) -> None:
         for line in headers.get_all("set-cookie"):
@@ -157,9 +145,9 @@ class Chain:
                 jar = self._cookies.setdefault((target.scheme, target.host), {})
                 jar[name.strip()] = value.strip()
 
-    def _state(self, order: Order) -> tuple[str, str, str]:
-        cookies = self._cookies.get((order.target.scheme, order.target.host), {})
-        return (order.method, order.target.href, repr(sorted(cookies.items())))
+    def _state(self, request: Request) -> tuple[str, str, str]:
+        cookies = self._cookies.get((request.target.scheme, request.target.host), {})
+        return (request.method, request.target.href, repr(sorted(cookies.items())))
 
     def _stopped(self, message: str) -> TooManyRedirects:
         return TooManyRedirects(message, steps=len(self.steps), retryable=False)

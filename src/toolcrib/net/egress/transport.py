@@ -4,26 +4,93 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
-from importlib.util import find_spec
 from typing import Protocol
 
-from toolcrib.core.settings import EgressConfig
+from toolcrib.core.errors import (
+    ConnectionFailed,
+    DnsFailure,
+    TimedOut,
+    TlsFailure,
+    TooLarge,
+    ToolError,
+)
 from toolcrib.net.egress.addresses import IPAddress
 from toolcrib.net.egress.headers import Headers
 from toolcrib.net.egress.url import Target
+
+# Transport errors in short words: a cause, and whether trying again makes sense.
+
+# reason: (error, what happened, whether a second try may work)
+_FAILURES: dict[str, tuple[type[ToolError], str, bool]] = {
+    "dns": (DnsFailure, "The host name {host} does not resolve", False),
+    "refused": (ConnectionFailed, "{host} refused the connection on port {port}", True),
+    "unreachable": (ConnectionFailed, "{host} cannot be reached", True),
+    "connect": (ConnectionFailed, "No connection to {host}", True),
+    "connect_timeout": (TimedOut, "No connection to {host} in the time given", True),
+    "timeout": (TimedOut, "{host} did not answer in the time given", True),
+    "tls": (TlsFailure, "No trusted TLS connection to {host}", False),
+    "reset": (ConnectionFailed, "{host} reset the connection", True),
+    "closed_early": (ConnectionFailed, "{host} closed the connection before the end", True),
+    "malformed": (ConnectionFailed, "{host} sent an answer that is not valid HTTP", False),
+    "headers": (TooLarge, "The headers of the answer from {host} exceed the limit", False),
+    "framing": (TooLarge, "{host} sends more framing than content", False),
+    "proxy": (ConnectionFailed, "The proxy of egress.proxy failed for {host}", True),
+    "peer": (ConnectionFailed, "The connection to {host} went to another address", False),
+}
+# What to do where the default of the error says something else.
+_LATER = "Try again later, or use another source."
+_HINTS = {
+    "refused": "Check the port, or use another source.",
+    "connect_timeout": _LATER,
+    "timeout": _LATER,
+    "malformed": "Use another source.",
+    "headers": "Use another source. The limit is egress.max_header_bytes.",
+    "framing": "Use another source: this looks like an attack.",
+    "proxy": "The user can check egress.proxy.",
+    "peer": "Use another source: the connection was not the one that was allowed.",
+}
+
+
+def failure(reason: str, target: Target, detail: str = "") -> ToolError:
+    """The error for a reason of the table, with a word on the cause where one is known."""
+    kind, text, retryable = _FAILURES[reason]
+    message = text.format(host=target.host, port=target.port)
+    if detail:
+        message += f": {detail}"
+    return kind(
+        f"{message}.",
+        hint=_HINTS.get(reason, ""),
+        reason=reason,
+        retryable=retryable,
+        host=target.host,
+        port=target.port,
+    )
+
 
 MAX_CLIENTS = 256
 
 
 @dataclass(frozen=True, slots=True)
-class PinnedRequest:
-    """One request. Only `addresses` may be connected to; none means: by the proxy."""
+class Request:
+    """One request.
+
+    Attributes:
+        method: in capitals.
+        target: where it goes.
+        headers: names in lower case, with their values.
+        body: the bytes to send.
+        addresses: the checked addresses; nothing else may be connected to. None before the
+            name was resolved, and where the proxy of `egress.proxy` connects.
+        same_origin_writes: whether a redirect to another origin is handed out, not followed,
+            when it would carry a body or a method that changes things.
+    """
 
     method: str
     target: Target
-    addresses: tuple[IPAddress, ...]
     headers: tuple[tuple[str, str], ...] = ()
     body: bytes | None = None
+    addresses: tuple[IPAddress, ...] = ()
+    same_origin_writes: bool = False
 
 
 class StreamingResponse(Protocol):
@@ -55,7 +122,7 @@ class StreamingResponse(Protocol):
 class Transport(Protocol):
     """Sends requests. Follows no redirect, decodes nothing, keeps no cookies, retries nothing."""
 
-    async def send(self, request: PinnedRequest) -> StreamingResponse:
+    async def send(self, request: Request) -> StreamingResponse:
         """Send one request and wait for the headers.
 
         Raises:
@@ -66,14 +133,3 @@ class Transport(Protocol):
     async def close(self) -> None:
         """Close every connection."""
         ...
-
-
-def open_transport(config: EgressConfig) -> Transport:
-    """The transport that the configuration names; `auto` takes wreq where it is installed."""
-    if config.transport == "wreq" or (config.transport == "auto" and find_spec("wreq")):
-        from toolcrib.net.egress.transport_wreq import WreqTransport
-
-        return WreqTransport(config)
-    from toolcrib.net.egress.transport_aiohttp import AiohttpTransport
-
-    return AiohttpTransport(config)

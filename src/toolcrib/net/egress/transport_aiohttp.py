@@ -14,10 +14,9 @@ from toolcrib.core.errors import BadInput, NotConfigured, ToolError
 from toolcrib.core.settings import EgressConfig
 from toolcrib.net.egress.addresses import IPAddress, parse_address
 from toolcrib.net.egress.codings import ACCEPTED
-from toolcrib.net.egress.failures import failure
 from toolcrib.net.egress.headers import Headers
 from toolcrib.net.egress.tls import client_context
-from toolcrib.net.egress.transport import MAX_CLIENTS, PinnedRequest
+from toolcrib.net.egress.transport import MAX_CLIENTS, Request, failure
 from toolcrib.net.egress.url import Target
 
 if TYPE_CHECKING:
@@ -60,7 +59,7 @@ class AiohttpTransport:
         self._context: ssl.SSLContext | None = None
         self._clients: OrderedDict[tuple[str, tuple[IPAddress, ...]], _Client] = OrderedDict()
 
-    async def send(self, request: PinnedRequest) -> AiohttpResponse:
+    async def send(self, request: Request) -> AiohttpResponse:
         """Send one request and wait for the headers."""
         from yarl import URL
 

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any
 from toolcrib.core.errors import BadInput, ToolError
 from toolcrib.core.settings import EgressConfig
 from toolcrib.net.egress.addresses import IPAddress, plain
-from toolcrib.net.egress.failures import failure
 from toolcrib.net.egress.headers import Headers
 from toolcrib.net.egress.tls import certificates
-from toolcrib.net.egress.transport import MAX_CLIENTS, PinnedRequest
+from toolcrib.net.egress.transport import MAX_CLIENTS, Request, failure
 from toolcrib.net.egress.url import Target
 
 if TYPE_CHECKING:
@@ -46,7 +45,7 @@ class WreqTransport:
         self._clients: OrderedDict[ClientKey, wreq.Client] = OrderedDict()
         self._options: dict[str, Any] | None = None
 
-    async def send(self, request: PinnedRequest) -> WreqResponse:
+    async def send(self, request: Request) -> WreqResponse:
         """Send one request and wait for the headers."""
         import wreq
 

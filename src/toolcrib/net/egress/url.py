@@ -177,16 +177,16 @@ def _literal(host: str) -> IPAddress | None:
 
 
 def _blocked_scheme(scheme: str) -> Blocked:
-    shown = scheme if scheme in KNOWN_SCHEMES else "another scheme"
+    excerpt = scheme if scheme in KNOWN_SCHEMES else "another scheme"
     return Blocked(
-        f"Destination not allowed: only http and https are, not {shown}.",
+        f"Destination not allowed: only http and https are, not {excerpt}.",
         code="blocked_scheme",
         hint="For a local file use the file tools.",
-        scheme=shown,
+        scheme=excerpt,
         rule="scheme",
     )
 
 
 def _short(text: str) -> str:
-    shown = text if len(text) <= 80 else f"{text[:77]}..."
-    return repr(shown)
+    excerpt = text if len(text) <= 80 else f"{text[:77]}..."
+    return repr(excerpt)

@@ -22,19 +22,27 @@ from toolcrib.core.errors import (
     TooManyRedirects,
     UnsupportedContent,
 )
-from toolcrib.net.models.answer import CLOSED, Answer, Assembly, error_text
+from toolcrib.net.models.completion import (
+    CLOSED,
+    DONE,
+    Assembly,
+    Completion,
+    EventReader,
+    EventTooLong,
+    error_text,
+    parsed,
+)
 from toolcrib.net.models.connection import Connection, Reply
-from toolcrib.net.models.sse import DONE, EventReader, EventTooLong, parsed
 
 NETWORK_RETRIES = 2
 FIRST_WAIT = 1.0
 LIMIT_RETRIES = 3
 LIMIT_WAIT = 5.0
-MOST_BYTES = 64_000_000
+MAX_STREAM_BYTES = 64_000_000
 """Bytes of a stream: its frame is many times what the model says."""
-MOST_BODY = 16_000_000
-MOST_ERROR = 64_000
-MOST_BLANK = 4096
+MAX_BODY_BYTES = 16_000_000
+MAX_ERROR_BYTES = 64_000
+MAX_BLANK_CHARS = 4096
 """Bytes in which something must be said before it is taken for a stream."""
 SERVER_FAULTS = frozenset({408, 500, 502, 503, 504, 529})
 TOO_LONG = (
@@ -43,7 +51,7 @@ TOO_LONG = (
 )
 CHECK_HINT = "Look at the log of the model server; its address is agent.base_url."
 Again = Callable[[str], Awaitable[None]]
-Said = Callable[[str, str], Awaitable[None]]
+OnDelta = Callable[[str, str], Awaitable[None]]
 """Told what came: content and reasoning."""
 
 
@@ -55,14 +63,14 @@ class BrokenAnswer(Network):
 
 
 @dataclass(slots=True)
-class Request:
+class ChatRequest:
     """What a model is asked. `tools` are in the OpenAI form."""
 
     model: str
     messages: Sequence[Mapping[str, Any]]
     tools: Sequence[Mapping[str, Any]] = ()
     temperature: float | None = None
-    most_tokens: int = 0
+    max_tokens: int = 0
     extra: dict[str, Any] = field(default_factory=dict)
 
     def body(self, *, usage: bool = True) -> bytes:
@@ -78,8 +86,8 @@ class Request:
             body["tools"] = list(self.tools)
         if self.temperature is not None:
             body["temperature"] = self.temperature
-        if self.most_tokens:
-            body["max_tokens"] = self.most_tokens
+        if self.max_tokens:
+            body["max_tokens"] = self.max_tokens
         return json.dumps(body | self.extra, ensure_ascii=False).encode("utf-8", "replace")
 
 
@@ -126,13 +134,13 @@ class ModelClient:
         await self.connection.close()
 
     async def answer(
-        self, request: Request, said: Said | None = None, again: Again | None = None
-    ) -> Answer:
+        self, request: ChatRequest, on_delta: OnDelta | None = None, again: Again | None = None
+    ) -> Completion:
         """Ask, and read the whole answer.
 
         Args:
             request: what is asked.
-            said: told of each piece as it comes.
+            on_delta: told of each piece as it comes.
             again: told why all of it is asked for again, so that its pieces come anew.
 
         Raises:
@@ -145,7 +153,7 @@ class ModelClient:
         self.current, self._longest = Assembly(), ""
         while True:
             try:
-                return await self._once(request, said)
+                return await self._once(request, on_delta)
             except RateLimited as error:
                 limited += 1
                 wait = error.details.get("retry_after", LIMIT_WAIT)
@@ -172,19 +180,19 @@ class ModelClient:
             await again(f"{why} Asked again in {seconds:.0f} s.")
         await self._sleep(seconds)
 
-    async def _once(self, request: Request, said: Said | None) -> Answer:
+    async def _once(self, request: ChatRequest, on_delta: OnDelta | None) -> Completion:
         self._longest = self.partial
         self.current = assembly = Assembly()
         body = request.body(usage=self._usage)
         path = "/chat/completions"
         async with self.connection.request("POST", path, body, stall=self._stall) as reply:
             if reply.status != 200:
-                text = await _beginning(reply, MOST_ERROR)
+                text = await _beginning(reply, MAX_ERROR_BYTES)
                 if self._usage and reply.status in (400, 422) and "stream_options" in text:
                     self._usage = False
                     raise BrokenAnswer("The server knows no stream_options.", retryable=True)
                 raise refusal(reply.status, reply.headers, text)
-            await _read(reply, assembly, said)
+            await _read(reply, assembly, on_delta)
         answer = assembly.finished()
         if answer.failure:
             raise BrokenAnswer(
@@ -199,12 +207,12 @@ class ModelClient:
         return answer
 
 
-async def _read(reply: Reply, assembly: Assembly, said: Said | None) -> None:
+async def _read(reply: Reply, assembly: Assembly, on_delta: OnDelta | None) -> None:
     """Read a body: events, or one JSON object where the server does not stream."""
     first = b""
     async for chunk in reply.chunks:
         first += chunk
-        if len(first) > MOST_BLANK or len(first.lstrip()) >= 16:
+        if len(first) > MAX_BLANK_CHARS or len(first.lstrip()) >= 16:
             break
     if reply.headers.get("content-encoding", "identity").lower() not in ("", "identity"):
         raise UnsupportedContent("The model server sends its answer compressed, unasked.")
@@ -215,10 +223,10 @@ async def _read(reply: Reply, assembly: Assembly, said: Said | None) -> None:
         )
     kind = reply.headers.get("content-type", "")
     if start.startswith((b"{", b"[")) and "event-stream" not in kind:
-        await _whole(first, reply, assembly, said)
+        await _whole(first, reply, assembly, on_delta)
         return
     try:
-        await _stream(first, reply, assembly, said)
+        await _stream(first, reply, assembly, on_delta)
     except EventTooLong:
         raise TooLarge("The model server sends an event without an end.") from None
     if reply.framed and not assembly.answer.complete and not assembly.finished().is_empty:
@@ -226,65 +234,65 @@ async def _read(reply: Reply, assembly: Assembly, said: Said | None) -> None:
         assembly.answer.finish = CLOSED
 
 
-async def _stream(first: bytes, reply: Reply, assembly: Assembly, said: Said | None) -> None:
+async def _stream(first: bytes, reply: Reply, assembly: Assembly, on_delta: OnDelta | None) -> None:
     reader, size = EventReader(), len(first)
-    if await _events(reader.feed(first), assembly, said):
+    if await _events(reader.feed(first), assembly, on_delta):
         return
     async for chunk in reply.chunks:
         size += len(chunk)
-        if await _events(reader.feed(chunk), assembly, said):
+        if await _events(reader.feed(chunk), assembly, on_delta):
             return
-        if assembly.is_full or size > MOST_BYTES:
+        if assembly.is_full or size > MAX_STREAM_BYTES:
             assembly.answer.finish = "length"
             assembly.answer.complete = True
             return
-    await _events(reader.close(), assembly, said)
+    await _events(reader.close(), assembly, on_delta)
 
 
-async def _events(events: Sequence[str], assembly: Assembly, said: Said | None) -> bool:
+async def _events(events: Sequence[str], assembly: Assembly, on_delta: OnDelta | None) -> bool:
     """Take events; whether the end was told."""
     for event in events:
         if event.strip() == DONE:
             assembly.answer.complete = True
             return True
         content, thought = assembly.add(parsed(event))
-        if said is not None and (content or thought):
-            await said(content, thought)
+        if on_delta is not None and (content or thought):
+            await on_delta(content, thought)
         if assembly.answer.failure:
             return True
     return False
 
 
-async def _whole(first: bytes, reply: Reply, assembly: Assembly, said: Said | None) -> None:
+async def _whole(first: bytes, reply: Reply, assembly: Assembly, on_delta: OnDelta | None) -> None:
     parts, size = [first], len(first)
     async for chunk in reply.chunks:
         parts.append(chunk)
         size += len(chunk)
-        if size > MOST_BODY:
-            raise TooLarge(f"The model server sends more than {MOST_BODY:,} bytes.")
+        if size > MAX_BODY_BYTES:
+            raise TooLarge(f"The model server sends more than {MAX_BODY_BYTES:,} bytes.")
     value = parsed(b"".join(parts).decode("utf-8", "replace"))
     if not isinstance(value, dict):
         raise BrokenAnswer("The model server sent half an answer.", retryable=True)
     content, thought = assembly.add(value)
     assembly.answer.complete = True
-    if said is not None and (content or thought):
-        await said(content, thought)
+    if on_delta is not None and (content or thought):
+        await on_delta(content, thought)
 
 
-async def _beginning(reply: Reply, most: int) -> str:
+async def _beginning(reply: Reply, max_bytes: int) -> str:
     text = b""
     with suppress(Network):
         async for chunk in reply.chunks:
-            text += chunk[: most - len(text)]
-            if len(text) >= most:
+            text += chunk[: max_bytes - len(text)]
+            if len(text) >= max_bytes:
                 break
     return text.decode("utf-8", "replace")
 
 
 def refusal(status: int, headers: Mapping[str, str], text: str) -> Network:
     """The error for an answer that is no success."""
-    said = what_it_says(text)
-    detail = f": {said}" if said else "."
+    on_delta = error_message(text)
+    detail = f": {on_delta}" if on_delta else "."
     if status == 429:
         wait = retry_after(headers.get("retry-after", ""))
         known: dict[str, Any] = {} if wait is None else {"retry_after": wait}
@@ -303,21 +311,23 @@ def refusal(status: int, headers: Mapping[str, str], text: str) -> Network:
     hint = CHECK_HINT
     if status in (401, 403):
         hint = "Set agent.api_key_env to the name of the variable that holds its key."
-    elif is_overflow(said):
+    elif is_overflow(on_delta):
         hint = TOO_LONG
-    elif "model" in said.lower() and ("not found" in said.lower() or "exist" in said.lower()):
+    elif "model" in on_delta.lower() and (
+        "not found" in on_delta.lower() or "exist" in on_delta.lower()
+    ):
         hint = "Set agent.model to a model that the server has; empty takes its first."
     return HttpStatus(
         f"The model server refuses (HTTP {status}){detail}",
         hint=hint,
         status=status,
-        retryable=status in SERVER_FAULTS and not is_overflow(said),
-        overflow=is_overflow(said),
-        about_tools=status in (400, 404, 422, 500, 501) and is_about_tools(said),
+        retryable=status in SERVER_FAULTS and not is_overflow(on_delta),
+        overflow=is_overflow(on_delta),
+        about_tools=status in (400, 404, 422, 500, 501) and is_about_tools(on_delta),
     )
 
 
-def what_it_says(text: str) -> str:
+def error_message(text: str) -> str:
     """The words of an error body; of a page only that it is one."""
     value = parsed(text)
     if isinstance(value, dict):

@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from toolcrib.core.config import Config
 from toolcrib.core.errors import ConfigError, NotConfigured, ToolError, Unavailable
 from toolcrib.net.egress.client import Egress
-from toolcrib.net.models.answer import error_text
-from toolcrib.net.models.client import MOST_BODY, what_it_says
+from toolcrib.net.models.client import MAX_BODY_BYTES, error_message
+from toolcrib.net.models.completion import error_text, parsed
 from toolcrib.net.models.connection import Connection
-from toolcrib.net.models.sse import parsed
 
 CHECK_SECONDS = 4.0
 NO_LIST = (404, 405, 501)
@@ -20,7 +19,7 @@ NO_CHAT = ("embed", "rerank", "whisper", "tts", "clip")
 START = (
     "Start the server of LM Studio, Ollama or llama.cpp, or set agent.base_url to where it listens."
 )
-MOST_MODELS = 1000
+MAX_MODELS = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +66,7 @@ async def find_endpoint(
     _check_scheme(urls, "agent.base_url" if agent.base_url else "agent.servers")
     named = wanted or agent.model
     found = await asyncio.gather(
-        *(_asked(url, config, egress, may_lack=bool(named or instead)) for url in urls)
+        *(_probe(url, config, egress, may_lack=bool(named or instead)) for url in urls)
     )
     answered = [(url, models) for url, models in found if not isinstance(models, NoServer)]
     # Of several, one with a model to ask.
@@ -118,7 +117,7 @@ def _unavailable(base_url: str, tried: Sequence[tuple[str, NoServer]]) -> ToolEr
     return Unavailable(f"No model server answers at {url}: {error.why}.", hint=START)
 
 
-async def _asked(
+async def _probe(
     url: str, config: Config, egress: Egress, *, may_lack: bool
 ) -> tuple[str, list[str] | NoServer]:
     """The models of a server, and the URL under which it answers as one.
@@ -168,26 +167,26 @@ async def _models(url: str, config: Config, egress: Egress) -> list[str]:
             async for chunk in reply.chunks:
                 parts.append(chunk)
                 size += len(chunk)
-                if size > MOST_BODY:
+                if size > MAX_BODY_BYTES:
                     raise NoServer("its list of models has no end", answers=True)
             status, text = reply.status, b"".join(parts).decode("utf-8", "replace")
     finally:
         await connection.close()
     if status != 200:
-        said = what_it_says(text)
-        why = f"HTTP {status}{f', {said}' if said else ''}"
+        message = error_message(text)
+        why = f"HTTP {status}{f', {message}' if message else ''}"
         status = 0 if text.lstrip()[:1] == "<" and status in NO_LIST else status
         raise NoServer(why, answers=True, status=status)
     value = parsed(text)
     listed = value.get("data", value.get("models")) if isinstance(value, dict) else value
     if not isinstance(listed, list):
-        said = "an HTML page" if text.lstrip()[:1] == "<" else "its /models is no list"
+        message = "an HTML page" if text.lstrip()[:1] == "<" else "its /models is no list"
         if isinstance(value, dict) and value.get("error"):
-            said = error_text(value["error"])
-        raise NoServer(said, answers=True)
+            message = error_text(value["error"])
+        raise NoServer(message, answers=True)
     names = [
         m if isinstance(m, str) else m.get("id") or m.get("name") or m.get("model")
-        for m in listed[:MOST_MODELS]
+        for m in listed[:MAX_MODELS]
         if isinstance(m, str | dict)
     ]
     return [name for name in names if isinstance(name, str) and name]

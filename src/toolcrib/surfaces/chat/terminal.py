@@ -11,14 +11,14 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from toolcrib.agents.call_requests import Asked
-from toolcrib.agents.chat_session import Talk
-from toolcrib.agents.observer import Watch
+from toolcrib.agents.chat_session import ChatSession
+from toolcrib.agents.observer import RunObserver
 from toolcrib.agents.outcome import Outcome, Reason
-from toolcrib.agents.tool_executor import Performed
+from toolcrib.agents.reply import ParsedReply
+from toolcrib.agents.tool_executor import ExecutedCall
 from toolcrib.core.context import Question
-from toolcrib.net.models.answer import Answer
-from toolcrib.net.models.client import Request
+from toolcrib.net.models.client import ChatRequest
+from toolcrib.net.models.completion import Completion
 from toolcrib.surfaces.cli import person
 from toolcrib.surfaces.cli.screen import one_line, visible, width
 from toolcrib.surfaces.shutdown import end_within
@@ -42,7 +42,7 @@ def note(text: str) -> None:
     sys.stderr.flush()
 
 
-class Screen(Watch):
+class Screen(RunObserver):
     """Shows a turn as it goes: the answer on stdout, a line for each call on stderr.
 
     Args:
@@ -56,7 +56,7 @@ class Screen(Watch):
         self._streaming = streaming
         self._clean = clean
         self._stream = _stream(tools)
-        self._shown = ""
+        self._displayed = ""
         self._before = ""
         self._new = ""
         self._why = ""
@@ -65,20 +65,20 @@ class Screen(Watch):
         self.wrote = False
         self.gone: BrokenPipeError | None = None
 
-    async def step(self, number: int, most: int) -> None:
+    async def on_step(self, number: int, max_steps: int) -> None:
         """Begin with a fresh stream: each answer is one."""
-        del number, most
-        self._earlier = self._shown.strip() or self._earlier
+        del number, max_steps
+        self._earlier = self._displayed.strip() or self._earlier
         self._stream = _stream(self._tools)
-        self._shown = self._before = self._new = ""
+        self._displayed = self._before = self._new = ""
 
-    async def asking(self, request: Request) -> None:
+    async def on_request(self, request: ChatRequest) -> None:
         """Say so where nothing comes for some seconds."""
         del request
         self.quiet()
         self._waiting = asyncio.get_running_loop().call_later(WAITING_SECONDS, note, WAITING)
 
-    async def failed(self, message: str) -> None:
+    async def on_error(self, message: str) -> None:
         """Nothing is waited for any more."""
         del message
         self.quiet()
@@ -89,40 +89,40 @@ class Screen(Watch):
             self._waiting.cancel()
             self._waiting = None
 
-    async def again(self, why: str) -> None:
+    async def on_retry(self, reason: str) -> None:
         """The answer starts anew: what it has in common with the first try is not shown twice.
 
         Where the second try goes on just so, its rest follows on the same line; else the
         line ends, and why is told.
         """
         self.quiet()
-        self._why = why
+        self._why = reason
         if not self.wrote:
             self._tell_why()
         self._stream = _stream(self._tools)
-        self._before = max(self._before, self._shown, key=len)
-        self._shown = self._new = ""
+        self._before = max(self._before, self._displayed, key=len)
+        self._displayed = self._new = ""
 
-    async def said(self, content: str, reasoning: str) -> None:
+    async def on_delta(self, content: str, reasoning: str) -> None:
         """Show a piece of the answer."""
         del reasoning
         self.quiet()
         if self._streaming and content:
             self._show(self._stream.feed(content))
 
-    async def answered(self, answer: Answer, asked: Asked) -> None:
+    async def on_completion(self, completion: Completion, reply: ParsedReply) -> None:
         """Show the rest, and end the line before the calls of the answer."""
-        del answer
+        del completion
         self.quiet()
         if self._streaming:
             self._show(self._stream.last())
             if self._new and self._before.startswith(self._new) and self._new != self._before:
                 self._tell_why()
                 self._write(self._new)  # the whole answer is a part of what broke off
-            if self.wrote and asked.calls:
+            if self.wrote and reply.calls:
                 self.end_line()
 
-    async def calling(self, name: str, arguments: Mapping[str, Any]) -> None:
+    async def on_tool_call(self, name: str, arguments: Mapping[str, Any]) -> None:
         """A line for the call."""
         self.end_line()
         given = " ".join(
@@ -131,7 +131,7 @@ class Screen(Watch):
         )
         note(one_line(f"> {name} {given}", width() - 1))
 
-    async def called(self, name: str, performed: Performed) -> None:
+    async def on_tool_result(self, name: str, performed: ExecutedCall) -> None:
         """A line for its failure."""
         del name
         if performed.error:
@@ -147,14 +147,14 @@ class Screen(Watch):
         """What of an answer does not stand there yet."""
         if self.wrote:
             return ""
-        for said in (self._shown.strip(), self._earlier):
-            if said and answer.startswith(said):
-                return answer[len(said) :].lstrip()
+        for text in (self._displayed.strip(), self._earlier):
+            if text and answer.startswith(text):
+                return answer[len(text) :].lstrip()
         return answer
 
     def _show(self, events: list[Any]) -> None:
         text = "".join(event.text for event in events if isinstance(event, ContentDelta))
-        self._shown += text
+        self._displayed += text
         if self._before:
             self._new += text
             if self._before.startswith(self._new):
@@ -230,13 +230,15 @@ def close_with(outcome: Outcome, seconds: float | None = None) -> None:
     }
     if seconds is not None:
         words[Reason.TIME_LIMIT] = f"time limit: stopped after {seconds:g} s (agent.seconds)"
-    said = words.get(outcome.reason, str(outcome.reason).replace("_", " "))
-    note(f"[{said}]" + (f" {outcome.note}" if outcome.note else ""))
+    text = words.get(outcome.reason, str(outcome.reason).replace("_", " "))
+    note(f"[{text}]" + (f" {outcome.note}" if outcome.note else ""))
     if outcome.hint:
         note(outcome.hint)
 
 
-async def once(talk: Talk, text: str, *, as_json: bool, seconds: float | None = None) -> Outcome:
+async def once(
+    talk: ChatSession, text: str, *, as_json: bool, seconds: float | None = None
+) -> Outcome:
     """One turn: the words go to stdout as they come, or the outcome as JSON.
 
     Args:
@@ -249,7 +251,7 @@ async def once(talk: Talk, text: str, *, as_json: bool, seconds: float | None = 
         BrokenPipeError: who read stdout has closed it.
     """
     terminal = sys.stdout.isatty()
-    screen = Screen(talk.hands.specs, streaming=not as_json, clean=terminal)
+    screen = Screen(talk.executor.specs, streaming=not as_json, clean=terminal)
     deadline = None if seconds is None else time.monotonic() + seconds
     try:
         outcome = await talk.turn(text, screen, deadline)
@@ -283,7 +285,7 @@ class Chatting:
         on_late: kills child processes, where leaving takes too long.
     """
 
-    def __init__(self, talk: Talk, *, as_json: bool, on_late: Callable[[], object]) -> None:
+    def __init__(self, talk: ChatSession, *, as_json: bool, on_late: Callable[[], object]) -> None:
         self._talk = talk
         self._json = as_json
         self._on_late = on_late
@@ -342,7 +344,7 @@ class Chatting:
         if word in ("/exit", "/quit", "/bye"):
             self._left = True
         elif word == "/tools":
-            note(", ".join(self._talk.hands.names) or "no tools")
+            note(", ".join(self._talk.executor.names) or "no tools")
         elif word == "/clear":
             self._talk.forget()
         elif word in ("/help", "/?"):

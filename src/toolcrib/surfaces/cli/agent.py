@@ -11,17 +11,19 @@ from typing import TYPE_CHECKING, Any
 from toolcrib.surfaces.cli.flags import Flags
 
 if TYPE_CHECKING:
-    from toolcrib.agents.runs import Event, Run
+    from toolcrib.agents.runs import AgentRun, RunEvent
     from toolcrib.core.config import Config
 
-SHOWN = 20
+DEFAULT_LIMIT = 20
 
 
 def arguments(parser: ArgumentParser) -> None:
     """Declare what the command takes."""
     parser.add_argument("what", choices=("list", "show"), nargs="?", default="list")
     parser.add_argument("id", nargs="?", default="", help="agent or job, for show; else the last")
-    parser.add_argument("--limit", type=int, default=SHOWN, metavar="N", help="how many to list")
+    parser.add_argument(
+        "--limit", type=int, default=DEFAULT_LIMIT, metavar="N", help="how many to list"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON, one object a line")
 
 
@@ -35,13 +37,13 @@ def run(options: Namespace, flags: Flags) -> int:
 
 
 async def _print(options: Namespace, config: Config) -> int:
-    from toolcrib.agents.runs import Runs
+    from toolcrib.agents.runs import AgentRuns
+    from toolcrib.core.context import Services
     from toolcrib.core.errors import NotFound
-    from toolcrib.core.services import Services
 
     services = Services(config)
     try:
-        runs = services.use(Runs)
+        runs = services.use(AgentRuns)
         recent = await runs.recent(options.limit)
         if options.what == "list":
             _list(recent, as_json=options.json)
@@ -56,7 +58,7 @@ async def _print(options: Namespace, config: Config) -> int:
         await services.close()
 
 
-def _list(runs: list[Run], *, as_json: bool) -> None:
+def _list(runs: list[AgentRun], *, as_json: bool) -> None:
     from toolcrib.surfaces.cli.screen import table
 
     if as_json:
@@ -79,14 +81,14 @@ def _list(runs: list[Run], *, as_json: bool) -> None:
     print("\n".join(table(rows, right=(3, 4))) if runs else "No agents yet.")
 
 
-def _show(found: Run, events: list[Event], *, as_json: bool) -> None:
+def _show(found: AgentRun, events: list[RunEvent], *, as_json: bool) -> None:
     from toolcrib.surfaces.cli.screen import visible
 
     if as_json:
         print(json.dumps(_facts(found), ensure_ascii=False))
         for event in events:
-            shown = {"time": event.time, "kind": event.kind, "text": event.text}
-            print(json.dumps(shown, ensure_ascii=False))
+            record = {"time": event.time, "kind": event.kind, "text": event.text}
+            print(json.dumps(record, ensure_ascii=False))
         return
     print(f"agent {found.id}: {found.outcome.status} {found.outcome.reason}".rstrip())
     print(visible(f"role {found.role}, session {found.session}, job {found.job or '-'}"))
@@ -105,7 +107,7 @@ def _laid_out(text: str) -> str:
     return json.dumps(value, ensure_ascii=False, indent=1) if isinstance(value, dict) else text
 
 
-def _facts(found: Run) -> dict[str, Any]:
+def _facts(found: AgentRun) -> dict[str, Any]:
     return {
         "id": found.id,
         "session": found.session,

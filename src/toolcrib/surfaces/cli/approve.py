@@ -47,7 +47,7 @@ def run(options: Namespace, flags: Flags) -> int:
 
 
 async def _answer(config: Config, options: Namespace) -> int:
-    from toolcrib.core.services import Services
+    from toolcrib.core.context import Services
     from toolcrib.state.approvals import Approvals
 
     services = Services(config)

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 from toolcrib.surfaces.cli.flags import Flags
 
 if TYPE_CHECKING:
-    from toolcrib.agents.chat_store import Chat
+    from toolcrib.agents.chat_session import Chat
     from toolcrib.core.call import Result
     from toolcrib.core.config import Config
 
 OK, FAILED = 0, 1
-MOST_INPUT = 2_000_000
+MAX_INPUT_BYTES = 2_000_000
 PATIENCE = 2.0
 WAITING = "toolcrib: waiting for the end of what comes through the pipe; </dev/null for none\n"
 EXAMPLES = """\
@@ -60,13 +60,12 @@ def run(options: Namespace, flags: Flags) -> int:
     config = flags.load()
     profile = options.tools or flags.profile or config.profile
     # Read before the loop runs, so that Ctrl-C ends the wait for a pipe.
-    said = None if options.list else _said(options.prompt)
-    return asyncio.run(_chat(options, config, profile, said))
+    question = None if options.list else _question(options.prompt)
+    return asyncio.run(_chat(options, config, profile, question))
 
 
-async def _chat(options: Namespace, config: Config, profile: str, said: str | None) -> int:
-    from toolcrib.agents.chat_session import Means, Talk
-    from toolcrib.agents.chat_store import Chats
+async def _chat(options: Namespace, config: Config, profile: str, question: str | None) -> int:
+    from toolcrib.agents.chat_session import ChatResources, Chats, ChatSession
     from toolcrib.agents.outcome import Status
     from toolcrib.core.context import Caller
     from toolcrib.surfaces.chat.terminal import Approver, Chatting, note, once
@@ -82,24 +81,24 @@ async def _chat(options: Namespace, config: Config, profile: str, said: str | No
         if options.list:
             _list(await chats.recent())
             return OK
-        kept = await chats.last() if options.go_on else None
+        stored = await chats.last() if options.go_on else None
         if options.session:
-            kept = await chats.find(options.session)
-        name = kept.name if kept else options.session or chats.new_name()
+            stored = await chats.find(options.session)
+        name = stored.name if stored else options.session or chats.new_name()
         caller = Caller("chat", ask=Approver() if person.is_there() else None)
 
         async def invoke(tool: str, given: Mapping[str, Any]) -> Result:
             return await box.call(tool, given, session=f"chat:{name}", caller=caller)
 
-        means = Means(config, box.use, box.shown, invoke)
-        earlier = kept.messages if kept else ()
-        talk = Talk(name, means, options.model or "", options.max_steps or 0, earlier)
-        if said is not None:
-            outcome = await once(talk, said, as_json=options.json, seconds=config.agent.seconds)
+        means = ChatResources(config, box.use, box.listed, invoke)
+        earlier = stored.messages if stored else ()
+        talk = ChatSession(name, means, options.model or "", options.max_steps or 0, earlier)
+        if question is not None:
+            outcome = await once(talk, question, as_json=options.json, seconds=config.agent.seconds)
             tell_stopped(box)
             return OK if outcome.status is Status.COMPLETED else FAILED
         endpoint = await talk.connect()
-        tools = len(talk.hands.tools)
+        tools = len(talk.executor.tools)
         note(f"{endpoint.model} at {endpoint.base_url}, {tools} tools, chat {name}. /help helps.")
         on_late = box.use(Processes).kill_all_now
         await Chatting(talk, as_json=options.json, on_late=on_late).run()
@@ -107,7 +106,7 @@ async def _chat(options: Namespace, config: Config, profile: str, said: str | No
         return OK
 
 
-def _said(prompt: str | None) -> str | None:
+def _question(prompt: str | None) -> str | None:
     """What is to be said without a person: the prompt, and what comes through a pipe."""
     from toolcrib.core.errors import BadInput
 
@@ -117,19 +116,19 @@ def _said(prompt: str | None) -> str | None:
     waiting.daemon = True
     waiting.start()
     try:
-        read = sys.stdin.buffer.read(MOST_INPUT + 1)
+        read = sys.stdin.buffer.read(MAX_INPUT_BYTES + 1)
     finally:
         waiting.cancel()
-    if len(read) > MOST_INPUT:
+    if len(read) > MAX_INPUT_BYTES:
         raise BadInput(
-            f"More than {MOST_INPUT:,} bytes came through the pipe.",
+            f"More than {MAX_INPUT_BYTES:,} bytes came through the pipe.",
             hint="Save them as a file of the workspace, and name it.",
         )
     piped = read.decode("utf-8", "replace").strip()
-    said = "\n\n".join(part for part in (prompt or "", piped) if part)
-    if not said:
+    question = "\n\n".join(part for part in (prompt or "", piped) if part)
+    if not question:
         raise BadInput("There is nothing to say.", hint="Give -p TEXT, or text through a pipe.")
-    return said
+    return question
 
 
 def _list(chats: list[Chat]) -> None:

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from toolcrib.core.config import Config, secret, user_config_file
+from toolcrib.core.context import Services
 from toolcrib.core.errors import ToolError
-from toolcrib.core.services import Services
 
 State = Literal["ok", "set", "missing", "broken"]
 """`set`: what it takes is there, and whether it works was not tried."""
@@ -79,16 +79,15 @@ async def python(services: Services) -> list[Check]:
 
 async def store(services: Services) -> list[Check]:
     """Whether history, sessions and approvals can be kept."""
-    from toolcrib.state.database import Schema
-    from toolcrib.state.store import Store
+    from toolcrib.state.store import Schema, Store
 
-    kept = services.use(Store)
+    store = services.use(Store)
     try:
-        await kept.write(Schema("doctor", ()), lambda connection: connection.execute("SELECT 1"))
+        await store.write(Schema("doctor", ()), lambda connection: connection.execute("SELECT 1"))
     except ToolError as error:
         fix = error.hint or "point TOOLCRIB_DATA or store.url at a folder that you can write"
         return [Check("store", "broken", error.message, fix, essential=True)]
-    detail = " ".join([str(kept.path or "in memory"), *kept.warnings])
+    detail = " ".join([str(store.path or "in memory"), *store.warnings])
     return [Check("store", "ok", detail, essential=True)]
 
 
@@ -136,7 +135,7 @@ def _standing(folder: str) -> Path:
 
 async def opener(services: Services) -> list[Check]:
     """Who keeps paths inside the workspace: the kernel, or our own walk."""
-    from toolcrib.files.beneath import has_openat2
+    from toolcrib.files.handles import has_openat2
 
     del services
     if has_openat2():
@@ -259,14 +258,14 @@ async def sandbox(services: Services) -> list[Check]:
     from toolcrib.execution.sandbox.sandbox import Sandbox
 
     report = await services.use(Sandbox).report()
-    said = {
+    details = {
         "strong": f"level strong, by {report.program}",
         "kernel": "level kernel: Landlock and seccomp, without namespaces",
         "none": "nothing confines what is run, so nothing is run"
         if services.config.run.level != "none"
         else "level none: nothing confines what is run",
     }
-    detail = "; ".join((said[report.level], *report.why, *report.gaps))
+    detail = "; ".join((details[report.level], *report.why, *report.gaps))
     if report.level == "strong":
         return [Check("sandbox", "ok", detail, report.fix)]
     state: State = "missing" if report.level == "kernel" else "broken"
@@ -288,6 +287,6 @@ async def _run(services: Services, words: list[str]) -> str:
     if done.timed_out:
         return "it does not answer"
     if done.exit_code:
-        said = " ".join(str(done.stderr).split())[:200]
-        return said or f"it ended with {done.exit_code}"
+        details = " ".join(str(done.stderr).split())[:200]
+        return details or f"it ended with {done.exit_code}"
     return ""

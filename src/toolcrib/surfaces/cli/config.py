@@ -43,7 +43,7 @@ def run(options: Namespace, flags: Flags) -> int:
     layers = _layers(file, flags)
     print(f"# {file}{'' if file.is_file() else ' (no such file)'}")
     print("# each value with its layer: default, file, env or flag\n")
-    tree = shown(config.model_dump(mode="json"))
+    tree = displayed(config.model_dump(mode="json"))
     print(document(tree, lambda path: _origin(path, layers)), end="")
     return 0
 
@@ -79,7 +79,7 @@ def _says(layer: Mapping[str, Any], path: tuple[str, ...]) -> bool:
     return True
 
 
-def shown(tree: Mapping[str, Any]) -> dict[str, Any]:
+def displayed(tree: Mapping[str, Any]) -> dict[str, Any]:
     """The tree without what could be a secret: keys, passwords in addresses, tokens in headers."""
     from toolcrib.state.redaction import HIDDEN, names_secret, redact_text
 

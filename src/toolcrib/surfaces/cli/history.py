@@ -14,12 +14,14 @@ if TYPE_CHECKING:
     from toolcrib.core.config import Config
     from toolcrib.state.history import Entry
 
-SHOWN = 20
+DEFAULT_LIMIT = 20
 
 
 def arguments(parser: ArgumentParser) -> None:
     """Declare what the command takes."""
-    parser.add_argument("--limit", type=int, metavar="N", help=f"how many (default: {SHOWN})")
+    parser.add_argument(
+        "--limit", type=int, metavar="N", help=f"how many (default: {DEFAULT_LIMIT})"
+    )
     parser.add_argument("--tool", metavar="NAME", help="only calls of this tool")
     parser.add_argument(
         "--outcome", metavar="CODE", help="ok, an error code, or error for all that failed"
@@ -54,11 +56,11 @@ def run(options: Namespace, flags: Flags) -> int:
 
 
 async def _records(config: Config, options: Namespace) -> list[Entry]:
+    from toolcrib.core.context import Services
     from toolcrib.core.errors import BadInput
-    from toolcrib.core.services import Services
     from toolcrib.state.history import History
 
-    limit = SHOWN if options.limit is None else options.limit
+    limit = DEFAULT_LIMIT if options.limit is None else options.limit
     if limit < 1:
         raise BadInput("--limit must be at least 1.")
     services = Services(config)
@@ -74,7 +76,7 @@ async def _records(config: Config, options: Namespace) -> list[Entry]:
 
 
 async def _export(config: Config, options: Namespace) -> None:
-    from toolcrib.core.services import Services
+    from toolcrib.core.context import Services
     from toolcrib.state.history import History
 
     services = Services(config)

@@ -87,13 +87,13 @@ def _tell(host: Host, launch: Launch) -> None:
 def _write(host: Host, launch: Launch, file: Path) -> None:
     from toolcrib.surfaces.cli import hostfile
 
-    kept = hostfile.add(file, host.key, NAME, host.entry(launch))
-    if kept is None:
+    written = hostfile.add(file, host.key, NAME, host.entry(launch))
+    if written is None:
         print(f"{file} has the entry already; nothing was changed.")
         return
     print(f"Wrote {file}")
-    if kept != file:
-        print(f"As it was: {kept}")
+    if written != file:
+        print(f"As it was: {written}")
     print(f"Start {host.title} again to see the tools.")
 
 

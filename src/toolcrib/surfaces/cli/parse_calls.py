@@ -47,8 +47,8 @@ def _own(flags: Flags) -> list[dict[str, Any]]:
     from toolcrib.toolbox import installed
 
     config = flags.load()
-    shown = Registry(installed(), config.tools.disabled).select("all")
-    return [{"name": tool.name, "parameters": tool.schema} for tool in shown]
+    tools = Registry(installed(), config.tools.disabled).select("all")
+    return [{"name": tool.name, "parameters": tool.schema} for tool in tools]
 
 
 def _tools(file: str) -> list[Any]:

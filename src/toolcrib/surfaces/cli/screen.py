@@ -9,14 +9,14 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 
 COLUMNS = 80
-MOST_COLUMNS = 160
+MAX_COLUMNS = 160
 
 
 def width() -> int:
     """Columns to fill: the terminal's, or 80 where output goes elsewhere."""
     if not sys.stdout.isatty():
         return COLUMNS
-    return max(40, min(shutil.get_terminal_size((COLUMNS, 24)).columns, MOST_COLUMNS))
+    return max(40, min(shutil.get_terminal_size((COLUMNS, 24)).columns, MAX_COLUMNS))
 
 
 def visible(text: str) -> str:
@@ -35,13 +35,13 @@ def one_line(text: str, columns: int) -> str:
     flat = visible(" ".join(text.split()))
     if cells(flat) <= columns:
         return flat
-    kept, used = [], 0
+    fitting, used = [], 0
     for char in flat:
         used += cells(char)
         if used > columns - 3:
             break
-        kept.append(char)
-    return f"{''.join(kept)}..."
+        fitting.append(char)
+    return f"{''.join(fitting)}..."
 
 
 def cells(text: str) -> int:
@@ -65,14 +65,14 @@ def table(
         indent: what each line starts with.
         cut: cut the last column at the edge; else it goes on below itself.
     """
-    shown = [[visible(cell) for cell in row] for row in rows]
-    if not shown:
+    displayed = [[visible(cell) for cell in row] for row in rows]
+    if not displayed:
         return []
-    widths = [max(cells(cell) for cell in column) for column in zip(*shown, strict=True)]
+    widths = [max(cells(cell) for cell in column) for column in zip(*displayed, strict=True)]
     used = len(indent) + sum(widths[:-1]) + 2 * (len(widths) - 1)
     room = max(8, width() - used)
     lines = []
-    for row in shown:
+    for row in displayed:
         parts = [
             _padded(cell, size, to_right=at in right)
             for at, (cell, size) in enumerate(zip(row[:-1], widths[:-1], strict=True))

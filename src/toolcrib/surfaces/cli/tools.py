@@ -27,21 +27,21 @@ def run(options: Namespace, flags: Flags) -> int:
 
     everything = installed()
     registry = Registry(everything, config.tools.disabled)
-    shown = registry.select(config.profile)
+    listed = registry.select(config.profile)
     disabled = [tool for tool in everything if registry.is_disabled(tool)]
     if options.json:
-        print(json.dumps(_data(config.profile, registry, shown, disabled), indent=2))
+        print(json.dumps(_data(config.profile, registry, listed, disabled), indent=2))
     else:
-        print("\n".join(_lines(config.profile, registry, shown, disabled)))
+        print("\n".join(_lines(config.profile, registry, listed, disabled)))
     return 0
 
 
 def _data(
-    profile: str, registry: Registry, shown: list[Tool], disabled: list[Tool]
+    profile: str, registry: Registry, listed: list[Tool], disabled: list[Tool]
 ) -> dict[str, Any]:
     return {
         "profile": profile,
-        "count": len(shown),
+        "count": len(listed),
         "total": len(registry),
         "disabled": [tool.name for tool in disabled],
         "profiles": registry.profiles(),
@@ -52,30 +52,30 @@ def _data(
                 "description": tool.description,
                 "rights": tool.rights.names,
                 "profiles": list(tool.profiles),
-                "aliases": list(tool.aliases),
+                "aliases": list(tool.all_aliases),
                 "schema": tool.schema,
             }
-            for tool in shown
+            for tool in listed
         ],
     }
 
 
-def _lines(profile: str, registry: Registry, shown: list[Tool], disabled: list[Tool]) -> list[str]:
+def _lines(profile: str, registry: Registry, listed: list[Tool], disabled: list[Tool]) -> list[str]:
     from toolcrib.surfaces.cli.screen import table, wrapped
 
     rows = table(
-        [(tool.name, ", ".join(tool.rights.names) or "-", tool.description) for tool in shown],
+        [(tool.name, ", ".join(tool.rights.names) or "-", tool.description) for tool in listed],
         indent="  ",
         cut=False,
     )
     lines: list[str] = []
     group = None
-    for tool, row in zip(shown, rows, strict=True):
+    for tool, row in zip(listed, rows, strict=True):
         if tool.group != group:
             group = tool.group
             lines += ["", group]
         lines.append(row)
-    lines += ["", f"Profile {profile}: {len(shown)} of {len(registry)} tools."]
+    lines += ["", f"Profile {profile}: {len(listed)} of {len(registry)} tools."]
     if disabled:
         names = ", ".join(tool.name for tool in disabled)
         lines.append(wrapped(f"Switched off by tools.disabled: {names}."))

@@ -8,18 +8,16 @@ from functools import partial
 from typing import Any
 
 from toolcrib.core.config import secret
-from toolcrib.core.context import Caller, Ctx
+from toolcrib.core.context import Caller, Ctx, Services, Session
 from toolcrib.core.errors import Denied, ToolError
 from toolcrib.core.registry import Registry
-from toolcrib.core.services import Services
-from toolcrib.core.session import Session
 from toolcrib.core.web_settings import ProviderConfig, SecretConfig
 from toolcrib.surfaces.cli.checks import Check, setting
 from toolcrib.web.provider import Provider, ProviderClient, SearchRequest
 from toolcrib.web.providers import IMAGES, SETTING, Providers
 from toolcrib.web.search.chain import usual_region
 
-ASKED_SECONDS = 5.0
+PROBE_SECONDS = 5.0
 """For the answer of an instance of the user's own."""
 WORDS = "example"
 Wrong = partial(Check, state="broken", essential=True)
@@ -39,7 +37,7 @@ async def offline(services: Services) -> list[Check]:
 class _Look:
     services: Services
     ask: bool
-    asked: dict[str, ToolError | None] = field(default_factory=dict)
+    probed: dict[str, ToolError | None] = field(default_factory=dict)
 
     async def run(self) -> list[Check]:
         web = self.services.config.web
@@ -97,24 +95,24 @@ class _Look:
                 return Check(label, "ok", f"{address}, it answers", essential=True)
         except ToolError as error:
             return Wrong(label, detail=error.message, fix=error.hint)
-        told = ", with a key" if reach.key else ""
+        key_note = ", with a key" if reach.key else ""
         state: Any = "set" if own or provider.needs_key else "ok"
-        return Check(label, state, f"{address}{told} (not asked)", essential=True)
+        return Check(label, state, f"{address}{key_note} (not asked)", essential=True)
 
     async def _answers(self, provider: Provider, reach: ProviderClient) -> None:
         """Ask an instance once, whatever of it is configured."""
-        if reach.base_url not in self.asked:
-            self.asked[reach.base_url] = None
+        if reach.base_url not in self.probed:
+            self.probed[reach.base_url] = None
             try:
                 await provider.search(SearchRequest(WORDS), reach)
             except ToolError as error:
-                self.asked[reach.base_url] = error
-        failed = self.asked[reach.base_url]
+                self.probed[reach.base_url] = error
+        failed = self.probed[reach.base_url]
         if failed is not None:
             raise failed
 
     def _ctx(self) -> Ctx:
-        deadline = time.monotonic() + ASKED_SECONDS
+        deadline = time.monotonic() + PROBE_SECONDS
         caller, session = Caller("cli", "doctor"), Session("doctor")
         return Ctx("", caller, session, self.services, Registry(()), _no_call, deadline)
 

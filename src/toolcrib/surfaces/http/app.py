@@ -29,7 +29,7 @@ from toolcrib.toolbox import Toolbox
 
 CLEAN_UP_SECONDS = 1.0
 
-MOST_SESSIONS = 500
+MAX_SESSIONS = 500
 """Conversations of older clients that may be open at once; idle ones end by themselves."""
 
 
@@ -53,7 +53,7 @@ def assemble(
     rules = gate_rules(config)
     inner = server.streamable_http_app(
         stateless_http=config.stateless,
-        max_sessions=MOST_SESSIONS,
+        max_sessions=MAX_SESSIONS,
         # The gate has looked at Host and Origin, for every route.
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )

@@ -129,7 +129,7 @@ def describe(toolbox: Toolbox) -> dict[str, Any]:
             "a code in `error`. Ask for `text/plain` to get the text alone, and add `?data` to the "
             "URL for the structured form beside the text.",
         },
-        "paths": {f"/tools/{tool.name}": {"post": _operation(tool)} for tool in toolbox.shown},
+        "paths": {f"/tools/{tool.name}": {"post": _operation(tool)} for tool in toolbox.listed},
         "components": {
             "schemas": {"Result": RESULT},
             "parameters": {

@@ -38,7 +38,7 @@ class _Server(uvicorn.Server):
         finally:
             log.removeFilter(_is_no_os_error)
         if self.started:
-            base = f"http://{_shown(self.config.host)}:{_port(self)}"
+            base = f"http://{_display_host(self.config.host)}:{_port(self)}"
             line = f"toolcrib: MCP {base}/mcp, OpenAPI {base}/openapi.json"
             print(line, file=sys.stderr, flush=True)  # noqa: T201
 
@@ -65,7 +65,7 @@ def _is_no_os_error(record: logging.LogRecord) -> bool:
     return not isinstance(record.msg, OSError)
 
 
-def _shown(host: str) -> str:
+def _display_host(host: str) -> str:
     """The host as another machine would have to write it."""
     if host in ("0.0.0.0", "::"):  # noqa: S104 - compared, not bound
         return "ADDRESS-OF-THIS-MACHINE"

@@ -40,8 +40,8 @@ Context = ServerRequestContext[Any, Any]
 
 def create_server(toolbox: Toolbox) -> Server[Any]:
     """The MCP server of a toolbox; it lists the tools of the toolbox's profile."""
-    listed = types.ListToolsResult(tools=[listing(tool) for tool in toolbox.shown])
-    schemas = {tool.name: tool.schema for tool in toolbox.shown}
+    listed = types.ListToolsResult(tools=[listing(tool) for tool in toolbox.listed])
+    schemas = {tool.name: tool.schema for tool in toolbox.listed}
 
     async def list_tools(
         ctx: Context, params: types.PaginatedRequestParams | None

@@ -16,12 +16,11 @@ from toolcrib.toolcalls.growing_text import (
     MarkSet,
     Wait,
 )
-from toolcrib.toolcalls.marks import MARKS, TAGS, TOKENS
+from toolcrib.toolcalls.marks import MARKS, TAG_BLOCKS, TOKEN_BLOCKS
 from toolcrib.toolcalls.offers import Offers
-from toolcrib.toolcalls.shapes import RawCall, as_arguments, calls_of
-from toolcrib.toolcalls.values import NotJson, begun_value, decode
+from toolcrib.toolcalls.values import NotJson, RawCall, as_arguments, calls_of, decode, value_at
 
-OPENERS = frozenset((*TAGS, *TOKENS))
+OPENERS = frozenset((*TAG_BLOCKS, *TOKEN_BLOCKS))
 NAMED = re.compile(r"""["']?(?:name|tool|tool_name)["']?\s*[:=]\s*["']([\w.\-:/]{1,100})["']""")
 
 
@@ -47,7 +46,7 @@ class Item:
 
 
 @dataclass(slots=True)
-class Cut:
+class BrokenCall:
     """It began like a call. It has no end, or what it holds cannot be read."""
 
     end: int
@@ -55,11 +54,11 @@ class Cut:
     name: str = ""
 
 
-Answer = Item | Cut | None
+Answer = Item | BrokenCall | None
 """None: this is no call at all."""
 
 
-NEAR_CHARS = 100
+MAX_NEAR_CHARS = 100
 """How far is looked once too much was read in vain."""
 
 
@@ -70,7 +69,7 @@ def _next_mark(reading: Reading, at: int, closers: MarkSet) -> Wait[tuple[Found 
     look like tags count where a line ends or begins with them: JSON has no lines in strings.
     """
     text, start = reading.text, at
-    limit = at + NEAR_CHARS if reading.is_exhausted else NO_LIMIT
+    limit = at + MAX_NEAR_CHARS if reading.is_exhausted else NO_LIMIT
     while True:
         found = MARKS.find(text.text, at, limit)
         if found is not None and found.mark not in closers and found.mark not in OPENERS:
@@ -92,28 +91,28 @@ def _is_meant(text: GrowingText, found: Found, *, is_end: bool) -> Wait[bool]:
     if found.mark[0] != "<" or found.mark[1] == "|" or "｜" in found.mark:
         return True
     if not is_end:
-        before = text.text[max(0, found.start - NEAR_CHARS) : found.start]
+        before = text.text[max(0, found.start - MAX_NEAR_CHARS) : found.start]
         return before.rstrip(" \t")[-1:] in ("", "\n")
     at = yield from text.skip_blank(found.end)
     return at >= len(text.text) or "\n" in text.text[found.end : at]
 
 
-def cut(reading: Reading, at: int, closers: MarkSet, name: str = "") -> Wait[Cut]:
+def cut(reading: Reading, at: int, closers: MarkSet, name: str = "") -> Wait[BrokenCall]:
     """Where to go on after what cannot be read: past its end mark, or at the next opening."""
     text = reading.text
     found, is_end = yield from _next_mark(reading, at + 1, closers)
     end = found.start if found else len(text.text)
     if found is None and reading.is_exhausted:
-        end = min(end, at + 1 + NEAR_CHARS)
+        end = min(end, at + 1 + MAX_NEAR_CHARS)
     if not name:
         named = NAMED.search(text.text, at, min(end, at + 400))
         name = named[1] if named else ""
     if found is not None and is_end:
-        return Cut(found.end, closed=True, name=name)
-    return Cut(end, closed=found is not None, name=name)
+        return BrokenCall(found.end, closed=True, name=name)
+    return BrokenCall(end, closed=found is not None, name=name)
 
 
-def lost(reading: Reading, at: int, name: str, *, near: bool) -> Wait[Cut]:
+def unclosed(reading: Reading, at: int, name: str, *, near: bool) -> Wait[BrokenCall]:
     """A value that is written as it is has no end: whatever stands in it is part of it.
 
     Args:
@@ -125,9 +124,9 @@ def lost(reading: Reading, at: int, name: str, *, near: bool) -> Wait[Cut]:
     text = reading.text
     while not text.ended:
         yield
-    end = min(len(text.text), at + NEAR_CHARS) if near else len(text.text)
+    end = min(len(text.text), at + MAX_NEAR_CHARS) if near else len(text.text)
     text.wasted += end - at
-    return Cut(end, closed=False, name=name)
+    return BrokenCall(end, closed=False, name=name)
 
 
 def closing(reading: Reading, at: int, closers: MarkSet) -> Wait[int]:
@@ -154,7 +153,7 @@ def json_item(reading: Reading, at: int, closers: MarkSet) -> Wait[Answer]:
 
 def arguments_item(
     reading: Reading, at: int, closers: MarkSet, name: str, given: str
-) -> Wait[Item | Cut]:
+) -> Wait[Item | BrokenCall]:
     """The JSON arguments of a call whose name is known, also as a string of JSON."""
     if reading.text.text[at] == '"':
         found = yield from _string(reading, at)
@@ -174,7 +173,7 @@ def json_value(reading: Reading, at: int, closers: MarkSet) -> Wait[tuple[int, A
     """
     text = reading.text
     if text.ended and not reading.is_exhausted:  # the quick way to the same
-        begun = begun_value(text.text, at)
+        begun = value_at(text.text, at)
         if begun is not None:
             return begun
     end = -1 if reading.is_exhausted else (yield from text.balanced(at))

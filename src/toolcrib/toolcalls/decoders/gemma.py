@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from toolcrib.toolcalls.decoders.decoder import Answer, Item, Reading, lost
+from toolcrib.toolcalls.decoders.decoder import Answer, Item, Reading, unclosed
 from toolcrib.toolcalls.growing_text import Wait
-from toolcrib.toolcalls.shapes import RawCall
-from toolcrib.toolcalls.values import DECIMAL, NULLS, TRUTHS, NotJson, decode, typed
+from toolcrib.toolcalls.values import DECIMAL, NULLS, TRUTHS, NotJson, RawCall, decode, typed_value
 
 QUOTES = ('<|"|>', "<escape>")
 MARK = re.compile(r'<\|"\|>|<escape>|(?<=[:\[,{ ])"|[{}\[\]]')
@@ -26,7 +25,7 @@ def gemma_item(reading: Reading, at: int, name: str) -> Wait[Answer]:
     is_tired = reading.is_exhausted
     end = -1 if is_tired else (yield from _end(reading, at))
     if end < 0:
-        return (yield from lost(reading, at, name, near=is_tired))
+        return (yield from unclosed(reading, at, name, near=is_tired))
     span = reading.text.text[at:end]
     try:
         found = _Parser(span).whole()
@@ -51,7 +50,7 @@ class Bare:
 
 def _typed_value(value: Any, kinds: frozenset[str]) -> Any:
     if isinstance(value, Bare) and kinds:
-        return typed(value.text, kinds)
+        return typed_value(value.text, kinds)
     return _plain(value)
 
 
@@ -72,7 +71,9 @@ def natural(bare: str) -> Any:
     if bare.lower() in {"true", "false"}:
         return TRUTHS[bare.lower()]
     if DECIMAL.fullmatch(bare):
-        return typed(bare, frozenset({"integer" if bare.lstrip("+-").isdigit() else "number"}))
+        return typed_value(
+            bare, frozenset({"integer" if bare.lstrip("+-").isdigit() else "number"})
+        )
     return bare
 
 

@@ -16,14 +16,14 @@ from toolcrib.toolcalls.decoders.decoder import (
 from toolcrib.toolcalls.decoders.gemma import gemma_item
 from toolcrib.toolcalls.decoders.tags import KEYS, OPENS, pairs_item, tags_item
 from toolcrib.toolcalls.growing_text import MarkSet, Wait, joined
-from toolcrib.toolcalls.marks import HEADINGS, NAME_ENDS, NAME_FIRST
+from toolcrib.toolcalls.marks import NAME_ENDS, NAME_FIRST, NAME_SEPARATORS
 from toolcrib.toolcalls.offers import NAME
-from toolcrib.toolcalls.shapes import RawCall
+from toolcrib.toolcalls.values import RawCall
 
 LETTERS = re.compile(r"[\w.\-:/@$]+")
 MAX_NAME_CHARS = 256
 CALL_ID, CALL_NAME, FENCE, PLUGIN = "[CALL_ID]", "<|tool_call:name|>", "```", "<|plugin|>"
-HEADS = MarkSet((*HEADINGS, *NAME_ENDS, CALL_ID, CALL_NAME))
+HEADS = MarkSet((*NAME_SEPARATORS, *NAME_ENDS, CALL_ID, CALL_NAME))
 TAG_STARTS = joined(OPENS, PLUGIN)
 KEYS_OR_TAGS = joined(KEYS, OPENS)
 
@@ -42,7 +42,7 @@ def read_item(reading: Reading, at: int, closers: MarkSet) -> Wait[Answer]:
             return (yield from json_item(reading, at, closers))
     if first == "`":
         return (yield from _fenced(reading, at, closers))
-    mark = yield from text.at(at, TAG_STARTS)
+    mark = yield from text.mark_at(at, TAG_STARTS)
     if mark == PLUGIN:
         at = yield from text.skip_blank(at + len(mark))
         return (yield from read_item(reading, at, closers))
@@ -80,7 +80,7 @@ def after_fence(reading: Reading, at: int) -> Wait[int]:
 
 
 def _named(reading: Reading, at: int, closers: MarkSet) -> Wait[Answer]:
-    """A name, and what says which form this is."""
+    """A name, and the mark after it, which decides the form."""
     text = reading.text
     name = yield from text.run(LETTERS, at, MAX_NAME_CHARS)
     start, at = at, at + len(name)
@@ -91,7 +91,7 @@ def _named(reading: Reading, at: int, closers: MarkSet) -> Wait[Answer]:
     name, given, at, was_headed = yield from _heading(reading, name, at)
     if not NAME.fullmatch(name):
         return None
-    mark = (yield from text.at(at, KEYS_OR_TAGS)) or (yield from text.at(at, closers))
+    mark = (yield from text.mark_at(at, KEYS_OR_TAGS)) or (yield from text.mark_at(at, closers))
     if mark in KEYS:
         return (yield from pairs_item(reading, at, mark, name, closers))
     if mark in OPENS:

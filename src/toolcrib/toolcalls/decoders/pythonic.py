@@ -11,8 +11,7 @@ from typing import Any
 from toolcrib.toolcalls.decoders.decoder import Answer, Item, Reading, cut
 from toolcrib.toolcalls.growing_text import MarkSet, Wait
 from toolcrib.toolcalls.offers import Offers
-from toolcrib.toolcalls.shapes import RawCall
-from toolcrib.toolcalls.values import as_json
+from toolcrib.toolcalls.values import RawCall, as_json
 
 START = re.compile(r"[A-Za-z_][\w.\-]*\s*\(")
 STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*+"|\'[^\'\\]*(?:\\.[^\'\\]*)*+\'', re.DOTALL)

@@ -7,30 +7,29 @@ from typing import Any
 
 from toolcrib.toolcalls.decoders.decoder import (
     Answer,
-    Cut,
+    BrokenCall,
     Item,
     Reading,
     arguments_item,
     cut,
-    lost,
+    unclosed,
 )
 from toolcrib.toolcalls.growing_text import Found, MarkSet, Wait, joined
-from toolcrib.toolcalls.marks import CALL_TAGS, KEY_VALUE, Pairs, Tags
-from toolcrib.toolcalls.offers import NAME, OBJECT, Schema, kinds_of
-from toolcrib.toolcalls.shapes import RawCall
-from toolcrib.toolcalls.values import NotJson, decode, typed
+from toolcrib.toolcalls.marks import PAIR_FORMATS, TAG_FORMATS, PairFormat, TagFormat
+from toolcrib.toolcalls.offers import NAME, OBJECT, Schema, json_types
+from toolcrib.toolcalls.values import NotJson, RawCall, decode, typed_value
 
 # A name, then each argument as a key and a value (GLM and others).
 
-KEYS = MarkSet(pairs.key for pairs in KEY_VALUE)
+KEYS = MarkSet(pairs.key for pairs in PAIR_FORMATS)
 NEXT_PAIR = {
     pairs.key: re.compile(
         rf"\s*({re.escape(pairs.key)}[^<>\n]{{1,100}}{re.escape(pairs.key_close)}\s*"
         rf"{re.escape(pairs.value)})"
     )
-    for pairs in KEY_VALUE
+    for pairs in PAIR_FORMATS
 }
-BY_KEY = {pairs.key: pairs for pairs in KEY_VALUE}
+BY_KEY = {pairs.key: pairs for pairs in PAIR_FORMATS}
 
 
 def pairs_item(
@@ -49,13 +48,13 @@ def pairs_item(
         is_tired = reading.is_exhausted
         read = yield from _pair(reading, at + len(pairs.key), pairs, closers)
         if read is None:
-            return (yield from lost(reading, at, name, near=is_tired))
+            return (yield from unclosed(reading, at, name, near=is_tired))
         key, raw, at = read
-        arguments[key] = typed(raw, kinds(spelt, key), unknown="json")
+        arguments[key] = typed_value(raw, kinds(spelt, key), unknown="json")
 
 
 def _pair(
-    reading: Reading, at: int, pairs: Pairs, closers: MarkSet
+    reading: Reading, at: int, pairs: PairFormat, closers: MarkSet
 ) -> Wait[tuple[str, str, int] | None]:
     text = reading.text
     end = yield from text.find(pairs.key_close, at)
@@ -70,7 +69,7 @@ def _pair(
 
 
 def _value_end(
-    reading: Reading, at: int, pairs: Pairs, closers: MarkSet
+    reading: Reading, at: int, pairs: PairFormat, closers: MarkSet
 ) -> Wait[tuple[int, int] | None]:
     """The end mark of a value is the one after which a key or the end of the call stands."""
     text, start, first = reading.text, at, None
@@ -88,7 +87,7 @@ def _value_end(
     return None
 
 
-def _unmarked(text: str, start: int, end: int, pairs: Pairs) -> tuple[int, int] | None:
+def _unmarked(text: str, start: int, end: int, pairs: PairFormat) -> tuple[int, int] | None:
     """Where the value ends if its own end mark is missing: then a next pair stands within it."""
     opens = text.count(pairs.value, start, end)
     if not opens or opens <= text.count(pairs.value_close, start, end):
@@ -128,9 +127,9 @@ def arguments_of(span: str, mark: str, schema: Schema) -> dict[str, Any] | None:
         name, children, text, own = stack.pop()
         if name != tag[2] or not stack:
             return None
-        kinds = kinds_of(own, schema)
+        kinds = json_types(own, schema)
         unknown = "string" if len(stack) == 1 else "json"
-        value = _nested(children, kinds) if children else typed(text, kinds, unknown=unknown)
+        value = _nested(children, kinds) if children else typed_value(text, kinds, unknown=unknown)
         stack[-1][1].append((name, value))
     return dict(root) if len(stack) == 1 else None
 
@@ -153,8 +152,8 @@ def _nested(children: list[Child], kinds: frozenset[str]) -> Any:
 MAX_HEADER_CHARS = 300
 FIRST = re.compile(r"""\s*(?:"([^"]*)"|'([^']*)'|([^\s"'=]+))""")
 ATTRIBUTE = re.compile(r"""\b(type|string)\s*=\s*["']([^"']*)["']""")
-OPENS = MarkSet(tags.opening for tags in CALL_TAGS)
-BY_OPEN = {tags.opening: tags for tags in CALL_TAGS}
+OPENS = MarkSet(tags.opening for tags in TAG_FORMATS)
+BY_OPEN = {tags.opening: tags for tags in TAG_FORMATS}
 PLAIN_ARGUMENTS = {
     "<parameter=": "</parameter>",
     "<parameter name=": "</parameter>",
@@ -185,7 +184,7 @@ def tags_item(reading: Reading, at: int, mark: str, closers: MarkSet) -> Wait[An
     if tags.nested:
         end = yield from text.find(tags.close, at)
         if end < 0:
-            return (yield from lost(reading, at, name, near=False))
+            return (yield from unclosed(reading, at, name, near=False))
         schema = reading.offers.schemas.get(reading.offers.canonical_name(name), {})
         found = arguments_of(text.text[at:end], tags.nested, schema)
         return Item(end + len(tags.close), [None if found is None else RawCall(name, found)])
@@ -217,14 +216,14 @@ def _header(reading: Reading, at: int, end: str) -> Wait[tuple[str, int] | None]
         yield
 
 
-def _begins_body(reading: Reading, at: int, tags: Tags) -> Wait[bool]:
+def _begins_body(reading: Reading, at: int, tags: TagFormat) -> Wait[bool]:
     """Whether what follows an opening tag is what a call holds, and no prose."""
     marks = joined(tags.argument, tags.close, "{")
     _, mark = yield from reading.text.mark_after_blank(at, marks)
     return bool(mark)
 
 
-def _body(reading: Reading, at: int, tags: Tags, name: str, closers: MarkSet) -> Wait[Answer]:
+def _body(reading: Reading, at: int, tags: TagFormat, name: str, closers: MarkSet) -> Wait[Answer]:
     text, arguments = reading.text, dict[str, Any]()
     at = yield from text.skip_blank(at)
     if text.text[at : at + 1] == "{":
@@ -242,16 +241,10 @@ def _body(reading: Reading, at: int, tags: Tags, name: str, closers: MarkSet) ->
         if mark in starts:
             is_tired = reading.is_exhausted
             after = yield from _argument(
-                reading,
-                at + len(mark),
-                tags,
-                starts[mark],
-                name,
-                arguments,
-                followers,
+                reading, at + len(mark), tags, starts[mark], name, arguments, followers
             )
             if after < 0:
-                return (yield from lost(reading, at, name, near=is_tired))
+                return (yield from unclosed(reading, at, name, near=is_tired))
             at = after
         elif mark == tags.close:
             return Item(at + len(mark), [RawCall(name, arguments)])
@@ -260,12 +253,14 @@ def _body(reading: Reading, at: int, tags: Tags, name: str, closers: MarkSet) ->
         else:  # something between the arguments
             found_mark = yield from text.first(marks, at)
             if found_mark is None:
-                return Cut(len(text.text), closed=False, name=name)
+                return BrokenCall(len(text.text), closed=False, name=name)
             at = found_mark.start
 
 
-def _after_json(reading: Reading, found: Item | Cut, tags: Tags) -> Wait[Item | Cut]:
-    if isinstance(found, Cut):
+def _after_json(
+    reading: Reading, found: Item | BrokenCall, tags: TagFormat
+) -> Wait[Item | BrokenCall]:
+    if isinstance(found, BrokenCall):
         return found
     at, mark = yield from reading.text.mark_after_blank(found.end, joined(tags.close))
     return Item(at + len(mark), found.calls) if mark else found
@@ -274,7 +269,7 @@ def _after_json(reading: Reading, found: Item | Cut, tags: Tags) -> Wait[Item | 
 def _argument(
     reading: Reading,
     at: int,
-    tags: Tags,
+    tags: TagFormat,
     close: str,
     name: str,
     arguments: dict[str, Any],
@@ -314,7 +309,7 @@ def _cdata(reading: Reading, at: int, close: str) -> Wait[tuple[str, int] | None
             return None
         parts.append(text.text[at + len(CDATA) : end])
         at = end + len(CDATA_END)
-        mark = yield from text.at(at, joined(CDATA))
+        mark = yield from text.mark_at(at, joined(CDATA))
     if not parts:
         return None
     at, mark = yield from text.mark_after_blank(at, joined(close))
@@ -341,14 +336,14 @@ def _value(reading: Reading, raw: str, name: str, key: str, header: str) -> Any:
         try:
             return decode(raw)
         except NotJson:
-            return typed(raw, offers.kinds(offers.canonical_name(name), key), unknown="json")
+            return typed_value(raw, offers.kinds(offers.canonical_name(name), key), unknown="json")
     if "type" in attributes:
-        return typed(raw, frozenset({attributes["type"]}))
-    return typed(raw, offers.kinds(offers.canonical_name(name), key))
+        return typed_value(raw, frozenset({attributes["type"]}))
+    return typed_value(raw, offers.kinds(offers.canonical_name(name), key))
 
 
 def _value_span(
-    reading: Reading, at: int, tags: Tags, close: str, followers: MarkSet
+    reading: Reading, at: int, tags: TagFormat, close: str, followers: MarkSet
 ) -> Wait[tuple[int, int] | None]:
     """Where a value ends and where to go on after it.
 
@@ -378,7 +373,7 @@ def _value_span(
             return found.start, found.start
 
 
-def _opens_call(reading: Reading, at: int, tags: Tags) -> Wait[bool]:
+def _opens_call(reading: Reading, at: int, tags: TagFormat) -> Wait[bool]:
     """Whether an opening mark within a value opens a call that will be closed."""
     read = yield from _header(reading, at, tags.end)
     return read is not None and (yield from _begins_body(reading, read[1], tags))
@@ -390,7 +385,7 @@ def _is_followed(reading: Reading, at: int, followers: MarkSet) -> Wait[bool]:
 
 
 def _ends_value(
-    reading: Reading, found: Found, tags: Tags, followers: MarkSet, whole: bool
+    reading: Reading, found: Found, tags: TagFormat, followers: MarkSet, whole: bool
 ) -> Wait[bool]:
     """Whether a mark ends a value whose own end mark is missing."""
     text, mark = reading.text, found.mark

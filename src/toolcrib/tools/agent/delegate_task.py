@@ -6,16 +6,15 @@ import asyncio
 from dataclasses import replace
 from typing import Annotated, Any
 
-from toolcrib.agents.delegation import Delegation, Order
+from toolcrib.agents.delegation import DelegatedRun, Delegation
 from toolcrib.core.call import Next, Result
 from toolcrib.core.context import Ctx, Progress
 from toolcrib.core.errors import BadInput
-from toolcrib.core.params import Param, Seconds
-from toolcrib.core.tool import tool
+from toolcrib.core.tool import Param, Seconds, tool
 from toolcrib.execution.jobs import JobHandle, Jobs
 
 
-def _dialect(given: dict[str, Any]) -> None:
+def _adapt_arguments(given: dict[str, Any]) -> None:
     """`allow_tools` is a flag elsewhere, and a list here."""
     allow = given.pop("allowtools", None)
     if isinstance(allow, bool) or str(allow).lower() in ("true", "false"):
@@ -37,35 +36,17 @@ def _dialect(given: dict[str, Any]) -> None:
         "assistant",
         "second",
     ),
-    aliases=(
-        "consult_secondary_agent",
-        "consult_agent",
-        "spawn_agent",
-        "run_agent",
-        "run_subagent",
-        "sub_agent",
-        "dispatch_agent",
-        "task",
-        "new_task",
-    ),
+    aliases=("consult_agent", "run_agent", "sub_agent", "dispatch_agent"),
     argument_aliases={
-        "prompt": "task",
         "instructions": "task",
         "message": "task",
-        "agent_role": "role",
         "agent": "role",
         "agent_type": "role",
-        "subagent_type": "role",
         "allowed_tools": "tools",
-        "read_only": "readonly",
         "timeout": "time_limit",
-        "timeout_seconds": "time_limit",
-        "max_seconds": "time_limit",
-        "run_in_background": "background",
-        "roles": "chain",
     },
     destructive=True,
-    dialect=_dialect,
+    argument_adapter=_adapt_arguments,
 )
 async def delegate_task(
     task: Annotated[str, Param("What to do, and what to answer with.")],
@@ -87,14 +68,14 @@ async def delegate_task(
     if time_limit is not None and time_limit <= 0:
         raise BadInput("'time_limit' must be more than 0 seconds.")
     roles = (*((role,) if role or not chain else ()), *(chain or ()))
-    order = Order(task, context, roles, tuple(tools or ()), readonly, time_limit)
+    order = Delegation(task, context, roles, tuple(tools or ()), readonly, time_limit)
     if background:
         return await _start(order, ctx)
-    delegation = Delegation(ctx, order, attended=True)
+    delegation = DelegatedRun(ctx, order, attended=True)
     return delegation.result(await delegation.run())
 
 
-async def _start(order: Order, ctx: Ctx) -> Result:
+async def _start(order: Delegation, ctx: Ctx) -> Result:
     """Run it as a job of this conversation."""
     begun = asyncio.Event()
     handles: list[JobHandle] = []
@@ -104,7 +85,7 @@ async def _start(order: Order, ctx: Ctx) -> Result:
             handles[0].write(f"{progress.message}\n")
 
     caller = replace(ctx.caller, ask=None, notify=to_job, answer_within=None)
-    delegation = Delegation(
+    delegation = DelegatedRun(
         replace(ctx, caller=caller, answer_by=None, deadline=None), order, attended=False
     )
 

@@ -6,17 +6,16 @@ import time
 from typing import Annotated
 
 from toolcrib.agents.outcome import result_of
-from toolcrib.agents.runs import Runs
+from toolcrib.agents.runs import AgentRuns
 from toolcrib.core.call import Next, Result
 from toolcrib.core.context import Ctx
-from toolcrib.core.params import Param
-from toolcrib.core.tool import tool
+from toolcrib.core.tool import Param, tool
 
 
 @tool(
     group="agent",
     keywords=("subagent", "answer", "outcome", "status", "last"),
-    aliases=("get_sub_agent_result", "get_subagent_result", "agent_result", "agent_wait"),
+    aliases=("agent_result", "agent_wait"),
     argument_aliases={"agent_id": "id", "trace_id": "id", "job": "id", "job_id": "id"},
 )
 async def get_agent_result(
@@ -28,7 +27,7 @@ async def get_agent_result(
 
     It does not wait; read_job waits for one in the background.
     """
-    run = await ctx.use(Runs).find(id, ctx.session.id)
+    run = await ctx.use(AgentRuns).find(id, ctx.session.id)
     if run.outcome.is_over:
         return result_of(run.outcome, untrusted=run.untrusted, private=run.private)
     seconds = time.time() - run.started

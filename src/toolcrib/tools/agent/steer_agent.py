@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from toolcrib.agents.runs import Letter, Runs
+from toolcrib.agents.runs import AgentRuns, RunMessage
 from toolcrib.core.call import Next, Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, Denied
-from toolcrib.core.params import Param
-from toolcrib.core.tool import tool
+from toolcrib.core.tool import Param, tool
 
 BY_THE_USER = ("cli", "python")
 """Where a person or a program of theirs makes the call."""
@@ -18,7 +17,7 @@ BY_THE_USER = ("cli", "python")
 @tool(
     group="agent",
     keywords=("subagent", "message", "interrupt", "cancel", "stop", "tell"),
-    aliases=("interrupt_sub_agent", "interrupt_agent", "agent_cancel", "message_agent"),
+    aliases=("interrupt_agent", "agent_cancel", "message_agent"),
     argument_aliases={"agent_id": "id", "trace_id": "id", "job": "id", "job_id": "id"},
     destructive=True,
 )
@@ -35,7 +34,7 @@ async def steer_agent(
     """
     if not message.strip() and not cancel:
         raise BadInput("There is nothing to send.", hint="Give a message, or cancel=true.")
-    runs, session = ctx.use(Runs), ctx.session
+    runs, session = ctx.use(AgentRuns), ctx.session
     run = await runs.find(id, session.id)
     if run.session != session.id and ctx.caller.surface not in BY_THE_USER:
         raise Denied(
@@ -46,6 +45,7 @@ async def steer_agent(
     if run.outcome.is_over:
         text = f"Agent {run.id} has ended already: {run.outcome.status}."
         return Result(text=text, data={"id": run.id, "sent": False}, next=following)
-    await runs.send(run.id, Letter(message, cancel, session.untrusted, session.private))
-    said = "is told to stop" if cancel else "gets the message before its next step"
-    return Result(text=f"Agent {run.id} {said}.", data={"id": run.id, "sent": True}, next=following)
+    await runs.send(run.id, RunMessage(message, cancel, session.untrusted, session.private))
+    effect = "is told to stop" if cancel else "gets the message before its next step"
+    text = f"Agent {run.id} {effect}."
+    return Result(text=text, data={"id": run.id, "sent": True}, next=following)

@@ -6,8 +6,7 @@ from typing import Annotated
 
 from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
-from toolcrib.core.params import Param
-from toolcrib.core.tool import READ, WRITE, tool
+from toolcrib.core.tool import READ, WRITE, Param, tool
 from toolcrib.files.backups import BackupContents, Backups, default_name
 from toolcrib.files.content.display import counted, some_of
 from toolcrib.files.paths import Workspace, WorkspacePath
@@ -21,7 +20,7 @@ DISPLAYED_NAMES = 5
     rights=READ | WRITE,
     keywords=("save", "snapshot", "zip", "copy"),
     aliases=("backup", "make_backup", "backup_files", "backup_workspace"),
-    argument_aliases={"path": "paths", "files": "paths", "destination": "name", "label": "name"},
+    argument_aliases={"path": "paths", "files": "paths", "label": "name"},
 )
 async def create_backup(
     paths: Annotated[list[WorkspacePath] | None, Param("By default the workspace.")] = None,

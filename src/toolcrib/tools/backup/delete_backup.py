@@ -7,8 +7,7 @@ from typing import Annotated, Any
 
 from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
-from toolcrib.core.params import Param
-from toolcrib.core.tool import ERASE, WRITE, Right, tool
+from toolcrib.core.tool import ERASE, WRITE, Param, Right, tool
 from toolcrib.files.backups import Backups
 from toolcrib.system.threads import in_thread
 
@@ -22,7 +21,7 @@ def _narrowed(arguments: Mapping[str, Any]) -> Right:
     rights=WRITE | ERASE,
     keywords=("remove", "clean", "free", "space"),
     aliases=("remove_backup", "erase_backup"),
-    argument_aliases={"backupFile": "name", "backup_file": "name", "backup": "name"},
+    argument_aliases={"backup": "name"},
     destructive=True,
     narrowing=_narrowed,
 )

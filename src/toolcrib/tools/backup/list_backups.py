@@ -7,8 +7,7 @@ from typing import Annotated, Literal
 
 from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
-from toolcrib.core.params import Count, Param
-from toolcrib.core.tool import READ, tool
+from toolcrib.core.tool import READ, Count, Param, tool
 from toolcrib.files.backups import Backups
 from toolcrib.state.vault import Stored
 from toolcrib.system.threads import in_thread
@@ -19,7 +18,7 @@ from toolcrib.system.threads import in_thread
     rights=READ,
     keywords=("backups", "snapshots", "restore"),
     aliases=("show_backups", "backups"),
-    argument_aliases={"sortBy": "sort", "sort_by": "sort", "order": "sort", "max": "limit"},
+    argument_aliases={"order": "sort", "max": "limit"},
 )
 async def list_backups(
     sort: Literal["date", "size"] = "date",

@@ -6,13 +6,12 @@ from typing import Annotated
 
 from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
-from toolcrib.core.params import Param
-from toolcrib.core.tool import READ, WRITE, tool
+from toolcrib.core.tool import READ, WRITE, Param, tool
 from toolcrib.files.backups import BackupRestore, Backups
 from toolcrib.files.changes.changes import Changes
 from toolcrib.system.threads import Checkpoint, in_thread
 
-SHOWN = 15
+DISPLAYED_NAMES = 15
 
 
 @tool(
@@ -20,7 +19,7 @@ SHOWN = 15
     rights=READ | WRITE,
     keywords=("recover", "rollback", "back", "unzip"),
     aliases=("recover_backup", "load_backup"),
-    argument_aliases={"backupFile": "name", "backup_file": "name", "backup": "name"},
+    argument_aliases={"backup": "name"},
     destructive=True,
 )
 async def restore_backup(
@@ -43,7 +42,7 @@ async def restore_backup(
         found = await in_thread(work, ctx.deadline)
         step = 0
         if confirm:
-            step = (await ctx.use(Changes).apply(found.plan, ctx)).step
+            step = (await ctx.use(Changes).apply(found.step, ctx)).step
     finally:
         file.close()
     verb = "Restored" if confirm else "Would restore"
@@ -54,10 +53,10 @@ async def restore_backup(
     if not found.new and not found.changed:
         text = f"Nothing to restore: all files are as in {name}"
     names = [f"+ {n}" for n in found.new] + [f"~ {n}" for n in found.changed]
-    more = [f"and {len(names) - SHOWN:,} more"] if len(names) > SHOWN else []
+    more = [f"and {len(names) - DISPLAYED_NAMES:,} more"] if len(names) > DISPLAYED_NAMES else []
     tail = [] if confirm or not names else ["confirm=true does it."]
     return Result(
-        text="\n".join([text, *names[:SHOWN], *more, *tail]),
+        text="\n".join([text, *names[:DISPLAYED_NAMES], *more, *tail]),
         data={
             "name": name,
             "new": len(found.new),

@@ -7,13 +7,13 @@ from functools import partial
 from typing import Annotated, Any
 
 from toolcrib.code.languages import language_of
-from toolcrib.code.project import MAX_BYTES, ParseCheck, ParseGuard, Project
+from toolcrib.code.project import MAX_BYTES, ParseCheck, ParseGuard, Project, is_file
 from toolcrib.code.symbols import in_outline, symbols
 from toolcrib.core.call import Next, Result
 from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import MissingExtra, NoResults, TooLarge, ToolError
-from toolcrib.core.params import Offset, Param
-from toolcrib.core.tool import READ, tool
+from toolcrib.core.tool import READ, Offset, Param, tool
+from toolcrib.files.content.display import counted
 from toolcrib.files.content.faithful import FaithfulText
 from toolcrib.files.content.kinds import SAMPLE_BYTES, kind_of
 from toolcrib.files.content.outline import outline
@@ -21,8 +21,8 @@ from toolcrib.files.paths import SafePath, Workspace, WorkspacePath
 from toolcrib.system.threads import Checkpoint, in_thread
 from toolcrib.text.tokens import estimate
 
-MISSING = 'Found by patterns only; for exact outlines: pip install "toolcrib[code]"'
-SLOW = "Found by patterns only: a parser takes too long for this text."
+MISSING_EXTRA_NOTE = 'Found by patterns only; for exact outlines: pip install "toolcrib[code]"'
+TOO_SLOW_NOTE = "Found by patterns only: a parser takes too long for this text."
 Row = dict[str, Any]
 
 
@@ -30,26 +30,14 @@ Row = dict[str, Any]
     group="code",
     rights=READ,
     keywords=("symbols", "structure", "functions", "classes", "signatures", "overview", "ast"),
-    aliases=(
-        "get_symbols_overview",
-        "list_symbols",
-        "document_symbols",
-        "file_outline",
-        "get_outline",
-        "outline",
-        "list_code_definition_names",
-        "code_structure",
-        "analyze_code",
-    ),
+    aliases=("list_symbols", "document_symbols", "file_outline", "get_outline"),
     argument_aliases={
         "file_path": "path",
         "file": "path",
         "filename": "path",
-        "relative_path": "path",
         "directory": "path",
         "folder": "path",
         "offset": "start",
-        "skip": "start",
     },
 )
 async def code_outline(
@@ -65,11 +53,10 @@ async def code_outline(
     place = path or ctx.use(Workspace).start(ctx.session.directory)
     room = room_in(ctx.budget(code_outline.name))
 
-    kind = await in_thread(lambda _: _kind(place), ctx.deadline)
-    if kind == "file":
+    if await is_file(place, ctx):
         trial = ctx.use(ParseGuard).by_thread(ctx.deadline)
         rows, note = await in_thread(lambda _: _of_file(place, trial), ctx.deadline)
-        head = f"{place.display}: {_count(len(rows), 'definition')}"
+        head = f"{place.display}: {counted(len(rows), 'definition')}"
         if not rows:
             raise NoResults(
                 f"{place.display} defines nothing that is known.", hint="read_file shows it."
@@ -79,7 +66,7 @@ async def code_outline(
         project = await Project.open(ctx, place)
         files, note = await in_thread(lambda check: _of_folder(project, check), ctx.deadline)
         total = sum(len(rows) for _, rows in files)
-        head = f"{place.display}: {_count(total, 'definition')} in {_count(len(files), 'file')}"
+        head = f"{place.display}: {counted(total, 'definition')} in {counted(len(files), 'file')}"
         if not files:
             raise NoResults(
                 f"{place.display} has no source files with definitions.",
@@ -88,33 +75,20 @@ async def code_outline(
     return _result(place, head, files, note, start, room)
 
 
-def _kind(place: SafePath) -> str:
-    with place.open() as handle:
-        return handle.kind
-
-
-def _count(number: int, word: str) -> str:
-    return f"{number:,} {word}{'' if number == 1 else 's'}"
-
-
 def _of_file(place: SafePath, trial: ParseCheck) -> tuple[list[Row], str]:
     data = place.read_bytes(MAX_BYTES)
     if kind_of(data[:SAMPLE_BYTES]) is not None:
         raise NoResults(f"{place.display} is not text.", hint="file_info tells what it is.")
     text = FaithfulText.of(data, place.display).text
-
-    def tried() -> str:
-        trial(text, language_of(place.name), place.display)
-        return text
-
-    return _rows(text, place.name, tried)
+    return _rows(text, place.name, partial(trial, text, language_of(place.name), place.display))
 
 
-def _rows(text: str, name: str, tried: Callable[[], str]) -> tuple[list[Row], str]:
+def _rows(text: str, name: str, check: Callable[[], object]) -> tuple[list[Row], str]:
+    """The definitions of a text, by its parser where `check` lets it, else by patterns."""
     language, note = language_of(name), ""
     if language:
         try:
-            text = tried()
+            check()
             return [
                 {
                     "line": s.line,
@@ -128,9 +102,9 @@ def _rows(text: str, name: str, tried: Callable[[], str]) -> tuple[list[Row], st
                 if in_outline(s)
             ], ""
         except MissingExtra:
-            note = MISSING
+            note = MISSING_EXTRA_NOTE
         except TooLarge:
-            note = SLOW
+            note = TOO_SLOW_NOTE
     entries = outline(text.split("\n"), name)
     levels = sorted({entry.level for entry in entries})
     return [
@@ -147,48 +121,43 @@ def _of_folder(project: Project, check: Checkpoint) -> tuple[list[tuple[str, lis
         if not language_of(path):
             continue
         try:
-            rows, said = _rows(project.text(path), path, partial(project.parsable, path))
+            rows, file_note = _rows(project.text(path), path, partial(project.parsable, path))
         except ToolError:
             continue
-        note = note or said
+        note = note or file_note
         if rows:
             files.append((project.display(path), rows))
     return files, note
 
 
 def _result(
-    place: SafePath,
-    head: str,
-    files: list[tuple[str, list[Row]]],
-    note: str,
-    start: int,
-    room: int,
+    place: SafePath, head: str, files: list[tuple[str, list[Row]]], note: str, start: int, room: int
 ) -> Result:
     lines = [head, *([note] if note else [])]
     single = len(files) == 1 and files[0][0] == place.display
-    told: list[Row] = []
+    listed: list[Row] = []
     spent, passed, total = estimate(head) + 30, 0, sum(len(rows) for _, rows in files)
     for path, rows in files:
         skip, passed = max(start - passed, 0), passed + len(rows)
-        kept: list[Row] = []
+        taken: list[Row] = []
         for row in rows[skip:]:
             line = f"{row['line']}: {'  ' * row['level']}{row['text']}"
-            cost = estimate(line) + 1 + (0 if kept or single else estimate(path) + 2)
-            if spent + cost > room and told:
+            cost = estimate(line) + 1 + (0 if taken or single else estimate(path) + 2)
+            if spent + cost > room and listed:
                 break
-            if not kept and not single:
+            if not taken and not single:
                 lines.append(path)
             spent += cost
             lines.append(line)
-            kept.append(row)
-            told.append(row | {"path": path})
-        if len(kept) < len(rows[skip:]):
+            taken.append(row)
+            listed.append(row | {"path": path})
+        if len(taken) < len(rows[skip:]):
             break
-    end = start + len(told)
+    end = start + len(listed)
     more = end < total
     if more:
         lines.append(f"[{total - end:,} more]")
     following = Next(code_outline.name, {"path": place.display, "start": end}) if more else None
     return Result(
-        "\n".join(lines), {"definitions": told, "total": total}, truncated=more, next=following
+        "\n".join(lines), {"definitions": listed, "total": total}, truncated=more, next=following
     )

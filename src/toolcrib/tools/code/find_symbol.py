@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from toolcrib.code.project import Project
+from toolcrib.code.project import Project, is_file
 from toolcrib.code.symbols import find_definitions
 from toolcrib.core.call import Next, Result
 from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import BadInput, NoResults
-from toolcrib.core.params import Offset, Param
-from toolcrib.core.tool import READ, tool
+from toolcrib.core.tool import READ, Offset, Param, tool
 from toolcrib.files.paths import SafePath, Workspace, WorkspacePath
 from toolcrib.system.threads import in_thread
 from toolcrib.text.tokens import estimate
 
-HOW = ("", "in another case", "in other spelling", "as a part of the name", "as parts of the name")
+MATCH_NOTES = (
+    "",
+    "in another case",
+    "in other spelling",
+    "as a part of the name",
+    "as parts of the name",
+)
 Kind = Literal["", "function", "method", "class", "type", "variable", "module"]
 
 
@@ -23,28 +28,14 @@ Kind = Literal["", "function", "method", "class", "type", "variable", "module"]
     group="code",
     rights=READ,
     keywords=("definition", "where", "function", "class", "declared", "goto", "ast"),
-    aliases=(
-        "find_definition",
-        "goto_definition",
-        "go_to_definition",
-        "find_declaration",
-        "search_symbols",
-        "workspace_symbols",
-        "code_symbols",
-        "find_function",
-        "find_class",
-    ),
+    aliases=("find_definition", "goto_definition", "go_to_definition", "search_symbols"),
     argument_aliases={
         "symbol": "name",
         "symbol_name": "name",
         "query": "name",
-        "name_path": "name",
         "type": "kind",
         "symbol_type": "kind",
         "directory": "path",
-        "file": "path",
-        "relative_path": "path",
-        "offset": "start",
     },
 )
 async def find_symbol(
@@ -73,21 +64,21 @@ async def find_symbol(
             hint="search_files finds any text; ignored and vendored files are left out.",
         )
     room = room_in(ctx.budget(find_symbol.name))
-    how = HOW[found[0].rank]
+    how = MATCH_NOTES[found[0].rank]
     lines = [f"{len(found):,} found{f' ({how})' if how else ''}", *([note] if note else [])]
     rows: list[dict[str, Any]] = []
     spent = 20
     for each in found[start:]:
-        symbol, shown = each.symbol, project.display(each.path)
+        symbol, display = each.symbol, project.display(each.path)
         inside = f"  (in {symbol.holder})" if symbol.holder else ""
-        line = f"{shown}:{symbol.line}  {symbol.kind}  {symbol.head}{inside}"
+        line = f"{display}:{symbol.line}  {symbol.kind}  {symbol.head}{inside}"
         spent += estimate(line) + 1
         if spent > room and rows:
             break
         lines.append(line)
         rows.append(
             {
-                "path": shown,
+                "path": display,
                 "line": symbol.line,
                 "end": symbol.end,
                 "kind": symbol.kind,
@@ -107,13 +98,7 @@ async def find_symbol(
 async def opened(path: SafePath | None, ctx: Ctx) -> tuple[Project, str]:
     """The project of a path, and how the paths in it start that are wanted."""
     place = path or ctx.use(Workspace).start(ctx.session.directory)
-    kind = await in_thread(lambda _: _kind(place), ctx.deadline)
-    if kind == "file":
+    if await is_file(place, ctx):
         project = await Project.open(ctx, place.parent)
         return project, project.name_of(place)
     return await Project.open(ctx, place), ""
-
-
-def _kind(place: SafePath) -> str:
-    with place.open() as handle:
-        return handle.kind

@@ -10,42 +10,29 @@ from toolcrib.code.usages import choose, find_references
 from toolcrib.core.call import Next, Result
 from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import NoResults
-from toolcrib.core.params import Offset, Param
-from toolcrib.core.tool import READ, tool
+from toolcrib.core.tool import READ, Offset, Param, tool
+from toolcrib.files.content.display import counted
 from toolcrib.files.paths import WorkspacePath
 from toolcrib.system.threads import in_thread
 from toolcrib.text.tokens import estimate
 
-WIDTH = 120
+MAX_LINE_CHARS = 120
 MAX_LIMIT = 1_000
-REASONS = 100
+MAX_OBSTACLES = 100
 
 
 @tool(
     group="code",
     rights=READ,
     keywords=("references", "callers", "uses", "who calls", "occurrences", "ast"),
-    aliases=(
-        "find_references",
-        "find_referencing_symbols",
-        "get_references",
-        "list_usages",
-        "find_callers",
-        "find_usage",
-        "find_all_references",
-    ),
+    aliases=("find_references", "get_references", "find_callers", "find_usage"),
     argument_aliases={
         "symbol": "name",
-        "symbol_name": "name",
-        "definition_file": "path",
         "file": "path",
         "file_path": "path",
-        "relative_path": "path",
         "line_number": "line",
         "definition_line": "line",
         "offset": "start",
-        "skip": "start",
-        "max_results": "limit",
     },
 )
 async def find_usages(
@@ -65,7 +52,7 @@ async def find_usages(
     wanted = name.strip().removesuffix("()")
     project, file, at = await choose(wanted.rpartition(".")[2] if path else wanted, path, line, ctx)
     last = wanted.rpartition(".")[2]
-    found = await find_references(project, file, at, last)
+    found, _ = await find_references(project, file, at, last)
     if not found.certain and not found.possible:
         raise NoResults(f"{last} is used nowhere.", hint="search_files finds any text.")
     room = room_in(ctx.budget(find_usages.name))
@@ -75,9 +62,10 @@ async def find_usages(
         "line": line,
         "limit": limit if limit != 100 else 0,
     }
-    kept = {key: value for key, value in again.items() if value}
+    following_arguments = {key: value for key, value in again.items() if value}
     return await in_thread(
-        lambda _: _result(project, found, last, room, (start, limit), kept), ctx.deadline
+        lambda _: _result(project, found, last, room, (start, limit), following_arguments),
+        ctx.deadline,
     )
 
 
@@ -94,9 +82,8 @@ def _result(
     others = [p for p in found.certain if p.kind != "definition"]
     files = len({p.path for p in found.certain})
     head = (
-        f"{found.what or 'symbol'} {name}: {len(others):,} certain "
-        f"{'use' if len(others) == 1 else 'uses'} in {files:,} {'file' if files == 1 else 'files'}"
-        f", {len(found.possible):,} possible"
+        f"{found.what or 'symbol'} {name}: {counted(len(others), 'certain use')} in "
+        f"{counted(files, 'file')}, {len(found.possible):,} possible"
     )
     ordered = [
         *(("Defined:", p) for p in definitions),
@@ -123,14 +110,14 @@ def _result(
         lines.append(
             f"Not surely all: {len(found.obstacles):,} reasons, the first: {found.obstacles[0]}"
         )
-    shown = [place for _, place in ordered[start:end]]
+    page_places = [place for _, place in ordered[start:end]]
     data = {
         "name": name,
         "kind": found.what,
-        "certain": [_row(project, p) for p in shown[: max(len(found.certain) - start, 0)]],
-        "possible": [_row(project, p) for p in shown[max(len(found.certain) - start, 0) :]],
+        "certain": [_row(project, p) for p in page_places[: max(len(found.certain) - start, 0)]],
+        "possible": [_row(project, p) for p in page_places[max(len(found.certain) - start, 0) :]],
         "total": total,
-        "obstacles": found.obstacles[:REASONS],
+        "obstacles": found.obstacles[:MAX_OBSTACLES],
     }
     following = Next(find_usages.name, {**again, "start": end}) if end < total else None
     return Result("\n".join(lines), data, truncated=end < total, next=following)
@@ -138,9 +125,9 @@ def _result(
 
 def _line(project: Project, place: Place) -> str:
     text = project.text(place.path).split("\n")[place.line - 1]
-    if len(text) > WIDTH:
-        start = max(place.column - WIDTH // 2, 0)
-        text = text[start : start + WIDTH]
+    if len(text) > MAX_LINE_CHARS:
+        start = max(place.column - MAX_LINE_CHARS // 2, 0)
+        text = text[start : start + MAX_LINE_CHARS]
     return text.strip()
 
 

@@ -5,30 +5,36 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Annotated, Any, Literal
 
-from toolcrib.code.javascript.extract_function import extract as js_extract
-from toolcrib.code.javascript.move_definition import move as js_move
-from toolcrib.code.javascript.unused_imports import clean as js_clean
+from toolcrib.code import operations
+from toolcrib.code.javascript.extract_function import plan_extraction as script_extraction
+from toolcrib.code.javascript.move_definition import plan_move as script_move
+from toolcrib.code.javascript.scopes import is_valid as is_valid_script
+from toolcrib.code.javascript.unused_imports import plan_cleanup as script_cleanup
 from toolcrib.code.languages import SCRIPTS, language_of
+from toolcrib.code.operations import LanguageFrontend
 from toolcrib.code.project import Project
-from toolcrib.code.python.extract_function import extract as py_extract
-from toolcrib.code.python.move_definition import move as py_move
-from toolcrib.code.python.unused_imports import clean as py_clean
+from toolcrib.code.python.extract_function import plan_extraction as python_extraction
+from toolcrib.code.python.move_definition import plan_move as python_move
+from toolcrib.code.python.source import is_valid as is_valid_python
+from toolcrib.code.python.unused_imports import plan_cleanup as python_cleanup
 from toolcrib.code.rewrite import Rewrite, RewriteSummary
-from toolcrib.code.usages import find_renamed
+from toolcrib.code.usages import find_references
 from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, Conflict, NoResults, NotFound, UnsupportedContent
 from toolcrib.core.names import plain
-from toolcrib.core.params import Param
-from toolcrib.core.tool import WRITE, tool
+from toolcrib.core.tool import WRITE, Param, tool
+from toolcrib.files.content.display import counted
 from toolcrib.files.paths import SafePath, WritablePath
 from toolcrib.system.threads import in_thread
 
+PYTHON = LanguageFrontend(python_extraction, python_move, python_cleanup, is_valid_python)
+SCRIPT = LanguageFrontend(script_extraction, script_move, script_cleanup, is_valid_script)
 Operation = Literal[
     "rename_identifier", "move_function", "extract_function", "unused_import_cleanup"
 ]
-SHOWN = 30
-WORDS: dict[str, Operation] = {
+MAX_OBSTACLES = 30
+OPERATION_WORDS: dict[str, Operation] = {
     "unused": "unused_import_cleanup",
     "import": "unused_import_cleanup",
     "extract": "extract_function",
@@ -38,14 +44,14 @@ WORDS: dict[str, Operation] = {
 """What an operation is called elsewhere: by a word that its name begins with, or has."""
 
 
-def _spoken(said: dict[str, Any]) -> None:
+def _use_operation_alias(arguments: dict[str, Any]) -> None:
     """Other names of the operations: `move`, `extract_method`, `remove_unused_imports`."""
-    name = next((n for n in ("operation", "action", "refactoring") if said.get(n)), "")
-    wanted = plain(said.get(name))
-    for word, operation in WORDS.items():
+    name = next((n for n in ("operation", "action", "refactoring") if arguments.get(n)), "")
+    wanted = plain(arguments.get(name))
+    for word, operation in OPERATION_WORDS.items():
         # "remove" is no "move".
         if wanted.startswith(word) or (operation == "unused_import_cleanup" and word in wanted):
-            said[name] = operation
+            arguments[name] = operation
             return
 
 
@@ -53,38 +59,18 @@ def _spoken(said: dict[str, Any]) -> None:
     group="code",
     rights=WRITE,
     keywords=("refactor", "extract", "move", "rename", "method", "unused", "imports", "organize"),
-    aliases=(
-        "refactor",
-        "refactor_python",
-        "extract_function",
-        "extract_method",
-        "move_function",
-        "move_symbol",
-        "remove_unused_imports",
-        "unused_import_cleanup",
-        "organize_imports",
-    ),
+    aliases=("refactor", "refactor_python", "extract_function", "extract_method"),
     argument_aliases={
         "file_path": "path",
         "file": "path",
         "filename": "path",
         "action": "operation",
         "refactoring": "operation",
-        "old_name": "name",
-        "function_name": "name",
         "symbol": "name",
         "identifier": "name",
-        "target_path": "target",
-        "target_file": "target",
-        "destination": "target",
-        "to": "target",
-        "start_line": "start",
-        "line": "start",
-        "end_line": "end",
-        "preview": "dry_run",
     },
     destructive=True,
-    dialect=_spoken,
+    argument_adapter=_use_operation_alias,
 )
 async def refactor_code(
     path: Annotated[WritablePath, Param("Source file.")],
@@ -135,9 +121,11 @@ async def _changed(
     language: str,
 ) -> RewriteSummary:
     deadline = rewrite.project.ctx.deadline
+    frontend = PYTHON if language == "python" else SCRIPT
     if operation == "unused_import_cleanup":
-        clean = py_clean if language == "python" else js_clean
-        done = await in_thread(lambda _: clean(rewrite, file), deadline)
+        done = await in_thread(
+            lambda _: operations.remove_unused_imports(frontend, rewrite, file), deadline
+        )
         if done is None:
             raise NoResults(
                 f"{rewrite.project.display(file)} has no import that is plainly unused.",
@@ -146,35 +134,38 @@ async def _changed(
         return done
     if operation == "extract_function":
         _need(new_name or name, "new_name")
-        extract = py_extract if language == "python" else js_extract
-        return await in_thread(lambda _: extract(rewrite, file, lines, new_name or name), deadline)
+        return await in_thread(
+            lambda _: operations.extract(frontend, rewrite, file, lines, new_name or name), deadline
+        )
     if target is None:
         raise BadInput("To move something, give `target`, the file to move to.")
     there = _path_of(rewrite.project, target)
-    move = py_move if language == "python" else js_move
-    return await in_thread(lambda _: move(rewrite, file, _need(name, "name"), there), deadline)
+    return await in_thread(
+        lambda _: operations.move(frontend, rewrite, file, _need(name, "name"), there), deadline
+    )
 
 
 async def _renamed(rewrite: Rewrite, file: str, line: int, name: str, new: str) -> str:
     last = name.rpartition(".")[2]
     if last == new:
         raise BadInput(f"{new} is the name already.")
-    found, clashes = await find_renamed(rewrite.project, file, line, name, new)
-    against = [*found.obstacles, *clashes]
-    if against:
-        shown = "\n".join(against[:SHOWN])
-        more = f"\n[{len(against) - SHOWN:,} more]" if len(against) > SHOWN else ""
+    found, clashes = await find_references(rewrite.project, file, line, name, new)
+    obstacles = [*found.obstacles, *clashes]
+    if obstacles:
+        listed = "\n".join(obstacles[:MAX_OBSTACLES])
+        more = (
+            f"\n[{len(obstacles) - MAX_OBSTACLES:,} more]" if len(obstacles) > MAX_OBSTACLES else ""
+        )
         raise Conflict(
-            f"{found.name} is not renamed; this stands in the way:\n{shown}{more}",
+            f"{found.name} is not renamed; this stands in the way:\n{listed}{more}",
             hint="Mend these lines, choose another name, or rename by hand with edit_file.",
-            obstacles=against[:100],
+            obstacles=obstacles[:100],
         )
     rewrite.rename(found.certain, new)
     files = len({place.path for place in found.certain})
     return (
-        f"rename {found.what} {found.name} to {new} in {len(found.certain):,} "
-        f"{'place' if len(found.certain) == 1 else 'places'} of {files:,} "
-        f"{'file' if files == 1 else 'files'}"
+        f"rename {found.what} {found.name} to {new} in {counted(len(found.certain), 'place')} of "
+        f"{counted(files, 'file')}"
     )
 
 

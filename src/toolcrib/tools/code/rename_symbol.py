@@ -7,16 +7,16 @@ from typing import Annotated
 from toolcrib.code.languages import SCRIPTS, language_of
 from toolcrib.code.project import Project
 from toolcrib.code.rewrite import Rewrite
-from toolcrib.code.usages import choose, find_renamed
+from toolcrib.code.usages import choose, find_references
 from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, Conflict
-from toolcrib.core.params import Offset, Param
-from toolcrib.core.tool import WRITE, tool
+from toolcrib.core.tool import WRITE, Offset, Param, tool
+from toolcrib.files.content.display import counted
 from toolcrib.files.paths import WorkspacePath
 from toolcrib.system.threads import in_thread
 
-SHOWN = 12
+MAX_OBSTACLES = 12
 
 
 @tool(
@@ -27,17 +27,11 @@ SHOWN = 12
     argument_aliases={
         "symbol": "name",
         "old": "name",
-        "old_name": "name",
         "symbol_name": "name",
         "new": "new_name",
         "to": "new_name",
-        "definition_file": "path",
         "file": "path",
         "file_path": "path",
-        "relative_path": "path",
-        "line_number": "line",
-        "definition_line": "line",
-        "preview": "dry_run",
     },
     destructive=True,
 )
@@ -62,13 +56,13 @@ async def rename_symbol(
     _need_name(project, file, last, new)
     if last.startswith("#"):
         new = f"#{new.removeprefix('#')}"
-    found, conflicts = await find_renamed(project, file, at, last, new)
+    found, conflicts = await find_references(project, file, at, last, new)
     reasons = [*found.obstacles, *conflicts]
     if reasons:
-        more = f"\n[{len(reasons) - SHOWN:,} more]" if len(reasons) > SHOWN else ""
+        more = f"\n[{len(reasons) - MAX_OBSTACLES:,} more]" if len(reasons) > MAX_OBSTACLES else ""
         raise Conflict(
             f"{last} was not renamed to {new}; what stands in the way:\n"
-            + "\n".join(reasons[:SHOWN])
+            + "\n".join(reasons[:MAX_OBSTACLES])
             + more,
             hint="Nothing was changed. Resolve these lines first, or change text by edit_file.",
             obstacles=reasons,
@@ -80,12 +74,13 @@ async def rename_symbol(
     files = len(rewrite.splices)
     head = (
         f"rename {found.what or 'symbol'} {last} to {new}: "
-        f"{len(found.certain):,} {'place' if len(found.certain) == 1 else 'places'} in "
-        f"{files:,} {'file' if files == 1 else 'files'}"
+        f"{counted(len(found.certain), 'place')} in {counted(files, 'file')}"
     )
     notes = []
     if found.possible:
-        places = ", ".join(f"{project.display(p.path)}:{p.line}" for p in found.possible[:SHOWN])
+        places = ", ".join(
+            f"{project.display(p.path)}:{p.line}" for p in found.possible[:MAX_OBSTACLES]
+        )
         notes.append(f"Left as they are (comments, strings): {places}")
     data = {"name": last, "new_name": new, "kind": found.what, "places": len(found.certain)}
     return await rewrite.carry_out(head, data, ctx, dry_run=dry_run, notes=notes)

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Annotated, Any, TypeAlias
 from urllib.parse import unquote, urlsplit
 
 from toolcrib.core.call import Next, Result
 from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import BadInput, NotFound, TooLarge
-from toolcrib.core.params import Offset, Param, Tokens
-from toolcrib.core.tool import NET, READ, Right, tool
+from toolcrib.core.tool import NET, READ, Offset, Param, Right, Tokens, tool
 from toolcrib.documents.documents import Documents
 from toolcrib.documents.kinds import NAMES
 from toolcrib.documents.text import DocumentText
 from toolcrib.files.content.display import counted
 from toolcrib.files.paths import SafePath, Workspace
-from toolcrib.net.bodies import read_body
-from toolcrib.net.egress.public_url import open_url
-from toolcrib.net.egress.references import References
+from toolcrib.net.egress.public_url import References, open_url
+from toolcrib.net.page_bodies import read_body
 from toolcrib.system.threads import in_thread
 from toolcrib.text.cleaner import clean
 from toolcrib.text.fence import fence
@@ -28,9 +26,18 @@ from toolcrib.text.passages import outline
 from toolcrib.text.tokens import estimate
 from toolcrib.text.truncation import cut
 
+MAX_HEADINGS = 20
+MAX_TITLE_CHARS = 100
+MIN_PART_TOKENS = 60
+"""Tokens of text that a part has, whatever its header takes."""
+CONTENTS_SHARE = 8
+CHARS_PER_TOKEN = 12
+HEADER_METADATA = ("author", "created", "modified", "published", "rows", "valid")
+"""Metadata in the header of an answer."""
+
 
 async def locate_document(value: str, ctx: Ctx) -> SafePath | None:
-    """The place that a path means; a bare name may stand in any folder, if only one has it.
+    """The checked path; a bare name may be in any folder, if only one has it.
 
     It is found before policy looks at the call, so that policy sees the file itself.
     """
@@ -66,10 +73,6 @@ DocumentPath: TypeAlias = Annotated[
 DocumentUrl: TypeAlias = Annotated[
     str, Param("Or a web address.", kind="url", check=open_address, json_type="string")
 ]
-
-
-MAX_HEADINGS = 20
-MAX_TITLE_CHARS = 100
 
 
 def contents_of(document: DocumentText, text: str, room: int) -> str:
@@ -119,27 +122,18 @@ def _by_offset(text: str) -> list[tuple[int, int, str]]:
     return [(heading.level, heading.start, heading.text) for heading in outline(text)]
 
 
-MIN_PART_TOKENS = 60
-"""Tokens of text that a part has, whatever its header takes."""
-CONTENTS_SHARE = 8
-CHARS_PER_TOKEN = 12
-HEADER_METADATA = ("author", "created", "modified", "published", "rows", "valid")
-"""Metadata that the header tells."""
-
-
 @dataclass(frozen=True, slots=True)
 class PartRequest:
-    """What is wanted: where it comes from, and the arguments that the next call repeats."""
+    """Which part of a document a call asks for, and the arguments that the next call repeats."""
 
-    tool: str
     source: str
     arguments: Mapping[str, Any]
-    offset: int = 0
-    budget: int = 4000
-    facts: Mapping[str, Any] = field(default_factory=dict)
+    offset: int
+    budget: int
+    facts: Mapping[str, Any]
 
 
-def part_of(document: DocumentText, request: PartRequest) -> Result:
+def document_part(document: DocumentText, request: PartRequest) -> Result:
     """As much of a document as fits, from an offset on, and the call that goes on.
 
     Raises:
@@ -186,9 +180,9 @@ def part_of(document: DocumentText, request: PartRequest) -> Result:
 
 def _following(document: DocumentText, request: PartRequest, end: int, length: int) -> Next | None:
     if end < length:
-        return Next(request.tool, {**request.arguments, "offset": end})
+        return Next(read_document.name, {**request.arguments, "offset": end})
     if document.rest:
-        return Next(request.tool, {**request.arguments, "pages": document.rest})
+        return Next(read_document.name, {**request.arguments, "pages": document.rest})
     return None
 
 
@@ -200,12 +194,8 @@ def _header(document: DocumentText, removed: int, contents: str) -> str:
     lines = [_described(document)]
     if document.title:
         lines.append(f"Title: {document.title}")
-    metadata = (
-        f"{n}: {document.metadata[n]}"
-        for n in HEADER_METADATA
-        if document.metadata.get(n) is not None
-    )
-    facts = ", ".join(metadata)
+    known = [(name, document.metadata.get(name)) for name in HEADER_METADATA]
+    facts = ", ".join(f"{name}: {value}" for name, value in known if value is not None)
     lines += [facts, document.diagnostic, *document.warnings]
     if removed:
         lines.append(f"{removed:,} invisible characters were removed.")
@@ -284,39 +274,7 @@ def _narrowed(given: Mapping[str, Any]) -> Right:
         "ocr",
         "markdown",
     ),
-    aliases=(
-        "read_pdf",
-        "read_docx",
-        "read_word",
-        "read_excel",
-        "read_xlsx",
-        "read_pptx",
-        "read_spreadsheet",
-        "read_presentation",
-        "read_attachment",
-        "read_epub",
-        "read_notebook",
-        "parse_document",
-        "parse_pdf",
-        "parse_docx",
-        "open_document",
-        "open_pdf",
-        "view_document",
-        "get_document",
-        "fetch_document",
-        "fetch_pdf",
-        "document_read",
-        "extract_document",
-        "extract_pdf",
-        "extract_pdf_text",
-        "extract_document_text",
-        "extract_text_from_pdf",
-        "pdf_to_text",
-        "pdf_to_markdown",
-        "document_to_markdown",
-        "convert_to_markdown",
-        "markitdown",
-    ),
+    aliases=("read_pdf", "read_docx", "read_word", "read_excel"),
     argument_aliases={
         "file_path": "path",
         "filepath": "path",
@@ -326,20 +284,6 @@ def _narrowed(given: Mapping[str, Any]) -> Right:
         "document": "path",
         "document_path": "path",
         "pdf_path": "path",
-        "attachment": "path",
-        "attachment_name": "path",
-        "name": "path",
-        "uri": "url",
-        "link": "url",
-        "document_url": "url",
-        "pdf_url": "url",
-        "page": "pages",
-        "page_range": "pages",
-        "page_numbers": "pages",
-        "sheets": "pages",
-        "slides": "pages",
-        "start": "offset",
-        "token_limit": "max_tokens",
     },
     profiles=("research",),
     narrowing=_narrowed,
@@ -378,8 +322,8 @@ async def read_document(
         content, name=name, media_type=media_type, pages=pages, deadline=ctx.deadline
     )
     facts["seconds"] = round(time.monotonic() - started, 3)
-    request = PartRequest(read_document.name, source, arguments, offset, budget, facts)
-    return await in_thread(lambda _: part_of(document, request), ctx.deadline)
+    request = PartRequest(source, arguments, offset, budget, facts)
+    return await in_thread(lambda _: document_part(document, request), ctx.deadline)
 
 
 async def _from_workspace(path: SafePath, ctx: Ctx) -> tuple[bytes, dict[str, Any]]:

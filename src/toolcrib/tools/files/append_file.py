@@ -10,13 +10,12 @@ from typing import Annotated
 from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, Conflict
-from toolcrib.core.params import Param
-from toolcrib.core.tool import WRITE, tool
+from toolcrib.core.tool import WRITE, Param, tool
 from toolcrib.files.changes.step import Step
 from toolcrib.files.content.display import counted
 from toolcrib.files.content.faithful import Splice
-from toolcrib.files.edits.files.loader import load_or_new, need_size
-from toolcrib.files.edits.files.report import Told, carry_out, shown
+from toolcrib.files.edits.report import ChangeReport, carry_out, render_reports
+from toolcrib.files.edits.text_loader import load_or_new, need_size
 from toolcrib.files.paths import WritablePath
 from toolcrib.system.threads import Checkpoint, in_thread
 
@@ -29,14 +28,7 @@ PAUSES = [0.02 * 1.3**number for number in range(20)]
     rights=WRITE,
     keywords=("add", "end", "log", "extend"),
     aliases=("append_to_file", "append_text", "add_to_file", "fs_append"),
-    argument_aliases={
-        "file_path": "path",
-        "file_name": "path",
-        "filename": "path",
-        "file": "path",
-        "text": "content",
-        "data": "content",
-    },
+    argument_aliases={"file_path": "path", "file": "path", "text": "content", "data": "content"},
 )
 async def append_file(
     path: WritablePath,
@@ -53,14 +45,14 @@ async def append_file(
         raise BadInput("There is nothing to add.", hint="Send the text as content.")
     ctx.session.taint(private=True)
 
-    def work(_: Checkpoint) -> tuple[Step, Told, str]:
+    def work(_: Checkpoint) -> tuple[Step, ChangeReport, str]:
         loaded = load_or_new(path)
         before = loaded.text
         text = content.replace("\r\n", "\n")
         splice = Splice(len(before), len(before), text)
         data = need_size(path, loaded.faithful.spliced([splice]))
-        plan = Step(append_file.name)
-        plan.write(path, data, expected=loaded.fingerprint)
+        step = Step(append_file.name)
+        step.write(path, data, expected=loaded.fingerprint)
         lines = text.count("\n") + (not text.endswith("\n"))
         added = "1 line" if lines == 1 else f"{lines:,} lines"
         line = f"{path.display}: {added} added, {counted(len(data), 'byte')} now"
@@ -68,14 +60,14 @@ async def append_file(
         notes = ["Note: the last line had no line end, so the text goes on in it."]
         info = {"created": not loaded.exists, "size": len(data)}
         after = before + text
-        told = Told(path.display, line, before, after, notes if joined else [], info)
-        return plan, told, shown([told], 12)
+        report = ChangeReport(path.display, line, before, after, notes if joined else [], info)
+        return step, report, render_reports([report], 12)
 
     for pause in PAUSES:
-        plan, told, text = await in_thread(work, ctx.deadline)
+        step, report, text = await in_thread(work, ctx.deadline)
         # Whoever else adds to the file now is no reason not to.
         with suppress(Conflict):
-            return await carry_out(plan, [told], text, ctx)
+            return await carry_out(step, [report], text, ctx)
         await asyncio.sleep(pause * random())  # noqa: S311 - so that two do not meet again
-    plan, told, text = await in_thread(work, ctx.deadline)
-    return await carry_out(plan, [told], text, ctx)
+    step, report, text = await in_thread(work, ctx.deadline)
+    return await carry_out(step, [report], text, ctx)

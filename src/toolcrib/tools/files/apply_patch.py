@@ -6,11 +6,10 @@ from typing import Annotated
 
 from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
-from toolcrib.core.params import Param
-from toolcrib.core.tool import WRITE, tool
+from toolcrib.core.tool import WRITE, Param, tool
 from toolcrib.files.changes.step import Step
-from toolcrib.files.edits.files.patch_argument import PatchText, confined, planned
-from toolcrib.files.edits.files.report import Told, carry_out, shown
+from toolcrib.files.edits.patch_argument import PatchText, confined, plan_part
+from toolcrib.files.edits.report import ChangeReport, carry_out, render_reports
 from toolcrib.files.paths import WritablePath
 from toolcrib.system.threads import Checkpoint, in_thread
 
@@ -19,19 +18,9 @@ from toolcrib.system.threads import Checkpoint, in_thread
     group="files",
     rights=WRITE,
     keywords=("diff", "unified", "codex", "search", "replace", "hunk"),
-    aliases=(
-        "patch",
-        "patch_file",
-        "apply_diff",
-        "edit_file_with_diff",
-        "apply_unified_diff",
-        "git_apply",
-        "fs_patch",
-    ),
+    aliases=("patch", "patch_file", "apply_unified_diff", "git_apply"),
     argument_aliases={
         "diff": "patch",
-        "unified_diff": "patch",
-        "input": "patch",
         "patch_text": "patch",
         "file_path": "path",
         "file_name": "path",
@@ -56,17 +45,17 @@ async def apply_patch(
     ctx.session.taint(private=True)
     wanted = confined(patch, path) if path is not None else patch
 
-    def work(check: Checkpoint) -> tuple[Step, list[Told], str]:
-        plan, told = Step(apply_patch.name), []
+    def work(check: Checkpoint) -> tuple[Step, list[ChangeReport], str]:
+        step, reports = Step(apply_patch.name), []
         for part in wanted.parts:
             check()
-            told.append(planned(plan, part))
-        return plan, told, shown(told)
+            reports.append(plan_part(step, part))
+        return step, reports, render_reports(reports)
 
-    plan, told, text = await in_thread(work, ctx.deadline)
+    step, reports, text = await in_thread(work, ctx.deadline)
     if dry_run:
-        data = {"dry_run": True, "files": [{"path": t.path, **t.data} for t in told]}
+        data = {"dry_run": True, "files": [{"path": t.path, **t.data} for t in reports]}
         return Result(
             text=f"{text}\nNothing is changed yet: dry_run=false does it.", data=data, private=True
         )
-    return await carry_out(plan, told, text, ctx)
+    return await carry_out(step, reports, text, ctx)

@@ -9,8 +9,7 @@ from typing import Annotated, Any, Literal
 from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import BadInput, PathDenied
-from toolcrib.core.params import Param
-from toolcrib.core.tool import READ, WRITE, Right, tool
+from toolcrib.core.tool import READ, WRITE, Param, Right, tool
 from toolcrib.files.archives import (
     Archive,
     ArchiveLimits,
@@ -29,12 +28,12 @@ from toolcrib.files.path_rules import fold
 from toolcrib.files.paths import SafePath, Workspace, WorkspacePath
 from toolcrib.system.threads import Checkpoint, in_thread
 from toolcrib.text.tokens import estimate
-from toolcrib.tools.files.adapters.change_arguments import packing
+from toolcrib.tools.files.argument_adapters import adapt_archive
 
-SHOWN = 5
+MAX_LISTED = 5
 
 
-def _narrowed(arguments: Mapping[str, Any]) -> Right:
+def _effective_rights(arguments: Mapping[str, Any]) -> Right:
     return READ if arguments.get("action") == "list" else READ | WRITE
 
 
@@ -42,24 +41,6 @@ def _narrowed(arguments: Mapping[str, Any]) -> Right:
     group="files",
     rights=READ | WRITE,
     keywords=("zip", "tar", "gz", "tgz", "compress", "extract", "unzip", "decompress"),
-    aliases=(
-        "zip",
-        "unzip",
-        "tar",
-        "zip_files",
-        "unzip_file",
-        "create_archive",
-        "extract_archive",
-        "compress_files",
-        "list_archive",
-        "fs_archive",
-        "compress",
-        "decompress",
-        "extract",
-        "zip_folder",
-        "unpack",
-        "untar",
-    ),
     argument_aliases={
         "operation": "action",
         "mode": "action",
@@ -67,14 +48,10 @@ def _narrowed(arguments: Mapping[str, Any]) -> Right:
         "zip_path": "archive",
         "output": "archive",
         "path": "paths",
-        "files": "paths",
-        "destination": "folder",
-        "target": "folder",
-        "dest": "folder",
     },
     destructive=True,
-    narrowing=_narrowed,
-    dialect=packing,
+    narrowing=_effective_rights,
+    argument_adapter=adapt_archive,
 )
 async def archive_files(
     action: Literal["pack", "unpack", "list"],
@@ -131,14 +108,14 @@ async def _pack(archive: SafePath, paths: list[SafePath], overwrite: bool, ctx: 
 
     members, left_out = await in_thread(gathered, ctx.deadline)
     members = [member for member in members if str(member.path) != str(archive)]
-    plan = Step(archive_files.name)
+    step = Step(archive_files.name)
     source = _Packing(form, members, Checkpoint(ctx.deadline))
-    plan.write(archive, source, expected=ANYTHING if overwrite else "")
-    applied = await ctx.use(Changes).apply(plan, ctx)
+    step.write(archive, source, expected=ANYTHING if overwrite else "")
+    applied = await ctx.use(Changes).apply(step, ctx)
     files = sum(member.kind == "file" for member in members)
     text = f"Packed {counted(files, 'file')} into {archive.display}"
     if left_out:
-        text += f"\nLeft out, protected or links: {some_of(left_out, SHOWN)}"
+        text += f"\nLeft out, protected or links: {some_of(left_out, MAX_LISTED)}"
     return Result(
         text=text,
         data={
@@ -175,7 +152,7 @@ async def _list(archive: SafePath, ctx: Ctx) -> Result:
 
 
 async def _unpack(archive: SafePath, folder: SafePath, overwrite: bool, ctx: Ctx) -> Result:
-    plan = Step(archive_files.name)
+    step = Step(archive_files.name)
 
     def opened(check: Checkpoint) -> Archive:
         return open_archive(handle.file, handle.size, ArchiveLimits(), check)
@@ -184,17 +161,17 @@ async def _unpack(archive: SafePath, folder: SafePath, overwrite: bool, ctx: Ctx
     try:
         found = await in_thread(opened, ctx.deadline)
         if folder.parts:
-            plan.make_folder(folder)
+            step.make_folder(folder)
         for member in found.members:
             target = _target(folder, member)
             if member.kind == "folder":
-                plan.make_folder(target)
+                step.make_folder(target)
                 continue
             mtime = int(member.mtime * 1e9) if member.mtime > 0 else None
             mode = member.mode if member.mode is None else member.mode | 0o600
             expected = ANYTHING if overwrite else ""
-            plan.write(target, _Unpacking(found, member), expected=expected, mode=mode, mtime=mtime)
-        applied = await ctx.use(Changes).apply(plan, ctx)
+            step.write(target, _Unpacking(found, member), expected=expected, mode=mode, mtime=mtime)
+        applied = await ctx.use(Changes).apply(step, ctx)
     finally:
         handle.close()
     files = sum(member.kind == "file" for member in found.members)

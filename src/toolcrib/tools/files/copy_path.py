@@ -7,24 +7,22 @@ from typing import Annotated
 from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, Conflict, NotFound
-from toolcrib.core.params import Param
-from toolcrib.core.tool import READ, WRITE, tool
+from toolcrib.core.tool import READ, WRITE, Param, tool
 from toolcrib.files.changes.changes import Changes
 from toolcrib.files.changes.copies import TreeCopy
 from toolcrib.files.changes.step import Step
 from toolcrib.files.content.display import counted, some_of
 from toolcrib.files.paths import SafePath, WorkspacePath, WritablePath
 from toolcrib.system.threads import Checkpoint, in_thread
-from toolcrib.tools.files.adapters.change_arguments import recursing
 
-SHOWN = 5
+MAX_LISTED = 5
 
 
 @tool(
     group="files",
     rights=READ | WRITE,
     keywords=("cp", "duplicate", "clone"),
-    aliases=("cp", "copy", "copy_file", "duplicate_file", "copy_directory", "fs_copy"),
+    aliases=("copy", "duplicate_file", "copy_directory", "fs_copy"),
     argument_aliases={
         "src": "source",
         "from": "source",
@@ -32,17 +30,8 @@ SHOWN = 5
         "source_path": "source",
         "path": "source",
         "dst": "destination",
-        "dest": "destination",
-        "to": "destination",
-        "to_path": "destination",
-        "target": "destination",
-        "new_path": "destination",
-        "destination_path": "destination",
-        "force": "overwrite",
-        "replace": "overwrite",
     },
     destructive=True,
-    dialect=recursing,
 )
 async def copy_path(
     source: WorkspacePath,
@@ -68,11 +57,11 @@ async def copy_path(
         return copying
 
     copying = await in_thread(work, ctx.deadline)
-    applied = await ctx.use(Changes).apply(copying.plan, ctx)
-    count = f", {counted(copying.files, 'file')}" if len(copying.plan.changes) > 1 else ""
+    applied = await ctx.use(Changes).apply(copying.step, ctx)
+    count = f", {counted(copying.files, 'file')}" if len(copying.step.changes) > 1 else ""
     text = f"Copied {source.display} to {destination.display}{count}"
     if copying.left_out:
-        text += f"\nLeft out, protected or special: {some_of(copying.left_out, SHOWN)}"
+        text += f"\nLeft out, protected or special: {some_of(copying.left_out, MAX_LISTED)}"
     if applied.note:
         text += f"\n{applied.note}"
     return Result(
@@ -89,8 +78,8 @@ async def copy_path(
 
 def _need_apart(source: SafePath, target: SafePath, real: str) -> None:
     there = target.settled()
-    way = there.root.real_path(there.parts)
-    if way == real or way.startswith(f"{real}/"):
+    path = there.root.real_path(there.parts)
+    if path == real or path.startswith(f"{real}/"):
         raise BadInput(
             f"{target.display} is inside {source.display}.", hint="Use a destination outside of it."
         )

@@ -8,8 +8,7 @@ from typing import Annotated, Any
 from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, Conflict, NoResults, PathDenied
-from toolcrib.core.params import Param
-from toolcrib.core.tool import ERASE, READ, WRITE, Right, tool
+from toolcrib.core.tool import ERASE, READ, WRITE, Param, Right, tool
 from toolcrib.files.changes.changes import Changes
 from toolcrib.files.changes.copies import walk
 from toolcrib.files.changes.step import Step
@@ -19,16 +18,15 @@ from toolcrib.files.paths import SafePath, Workspace, WritablePath
 from toolcrib.files.search.globs import compiled, translate
 from toolcrib.files.search.pattern import reason_of
 from toolcrib.system.threads import Checkpoint, in_thread
-from toolcrib.tools.files.adapters.change_arguments import recursing
 
-FEW = 20
+UNCONFIRMED_MATCHES = 20
 """Matches of a pattern that are deleted without being confirmed."""
-MOST = 1000
-MAX_PATTERN = 200
-SHOWN = 30
+MAX_MATCHES = 1000
+MAX_PATTERN_CHARS = 200
+MAX_LISTED = 30
 
 
-def _narrowed(arguments: Mapping[str, Any]) -> Right:
+def _effective_rights(arguments: Mapping[str, Any]) -> Right:
     return READ | WRITE | ERASE if arguments.get("permanent") else READ | WRITE
 
 
@@ -36,34 +34,17 @@ def _narrowed(arguments: Mapping[str, Any]) -> Right:
     group="files",
     rights=READ | WRITE | ERASE,
     keywords=("rm", "remove", "unlink", "trash", "erase", "clean"),
-    aliases=(
-        "rm",
-        "delete",
-        "delete_file",
-        "remove_file",
-        "delete_folder",
-        "delete_directory",
-        "remove_directory",
-        "rmdir",
-        "remove_path",
-        "delete_files_by_pattern",
-        "delete_matching",
-        "fs_delete",
-    ),
+    aliases=("delete", "delete_file", "remove_file", "delete_folder"),
     argument_aliases={
         "file_path": "path",
         "file": "path",
         "folder": "path",
         "directory": "path",
-        "target_file": "path",
         "glob": "pattern",
         "regex": "pattern",
-        "force": "permanent",
-        "confirmed": "confirm",
     },
     destructive=True,
-    narrowing=_narrowed,
-    dialect=recursing,
+    narrowing=_effective_rights,
 )
 async def delete_path(
     path: Annotated[WritablePath | None, Param("What, or the folder of a pattern.")] = None,
@@ -79,7 +60,7 @@ async def delete_path(
     """
     if path is None and not pattern:
         raise BadInput("There is nothing to delete.", hint="Send path, or pattern.")
-    plan = Step(delete_path.name)
+    step = Step(delete_path.name)
     closed: list[str] = []
     if pattern:
         folder = path or ctx.use(Workspace).start(ctx.session.directory)
@@ -90,10 +71,10 @@ async def delete_path(
         _need_free(path, ctx)
         found = [path]
     for each in found:
-        plan.delete(each, trash=not permanent, permanent=permanent)
-    applied = await ctx.use(Changes).apply(plan, ctx)
+        step.delete(each, trash=not permanent, permanent=permanent)
+    applied = await ctx.use(Changes).apply(step, ctx)
     names = [each.display for each in found]
-    way = (
+    recovery = (
         "for good"
         if permanent
         else "undo_changes brings it back"
@@ -101,7 +82,7 @@ async def delete_path(
         else "undo_changes brings them back"
     )
     what = names[0] if len(names) == 1 else f"{len(names):,} files"
-    text = f"Deleted {what} ({way})"
+    text = f"Deleted {what} ({recovery})"
     if len(names) > 1:
         text = f"{text}\n{_listed(names)}"
     if applied.note and not permanent:
@@ -123,8 +104,8 @@ def _need_free(path: SafePath, ctx: Ctx) -> None:
                 hint="Name a file or a folder inside it.",
             )
     here = workspace.start(ctx.session.directory).settled()
-    way = here.root.real_path(here.parts)
-    if here.parts and (way == top or way.startswith(f"{top}/")):
+    path_of_directory = here.root.real_path(here.parts)
+    if here.parts and (path_of_directory == top or path_of_directory.startswith(f"{top}/")):
         raise Conflict(
             f"The current directory is in {path.display}.",
             hint="Go elsewhere first: change_directory.",
@@ -161,11 +142,12 @@ async def _matches(folder: SafePath, pattern: str, closed: list[str], ctx: Ctx) 
 
 def _need_confirmed(found: list[SafePath], pattern: str, *, confirm: bool) -> None:
     listed = _listed([path.display for path in found])
-    if len(found) > MOST:
+    if len(found) > MAX_MATCHES:
         raise BadInput(
-            f"{pattern} fits {len(found):,} files, more than {MOST:,}.", hint="Narrow it down."
+            f"{pattern} fits {len(found):,} files, more than {MAX_MATCHES:,}.",
+            hint="Narrow it down.",
         )
-    if len(found) > FEW and not confirm:
+    if len(found) > UNCONFIRMED_MATCHES and not confirm:
         raise BadInput(
             f"{pattern} fits {len(found):,} files; nothing was deleted.\n{listed}",
             hint="confirm=true deletes them.",
@@ -173,8 +155,8 @@ def _need_confirmed(found: list[SafePath], pattern: str, *, confirm: bool) -> No
 
 
 def _listed(names: list[str]) -> str:
-    more = [f"and {len(names) - SHOWN:,} more"] if len(names) > SHOWN else []
-    return "\n".join([*names[:SHOWN], *more])
+    more = [f"and {len(names) - MAX_LISTED:,} more"] if len(names) > MAX_LISTED else []
+    return "\n".join([*names[:MAX_LISTED], *more])
 
 
 def _is_regex(pattern: str) -> bool:
@@ -183,8 +165,10 @@ def _is_regex(pattern: str) -> bool:
 
 def _matcher(pattern: str) -> Callable[[str], bool]:
     """Whether a name fits, in time linear to it, whatever the pattern is."""
-    if len(pattern) > MAX_PATTERN:
-        raise BadInput(f"'pattern' has at most {MAX_PATTERN} characters, not {len(pattern):,}.")
+    if len(pattern) > MAX_PATTERN_CHARS:
+        raise BadInput(
+            f"'pattern' has at most {MAX_PATTERN_CHARS} characters, not {len(pattern):,}."
+        )
     import re2  # type: ignore[import-untyped]
 
     glob = f"^{translate(pattern.removeprefix('./'))}$"

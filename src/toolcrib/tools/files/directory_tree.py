@@ -10,31 +10,30 @@ from typing import Annotated, Any
 from toolcrib.core.call import Next, Result
 from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import ToolError
-from toolcrib.core.params import Count, Param
-from toolcrib.core.tool import READ, tool
+from toolcrib.core.tool import READ, Count, Param, tool
 from toolcrib.files.content.display import counted, printable
 from toolcrib.files.path_gate import NAMES_SEARCHED
 from toolcrib.files.paths import SafePath, Workspace, WorkspacePath
 from toolcrib.system.threads import Checkpoint, in_thread
 from toolcrib.text.tokens import estimate
-from toolcrib.tools.files.adapters.read_arguments import listing
-from toolcrib.tools.files.listings.walk import (
+from toolcrib.tools.files.argument_adapters import adapt_listing
+from toolcrib.tools.files.folder_listing import (
     MAX_ENTRIES,
-    Listed,
+    ListedEntry,
     as_json,
+    entry_line,
     is_bulk,
     need_folder,
-    shown,
     totals,
     walk,
 )
 
 MAX_DEPTH = 20
 WIDTHS = (10_000, 200, 100, 60, 40, 25, 15, 10, 6, 4, 3, 2, 1)
-"""Entries of a folder that are shown, tried until all fits; see `_most`."""
+"""Entries of a folder that are shown, tried until all fits; see `_width_at`."""
 TOP = (16, 3)
 """How many times as many are shown of the folder itself, and of those in it."""
-LEAST_WIDTH = 2
+MIN_WIDTH = 2
 """Rather fewer levels than fewer entries of each folder."""
 CHARS_A_TOKEN = 12
 
@@ -43,14 +42,14 @@ CHARS_A_TOKEN = 12
 class Branch:
     """An entry of the tree; `children` is None for what was not looked into."""
 
-    listed: Listed
+    listed: ListedEntry
     path: SafePath
     children: list[Branch] | None = None
     hidden: int = 0
 
 
 @dataclass(slots=True)
-class Tree:
+class FolderTree:
     """The branches at the top, and everything in them one after the other."""
 
     branches: list[Branch] = field(default_factory=list)
@@ -62,20 +61,16 @@ class Tree:
     group="files",
     rights=READ,
     keywords=("folders", "structure", "layout", "hierarchy", "recursive", "ls -R"),
-    aliases=("tree", "list_tree", "folder_tree", "get_directory_tree", "show_tree", "fs_tree"),
+    aliases=("list_tree", "folder_tree", "show_tree", "fs_tree"),
     argument_aliases={
         "directory": "path",
         "dir": "path",
         "folder": "path",
         "root": "path",
         "directory_path": "path",
-        "max_depth": "depth",
         "levels": "depth",
-        "show_size": "sizes",
-        "show_sizes": "sizes",
-        "include_sizes": "sizes",
     },
-    dialect=listing,
+    argument_adapter=adapt_listing,
 )
 async def directory_tree(
     path: Annotated[WorkspacePath | None, Param("Folder; by default the current one.")] = None,
@@ -93,7 +88,7 @@ async def directory_tree(
     folder = path or ctx.use(Workspace).start(ctx.session.directory)
     room = room_in(ctx.budget(directory_tree.name)) - 40
 
-    def work(check: Checkpoint) -> tuple[Tree, str, Next | None]:
+    def work(check: Checkpoint) -> tuple[FolderTree, str, Next | None]:
         need_folder(folder)
         tree = _grown(folder, depth, check)
         text, cut = _fitted(tree, depth, room, check, sizes=sizes)
@@ -115,9 +110,9 @@ async def directory_tree(
     )
 
 
-def _grown(folder: SafePath, depth: int, check: Checkpoint) -> Tree:
+def _grown(folder: SafePath, depth: int, check: Checkpoint) -> FolderTree:
     """The tree, level by level, so that a limit takes from the deepest."""
-    tree = Tree()
+    tree = FolderTree()
     todo: deque[tuple[SafePath, str, int, Branch | None]] = deque([(folder, "", 1, None)])
     while todo:
         here, above, level, parent = todo.popleft()
@@ -134,7 +129,7 @@ def _grown(folder: SafePath, depth: int, check: Checkpoint) -> Tree:
         except ToolError as error:
             if parent is None:
                 raise
-            parent.listed = Listed(parent.listed.path, parent.listed.entry, note=error.message)
+            parent.listed = ListedEntry(parent.listed.path, parent.listed.entry, note=error.message)
             continue
         tree.all += found
         if parent is None:
@@ -149,8 +144,8 @@ def _grown(folder: SafePath, depth: int, check: Checkpoint) -> Tree:
     return tree
 
 
-def _closed(listed: Listed) -> Listed:
-    return Listed(listed.path, listed.entry, closed=is_bulk(listed.entry))
+def _closed(listed: ListedEntry) -> ListedEntry:
+    return ListedEntry(listed.path, listed.entry, closed=is_bulk(listed.entry))
 
 
 def _is_open(branch: Branch) -> bool:
@@ -159,7 +154,7 @@ def _is_open(branch: Branch) -> bool:
 
 
 def _fitted(
-    tree: Tree, depth: int, room: int, check: Checkpoint, *, sizes: bool
+    tree: FolderTree, depth: int, room: int, check: Checkpoint, *, sizes: bool
 ) -> tuple[str, tuple[Branch | None, int] | None]:
     """The text of the tree, and the folder that is folded most, with what is shown of it."""
     for levels in range(depth, 0, -1):
@@ -168,31 +163,31 @@ def _fitted(
             lines = list(_lines(tree.branches, 0, levels, width, sizes=sizes))
             text = "\n".join(lines)
             if len(text) <= room * CHARS_A_TOKEN and estimate(text) <= room:
-                return text, _most_folded(tree, levels, width)
-            if levels > 1 and width <= LEAST_WIDTH:
+                return text, _widest_fold(tree, levels, width)
+            if levels > 1 and width <= MIN_WIDTH:
                 break
-    return text, _most_folded(tree, 1, 1)
+    return text, _widest_fold(tree, 1, 1)
 
 
 def _lines(
     branches: list[Branch], indent: int, levels: int, width: int, *, sizes: bool
 ) -> Iterator[str]:
-    space, most = "  " * indent, _most(width, indent)
-    for branch in branches[:most]:
+    space, width_here = "  " * indent, _width_at(width, indent)
+    for branch in branches[:width_here]:
         hidden = branch.hidden
         inside = branch.children
         if inside is not None and levels == 1:
             hidden, inside = len(inside), None
-        line = shown(printable(branch.listed.entry.name), branch.listed, size=sizes)
+        line = entry_line(printable(branch.listed.entry.name), branch.listed, size=sizes)
         yield f"{space}{line}{_folded(hidden)}"
         if inside:
             yield from _lines(inside, indent + 1, levels - 1, width, sizes=sizes)
-    left = branches[most:]
+    left = branches[width_here:]
     if left:
         yield f"{space}[{totals([branch.listed for branch in left])} more]"
 
 
-def _most(width: int, level: int) -> int:
+def _width_at(width: int, level: int) -> int:
     """Entries shown of a folder: more at the top, where each stands for all below it."""
     return width * TOP[level] if level < len(TOP) else width
 
@@ -204,19 +199,19 @@ def _folded(hidden: int) -> str:
     return f" ({counted(hidden, 'entry').replace('entrys', f'{more}entries')})"
 
 
-def _most_folded(tree: Tree, levels: int, width: int) -> tuple[Branch | None, int] | None:
+def _widest_fold(tree: FolderTree, levels: int, width: int) -> tuple[Branch | None, int] | None:
     """The first folder of which something is hidden, those with the most first."""
     cut: list[tuple[int, Branch | None, int]] = []
-    top = _most(width, 0)
+    top = _width_at(width, 0)
     if len(tree.branches) > top:
         cut.append((len(tree.branches) - top, None, top))
     for branch in tree.all:
         level = branch.listed.path.count("/") + 1
-        most = _most(width, level)
+        width_here = _width_at(width, level)
         if branch.children is not None and level >= levels:
             cut.append((len(branch.children), branch, 0))
-        elif branch.children is not None and len(branch.children) > most:
-            cut.append((len(branch.children) - most, branch, most))
+        elif branch.children is not None and len(branch.children) > width_here:
+            cut.append((len(branch.children) - width_here, branch, width_here))
     if not cut:
         return None
     _, folded, start = max(cut, key=lambda item: item[0])

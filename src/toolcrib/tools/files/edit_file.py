@@ -7,19 +7,26 @@ from typing import Annotated, TypedDict
 from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput
-from toolcrib.core.params import Param
-from toolcrib.core.tool import WRITE, tool
+from toolcrib.core.tool import WRITE, Param, tool
 from toolcrib.files.changes.step import Step
-from toolcrib.files.edits.edits import Edit, Outcome, edited
-from toolcrib.files.edits.files.loader import Loaded, load, load_or_new, need_size
-from toolcrib.files.edits.files.report import Told, carry_out, shown
-from toolcrib.files.edits.placeholders import placeholder
+from toolcrib.files.edits.edits import Edit, EditOutcome, resolve_edits
+from toolcrib.files.edits.report import ChangeReport, carry_out, render_reports
+from toolcrib.files.edits.text_loader import Loaded, load, load_or_new, need_size, placeholder
 from toolcrib.files.paths import SafePath, WritablePath
 from toolcrib.system.threads import Checkpoint, in_thread
-from toolcrib.tools.files.adapters.change_arguments import editing
+from toolcrib.tools.files.argument_adapters import adapt_edit
 
-OLD = ("oldText", "old_string", "old_str", "old_content", "search", "find", "from", "old_code")
-NEW = (
+OLD_ALIASES = (
+    "oldText",
+    "old_string",
+    "old_str",
+    "old_content",
+    "search",
+    "find",
+    "from",
+    "old_code",
+)
+NEW_ALIASES = (
     "newText",
     "new_string",
     "new_str",
@@ -31,14 +38,14 @@ NEW = (
 )
 
 
-class Pair(TypedDict):
+class TextPair(TypedDict):
     """What to replace, and by what."""
 
-    old: Annotated[str, Param(aliases=OLD)]
-    new: Annotated[str, Param(aliases=NEW)]
+    old: Annotated[str, Param(aliases=OLD_ALIASES)]
+    new: Annotated[str, Param(aliases=NEW_ALIASES)]
 
 
-class Replacement(Pair, total=False):
+class Replacement(TextPair, total=False):
     """One of several edits."""
 
     all: Annotated[bool, Param(aliases=("replace_all",))]
@@ -48,50 +55,16 @@ class Replacement(Pair, total=False):
     group="files",
     rights=WRITE,
     keywords=("change", "modify", "replace", "substitute", "patch", "fix", "update", "sed"),
-    aliases=(
-        "edit",
-        "edit_block",
-        "replace_text_in_file",
-        "multi_replace_text",
-        "replace_in_file",
-        "str_replace",
-        "str_replace_editor",
-        "str_replace_based_edit_tool",
-        "search_replace",
-        "search_and_replace",
-        "multi_edit",
-        "modify_file",
-        "update_file",
-        "fs_edit",
-        "replace",
-        "replace_string_in_file",
-        "multi_replace_string_in_file",
-        "replace_file_content",
-        "replace_content",
-        "single_find_and_replace",
-        "edit_existing_file",
-        "find_and_replace_in_file",
-        "replace_text",
-        "text_editor",
-        "insert_edit_into_file",
-        "multi_replace_file_content",
-    ),
+    aliases=("modify_file", "update_file", "fs_edit", "find_and_replace_in_file"),
     argument_aliases={
         "file_path": "path",
-        "file_name": "path",
-        "filename": "path",
         "file": "path",
-        "target_file": "path",
-        "absolute_path": "path",
-        **dict.fromkeys(OLD, "old"),
-        **dict.fromkeys(NEW, "new"),
-        "replace_all": "all",
-        "replacements": "edits",
-        "changes": "edits",
+        **dict.fromkeys(OLD_ALIASES, "old"),
+        **dict.fromkeys(NEW_ALIASES, "new"),
     },
     profiles=("default",),
     destructive=True,
-    dialect=editing,
+    argument_adapter=adapt_edit,
 )
 async def edit_file(
     path: WritablePath,
@@ -112,19 +85,19 @@ async def edit_file(
     wanted = _edits(old, new, edits, all_of_them=all)
     ctx.session.taint(private=True)
 
-    def work(check: Checkpoint) -> tuple[Step, Told, str]:
+    def work(check: Checkpoint) -> tuple[Step, ChangeReport, str]:
         loaded = _load(path, wanted)
         cr = loaded.faithful.eol == "\r"
-        outcome = edited(loaded.text, wanted, check, cr=cr)
+        outcome = resolve_edits(loaded.text, wanted, check, cr=cr)
         _refuse_placeholder(wanted, loaded.text)
         data = need_size(path, loaded.faithful.spliced(outcome.splices))
-        plan = Step(edit_file.name)
-        plan.write(path, data, expected=loaded.fingerprint)
-        told = _told(path, loaded, outcome)
-        return plan, told, shown([told])
+        step = Step(edit_file.name)
+        step.write(path, data, expected=loaded.fingerprint)
+        report = _report(path, loaded, outcome)
+        return step, report, render_reports([report])
 
-    plan, told, text = await in_thread(work, ctx.deadline)
-    return await carry_out(plan, [told], text, ctx)
+    step, report, text = await in_thread(work, ctx.deadline)
+    return await carry_out(step, [report], text, ctx)
 
 
 def _edits(
@@ -155,15 +128,15 @@ def _refuse_placeholder(edits: list[Edit], text: str) -> None:
             )
 
 
-def _told(path: SafePath, loaded: Loaded, outcome: Outcome) -> Told:
+def _report(path: SafePath, loaded: Loaded, outcome: EditOutcome) -> ChangeReport:
     count = sum(outcome.counts)
-    ways = list(dict.fromkeys(way for way in outcome.ways if way != "exact"))
-    how = f" (found by: {'; '.join(ways)})" if ways else ""
+    methods = list(dict.fromkeys(method for method in outcome.methods if method != "exact"))
+    how = f" (found by: {'; '.join(methods)})" if methods else ""
     places = "1 place" if count == 1 else f"{count:,} places"
     line = f"{path.display}: {places} changed{how}" if loaded.exists else f"{path.display} created"
     notes = [f"Note: {note}." for note in outcome.notes]
     if loaded.faithful.encoding.guessed:
         notes.append(f"Note: the encoding is guessed: {loaded.faithful.encoding.name}.")
     after = loaded.faithful.spliced_text(outcome.splices)
-    data = {"replacements": count, "matched": outcome.ways}
-    return Told(path.display, line, loaded.text, after, notes, data)
+    data = {"replacements": count, "matched": outcome.methods}
+    return ChangeReport(path.display, line, loaded.text, after, notes, data)

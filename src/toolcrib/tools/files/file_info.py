@@ -9,8 +9,7 @@ from typing import Annotated, Any
 
 from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
-from toolcrib.core.params import Param
-from toolcrib.core.tool import READ, tool
+from toolcrib.core.tool import READ, Param, tool
 from toolcrib.files.content.display import counted, printable, size_of
 from toolcrib.files.content.kinds import SAMPLE_BYTES, kind_of, media_type_of, picture_of
 from toolcrib.files.content.lines import MAX_COUNTED_BYTES, TextFile
@@ -19,26 +18,17 @@ from toolcrib.files.handles import kind_of as kind_of_mode
 from toolcrib.files.paths import SafePath, WorkspacePath
 from toolcrib.system.threads import Checkpoint, in_thread
 
-HASHED = 512_000_000
+MAX_HASHED_BYTES = 512_000_000
 """Bytes of a file up to which it is hashed."""
-BLOCK = 1 << 20
-HEAD = 1 << 16
+BLOCK_BYTES = 1 << 20
+HEAD_BYTES = 1 << 16
 
 
 @tool(
     group="files",
     rights=READ,
     keywords=("stat", "metadata", "properties", "mime", "encoding", "hash", "checksum", "sha256"),
-    aliases=(
-        "get_file_info",
-        "get_file_metadata",
-        "file_metadata",
-        "file_stat",
-        "stat_file",
-        "stat",
-        "path_info",
-        "fs_info",
-    ),
+    aliases=("file_metadata", "file_stat", "stat_file", "path_info"),
     argument_aliases={
         "file_path": "path",
         "file_name": "path",
@@ -57,7 +47,7 @@ async def file_info(
     is read with read_file.
     """
     data = await in_thread(lambda check: _facts(path, check), ctx.deadline)
-    return Result(text="\n".join(f"{name}: {value}" for name, value in _said(data)), data=data)
+    return Result(text="\n".join(f"{name}: {value}" for name, value in _described(data)), data=data)
 
 
 def _facts(path: SafePath, check: Checkpoint) -> dict[str, Any]:
@@ -87,7 +77,7 @@ def _facts(path: SafePath, check: Checkpoint) -> dict[str, Any]:
 
 
 def _content(path: SafePath, handle: Handle, check: Checkpoint) -> dict[str, Any]:
-    head = handle.file.read(HEAD)
+    head = handle.file.read(HEAD_BYTES)
     kind = kind_of(head[:SAMPLE_BYTES])
     found: dict[str, Any] = {
         "type": kind.name if kind else "text" if head else "empty",
@@ -105,13 +95,13 @@ def _content(path: SafePath, handle: Handle, check: Checkpoint) -> dict[str, Any
     return found
 
 
-def sha256_of(handle: Handle, check: Checkpoint, most: int = HASHED) -> str | None:
+def sha256_of(handle: Handle, check: Checkpoint, limit: int = MAX_HASHED_BYTES) -> str | None:
     """The hash of a file in hexadecimal digits; None for one that is too large."""
-    if handle.size > most:
+    if handle.size > limit:
         return None
-    digest, left = hashlib.sha256(), most
+    digest, left = hashlib.sha256(), limit
     handle.file.seek(0)
-    while block := handle.file.read(BLOCK):
+    while block := handle.file.read(BLOCK_BYTES):
         check()
         left -= len(block)
         if left < 0:
@@ -127,37 +117,37 @@ def _moment(seconds: float) -> str:
         return ""
 
 
-def _said(data: dict[str, Any]) -> list[tuple[str, str]]:
+def _described(data: dict[str, Any]) -> list[tuple[str, str]]:
     """The facts in words, each with its name, without what goes without saying."""
-    said = [(data["path"], data.get("type") or data["kind"])]
+    facts = [(data["path"], data.get("type") or data["kind"])]
     if "target" in data:
-        said.append(("link to", data["target"]))
+        facts.append(("link to", data["target"]))
     if data["kind"] == "file":
-        said.append(("size", _exact(data["size"])))
-    said.append(("modified", data["modified"]))
-    said.append(("mode", data["mode"]))
+        facts.append(("size", _exact(data["size"])))
+    facts.append(("modified", data["modified"]))
+    facts.append(("mode", data["mode"]))
     if data["kind"] == "file" and data["links"] > 1:
-        said.append(("hard links", str(data["links"])))
+        facts.append(("hard links", str(data["links"])))
     if "entries" in data:
-        said.append(("entries", f"{data['entries']:,}"))
+        facts.append(("entries", f"{data['entries']:,}"))
     if data.get("media_type"):
-        said.append(("media type", data["media_type"]))
+        facts.append(("media type", data["media_type"]))
     if "width" in data:
-        said.append(("picture", f"{data['width']} x {data['height']} pixels"))
+        facts.append(("picture", f"{data['width']} x {data['height']} pixels"))
     if "encoding" in data:
-        said += _text_facts(data)
+        facts += _text_facts(data)
     if "sha256" in data:
-        said.append(("sha256", data["sha256"] or "not computed, the file is too large"))
-    return said
+        facts.append(("sha256", data["sha256"] or "not computed, the file is too large"))
+    return facts
 
 
 def _text_facts(data: dict[str, Any]) -> list[tuple[str, str]]:
     encoding = data["encoding"] + (" (guessed)" if data["guessed"] else "")
     mark = ", with byte order mark" if data["bom"] else ""
-    said = [("encoding", encoding + mark), ("line ends", data["eol"] or "none")]
+    facts = [("encoding", encoding + mark), ("line ends", data["eol"] or "none")]
     if data["lines"] is not None:
-        said.append(("lines", f"{data['lines']:,}"))
-    return said
+        facts.append(("lines", f"{data['lines']:,}"))
+    return facts
 
 
 def _exact(size: int) -> str:

@@ -8,24 +8,29 @@ from typing import Annotated, Any, Literal
 from toolcrib.core.call import Next, Result
 from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import BadInput
-from toolcrib.core.params import Offset, Param
-from toolcrib.core.tool import READ, tool
+from toolcrib.core.tool import READ, Offset, Param, tool
 from toolcrib.files.content.display import printable
 from toolcrib.files.paths import Workspace, WorkspacePath
-from toolcrib.files.search.catalog import Catalog, Catalogs
+from toolcrib.files.search.catalog import (
+    MAX_QUERY_CHARS,
+    Catalog,
+    Catalogs,
+    by_glob,
+    by_likeness,
+    by_part,
+    names_in,
+)
 from toolcrib.files.search.globs import has_signs
-from toolcrib.files.search.names import MAX_QUERY, by_glob, by_likeness, by_part, names_in
-from toolcrib.files.search.scope import SKIPPED_WORDS, Scope, scope_of
+from toolcrib.files.search.scope import SKIPPED_WORDS, SearchScope, scope_of
 from toolcrib.files.trees import newest_first
 from toolcrib.system.threads import Checkpoint, in_thread
 from toolcrib.text.tokens import estimate
-from toolcrib.tools.files.adapters.read_arguments import finding
 
 MAX_LIMIT = 500
-DATED = 5000
+MAX_DATED = 5000
 """More than so many paths that fit a glob are not put in the order of their change."""
-NEAREST = 5
-FUZZY = 60
+MAX_NEAREST = 5
+MAX_FUZZY = 60
 Mode = Literal["auto", "glob", "substring", "fuzzy"]
 
 
@@ -33,44 +38,16 @@ Mode = Literal["auto", "glob", "substring", "fuzzy"]
     group="files",
     rights=READ,
     keywords=("glob", "name", "locate", "fuzzy", "filename", "where", "path"),
-    aliases=(
-        "glob",
-        "find",
-        "find_file",
-        "find_path",
-        "fuzzy_find_local_files",
-        "fuzzy_find_files",
-        "file_search",
-        "search_file_names",
-        "search_filenames",
-        "glob_files",
-        "glob_search",
-        "locate_file",
-        "fs_find",
-        "find_by_name",
-        "file_glob_search",
-        "find_file_by_name",
-        "search_files_by_name",
-        "locate",
-        "fd",
-    ),
+    aliases=("find_path", "fuzzy_find_files", "search_file_names", "search_filenames"),
     argument_aliases={
-        "pattern": "query",
         "name": "query",
         "filename": "query",
         "file_name": "query",
         "glob": "query",
         "glob_pattern": "query",
         "search": "query",
-        "directory": "path",
-        "dir": "path",
-        "root": "path",
-        "folder": "path",
-        "max_results": "limit",
-        "offset": "start",
     },
     profiles=("default",),
-    dialect=finding,
 )
 async def find_files(
     query: Annotated[str, Param("Glob (src/**/*.py) or part of a name; typos are fine.")],
@@ -89,12 +66,12 @@ async def find_files(
     text = query.strip().removeprefix("./")
     if not text.strip("/"):
         raise BadInput("The query is empty.", hint='"*" finds all files.')
-    if len(text) > MAX_QUERY:
-        raise BadInput(f"'query' has at most {MAX_QUERY} characters, not {len(text):,}.")
+    if len(text) > MAX_QUERY_CHARS:
+        raise BadInput(f"'query' has at most {MAX_QUERY_CHARS} characters, not {len(text):,}.")
     folder = path or ctx.use(Workspace).start(ctx.session.directory)
     catalogs = ctx.use(Catalogs)
 
-    def work(check: Checkpoint) -> tuple[Scope, Catalog, str, list[str]]:
+    def work(check: Checkpoint) -> tuple[SearchScope, Catalog, str, list[str]]:
         scope = scope_of(folder, named=names_in(text))
         for anew in (False, True):
             catalog = catalogs.of(scope, check, anew=anew)
@@ -116,11 +93,11 @@ async def find_files(
     return _as_result(scope, catalog, used, found, (start, limit, room), rest)
 
 
-def _found(scope: Scope, catalog: Catalog, text: str, mode: Mode) -> tuple[str, list[str]]:
+def _found(scope: SearchScope, catalog: Catalog, text: str, mode: Mode) -> tuple[str, list[str]]:
     """What fits, and by which mode."""
     if mode == "glob" or (mode == "auto" and has_signs(text)):
         found = by_glob(catalog, text)
-        if len(found) <= DATED:
+        if len(found) <= MAX_DATED:
             with scope.real.open() as top:
                 found = newest_first(top, found)
         return "glob", found
@@ -128,11 +105,11 @@ def _found(scope: Scope, catalog: Catalog, text: str, mode: Mode) -> tuple[str, 
         found = by_part(catalog, text)
         if found or mode == "substring":
             return "substring", found
-    return "fuzzy", by_likeness(catalog, text, FUZZY)
+    return "fuzzy", by_likeness(catalog, text, MAX_FUZZY)
 
 
-def _nothing(scope: Scope, catalog: Catalog, text: str, used: str) -> Result:
-    near = [] if used == "fuzzy" else by_likeness(catalog, text.strip("*?"), NEAREST)
+def _nothing(scope: SearchScope, catalog: Catalog, text: str, used: str) -> Result:
+    near = [] if used == "fuzzy" else by_likeness(catalog, text.strip("*?"), MAX_NEAREST)
     lines = [f"Nothing in {printable(scope.folder.display)} fits; left out: {SKIPPED_WORDS}."]
     if near:
         lines.append("Nearest names:")
@@ -142,7 +119,7 @@ def _nothing(scope: Scope, catalog: Catalog, text: str, used: str) -> Result:
 
 
 def _as_result(
-    scope: Scope,
+    scope: SearchScope,
     catalog: Catalog,
     used: str,
     found: Sequence[str],
@@ -173,6 +150,6 @@ def _as_result(
     return Result("\n".join((head, *lines)), data, truncated=more, next=following)
 
 
-def _line(scope: Scope, catalog: Catalog, path: str) -> str:
-    shown = printable(scope.display(path))
-    return f"{shown} (protected)" if path in catalog.protected else shown
+def _line(scope: SearchScope, catalog: Catalog, path: str) -> str:
+    listed = printable(scope.display(path))
+    return f"{listed} (protected)" if path in catalog.protected else listed

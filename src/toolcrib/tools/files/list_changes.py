@@ -7,21 +7,20 @@ from typing import Annotated
 
 from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
-from toolcrib.core.params import Count, Param
-from toolcrib.core.tool import READ, tool
+from toolcrib.core.tool import READ, Count, Param, tool
 from toolcrib.files.changes.changes import Changes
 from toolcrib.files.changes.undo_log import LoggedStep
 from toolcrib.files.content.display import some_of
 from toolcrib.files.paths import Workspace, WorkspacePath
 
-SHOWN = 3
+MAX_LISTED_PATHS = 3
 
 
 @tool(
     group="files",
     rights=READ,
     keywords=("undo", "history", "log", "steps", "recent", "edits"),
-    aliases=("change_history", "list_edits", "recent_changes", "undo_history", "recent_files"),
+    aliases=("change_history", "list_edits", "recent_changes", "undo_history"),
     argument_aliases={"file_path": "path", "file": "path", "count": "limit", "steps": "limit"},
 )
 async def list_changes(
@@ -37,12 +36,12 @@ async def list_changes(
     steps = await ctx.use(Changes).steps(path, limit)
     workspace = ctx.use(Workspace)
     start = workspace.start(ctx.session.directory).absolute
-    shown = [_line(n, step, start) for n, step in enumerate(steps, 1)]
-    if shown:
-        shown.insert(0, "undo_changes with steps=N takes back 1 to N:")
+    lines = [_line(n, step, start) for n, step in enumerate(steps, 1)]
+    if lines:
+        lines.insert(0, "undo_changes with steps=N takes back 1 to N:")
     where = f" of {path.display}" if path else ""
     return Result(
-        text="\n".join(shown) if shown else f"(no changes{where})",
+        text="\n".join(lines) if lines else f"(no changes{where})",
         data={
             "steps": [
                 {
@@ -63,4 +62,4 @@ def _line(number: int, step: LoggedStep, start: str) -> str:
     when = datetime.fromtimestamp(step.time).astimezone().strftime("%Y-%m-%d %H:%M:%S")
     paths = [path.removeprefix(f"{start}/") for path in step.paths]
     lost = "" if step.undoable else " [cannot be undone]"
-    return f"{number}  {when}  {step.tool}: {some_of(paths, SHOWN)}{lost}"
+    return f"{number}  {when}  {step.tool}: {some_of(paths, MAX_LISTED_PATHS)}{lost}"

@@ -9,20 +9,19 @@ from typing import Annotated
 from toolcrib.core.call import Next, Result
 from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import BadInput
-from toolcrib.core.params import Count, Offset, Param
-from toolcrib.core.tool import READ, tool
+from toolcrib.core.tool import READ, Count, Offset, Param, tool
 from toolcrib.files.content.display import printable
 from toolcrib.files.paths import SafePath, Workspace, WorkspacePath
 from toolcrib.system.threads import Checkpoint, in_thread
 from toolcrib.text.tokens import estimate
-from toolcrib.tools.files.adapters.read_arguments import listing
-from toolcrib.tools.files.listings.walk import (
+from toolcrib.tools.files.argument_adapters import adapt_listing
+from toolcrib.tools.files.folder_listing import (
     MAX_ENTRIES,
-    Listed,
+    ListedEntry,
     Sort,
     as_json,
+    entry_line,
     need_folder,
-    shown,
     totals,
     walk,
 )
@@ -35,39 +34,17 @@ MAX_GLOB = 500
     group="files",
     rights=READ,
     keywords=("ls", "dir", "folder", "files", "contents", "browse"),
-    aliases=(
-        "ls",
-        "dir",
-        "list_dir",
-        "list_files",
-        "list_folder",
-        "list_directory_with_sizes",
-        "read_directory",
-        "fs_list",
-        "list",
-        "list_contents",
-        "ls_dir",
-        "view_directory",
-        "list_folder_contents",
-    ),
+    aliases=("list_folder", "read_directory", "fs_list", "list"),
     argument_aliases={
         "directory": "path",
         "dir": "path",
         "folder": "path",
-        "dir_path": "path",
         "directory_path": "path",
         "directory_name": "path",
         "folder_path": "path",
-        "target_directory": "path",
-        "max_depth": "depth",
-        "pattern": "glob",
-        "filter": "glob",
-        "offset": "start",
-        "sort_by": "sort",
-        "order_by": "sort",
     },
     profiles=("default",),
-    dialect=listing,
+    argument_adapter=adapt_listing,
 )
 async def list_directory(
     path: WorkspacePath | None = None,
@@ -87,9 +64,9 @@ async def list_directory(
         raise BadInput(f"'glob' has at most {MAX_GLOB} characters, not {len(glob):,}.")
     folder = path or ctx.use(Workspace).start(ctx.session.directory)
 
-    def work(check: Checkpoint) -> list[Listed]:
+    def work(check: Checkpoint) -> list[ListedEntry]:
         need_folder(folder)
-        found: list[Listed] = []
+        found: list[ListedEntry] = []
         for listed in walk(folder, "", depth, check, sort):
             if len(found) == MAX_ENTRIES:
                 ctx.warn(f"Only the first {MAX_ENTRIES:,} entries were looked at.")
@@ -116,13 +93,13 @@ async def list_directory(
     )
 
 
-def _wanted(listed: Listed, glob: str) -> bool:
+def _wanted(listed: ListedEntry, glob: str) -> bool:
     glob = glob.removeprefix("**/")
     name = listed.path if "/" in glob else listed.entry.name
     return not glob or fnmatchcase(name.casefold(), glob.casefold())
 
 
-def _page(entries: list[Listed], budget: int, sort: Sort) -> list[Listed]:
+def _page(entries: list[ListedEntry], budget: int, sort: Sort) -> list[ListedEntry]:
     """The entries that fit, and at least one."""
     spent, count = 0, 0
     for count, listed in enumerate(entries, 1):
@@ -133,7 +110,12 @@ def _page(entries: list[Listed], budget: int, sort: Sort) -> list[Listed]:
 
 
 def _text(
-    folder: SafePath, entries: list[Listed], page: list[Listed], start: int, glob: str, sort: Sort
+    folder: SafePath,
+    entries: list[ListedEntry],
+    page: list[ListedEntry],
+    start: int,
+    glob: str,
+    sort: Sort,
 ) -> str:
     if not entries:
         like = f" like {glob}" if glob else ""
@@ -144,8 +126,8 @@ def _text(
     return "\n".join((head, *(_line(listed, sort) for listed in page)))
 
 
-def _line(listed: Listed, sort: Sort) -> str:
-    line = shown(printable(listed.path), listed)
+def _line(listed: ListedEntry, sort: Sort) -> str:
+    line = entry_line(printable(listed.path), listed)
     if sort != "modified":
         return line
     return f"{line}  {_moment(listed.entry.modified):%Y-%m-%d %H:%M}"
@@ -158,6 +140,6 @@ def _moment(seconds: float) -> datetime:
         return datetime.fromtimestamp(0, UTC)
 
 
-def _as_json(listed: Listed) -> dict[str, object]:
+def _as_json(listed: ListedEntry) -> dict[str, object]:
     modified = _moment(listed.entry.modified).isoformat(timespec="seconds")
     return as_json(listed) | {"name": printable(listed.entry.name), "modified": modified}

@@ -6,47 +6,25 @@ from typing import Annotated
 
 from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
-from toolcrib.core.params import Param
-from toolcrib.core.tool import WRITE, tool
+from toolcrib.core.tool import WRITE, Param, tool
 from toolcrib.files.changes.changes import Changes
 from toolcrib.files.changes.step import Step
 from toolcrib.files.paths import WritablePath
-
-TWO_PATHS = {
-    "src": "source",
-    "from": "source",
-    "from_path": "source",
-    "old_path": "source",
-    "source_path": "source",
-    "path": "source",
-    "dst": "destination",
-    "dest": "destination",
-    "to": "destination",
-    "to_path": "destination",
-    "target": "destination",
-    "new_path": "destination",
-    "destination_path": "destination",
-    "new_name": "destination",
-    "force": "overwrite",
-    "replace": "overwrite",
-}
 
 
 @tool(
     group="files",
     rights=WRITE,
     keywords=("mv", "rename", "relocate"),
-    aliases=(
-        "mv",
-        "move",
-        "move_file",
-        "rename",
-        "rename_file",
-        "rename_path",
-        "move_directory",
-        "fs_move",
-    ),
-    argument_aliases=TWO_PATHS,
+    aliases=("move", "rename", "rename_file", "rename_path"),
+    argument_aliases={
+        "src": "source",
+        "from": "source",
+        "from_path": "source",
+        "old_path": "source",
+        "source_path": "source",
+        "path": "source",
+    },
     destructive=True,
 )
 async def move_path(
@@ -60,9 +38,9 @@ async def move_path(
 
     Missing folders above the destination are made. undo_changes takes it back.
     """
-    plan = Step(move_path.name)
-    plan.move(source, destination, replace=overwrite)
-    applied = await ctx.use(Changes).apply(plan, ctx)
+    step = Step(move_path.name)
+    step.move(source, destination, replace=overwrite)
+    applied = await ctx.use(Changes).apply(step, ctx)
     note = f" ({applied.note})" if applied.note else ""
     return Result(
         text=f"Moved {source.display} to {destination.display}{note}",

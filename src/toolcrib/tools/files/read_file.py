@@ -2,23 +2,169 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import Annotated
+from typing import Annotated, Any
 
-from toolcrib.core.call import Next, Result
+from toolcrib.core.call import ErrorInfo, Next, Result
 from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import BadInput, ToolError, UnsupportedContent
-from toolcrib.core.params import Count, Line, Offset, Param
-from toolcrib.core.tool import READ, tool
+from toolcrib.core.tool import READ, Count, Line, Offset, Param, tool
 from toolcrib.documents.documents import Documents
-from toolcrib.files.paths import EachPath, SafePath, WorkspacePath
+from toolcrib.files.paths import EachPath, RefusedPath, SafePath, WorkspacePath
 from toolcrib.system.threads import Checkpoint, in_thread
-from toolcrib.tools.files.adapters.read_arguments import reading
-from toolcrib.tools.files.reader.contents import converted_part, read_part
-from toolcrib.tools.files.reader.request import MAX_LINES, Part, Request
-from toolcrib.tools.files.reader.several import read_all
+from toolcrib.text.tokens import estimate
+from toolcrib.tools.files.file_reader import (
+    MAX_LINES,
+    FilePart,
+    ReadRequest,
+    converted_part,
+    read_part,
+)
+
+# Several files in one answer: a fair share of the budget for each, and each its own errors.
+
+MIN_FILE_TOKENS = 60
+"""Tokens that a file gets at least; files for which so much is not left come with `next`."""
+MAX_IMAGE_BYTES = 10_000_000
+"""Bytes of all pictures of an answer."""
+
+Read = Callable[[SafePath, int], Awaitable[FilePart]]
+
+
+@dataclass(slots=True)
+class _Section:
+    header: str
+    part: FilePart | None = None
+    error: ToolError | None = None
+
+    @property
+    def text(self) -> str:
+        if self.error is not None:
+            return f"{self.header}\n{ErrorInfo.of(self.error).render()}"
+        part = self.part or FilePart()
+        go_on = ""
+        if part.next:
+            arguments = {k: v for k, v in part.next.items() if k != "path"}
+            go_on = f"\n[to go on: {', '.join(f'{k}={v}' for k, v in arguments.items())}]"
+        return f"{self.header}\n{part.text.rstrip()}{go_on}"
+
+
+async def read_all(
+    tool: str,
+    paths: Sequence[SafePath | RefusedPath],
+    sizes: Sequence[int],
+    read: Read,
+    room: int,
+    again: dict[str, Any],
+) -> tuple[Result, list[FilePart]]:
+    """Read files one after the other, small ones first, and put them in the order given.
+
+    What a small file leaves of its share goes to the others.
+
+    Args:
+        tool: the name of the tool, for `next`.
+        paths: the files.
+        sizes: bytes of each, about.
+        read: reads one within a budget.
+        room: tokens for all of it.
+        again: further arguments for the files that there was no room for.
+    """
+    fitting = max(room // MIN_FILE_TOKENS, 1)
+    now, later = paths[:fitting], paths[fitting:]
+    left = room - (MIN_FILE_TOKENS if later else 0)
+    sections: dict[int, _Section] = {}
+    images = 0
+    for done, number in enumerate(sorted(range(len(now)), key=lambda n: sizes[n])):
+        share = left // (len(now) - done)
+        section = await _section(now[number], read, share)
+        part = section.part
+        if part is not None and part.image is not None:
+            images += len(part.image.data)
+            if images > MAX_IMAGE_BYTES:
+                message = "There was no room left for this picture."
+                section = _Section(section.header, error=BadInput(message, hint="Read it alone."))
+        left = max(left - estimate(f"{section.text}\n\n"), 0)
+        sections[number] = section
+    ordered = [sections[number] for number in range(len(now))]
+    return _joined(tool, ordered, later, again), [s.part for s in ordered if s.part and not s.error]
+
+
+async def _section(path: SafePath | RefusedPath, read: Read, share: int) -> _Section:
+    header = f"== {path.display}"
+    if isinstance(path, RefusedPath):
+        return _Section(header, error=path.error)
+    try:
+        return _Section(
+            header, await read(path, max(share - estimate(header) - 20, MIN_FILE_TOKENS // 2))
+        )
+    except ToolError as error:
+        return _Section(header, error=error)
+
+
+def _joined(
+    tool: str,
+    sections: list[_Section],
+    later: Sequence[SafePath | RefusedPath],
+    again: dict[str, Any],
+) -> Result:
+    parts = [s.part for s in sections if s.part and not s.error]
+    errors = [s.error for s in sections if s.error]
+    cut = next((part.next for part in parts if part.next), None)
+    following = {"paths": [path.display for path in later], **again} if later else cut
+    text = "\n\n".join(section.text for section in sections)
+    if later:
+        text += f"\n\n[{len(later):,} more files had no room]"
+    return Result(
+        text=text,
+        data={"files": [_as_json(section) for section in sections]},
+        images=tuple(part.image for part in parts if part.image),
+        truncated=bool(following),
+        next=Next(tool, following) if following else None,
+        error=ErrorInfo.of(errors[0]) if errors and not parts else None,
+        source=", ".join(dict.fromkeys(part.source for part in parts if part.source)),
+    )
+
+
+def _as_json(section: _Section) -> dict[str, Any]:
+    if section.error is not None:
+        return {"path": section.header[3:], "error": ErrorInfo.of(section.error).to_json()}
+    return section.part.data if section.part else {}
+
 
 MAX_FILES = 100
+
+
+_RANGE = re.compile(r"\s*(-?\d+)\s*(?:-|:|,|\.\.|to)\s*(-?\d+)\s*")
+_RANGE_NAMES = ("viewrange", "linerange", "range", "lines")
+
+
+def _adapt_arguments(arguments: dict[str, Any]) -> None:
+    """Ranges of lines and lists of paths, as other systems send them."""
+    for name in ("path", "filepath"):
+        if isinstance(arguments.get(name), list):
+            arguments["paths"] = arguments.pop(name)
+    head, tail = arguments.pop("head", None), arguments.pop("tail", None)
+    if head not in (None, "", [], {}):
+        arguments.setdefault("lines", head)
+    if tail not in (None, "", [], {}):
+        arguments.setdefault("start", f"-{str(tail).lstrip('-')}")
+    for name in _RANGE_NAMES:
+        found = _span(arguments[name]) if name in arguments else None
+        if found:
+            del arguments[name]
+            arguments["start"], arguments["end"] = found
+
+
+def _span(value: Any) -> tuple[int, int] | None:
+    """First and last line of `[3, 9]`, `"3-9"` or `{"start": 3, "end": 9}`."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    text = ",".join(map(str, value)) if isinstance(value, list) else str(value).strip("[]() ")
+    found = _RANGE.fullmatch(text)
+    return (int(found[1]), int(found[2])) if found else None
 
 
 @tool(
@@ -39,70 +185,19 @@ MAX_FILES = 100
         "several files",
         "many files",
     ),
-    aliases=(
-        "read_text_file",
-        "read_multiple_files",
-        "read_many_files",
-        "read_files",
-        "read_file_chunked",
-        "read_file_range",
-        "read_file_content",
-        "read_file_lines",
-        "read_media_file",
-        "get_file_contents",
-        "open_file",
-        "view_file",
-        "show_file",
-        "load_file",
-        "file_read",
-        "fs_read",
-        "cat",
-        "cat_file",
-        "head_file",
-        "tail_file",
-        "read",
-        "view",
-        "view_image",
-        "read_image",
-        "readfile_lines",
-        "file_view",
-    ),
+    aliases=("read_files", "read_file_content", "read_file_lines", "get_file_contents"),
     argument_aliases={
         "file_path": "path",
-        "file_name": "path",
-        "filename": "path",
         "filepath": "path",
         "file": "path",
-        "absolute_path": "path",
-        "target_file": "path",
         "files": "paths",
         "file_paths": "paths",
         "file_names": "paths",
-        "offset": "start",
-        "start_line": "start",
         "line_number": "start",
         "line": "start",
-        "from_line": "start",
-        "start_line_one_indexed": "start",
-        "end_line": "end",
-        "to_line": "end",
-        "last_line": "end",
-        "end_line_one_indexed": "end",
-        "limit": "lines",
-        "max_lines": "lines",
-        "line_count": "lines",
-        "num_lines": "lines",
-        "query": "focus",
-        "find": "focus",
-        "keywords": "focus",
-        "line_numbers": "numbers",
-        "show_line_numbers": "numbers",
-        "with_line_numbers": "numbers",
-        "hashes": "anchors",
-        "with_anchors": "anchors",
     },
     profiles=("default",),
-    dialect=reading,
+    argument_adapter=_adapt_arguments,
 )
 async def read_file(
     path: WorkspacePath | None = None,
@@ -128,7 +223,7 @@ async def read_file(
         raise BadInput("read_file needs 'path' or 'paths'.", hint='For example {"path": "a.txt"}.')
     if len(chosen) > MAX_FILES:
         raise BadInput(f"read_file takes {MAX_FILES} files at once, not {len(chosen):,}.")
-    request = Request(start, end, lines, column, focus.strip(), numbers, anchors)
+    request = ReadRequest(start, end, lines, column, focus.strip(), numbers, anchors)
     room = room_in(ctx.budget(read_file.name))
     read = partial(_read, request=request, ctx=ctx)
     if len(chosen) == 1 and isinstance(chosen[0], SafePath):
@@ -136,7 +231,7 @@ async def read_file(
         parts, result = [part], _result(part)
     else:
         sizes = await in_thread(lambda _: [_size(p) for p in chosen], ctx.deadline)
-        again = {k: v for k, v in _asked(request).items() if v}
+        again = {k: v for k, v in _request_arguments(request).items() if v}
         result, parts = await read_all(read_file.name, chosen, sizes, read, room, again)
     for part in parts:
         if part.seen:
@@ -144,10 +239,10 @@ async def read_file(
     return result
 
 
-async def _read(path: SafePath, room: int, request: Request, ctx: Ctx) -> Part:
+async def _read(path: SafePath, room: int, request: ReadRequest, ctx: Ctx) -> FilePart:
     refuse = ctx.config.workspace.refuse_binary
 
-    def work(check: Checkpoint) -> Part:
+    def work(check: Checkpoint) -> FilePart:
         return read_part(path, request, room, check, refuse_binary=refuse)
 
     part = await in_thread(work, ctx.deadline)
@@ -171,7 +266,7 @@ def _size(path: object) -> int:
         return 0
 
 
-def _asked(request: Request) -> dict[str, object]:
+def _request_arguments(request: ReadRequest) -> dict[str, object]:
     return {
         "start": request.start,
         "end": request.end,
@@ -183,7 +278,7 @@ def _asked(request: Request) -> dict[str, object]:
     }
 
 
-def _result(part: Part) -> Result:
+def _result(part: FilePart) -> Result:
     return Result(
         text=part.text,
         data=part.data,

@@ -8,34 +8,30 @@ from typing import Annotated
 from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import NoResults
-from toolcrib.core.params import Param
-from toolcrib.core.tool import WRITE, tool
+from toolcrib.core.tool import WRITE, Param, tool
 from toolcrib.files.changes.step import Step
-from toolcrib.files.edits.files.collection import SECONDS, Change, Gathered, gather
-from toolcrib.files.edits.files.loader import need_size
-from toolcrib.files.edits.files.report import Told, carry_out, shown
-from toolcrib.files.edits.pattern_replacement import Replacing
+from toolcrib.files.edits.pattern_replacement import (
+    SECONDS,
+    FileReplacement,
+    FoundReplacements,
+    PatternReplacement,
+    find_replacements,
+)
+from toolcrib.files.edits.report import ChangeReport, carry_out, render_reports
+from toolcrib.files.edits.text_loader import need_size
 from toolcrib.files.paths import Workspace, WritablePath
 from toolcrib.system.threads import Checkpoint, in_thread
 
-PARTLY = "the time of a dry run was up; path and glob narrow it"
-LINES = 60
-FILES_SHOWN = 40
+PARTIAL_NOTE = "the time of a dry run was up; path and glob narrow it"
+MAX_DIFF_LINES = 60
+MAX_LISTED_FILES = 40
 
 
 @tool(
     group="files",
     rights=WRITE,
     keywords=("substitute", "rename", "sed", "refactor", "everywhere", "bulk"),
-    aliases=(
-        "find_replace_all",
-        "find_and_replace",
-        "replace_all",
-        "bulk_replace",
-        "replace_in_folder",
-        "fs_replace",
-        "sed",
-    ),
+    aliases=("find_and_replace", "replace_all", "bulk_replace", "replace_in_folder"),
     argument_aliases={
         "search": "pattern",
         "find": "pattern",
@@ -43,15 +39,6 @@ FILES_SHOWN = 40
         "query": "pattern",
         "replace": "replacement",
         "replace_with": "replacement",
-        "new": "replacement",
-        "directory": "path",
-        "folder": "path",
-        "files": "glob",
-        "include": "glob",
-        "file_pattern": "glob",
-        "extensions": "glob",
-        "preview": "dry_run",
-        "fixed_strings": "literal",
     },
     destructive=True,
 )
@@ -71,35 +58,37 @@ async def replace_in_files(
     Send the same call with `dry_run=false` to make the change, all of it or nothing. Hidden,
     ignored, protected and binary files are left alone. For one place use `edit_file`.
     """
-    engine = Replacing(pattern, replacement, literal=literal, ignore_case=ignore_case)
+    engine = PatternReplacement(pattern, replacement, literal=literal, ignore_case=ignore_case)
     folder = path or ctx.use(Workspace).start(ctx.session.directory)
     ctx.session.taint(private=True)
     globs, until = _globs(glob), time.monotonic() + SECONDS if dry_run else None
     found = await in_thread(
-        lambda check: gather(folder, globs, engine, replace_in_files, ctx, check, until=until),
+        lambda check: find_replacements(
+            folder, globs, engine, replace_in_files, ctx, check, until=until
+        ),
         ctx.deadline,
     )
     if not found.changes:
-        so_far = f" so far: {PARTLY}" if found.partly else ""
+        so_far = f" so far: {PARTIAL_NOTE}" if found.partly else ""
         raise NoResults(
             f"Nothing to replace in {folder.display}{_left_out(found)}{so_far}.",
             hint="search_files shows what there is. Case matters unless ignore_case=true.",
         )
-    plan = Step(replace_in_files.name)
+    step = Step(replace_in_files.name)
 
-    def work(check: Checkpoint) -> tuple[list[Told], str]:
-        told = [_planned(plan, change, check) for change in found.changes]
-        return told, _summary(found, told, dry_run=dry_run)
+    def work(check: Checkpoint) -> tuple[list[ChangeReport], str]:
+        reports = [_planned(step, change, check) for change in found.changes]
+        return reports, _summary(found, reports, dry_run=dry_run)
 
-    told, text = await in_thread(work, ctx.deadline)
+    reports, text = await in_thread(work, ctx.deadline)
     if dry_run:
         data = {
             "dry_run": True,
             "partly": found.partly,
-            "files": [{"path": t.path, **t.data} for t in told],
+            "files": [{"path": t.path, **t.data} for t in reports],
         }
         return Result(text=text, data=data, private=True)
-    return await carry_out(plan, told, text, ctx)
+    return await carry_out(step, reports, text, ctx)
 
 
 def _globs(given: list[str] | None) -> list[str]:
@@ -108,37 +97,37 @@ def _globs(given: list[str] | None) -> list[str]:
     return [f"*{glob}" if glob.startswith(".") and "/" not in glob else glob for glob in plain]
 
 
-def _planned(plan: Step, change: Change, check: Checkpoint) -> Told:
+def _planned(step: Step, change: FileReplacement, check: Checkpoint) -> ChangeReport:
     check()
     loaded, splices = change.loaded, change.splices
     data = need_size(loaded.path, loaded.faithful.spliced(splices))
-    plan.write(loaded.path, data, expected=loaded.fingerprint)
+    step.write(loaded.path, data, expected=loaded.fingerprint)
     count = len(splices)
     line = f"{change.display}: {count:,} {'match' if count == 1 else 'matches'}"
     after = loaded.faithful.spliced_text(splices)
-    return Told(change.display, line, loaded.text, after, [], {"replacements": count})
+    return ChangeReport(change.display, line, loaded.text, after, [], {"replacements": count})
 
 
-def _summary(found: Gathered, told: list[Told], *, dry_run: bool) -> str:
+def _summary(found: FoundReplacements, reports: list[ChangeReport], *, dry_run: bool) -> str:
     matches = sum(len(change.splices) for change in found.changes)
-    files = "1 file" if len(told) == 1 else f"{len(told):,} files"
+    files = "1 file" if len(reports) == 1 else f"{len(reports):,} files"
     places = "1 match" if matches == 1 else f"{matches:,} matches"
     verb = "Would change" if dry_run else "Changed"
     lines = [f"{verb} {places} in {files}{_left_out(found)}."]
-    each = max(LINES // len(told), 4)
-    for index, one in enumerate(told[:FILES_SHOWN]):
-        lines.append(shown([one], each) if index < LINES // each else one.line)
-    if len(told) > FILES_SHOWN:
-        lines.append(f"[{len(told) - FILES_SHOWN:,} more files]")
+    each = max(MAX_DIFF_LINES // len(reports), 4)
+    for index, one in enumerate(reports[:MAX_LISTED_FILES]):
+        lines.append(render_reports([one], each) if index < MAX_DIFF_LINES // each else one.line)
+    if len(reports) > MAX_LISTED_FILES:
+        lines.append(f"[{len(reports) - MAX_LISTED_FILES:,} more files]")
     if found.partly:
-        lines.append(f"More may fit: {PARTLY}.")
+        lines.append(f"More may fit: {PARTIAL_NOTE}.")
     if dry_run:
         lines.append("Nothing is changed yet: dry_run=false does it.")
     return "\n".join(lines)
 
 
-def _left_out(found: Gathered) -> str:
+def _left_out(found: FoundReplacements) -> str:
     if not found.left_out:
         return ""
-    shown_reasons = ", ".join(f"{count:,} {reason}" for reason, count in found.left_out.items())
-    return f" (left out: {shown_reasons})"
+    reasons = ", ".join(f"{count:,} {reason}" for reason, count in found.left_out.items())
+    return f" (left out: {reasons})"

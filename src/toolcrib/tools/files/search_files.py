@@ -9,19 +9,17 @@ from typing import Annotated, Any, Literal
 from toolcrib.core.call import Next, Result
 from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import BadInput, ToolError
-from toolcrib.core.params import Offset, Param
-from toolcrib.core.tool import READ, tool
+from toolcrib.core.tool import READ, Offset, Param, tool
 from toolcrib.files.content.display import printable
 from toolcrib.files.handles import Handle
 from toolcrib.files.paths import SafePath, Workspace, WorkspacePath
-from toolcrib.files.search.globs import MAX_CHARS
-from toolcrib.files.search.line_matches import Hit
-from toolcrib.files.search.pattern import Pattern, pattern_of
-from toolcrib.files.search.scope import SKIPPED_WORDS, Scope, scope_of
-from toolcrib.files.search.search import Counted, Search, read_hits
+from toolcrib.files.search.globs import MAX_GLOB_CHARS
+from toolcrib.files.search.pattern import Hit, Pattern, pattern_of
+from toolcrib.files.search.scope import SKIPPED_WORDS, SearchScope, scope_of
+from toolcrib.files.search.search import MatchCounts, Search, read_hits
 from toolcrib.system.threads import Checkpoint, in_thread
 from toolcrib.text.tokens import estimate
-from toolcrib.tools.files.adapters.read_arguments import searching
+from toolcrib.tools.files.argument_adapters import adapt_search
 
 MAX_LIMIT = 500
 MAX_CONTEXT = 10
@@ -32,7 +30,7 @@ Show = Literal["lines", "files", "count"]
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class HitWindow:
     """What of the findings is shown: lines, from which one, and how many."""
 
     start: int
@@ -42,7 +40,7 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class HitPage:
     """The lines that are shown, file by file, and how many that fit are behind it now."""
 
     files: tuple[tuple[str, tuple[Hit, ...]], ...]
@@ -53,54 +51,18 @@ class Page:
     group="files",
     rights=READ,
     keywords=("grep", "rg", "content", "text", "regex", "occurrences", "usages", "find"),
-    aliases=(
-        "grep",
-        "grep_files",
-        "grep_search",
-        "ripgrep",
-        "rg",
-        "pattern_scan",
-        "search_directory",
-        "search_in_file",
-        "search_in_files",
-        "search_code",
-        "search_content",
-        "search_file_content",
-        "search_text",
-        "content_search",
-        "find_in_files",
-        "fs_grep",
-        "start_search",
-        "search_for_pattern",
-        "find_text",
-        "codebase_search",
-        "grep_content",
-        "regex_search",
-    ),
+    aliases=("search_in_files", "search_content", "search_text", "content_search"),
     argument_aliases={
         "query": "pattern",
-        "regex": "pattern",
         "search": "pattern",
         "text": "pattern",
         "directory": "path",
         "dir": "path",
-        "root": "path",
         "folder": "path",
-        "file": "path",
         "file_path": "path",
-        "include": "glob",
-        "include_glob": "glob",
-        "file_pattern": "glob",
-        "fixed_strings": "literal",
-        "context_lines": "context",
-        "max_results": "limit",
-        "max_matches": "limit",
-        "head_limit": "limit",
-        "offset": "start",
-        "output_mode": "show",
     },
     profiles=("default",),
-    dialect=searching,
+    argument_adapter=adapt_search,
 )
 async def search_files(
     pattern: Annotated[str, Param("RE2 expression, within a line.")],
@@ -120,11 +82,11 @@ async def search_files(
     Use find_files for names. Hidden and generated folders are left out unless `path` or
     `glob` names them, and so is what .gitignore names.
     """
-    if len(glob) > MAX_CHARS:
-        raise BadInput(f"'glob' has at most {MAX_CHARS} characters, not {len(glob):,}.")
+    if len(glob) > MAX_GLOB_CHARS:
+        raise BadInput(f"'glob' has at most {MAX_GLOB_CHARS} characters, not {len(glob):,}.")
     place = path or ctx.use(Workspace).start(ctx.session.directory)
-    made = pattern_of(pattern, literal=literal, case_sensitive=case_sensitive)
-    scope, counted = await _count(place, made, glob, ctx.remaining(SECONDS), ctx)
+    compiled_pattern = pattern_of(pattern, literal=literal, case_sensitive=case_sensitive)
+    scope, counted = await _count(place, compiled_pattern, glob, ctx.remaining(SECONDS), ctx)
     given: dict[str, Any] = {
         "pattern": pattern,
         "path": "" if place.display == "." else place.display,
@@ -135,23 +97,25 @@ async def search_files(
         "limit": limit if limit != 100 else 0,
         "show": "" if show == "lines" else show,
     }
-    wanted = Wanted(start, limit, context, room_in(ctx.budget(search_files.name)))
+    wanted = HitWindow(start, limit, context, room_in(ctx.budget(search_files.name)))
     if show != "lines":
-        return _as_list(scope, made, counted, wanted, given)
-    page = await in_thread(lambda check: _page(scope, made, counted, wanted, check), ctx.deadline)
-    return _as_lines(scope, made, counted, page, wanted, given)
+        return _as_list(scope, compiled_pattern, counted, wanted, given)
+    page = await in_thread(
+        lambda check: _page(scope, compiled_pattern, counted, wanted, check), ctx.deadline
+    )
+    return _as_lines(scope, compiled_pattern, counted, page, wanted, given)
 
 
 async def _count(
-    place: SafePath, made: Pattern, glob: str, seconds: float, ctx: Ctx
-) -> tuple[Scope, Counted]:
+    place: SafePath, compiled_pattern: Pattern, glob: str, seconds: float, ctx: Ctx
+) -> tuple[SearchScope, MatchCounts]:
     """Search a folder by the engine, a single file right here."""
     kind = await in_thread(lambda _: _kind(place), ctx.deadline)
     if kind == "file":
         scope = await in_thread(lambda _: scope_of(place.parent), ctx.deadline)
-        return scope, await ctx.use(Search).count_file(place, made)
+        return scope, await ctx.use(Search).count_file(place, compiled_pattern)
     scope = await in_thread(lambda _: scope_of(place, [glob] if glob else []), ctx.deadline)
-    return scope, await ctx.use(Search).count(scope, made, seconds)
+    return scope, await ctx.use(Search).count(scope, compiled_pattern, seconds)
 
 
 def _kind(place: SafePath) -> str:
@@ -159,18 +123,28 @@ def _kind(place: SafePath) -> str:
         return handle.kind
 
 
-def _page(scope: Scope, made: Pattern, counted: Counted, wanted: Wanted, check: Checkpoint) -> Page:
+def _page(
+    scope: SearchScope,
+    compiled_pattern: Pattern,
+    counted: MatchCounts,
+    wanted: HitWindow,
+    check: Checkpoint,
+) -> HitPage:
     """The lines from a start on for which there is room; at least one where there are any."""
     if not counted.files:
-        return Page((), 0)
+        return HitPage((), 0)
     with scope.real.open() as top:
-        return _page_within(scope, made, counted, wanted, (top, check))
+        return _page_within(scope, compiled_pattern, counted, wanted, (top, check))
 
 
 def _page_within(
-    scope: Scope, made: Pattern, counted: Counted, wanted: Wanted, held: tuple[Handle, Checkpoint]
-) -> Page:
-    top, check = held
+    scope: SearchScope,
+    compiled_pattern: Pattern,
+    counted: MatchCounts,
+    wanted: HitWindow,
+    opened: tuple[Handle, Checkpoint],
+) -> HitPage:
+    top, check = opened
     files: list[tuple[str, tuple[Hit, ...]]] = []
     skip, passed, spent = wanted.start, 0, 0
     for path, number in counted.files:
@@ -180,19 +154,19 @@ def _page_within(
         if passed >= wanted.limit or spent >= wanted.room:
             break
         check()
-        most = min(number - skip, wanted.limit - passed)
+        limit = min(number - skip, wanted.limit - passed)
         try:
-            lines = read_hits(scope.file(path), made, skip, most, wanted.context, top)
+            lines = read_hits(scope.file(path), compiled_pattern, skip, limit, wanted.context, top)
         except ToolError:
             lines = []  # gone, or swapped for something that may not be read
-        kept, cost = _fitting(path, lines, wanted.room - spent, first=not files)
-        if kept:
-            files.append((path, tuple(kept)))
-        if len(kept) < len(lines):
-            passed += sum(hit.fits for hit in kept)
+        fitting_lines, cost = _fitting(path, lines, wanted.room - spent, first=not files)
+        if fitting_lines:
+            files.append((path, tuple(fitting_lines)))
+        if len(fitting_lines) < len(lines):
+            passed += sum(hit.fits for hit in fitting_lines)
             break
-        passed, spent, skip = passed + most, spent + cost, 0
-    return Page(tuple(files), passed)
+        passed, spent, skip = passed + limit, spent + cost, 0
+    return HitPage(tuple(files), passed)
 
 
 def _fitting(path: str, lines: list[Hit], room: int, *, first: bool) -> tuple[list[Hit], int]:
@@ -213,16 +187,16 @@ def _whole(lines: list[Hit]) -> list[Hit]:
 
 
 def _as_lines(
-    scope: Scope,
-    made: Pattern,
-    counted: Counted,
-    page: Page,
-    wanted: Wanted,
+    scope: SearchScope,
+    compiled_pattern: Pattern,
+    counted: MatchCounts,
+    page: HitPage,
+    wanted: HitWindow,
     given: dict[str, Any],
 ) -> Result:
     end = wanted.start + page.passed
     more = end < counted.lines and page.passed > 0
-    head = _head(counted, made, scope, given)
+    head = _head(counted, compiled_pattern, scope, given)
     if page.passed and (wanted.start or more):
         head += f"; {wanted.start + 1:,}-{end:,} shown"
     parts = [head]
@@ -232,7 +206,7 @@ def _as_lines(
             if wanted.context and before is not None and hit.number > before.number + 1:
                 parts.append("--")
             parts.append(_line(hit))
-    data = _data(counted, made) | {
+    data = _data(counted, compiled_pattern) | {
         "start": wanted.start,
         "files": [
             {
@@ -246,11 +220,15 @@ def _as_lines(
 
 
 def _as_list(
-    scope: Scope, made: Pattern, counted: Counted, wanted: Wanted, given: dict[str, Any]
+    scope: SearchScope,
+    compiled_pattern: Pattern,
+    counted: MatchCounts,
+    wanted: HitWindow,
+    given: dict[str, Any],
 ) -> Result:
     """Files with their counts, or the counts alone."""
-    head = _head(counted, made, scope, given)
-    data = _data(counted, made)
+    head = _head(counted, compiled_pattern, scope, given)
+    data = _data(counted, compiled_pattern)
     if given["show"] == "count":
         return Result(head, data)
     lines, spent = [head], 0
@@ -272,10 +250,12 @@ def _next(given: dict[str, Any], start: int) -> Next:
     return Next(search_files.name, {k: v for k, v in given.items() if v} | {"start": start})
 
 
-def _head(counted: Counted, made: Pattern, scope: Scope, given: dict[str, Any]) -> str:
+def _head(
+    counted: MatchCounts, compiled_pattern: Pattern, scope: SearchScope, given: dict[str, Any]
+) -> str:
     notes = []
-    if made.reason:
-        reason = made.reason.partition(": (?m)")[0]
+    if compiled_pattern.reason:
+        reason = compiled_pattern.reason.partition(": (?m)")[0]
         notes.append(f"searched as plain text, since it is no RE2 expression: {reason}")
     if counted.aborted:
         notes.append("stopped when its time was up, so more may fit")
@@ -288,18 +268,18 @@ def _head(counted: Counted, made: Pattern, scope: Scope, given: dict[str, Any]) 
         )
     else:
         head = f"No line in {printable(where)} fits"
-        if made.reason and GLOB.search(made.text):
+        if compiled_pattern.reason and GLOB.search(compiled_pattern.text):
             notes.append("for names use find_files")
         if not scope.named and where == scope.folder.display:
             notes.append(f"left out: {SKIPPED_WORDS}")
     return "; ".join((head, *notes))
 
 
-def _data(counted: Counted, made: Pattern) -> dict[str, Any]:
+def _data(counted: MatchCounts, compiled_pattern: Pattern) -> dict[str, Any]:
     return {
         "total_lines": counted.lines,
         "total_files": len(counted.files),
-        "pattern_mode": "literal" if made.literal else "regex",
+        "pattern_mode": "literal" if compiled_pattern.literal else "regex",
         "aborted": counted.aborted,
         "engine": counted.engine,
     }

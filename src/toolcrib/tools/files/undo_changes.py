@@ -6,21 +6,20 @@ from typing import Annotated
 
 from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
-from toolcrib.core.params import Count, Param
-from toolcrib.core.tool import WRITE, tool
+from toolcrib.core.tool import WRITE, Count, Param, tool
 from toolcrib.files.changes.changes import Changes
 from toolcrib.files.changes.undo_log import LoggedStep
 from toolcrib.files.content.display import some_of
 from toolcrib.files.paths import Workspace, WritablePath
 
-SHOWN = 10
+MAX_LISTED = 10
 
 
 @tool(
     group="files",
     rights=WRITE,
     keywords=("revert", "restore", "rollback", "back", "redo", "bak"),
-    aliases=("undo", "undo_edit", "undo_change", "undo_last", "revert_changes", "restore_file"),
+    aliases=("undo", "undo_change", "undo_last", "revert_changes"),
     argument_aliases={"file_path": "path", "file": "path", "count": "steps", "n": "steps"},
     destructive=True,
 )
@@ -37,9 +36,9 @@ async def undo_changes(
     """
     applied, undone = await ctx.use(Changes).undo(ctx, steps, path, tool=undo_changes.name)
     start = ctx.use(Workspace).start(ctx.session.directory).absolute
-    lines = [_line(step, start) for step in undone[:SHOWN]]
-    if len(undone) > SHOWN:
-        lines.append(f"and {len(undone) - SHOWN} more")
+    lines = [_line(step, start) for step in undone[:MAX_LISTED]]
+    if len(undone) > MAX_LISTED:
+        lines.append(f"and {len(undone) - MAX_LISTED} more")
     lines.append(
         f"steps={len(undone) + 2} goes back one step further; steps=1 makes this undone."
         if applied.step

@@ -9,16 +9,15 @@ from typing import Annotated, Any, Literal
 from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, Unavailable
-from toolcrib.core.params import Param, Seconds
-from toolcrib.core.tool import READ, tool
+from toolcrib.core.tool import READ, Param, Seconds, tool
 from toolcrib.files.content.display import counted, printable
 from toolcrib.files.paths import Workspace, WorkspacePath
 from toolcrib.files.watches import MAX_EVENTS, PathWatch, PathWatches, WatchEvent
 from toolcrib.system.threads import in_thread
-from toolcrib.tools.files.adapters.change_arguments import watching
+from toolcrib.tools.files.argument_adapters import adapt_watch
 
-SHOWN = 10
-LOOKED = 0.1
+MAX_LISTED_EVENTS = 10
+POLL_SECONDS = 0.1
 Action = Literal["start", "read", "stop", "list"]
 
 
@@ -26,15 +25,9 @@ Action = Literal["start", "read", "stop", "list"]
     group="files",
     rights=READ,
     keywords=("monitor", "changes", "notify", "events", "observe"),
-    aliases=("watch_file", "watch_directory", "stop_watch", "list_watches", "watch_path"),
-    argument_aliases={
-        "directory": "path",
-        "file": "path",
-        "file_path": "path",
-        "watcher_id": "id",
-        "watch_id": "id",
-    },
-    dialect=watching,
+    aliases=("watch_path",),
+    argument_aliases={"directory": "path", "file": "path", "file_path": "path", "watch_id": "id"},
+    argument_adapter=adapt_watch,
 )
 async def watch_paths(
     action: Action = "list",
@@ -76,21 +69,21 @@ async def watch_paths(
 async def _fresh(watch: PathWatch, wait: float) -> tuple[list[WatchEvent], int]:
     until = time.monotonic() + wait
     while watch.count == watch.read and not watch.ended and time.monotonic() < until:  # noqa: ASYNC110 - a thread tells
-        await asyncio.sleep(LOOKED)
+        await asyncio.sleep(POLL_SECONDS)
     return watch.unread()
 
 
 def _read(watch: PathWatch, events: list[WatchEvent], lost: int) -> Result:
-    shown = events[-SHOWN:]
+    listed = events[-MAX_LISTED_EVENTS:]
     total = len(events) + lost
     head = f"{watch.path.display}: {counted(total, 'change')}"
-    if len(shown) < total:
-        head += f"; the last {len(shown)} of them"
+    if len(listed) < total:
+        head += f"; the last {len(listed)} of them"
     if watch.ended:
         head += f"; the watch ended: {watch.ended}"
-    lines = [f"{_clock(e.when)} {e.change} {printable(e.path)}" for e in shown]
+    lines = [f"{_clock(e.when)} {e.change} {printable(e.path)}" for e in listed]
     data = _as_json(watch) | {
-        "events": [{"change": e.change, "path": e.path, "when": e.when} for e in shown],
+        "events": [{"change": e.change, "path": e.path, "when": e.when} for e in listed],
         "total": total,
         "kept": MAX_EVENTS,
     }

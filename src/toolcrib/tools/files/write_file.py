@@ -8,62 +8,41 @@ from typing import Annotated, TypedDict
 from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, Conflict, NotFound, UnsupportedContent
-from toolcrib.core.params import Param
-from toolcrib.core.tool import WRITE, tool
+from toolcrib.core.tool import WRITE, Param, tool
 from toolcrib.files.changes.step import Step
 from toolcrib.files.content.faithful import FaithfulText, Splice
-from toolcrib.files.edits.files.loader import Loaded, load, need_size
-from toolcrib.files.edits.files.report import Told, carry_out, shown
-from toolcrib.files.edits.placeholders import placeholder
+from toolcrib.files.edits.report import ChangeReport, carry_out, render_reports
+from toolcrib.files.edits.text_loader import Loaded, load, need_size, placeholder
 from toolcrib.files.paths import SafePath, WritablePath
 from toolcrib.system.threads import Checkpoint, in_thread
-from toolcrib.tools.files.adapters.change_arguments import writing
+from toolcrib.tools.files.argument_adapters import adapt_write
 
 UNUSUAL = frozenset('*?<>|"')
 """Characters that no name of a new file has: other systems refuse them, and shells read them."""
-CONTENT = ("text", "data", "body", "file_text", "contents", "file_content")
-PATH = ("file_path", "file_name", "filename", "file", "name", "target_file")
+CONTENT_ALIASES = ("text", "data", "body", "file_text", "contents", "file_content")
+PATH_ALIASES = ("file_path", "file_name", "filename", "file", "name", "target_file")
 
 
 class NewFile(TypedDict):
     """One of several files."""
 
-    path: Annotated[WritablePath, Param(aliases=PATH)]
-    content: Annotated[str, Param(aliases=CONTENT)]
+    path: Annotated[WritablePath, Param(aliases=PATH_ALIASES)]
+    content: Annotated[str, Param(aliases=CONTENT_ALIASES)]
 
 
 @tool(
     group="files",
     rights=WRITE,
     keywords=("save", "create", "new", "overwrite", "store", "output"),
-    aliases=(
-        "save_file",
-        "create_file",
-        "write",
-        "write_to_file",
-        "write_text_file",
-        "write_files",
-        "save_files",
-        "new_file",
-        "file_write",
-        "fs_write",
-        "overwrite_file",
-        "create_text_file",
-        "create_new_file",
-        "file_create",
-        "write_file_content",
-        "save",
-        "save_text_file",
-    ),
+    aliases=("write_text_file", "write_files", "save_files", "new_file"),
     argument_aliases={
-        **dict.fromkeys(PATH, "path"),
-        "absolute_path": "path",
-        **dict.fromkeys(CONTENT, "content"),
+        **dict.fromkeys(PATH_ALIASES, "path"),
+        **dict.fromkeys(CONTENT_ALIASES, "content"),
     },
     profiles=("default",),
     destructive=True,
     idempotent=True,
-    dialect=writing,
+    argument_adapter=adapt_write,
 )
 async def write_file(
     path: WritablePath | None = None,
@@ -80,15 +59,15 @@ async def write_file(
     wanted = _wanted(path, content, files)
     ctx.session.taint(private=True)
 
-    def work(check: Checkpoint) -> tuple[Step, list[Told], str]:
-        plan, told = Step(write_file.name), []
+    def work(check: Checkpoint) -> tuple[Step, list[ChangeReport], str]:
+        step, report = Step(write_file.name), []
         for where, text in wanted:
             check()
-            told.append(_planned(plan, where, text))
-        return plan, told, shown(told)
+            report.append(_planned(step, where, text))
+        return step, report, render_reports(report)
 
-    plan, told, text = await in_thread(work, ctx.deadline)
-    return await carry_out(plan, told, text, ctx)
+    step, report, text = await in_thread(work, ctx.deadline)
+    return await carry_out(step, report, text, ctx)
 
 
 def _wanted(
@@ -110,21 +89,21 @@ def _wanted(
     return wanted
 
 
-def _planned(plan: Step, path: SafePath, content: str) -> Told:
-    loaded = _standing(path)
+def _planned(step: Step, path: SafePath, content: str) -> ChangeReport:
+    loaded = _existing(path)
     if loaded is None:
         _refuse_name(path)
         data = need_size(path, content.encode())
-        plan.write(path, data, expected="")
-        return _told(path, "created", "", content, data, new=True)
+        step.write(path, data, expected="")
+        return _report(path, "created", "", content, data, new=True)
     _refuse_placeholder(path, content, loaded.text)
     faithful = loaded.faithful
     text = content.replace("\r\n", "\n").removeprefix("\ufeff")
     data, note = _encoded(faithful, text if faithful.text else content)
-    plan.write(path, need_size(path, data), expected=loaded.fingerprint)
-    told = _told(path, "replaced", loaded.text, text, data)
-    told.notes += [note] if note else []
-    return told
+    step.write(path, need_size(path, data), expected=loaded.fingerprint)
+    report = _report(path, "replaced", loaded.text, text, data)
+    report.notes += [note] if note else []
+    return report
 
 
 def _encoded(faithful: FaithfulText, text: str) -> tuple[bytes, str]:
@@ -138,7 +117,7 @@ def _encoded(faithful: FaithfulText, text: str) -> tuple[bytes, str]:
         return text.replace("\n", faithful.eol).encode(), note
 
 
-def _standing(path: SafePath) -> Loaded | None:
+def _existing(path: SafePath) -> Loaded | None:
     """The text that is replaced, if any; what is not text is replaced as bytes."""
     try:
         return load(path)
@@ -169,9 +148,9 @@ def _refuse_placeholder(path: SafePath, content: str, before: str) -> None:
         )
 
 
-def _told(
+def _report(
     path: SafePath, verb: str, before: str, after: str, data: bytes, *, new: bool = False
-) -> Told:
+) -> ChangeReport:
     count = after.count("\n") + (not after.endswith("\n") and after != "")
     lines = "1 line" if count == 1 else f"{count:,} lines"
     size = "1 byte" if len(data) == 1 else f"{len(data):,} bytes"
@@ -180,4 +159,4 @@ def _told(
     if new and (found := placeholder(after, "")):
         notes.append(f"Warning: a line stands for text left out: {found}")
     info = {"created": new, "size": len(data), "lines": count}
-    return Told(path.display, line, before, after, notes, info)
+    return ChangeReport(path.display, line, before, after, notes, info)

@@ -8,17 +8,15 @@ from typing import Annotated
 from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import Blocked, ToolError
-from toolcrib.core.params import JsonObject, Param
-from toolcrib.core.tool import NET, SEND, tool
+from toolcrib.core.tool import NET, SEND, JsonObject, Param, tool
 from toolcrib.net.egress.client import PAGES, Egress
 from toolcrib.net.egress.policy import EgressPolicy
 from toolcrib.net.egress.public_url import PublicUrl, check_public_url
 from toolcrib.net.egress.url import parse_url
 from toolcrib.system.threads import in_thread
-from toolcrib.tools.http.description.descriptions import load_description
-from toolcrib.tools.http.description.operations import operation_named
-from toolcrib.tools.http.description.placement import placed
-from toolcrib.tools.http.exchange.exchange import exchange
+from toolcrib.tools.http.arguments import placed
+from toolcrib.tools.http.openapi import load_description, operation_named
+from toolcrib.tools.http.service_request import exchange
 
 
 @tool(
@@ -33,11 +31,6 @@ from toolcrib.tools.http.exchange.exchange import exchange
         "openapi_url": "description",
         "operation_id": "operation",
         "endpoint": "operation",
-        "name": "operation",
-        "parameters": "arguments",
-        "params": "arguments",
-        "args": "arguments",
-        "secret": "auth",
     },
     seconds=180.0,
 )
@@ -61,8 +54,8 @@ async def call_operation(
     request = placed(chosen, arguments or {}, auth.strip())
     url = check_public_url(request.url, ctx)
     await _check_server(found.url, url, ctx)
-    if ctx.judge is not None:
-        ctx.judge(url, own=True)
+    if ctx.check_url is not None:
+        ctx.check_url(url, own=True)
     return await exchange(replace(request, url=url), ctx)
 
 

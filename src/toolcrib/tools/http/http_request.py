@@ -7,12 +7,10 @@ from typing import Annotated, Any, Literal
 
 from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
-from toolcrib.core.params import AnyJson, JsonObject, Param
-from toolcrib.core.tool import NET, SEND, Right, tool
+from toolcrib.core.tool import NET, SEND, AnyJson, JsonObject, Param, Right, tool
 from toolcrib.net.egress.public_url import PublicUrl
 from toolcrib.net.egress.redirects import SAFE
-from toolcrib.tools.http.exchange.bodies import encoded, header_texts
-from toolcrib.tools.http.exchange.exchange import Request, exchange
+from toolcrib.tools.http.service_request import ServiceRequest, encoded, exchange, header_texts
 
 PLAIN_ACCEPTS = frozenset(
     {"*/*", "application/json", "application/xml", "text/plain", "text/html", "text/*"}
@@ -41,40 +39,14 @@ def _narrowed(given: Mapping[str, Any]) -> Right:
     group="http",
     rights=NET | SEND,
     keywords=("api", "rest", "json", "curl", "post", "put", "delete", "webhook", "endpoint"),
-    aliases=(
-        "http_get_json",
-        "http_post_json",
-        "http_get",
-        "http_post",
-        "curl",
-        "api_request",
-        "api_call",
-        "call_api",
-        "rest_request",
-        "send_request",
-        "send_http_request",
-        "make_request",
-        "make_http_request",
-        "post_request",
-        "get_request",
-    ),
+    aliases=("http_get", "http_post", "api_request", "api_call"),
     argument_aliases={
         "uri": "url",
         "endpoint": "url",
         "link": "url",
         "verb": "method",
         "http_method": "method",
-        "data": "body",
         "json": "body",
-        "payload": "body",
-        "form": "body",
-        "content": "body",
-        "header": "headers",
-        "secret": "auth",
-        "authentication": "auth",
-        "credential": "auth",
-        "jq": "filter",
-        "jq_filter": "filter",
     },
     seconds=180.0,
     narrowing=_narrowed,
@@ -104,4 +76,4 @@ async def http_request(
     content, kind = encoded(None if empty else body, sent.get("content-type", ""))
     if content is not None and kind:
         sent["content-type"] = kind
-    return await exchange(Request(chosen, url, sent, content, auth.strip(), filter), ctx)
+    return await exchange(ServiceRequest(chosen, url, sent, content, auth.strip(), filter), ctx)

@@ -9,18 +9,19 @@ from typing import Annotated, Any
 from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import NoResults, ToolError
-from toolcrib.core.params import Param
-from toolcrib.core.tool import NET, tool
+from toolcrib.core.tool import NET, Param, tool
 from toolcrib.net.egress.public_url import PublicUrl
 from toolcrib.system.threads import Checkpoint, in_thread
-from toolcrib.tools.http.description.checks import Schemas
-from toolcrib.tools.http.description.descriptions import (
+from toolcrib.tools.http.arguments import Schemas
+from toolcrib.tools.http.openapi import (
     Description,
+    Input,
+    Operation,
     as_list,
     load_description,
+    operations_of,
     text_of,
 )
-from toolcrib.tools.http.description.operations import Input, Operation, operations_of
 
 SUMMARY = 120
 DETAILED = 3
@@ -41,7 +42,6 @@ MAX_DEPTH = 3
         "openapi_url": "description",
         "query": "search",
         "filter": "search",
-        "operation": "search",
     },
 )
 async def list_operations(
@@ -113,9 +113,9 @@ def _is_given(item: Input) -> bool:
 
 def _detail(operation: Operation, schemas: Schemas) -> Iterator[str]:
     yield f"\n{operation.id}" + ("" if operation.id == operation.call else f": {operation.call}")
-    told = text_of(operation.raw.get("description")) or operation.summary
-    if told:
-        yield told[:600]
+    description = text_of(operation.raw.get("description")) or operation.summary
+    if description:
+        yield description[:600]
     for item in operation.inputs:
         if _is_given(item):
             need = "required" if item.required else "optional"
@@ -139,8 +139,8 @@ def _fields(schema: Mapping[str, Any], schemas: Schemas, depth: int) -> Iterator
     for name, node in list(fields.items())[:MAX_FIELDS]:
         about = text_of(node.get("description"))
         need = "required" if name in required else "optional"
-        shown = f"{'  ' * depth}- {name} ({kind_of(node, schemas)}, {need})"
-        yield f"{shown}: {about[:200]}" if about else shown
+        line = f"{'  ' * depth}- {name} ({kind_of(node, schemas)}, {need})"
+        yield f"{line}: {about[:200]}" if about else line
         inner = schemas.inner(node)
         if depth + 1 < MAX_DEPTH and schemas.properties(inner):
             yield from _fields(inner, schemas, depth + 1)

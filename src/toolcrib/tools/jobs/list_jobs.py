@@ -9,20 +9,20 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.tool import tool
 from toolcrib.execution.jobs import Jobs
 
-MOST_SHOWN = 30
+MAX_JOBS = 30
 
 
 @tool(
     group="jobs",
     keywords=("running", "background", "processes", "tasks", "status"),
-    aliases=("get_jobs", "list_sessions", "list_processes"),
+    aliases=("get_jobs",),
 )
 async def list_jobs(*, ctx: Ctx) -> Result:
     """List background jobs: running ones first, then the newest.
 
     Jobs of other conversations are listed too; ended ones are kept for 7 days.
     """
-    views = await ctx.use(Jobs).list(limit=MOST_SHOWN)
+    views = await ctx.use(Jobs).list(limit=MAX_JOBS)
     lines, jobs = [], []
     for job in (view.record for view in views):
         seconds = (job.ended or time.time()) - job.started

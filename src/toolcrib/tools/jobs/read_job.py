@@ -9,11 +9,10 @@ from typing import Annotated, Any, Literal
 from toolcrib.core.call import Next, Result
 from toolcrib.core.context import ADDED, Ctx, room_in
 from toolcrib.core.errors import BadInput
-from toolcrib.core.params import Param, Seconds
-from toolcrib.core.tool import tool
+from toolcrib.core.tool import Param, Seconds, tool
 from toolcrib.execution.job_store import JobView, Record
 from toolcrib.execution.jobs import Jobs
-from toolcrib.system.threads import aside
+from toolcrib.system.threads import in_thread_if_large
 from toolcrib.text.truncation import head_and_tail
 
 PROGRESS_SECONDS = 5.0
@@ -25,7 +24,7 @@ For = Literal["exit", "text", "idle", "none"]
     group="jobs",
     profiles=("default", "search", "*"),
     keywords=("wait", "poll", "status", "output", "background", "process", "result"),
-    aliases=("get_job", "job_status", "read_process_output", "check_background_command"),
+    aliases=("get_job", "job_status"),
     argument_aliases={"job_id": "id", "job": "id", "timeout_seconds": "timeout"},
 )
 async def read_job(
@@ -51,19 +50,19 @@ async def read_job(
         return _result(ctx, view.record, view.result)
     room = room_in(ctx.budget(read_job.name))
     again = {"id": view.record.id, "wait": wait, "text": text}
-    return await aside(view.size, _output, view, room, again)
+    return await in_thread_if_large(view.size, _output, view, room, again)
 
 
 def state_line(job: Record) -> str:
     """A job in one line."""
     seconds = f"{(job.ended or time.time()) - job.started:,.0f} s"
-    said = {
+    states = {
         "running": f"running for {seconds}",
         "lost": "lost: the process that ran it is gone",
     }.get(job.state, f"{job.state} after {seconds}")
     code = "" if job.exit_code is None else f", exit code {job.exit_code}"
     size = f", {job.total:,} bytes of output" if job.total else ""
-    return f"Job {job.id} ({job.title}): {said}{code}{size}"
+    return f"Job {job.id} ({job.title}): {states}{code}{size}"
 
 
 def facts(job: Record) -> dict[str, Any]:

@@ -7,21 +7,14 @@ from typing import Annotated
 from toolcrib.core.call import Next, Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import Denied
-from toolcrib.core.params import Param
-from toolcrib.core.tool import tool
+from toolcrib.core.tool import Param, tool
 from toolcrib.execution.jobs import Jobs
 
 
 @tool(
     group="jobs",
     keywords=("kill", "cancel", "terminate", "abort", "end", "process"),
-    aliases=(
-        "kill_job",
-        "cancel_job",
-        "terminate_job",
-        "kill_process",
-        "cancel_background_command",
-    ),
+    aliases=("kill_job", "cancel_job", "terminate_job"),
     argument_aliases={"job_id": "id", "job": "id"},
     destructive=True,
     idempotent=True,

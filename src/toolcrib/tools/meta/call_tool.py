@@ -8,8 +8,7 @@ from typing import Annotated
 from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput
-from toolcrib.core.params import JsonObject, Param
-from toolcrib.core.tool import READ, tool
+from toolcrib.core.tool import READ, JsonObject, Param, tool
 
 
 @tool(

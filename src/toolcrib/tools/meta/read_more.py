@@ -7,8 +7,7 @@ from typing import Annotated
 from toolcrib.core.call import Next, Result
 from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import BadInput
-from toolcrib.core.params import Offset, Param
-from toolcrib.core.tool import tool
+from toolcrib.core.tool import Offset, Param, tool
 from toolcrib.state.results import Results
 from toolcrib.text.truncation import cut
 
@@ -30,11 +29,11 @@ async def read_more(
 
     Send it as the cut result says under "To go on".
     """
-    kept = await ctx.use(Results).read(handle, ctx.session.id)
-    total = len(kept.text)
+    stored = await ctx.use(Results).read(handle, ctx.session.id)
+    total = len(stored.text)
     if offset > total:
         raise BadInput(f"The result has {total:,} characters; offset {offset:,} is behind its end.")
-    part, used = cut(kept.text[offset:], room_in(ctx.budget(read_more.name)))
+    part, used = cut(stored.text[offset:], room_in(ctx.budget(read_more.name)))
     end = offset + used
     more = end < total
     return Result(
@@ -42,5 +41,5 @@ async def read_more(
         data={"handle": handle, "offset": offset, "end": end, "total": total},
         truncated=more,
         next=Next("read_more", {"handle": handle, "offset": end}) if more else None,
-        source=kept.source,
+        source=stored.source,
     )

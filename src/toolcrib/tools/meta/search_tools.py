@@ -7,8 +7,7 @@ from typing import Annotated
 from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import NoResults
-from toolcrib.core.params import Count, Param
-from toolcrib.core.tool import tool
+from toolcrib.core.tool import Count, Param, tool
 
 BEST = 10
 """Tools shown for a question that sets no limit."""
@@ -18,8 +17,7 @@ BEST = 10
     group="meta",
     profiles=("search",),
     keywords=("list", "available", "capabilities", "which", "enabled"),
-    aliases=("list_tools", "get_enabled_tools"),
-    argument_aliases={"filter": "query", "q": "query", "max_results": "limit"},
+    argument_aliases={"q": "query", "max_results": "limit"},
 )
 async def search_tools(
     query: Annotated[str, Param("What the tool should do; empty lists all.")] = "",
@@ -35,8 +33,8 @@ async def search_tools(
     from toolcrib.tools.meta.tool_index.index import finder  # large, and seldom needed
 
     tools = list(ctx.registry)
-    asked = bool(query.strip())
-    found = finder(ctx.registry).find(query, limit or BEST) if asked else tools[:limit]
+    has_query = bool(query.strip())
+    found = finder(ctx.registry).find(query, limit or BEST) if has_query else tools[:limit]
     if not found:
         raise NoResults(
             f"No tool fits '{query[:80]}'.", hint="Try other words, or an empty query for all."

@@ -7,8 +7,7 @@ from typing import Annotated
 
 from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
-from toolcrib.core.params import Param, Parameter
-from toolcrib.core.tool import Tool, tool
+from toolcrib.core.tool import Param, Parameter, Tool, tool
 
 
 @tool(
@@ -33,7 +32,7 @@ async def tool_help(name: Annotated[str, Param("The tool.")], *, ctx: Ctx) -> Re
             "schema": found.schema,
             "group": found.group,
             "rights": found.rights.names,
-            "aliases": list(found.aliases),
+            "aliases": list(found.all_aliases),
         },
     )
 

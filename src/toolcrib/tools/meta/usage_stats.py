@@ -8,15 +8,14 @@ from typing import Annotated
 
 from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
-from toolcrib.core.params import Count, Param
-from toolcrib.core.tool import tool
+from toolcrib.core.tool import Count, Param, tool
 from toolcrib.state.history import History, SortBy
 
 
 @tool(
     group="meta",
     keywords=("statistics", "history", "audit", "calls", "errors", "latency", "tokens"),
-    aliases=("tool_usage_stats", "get_usage_stats"),
+    aliases=("get_usage_stats",),
 )
 async def usage_stats(
     limit: Annotated[Count, Param("Tools.", maximum=100)] = 20,

@@ -6,10 +6,9 @@ from typing import Annotated
 
 from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
-from toolcrib.core.params import Param
-from toolcrib.core.tool import WRITE, tool
+from toolcrib.core.tool import WRITE, Param, tool
 from toolcrib.execution.runs.runs import Runs
-from toolcrib.tools.run.report import changes
+from toolcrib.tools.run.report import change_lines
 
 
 @tool(
@@ -32,7 +31,7 @@ async def apply_changes(
     """
     runs = ctx.use(Runs)
     outcome = await (runs.drop(id, ctx) if drop else runs.apply(id, ctx))
-    said = {"dropped": "Dropped; no file was changed.", "none": "Nothing was left to change."}
-    lines = [said[outcome.state]] if outcome.state in said else []
-    lines += changes(outcome) if outcome.state != "dropped" else list(outcome.notes)
+    messages = {"dropped": "Dropped; no file was changed.", "none": "Nothing was left to change."}
+    lines = [messages[outcome.state]] if outcome.state in messages else []
+    lines += change_lines(outcome) if outcome.state != "dropped" else list(outcome.notes)
     return Result("\n".join(lines), {"changes": outcome.to_json()}, next=outcome.next)

@@ -1,4 +1,4 @@
-"""Arguments of tools that run code elsewhere."""
+"""Argument adapters: how other systems' tools that run code name their arguments."""
 
 from __future__ import annotations
 
@@ -6,24 +6,12 @@ import shlex
 from typing import Any
 
 from toolcrib.core.errors import BadInput
-from toolcrib.execution.interpreters.code_fences import unfenced
+from toolcrib.execution.interpreters.python import unfenced
 
-LONGEST = 36_000
+MAX_SECONDS = 36_000
 """Seconds of the longest `timeout`; a larger number is one of milliseconds."""
 MILLISECONDS = ("timeoutms", "timeoutmilliseconds", "timeoutmillis", "yieldtimems")
 HOURS = ("timeouthours",)
-DROPPED = (
-    *(
-        "requiresapproval",
-        "isdangerous",
-        "sandboxpermissions",
-        "justification",
-        "withescalatedpermissions",
-    ),
-    *("description", "name", "title", "shell", "login", "restart", "dangerouslydisablesandbox"),
-    *("maxoutputlength", "maxoutputtokens", "maxlength", "encoding", "blocking", "interactive"),
-    *("timelimitunit", "stream", "capture", "captureoutput", "verbose", "kernel", "sessionid"),
-)
 BACKGROUND = ("isbackground", "runinbackground", "async", "detach", "detached")
 COMMANDS = ("command", "cmd", "commands", "commandline", "script", "code", "shellcommand", "bash")
 PYTHON = {"python", "python3", "py", "ipython", "python_repl"}
@@ -31,76 +19,72 @@ JAVASCRIPT = {"javascript", "js", "node", "nodejs", "typescript", "ts", "deno", 
 SHELL = {"bash", "sh", "shell", "zsh"}
 
 
-def python(said: dict[str, Any]) -> None:
+def python(arguments: dict[str, Any]) -> None:
     """Of tools that run Python."""
-    _language(said, PYTHON)
-    _time(said)
+    _language(arguments, PYTHON)
+    _time(arguments)
     for name in ("packages", "requirements", "dependencies", "libraries"):
-        if said.pop(name, None):
+        if arguments.pop(name, None):
             raise BadInput(
                 "run_python installs nothing.",
                 hint="Leave the packages out; it uses those of the workspace's .venv.",
             )
-    _drop(said)
 
 
-def javascript(said: dict[str, Any]) -> None:
+def javascript(arguments: dict[str, Any]) -> None:
     """Of tools that run JavaScript."""
-    _language(said, JAVASCRIPT)
-    _time(said)
-    _drop(said)
+    _language(arguments, JAVASCRIPT)
+    _time(arguments)
 
 
-def command(said: dict[str, Any]) -> None:
+def command(arguments: dict[str, Any]) -> None:
     """Of tools that run commands."""
-    if "timeouthours" in said or (said.get("name") and "command" in said):
-        said.setdefault("background", True)
-    _language(said, SHELL)
-    _texts(said)
-    words = said.pop("args", None) or said.pop("arguments", None)
-    if words and isinstance(said.get("command"), str):
+    if "timeouthours" in arguments or (arguments.get("name") and "command" in arguments):
+        arguments.setdefault("background", True)
+    _language(arguments, SHELL)
+    _texts(arguments)
+    words = arguments.pop("args", None) or arguments.pop("arguments", None)
+    if words and isinstance(arguments.get("command"), str):
         given = words if isinstance(words, list) else [str(words)]
-        said["command"] = f"{said['command']} {shlex.join(map(str, given))}"
+        arguments["command"] = f"{arguments['command']} {shlex.join(map(str, given))}"
     for name in BACKGROUND:
-        if name in said:
-            said.setdefault("background", said.pop(name))
-    if said.pop("wait", None) in (False, "false"):
-        said.setdefault("background", True)
-    if said.pop("env", None) or said.pop("environment", None):
+        if name in arguments:
+            arguments.setdefault("background", arguments.pop(name))
+    if arguments.pop("wait", None) in (False, "false"):
+        arguments.setdefault("background", True)
+    if arguments.pop("env", None) or arguments.pop("environment", None):
         raise BadInput(
             "run_command takes no variables beside the command.",
             hint="Write them in the command: NAME=value program.",
         )
-    _time(said)
-    _drop(said)
+    _time(arguments)
 
 
-def tests(said: dict[str, Any]) -> None:
+def tests(arguments: dict[str, Any]) -> None:
     """Of tools that run tests."""
     for name in ("command", "testcommand", "cmd"):
-        if said.get(name):
-            said.setdefault("runner", said.pop(name))
+        if arguments.get(name):
+            arguments.setdefault("runner", arguments.pop(name))
     for name in ("path", "file", "target", "testpath", "filepath"):
-        path, marks, rest = str(said.get(name) or "").partition("::")
+        path, marks, rest = str(arguments.get(name) or "").partition("::")
         if marks and rest[:1].isidentifier():  # one test in a file, as pytest names it
-            said[name] = path
-            if str(said.get("runner") or "").lower() in ("", "auto", "pytest"):
-                said["runner"] = f"pytest::{rest}"
+            arguments[name] = path
+            if str(arguments.get("runner") or "").lower() in ("", "auto", "pytest"):
+                arguments["runner"] = f"pytest::{rest}"
     for name in ("runner", "framework"):
-        if str(said.get(name, "")).lower() == "auto":
-            del said[name]
-    _time(said)
-    _drop(said)
+        if str(arguments.get(name, "")).lower() == "auto":
+            del arguments[name]
+    _time(arguments)
 
 
-def typing(said: dict[str, Any]) -> None:
+def typed_keys(arguments: dict[str, Any]) -> None:
     """Of tools that type into a terminal: a list of texts and of names of keys."""
     for name in ("keys", "input", "data", "chars"):
-        if isinstance(said.get(name), list):
-            said[name] = "".join(map(_key, said[name]))
+        if isinstance(arguments.get(name), list):
+            arguments[name] = "".join(map(_key_name, arguments[name]))
 
 
-def _key(word: Any) -> str:
+def _key_name(word: Any) -> str:
     from toolcrib.execution.terminals.keys import encode
 
     named = f"<{word}>"
@@ -108,9 +92,9 @@ def _key(word: Any) -> str:
     return named if is_key else str(word)
 
 
-def _language(said: dict[str, Any], ours: set[str]) -> None:
+def _language(arguments: dict[str, Any], ours: set[str]) -> None:
     for name in ("language", "lang", "interpreter", "runtime"):
-        language = str(said.pop(name, "") or "").strip().lower()
+        language = str(arguments.pop(name, "") or "").strip().lower()
         versioned = language.startswith("python3") and "python" in ours
         if not language or language in ours or versioned:
             continue
@@ -133,13 +117,13 @@ def _line(words: list[Any], *, whole: bool) -> str:
     return shlex.join(texts)
 
 
-def _texts(said: dict[str, Any]) -> None:
+def _texts(arguments: dict[str, Any]) -> None:
     """The command as one plain text, under whichever name it was given."""
     for name in COMMANDS:
-        if isinstance(said.get(name), list):
-            said[name] = _line(said[name], whole=name != "commands")
-        elif isinstance(said.get(name), str):
-            said[name] = _bare(said[name])
+        if isinstance(arguments.get(name), list):
+            arguments[name] = _line(arguments[name], whole=name != "commands")
+        elif isinstance(arguments.get(name), str):
+            arguments[name] = _bare(arguments[name])
 
 
 def _bare(text: str) -> str:
@@ -151,16 +135,16 @@ def _bare(text: str) -> str:
     return text
 
 
-def _time(said: dict[str, Any]) -> None:
+def _time(arguments: dict[str, Any]) -> None:
     for names, factor in ((MILLISECONDS, 0.001), (HOURS, 3600.0)):
         for name in names:
-            number = _number(said.pop(name, None))
+            number = _number(arguments.pop(name, None))
             if number is not None:
-                said.setdefault("timeout", number * factor)
+                arguments.setdefault("timeout", number * factor)
     for name in ("timeout", "timeoutseconds"):
-        number = _number(said.get(name))
-        if number is not None and number > LONGEST:
-            said[name] = number / 1000
+        number = _number(arguments.get(name))
+        if number is not None and number > MAX_SECONDS:
+            arguments[name] = number / 1000
 
 
 def _number(value: Any) -> float | None:
@@ -168,8 +152,3 @@ def _number(value: Any) -> float | None:
         return None if value is None or isinstance(value, bool) else float(value)
     except (TypeError, ValueError):
         return None
-
-
-def _drop(said: dict[str, Any]) -> None:
-    for name in DROPPED:
-        said.pop(name, None)

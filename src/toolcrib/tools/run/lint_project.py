@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Annotated, Any
 
 from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, ToolError
-from toolcrib.core.params import Param, Seconds
-from toolcrib.core.tool import EXEC, READ, tool
+from toolcrib.core.tool import EXEC, READ, Param, Seconds, tool
 from toolcrib.execution.command_policy import code_verdict
 from toolcrib.execution.interpreters.programs import (
     Folders,
@@ -27,14 +25,13 @@ from toolcrib.execution.interpreters.python import python_for
 from toolcrib.execution.runs.outcome import RunResult
 from toolcrib.execution.runs.runs import Runs
 from toolcrib.files.paths import SafePath, Workspace, WorkspacePath
-from toolcrib.system.threads import aside, in_thread
+from toolcrib.system.threads import in_thread, in_thread_if_large
 from toolcrib.text.program_output import printed
-from toolcrib.tools.run import argument_adapters as dialects
-from toolcrib.tools.run.report import Follower, fitted
+from toolcrib.tools.run import argument_adapters
+from toolcrib.tools.run.argument_adapters import MAX_SECONDS
+from toolcrib.tools.run.report import OutputFollower, fit_to_budget
+from toolcrib.tools.run.runners import has, json_of, text_of
 
-# Which checks a project uses, the commands that run them, and what they found.
-
-MAX_FILE = 1_000_000
 PLACE = re.compile(
     r"^(?:[ ]*--> )?(?P<file>[^\s:|][^:|\n]*?):(?P<line>\d+)(?::(?P<column>\d+))?:?\s*(?P<what>.*)$"
 )
@@ -78,7 +75,7 @@ def project_of(path: SafePath) -> SafePath:
     )
     for depth in range(len(path.parts), -1, -1):
         here = path.ancestor(depth)
-        if any(_has(here, mark) for mark in marks):
+        if any(has(here, mark) for mark in marks):
             return here
     return path.ancestor(min(len(path.parts), max(path.base, 0)))
 
@@ -99,7 +96,9 @@ def linters_of(ctx: Ctx, folder: SafePath, target: str) -> tuple[list[Linter], l
 def _wanted(folder: SafePath, target: str) -> list[str]:
     """Names of checks in the order of preference; one a purpose."""
     settings = (
-        _text(folder, "pyproject.toml") + _text(folder, "setup.cfg") + _text(folder, "tox.ini")
+        text_of(folder, "pyproject.toml")
+        + text_of(folder, "setup.cfg")
+        + text_of(folder, "tox.ini")
     )
     names = {entry.name for entry in _list(folder)}
     chosen = []
@@ -136,11 +135,7 @@ def _for_python(settings: str, names: set[str]) -> str:
 
 
 def _for_javascript(folder: SafePath, names: set[str]) -> list[str]:
-    try:
-        package = json.loads(_text(folder, "package.json") or "{}")
-    except (ValueError, RecursionError):
-        package = {}
-    package = package if isinstance(package, dict) else {}
+    package = json_of(folder, "package.json")
     if (package.get("scripts") or {}).get("lint"):
         return ["npm run lint"]
     if names & {"biome.json", "biome.jsonc"}:
@@ -204,28 +199,10 @@ def problems_in(text: str) -> list[Problem]:
         if place and place["what"]:
             column, what = int(place["column"] or 1), place["what"]
             if RULED.search(what):  # of biome: what it says of the place stands further below
-                said = BIOME_SAYS.search(text, text.find(line) + len(line))
-                what = RULED.sub("", what) + (f" {said[1]}" if said else "")
+                reason = BIOME_SAYS.search(text, text.find(line) + len(line))
+                what = RULED.sub("", what) + (f" {reason[1]}" if reason else "")
             found.append(Problem(place["file"], int(place["line"]), column, what))
     return found
-
-
-def as_json(problem: Problem) -> dict[str, Any]:
-    """A problem as JSON values."""
-    return {
-        "file": problem.file,
-        "line": problem.line,
-        "column": problem.column,
-        "message": problem.message,
-    }
-
-
-def _has(folder: SafePath, name: str) -> bool:
-    try:
-        folder.child(name).stat()
-    except ToolError:
-        return False
-    return True
 
 
 def _list(folder: SafePath, name: str = "") -> list[Any]:
@@ -235,37 +212,31 @@ def _list(folder: SafePath, name: str = "") -> list[Any]:
         return []
 
 
-def _text(folder: SafePath, name: str) -> str:
-    try:
-        return folder.child(name).read_bytes(MAX_FILE).decode("utf-8", "replace")
-    except ToolError:
-        return ""
-
-
-SECONDS = 120.0
-LONGEST = 36_000
-MOST_SHOWN = 60
-MOST_DATA = 1_000
+DEFAULT_SECONDS = 120.0
+MAX_LISTED = 60
+MAX_PROBLEMS = 1_000
 
 
 @tool(
     group="run",
     rights=READ | EXEC,
     keywords=("ruff", "flake8", "pylint", "mypy", "eslint", "clippy", "vet", "check", "style"),
-    aliases=("lint", "run_lint", "run_linter", "lint_code", "lint_files", "check_code"),
+    aliases=("lint", "run_lint", "run_linter", "lint_code"),
     argument_aliases={
-        **dict.fromkeys(
-            ("file", "file_path", "directory", "dir", "folder", "cwd", "target"), "path"
-        ),
-        **dict.fromkeys(("timeout_seconds", "timeout_sec", "seconds"), "timeout"),
+        "file": "path",
+        "file_path": "path",
+        "directory": "path",
+        "dir": "path",
+        "folder": "path",
+        "cwd": "path",
     },
-    seconds=LONGEST + 60,
+    seconds=MAX_SECONDS + 60,
     verdict=code_verdict,
-    dialect=dialects.javascript,
+    argument_adapter=argument_adapters.javascript,
 )
 async def lint_project(
     path: Annotated[WorkspacePath | None, Param("File or folder.")] = None,
-    timeout: Annotated[Seconds, Param(maximum=LONGEST)] = SECONDS,  # noqa: ASYNC109 - of the run
+    timeout: Annotated[Seconds, Param(maximum=MAX_SECONDS)] = DEFAULT_SECONDS,  # noqa: ASYNC109 - of the run
     *,
     ctx: Ctx,
 ) -> Result:
@@ -278,33 +249,33 @@ async def lint_project(
     folder, linters, missing = await in_thread(lambda _: _plan(ctx, start), ctx.deadline)
     lines: list[str] = [f"[{how_to_get(_program(name))}]" for name in missing]
     facts: list[dict[str, Any]] = []
-    shown: list[str] = []
+    listed: list[str] = []
     clean = True
     level = ""
     for linter in linters:
-        ran = await _run(ctx, linter, folder, timeout or SECONDS)
-        text, problems = await aside(ran.stdout.size + ran.stderr.size, _said, ran)
+        ran = await _run(ctx, linter, folder, timeout or DEFAULT_SECONDS)
+        text, problems = await in_thread_if_large(ran.stdout.size + ran.stderr.size, _output, ran)
         fine = ran.exit_code == 0 and not problems and not ran.timed_out
         clean, level = clean and fine, ran.level
-        shown.append(_headline(linter, ran, len(problems), fine=fine))
-        shown += [str(problem) for problem in problems[:MOST_SHOWN]]
-        if len(problems) > MOST_SHOWN:
-            shown.append(f"... {len(problems) - MOST_SHOWN:,} more")
+        listed.append(_headline(linter, ran, len(problems), fine=fine))
+        listed += [str(problem) for problem in problems[:MAX_LISTED]]
+        if len(problems) > MAX_LISTED:
+            listed.append(f"... {len(problems) - MAX_LISTED:,} more")
         if not problems and not fine and text:
-            shown.append(text)
+            listed.append(text)
         facts.append(
             {
                 "linter": linter.name,
                 "exit_code": ran.exit_code,
                 "problems": len(problems),
-                "found": [as_json(problem) for problem in problems[:MOST_DATA]],
+                "found": [asdict(problem) for problem in problems[:MAX_PROBLEMS]],
                 "output": text if not problems else "",
                 "timed_out": ran.timed_out,
             }
         )
     if level and level != "strong":
         lines.append(f"[sandbox: {level}]")
-    text, more = await fitted(ctx, lint_project.name, "\n".join(shown), "\n".join(lines))
+    text, more = await fit_to_budget(ctx, lint_project.name, "\n".join(listed), "\n".join(lines))
     data = {"clean": clean, "linters": facts, "missing": missing, "sandbox": {"level": level}}
     return Result(text=text, data=data, truncated=more is not None, next=more, private=True)
 
@@ -327,7 +298,7 @@ def _plan(ctx: Ctx, start: SafePath) -> tuple[SafePath, list[Linter], list[str]]
 
 async def _run(ctx: Ctx, linter: Linter, folder: SafePath, limit: float) -> RunResult:
     tools = await in_thread(lambda _: toolchains(ctx), ctx.deadline)
-    async with Follower(ctx) as follower:
+    async with OutputFollower(ctx) as follower:
         return await ctx.use(Runs).run(
             linter.argv,
             ctx,
@@ -342,7 +313,7 @@ async def _run(ctx: Ctx, linter: Linter, folder: SafePath, limit: float) -> RunR
         )
 
 
-def _said(ran: RunResult) -> tuple[str, list[Problem]]:
+def _output(ran: RunResult) -> tuple[str, list[Problem]]:
     """What a linter wrote, and the problems in it."""
     text = printed(f"{ran.stdout}\n{ran.stderr}").strip("\n")
     return text, problems_in(text)

@@ -6,22 +6,21 @@ from typing import Annotated
 
 from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
-from toolcrib.core.params import Param, Seconds
-from toolcrib.core.tool import READ, tool
+from toolcrib.core.tool import READ, Param, Seconds, tool
 from toolcrib.execution.terminals.terminals import Terminals
-from toolcrib.tools.run.screens import For, check_wait, shown, waited
+from toolcrib.tools.run.screens import WaitFor, check_wait, screen_result, wait_for
 
 
 @tool(
     group="run",
     rights=READ,
     keywords=("screen", "output", "wait", "show", "console", "tty"),
-    aliases=("get_terminal_output", "read_screen", "terminal_output", "capture_terminal"),
+    aliases=("read_screen", "terminal_output", "capture_terminal"),
     argument_aliases={"terminal_id": "id", "session_id": "id", "wait_for": "text"},
 )
 async def read_terminal(
     id: Annotated[str, Param("Terminal.")],  # noqa: A002 - the name that models use
-    wait: For = "none",
+    wait: WaitFor = "none",
     text: Annotated[str, Param("Output to wait for.")] = "",
     timeout: Annotated[Seconds, Param(maximum=40)] = 30,  # noqa: ASYNC109 - bounds the wait
     lines: Annotated[int, Param("Lines above the screen to show again.", minimum=0)] = 0,
@@ -35,5 +34,5 @@ async def read_terminal(
     """
     check_wait(wait, text)
     terminal = await ctx.use(Terminals).find(id, ctx)
-    came = await waited(ctx, terminal, wait, text, timeout, terminal.read_to, -1)
-    return await shown(ctx, terminal, read_terminal.name, came=came, lines=lines)
+    came = await wait_for(ctx, terminal, wait, text, timeout, terminal.read_to, -1)
+    return await screen_result(ctx, terminal, read_terminal.name, came=came, lines=lines)

@@ -1,35 +1,37 @@
-"""What a run answers with: its output, how it ended, and what became of the files."""
+"""The report of a run: its output, how it ended, and what became of the files."""
 
 from __future__ import annotations
 
 import asyncio
 import codecs
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Self
 
 from toolcrib.core.call import ErrorInfo, Next, Result
 from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import StorageFailure, TimedOut, TooLarge
+from toolcrib.execution.interpreters.programs import UNAVAILABLE_PROGRAMS, how_to_get
+from toolcrib.execution.interpreters.python import NO_PACKAGES
 from toolcrib.execution.runs.outcome import RunOutcome, RunResult
+from toolcrib.execution.shell_parser import ShellScript, read_script
 from toolcrib.state.results import Results
 from toolcrib.system.child import Chunk
 from toolcrib.system.ring_buffer import Ring
-from toolcrib.system.threads import aside
+from toolcrib.system.threads import in_thread_if_large
 from toolcrib.text.program_output import printed
 from toolcrib.text.tokens import estimate
 from toolcrib.text.truncation import head_and_tail
 
-# Output while it comes: kept in its order, and told to whoever waits.
-
-TELL_SECONDS = 0.25
-MOST_TOLD = 4_000
+PROGRESS_SECONDS = 0.25
+MAX_PROGRESS_CHARS = 4_000
 """Characters of one message; of more, the end."""
-MOST_WAITING = 4 * MOST_TOLD
-"""Bytes between two messages that are looked at; of a flood, the end."""
+MAX_WAITING_BYTES = 4 * MAX_PROGRESS_CHARS
+"""Bytes between two messages that are decoded; of a flood, the end."""
 
 
-class Follower:
-    """Takes the chunks of a run.
+class OutputFollower:
+    """Takes the output of a run while it comes, and reports it as progress.
 
     Attributes:
         ring: both streams in the order of arrival; the head and the tail of them.
@@ -41,42 +43,42 @@ class Follower:
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._new = bytearray()
         self._waiting = ""
-        self._telling: asyncio.Task[None] | None = None
+        self._progress_task: asyncio.Task[None] | None = None
 
     def __call__(self, chunk: Chunk) -> None:
-        """Keep a chunk; it is told soon after. Nothing more is done with it for now."""
+        """Keep a chunk; it is reported soon after. Nothing more is done with it for now."""
         self.ring.write(chunk.data)
-        self._new += chunk.data[-MOST_WAITING:]
-        if len(self._new) > MOST_WAITING:
-            del self._new[:-MOST_WAITING]
+        self._new += chunk.data[-MAX_WAITING_BYTES:]
+        if len(self._new) > MAX_WAITING_BYTES:
+            del self._new[:-MAX_WAITING_BYTES]
             self._decoder.reset()
             self._waiting = ""
 
     async def __aenter__(self) -> Self:
-        self._telling = asyncio.create_task(self._tell())
+        self._progress_task = asyncio.create_task(self._report_progress())
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        if self._telling is not None:
-            self._telling.cancel()
-            await asyncio.gather(self._telling, return_exceptions=True)
+        if self._progress_task is not None:
+            self._progress_task.cancel()
+            await asyncio.gather(self._progress_task, return_exceptions=True)
 
-    async def _tell(self) -> None:
-        """Tell whole lines a few times a second."""
+    async def _report_progress(self) -> None:
+        """Report whole lines a few times a second."""
         while True:
-            await asyncio.sleep(TELL_SECONDS)
+            await asyncio.sleep(PROGRESS_SECONDS)
             self._waiting += self._decoder.decode(bytes(self._new))
             self._new.clear()
             lines, end, rest = self._waiting.rpartition("\n")
-            if not end and len(self._waiting) < MOST_TOLD:
+            if not end and len(self._waiting) < MAX_PROGRESS_CHARS:
                 continue
             self._waiting = rest if end else ""
             text = printed(lines if end else rest).strip("\n")
             if text:
-                await self._ctx.progress(text[-MOST_TOLD:])
+                await self._ctx.progress(text[-MAX_PROGRESS_CHARS:])
 
 
-MOST_FILES = 12
+MAX_FILES = 12
 HEAD_SHARE = 0.3
 """Of the room for output: the end of it usually says what went wrong."""
 BY_USER = (
@@ -85,7 +87,7 @@ BY_USER = (
 )
 CRASHES = {132: "SIGILL", 134: "SIGABRT", 135: "SIGBUS", 136: "SIGFPE", 137: "SIGKILL"}
 CRASHES |= {139: "SIGSEGV", 143: "SIGTERM"}
-NETWORKED = "a program with network"
+NETWORK_SOURCE = "a program with network"
 LIMITS = {
     "memory": ("run.limits.memory_mb", "memory"),
     "disk": ("run.limits.disk_mb", "room on the disk"),
@@ -120,20 +122,22 @@ async def report(
         quiet: the output is left out of the text: `lead` says all that matters.
     """
     size = ring.total + ran.stdout.size + ran.stderr.size
-    body, data = await aside(size, lambda: (printed(kept(ring)).strip("\n"), _facts(ctx, ran)))
+    body, data = await in_thread_if_large(
+        size, lambda: (printed(ring_text(ring)).strip("\n"), _facts(ctx, ran))
+    )
     body, whole = ("", body) if quiet else (body, "")
     outcome = ran.outcome
     error = _stopped(ran, limit, tool)
-    lines = [_ending(ran, empty=not body and not quiet), *notes, *changes(outcome)]
+    lines = [_ending(ran, empty=not body and not quiet), *notes, *change_lines(outcome)]
     apply = outcome.next
     if apply is not None and all(tool.name != apply.tool for tool in ctx.offered):
         lines.append(BY_USER.format(id=outcome.pending_id))
         apply = None
     if ran.level != "strong":
         lines.append(f"[sandbox: {ran.level}]")
-    text, more = await fitted(ctx, tool, body, "\n".join(lines), lead)
+    text, more = await fit_to_budget(ctx, tool, body, "\n".join(lines), lead)
     if whole:
-        more = await _behind(ctx, whole)
+        more = await _store_output(ctx, whole)
     if (apply or whole) and more:
         text += f"\n[the rest of the output: {more}]"
     return Result(
@@ -142,7 +146,7 @@ async def report(
         truncated=more is not None and not whole,
         next=apply or (None if whole else more),
         error=error,
-        source=NETWORKED if ctx.config.run.network else "",
+        source=NETWORK_SOURCE if ctx.config.run.network else "",
         private=True,
     )
 
@@ -161,7 +165,7 @@ def _facts(ctx: Ctx, ran: RunResult) -> dict[str, Any]:
     }
 
 
-def kept(ring: Ring) -> str:
+def ring_text(ring: Ring) -> str:
     """What a ring holds, with a line in the place of what it dropped."""
     parts: list[str] = []
     end = 0
@@ -173,25 +177,27 @@ def kept(ring: Ring) -> str:
     return "".join(parts)
 
 
-async def fitted(
+async def fit_to_budget(
     ctx: Ctx, tool: str, body: str, tail: str, lead: str = ""
 ) -> tuple[str, Next | None]:
     """Output with what stands around it, cut to the budget; and the call that reads the rest."""
     room = max(room_in(ctx.budget(tool)) - estimate(tail) - estimate(lead), 50)
     around = [lead, "", tail]
-    head, end, (first, last) = await aside(len(body), head_and_tail, body, room, HEAD_SHARE)
+    head, end, (first, last) = await in_thread_if_large(
+        len(body), head_and_tail, body, room, HEAD_SHARE
+    )
     if first >= last:
         around[1] = body
         return "\n".join(part for part in around if part), None
-    more = await _behind(ctx, body, first)
+    more = await _store_output(ctx, body, first)
     middle = f"[{last - first:,} of {len(body):,} characters left out here]"
     around[1] = f"{head.rstrip()}\n{middle}\n{end}"
     return "\n".join(part for part in around if part), more
 
 
-async def _behind(ctx: Ctx, body: str, offset: int = 0) -> Next | None:
-    """The call that reads output on, or all of it."""
-    source = NETWORKED if ctx.config.run.network else ""
+async def _store_output(ctx: Ctx, body: str, offset: int = 0) -> Next | None:
+    """Store output; the call that reads it from an offset on."""
+    source = NETWORK_SOURCE if ctx.config.run.network else ""
     try:
         handle = await ctx.use(Results).keep(body, ctx.session.id, source)
     except StorageFailure as error:
@@ -200,21 +206,21 @@ async def _behind(ctx: Ctx, body: str, offset: int = 0) -> Next | None:
     return Next("read_more", {"handle": handle, "offset": offset})
 
 
-def changes(outcome: RunOutcome) -> list[str]:
+def change_lines(outcome: RunOutcome) -> list[str]:
     """What became of the files, a line each."""
     lines = list(outcome.notes)
     if outcome.state == "none":
         return lines
-    named = [_named(changed) for changed in outcome.files[:MOST_FILES]]
+    named = [_named(changed) for changed in outcome.files[:MAX_FILES]]
     rest = len(outcome.files) + outcome.more - len(named)
     listed = ", ".join(named + ([f"{rest:,} more"] if rest > 0 else []))
     if outcome.state == "applied":
         return [f"[files: {listed}]", *lines]
-    said = {
+    state_line = {
         "held": f"[held back as {outcome.pending_id}, nothing is changed yet: {listed}]",
         "dropped": f"[dropped, nothing is changed: {listed}]",
     }[outcome.state]
-    return [said, *([outcome.diff.rstrip("\n")] if outcome.diff else []), *lines]
+    return [state_line, *([outcome.diff.rstrip("\n")] if outcome.diff else []), *lines]
 
 
 def _named(changed: Any) -> str:
@@ -250,3 +256,173 @@ def _stopped(ran: RunResult, limit: float, tool: str) -> ErrorInfo | None:
             f"Do less at a time. The user can raise {setting}.",
         )
     return None
+
+
+# Hints behind the output of a run that went wrong in a usual way, each a line on what it needs.
+
+TAIL = 2_000
+MAX_PARSED_CHARS = 20_000
+"""Characters of a command that is looked into for a hint; reading more takes seconds."""
+ASKS = re.compile(
+    r"EOF when reading a line|not a (?:tty|terminal)|[Ii]nappropriate ioctl|stdin is not"
+    r"|\[[yY]/[nN]\]:?\s*$|\(y(?:es)?/no?\)\??:?\s*$|[Pp]assword(?: for [^:\n]{1,80})?:\s*$"
+    r"|unable to read from stdin|input is not|failed tty get"
+)
+NOT_FOUND = re.compile(r"(?:line \d+: |: )([\w.+-]{1,60}): (?:command )?not found")
+UNNAMED = re.compile(
+    r"[Cc]ould not resolve|Temporary failure in name resolution|Name or service not known"
+    r"|EAI_AGAIN|ENOTFOUND|No address associated|unable to resolve host|from versions: none"
+)
+"""A failed lookup of a name."""
+REFUSED = re.compile(
+    r"[Nn]etwork is unreachable|Failed to establish a new connection|[Cc]onnection refused"
+    r"|ECONNREFUSED|ENETUNREACH|Failed to connect to|Couldn't connect to server"
+    r"|connect E(?:ACC\w+|PERM)\b|urlopen error \[Errno 13\]|Requires net access to"
+    r"|line \d+, in create_connection\n(?:.*\n){1,9}PermissionError"
+)
+FETCHES = re.compile(
+    r"\b(?:curl|wget|fetch|https?|urllib\d?|requests|httpx|aiohttp|socket|net|pip3?)\b"
+)
+"""What asks some host: its failure may be caught, or lost in a pipe."""
+LOCAL = re.compile(r"\blocalhost\b|\b127(?:\.\d{1,3}){3}\b|\b0\.0\.0\.0\b|\[::1?\]")
+SILENT = {"curl": {6: "Could not resolve", 7: "Failed to connect to"}, "wget": {4: "ECONNREFUSED"}}
+"""The exit codes of programs that may say nothing, and what each would have said."""
+PIP = re.compile(r"\bpip\b|pypi\.org|from versions: none")
+WINDOWS = re.compile(r"\$'\\r'|\\r'?: |required file not found|bad interpreter|: unexpected end of")
+READERS = {"cat", "read", "sort", "wc", "tee", "python", "python3", "node", "bash", "sh", "bc"}
+"""Commands that read their stdin where they are given nothing else."""
+SCREENS = {
+    *("vi", "vim", "nvim", "nano", "pico", "emacs", "htop", "btop", "tmux", "screen", "mc"),
+    *("nmtui", "ncdu", "lazygit", "tig", "top"),
+}
+"""Programs that draw on a screen and wait for keys, if they are given no options."""
+PASSING = {"cd", "pushd", "popd", "export", "alias", "set", "source", ".", "unset", "shopt"}
+"""What holds for its own shell only."""
+BEHIND = re.compile(r"(?<![&>|<\\])&(?![&>\d])|\b(?:nohup|setsid|disown)\b")
+QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
+NOTEBOOK = re.compile(r"^[ \t]*[!%]\w", re.MULTILINE)
+DOCKER = re.compile(r"[Cc]annot connect to the Docker daemon|docker\.sock")
+RIGHTS = re.compile(
+    r"^sudo: |are you root\?|must be (?:run as )?root|no new privileges", re.MULTILINE
+)
+
+
+def hints_of(ctx: Ctx, command: str, ran: RunResult, *, fed: bool) -> list[str]:
+    """A line for each thing that a command is in need of."""
+    if len(command) > MAX_PARSED_CHARS:
+        return []
+    tail = f"{ran.stdout.last(TAIL)}\n{ran.stderr.last(TAIL)}".rstrip()
+    script = read_script(command)
+    found = list(_failed(tail, script)) if ran.exit_code else []
+    found += _network(ctx, command, ran, _silent(script, ran.exit_code))
+    if not fed and (ASKS.search(tail) or (not tail.strip() and _reads(script))):
+        found.append(f"its stdin is empty: give 'input'{_or_terminal(ctx)}")
+    names = {c.name for c in script.commands if not c.nested}
+    if not ran.exit_code and not tail and names and names <= PASSING:
+        found.append("nothing of a shell is kept: write it before what needs it, with &&")
+        if "cd" in names:
+            found[-1] = f"a cd ends with its call: give 'cwd'{_or_change(ctx)}"
+    if not ran.timed_out and "wait" not in names and BEHIND.search(QUOTED.sub("", command)):
+        found.append("what still ran was ended with the call: use background=true instead of &")
+    return [f"[{line}]" for line in dict.fromkeys(found)]
+
+
+def python_hints(ctx: Ctx, source: str, ran: RunResult) -> list[str]:
+    """The same for Python code."""
+    errors = ran.stderr.last(TAIL)
+    found = []
+    if ran.exit_code and "SyntaxError" in errors and NOTEBOOK.search(source):
+        found.append("lines with ! or % are of notebooks: run_command runs commands of the shell")
+    if ran.exit_code and "EOFError: EOF when reading a line" in errors:
+        found.append("nobody can answer input() here: write the values into the code")
+    return [f"[{line}]" for line in (*found, *_network(ctx, source, ran))]
+
+
+def javascript_hints(ctx: Ctx, source: str, ran: RunResult) -> list[str]:
+    """The same for JavaScript."""
+    return [f"[{line}]" for line in _network(ctx, source, ran)]
+
+
+def needs_screen(command: str) -> str:
+    """The program that would wait for keys on a screen; empty for none."""
+    if len(command) > MAX_PARSED_CHARS:
+        return ""
+    commands = [c for c in read_script(command).commands if not c.nested]
+    for each in commands:
+        if each.name in SCREENS and all(w.text[:1] not in ("-", "+") for w in each.words[1:]):
+            return each.name
+    return ""
+
+
+def screen_alternative(ctx: Ctx) -> str:
+    """What to do instead."""
+    if offers(ctx, "start_terminal"):
+        return "Use start_terminal, or edit_file and read_file for files."
+    return "Use edit_file and read_file for files, or options that make it run by itself."
+
+
+def offers(ctx: Ctx, name: str) -> bool:
+    """Whether the caller can use a tool."""
+    return any(tool.name == name for tool in ctx.offered)
+
+
+def _failed(tail: str, script: ShellScript) -> Iterator[str]:
+    missing = NOT_FOUND.search(tail)
+    if missing:
+        yield how_to_get(missing[1])
+    if WINDOWS.search(tail):
+        yield "if the script has Windows line ends: sed -i 's/\\r$//' FILE"
+    if DOCKER.search(tail):
+        yield UNAVAILABLE_PROGRAMS["docker"]
+    if RIGHTS.search(tail):
+        names = [
+            command.name for command in script.commands if command.name in UNAVAILABLE_PROGRAMS
+        ]
+        yield UNAVAILABLE_PROGRAMS[names[-1] if names else "sudo"]
+
+
+def _silent(script: ShellScript, code: int) -> str:
+    """What a program that was told to be silent would have said."""
+    names = {command.name for command in script.commands}
+    return "".join(messages.get(code, "") for name, messages in SILENT.items() if name in names)
+
+
+def _network(ctx: Ctx, source: str, ran: RunResult, silent: str = "") -> list[str]:
+    """Why nothing answers, if a run asked some host and got no answer."""
+    source = source[:MAX_PARSED_CHARS]
+    if ran.level == "none" or not (ran.exit_code or FETCHES.search(source)):
+        return []
+    tail = f"{ran.stdout.last(TAIL)}\n{ran.stderr.last(TAIL)}\n{silent}"
+    unnamed = UNNAMED.search(tail)
+    if not unnamed and not REFUSED.search(tail):
+        return []
+    if PIP.search(tail):
+        return [NO_PACKAGES]
+    if unnamed or not LOCAL.search(source):
+        hosts = ", ".join(ctx.config.run.network)
+        reach = f"runs reach no other hosts than {hosts}" if hosts else "runs have no network"
+        return [f"{reach}; the user can open hosts with run.network"]
+    if ran.level == "kernel" or "Requires net access to" in tail:
+        return ["runs have no network here, not even a loopback of their own"]
+    terminal = ", or in one terminal" if offers(ctx, "start_terminal") else ""
+    own = "each run has a loopback of its own: start the server and ask it in the same run"
+    return [f"{own}{terminal}"]
+
+
+def _or_terminal(ctx: Ctx) -> str:
+    return ", or use start_terminal to answer it" if offers(ctx, "start_terminal") else ""
+
+
+def _or_change(ctx: Ctx) -> str:
+    return ", or use change_directory" if offers(ctx, "change_directory") else " or write cd X && …"
+
+
+def _reads(script: ShellScript) -> bool:
+    """Whether a command would wait for input that is not there."""
+    commands = [c for c in script.commands if not c.nested]
+    if any(c.name == "read" and any(w.text == "-p" for w in c.words) for c in commands):
+        return True
+    return len(commands) == 1 and (
+        commands[0].name == "read"
+        or (commands[0].name in READERS and all(w.text[:1] == "-" for w in commands[0].words[1:]))
+    )

@@ -6,16 +6,16 @@ import asyncio
 import codecs
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Annotated, Literal
+from typing import Annotated
 
 from toolcrib.core.call import Next, Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput
-from toolcrib.core.params import Param, Seconds
-from toolcrib.core.tool import EXEC, READ, WRITE, tool
+from toolcrib.core.tool import EXEC, READ, WRITE, Param, Seconds, tool
 from toolcrib.execution.command_policy import command_verdict
 from toolcrib.execution.interpreters.programs import Toolchains, shell_program, toolchains
 from toolcrib.execution.jobs import JobHandle, Jobs
+from toolcrib.execution.runs.outcome import Commit
 from toolcrib.execution.runs.runs import BackgroundRun, Runs
 from toolcrib.execution.sandbox.sandbox import Sandbox
 from toolcrib.files.paths import SafePath, Workspace, WorkspacePath
@@ -23,17 +23,24 @@ from toolcrib.system.child import to_the_end
 from toolcrib.system.threads import in_thread
 from toolcrib.system.turns import Turns
 from toolcrib.text.program_output import printed
-from toolcrib.tools.run import argument_adapters as dialects
-from toolcrib.tools.run.hints import hints_of, needs_screen, screens
-from toolcrib.tools.run.report import NETWORKED, Follower, changes, fitted, report
-
-# A command that goes on after the call, as a job.
+from toolcrib.tools.run import argument_adapters
+from toolcrib.tools.run.argument_adapters import MAX_SECONDS
+from toolcrib.tools.run.report import (
+    NETWORK_SOURCE,
+    OutputFollower,
+    change_lines,
+    fit_to_budget,
+    hints_of,
+    needs_screen,
+    report,
+    screen_alternative,
+)
 
 FIRST_SECONDS = 0.5
 """How long the answer waits for first output, or for an early end."""
 TITLE_CHARS = 80
-MOST_HELD = 65_536
-SLICE = 4_096
+MAX_UNFINISHED_CHARS = 65_536
+SLICE_BYTES = 4_096
 """Bytes that are cleaned at once; in the worst of them each character is looked at."""
 
 
@@ -63,7 +70,7 @@ async def in_background(
     )
 
     async def work(handle: JobHandle) -> None:
-        handle.source = NETWORKED if ctx.config.run.network else ""
+        handle.source = NETWORK_SOURCE if ctx.config.run.network else ""
         await _follow(running, handle)
 
     title = " ".join(command.split())[:TITLE_CHARS]
@@ -78,18 +85,20 @@ async def in_background(
     try:
         return await _first(ctx, tool, job, title, running)
     except asyncio.CancelledError:
-        await to_the_end(jobs.stop(job))  # nobody was told its id
+        await to_the_end(jobs.stop(job))  # nobody knows its id
         raise
 
 
 async def _first(ctx: Ctx, tool: str, job: str, title: str, running: BackgroundRun) -> Result:
-    """What there is to say of a job that has just begun."""
+    """The result for a job that has just begun."""
     view = await ctx.use(Jobs).read(job, "exit", timeout=FIRST_SECONDS)
     over = view.record.is_over
     code = view.record.exit_code
-    said = f"ended already, exit code {code}" if over else f"runs in the background as job {job}"
+    status = f"ended already, exit code {code}" if over else f"runs in the background as job {job}"
     level = "" if running.level == "strong" else f"\n[sandbox: {running.level}]"
-    text, _ = await fitted(ctx, tool, view.text.rstrip("\n"), level.strip(), f"{title}: {said}.")
+    text, _ = await fit_to_budget(
+        ctx, tool, view.text.rstrip("\n"), level.strip(), f"{title}: {status}."
+    )
     data = {
         "id": job,
         "state": view.record.state,
@@ -117,8 +126,8 @@ async def _follow(running: BackgroundRun, handle: JobHandle) -> None:
     sweeping = asyncio.ensure_future(running.sweep())
     try:
         async for data in running.confined.read("stdout"):
-            for start in range(0, len(data), SLICE):
-                handle.write(lines.feed(decoder.decode(data[start : start + SLICE])))
+            for start in range(0, len(data), SLICE_BYTES):
+                handle.write(lines.feed(decoder.decode(data[start : start + SLICE_BYTES])))
                 await turns.rest()
         handle.exit_code = await running.confined.wait()
     finally:
@@ -127,37 +136,34 @@ async def _follow(running: BackgroundRun, handle: JobHandle) -> None:
         outcome = await running.finish()
         if running.confined.stopped:
             handle.write(f"\n[stopped: too much {running.confined.stopped}]\n")
-        told = changes(outcome)
-        if told:
-            handle.write("\n".join(["", *told, ""]))
+        lines_of_changes = change_lines(outcome)
+        if lines_of_changes:
+            handle.write("\n".join(["", *lines_of_changes, ""]))
 
 
 class _Lines:
-    """Output as it comes, cleaned line by line; what may still be written over is held."""
+    """Output as it comes, cleaned line by line; what may still be written over waits."""
 
     def __init__(self) -> None:
-        self._held = ""
+        self._unfinished = ""
 
     def feed(self, text: str) -> str:
-        whole, end, rest = (self._held + text).rpartition("\n")
-        self._held = ""
+        whole, end, rest = (self._unfinished + text).rpartition("\n")
+        self._unfinished = ""
         done = f"{printed(whole)}\n" if end else ""
-        if ("\r" in rest or "\x1b" in rest) and len(rest) < MOST_HELD:
-            self._held = rest
+        if ("\r" in rest or "\x1b" in rest) and len(rest) < MAX_UNFINISHED_CHARS:
+            self._unfinished = rest
             return done
         return done + printed(rest)
 
     def rest(self) -> str:
-        held, self._held = self._held, ""
-        return printed(held)
+        unfinished, self._unfinished = self._unfinished, ""
+        return printed(unfinished)
 
 
-SECONDS = 120.0
-LONGEST = 36_000
+DEFAULT_SECONDS = 120.0
 MAX_COMMAND = 100_000
 """Characters; the kernel takes 131,072 bytes in one word."""
-
-Commit = Literal["auto", "ask", "never"]
 
 
 @tool(
@@ -165,30 +171,24 @@ Commit = Literal["auto", "ask", "never"]
     rights=READ | WRITE | EXEC,
     profiles=("default",),
     keywords=("execute", "exec", "terminal", "bash", "shell", "git", "npm", "make", "process"),
-    aliases=(
-        *("execute_command", "bash", "shell", "run_terminal_cmd", "run_terminal_command", "sh"),
-        *("run_shell_command", "execute_bash", "run_bash", "bash_command", "run_bash_command"),
-        *("exec", "exec_command", "terminal", "shell_exec", "run_shell", "local_shell", "cmd"),
-        *("shell_command", "execute_shell", "execute_shell_command", "run_background_command"),
-        *("run_command_line", "system", "run_process", "execute", "command", "terminal_execute"),
-    ),
+    aliases=("run_bash", "bash_command", "run_bash_command", "terminal"),
     argument_aliases={
-        **dict.fromkeys(("cmd", "command_line", "script", "shell_command", "commands"), "command"),
-        **dict.fromkeys(("bash", "code", "bash_command"), "command"),
-        **dict.fromkeys(("workdir", "working_directory", "working_dir", "dir", "path"), "cwd"),
-        **dict.fromkeys(("directory", "folder", "current_directory"), "cwd"),
-        **dict.fromkeys(("timeout_seconds", "timeout_sec", "seconds", "max_seconds"), "timeout"),
-        **dict.fromkeys(("stdin", "std_in", "stdin_text"), "input"),
+        "cmd": "command",
+        "command_line": "command",
+        "script": "command",
+        "shell_command": "command",
+        "commands": "command",
+        "bash": "command",
     },
     destructive=True,
-    seconds=LONGEST + 60,
+    seconds=MAX_SECONDS + 60,
     verdict=command_verdict,
-    dialect=dialects.command,
+    argument_adapter=argument_adapters.command,
 )
 async def run_command(
     command: Annotated[str, Param("For the shell.")],
     cwd: Annotated[WorkspacePath | None, Param("Folder.")] = None,
-    timeout: Annotated[Seconds, Param(maximum=LONGEST)] = 0,  # noqa: ASYNC109 - of the run
+    timeout: Annotated[Seconds, Param(maximum=MAX_SECONDS)] = 0,  # noqa: ASYNC109 - of the run
     commit: Annotated[Commit | None, Param("Changed files: keep, hold, drop.")] = None,
     background: Annotated[bool, Param("Go on as a job.")] = False,
     input: Annotated[str, Param("Its stdin.")] = "",  # noqa: A002 - the name that models use
@@ -206,7 +206,9 @@ async def run_command(
         lambda _: (toolchains(ctx), needs_screen(command)), ctx.deadline
     )
     if screen:
-        raise BadInput(f"{screen} needs a terminal, and would only wait here.", hint=screens(ctx))
+        raise BadInput(
+            f"{screen} needs a terminal, and would only wait here.", hint=screen_alternative(ctx)
+        )
     argv = [shell_program(ctx), "-c", command]
     stdin = input.encode() if input else None
     if background:
@@ -219,8 +221,8 @@ async def run_command(
         return await in_background(
             ctx, run_command.name, argv, command, folder, tools, timeout, stdin
         )
-    limit = timeout or SECONDS
-    async with Follower(ctx) as follower:
+    limit = timeout or DEFAULT_SECONDS
+    async with OutputFollower(ctx) as follower:
         ran = await ctx.use(Runs).run(
             argv,
             ctx,

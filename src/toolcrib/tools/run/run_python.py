@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Literal
+from typing import Annotated
 
 from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
-from toolcrib.core.params import Param, Seconds
-from toolcrib.core.tool import EXEC, READ, WRITE, tool
+from toolcrib.core.tool import EXEC, READ, WRITE, Param, Seconds, tool
 from toolcrib.execution.command_policy import code_verdict
-from toolcrib.execution.interpreters.python import Python, python_for, tidied
+from toolcrib.execution.interpreters.python import Python, clean_code, python_for
+from toolcrib.execution.runs.outcome import Commit
 from toolcrib.execution.runs.runs import Runs
 from toolcrib.files.paths import Workspace
 from toolcrib.system.threads import in_thread
-from toolcrib.tools.run import argument_adapters as dialects
-from toolcrib.tools.run.hints import python_hints
-from toolcrib.tools.run.report import Follower, report
+from toolcrib.tools.run import argument_adapters
+from toolcrib.tools.run.argument_adapters import MAX_SECONDS
+from toolcrib.tools.run.report import OutputFollower, python_hints, report
 
-SECONDS = 120.0
-LONGEST = 36_000
-MOST_SEARCHED = 10_000
+DEFAULT_SECONDS = 120.0
+MAX_SEARCHED_CHARS = 10_000
 """Characters of the end of what it wrote that are looked through for a missing package."""
 MISSING = re.compile(r"^ModuleNotFoundError: No module named '([\w.]+)'", re.MULTILINE)
-
-Commit = Literal["auto", "ask", "never"]
 
 
 @tool(
@@ -32,27 +29,23 @@ Commit = Literal["auto", "ask", "never"]
     rights=READ | WRITE | EXEC,
     profiles=("default",),
     keywords=("execute", "script", "compute", "calculate", "numpy", "pandas", "code"),
-    aliases=(
-        *("execute_python", "python", "python_exec", "exec_python", "execute_python_code"),
-        *("run_python_code", "code_interpreter", "execute_code", "run_code", "python_repl"),
-        *("ipython", "python_interpreter", "run_python_script", "execute_python_script", "py"),
-    ),
+    aliases=("execute_python", "python", "python_exec", "exec_python"),
     argument_aliases={
-        **dict.fromkeys(
-            ("python", "script", "source", "python_code", "program", "snippet"), "code"
-        ),
-        **dict.fromkeys(("source_code", "query", "input", "command"), "code"),
-        **dict.fromkeys(("timeout_seconds", "timeout_sec", "seconds", "max_seconds"), "timeout"),
-        **dict.fromkeys(("changes", "commit_mode"), "commit"),
+        "script": "code",
+        "source": "code",
+        "python_code": "code",
+        "program": "code",
+        "snippet": "code",
+        "source_code": "code",
     },
     destructive=True,
-    seconds=LONGEST + 60,
+    seconds=MAX_SECONDS + 60,
     verdict=code_verdict,
-    dialect=dialects.python,
+    argument_adapter=argument_adapters.python,
 )
 async def run_python(
     code: Annotated[str, Param("Python source.")],
-    timeout: Annotated[Seconds, Param(maximum=LONGEST)] = SECONDS,  # noqa: ASYNC109 - of the run
+    timeout: Annotated[Seconds, Param(maximum=MAX_SECONDS)] = DEFAULT_SECONDS,  # noqa: ASYNC109 - of the run
     commit: Annotated[Commit | None, Param("Changed files: keep, hold, drop.")] = None,
     *,
     ctx: Ctx,
@@ -62,11 +55,11 @@ async def run_python(
     Shows what it prints and the value of a last expression. Nothing is kept between calls
     but files. Uses the workspace's .venv where there is one. For a shell use run_command.
     """
-    source = tidied(code)
+    source = clean_code(code)
     cwd = ctx.use(Workspace).start(ctx.session.directory)
     python = await in_thread(lambda _: python_for(ctx, cwd), ctx.deadline)
-    limit = timeout or SECONDS
-    async with Follower(ctx) as follower:
+    limit = timeout or DEFAULT_SECONDS
+    async with OutputFollower(ctx) as follower:
         ran = await ctx.use(Runs).run(
             python.argv,
             ctx,
@@ -86,7 +79,10 @@ async def run_python(
         ran,
         follower.ring,
         limit=limit,
-        notes=[*_notes(python, ran.stderr.last(MOST_SEARCHED)), *python_hints(ctx, source, ran)],
+        notes=[
+            *_notes(python, ran.stderr.last(MAX_SEARCHED_CHARS)),
+            *python_hints(ctx, source, ran),
+        ],
         facts={"interpreter": {"path": python.program, "from": python.origin}},
     )
 

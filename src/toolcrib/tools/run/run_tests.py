@@ -9,32 +9,30 @@ from typing import Annotated, Any
 from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import Unavailable
-from toolcrib.core.params import Param, Seconds
-from toolcrib.core.policy import Decision
-from toolcrib.core.tool import EXEC, READ, WRITE, tool
+from toolcrib.core.tool import EXEC, READ, WRITE, Decision, Param, Seconds, tool
 from toolcrib.execution.command_policy import code_verdict, command_verdict
 from toolcrib.execution.interpreters.programs import not_installed, toolchains
 from toolcrib.execution.runs.outcome import RunResult
 from toolcrib.execution.runs.runs import Runs
 from toolcrib.files.paths import Workspace, WorkspacePath
-from toolcrib.system.threads import aside, in_thread
+from toolcrib.system.threads import in_thread, in_thread_if_large
 from toolcrib.text.program_output import printed
-from toolcrib.tools.run import argument_adapters as dialects
-from toolcrib.tools.run.report import Follower, report
-from toolcrib.tools.run.test_output import Totals
-from toolcrib.tools.run.test_runners import NAMES, Runner, runner_for, shown
+from toolcrib.tools.run import argument_adapters
+from toolcrib.tools.run.argument_adapters import MAX_SECONDS
+from toolcrib.tools.run.report import OutputFollower, report
+from toolcrib.tools.run.runner_output import SuiteTotals
+from toolcrib.tools.run.runners import NAMES, SuiteRunner, command_line, runner_for
 
-SECONDS = 600.0
-LONGEST = 36_000
-MOST_FAILURES = 20
-MOST_MESSAGE = 1_500
-LEAST_MESSAGE = 150
+DEFAULT_SECONDS = 600.0
+MAX_FAILURES = 20
+MAX_MESSAGE_CHARS = 1_500
+MIN_MESSAGE_CHARS = 150
 ABSENT = re.compile(r"^(\S*python[\d.]*): No module named (\w+)$", re.MULTILINE)
 CI = {"CI": "true", "FORCE_COLOR": "0", "CARGO_TERM_COLOR": "never"}
 
 
 async def _verdict(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | None:
-    """A command in the place of a runner is judged as one."""
+    """The decision on a call; a command in the place of a runner is decided on as one."""
     runner = str(arguments.get("runner") or "").strip()
     if runner and runner.partition("::")[0].lower() not in NAMES:
         return await command_verdict({"command": runner, "cwd": arguments.get("path")}, ctx)
@@ -45,24 +43,26 @@ async def _verdict(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | None:
     group="run",
     rights=READ | WRITE | EXEC,
     keywords=("pytest", "unittest", "jest", "vitest", "mocha", "go test", "cargo test", "ci"),
-    aliases=("run_test", "test", "run_test_command", "execute_tests", "run_unit_tests", "pytest"),
+    aliases=("run_test", "test", "execute_tests", "run_unit_tests"),
     argument_aliases={
-        **dict.fromkeys(("file", "file_or_dir", "file_path", "directory", "dir", "folder"), "path"),
-        **dict.fromkeys(("cwd", "target", "test_path", "project"), "path"),
-        **dict.fromkeys(("framework", "test_runner"), "runner"),
-        **dict.fromkeys(("timeout_seconds", "timeout_sec", "seconds"), "timeout"),
+        "file": "path",
+        "file_path": "path",
+        "directory": "path",
+        "dir": "path",
+        "folder": "path",
+        "cwd": "path",
     },
     destructive=True,
-    seconds=LONGEST + 60,
+    seconds=MAX_SECONDS + 60,
     verdict=_verdict,
-    dialect=dialects.tests,
+    argument_adapter=argument_adapters.tests,
 )
 async def run_tests(
     path: Annotated[WorkspacePath | None, Param("File or folder.")] = None,
     runner: Annotated[
         str, Param("pytest, jest, go, …, or a command; else told from the files.")
     ] = "",
-    timeout: Annotated[Seconds, Param(maximum=LONGEST)] = SECONDS,  # noqa: ASYNC109 - of the run
+    timeout: Annotated[Seconds, Param(maximum=MAX_SECONDS)] = DEFAULT_SECONDS,  # noqa: ASYNC109 - of the run
     *,
     ctx: Ctx,
 ) -> Result:
@@ -74,8 +74,8 @@ async def run_tests(
     start = path or ctx.use(Workspace).start(ctx.session.directory)
     chosen = await in_thread(lambda _: runner_for(ctx, start, runner), ctx.deadline)
     tools = await in_thread(lambda _: toolchains(ctx), ctx.deadline)
-    limit = timeout or SECONDS
-    async with Follower(ctx) as follower:
+    limit = timeout or DEFAULT_SECONDS
+    async with OutputFollower(ctx) as follower:
         ran = await ctx.use(Runs).run(
             chosen.argv,
             ctx,
@@ -87,7 +87,7 @@ async def run_tests(
             network=ctx.config.run.network,
             on_output=follower,
         )
-    totals = await aside(ran.stdout.size + ran.stderr.size, _totals, chosen, ran)
+    totals = await in_thread_if_large(ran.stdout.size + ran.stderr.size, _totals, chosen, ran)
     _need_runner(chosen, totals, ran)
     passed = ran.exit_code == 0 and not totals.failed and not ran.timed_out and not ran.stopped
     facts = {
@@ -108,7 +108,7 @@ async def run_tests(
     )
 
 
-def _need_runner(runner: Runner, totals: Totals, ran: RunResult) -> None:
+def _need_runner(runner: SuiteRunner, totals: SuiteTotals, ran: RunResult) -> None:
     """A Python without the runner has run no test, so none failed.
 
     Raises:
@@ -116,11 +116,13 @@ def _need_runner(runner: Runner, totals: Totals, ran: RunResult) -> None:
     """
     absent = None if totals.count else ABSENT.search(ran.stderr.last(500))
     if absent:
-        said = f"No tests were run: {absent[1]} has no {absent[2]}."
-        raise Unavailable(said, hint=not_installed(absent[2]).hint, command=shown(runner.argv))
+        message = f"No tests were run: {absent[1]} has no {absent[2]}."
+        raise Unavailable(
+            message, hint=not_installed(absent[2]).hint, command=command_line(runner.argv)
+        )
 
 
-def _totals(runner: Runner, ran: RunResult) -> Totals:
+def _totals(runner: SuiteRunner, ran: RunResult) -> SuiteTotals:
     if runner.understood is None:
         return _guessed(printed(f"{ran.stdout}\n{ran.stderr}"))
     both = runner.name in ("unittest", "cargo")
@@ -128,30 +130,35 @@ def _totals(runner: Runner, ran: RunResult) -> Totals:
     return runner.understood(printed(text))
 
 
-def _guessed(text: str) -> Totals:
+def _guessed(text: str) -> SuiteTotals:
     """Of a command that runs some runner: whichever understands most."""
-    from toolcrib.tools.run import test_output
-    from toolcrib.tools.run.test_runners import PARSERS
+    from toolcrib.tools.run import runner_output
+    from toolcrib.tools.run.runners import PARSERS
 
-    ways = dict.fromkeys([*PARSERS.values(), test_output.told])
-    return max((understood(text) for understood in ways), key=lambda t: t.count)
+    parsers = dict.fromkeys([*PARSERS.values(), runner_output.summary])
+    return max((understood(text) for understood in parsers), key=lambda t: t.count)
 
 
-def _lead(runner: Runner, totals: Totals, ran: RunResult, *, room: int, passed: bool) -> str:
+def _lead(
+    runner: SuiteRunner, totals: SuiteTotals, ran: RunResult, *, room: int, passed: bool
+) -> str:
     """The counts, and each failure with its message, in about `room` characters."""
     counts = f"{totals.passed:,} passed, {totals.failed:,} failed, {totals.skipped:,} skipped"
     verdict = "PASSED" if passed else "FAILED"
     if not totals.count:
         none = "Ran 0 tests" in ran.stderr.last(500)  # unittest takes that for success
         counts = "it found no tests" if none else "no counts in the output"
-    lines = [f"{verdict} ({runner.name}): {counts}, {ran.seconds:.1f} s", f"$ {shown(runner.argv)}"]
-    shown_ones = totals.failures[:MOST_FAILURES]
-    most = min(MOST_MESSAGE, max(room // max(len(shown_ones), 1), LEAST_MESSAGE))
-    for failure in shown_ones:
+    lines = [
+        f"{verdict} ({runner.name}): {counts}, {ran.seconds:.1f} s",
+        f"$ {command_line(runner.argv)}",
+    ]
+    failures = totals.failures[:MAX_FAILURES]
+    limit = min(MAX_MESSAGE_CHARS, max(room // max(len(failures), 1), MIN_MESSAGE_CHARS))
+    for failure in failures:
         message = failure.message.strip()
-        if len(message) > most:
-            message = f"{message[: most // 3]}\n…\n{message[-most * 2 // 3 :]}"
+        if len(message) > limit:
+            message = f"{message[: limit // 3]}\n…\n{message[-limit * 2 // 3 :]}"
         lines += [f"--- {failure.name}", message] if message else [f"--- {failure.name}"]
-    if len(totals.failures) > MOST_FAILURES:
-        lines.append(f"... {len(totals.failures) - MOST_FAILURES:,} more failed")
+    if len(totals.failures) > MAX_FAILURES:
+        lines.append(f"... {len(totals.failures) - MAX_FAILURES:,} more failed")
     return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""What the three terminal tools answer with: the screen, and how the program is."""
+"""The result of the three terminal tools: the screen, and the state of the program."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from toolcrib.core.call import Next, Result
 from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import BadInput
 from toolcrib.execution.terminals.terminals import Terminal
-from toolcrib.system.threads import aside
+from toolcrib.system.threads import in_thread_if_large
 from toolcrib.text.truncation import head_and_tail
-from toolcrib.tools.run.report import NETWORKED
+from toolcrib.tools.run.report import NETWORK_SOURCE
 
-For = Literal["idle", "text", "exit", "none"]
+WaitFor = Literal["idle", "text", "exit", "none"]
 
-TO_ANSWER = 5.0
+ANSWER_SECONDS = 5.0
 """Seconds that are kept for the answer, of the time in which the caller must have one."""
 HEAD_SHARE = 0.1
 """Of the room for what scrolled away and the screen: the newest stands below."""
@@ -23,8 +23,8 @@ FIRST_SECONDS = 1.0
 """After so long without any output a program is taken to say nothing."""
 
 
-async def waited(
-    ctx: Ctx, terminal: Terminal, wait: For, text: str, seconds: float, since: int, old: int
+async def wait_for(
+    ctx: Ctx, terminal: Terminal, wait: WaitFor, text: str, seconds: float, since: int, old: int
 ) -> bool:
     """Wait as a call asks for; whether it came.
 
@@ -51,10 +51,10 @@ def in_time(ctx: Ctx, seconds: float) -> float:
     if ctx.answer_by is None:
         return seconds
     left = max(ctx.answer_by - time.monotonic(), 0)
-    return min(seconds, left - min(TO_ANSWER, left / 2))
+    return min(seconds, left - min(ANSWER_SECONDS, left / 2))
 
 
-async def shown(
+async def screen_result(
     ctx: Ctx, terminal: Terminal, tool: str, *, came: bool = True, lines: int = 0
 ) -> Result:
     """The screen and what scrolled away since it was last shown.
@@ -72,7 +72,9 @@ async def shown(
     screen = "\n".join(grid.lines()).rstrip()
     body = "\n".join([*above, screen] if above and not grid.full_screen else [screen])
     room = room_in(ctx.budget(tool))
-    head, tail, (start, end) = await aside(len(body), head_and_tail, body, room, HEAD_SHARE)
+    head, tail, (start, end) = await in_thread_if_large(
+        len(body), head_and_tail, body, room, HEAD_SHARE
+    )
     if start < end:
         count = body.count("\n", start, end) + 1
         body = f"{head.rstrip()}\n[{count:,} lines left out]\n{tail.lstrip()}"
@@ -83,11 +85,11 @@ async def shown(
         _facts(terminal, came=came),
         truncated=start < end,
         next=follow,
-        source=NETWORKED if ctx.config.run.network else "",
+        source=NETWORK_SOURCE if ctx.config.run.network else "",
     )
 
 
-def check_wait(wait: For, text: str) -> None:
+def check_wait(wait: WaitFor, text: str) -> None:
     """Refuse a wait for a text that is not given."""
     if wait == "text" and not text:
         raise BadInput("wait=text needs 'text': what the screen should show.")

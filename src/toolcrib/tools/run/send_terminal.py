@@ -7,13 +7,12 @@ from typing import Annotated
 from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import Conflict
-from toolcrib.core.params import Param, Seconds
-from toolcrib.core.tool import EXEC, READ, WRITE, tool
+from toolcrib.core.tool import EXEC, READ, WRITE, Param, Seconds, tool
 from toolcrib.execution.command_policy import code_verdict
 from toolcrib.execution.terminals.keys import encode
 from toolcrib.execution.terminals.terminals import Terminals
-from toolcrib.tools.run import argument_adapters as dialects
-from toolcrib.tools.run.screens import For, check_wait, shown, waited
+from toolcrib.tools.run import argument_adapters
+from toolcrib.tools.run.screens import WaitFor, check_wait, screen_result, wait_for
 
 TYPING_SECONDS = 10.0
 
@@ -22,23 +21,16 @@ TYPING_SECONDS = 10.0
     group="run",
     rights=READ | WRITE | EXEC,
     keywords=("type", "press", "input", "keys", "stdin", "interact", "answer", "terminal"),
-    aliases=("send_keys", "write_terminal", "interact_with_process", "send_input", "write_stdin"),
-    argument_aliases={
-        "terminal_id": "id",
-        "session_id": "id",
-        "input": "keys",
-        "data": "keys",
-        "chars": "keys",
-        "wait_for": "text",
-    },
+    aliases=("send_keys", "write_terminal", "send_input"),
+    argument_aliases={"terminal_id": "id", "input": "keys", "data": "keys", "wait_for": "text"},
     destructive=True,
     verdict=code_verdict,
-    dialect=dialects.typing,
+    argument_adapter=argument_adapters.typed_keys,
 )
 async def send_terminal(
     id: Annotated[str, Param("Terminal.")],  # noqa: A002 - the name that models use
     keys: Annotated[str, Param("Text, and keys like <Enter>, <Ctrl+C>, <Up>, <Esc>.")],
-    wait: For = "idle",
+    wait: WaitFor = "idle",
     text: Annotated[str, Param("Output to wait for.")] = "",
     timeout: Annotated[Seconds, Param(maximum=40)] = 10,  # noqa: ASYNC109 - bounds the wait
     *,
@@ -52,7 +44,7 @@ async def send_terminal(
     check_wait(wait, text)
     terminal = await ctx.use(Terminals).find(id, ctx)
     typed = encode(keys, application=terminal.screen.application_keys)
-    since, old = terminal.mark(), terminal.shown
+    since, old = terminal.mark(), terminal.output_bytes
     try:
         await terminal.send(typed, ctx.remaining(TYPING_SECONDS))
     except (BrokenPipeError, ConnectionResetError, OSError):
@@ -62,5 +54,5 @@ async def send_terminal(
             f"Terminal {terminal.id} takes no more keys: its program is over.",
             hint=f"read_terminal id={terminal.id} shows its end; start_terminal starts another.",
         ) from None
-    came = await waited(ctx, terminal, wait, text, timeout, since, old)
-    return await shown(ctx, terminal, send_terminal.name, came=came)
+    came = await wait_for(ctx, terminal, wait, text, timeout, since, old)
+    return await screen_result(ctx, terminal, send_terminal.name, came=came)

@@ -6,15 +6,14 @@ from typing import Annotated
 
 from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
-from toolcrib.core.params import Param
-from toolcrib.core.tool import EXEC, READ, WRITE, tool
+from toolcrib.core.tool import EXEC, READ, WRITE, Param, tool
 from toolcrib.execution.command_policy import command_verdict
 from toolcrib.execution.interpreters.programs import shell_program, toolchains
 from toolcrib.execution.sandbox.terms import Pty
 from toolcrib.execution.terminals.terminals import Terminals
 from toolcrib.files.paths import Workspace, WorkspacePath
 from toolcrib.system.threads import in_thread
-from toolcrib.tools.run.screens import in_time, shown
+from toolcrib.tools.run.screens import in_time, screen_result
 
 TITLE_CHARS = 60
 START_SECONDS = 5.0
@@ -25,13 +24,7 @@ START_SECONDS = 5.0
     group="run",
     rights=READ | WRITE | EXEC,
     keywords=("tty", "pty", "interactive", "console", "repl", "session", "tmux", "screen"),
-    aliases=(
-        "run_in_terminal",
-        "open_terminal",
-        "create_terminal",
-        "start_process",
-        "new_terminal",
-    ),
+    aliases=("open_terminal", "create_terminal", "new_terminal"),
     argument_aliases={"cmd": "command", "path": "cwd", "cols": "columns", "width": "columns"},
     destructive=True,
     verdict=command_verdict,
@@ -58,4 +51,4 @@ async def start_terminal(
         ctx, argv, title, folder, Pty(rows, columns), tools, start_terminal.name
     )
     await terminal.settle(0, START_SECONDS, in_time(ctx, 2 * START_SECONDS))
-    return await shown(ctx, terminal, start_terminal.name)
+    return await screen_result(ctx, terminal, start_terminal.name)

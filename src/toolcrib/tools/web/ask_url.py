@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 from toolcrib.core.call import Next, Result
 from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import BadInput
-from toolcrib.core.params import Param
-from toolcrib.core.tool import NET, tool
+from toolcrib.core.tool import NET, Param, tool
 from toolcrib.net.egress.public_url import PublicUrl
 from toolcrib.system.threads import in_thread
 from toolcrib.text.cleaner import one_line
@@ -18,13 +17,7 @@ from toolcrib.text.passages import Passage
 from toolcrib.text.relevance import Ranking, choose, rank
 from toolcrib.text.tokens import estimate
 from toolcrib.text.truncation import cut
-from toolcrib.tools.web.citations import (
-    CitedSource,
-    joined,
-    next_call,
-    passage_text,
-    record,
-)
+from toolcrib.tools.web.citations import CitedSource, joined, next_call, passage_text, record
 from toolcrib.tools.web.view.outline import headings_of
 from toolcrib.web.page import Page
 from toolcrib.web.page_reader import read_page, read_whole
@@ -41,19 +34,7 @@ FRAME_TOKENS = 60
     group="web",
     rights=NET,
     keywords=("answer", "page", "passages", "relevant", "rag", "look up", "search in page"),
-    aliases=(
-        "rag_web_content",
-        "rag_url",
-        "query_url",
-        "question_url",
-        "ask_page",
-        "ask_website",
-        "ask_web_page",
-        "query_page",
-        "query_webpage",
-        "search_url",
-        "extract_from_url",
-    ),
+    aliases=("rag_url", "query_url", "question_url", "ask_page"),
     argument_aliases={
         "link": "url",
         "uri": "url",
@@ -61,10 +42,6 @@ FRAME_TOKENS = 60
         "page_url": "url",
         "website": "url",
         "website_url": "url",
-        "query": "question",
-        "q": "question",
-        "prompt": "question",
-        "search": "question",
     },
     profiles=("research",),
 )
@@ -144,20 +121,9 @@ class _PageAnswer:
             body = [passage_text(passage, paged=True) for passage in passages]
         if ranking.missing:
             note += f" {_missing_words(ranking)}"
-        return Result(
-            text="\n\n".join([f"{self._head()}\n{note}".rstrip(), *body]),
-            data={
-                **self._facts(),
-                "answered": bool(passages),
-                "whole": whole,
-                "missing": list(ranking.missing),
-                "passages": [record(passage, self.source) for passage in passages],
-            },
-            truncated=not whole,
-            next=None if whole else next_call(self.source, passages[0].start),
-            source=self.page.url,
-            max_tokens=self.budget,
-        )
+        reads_on = None if whole else next_call(self.source, passages[0].start)
+        parts = [f"{self._head()}\n{note}".rstrip(), *body]
+        return self._made(parts, passages, ranking, reads_on, whole=whole)
 
     def _unanswered(self, ranking: Ranking) -> Result:
         text = self.page.text
@@ -171,41 +137,46 @@ class _PageAnswer:
             tail = [f"and {more} more"] if more > 0 else []
             parts.append("\n".join(["Its headings:", *listed[:MAX_HEADINGS], *tail]))
         parts.append(f"Its start:\n{start}")
-        reads_on: Next | None = next_call(self.source, used) if used < len(text) else None
+        reads_on = next_call(self.source, used) if used < len(text) else None
+        outline = [{"text": h.text, "level": h.level, "offset": h.start} for h in headings]
+        return self._made(parts, [], ranking, reads_on, outline=outline, start=start)
+
+    def _made(
+        self,
+        parts: Sequence[str],
+        passages: Sequence[Passage],
+        ranking: Ranking,
+        reads_on: Next | None,
+        *,
+        whole: bool = False,
+        **data: Any,
+    ) -> Result:
+        page = self.page
         return Result(
             text="\n\n".join(parts),
             data={
-                **self._facts(),
-                "answered": False,
-                "whole": False,
+                "url": self.url,
+                "final_url": page.url,
+                "title": page.title,
+                "published": page.facts.date,
+                "question": self.question,
+                "length": len(page.text),
+                "cached": page.cached,
+                "stale": page.stale,
+                "answered": bool(passages),
+                "whole": whole,
                 "missing": list(ranking.missing),
-                "passages": [],
-                "outline": [
-                    {"text": h.text, "level": h.level, "offset": h.start} for h in headings
-                ],
-                "start": start,
+                "passages": [record(passage, self.source) for passage in passages],
+                **data,
             },
             truncated=reads_on is not None,
             next=reads_on,
-            source=self.page.url,
+            source=page.url,
             max_tokens=self.budget,
         )
 
     def _head(self) -> str:
         return "\n".join([self.source.label, self.page.url, *self.page.notes])
-
-    def _facts(self) -> dict[str, object]:
-        page = self.page
-        return {
-            "url": self.url,
-            "final_url": page.url,
-            "title": page.title,
-            "published": page.facts.date,
-            "question": self.question,
-            "length": len(page.text),
-            "cached": page.cached,
-            "stale": page.stale,
-        }
 
 
 def _missing_words(ranking: Ranking) -> str:

@@ -132,12 +132,12 @@ def passage_text(passage: Passage, *, paged: bool) -> str:
         headings = "\u2026" + headings[-MAX_HEADINGS_CHARS:]
     facts += [headings] if headings else []
     mark = f"[{', '.join(facts)}]\n" if facts else ""
-    return f"{mark}{unforged(passage.shown)}"
+    return f"{mark}{unforged(passage.text_with_headings)}"
 
 
 def record(passage: Passage, source: CitedSource) -> dict[str, Any]:
     """A passage as JSON values."""
-    value: dict[str, Any] = {"text": passage.shown, "headings": list(passage.headings)}
+    value: dict[str, Any] = {"text": passage.text_with_headings, "headings": list(passage.headings)}
     if source.paged:
         value |= {"offset": passage.start, "end": passage.end}
     call = next_call(source, passage.start)

@@ -10,11 +10,9 @@ from typing import Annotated, Any, TypeAlias
 from toolcrib.core.call import Image, Result
 from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import BadInput, ToolError
-from toolcrib.core.params import Offset, Param, Tokens
-from toolcrib.core.tool import NET, tool
+from toolcrib.core.tool import NET, Offset, Param, Tokens, tool
 from toolcrib.documents.html_text import Format
-from toolcrib.net.egress.public_url import check_public_url, expand_reference
-from toolcrib.net.egress.references import References
+from toolcrib.net.egress.public_url import References, check_public_url, expand_reference
 from toolcrib.system.threads import Checkpoint, in_thread
 from toolcrib.text.marks import unforged
 from toolcrib.text.tokens import estimate
@@ -55,42 +53,10 @@ EachUrl: TypeAlias = Annotated[str, Param("Several.", kind="url", check=expand_r
     group="web",
     rights=NET,
     keywords=(
-        "read",
-        "open",
-        "web",
-        "page",
-        "website",
-        "download",
-        "visit",
-        "browse",
-        "article",
+        *("read", "open", "web", "page", "website", "download", "visit", "browse", "article"),
         "link",
     ),
-    aliases=(
-        "visit_website",
-        "fetch_web_content",
-        "fetch_webpage",
-        "fetch_web_page",
-        "fetch_page",
-        "fetch",
-        "fetch_content",
-        "fetch_link",
-        "web_fetch",
-        "webfetch",
-        "read_url",
-        "read_webpage",
-        "read_website",
-        "open_url",
-        "visit_url",
-        "visit_page",
-        "browse_url",
-        "get_url",
-        "get_page",
-        "expand_link",
-        "scrape_url",
-        "url_fetch",
-        "find_in_page",
-    ),
+    aliases=("fetch_page", "fetch_content", "fetch_link", "read_url"),
     argument_aliases={
         "link": "url",
         "uri": "url",
@@ -98,22 +64,6 @@ EachUrl: TypeAlias = Annotated[str, Param("Several.", kind="url", check=expand_r
         "page_url": "url",
         "website": "url",
         "website_url": "url",
-        "find_in_page": "find",
-        "search": "find",
-        "search_terms": "find",
-        "query": "find",
-        "pattern": "find",
-        "heading": "section",
-        "start_index": "offset",
-        "start": "offset",
-        "content_format": "format",
-        "output_format": "format",
-        "token_limit": "max_tokens",
-        "include_links": "links",
-        "include_navigation": "navigation",
-        "full": "whole",
-        "full_page": "whole",
-        "whole_page": "whole",
     },
     profiles=("default", "research"),
 )
@@ -235,14 +185,12 @@ def _excerpts(
     budget: int,
     check: Checkpoint,
 ) -> list[Excerpt | ToolError]:
-    """An excerpt of each page; what failed and short ones leave of their share goes to long ones."""
+    """An excerpt of each page; failed and short ones leave of their share to long ones."""
     sources = {address: o for address, o in outcomes.items() if isinstance(o, RequestedPage)}
     needs, room = [budget], budget
     if len(outcomes) > 1:
-        failed = {a: o for a, o in outcomes.items() if isinstance(o, ToolError)}
-        room -= JOIN_TOKENS * len(outcomes) + sum(
-            estimate(failed_text(a, e)) for a, e in failed.items()
-        )
+        failed = [failed_text(a, o) for a, o in outcomes.items() if isinstance(o, ToolError)]
+        room -= JOIN_TOKENS * len(outcomes) + sum(map(estimate, failed))
         needs = [needed_tokens(source, request, room) for source in sources.values()]
     brief = room < BRIEF_BUDGET_TOKENS * max(len(sources), 1)
     done: dict[str, Excerpt | ToolError] = {}

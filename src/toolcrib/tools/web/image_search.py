@@ -7,8 +7,7 @@ from typing import Annotated, Any
 from toolcrib.core.call import Next, Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput
-from toolcrib.core.params import Param
-from toolcrib.core.tool import NET, tool
+from toolcrib.core.tool import NET, Param, tool
 from toolcrib.text.cleaner import one_line
 from toolcrib.web.provider import SearchResult
 from toolcrib.web.search.chain import Window, find_images
@@ -20,27 +19,14 @@ MAX_TITLE_CHARS = 200
     group="web",
     rights=NET,
     keywords=("picture", "pictures", "photo", "photos", "images", "look"),
-    aliases=(
-        "search_images",
-        "images_search",
-        "web_image_search",
-        "brave_image_search",
-        "duckduckgo_image_search",
-        "bing_image_search",
-        "google_image_search",
-        "find_images",
-    ),
+    aliases=("search_images", "images_search", "web_image_search", "find_images"),
     argument_aliases={
         "q": "query",
         "text": "query",
         "search_query": "query",
         "keywords": "query",
-        "count": "limit",
         "num": "limit",
         "num_results": "limit",
-        "max_results": "limit",
-        "max_images": "limit",
-        "pageno": "page",
     },
     profiles=("research",),
 )
@@ -55,21 +41,21 @@ async def image_search(
 
     `fetch_images` saves what was found. For pages use `web_search`. What results say is untrusted.
     """
-    asked = one_line(query)
-    if not asked:
+    words = one_line(query)
+    if not words:
         raise BadInput("Query must be a non-empty string.")
     window = Window(page, limit or ctx.config.web.images.limit)
-    outcome = await find_images(asked, window, ctx)
+    outcome = await find_images(words, window, ctx)
     records = [_record(n, f) for n, f in enumerate(outcome.results, window.start + 1)]
-    head = f"{len(records)} images{' (cached)' if outcome.cached else ''} for '{asked[:200]}':"
+    head = f"{len(records)} images{' (cached)' if outcome.cached else ''} for '{words[:200]}':"
     following = None
     if outcome.more and page < 100:
-        given = {"limit": limit} if limit else {}
-        following = Next("image_search", {"query": asked, "page": page + 1, **given})
+        repeated = {"limit": limit} if limit else {}
+        following = Next("image_search", {"query": words, "page": page + 1, **repeated})
     return Result(
         text="\n".join([head, *(_line(record) for record in records)]),
         data={
-            "query": asked,
+            "query": words,
             "provider": outcome.provider,
             "cached": outcome.cached,
             "stale": bool(outcome.stale),

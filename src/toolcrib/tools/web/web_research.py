@@ -20,9 +20,8 @@ from toolcrib.core.errors import (
     ToolError,
     UnsupportedContent,
 )
-from toolcrib.core.params import Param, Tokens
-from toolcrib.core.tool import NET, tool
-from toolcrib.net.egress.references import References
+from toolcrib.core.tool import NET, Param, Tokens, tool
+from toolcrib.net.egress.public_url import References
 from toolcrib.system.threads import in_thread
 from toolcrib.text.cleaner import one_line
 from toolcrib.text.passages import Passage, split
@@ -79,19 +78,7 @@ OPENINGS_NOTE = "No passage has the words of the question; these are the opening
     group="web",
     rights=NET,
     keywords=("answer", "question", "sources", "cite", "investigate", "compare", "find out"),
-    aliases=(
-        "research",
-        "research_web",
-        "deep_research",
-        "research_question",
-        "search_and_read",
-        "search_and_fetch",
-        "search_and_summarize",
-        "web_answer",
-        "answer_question",
-        "rag_web_search",
-        "rag_search",
-    ),
+    aliases=("research", "research_web", "research_question", "search_and_read"),
     argument_aliases={
         "query": "question",
         "q": "question",
@@ -99,11 +86,6 @@ OPENINGS_NOTE = "No passage has the words of the question; these are the opening
         "prompt": "question",
         "pages": "limit",
         "max_pages": "limit",
-        "max_results": "limit",
-        "num_results": "limit",
-        "count": "limit",
-        "token_limit": "max_tokens",
-        "budget": "max_tokens",
     },
     profiles=("default", "research"),
 )
@@ -233,7 +215,7 @@ class _Answer:
             for number, passages in by_source(chosen).items()
         }
         cited = [(self.sources[number], passages) for number, passages in groups.items()]
-        used = sum(estimate(p.shown) for passages in groups.values() for p in passages)
+        used = sum(estimate(p.text_with_headings) for passages in groups.values() for p in passages)
         reads_on = self._reads_on(chosen)
         return Result(
             text=self._text(cited, lines, full=room - used < FULL_ROOM_TOKENS),
@@ -363,7 +345,7 @@ async def read_pages(results: Sequence[SearchResult], wanted: int, ctx: Ctx) -> 
     """Read results, best first, until `wanted` pages are there or time is up.
 
     One that fails is replaced by the next. A slow one holds nothing up: it is left behind
-    and told as a timeout. Readings that were never begun are not given.
+    and reported as a timeout. Attempts that were never begun are not given.
 
     Args:
         results: in the order of their rank.

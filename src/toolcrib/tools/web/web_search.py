@@ -12,9 +12,8 @@ from typing import Annotated, Any, Literal, TypeAlias
 from toolcrib.core.call import ErrorInfo, Next, Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, NoResults, ToolError
-from toolcrib.core.params import Param
-from toolcrib.core.tool import NET, tool
-from toolcrib.net.egress.references import References
+from toolcrib.core.tool import NET, Param, tool
+from toolcrib.net.egress.public_url import References
 from toolcrib.text.cleaner import one_line
 from toolcrib.web.neutralizer import neutralize
 from toolcrib.web.page_reader import read_found_page
@@ -51,47 +50,14 @@ _HOST = re.compile(r"[\w-]+(?:\.[\w-]+)*(?::\d+)?", re.IGNORECASE)
     group="web",
     rights=NET,
     keywords=("internet", "google", "bing", "online", "look up", "news", "find"),
-    aliases=(
-        "search_web",
-        "websearch",
-        "search",
-        "internet_search",
-        "google_search",
-        "duckduckgo_search",
-        "duckduckgo_web_search",
-        "brave_web_search",
-        "searxng_web_search",
-        "tavily_search",
-        "web_search_exa",
-        "bing_search",
-        "search_internet",
-    ),
+    aliases=("search_web", "search", "internet_search", "search_internet"),
     argument_aliases={
         "q": "query",
         "text": "query",
         "search_query": "query",
-        "search_term": "query",
         "keywords": "query",
         "n": "limit",
-        "count": "limit",
         "num": "limit",
-        "num_results": "limit",
-        "max_results": "limit",
-        "page_size": "limit",
-        "pageno": "page",
-        "page_number": "page",
-        "time_range": "freshness",
-        "timelimit": "freshness",
-        "recency": "freshness",
-        "domain": "site",
-        "safesearch": "safe_search",
-        "country": "region",
-        "locale": "region",
-        "engine": "provider",
-        "engines": "provider",
-        "backend": "provider",
-        "providers": "provider",
-        "max_chars_per_result": "max_chars",
     },
     profiles=("default", "research"),
 )
@@ -192,19 +158,17 @@ class _Search:
         settings = ctx.config.web
         kinds = ctx.use(Providers)
         known = {**kinds.of_kind("web"), **kinds.of_kind("news")}
-        used = []
-        for name in self.names:
-            provider = known.get(name)
-            if provider is not None:
-                address = getattr(settings.providers.get(name), "base_url", "")
-                used.append(
-                    {
-                        "name": name,
-                        "endpoint": address or provider.base_url,
-                        "query_max_chars": provider.max_chars,
-                        "query_max_words": provider.max_words,
-                    }
-                )
+        used = [
+            {
+                "name": name,
+                "endpoint": getattr(settings.providers.get(name), "base_url", "")
+                or provider.base_url,
+                "query_max_chars": provider.max_chars,
+                "query_max_words": provider.max_words,
+            }
+            for name in self.names
+            if (provider := known.get(name)) is not None
+        ]
         return {
             "providers": used,
             "limit": self.window.limit,
@@ -457,7 +421,7 @@ async def enriched(
     """The results with `date`, `type` and `description` in their `extra`.
 
     A page that cannot be opened in time, or is no HTML, leaves its result as it is; the
-    call is told how many could be.
+    call is warned how many could be.
 
     Args:
         lists: results of several queries; each page is opened once.

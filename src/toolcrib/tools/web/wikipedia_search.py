@@ -11,8 +11,7 @@ from typing import Annotated, Any
 from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, NoResults
-from toolcrib.core.params import Param
-from toolcrib.core.tool import NET, tool
+from toolcrib.core.tool import NET, Param, tool
 from toolcrib.core.web_settings import ProviderConfig
 from toolcrib.net.cache import Cache
 from toolcrib.text.cleaner import one_line
@@ -33,23 +32,13 @@ _SENTENCE_END = re.compile(r"\n|[.!?\u2026\u3002\uff01\uff1f][\"'\u201d\u2019)\]
     group="web",
     rights=NET,
     keywords=("wiki", "encyclopedia", "article", "facts", "look up", "definition"),
-    aliases=(
-        "wikipedia",
-        "search_wikipedia",
-        "wiki_search",
-        "wikipedia_lookup",
-        "get_wikipedia_article",
-        "wikipedia_summary",
-        "wiki",
-    ),
+    aliases=("wikipedia", "search_wikipedia", "wiki_search", "wikipedia_lookup"),
     argument_aliases={
         "q": "query",
         "text": "query",
         "title": "query",
         "topic": "query",
         "search_query": "query",
-        "search_term": "query",
-        "lang": "language",
         "locale": "language",
     },
 )

@@ -7,8 +7,7 @@ from typing import Annotated
 from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput
-from toolcrib.core.params import Param
-from toolcrib.core.tool import READ, tool
+from toolcrib.core.tool import READ, Param, tool
 from toolcrib.files.paths import SafePath, Workspace, WorkspacePath
 from toolcrib.system.threads import in_thread
 
@@ -17,8 +16,8 @@ from toolcrib.system.threads import in_thread
     group="workspace",
     rights=READ,
     keywords=("cd", "folder", "working", "chdir", "go"),
-    aliases=("cd", "chdir", "set_working_directory", "change_working_directory", "set_cwd"),
-    argument_aliases={"directory": "path", "dir": "path", "folder": "path", "cwd": "path"},
+    aliases=("set_working_directory", "change_working_directory", "set_cwd"),
+    argument_aliases={"dir": "path", "folder": "path", "cwd": "path"},
 )
 async def change_directory(
     path: Annotated[WorkspacePath, Param("Folder in the workspace.")], *, ctx: Ctx

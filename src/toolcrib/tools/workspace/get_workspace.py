@@ -19,16 +19,7 @@ PROTECTED = (
     group="workspace",
     rights=READ,
     keywords=("pwd", "cwd", "where", "roots", "directory", "allowed"),
-    aliases=(
-        "pwd",
-        "cwd",
-        "get_cwd",
-        "get_current_working_directory",
-        "get_current_directory",
-        "get_working_directory",
-        "list_allowed_directories",
-        "workspace_info",
-    ),
+    aliases=("get_cwd", "get_current_directory", "get_working_directory", "workspace_info"),
 )
 async def get_workspace(*, ctx: Ctx) -> Result:
     """Show the folders that tools may use, and the current one.

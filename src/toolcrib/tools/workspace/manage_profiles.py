@@ -7,8 +7,7 @@ from typing import Annotated, Literal
 from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput
-from toolcrib.core.params import Param
-from toolcrib.core.tool import READ, WRITE, tool
+from toolcrib.core.tool import READ, WRITE, Param, tool
 from toolcrib.files.paths import Workspace
 from toolcrib.system.threads import in_thread
 from toolcrib.tools.workspace.profiles import Profile, Profiles
@@ -23,12 +22,7 @@ Action = Literal["list", "save", "switch", "delete"]
     group="workspace",
     rights=READ | WRITE,
     keywords=("workspace", "project", "bookmark", "notes", "switch"),
-    aliases=(
-        "list_workspace_profiles",
-        "save_workspace_profile",
-        "switch_workspace_profile",
-        "workspace_profiles",
-    ),
+    aliases=("workspace_profiles",),
     argument_aliases={"profile": "name", "profile_name": "name", "protected": "protect"},
 )
 async def manage_profiles(

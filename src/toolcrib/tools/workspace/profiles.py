@@ -8,11 +8,10 @@ import time
 from dataclasses import dataclass
 from typing import Self
 
+from toolcrib.core.context import Services
 from toolcrib.core.errors import BadInput, NotFound
-from toolcrib.core.services import Services
 from toolcrib.files.paths import Workspace
-from toolcrib.state.database import Schema
-from toolcrib.state.store import Area, Store
+from toolcrib.state.store import Area, Schema, Store
 
 SCHEMA = Schema(
     "profiles",
@@ -26,7 +25,7 @@ SCHEMA = Schema(
         """,
     ),
 )
-MOST = 100
+MAX_PROFILES = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +73,13 @@ class Profiles:
             others = connection.execute(
                 "SELECT count(*) FROM profile WHERE workspace = ? AND name != ?", row[:2]
             ).fetchone()[0]
-            if others >= MOST:
+            if others >= MAX_PROFILES:
                 return False
             connection.execute("INSERT OR REPLACE INTO profile VALUES (?, ?, ?, ?, ?, ?)", row)
             return True
 
         if not await self._rows.write(write):
-            raise BadInput(f"There are {MOST} profiles already.", hint="Delete one first.")
+            raise BadInput(f"There are {MAX_PROFILES} profiles already.", hint="Delete one first.")
 
     async def all(self) -> list[Profile]:
         """All of them, the last saved first."""

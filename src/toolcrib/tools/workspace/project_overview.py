@@ -12,18 +12,17 @@ from typing import Annotated, Any
 from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import ToolError
-from toolcrib.core.params import Count, Param
-from toolcrib.core.tool import READ, tool
+from toolcrib.core.tool import READ, Count, Param, tool
 from toolcrib.files.content.display import printable
 from toolcrib.files.paths import SafePath, Workspace, WorkspacePath
 from toolcrib.files.repositories import RepositorySummary, repository_of
-from toolcrib.files.search.scope import Scope, scope_of, walk
+from toolcrib.files.search.scope import SearchScope, scope_of, walk
 from toolcrib.files.trees import TreeFolder
 from toolcrib.system.threads import Checkpoint, in_thread
 from toolcrib.text.cleaner import one_line
 from toolcrib.text.tokens import longest_head
 from toolcrib.tools.workspace.overview.manifests import (
-    MOST_COMMANDS,
+    MAX_COMMANDS,
     READERS,
     Manifest,
     manifest_of,
@@ -34,9 +33,9 @@ MAX_MANIFESTS = 12
 MAX_BYTES = 500_000
 README_CHARS = 400
 ENDINGS = 12
-SHOWN = 25
+MAX_NAMES_PER_FOLDER = 25
 """Names shown of a folder."""
-MOST_FILES = 200_000
+MAX_FILES = 200_000
 _README = re.compile(r"readme(\.(md|rst|txt|adoc))?$", re.IGNORECASE)
 
 
@@ -56,7 +55,7 @@ class Findings:
     group="workspace",
     rights=READ,
     keywords=("analyze", "structure", "summary", "languages", "manifest", "repository"),
-    aliases=("analyze_project", "analyse_project", "project_info", "describe_project"),
+    aliases=("analyse_project", "project_info", "describe_project"),
     argument_aliases={"directory": "path", "root": "path", "max_depth": "depth"},
 )
 async def project_overview(
@@ -77,13 +76,13 @@ async def project_overview(
     found = await in_thread(work, ctx.deadline)
     text = _text(folder, found)
     room = room_in(ctx.budget(project_overview.name))
-    kept = longest_head(text, room)
-    if kept < len(text):
-        text = f"{text[:kept].rpartition(chr(10))[0]}\n[the tree is cut; directory_tree shows more]"
+    end = longest_head(text, room)
+    if end < len(text):
+        text = f"{text[:end].rpartition(chr(10))[0]}\n[the tree is cut; directory_tree shows more]"
     return Result(text, _as_json(folder, found))
 
 
-def _look(scope: Scope, depth: int, check: Checkpoint) -> Findings:
+def _look(scope: SearchScope, depth: int, check: Checkpoint) -> Findings:
     found = Findings()
     with suppress(ToolError):
         found.repository = repository_of(scope.real)
@@ -96,7 +95,7 @@ def _look(scope: Scope, depth: int, check: Checkpoint) -> Findings:
                 _add_names(found, level, far, last=far == depth - 1)
             if far < MAX_DEPTH:
                 _read(found, level)
-            if found.files > MOST_FILES:
+            if found.files > MAX_FILES:
                 break
     return found
 
@@ -112,11 +111,15 @@ def _add_names(found: Findings, level: TreeFolder, far: int, *, last: bool) -> N
         name = level.prefix.rstrip("/").rpartition("/")[2]
         found.tree.append(f"{'  ' * (far - 1)}{printable(name)}/")
     indent = "  " * far
-    found.tree += [f"{indent}{printable(name)}" for name in islice(level.files, SHOWN)]
-    if len(level.files) > SHOWN:
-        found.tree.append(f"{indent}… {len(level.files) - SHOWN:,} more files")
+    found.tree += [
+        f"{indent}{printable(name)}" for name in islice(level.files, MAX_NAMES_PER_FOLDER)
+    ]
+    if len(level.files) > MAX_NAMES_PER_FOLDER:
+        found.tree.append(f"{indent}… {len(level.files) - MAX_NAMES_PER_FOLDER:,} more files")
     if last:
-        found.tree += [f"{indent}{printable(name)}/" for name in islice(level.folders, SHOWN)]
+        found.tree += [
+            f"{indent}{printable(name)}/" for name in islice(level.folders, MAX_NAMES_PER_FOLDER)
+        ]
 
 
 def _read(found: Findings, level: TreeFolder) -> None:
@@ -161,7 +164,7 @@ def _text(folder: SafePath, found: Findings) -> str:
 def _manifest_line(path: str, manifest: Manifest) -> str:
     named = " ".join(one_line(part, 100) for part in (manifest.name, manifest.version) if part)
     line = f"{printable(path)}: {manifest.kind}{f', {named}' if named else ''}"
-    commands = [one_line(command, 80) for command in manifest.commands[:MOST_COMMANDS]]
+    commands = [one_line(command, 80) for command in manifest.commands[:MAX_COMMANDS]]
     return f"{line}; commands: {', '.join(commands)}" if commands else line
 
 
@@ -178,7 +181,7 @@ def _as_json(folder: SafePath, found: Findings) -> dict[str, Any]:
                 "kind": manifest.kind,
                 "name": manifest.name,
                 "version": manifest.version,
-                "commands": list(manifest.commands[:MOST_COMMANDS]),
+                "commands": list(manifest.commands[:MAX_COMMANDS]),
             }
             for path, manifest in found.manifests
         ],

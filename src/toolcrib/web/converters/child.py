@@ -1,4 +1,4 @@
-"""The handler of HTML in a process of its own: what `execution.worker` runs there."""
+"""HTML to pages in a process of its own: another interpreter, the worker's, runs this file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables as text: CSV, TSV and their kin."""
+"""Tables, JSON, plain text and images as pages."""
 
 from __future__ import annotations
 
@@ -6,11 +6,21 @@ import json
 import re
 
 from toolcrib.core.errors import UnsupportedContent
-from toolcrib.files.content.display import counted, delimiter_of, laid_out, markdown_table, rows_of
+from toolcrib.files.content.display import (
+    counted,
+    delimiter_of,
+    formatted_json,
+    markdown_table,
+    rows_of,
+)
 from toolcrib.files.content.kinds import VISIBLE_MEDIA_TYPES, PictureHead, kind_of, picture_of
 from toolcrib.text.cleaner import one_line
 from toolcrib.web.page import MAX_PAGE_CHARS, Page, RawPage, decode
 
+_GUARD = re.compile(r"\s*(?:\)\]\}'?,?|for\s?\(;;\);|while\s?\(1\);)\s*")
+"""What some services write first, so that no script can use the answer."""
+MAX_DRAWING_CHARS = 20_000
+"""Characters that are kept of the texts of a drawing."""
 MAX_ROWS = 200
 MAX_COLUMNS = 12
 MAX_TABLE_CHARS = 20_000
@@ -41,23 +51,14 @@ def _delimiter(raw: RawPage, source: str) -> str:
     return delimiter_of(source)
 
 
-# Plain text, Markdown, source code, lines of JSON: as it is.
-
-
 def convert_text(raw: RawPage) -> Page:
-    """The text itself, with line feeds as line ends."""
+    """Plain text, Markdown, source code, lines of JSON: as it is, with line feeds as line ends."""
     text, encoding = decode(raw)
     return Page(text.replace("\r\n", "\n"), "text", encoding=encoding)
 
 
-# JSON, laid out for reading.
-
-_GUARD = re.compile(r"\s*(?:\)\]\}'?,?|for\s?\(;;\);|while\s?\(1\);)\s*")
-"""What some services write first, so that no script can use the answer."""
-
-
 def convert_json(raw: RawPage) -> Page:
-    """The value with two spaces a level; deep or huge ones on one line.
+    """JSON with two spaces a level; deep or huge values on one line.
 
     Raises:
         UnsupportedContent: not valid JSON.
@@ -73,23 +74,17 @@ def convert_json(raw: RawPage) -> Page:
             hint='Use another source, or fetch_url with format="raw" to see it as it is.',
             content_type=raw.kind,
         ) from None
-    laid, whole = laid_out(value, MAX_PAGE_CHARS) or ("", False)
+    laid, whole = formatted_json(value, MAX_PAGE_CHARS) or ("", False)
     # A deep or huge one would be multiplied, and a reader gains nothing.
     displayed = laid if whole else json.dumps(value, ensure_ascii=False)
     return Page(displayed, "json", encoding=encoding)
-
-
-# Images: what their first bytes say, and the words of a drawing.
-
-MAX_DRAWING_CHARS = 20_000
-"""Characters that are kept of the texts of a drawing."""
 
 
 def convert_image(raw: RawPage) -> Page:
     """Format, size in pixels and bytes of an image; of SVG also its texts.
 
     The first bytes decide on the format, whatever the headers say. `image` of the
-    document says that the body can be shown as it is.
+    page says that the body can be shown as it is.
 
     Raises:
         UnsupportedContent: the bytes are no image of a known format.

@@ -10,14 +10,14 @@ from itertools import compress, islice
 from typing import TYPE_CHECKING
 
 from toolcrib.documents.html_text import (
-    MAX_URL,
-    UNSEEN,
-    absolute,
+    INVISIBLE_TAGS,
+    MAX_URL_CHARS,
+    absolute_url,
+    escape_url,
     make_visible,
-    one_word,
     rendered,
-    resolve,
-    tidy,
+    resolve_links,
+    tidy_lines,
     tree_of,
     web_url,
 )
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from turbohtml import Element
 
     from toolcrib.documents.reader.extraction import ChosenPage
-    from toolcrib.documents.reader.markdown.writer import Written
+    from toolcrib.documents.reader.markdown.writer import PageMarkdown
     from toolcrib.documents.reader.page_metadata import PageMetadata
     from toolcrib.documents.reader.tree import Element as Part
 
@@ -47,7 +47,7 @@ MIN_CONTENT_WORDS = 60
 MUCH_MORE = 4
 """So many times more."""
 MAX_COMPARED_ANCHORS = 20
-"""Links by which two texts that read alike are told apart."""
+"""Links by which two texts that read alike are distinguished."""
 MIN_ROW_SHARE = 0.5
 """Share of its words from which a row is shown whole."""
 MAX_ROW_WORDS = 80
@@ -75,22 +75,11 @@ MAX_STRINGS = 5_000
 MIN_LINKED_SHARE = 0.6
 """Share of its text in links from which an element with such a name is a menu."""
 _MENU_ELEMENTS = "nav, [role=navigation i], [role=menu i], [role=menubar i], [role=directory i]"
-_MENU_NAMES = [
-    "sidebar",
-    "side-bar",
-    "toc",
-    "table-of-contents",
-    "menu",
-    "main-menu",
-    "navbar",
-    "nav-menu",
-    "breadcrumb",
-    "breadcrumbs",
-    "pagination",
-    "pager",
-    "page-numbers",
-]
-_NAMED_MENUS = ", ".join(f'[class~="{name}" i], [id="{name}" i]' for name in _MENU_NAMES)
+_MENU_NAMES = """
+sidebar side-bar toc table-of-contents menu main-menu navbar nav-menu breadcrumb breadcrumbs
+pagination pager page-numbers
+"""
+_NAMED_MENUS = ", ".join(f'[class~="{name}" i], [id="{name}" i]' for name in _MENU_NAMES.split())
 MAX_FORWARD_SECONDS = 10
 ONLY_HIDDEN_NOTE = "Only hidden or navigation text was found."
 NO_TEXT_NOTE = "The page has no text without a browser that runs its scripts."
@@ -99,16 +88,16 @@ NO_TEXT_NOTE = "The page has no text without a browser that runs its scripts."
 def convert_html(raw: RawPage) -> Page:
     """The main content of a page, as Markdown or plain, and what else the page holds.
 
-    Where that cannot be told apart, or the whole page is asked for, it is all that a reader
+    Where that cannot be distinguished, or the whole page is asked for, it is all that a reader
     of the page would see, without menus.
     """
-    from toolcrib.documents.reader.extraction import read
+    from toolcrib.documents.reader.extraction import choose_content
     from toolcrib.documents.reader.large_pages import is_bulk
 
     source, encoding = decode(raw)
     if raw.whole and not is_bulk(source, tree_of(source)):
         return _whole(source, raw, encoding)
-    reading = read(source, raw.url, excerpt=False)
+    reading = choose_content(source, raw.url, excerpt=False)
     if reading.bulk is not None:
         return _bulk(reading, reading.bulk, raw, encoding)
     everything = all(reading.chosen)
@@ -136,7 +125,7 @@ def _main(reading: ChosenPage, menus: list[Element], raw: RawPage) -> Page:
     content = set(tree.select("a[href]"))
     links = anchors.listed(content, menus)
     if raw.format == "text":
-        text, removed = tidy(reading.full_text), {}
+        text, removed = tidy_lines(reading.full_text), {}
     else:
         # The reader's Markdown has none of them left.
         removed = {} if reading.text.isascii() else clean(reading.text).removed
@@ -156,7 +145,7 @@ def _main(reading: ChosenPage, menus: list[Element], raw: RawPage) -> Page:
     )
 
 
-def _bulk(reading: ChosenPage, all_of_it: Written, raw: RawPage, encoding: str) -> Page:
+def _bulk(reading: ChosenPage, all_of_it: PageMarkdown, raw: RawPage, encoding: str) -> Page:
     """A page of a million elements: nothing here may look at each of them."""
     notes = _html_notes(reading.document, raw)
     if not raw.whole:
@@ -165,7 +154,7 @@ def _bulk(reading: ChosenPage, all_of_it: Written, raw: RawPage, encoding: str) 
     links = ((link.text, web_url(link.url)) for link in all_of_it.links)
     images = ((image.text, web_url(image.url)) for image in all_of_it.images)
     return Page(
-        tidy(reading.full_text) if raw.format == "text" else _NO_PAGE.sub(r"\1", written),
+        tidy_lines(reading.full_text) if raw.format == "text" else _NO_PAGE.sub(r"\1", written),
         "html",
         reading.meta.title or _title(reading.document),
         encoding,
@@ -189,12 +178,12 @@ def _drop_hidden(reading: ChosenPage) -> int:
 def _tame(tree: Tree) -> None:
     """Let no address of an embedded video end before it ends."""
     for frame in tree.select("iframe[src], video[src], audio[src], embed[src], source[src]"):
-        frame.attrs["src"] = one_word(frame.attr("src") or "")
+        frame.attrs["src"] = escape_url(frame.attr("src") or "")
 
 
 def _menu(menu: Element, base: str, raw: RawPage) -> str:
-    menu.remove(UNSEEN)
-    resolve(menu, base)
+    menu.remove(INVISIBLE_TAGS)
+    resolve_links(menu, base)
     return rendered(menu, raw.format)
 
 
@@ -203,13 +192,13 @@ def _whole(source: str, raw: RawPage, encoding: str, reason: str = "") -> Page:
     from toolcrib.documents.reader.page_metadata import read_meta
 
     tree = tree_of(source)
-    meta = read_meta(tree, raw.url, excerpt=False)
+    meta = read_meta(tree, excerpt=False)
     notes = _html_notes(tree, raw)
     hidden = make_visible(tree)
     base = tree.base_url(raw.url)
     pictures = pictures_of(tree, base)
     anchors = Anchors(tree, base, raw.url)
-    resolve(tree, base)
+    resolve_links(tree, base)
     menus = menus_of(tree)
     navigation = navigation_of(menus, lambda menu: rendered(menu, raw.format))
     for menu in menus:
@@ -242,8 +231,8 @@ def _whole(source: str, raw: RawPage, encoding: str, reason: str = "") -> Page:
 def _last_words(source: str, base: str, raw: RawPage) -> str:
     """The text with menus and hidden parts."""
     tree = tree_of(source)
-    tree.remove(UNSEEN)
-    resolve(tree, base)
+    tree.remove(INVISIBLE_TAGS)
+    resolve_links(tree, base)
     return rendered(tree, raw.format)
 
 
@@ -281,7 +270,7 @@ def choice_of(reading: ChosenPage, menus: Collection[Element], *, everything: bo
     Args:
         reading: the page.
         menus: elements of it.
-        everything: whether the reader told nothing apart: then tags have to.
+        everything: whether the reader chose all of it: then tags have to decide.
     """
     from toolcrib.documents.reader.tree import NAV, NOSCRIPT
 
@@ -369,8 +358,8 @@ def _with_rows(reading: ChosenPage, chosen: list[bool]) -> list[bool]:
         inside = slice(element.start, element.end)
         if element.tag == "tr" and any(chosen[inside]) and not all(chosen[inside]):
             words = [block.words for block in blocks[inside]]
-            share = _sum(words, chosen[inside]) / (sum(words) or 1)
-            if sum(words) <= MAX_ROW_WORDS and share >= MIN_ROW_SHARE:
+            known = _sum(words, chosen[inside])
+            if sum(words) <= MAX_ROW_WORDS and known >= MIN_ROW_SHARE * sum(words):
                 chosen[inside] = [True] * len(words)
     return chosen
 
@@ -417,7 +406,7 @@ class Anchors:
         tries: Counter[str] = Counter()
         self._unseen = set(tree.select("noscript a[href]"))
         for anchor in islice(tree.select("a[href]"), MAX_ANCHORS):
-            url = absolute(anchor.attr("href") or "", base)
+            url = absolute_url(anchor.attr("href") or "", base)
             self._urls[anchor] = url
             if not url or ("#" in url and url.partition("#")[0] == here):
                 continue
@@ -437,7 +426,7 @@ class Anchors:
         """
         for anchor in content:
             href = (anchor.attr("href") or "").strip()
-            url = one_word(href) if href.startswith("#") else self._urls.get(anchor, "")
+            url = escape_url(href) if href.startswith("#") else self._urls.get(anchor, "")
             if url:
                 anchor.attrs["href"] = url
             else:
@@ -500,17 +489,17 @@ def _is_pixel(element: Element) -> bool:
 def _source(element: Element, base: str) -> str:
     plain = (element.attr("src") or "").strip()
     if plain and not _STAND_IN.match(plain):
-        return absolute(plain, base)
+        return absolute_url(plain, base)
     lazy = [element.attr(name) or "" for name in _LAZY]
     sets = [_largest(element.attr(name) or "") for name in _LAZY_SETS]
-    candidates = (absolute(url, base) for url in [*lazy, *sets, plain] if url.strip())
+    candidates = (absolute_url(url, base) for url in [*lazy, *sets, plain] if url.strip())
     return next(filter(None, candidates), "")
 
 
 def _largest(srcset: str) -> str:
     """The candidate of a `srcset` with the most pixels; URLs in it may hold commas."""
     best, pixels = "", -1.0
-    for match in islice(_CANDIDATE.finditer(srcset[: 8 * MAX_URL]), 100):
+    for match in islice(_CANDIDATE.finditer(srcset[: 8 * MAX_URL_CHARS]), 100):
         url, size = match.groups()
         try:
             number = float(size or 1)

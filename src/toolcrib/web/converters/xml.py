@@ -1,4 +1,4 @@
-"""XML as it is, laid out where it comes on one line."""
+"""XML as it is, and feeds: RSS of every version, Atom, RDF and JSON Feed."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import json
 from html import escape
 from typing import Any
 
-from toolcrib.documents.feeds import MAX_MARKUP, Feed, FeedItem, read_feed, written
-from toolcrib.documents.html_text import absolute, web_url
+from toolcrib.documents.feeds import MAX_MARKUP_CHARS, Feed, FeedItem, format_feed, read_feed
+from toolcrib.documents.html_text import absolute_url, web_url
 from toolcrib.documents.xml_tree import Tree, XmlNode, read_tree
 from toolcrib.files.content.display import counted
 from toolcrib.text.cleaner import one_line
@@ -15,6 +15,8 @@ from toolcrib.text.truncation import cut
 from toolcrib.web.converters.data import convert_json
 from toolcrib.web.page import MAX_PAGE_CHARS, Facts, Link, Page, RawPage, decode
 
+MAX_ITEMS = 500
+SUMMARY_TOKENS = 400
 LONG_LINE_CHARS = 500
 """Characters of the average line above which XML is laid out anew."""
 MAX_INDENTED_LEVELS = 20
@@ -22,7 +24,10 @@ MAX_INDENTED_LEVELS = 20
 
 
 def convert_xml(raw: RawPage) -> Page:
-    """The source, or its texts alone where plain text is asked for. Entities stay unexpanded."""
+    """The source, laid out where it comes on one line; for plain text its texts alone.
+
+    Entities stay unexpanded.
+    """
     source, encoding = decode(raw)
     source = source.replace("\r\n", "\n")
     long = len(source) > LONG_LINE_CHARS * (source.count("\n") + 1)
@@ -83,12 +88,6 @@ def _opened(node: XmlNode) -> str:
     return f"<{node.label}{attrs}>{text}</{node.label}>" if text else f"<{node.label}{attrs}/>"
 
 
-# Feeds: RSS of every version, Atom, RDF and JSON Feed, each item under a heading.
-
-MAX_ITEMS = 500
-SUMMARY_TOKENS = 400
-
-
 def convert_feed(raw: RawPage) -> Page:
     """The title of a feed, and of each item title, link, date, author and summary.
 
@@ -106,7 +105,7 @@ def convert_feed(raw: RawPage) -> Page:
 
 
 def _document(raw: RawPage, encoding: str, feed: Feed) -> Page:
-    text, links = written(feed, raw.format, _shortened)
+    text, links = format_feed(feed, raw.format, _shortened)
     facts = Facts(
         modified=feed.changed,
         description=feed.about[:500],
@@ -144,7 +143,9 @@ def _json_feed(raw: RawPage, source: str, encoding: str) -> Page:
         return convert_json(raw)
 
     def item(entry: dict[str, Any]) -> FeedItem:
-        link = absolute(_word(entry, "url", "external_url"), raw.url) or web_url(_word(entry, "id"))
+        link = absolute_url(_word(entry, "url", "external_url"), raw.url) or web_url(
+            _word(entry, "id")
+        )
         markup = _word(entry, "summary", "content_text")
         html = escape(markup, quote=False).replace("\n\n", "<p>") or _word(entry, "content_html")
         return FeedItem(
@@ -152,14 +153,14 @@ def _json_feed(raw: RawPage, source: str, encoding: str) -> Page:
             link=link,
             date=one_line(_word(entry, "date_published", "date_modified"), 64),
             author=_authors(entry),
-            markup=html[:MAX_MARKUP],
+            markup=html[:MAX_MARKUP_CHARS],
             base=link or raw.url,
         )
 
     entries = [entry for entry in value["items"] if isinstance(entry, dict)]
     feed = Feed(
         title=one_line(_word(value, "title"), 300),
-        link=absolute(_word(value, "home_page_url"), raw.url),
+        link=absolute_url(_word(value, "home_page_url"), raw.url),
         about=one_line(_word(value, "description"), 500),
         changed="",
         language=one_line(_word(value, "language"), 35),

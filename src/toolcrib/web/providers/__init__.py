@@ -1,4 +1,4 @@
-"""The search providers: a module here declares one or two. A new one is a new file.
+"""The search providers: a module here declares those of one service. A new one is a new file.
 
 Packages add theirs with an entry point of the group `toolcrib.providers` that names a
 subclass of `Provider`; a program adds one with `box.use(Providers).add(...)`. One of the
@@ -16,8 +16,8 @@ from inspect import isabstract
 from typing import Self
 
 from toolcrib.core import names
+from toolcrib.core.context import Services
 from toolcrib.core.errors import BadInput, ConfigError, NotConfigured, ToolError, Unavailable
-from toolcrib.core.services import Services
 from toolcrib.web.provider import Kind, Provider
 
 GROUP = "toolcrib.providers"

@@ -28,6 +28,7 @@ PAGE_SIZE = 20
 LAST_PAGE = 10
 MAX_IMAGES = 100
 MAX_CONTEXT_TOKENS = 16_384
+MAX_PAGE_OFFSET = 9
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 # What the service takes; anything else it answers with an error.
 _COUNTRIES = """
@@ -45,15 +46,9 @@ fr-CH de-CH zh-TW tr-TR en-GB en-US es-US
 """
 COUNTRIES, LANGUAGES, UI = (frozenset(codes.split()) for codes in (_COUNTRIES, _LANGUAGES, _UI))
 SPECIAL = {
-    "en-GB": "en-gb",
-    "ja": "jp",
-    "no": "nb",
-    "pt": "pt-pt",
-    "pt-BR": "pt-br",
-    "zh": "zh-hans",
-    "zh-HK": "zh-hant",
-    "zh-TW": "zh-hant",
-}
+    "en-GB": "en-gb", "ja": "jp", "no": "nb", "pt": "pt-pt", "pt-BR": "pt-br", "zh": "zh-hans",
+    "zh-HK": "zh-hant", "zh-TW": "zh-hant",
+}  # fmt: skip
 
 
 class BraveApi(Provider):
@@ -72,10 +67,7 @@ class BraveApi(Provider):
         """One answer of the service at a path."""
         # The operator for a site counts as well.
         self.check_query(request.words)
-        params = {
-            "q": request.words,
-            "freshness": f"p{request.freshness[:1]}" if request.freshness else "",
-        }
+        params = {"q": request.words, "freshness": period(request)}
         headers = {"x-subscription-token": client.key}
         return await client.call(
             path, params={**params, **region(request), **more}, headers=headers
@@ -108,9 +100,7 @@ def _web_result(item: dict[str, Any]) -> SearchResult | None:
     if not unmarked(item.get("title")):
         return None
     return _result(
-        item,
-        language=one_line(item.get("language")),
-        family_friendly=item.get("family_friendly"),
+        item, language=one_line(item.get("language")), family_friendly=item.get("family_friendly")
     )
 
 
@@ -139,6 +129,11 @@ def language(request: SearchRequest) -> str:
         request.language, request.language
     )
     return name if name in LANGUAGES else ""
+
+
+def period(request: SearchRequest) -> str:
+    """The age of results as Brave takes it, such as pw for a week."""
+    return f"p{request.freshness[:1]}" if request.freshness else ""
 
 
 def region(request: SearchRequest) -> dict[str, str]:
@@ -250,12 +245,6 @@ def _image_result(item: dict[str, Any]) -> SearchResult | None:
     )
 
 
-# Brave Search without a key: the page for people.
-
-_PERIODS = {"": "", "day": "pd", "week": "pw", "month": "pm", "year": "py"}
-MAX_PAGE_OFFSET = 9
-
-
 class BraveHtml(SearchEngine):
     """Brave Search."""
 
@@ -324,7 +313,7 @@ class BraveHtml(SearchEngine):
     async def send_request(self, request: SearchRequest, client: ProviderClient) -> Response:
         """Its settings live in cookies; a location is not guessed."""
         params = {"q": request.words, "source": "web", "spellcheck": "0"}
-        params["tf"] = _PERIODS[request.freshness]
+        params["tf"] = period(request)
         if request.page > 1:
             params["offset"] = str(min(request.page - 1, MAX_PAGE_OFFSET))
         language = f"{request.language}-{request.country.lower()}" if request.country else ""

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from toolcrib.core.errors import BadInput
 from toolcrib.net.egress.response import Response
-from toolcrib.net.statuses import check
+from toolcrib.net.response_check import check
 from toolcrib.text.cleaner import one_line
 from toolcrib.web.provider import (
     SHORTER_QUERY_HINT,
@@ -123,7 +123,6 @@ MAX_RESULT_ROWS = 4
 IMAGE_PAGE_SIZE = 100
 # Data of images wants a token from the page.
 _TOKEN = re.compile(rb"""vqd(?:=|["']?\s*:\s*)["']?(\d+-[\d-]+)""")
-_IMAGE_SAFE = {"strict": "1", "moderate": "", "off": "-1"}
 _IMAGE_COOKIES = {"strict": "1", "moderate": "", "off": "-2"}
 
 
@@ -325,7 +324,7 @@ class DuckDuckGoImages(SearchEngine):
         )
         place = duck_region(request)
         params = {"l": place, "o": "json", "q": escaped_query(request), "vqd": token, "s": offset}
-        params |= {"p": _IMAGE_SAFE[request.safe_search], "f": _filters(request)}
+        params |= {"p": SAFE[request.safe_search][0], "f": _filters(request)}
         headers = {"accept": "application/json, text/javascript, */*; q=0.01"}
         headers |= {"sec-fetch-mode": "cors", "sec-fetch-dest": "empty"}
         headers["x-requested-with"] = "XMLHttpRequest"

@@ -6,7 +6,7 @@ import re
 from typing import Any, ClassVar
 
 from toolcrib.core.errors import NotConfigured, Unavailable
-from toolcrib.net.statuses import check
+from toolcrib.net.response_check import check
 from toolcrib.text.cleaner import one_line
 from toolcrib.web.provider import (
     Provider,
@@ -34,55 +34,98 @@ class SearXNG(Provider):
     category: ClassVar[str] = ""
 
     async def search(self, request: SearchRequest, client: ProviderClient) -> ResultPage:
-        """One page of what the instance gathered from its engines."""
-        items = await gathered(client, request, self.category)
-        results = result_page(map(_result, items))
-        return ResultPage(results.results, more=bool(results.results))
+        """One page of what the instance collected from its engines.
 
-
-async def gathered(
-    client: ProviderClient, request: SearchRequest, category: str
-) -> list[dict[str, Any]]:
-    """The results of an instance in one category; empty is its usual one.
-
-    Raises:
-        NotConfigured: the instance does not give JSON.
-        Unavailable: none of its engines answered.
-    """
-    # No word of who we are: the instance's own defence takes browsers only.
-    response = await client.send(
-        "/search",
-        params={
-            "q": request.words,
-            "format": "json",
-            "pageno": str(request.page),
-            "categories": category,
-            "language": request.region,
-            "time_range": request.freshness,
-            "safesearch": _SAFE[request.safe_search],
-        },
-        headers=client.bearer,
-        checked=False,
-    )
-    if response.status == 403:
-        raise NotConfigured(
-            f"The SearXNG instance at {client.base_url} refuses JSON (HTTP 403).",
-            hint="Its settings.yml must list `json` under search.formats; then restart it.",
-            status=403,
+        Raises:
+            NotConfigured: the instance does not give JSON.
+            Unavailable: none of its engines answered.
+        """
+        # No word of who we are: the instance's own defence takes browsers only.
+        response = await client.send(
+            "/search",
+            params={
+                "q": request.words,
+                "format": "json",
+                "pageno": str(request.page),
+                "categories": self.category,
+                "language": request.region,
+                "time_range": request.freshness,
+                "safesearch": _SAFE[request.safe_search],
+            },
+            headers=client.bearer,
+            checked=False,
         )
-    check(response, client.name)
-    answer = client.json(response)
-    items = client.listed(answer, "results")
-    silent = _silent(answer.get("unresponsive_engines"))
-    if silent and not items:
-        raise Unavailable(
-            f"No engine of the SearXNG instance answered: {silent}.",
-            hint="Wait a minute, or use another provider; the instance's settings name engines.",
-            provider=client.name,
+        if response.status == 403:
+            raise NotConfigured(
+                f"The SearXNG instance at {client.base_url} refuses JSON (HTTP 403).",
+                hint="Its settings.yml must list `json` under search.formats; then restart it.",
+                status=403,
+            )
+        check(response, client.name)
+        answer = client.json(response)
+        items = client.listed(answer, "results")
+        silent = _silent(answer.get("unresponsive_engines"))
+        if silent and not items:
+            raise Unavailable(
+                f"No engine of the SearXNG instance answered: {silent}.",
+                hint="Wait a minute, or use another provider; "
+                "the instance's settings name engines.",
+                provider=client.name,
+            )
+        if silent:
+            client.warn(f"{client.name} had no answer from {silent}.")
+        return result_page((self.result(item, client.base_url) for item in items), more=True)
+
+    def result(self, item: dict[str, Any], base_url: str) -> SearchResult | None:
+        """A result, unless it has no title."""
+        del base_url
+        title = one_line(item.get("title"))
+        if not title:
+            return None
+        return search_result(
+            title,
+            item.get("url"),
+            one_line(item.get("content")),
+            item.get("publishedDate"),
+            engines=_engines_of(item),
+            score=number(item.get("score")),
         )
-    if silent:
-        client.warn(f"{client.name} had no answer from {silent}.")
-    return items
+
+
+class SearXNGNews(SearXNG):
+    """News of SearXNG."""
+
+    name = "searxng_news"
+    about = "News by your SearXNG instance."
+    kind = "news"
+    shares = "searxng"
+    category = "news"
+
+
+class SearXNGImages(SearXNG):
+    """Images of SearXNG."""
+
+    name = "searxng_images"
+    about = "Images by your SearXNG instance."
+    kind = "images"
+    shares = "searxng"
+    category = "images"
+
+    def result(self, item: dict[str, Any], base_url: str) -> SearchResult | None:
+        """An image; engines leave out the scheme or the host of some addresses."""
+        size = _SIZE.search(one_line(item.get("resolution")))
+        return search_result(
+            one_line(item.get("title")),
+            _absolute(item.get("img_src"), base_url),
+            one_line(item.get("content")),
+            item.get("publishedDate"),
+            page=_absolute(item.get("url"), base_url),
+            thumbnail=_absolute(item.get("thumbnail_src"), base_url),
+            width=int(size.group(1)) if size else None,
+            height=int(size.group(2)) if size else None,
+            source=one_line(item.get("source")),
+            engines=_engines_of(item),
+        )
 
 
 def _silent(value: Any) -> str:
@@ -99,67 +142,11 @@ def _silent(value: Any) -> str:
     )
 
 
-def engines_of(item: dict[str, Any]) -> list[str]:
+def _engines_of(item: dict[str, Any]) -> list[str]:
     """The engines that found a result."""
     listed = item.get("engines")
     names = listed if isinstance(listed, list) and listed else [item.get("engine")]
     return [name for value in names if (name := one_line(value))]
-
-
-def _result(item: dict[str, Any]) -> SearchResult | None:
-    title = one_line(item.get("title"))
-    if not title:
-        return None
-    return search_result(
-        title,
-        item.get("url"),
-        one_line(item.get("content")),
-        item.get("publishedDate"),
-        engines=engines_of(item),
-        score=number(item.get("score")),
-    )
-
-
-class SearXNGNews(SearXNG):
-    """News of SearXNG."""
-
-    name = "searxng_news"
-    about = "News by your SearXNG instance."
-    kind = "news"
-    shares = "searxng"
-    category = "news"
-
-
-class SearXNGImages(Provider):
-    """Images of SearXNG."""
-
-    name = "searxng_images"
-    about = "Images by your SearXNG instance."
-    kind = "images"
-    shares = "searxng"
-    max_chars = 1000
-
-    async def search(self, request: SearchRequest, client: ProviderClient) -> ResultPage:
-        """One page of the images that the instance gathered."""
-        items = await gathered(client, request, "images")
-        results = result_page(_image_result(item, client.base_url) for item in items)
-        return ResultPage(results.results, more=bool(results.results))
-
-
-def _image_result(item: dict[str, Any], base: str) -> SearchResult | None:
-    size = _SIZE.search(one_line(item.get("resolution")))
-    return search_result(
-        one_line(item.get("title")),
-        _absolute(item.get("img_src"), base),
-        one_line(item.get("content")),
-        item.get("publishedDate"),
-        page=_absolute(item.get("url"), base),
-        thumbnail=_absolute(item.get("thumbnail_src"), base),
-        width=int(size.group(1)) if size else None,
-        height=int(size.group(2)) if size else None,
-        source=one_line(item.get("source")),
-        engines=engines_of(item),
-    )
 
 
 def _absolute(value: Any, base: str) -> str:

@@ -154,14 +154,13 @@ async def search(
     Raises:
         NotConfigured: there are no names, or one of them finds something else.
         NoResults: a provider answered that there is nothing.
-        ToolError: the most telling of what the providers raised. In both,
+        ToolError: the error that explains most of what the providers raised. In both,
             `details["providers"]` lists them all, and `details["retry_after"]` is when
             the first of those that rest may be asked again.
     """
     if not names:
         raise NotConfigured(
-            "No search provider is configured.",
-            hint=f"The user lists some in {setting}.",
+            "No search provider is configured.", hint=f"The user lists some in {setting}."
         )
     ctx.use(Providers).check_kinds(names, setting)
     count = math.ceil(window.end / FUSED_RANKS) * FUSED_RANKS

@@ -1,4 +1,4 @@
-"""Why no provider answered: which of their errors is told, and in what words."""
+"""Why no provider answered: which of their errors is reported, and in what words."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ UNREACHABLE_MESSAGE = "Search with {name} is not reachable."
 OFFLINE_MESSAGE = "No host name resolves: this machine seems to be offline."
 OFFLINE_HINT = "Do not search again now; tell the user to check the connection (toolcrib doctor)."
 
-# When all fail, the error that tells most about why.
+# When all fail, the error that explains most.
 ERROR_PRIORITY: tuple[type[ToolError], ...] = (
     NoResults,
     RateLimited,
@@ -66,7 +66,7 @@ def failed_providers(errors: Mapping[str, ToolError]) -> str:
 
 
 def provider_error(error: Exception, name: str) -> ToolError:
-    """The error of a provider, as it is told."""
+    """The error of a provider, as it is reported."""
     known = as_tool_error(error, name)
     unreached = isinstance(known, DnsFailure | ConnectionFailed | TlsFailure | TimedOut)
     if unreached and known.details.get("asked", True):

@@ -1,4 +1,4 @@
-"""Several providers' results as one list, by reciprocal rank."""
+"""Several providers' results as one list, by reciprocal rank, and which URLs are one page."""
 
 from __future__ import annotations
 
@@ -9,6 +9,19 @@ from urllib.parse import urlsplit
 
 from toolcrib.web.provider import SearchResult
 
+_TRACKER = re.compile(
+    r"(?:utm|pk|mtm|matomo|piwik)_.*|"
+    r"gclid|dclid|gbraid|wbraid|gclsrc|fbclid|msclkid|yclid|ysclid|twclid|ttclid|"
+    r"li_fat_id|igshid|igsh|mc_cid|mc_eid|mkt_tok|srsltid|_ga|_gl|_hsenc|_hsmi|__hstc|"
+    r"__hssc|__hsfp|hsctatracking|vero_id|vero_conv|oly_anon_id|oly_enc_id|s_cid|"
+    r"ref_src|ref_url|guccounter|guce_referrer|guce_referrer_sig|at_medium|"
+    r"at_campaign|at_custom1|wickedid|_openstat|rb_clickid|epik"
+)
+_PORTS = {"http": 80, "https": 443}
+_ESCAPE = re.compile(r"%([0-9A-Fa-f]{2})")
+_UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+_PREFIX = re.compile(r"^(?:www|m|mobile)\.(?=[^.]+\.)")
+_MOBILE = re.compile(r"^([a-z-]+)\.m\.(?=wik)")
 RANK_OFFSET = 60
 """How little a place at the very top counts more; the usual value."""
 FUSED_RANKS = 10
@@ -79,23 +92,6 @@ def _joined(first: SearchResult, second: SearchResult) -> SearchResult:
 
 def _labelled(merged: _Merged) -> SearchResult:
     return replace(merged.found, extra={**merged.found.extra, "providers": merged.providers})
-
-
-# Which URLs are one page: an identity for comparing, never for showing or fetching.
-
-_TRACKER = re.compile(
-    r"(?:utm|pk|mtm|matomo|piwik)_.*|"
-    r"gclid|dclid|gbraid|wbraid|gclsrc|fbclid|msclkid|yclid|ysclid|twclid|ttclid|"
-    r"li_fat_id|igshid|igsh|mc_cid|mc_eid|mkt_tok|srsltid|_ga|_gl|_hsenc|_hsmi|__hstc|"
-    r"__hssc|__hsfp|hsctatracking|vero_id|vero_conv|oly_anon_id|oly_enc_id|s_cid|"
-    r"ref_src|ref_url|guccounter|guce_referrer|guce_referrer_sig|at_medium|"
-    r"at_campaign|at_custom1|wickedid|_openstat|rb_clickid|epik"
-)
-_PORTS = {"http": 80, "https": 443}
-_ESCAPE = re.compile(r"%([0-9A-Fa-f]{2})")
-_UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
-_PREFIX = re.compile(r"^(?:www|m|mobile)\.(?=[^.]+\.)")
-_MOBILE = re.compile(r"^([a-z-]+)\.m\.(?=wik)")
 
 
 def identity(url: str) -> str:

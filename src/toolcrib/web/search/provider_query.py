@@ -292,7 +292,7 @@ class ProviderTurns:
         elif isinstance(error, _NETWORK_ERRORS) and (full_time or not isinstance(error, TimedOut)):
             wait = await cooldowns.slipped(self.key, code, self._short(MAX_NETWORK_REST_SECONDS))
         elif isinstance(error, HttpStatus) and error.details.get("status", 0) >= 500:
-            wait = await cooldowns.slipped(self.key, code, self._short(lengths.most))
+            wait = await cooldowns.slipped(self.key, code, self._short(lengths.max_seconds))
         elif isinstance(error, NoResults):
             await cooldowns.answered(self.key)
         if wait:

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from toolcrib.core.errors import ToolError
 from toolcrib.files.content.faithful import FaithfulText
-from toolcrib.files.edits.patches.application import patched
-from toolcrib.files.edits.patches.parser import read_patch
+from toolcrib.files.edits.patch_argument import resolve_hunks
+from toolcrib.files.edits.patch_parser import read_patch
 
 pytestmark = pytest.mark.rows("E21", "E22")
 
@@ -24,7 +24,7 @@ CLASSES = (
 
 def applied(text: str, patch: str) -> str:
     (file,) = read_patch(patch)
-    done = patched(text, file.hunks)
+    done = resolve_hunks(text, file.hunks)
     return FaithfulText.of(text.encode(), "f").spliced(done.splices).decode()
 
 

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolcrib.core.errors import BadInput
-from toolcrib.files.edits.patches.model import FilePatch, Hunk
-from toolcrib.files.edits.patches.parser import read_patch
+from toolcrib.files.edits.patch_parser import FilePatch, Hunk, read_patch
 
 pytestmark = pytest.mark.rows("E21", "E22")
 

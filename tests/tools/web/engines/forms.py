@@ -8,13 +8,11 @@ from collections.abc import Callable, Sequence
 from html import escape
 from urllib.parse import quote
 
-from toolcrib.web.providers.bing import Bing, BingImages
+from toolcrib.web.providers.bing import Bing, BingImages, Yahoo
 from toolcrib.web.providers.brave import BraveHtml
 from toolcrib.web.providers.duckduckgo import DuckDuckGo, DuckDuckGoImages, DuckDuckGoLite
-from toolcrib.web.providers.google import Google
+from toolcrib.web.providers.google import Google, Startpage
 from toolcrib.web.providers.mojeek import Mojeek
-from toolcrib.web.providers.startpage import Startpage
-from toolcrib.web.providers.yahoo import Yahoo
 
 KINDS = (
     Bing,

@@ -10,10 +10,8 @@ import pytest
 from tests.servers.scripted import Answer, Request, Scripted
 from toolcrib.core.call import Result
 from toolcrib.core.config import Config
-from toolcrib.core.context import Caller, Ctx
+from toolcrib.core.context import Caller, Ctx, Services, Session
 from toolcrib.core.errors import ToolError
-from toolcrib.core.services import Services
-from toolcrib.core.session import Session
 from toolcrib.core.web_settings import ProviderConfig
 from toolcrib.web.provider import ProviderClient, ResultPage, SearchRequest, SearchResult
 from toolcrib.web.providers import Providers

@@ -7,9 +7,8 @@ import re
 import pytest
 
 from tests.servers.scripted import Answer
-from toolcrib.core.context import Caller
-from toolcrib.core.session import Session
-from toolcrib.net.egress.references import References
+from toolcrib.core.context import Caller, Session
+from toolcrib.net.egress.public_url import References
 from toolcrib.state.sessions import Sessions
 from toolcrib.toolbox import Toolbox
 

@@ -96,7 +96,7 @@ def language_of(block: Element) -> str:
 
 
 def _configured_language(node: Element) -> str | None:
-    """The language in what an element is told of its highlighter, or in its own `lang`."""
+    """The language in the parameters of a highlighter, or in the element's own `lang`."""
     for name in _PARAMETERS:
         if value := node.attr(name):
             return _named(value[:MAX_NAME])

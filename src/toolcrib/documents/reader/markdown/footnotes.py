@@ -20,7 +20,7 @@ _BACK = re.compile(
     r"fnref|ftnref|ednref|cite_ref|backref|back-?link|noteref|footnote-?ref|ref-?back",
     re.IGNORECASE,
 )
-# Names by number alone, which only the class of the reference tells from others.
+# Names by number alone, which only the class of the reference marks as notes.
 _NUMBERED = re.compile(r"(?:foot|end)note-ref", re.IGNORECASE)
 _ROLE = re.compile(r"footnote|noteref|reference|fnref|fn-?ref|citation|bibr|endnote", re.IGNORECASE)
 _LABEL = re.compile(r"[\[(]?\s*([\w*†‡§-]{1,6})\s*[\])]?\.?\Z")
@@ -140,7 +140,7 @@ def _only_row(table: Any) -> Any | None:
 
 
 def _meaning(term: Any) -> Any | None:
-    """What the next `dd` says, for a note whose sign is a `dt`."""
+    """The next `dd`, for a note whose sign is a `dt`."""
     near = term.next_sibling
     while near is not None and not hasattr(near, "tag"):
         near = near.next_sibling

@@ -20,9 +20,7 @@ _SLOT = re.compile(f"{OPEN}(\\d+){CLOSE}")
 class Slots:
     """Ready-made Markdown that the converter must not touch: a short mark stands for each piece."""
 
-    def __init__(self, *, tags: bool = True) -> None:
-        """Without `tags` for plain text, which knows no raised letters."""
-        self.tags = tags
+    def __init__(self) -> None:
         self._pieces: list[str] = []
 
     def put(self, markdown: str) -> str:

@@ -19,7 +19,7 @@ MAX_SET = 20_000
 _SOURCES = 40
 """Children of a `picture` that are looked at."""
 _LAZY_NAMES = frozenset(_LAZY)
-_LAZY_SETS = ("data-srcset", "data-lazy-srcset", "data-original-set", "nitro-lazy-srcset")
+_SETS = ("srcset", "data-srcset", "data-lazy-srcset", "data-original-set", "nitro-lazy-srcset")
 _PLACEHOLDER = re.compile(
     r"\A(?:data:|about:|#|$)|placeholder|(?:^|[/_-])(?:blank|spacer|pixel|transparent|1x1|lazy|loading"
     r"|loader|grey|gray|empty|dummy)[\w-]*\.(?:gif|png|svg|jpe?g|webp)",
@@ -35,17 +35,17 @@ _YOUTUBE = re.compile(r"//(?:www\.)?youtube(?:-nocookie)?\.com/embed/([\w-]{6,20
 _VIMEO = re.compile(r"//player\.vimeo\.com/video/(\d+)")
 
 
-def load_pictures(tags: dict[str, list[Element]], *, words: bool) -> None:
+def load_pictures(tags: dict[str, list[Element]]) -> None:
     """Give each picture the address that a browser would end up with.
 
     The picture of a `noscript` takes the place of the placeholder before it. What has no address
-    or counts visits is left out; with `words` the alternative text of a link's stays.
+    or counts visits is left out; of one inside a link the alternative text stays.
     """
     for fallback in tags.get("noscript", ()):
         _from_noscript(fallback)
     sets: dict[Any, str] = {}
     for image in tags.get("img", ()):
-        _load(image, sets, words=words)
+        _load(image, sets)
 
 
 def link_frames(tags: dict[str, list[Element]]) -> None:
@@ -55,7 +55,7 @@ def link_frames(tags: dict[str, list[Element]]) -> None:
             _link(frame, tag)
 
 
-def _load(image: Element, sets: dict[Any, str], *, words: bool) -> None:
+def _load(image: Element, sets: dict[Any, str]) -> None:
     given = image.attrs.copy()
     source = (image.attr("src") or "").strip()
     found = _first(given) or (_of_sets(image, sets) if _PLACEHOLDER.search(source) else "")
@@ -64,7 +64,7 @@ def _load(image: Element, sets: dict[Any, str], *, words: bool) -> None:
     if len(image.attr("srcset") or "") > MAX_SET:
         del image.attrs["srcset"]  # to make each of its addresses absolute takes long
     if not source or source.startswith("data:") or _counts(image):
-        named = words and not _counts(image) and image.closest("a") is not None
+        named = not _counts(image) and image.closest("a") is not None
         _give_up(image, keep_words=named)
         return
     alternative = image.attr("alt") or image.attr("data-alt") or ""
@@ -83,9 +83,8 @@ def _first(given: dict[str, Any]) -> str:
 
 
 def _of_sets(image: Element, sets: dict[Any, str]) -> str:
-    for name in ("srcset", *_LAZY_SETS):
-        if found := _largest(image.attr(name) or ""):
-            return found
+    if found := _of_set(image):
+        return found
     parent: Any = image.parent
     if getattr(parent, "tag", "") != "picture":
         return ""
@@ -99,11 +98,14 @@ def _of_sources(parent: Any) -> str:
     for number, source in enumerate(parent):
         if number > _SOURCES:
             break
-        if getattr(source, "tag", "") == "source":
-            for name in ("srcset", *_LAZY_SETS):
-                if found := _largest(source.attr(name) or ""):
-                    return found
+        if getattr(source, "tag", "") == "source" and (found := _of_set(source)):
+            return found
     return ""
+
+
+def _of_set(node: Any) -> str:
+    """The address in the first `srcset` of an element that has one."""
+    return next(filter(None, (_largest(node.attr(name) or "") for name in _SETS)), "")
 
 
 def _largest(value: str) -> str:
@@ -156,16 +158,7 @@ def _from_noscript(fallback: Element) -> None:
 def _has_other_image(fallback: Element, real: Element) -> bool:
     parent: Any = fallback.parent
     others = parent.find_all("img", limit=3) if parent is not None else []
-    return any(other is not real and not _within(other, fallback) for other in others)
-
-
-def _within(node: Any, outer: Any) -> bool:
-    parent = node.parent
-    while parent is not None:
-        if parent is outer:
-            return True
-        parent = parent.parent
-    return False
+    return any(other is not real and fallback not in other.ancestors for other in others)
 
 
 def _picture_before(node: Element) -> Element | None:
@@ -204,7 +197,7 @@ def _link(frame: Element, tag: str) -> None:
 
 
 def _watched(source: str) -> str:
-    """The page on which a video is watched, where its frame tells."""
+    """The page of a video, where the address of its frame names it."""
     if match := _YOUTUBE.search(source):
         if match[1] != "videoseries":
             return f"https://www.youtube.com/watch?v={match[1]}"

@@ -113,7 +113,7 @@ def _raise(node: Any, tag: str, slots: Slots) -> None:
 
     if node.parent is None:
         return
-    if slots.tags and not _PLAIN_RAISED.match(node.text) and OPEN not in node.text:
+    if not _PLAIN_RAISED.match(node.text) and OPEN not in node.text:
         node.insert(0, Text(slots.put(f"<{tag}>")))
         node.append(Text(slots.put(f"</{tag}>")))
     node.unwrap()

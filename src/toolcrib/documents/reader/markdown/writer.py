@@ -152,7 +152,7 @@ _TAGGED = re.compile(
 _TICK = frozenset({"", " ", "x", "X"})
 
 
-def finish(markdown: str) -> str:
+def clean_markdown(markdown: str) -> str:
     """Markdown as it is given out: see the module. Blocks of code stay as they are."""
     if "```" not in markdown:
         return _prose(markdown).strip("\n")
@@ -362,13 +362,9 @@ MAX_RESOLVED = 150_000
 
 _CODE = frozenset({"pre", "code", "xmp", "listing", "plaintext", "td"})
 
-_CELL = "\x1f"
-_CELLS = re.compile(f" *{_CELL} *")
-_LONE_BULLET = re.compile(r"^( *(?:-|\d{1,9}\.)) *\n\s*(?=\S)", re.MULTILINE)
-
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class PageMarkdown:
     """Markdown, its headings, and the links and pictures of the tree it was made from."""
 
     markdown: str
@@ -383,7 +379,7 @@ def write(
     *,
     keep_hidden: bool = False,
     pictures: bool = True,
-) -> Written:
+) -> PageMarkdown:
     """A part of a page as Markdown, with what it holds.
 
     The tree is changed: prepare a copy where it is needed again.
@@ -396,39 +392,8 @@ def write(
     """
     slots = Slots()
     root = _prepared(subtree, base_url, slots, keep_hidden=keep_hidden)
-    markdown = slots.fill(finish(root.to_markdown(_markdown_options(pictures=pictures))))
-    return Written(markdown, headings_of(markdown), links_of(root), images_of(root))
-
-
-def to_markdown(
-    subtree: Element | Sequence[Element], base_url: str = "", *, keep_hidden: bool = False
-) -> str:
-    """The Markdown of `write`."""
-    slots = Slots()
-    root = _prepared(subtree, base_url, slots, keep_hidden=keep_hidden)
-    return slots.fill(finish(root.to_markdown(_markdown_options())))
-
-
-def to_text(subtree: Element | Sequence[Element], *, keep_hidden: bool = False) -> str:
-    """A part of a page as plain text: blocks on lines of their own, no addresses, no pictures.
-
-    The tree is changed as by `write`.
-    """
-    from turbohtml import PlainText
-
-    slots = Slots(tags=False)
-    root = _prepared(subtree, "", slots, keep_hidden=keep_hidden)
-    text = root.to_text(PlainText(bullet="- ", table_cell_separator=_CELL))
-    text = _CELLS.sub(" | ", text) if _CELL in text else text
-    text = _LONE_BULLET.sub(r"\1 ", text)
-    lines = (line.rstrip() for line in slots.fill(text).split("\n"))
-    return _narrowed("\n".join(lines)).strip("\n")
-
-
-def _narrowed(text: str) -> str:
-    while "\n\n\n" in text:
-        text = text.replace("\n\n\n", "\n\n")
-    return text
+    markdown = slots.fill(clean_markdown(root.to_markdown(_markdown_options(pictures=pictures))))
+    return PageMarkdown(markdown, headings_of(markdown), links_of(root), images_of(root))
 
 
 def _markdown_options(*, pictures: bool = True) -> Any:
@@ -445,7 +410,7 @@ def _prepared(
     subtree: Element | Sequence[Element], base_url: str, slots: Slots, *, keep_hidden: bool
 ) -> Element:
     """One element that holds everything, in the shape that the converter writes best."""
-    root = _gathered(subtree)
+    root = _single_root(subtree)
     elements = flattened(root)
     if len(elements) <= MAX_ELEMENTS:
         _prepare(root, _by_tag(elements), slots, keep_hidden=keep_hidden)
@@ -467,7 +432,7 @@ def _prepare(
     if "img" in tags or "noscript" in tags:
         if "img" in tags:
             write_pictured(root, slots)
-        load_pictures(tags, words=slots.tags)
+        load_pictures(tags)
     link_frames(tags)
     if not keep_hidden:
         drop_hidden(root)
@@ -488,7 +453,7 @@ def _by_tag(elements: list[Element]) -> dict[str, list[Element]]:
     return dict(tags)
 
 
-def _gathered(subtree: Element | Sequence[Element]) -> Element:
+def _single_root(subtree: Element | Sequence[Element]) -> Element:
     """One element around all; entries of lists and rows get the list or table they need."""
     from turbohtml import Element
 

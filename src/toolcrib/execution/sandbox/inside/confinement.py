@@ -138,8 +138,9 @@ def confine_and_exec(plan: LaunchPlan, status: int) -> None:  # noqa: C901, PLR0
         drop_capabilities()
     if plan["landlock"]:
         landlock(*plan["landlock"])
-    for number in (_signal.SIGPIPE, _signal.SIGXFSZ):
-        _signal.signal(number, _signal.SIG_DFL)  # Python ignores them, and that is inherited
+    # Python ignores the first two, nohup the others, and that is inherited.
+    for number in (_signal.SIGPIPE, _signal.SIGXFSZ, _signal.SIGINT, _signal.SIGQUIT):
+        _signal.signal(number, _signal.SIG_DFL)
     posix.set_inheritable(status, False)
     if plan["listener_writer"] >= 0:
         # The supervisor fetches it by this number, and acknowledges it.

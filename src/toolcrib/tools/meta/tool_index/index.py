@@ -45,9 +45,9 @@ GLOSSED = 0.7
 """What the English of a word counts."""
 PART = 0.7
 """What a part of a compound counts."""
-SHOWN = 0.45
+SHAPE_WEIGHT = 0.45
 """What a shape counts."""
-SAID = 0.6
+IDIOM_WEIGHT = 0.6
 """What the English of a turn of phrase counts."""
 QUOTED = 0.15
 """What a word in quotation marks counts."""
@@ -75,7 +75,7 @@ class Finder:
 
     def __init__(self, tools: Iterable[Tool], *, known: bool = True) -> None:
         self._tools = {tool.name: tool for tool in tools}
-        self._names = {name for t in self._tools.values() for name in (t.name, *t.aliases)}
+        self._names = {name for t in self._tools.values() for name in (t.name, *t.all_aliases)}
         documents = ((tool.name, dict(_fields(tool, known))) for tool in self._tools.values())
         self._index = Bm25(documents, WEIGHTS, HELD_BACK)
 
@@ -141,12 +141,12 @@ def _words(listed: list[str], languages: tuple[str, ...]) -> Iterator[Word]:
         for place, form in vocabulary("de").rejoined([bare(p) for p in latin]):
             joined.setdefault(place, []).append(form)
     phrases = _phrases(latin, languages)
-    said = idioms(listed)
+    found_idioms = idioms(listed)
     for at, piece in enumerate(listed):
-        for heads in said.get(at, ()):
-            yield dict.fromkeys(heads, SAID)
+        for heads in found_idioms.get(at, ()):
+            yield dict.fromkeys(heads, IDIOM_WEIGHT)
         if piece.startswith("<"):
-            yield {piece: SHOWN}
+            yield {piece: SHAPE_WEIGHT}
         elif is_han(piece):
             yield from _han(piece)
         else:
@@ -230,7 +230,7 @@ def _pair(one: str, other: str) -> str:
 def _fields(tool: Tool, known: bool) -> Iterator[tuple[str, list[str]]]:
     english = vocabulary("en")
     yield "name", _terms([english.forms(tool.name)])
-    yield "aliases", _terms([english.forms(name) for name in tool.aliases])
+    yield "aliases", _terms([english.forms(name) for name in tool.all_aliases])
     yield "keywords", [f for word in tool.keywords for f in english.forms(word)]
     yield "description", _terms([english.forms(f"{tool.description} {tool.group}")])
     parameters = " ".join(f"{p.name} {p.meta.description}" for p in tool.parameters)

@@ -1,4 +1,4 @@
-"""What stands over a page: where it comes from, what it is, what was left out."""
+"""The header over a page: where it comes from, what it is, what was left out."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MAX_BRIEF_URL_CHARS = 150
 SHORT_PAGE_CHARS = 1000
 """Characters of a page below which its menus may be what was looked for."""
 MIN_LEFT_WORDS = 50
-"""Words beside the main content, and at least as many as it has, that are told of."""
+"""Words beside the main content, and at least as many as it has, that are mentioned."""
 MAX_HINT_CHARS = 200
 """Characters of a hint that the text of several pages shows."""
 MAX_FAILED_URL_CHARS = 300

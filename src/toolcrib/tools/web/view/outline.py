@@ -1,4 +1,4 @@
-"""The headings of a page: listed, and found again by what somebody calls them."""
+"""The outline of a page: its headings listed, and a section found by its name."""
 
 from __future__ import annotations
 

@@ -38,6 +38,15 @@ _QUOTED = re.compile(
     r"([\"'\u201c\u201e\u00ab\u2018])(.+)([\"'\u201d\u201c\u00bb\u2019])", re.DOTALL
 )
 _PATTERN = re.compile(r"/(.+)/([a-z]{0,6})", re.DOTALL)
+_SIGNS = str.maketrans(
+    {
+        **dict.fromkeys("\u2018\u2019\u201a\u201b\u2032\u00b4`", "'"),
+        **dict.fromkeys("\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb", '"'),
+        **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212", "-"),
+        "\u2026": "...",
+    }
+)
+_SPACES = re.compile(r"\s+")
 # The engine knows these for ASCII only.
 _UNICODE = {
     "w": r"\pL\pM\pN_",
@@ -346,19 +355,6 @@ def _in_turns(lists: Sequence[Sequence[int]]) -> list[int]:
     longest = max(map(len, lists), default=0)
     turns = (ranked[n] for n in range(longest) for ranked in lists if n < len(ranked))
     return list(dict.fromkeys(turns))
-
-
-# Texts brought to one form for comparing: case, accents, quotes, dashes, spaces.
-
-_SIGNS = str.maketrans(
-    {
-        **dict.fromkeys("\u2018\u2019\u201a\u201b\u2032\u00b4`", "'"),
-        **dict.fromkeys("\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb", '"'),
-        **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212", "-"),
-        "\u2026": "...",
-    }
-)
-_SPACES = re.compile(r"\s+")
 
 
 def folded(text: str) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-MOST_COMMANDS = 12
+MAX_COMMANDS = 12
 
 
 @dataclass(frozen=True, slots=True)

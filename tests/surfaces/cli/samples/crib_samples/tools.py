@@ -9,8 +9,7 @@ from typing import Annotated
 from toolcrib.core.call import Image, Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import NotFound
-from toolcrib.core.params import Count, JsonObject, Param
-from toolcrib.core.tool import EXEC, READ, SEND, tool
+from toolcrib.core.tool import EXEC, READ, SEND, Count, JsonObject, Param, tool
 from toolcrib.system.processes import Processes
 
 

@@ -1,0 +1,479 @@
+"""The resources of one run: limits that the kernel keeps for it, and what it uses of them."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import secrets
+import stat
+import time
+from collections.abc import Container, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Self
+
+from toolcrib.execution.sandbox.terms import Limits
+from toolcrib.system.sweep import look_around
+
+# A control group limits a whole run where the system lets its user make one. Only what was
+# delegated is used, as systemd does for the programs of a session: a group beside or beneath
+# our own, in a place whose controllers are on already. Nothing is turned on here. The
+# watchdog looks at the run all the same; the group is what stands where it measures too late.
+
+# The highest pid limits the processes of a namespace where nothing else refuses one to root,
+# with no work at all for the server. Since Linux 6.14 each namespace of processes has its own;
+# before, the machine has one, which is not ours to change.
+
+OWN_PID_MAX_SINCE = (6, 14)
+RESERVED_NUMBERS = 300
+"""The kernel gives numbers up to here once only; a first burst may have as many more."""
+NUMBERS_PER_PROCESS = 3
+"""Numbers that one process may hold: its own, its group's and its session's."""
+OUTER_PROCESSES = 2
+"""The first process of the namespace, and the one that carries connections out."""
+LOWEST_FD = 5
+"""Not among the descriptors that a start moves others to."""
+
+
+@cache
+def has_own_pid_max() -> bool:
+    """Whether a namespace has a highest number of its own."""
+    release = re.match(r"(\d+)\.(\d+)", os.uname().release)
+    return release is not None and (int(release[1]), int(release[2])) >= OWN_PID_MAX_SINCE
+
+
+def pid_max(processes: int) -> bytes:
+    """What to write, so that a run may have so many processes and threads.
+
+    It is a ceiling for a burst alone: the watchdog ends a run at the limit.
+    """
+    return str(RESERVED_NUMBERS + OUTER_PROCESSES + NUMBERS_PER_PROCESS * processes).encode()
+
+
+def open_kernel_settings() -> int:
+    """The folder of the machine's settings, open: within a run they are behind a lock.
+
+    Raises:
+        OSError: no descriptors, no such folder.
+    """
+    fd = os.open("/proc/sys/kernel", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        return fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, LOWEST_FD)
+    finally:
+        os.close(fd)
+
+
+GROUP_PREFIX = "toolcrib-"
+ENTER = b"0"
+"""What a process writes to `cgroup.procs` to go in itself."""
+REMOVE_SECONDS = 0.2
+"""Seconds that the kernel may take to empty a group; what stays longer is removed later."""
+CONTROLLERS = frozenset({"memory", "pids"})
+
+
+@dataclass(slots=True)
+class ControlGroup:
+    """A group for one run.
+
+    Attributes:
+        path: its folder.
+        procs_fd: a descriptor to which a process writes `ENTER`.
+        of_memory: whether memory is limited.
+        of_processes: whether the number of processes is.
+    """
+
+    path: Path
+    procs_fd: int
+    of_memory: bool
+    of_processes: bool
+
+    @classmethod
+    def make(cls, limits: Limits) -> Self | None:
+        """A new one with limits on; None where none can be made."""
+        place = delegated()
+        if place is None:
+            return None
+        path = place / f"{GROUP_PREFIX}{os.getpid()}-{secrets.token_hex(4)}"
+        try:
+            path.mkdir()
+        except OSError:
+            return None
+        of_memory = _set(path / "memory.max", limits.memory_bytes)
+        if of_memory:
+            _set(path / "memory.swap.max", 0)
+            _set(path / "memory.oom.group", 1)
+        of_processes = _set(path / "pids.max", limits.processes)
+        try:
+            procs_fd = os.open(path / "cgroup.procs", os.O_WRONLY | os.O_CLOEXEC)
+        except OSError:
+            procs_fd = -1
+        group = cls(path, procs_fd, of_memory, of_processes)
+        if procs_fd < 0 or not (of_memory or of_processes):
+            group.close()
+            return None
+        return group
+
+    def ran_out(self) -> bool:
+        """Whether the kernel killed for want of memory in there."""
+        with suppress(OSError):
+            for line in (self.path / "memory.events").read_text().splitlines():
+                if line.startswith("oom_kill "):
+                    return int(line.split()[1]) > 0
+        return False
+
+    def close(self) -> None:
+        """Kill what is in it, and remove it; blocking, for a moment."""
+        if self.procs_fd >= 0:
+            os.close(self.procs_fd)
+            self.procs_fd = -1
+        _set(self.path / "cgroup.kill", 1)
+        end = time.monotonic() + REMOVE_SECONDS
+        while True:
+            try:
+                self.path.rmdir()
+            except FileNotFoundError:
+                return
+            except OSError:
+                if time.monotonic() > end:
+                    return
+                time.sleep(0.002)
+            else:
+                return
+
+
+@cache
+def delegated() -> Path | None:
+    """The group in which others can be made, with controllers of what we limit; None without."""
+    top, own = _top(), _own()
+    if top is None or own is None:
+        return None
+    mine = top / own.lstrip("/")
+    for place in (mine, mine.parent):
+        if place != top and place.is_relative_to(top) and _serves(place):
+            _tidy(place)
+            return place
+    return None
+
+
+def _serves(place: Path) -> bool:
+    """Whether groups made in it are limited, and we may make them and go into them."""
+    try:
+        on = (place / "cgroup.subtree_control").read_text().split()
+    except OSError:
+        return False
+    mine = os.access(place, os.W_OK) and os.access(place / "cgroup.procs", os.W_OK)
+    return mine and not CONTROLLERS.isdisjoint(on)
+
+
+def _own() -> str | None:
+    """The group of this process, as seen from the top."""
+    with suppress(OSError):
+        for line in Path("/proc/self/cgroup").read_text().splitlines():
+            if line.startswith("0::"):
+                return line[3:]
+    return None
+
+
+def _top() -> Path | None:
+    """Where the groups of version 2 are mounted."""
+    with suppress(OSError):
+        for line in Path("/proc/self/mountinfo").read_text().splitlines():
+            fields, _, rest = line.partition(" - ")
+            if rest.startswith("cgroup2 "):
+                return Path(fields.split()[4])
+    return None
+
+
+def _tidy(place: Path) -> None:
+    """Remove what dead servers left; a group that somebody is in stays."""
+    for path in place.glob(f"{GROUP_PREFIX}*"):
+        pid = path.name.removeprefix(GROUP_PREFIX).partition("-")[0]
+        if pid.isdigit() and not Path(f"/proc/{pid}").exists():
+            with suppress(OSError):
+                path.rmdir()
+
+
+def _set(path: Path, value: int) -> bool:
+    try:
+        fd = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        os.write(fd, str(value).encode())
+    except OSError:
+        return False
+    finally:
+        os.close(fd)
+    return True
+
+
+INODE_BYTES = 4_096
+"""What a file without content counts on disk."""
+HAS_CHILDREN = os.path.exists(f"/proc/self/task/{os.getpid()}/children")  # noqa: PTH110
+RECOUNT_RATIO = 1.2
+"""Files are counted again when so much more of the disk is gone."""
+EXACT_SHARE = 0.5
+"""From this share of the limit, shared and own memory are measured apart."""
+
+
+@dataclass(slots=True)
+class Usage:
+    """What a run used at one moment."""
+
+    memory: int = 0
+    processes: int = 0
+    disk: int = 0
+
+
+@dataclass(slots=True)
+class ResourceGauge:
+    """Measures one run, again and again. Blocking, and quick.
+
+    Attributes:
+        pid: the outermost process. It and what it needs for itself are not counted.
+        overhead: how many processes that are.
+        namespaces: whether its only child is the first process of a namespace.
+        counted: whether the system refuses processes above the limit; it does not to root.
+        in_memory: file systems in memory, as seen from inside; their content is memory.
+        folders: where it writes on disk.
+        members: the processes that the last measurement found.
+    """
+
+    pid: int
+    overhead: int
+    namespaces: bool = False
+    counted: bool = True
+    in_memory: Sequence[str] = ()
+    folders: Sequence[str] = ()
+    members: frozenset[int] = frozenset()
+    _free: dict[str, tuple[int, int]] = field(default_factory=dict)
+    _lost: int = 0
+    _made: int = 0
+    _inner: int = 0
+    _shared_before: int = 0
+    _began: float = 0.0
+
+    def __post_init__(self) -> None:
+        self._shared_before = _shared_memory()
+        self._began = time.time()
+
+    def innermost(self) -> list[int]:
+        """What to kill so that all of it ends: the first process of its namespace, or all."""
+        if self.namespaces:
+            return [pid for pid in tree(self.pid, 1) if pid != self.pid]
+        return [pid for pid in tree(self.pid, 1) if pid != self.pid] or [self.pid]
+
+    def measure(
+        self, memory_limit: int, disk_limit: int, *, among: Container[int] | None = None
+    ) -> Usage:
+        """What is used now; memory above half of the limit is measured more exactly.
+
+        Args:
+            memory_limit: in bytes.
+            disk_limit: in bytes.
+            among: the processes whose memory counts; None for all.
+        """
+        found = tree(self.pid)
+        self.members = frozenset(found)
+        # The first process in there: numbers start anew at some time, so they say nothing.
+        self._inner = next((pid for pid in found if pid != self.pid), 0)
+        usage = Usage(processes=sum(found.values()) - self.overhead)
+        usage.disk = max(sum(map(_written, found)), self._on_disk(disk_limit))
+        counted = [pid for pid in found if among is None or pid in among]
+        files = self._files_in_memory()
+        if _shared_memory() - self._shared_before > memory_limit // 4:
+            files += memfd_bytes(counted)
+            if not self.namespaces:
+                files += shared_memory_bytes(self._began)
+        usage.memory = sum(map(_resident, counted)) + files
+        if usage.memory > memory_limit * EXACT_SHARE:
+            exact = [_exactly(pid) for pid in counted]
+            own, shared = (sum(column) for column in zip(*exact, strict=True)) if exact else (0, 0)
+            usage.memory = own + max(shared, files)
+        return usage
+
+    def _files_in_memory(self) -> int:
+        used = 0
+        for path in self.in_memory if self._inner else ():
+            with suppress(OSError):
+                status = os.statvfs(f"/proc/{self._inner}/root{path}")
+                used += (status.f_blocks - status.f_bfree) * status.f_frsize
+        return used
+
+    def _on_disk(self, limit: int) -> int:
+        """Bytes in files made or changed since the begin, where the disk lost as many.
+
+        Who writes for itself alone is not seen by what processes tell: children that nobody
+        waits for, files without content, processes that let nobody look. What others write
+        to the disk elsewhere does not count.
+        """
+        lost = 0
+        for folder in self.folders:
+            with suppress(OSError):
+                status = os.statvfs(folder)
+                now = (status.f_bfree * status.f_frsize, status.f_ffree * INODE_BYTES)
+                before = self._free.setdefault(folder, now)
+                lost += sum(max(was - left, 0) for was, left in zip(before, now, strict=True))
+        if lost <= limit:
+            return 0
+        if lost > self._lost * RECOUNT_RATIO:
+            self._lost = lost
+            self._made = sum(written_bytes(folder, self._began, limit) for folder in self.folders)
+        return self._made
+
+
+def _shared_memory() -> int:
+    """All shared memory of the machine, which is quicker to learn than that of a run."""
+    for line in read("/proc/meminfo").splitlines():
+        if line.startswith(b"Shmem:"):
+            return int(line.split()[1]) * 1024
+    return 0
+
+
+def tree(top: int, deep: int = 1 << 30) -> dict[int, int]:
+    """A process and its descendants, down to some depth, each with its number of threads."""
+    found: dict[int, int] = {}
+    waiting = [(top, 0)]
+    while waiting:
+        pid, depth = waiting.pop()
+        if pid in found:
+            continue
+        try:
+            threads = os.listdir(f"/proc/{pid}/task")  # noqa: PTH208
+        except OSError:
+            continue
+        found[pid] = len(threads)
+        if depth < deep:
+            waiting += [(child, depth + 1) for child in _children(pid, threads)]
+    return found
+
+
+def _children(pid: int, threads: Sequence[str]) -> list[int]:
+    if not HAS_CHILDREN:
+        return [seen.pid for seen in look_around().values() if seen.parent == pid]
+    lists = (read(f"/proc/{pid}/task/{thread}/children") for thread in threads)
+    return [int(child) for listed in lists for child in listed.split()]
+
+
+def read(path: str) -> bytes:
+    """A small file of the kernel; empty where it cannot be read."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return b""
+    try:
+        return os.read(fd, 1 << 16)
+    except OSError:
+        return b""
+    finally:
+        os.close(fd)
+
+
+def _resident(pid: int) -> int:
+    """Bytes of memory that a process uses, swapped ones and its page tables too."""
+    size = 0
+    for line in of_process(pid, "status").splitlines():
+        if line.startswith((b"VmRSS:", b"VmSwap:", b"VmPTE:")):
+            size += int(line.split()[1]) * 1024
+    return size
+
+
+def of_process(pid: int, name: str) -> bytes:
+    """A file of a process in /proc, of another thread where the first has ended."""
+    text = read(f"/proc/{pid}/{name}")
+    if text and b"\nState:\tZ" not in text:
+        return text
+    with suppress(OSError):
+        for thread in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208
+            other = read(f"/proc/{pid}/task/{thread}/{name}")
+            if other and int(thread) != pid:
+                return other
+    return text
+
+
+def _written(pid: int) -> int:
+    """Bytes it had to be written to disk, with those of children that ended."""
+    written = 0
+    for line in read(f"/proc/{pid}/io").splitlines():
+        if line.startswith(b"write_bytes:"):
+            written += int(line.split()[1])
+        elif line.startswith(b"cancelled_write_bytes:"):
+            written -= int(line.split()[1])
+    return max(written, 0)
+
+
+def _exactly(pid: int) -> tuple[int, int]:
+    """Its share of memory that is nobody's but its relatives', and of shared memory."""
+    own = shared = 0
+    text = of_process(pid, "smaps_rollup")
+    if not text:  # it may not be read
+        return _resident(pid), 0
+    for line in text.splitlines():
+        if line.startswith((b"Pss_Anon:", b"SwapPss:")):
+            own += int(line.split()[1]) * 1024
+        elif line.startswith(b"Pss_Shmem:"):
+            shared += int(line.split()[1]) * 1024
+    for line in of_process(pid, "status").splitlines():
+        if line.startswith(b"VmPTE:"):
+            own += int(line.split()[1]) * 1024
+    return own, shared
+
+
+def memfd_bytes(pids: Sequence[int]) -> int:
+    """Bytes in files without a place that some processes have open."""
+    sizes: dict[tuple[int, int], int] = {}
+    for pid in pids:
+        folder = f"/proc/{pid}/fd"
+        with suppress(OSError):
+            for name in os.listdir(folder):  # noqa: PTH208
+                with suppress(OSError):
+                    if os.readlink(f"{folder}/{name}").startswith("/memfd:"):  # noqa: PTH115
+                        status = os.stat(f"{folder}/{name}")  # noqa: PTH116
+                        sizes[status.st_dev, status.st_ino] = status.st_blocks * 512
+    return sum(sizes.values())
+
+
+def written_bytes(folder: str, since: float, enough: int) -> int:
+    """Bytes in files beneath a folder that were made or changed since then, up to enough."""
+    size, waiting = 0, [folder]
+    device = 0
+    while waiting and size <= enough:
+        with suppress(OSError), os.scandir(waiting.pop()) as entries:
+            for entry in entries:
+                with suppress(OSError):
+                    status = entry.stat(follow_symlinks=False)
+                    device = device or status.st_dev
+                    if status.st_ctime >= since:
+                        size += status.st_blocks * 512 + INODE_BYTES
+                    if stat.S_ISDIR(status.st_mode) and status.st_dev == device:
+                        waiting.append(entry.path)
+    return size
+
+
+def shared_memory_bytes(since: float) -> int:
+    """Bytes in the machine's own files in memory that we made or wrote to since then.
+
+    Whoever else runs as the same user is counted too: nothing tells who wrote a file.
+    """
+    size = 0
+    with suppress(OSError), os.scandir("/dev/shm") as entries:  # noqa: S108
+        for entry in entries:
+            with suppress(OSError):
+                status = entry.stat(follow_symlinks=False)
+                if status.st_uid == os.getuid() and status.st_ctime >= since:
+                    size += status.st_blocks * 512
+    return size
+
+
+def threads_of(user: int) -> int:
+    """How many threads a user has on this machine."""
+    found = 0
+    for name in os.listdir("/proc"):  # noqa: PTH208
+        if name.isdigit():
+            with suppress(OSError):
+                if os.stat(f"/proc/{name}").st_uid == user:  # noqa: PTH116
+                    found += len(os.listdir(f"/proc/{name}/task"))  # noqa: PTH208
+    return found

@@ -1,1 +1,0 @@
-"""What the tools share that change the text of files."""

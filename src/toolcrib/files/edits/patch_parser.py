@@ -1,0 +1,545 @@
+"""Parser of patches: unified diffs, `*** Begin Patch` and SEARCH/REPLACE blocks, prose around."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from toolcrib.core.errors import BadInput
+
+# SEARCH/REPLACE blocks, the name of the file before or within the fence.
+
+SEARCH = re.compile(r"[<-]{5,9} ?SEARCH>?\s*")
+_MIDDLE = re.compile(r"={5,9}\s*")
+_REPLACE = re.compile(r"[>+]{5,9} ?REPLACE\s*")
+_BLOCK_FENCE = re.compile(r"\s*(?:`{3,}|~{3,})")
+_LOOKED_BACK = 3
+
+
+def read_blocks(lines: Sequence[str]) -> list[FilePatch]:
+    """The files that the blocks of a text name; a block without a name goes on with the last.
+
+    Raises:
+        BadInput: a block is not whole, or has several dividing lines.
+    """
+    files: list[FilePatch] = []
+    at = 0
+    while at < len(lines):
+        if not SEARCH.fullmatch(lines[at]):
+            at += 1
+            continue
+        stop = _end(lines, at)
+        middles = [i for i in range(at + 1, stop) if _MIDDLE.fullmatch(lines[i])]
+        if len(middles) != 1:
+            raise malformed(at + 1, f"the block has {len(middles)} lines of =======, not one")
+        name = _name(lines, at) or (files[-1].path if files else "")
+        old, new = lines[at + 1 : middles[0]], lines[middles[0] + 1 : stop]
+        hunk = Hunk(list(old), list(new), ordered=False)
+        _add(files, name, hunk)
+        at = stop + 1
+    return files
+
+
+def _end(lines: Sequence[str], at: int) -> int:
+    for index in range(at + 1, len(lines)):
+        if _REPLACE.fullmatch(lines[index]):
+            return index
+        if SEARCH.fullmatch(lines[index]):
+            break
+    raise malformed(at + 1, "the block has no line >>>>>>> REPLACE, so it may be cut off")
+
+
+def _add(files: list[FilePatch], name: str, hunk: Hunk) -> None:
+    if files and files[-1].path == name and files[-1].does == "update" and hunk.old:
+        files[-1].hunks.append(hunk)
+    elif hunk.old:
+        files.append(FilePatch("update", name, hunks=[hunk]))
+    else:
+        files.append(FilePatch("add", name, hunks=[hunk]))
+
+
+def _name(lines: Sequence[str], at: int) -> str:
+    """The name of the file, in one of the lines before a block."""
+    for index in range(at - 1, max(at - 1 - _LOOKED_BACK, -1), -1):
+        line = lines[index].strip()
+        if _REPLACE.fullmatch(line):
+            return ""
+        if not line or _BLOCK_FENCE.match(line):
+            continue
+        name = re.sub(r"^(?:#+|//|[-*]|File(?:name)?:|Path:)\s*", "", line, flags=re.IGNORECASE)
+        name = name.strip("*`:\"' ")
+        return name if _is_name(name) else ""
+    return ""
+
+
+def _is_name(text: str) -> bool:
+    return bool(text) and len(text) < 300 and (" " not in text or "/" in text or "." in text)
+
+
+# The form `*** Begin Patch`: files by name, hunks without line numbers.
+
+BEGIN, END = "*** Begin Patch", "*** End Patch"
+_ADD, _DELETE, _UPDATE = "*** Add File:", "*** Delete File:", "*** Update File:"
+_MOVE, _EOF = "*** Move to:", "*** End of File"
+
+
+def read_codex(lines: Sequence[str], first: int) -> list[FilePatch]:
+    """The files of a patch.
+
+    Args:
+        lines: all lines of the text that holds it.
+        first: the index of the line `*** Begin Patch`.
+
+    Raises:
+        BadInput: it does not follow the form, or ends before `*** End Patch`.
+    """
+    last = next((i for i in range(first, len(lines)) if lines[i].strip() == END), None)
+    if last is None:
+        raise malformed(len(lines), f"the patch ends without '{END}', so it may be cut off")
+    files: list[FilePatch] = []
+    at = first + 1
+    while at < last:
+        line = lines[at].rstrip()
+        at += 1
+        if not line:
+            continue
+        found = _header(line)
+        if found is None:
+            raise malformed(at, f"'{line[:60]}' is not the header of a file")
+        files.append(found)
+        stop = next((i for i in range(at, last) if _header(lines[i].rstrip())), last)
+        _read_body(found, lines, at, stop)
+        at = stop
+    if not files:
+        raise malformed(first + 1, "the patch names no file")
+    return files
+
+
+def _header(line: str) -> FilePatch | None:
+    if line.startswith(_ADD):
+        return FilePatch("add", line.removeprefix(_ADD).strip())
+    if line.startswith(_DELETE):
+        return FilePatch("delete", line.removeprefix(_DELETE).strip())
+    if line.startswith(_UPDATE):
+        return FilePatch("update", line.removeprefix(_UPDATE).strip())
+    return None
+
+
+def _read_body(patch: FilePatch, lines: Sequence[str], at: int, stop: int) -> None:
+    if patch.does == "add":
+        patch.hunks.append(_added(lines, at, stop))
+        return
+    if patch.does == "delete":
+        for index in range(at, stop):
+            if lines[index].strip():
+                raise malformed(index + 1, "nothing may follow a file that is deleted")
+        return
+    if at < stop and lines[at].startswith(_MOVE):
+        patch.target = lines[at].removeprefix(_MOVE).strip()
+        at += 1
+    _read_hunks(patch, lines, at, stop)
+    if not patch.hunks and not patch.target:
+        raise malformed(at, f"there is no change for {patch.path}")
+
+
+def _added(lines: Sequence[str], at: int, stop: int) -> Hunk:
+    body = list(lines[at:stop])
+    while body and not body[-1].strip():
+        body.pop()
+    for offset, line in enumerate(body):
+        if not line.startswith("+"):
+            raise malformed(at + offset + 1, "a line of a new file must start with +")
+    return Hunk(new=[line[1:] for line in body])
+
+
+def _read_hunks(patch: FilePatch, lines: Sequence[str], at: int, stop: int) -> None:
+    hunk = Hunk()
+    blank = 0
+    for index in range(at, stop):
+        line = lines[index]
+        if line.startswith("@@"):
+            if hunk.old or hunk.new:
+                _close(patch, hunk, blank)
+                hunk = Hunk()
+            head = line[2:].strip().removesuffix("@@").strip()
+            hunk.heads += [head] if head else []
+            blank = 0
+            continue
+        if line.rstrip() == _EOF:
+            hunk.at_end = True
+            continue
+        blank = blank + 1 if line == "" else 0
+        if not _read_line(hunk, line):
+            raise malformed(index + 1, "a line of a change must start with +, - or a space")
+    if hunk.old or hunk.new:
+        _close(patch, hunk, blank)
+    elif hunk.heads:
+        raise malformed(stop, "there is nothing after @@")
+
+
+def _read_line(hunk: Hunk, line: str) -> bool:
+    sign, text = line[:1], line[1:]
+    if sign == "+":
+        hunk.new.append(text)
+    elif sign == "-":
+        hunk.old.append(text)
+    elif sign in (" ", ""):
+        hunk.old.append(text)
+        hunk.new.append(text)
+    return sign in ("+", "-", " ", "")
+
+
+def _close(patch: FilePatch, hunk: Hunk, blank: int) -> None:
+    """Keep a hunk, without the empty lines that only divide it from the next."""
+    for _ in range(blank):
+        hunk.old.pop()
+        hunk.new.pop()
+    if hunk.old or hunk.new:
+        patch.hunks.append(hunk)
+
+
+# Unified diffs: of git and plain ones, also with wrong counts in the hunk headers.
+
+HUNK = re.compile(r"@@+ ?(?:-(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? )?@@(?: ?(.*))?|@@\s*")
+_GIT = re.compile(r'diff --git (?:"?a/(.+?)"? "?b/(.+?)"?)\s*')
+_PAIRS = {("a", "b"), ("i", "w"), ("c", "i"), ("c", "w"), ("o", "w"), ("w", "i"), ("b", "a")}
+_NOWHERE = "/dev/null"
+_ESCAPE = re.compile(r'\\([0-7]{3}|[abfnrtv"\\])')
+_NAMED = {"n": "\n", "t": "\t", "r": "\r", '"': '"', "\\": "\\", "a": "\a", "b": "\b"}
+
+
+def is_header(lines: Sequence[str], at: int) -> bool:
+    """Whether a line and the one after it name the files of a diff."""
+    return lines[at].startswith("--- ") and at + 1 < len(lines) and lines[at + 1].startswith("+++ ")
+
+
+def read_unified(lines: Sequence[str]) -> list[FilePatch]:
+    """The files of a diff; text before, between and after them is passed over.
+
+    Raises:
+        BadInput: a line of a change stands in no hunk, or the diff is of a binary file.
+    """
+    return _Reader(lines).read()
+
+
+class _Reader:
+    def __init__(self, lines: Sequence[str]) -> None:
+        self._lines = lines
+        self._at = 0
+        self._files: list[FilePatch] = []
+        self._patch: FilePatch | None = None
+        self._git: dict[str, str] = {}
+
+    def read(self) -> list[FilePatch]:
+        while self._at < len(self._lines):
+            line = self._lines[self._at]
+            if line.startswith("diff --git "):
+                self._finish()
+                self._begin_git(line)
+            elif is_header(self._lines, self._at):
+                self._begin_named()
+            elif HUNK.fullmatch(line.rstrip()):
+                self._read_hunk()
+                continue
+            elif self._git:
+                self._read_git(line)
+            elif self._patch is not None and line[:1] in "+-" and line.rstrip() not in ("", "--"):
+                raise malformed(self._at + 1, "this line of a change belongs to no hunk")
+            self._at += 1
+        self._finish()
+        return self._files
+
+    def _begin_git(self, line: str) -> None:
+        match = _GIT.fullmatch(line)
+        self._git = {"old": match[1], "new": match[2]} if match else {"old": "", "new": ""}
+
+    def _read_git(self, line: str) -> None:
+        for word, key in (
+            ("rename from ", "from"),
+            ("rename to ", "to"),
+            ("new file mode ", "add"),
+            ("deleted file mode ", "delete"),
+            ("copy from ", "copy"),
+        ):
+            if line.startswith(word):
+                self._git[key] = _unquoted(line.removeprefix(word).rstrip())
+        if line.startswith(("Binary files ", "GIT binary patch")):
+            raise malformed(self._at + 1, "it is of a binary file, which a patch cannot hold")
+        if "copy" in self._git:
+            raise malformed(self._at + 1, "copies are not supported: use copy_path")
+
+    def _begin_named(self) -> None:
+        old = _path(self._lines[self._at].removeprefix("--- "))
+        new = _path(self._lines[self._at + 1].removeprefix("+++ "))
+        self._at += 1
+        git = self._git
+        if not git:
+            self._finish()
+        self._git = {}
+        pair = (old.partition("/")[0], new.partition("/")[0])
+        if pair in _PAIRS or (_NOWHERE in (old, new) and {*pair} & {"a", "b"}):
+            old, new = (p if p == _NOWHERE else p.partition("/")[2] for p in (old, new))
+        if old == _NOWHERE:
+            self._patch = FilePatch("add", new)
+        elif new == _NOWHERE:
+            self._patch = FilePatch("delete", old, checked=True)
+        elif "from" in git:
+            self._patch = FilePatch("update", git["from"], target=git.get("to", new))
+        else:
+            self._patch = FilePatch("update", new, other=old if old != new else "")
+
+    def _finish(self) -> None:
+        git, patch = self._git, self._patch
+        if patch is None and git:
+            patch = _of_git(git)
+        self._git, self._patch = {}, None
+        if patch is None:
+            return
+        if patch.does == "update" and not patch.hunks and not patch.target:
+            return
+        self._files.append(patch)
+
+    def _read_hunk(self) -> None:
+        match = HUNK.fullmatch(self._lines[self._at].rstrip())
+        if self._patch is None:
+            if self._git:
+                self._patch = _of_git(self._git) or FilePatch("update", self._git["new"])
+                self._git = {}
+            else:
+                self._patch = FilePatch("update", "")
+        counted = match is not None and match[1] is not None
+        hunk = Hunk()
+        old_left = new_left = -1
+        if match and counted:
+            old_left, new_left = int(match[2] or 1), int(match[4] or 1)
+            hunk.at = max(int(match[1]) - 1, 0) if old_left else None
+        elif match and match[5]:
+            hunk.heads = [match[5].strip()]
+        start = self._at + 1
+        blank = self._read_lines(hunk, start, old_left, new_left)
+        for _ in range(blank):
+            hunk.old.pop()
+            hunk.new.pop()
+        if not hunk.old and not hunk.new:
+            raise malformed(start, "the hunk is empty")
+        self._patch.hunks.append(hunk)
+
+    def _read_lines(self, hunk: Hunk, at: int, old_left: int, new_left: int) -> int:
+        """Take the lines of a hunk; gives how many empty ones at its end are not of it."""
+        counted, blank = old_left >= 0, 0
+        last = ""
+        while at < len(self._lines):
+            line = self._lines[at]
+            done = counted and old_left <= 0 and new_left <= 0
+            if self._ends(at, done=done):
+                break
+            sign, text = line[:1], line[1:]
+            if sign == "\\":
+                _mark_unended(hunk, last)
+            if sign in ("-", " ", ""):
+                hunk.old.append(text)
+                old_left -= 1
+            if sign in ("+", " ", ""):
+                hunk.new.append(text)
+                new_left -= 1
+            if sign != "\\":
+                last = sign
+            blank = blank + 1 if line == "" and (done or not counted or blank) else 0
+            at += 1
+        self._at = at
+        return blank
+
+    def _ends(self, at: int, *, done: bool) -> bool:
+        line = self._lines[at]
+        if line[:1] not in ("", " ", "+", "-", "\\") or line == "-- ":
+            return True
+        if not is_header(self._lines, at):
+            return False
+        third = self._lines[at + 2] if at + 2 < len(self._lines) else ""
+        return done or third.startswith("@@")
+
+
+def _mark_unended(hunk: Hunk, last: str) -> None:
+    if last in ("-", " ", ""):
+        hunk.old_ended = False
+    if last in ("+", " ", ""):
+        hunk.new_ended = False
+    if hunk.old_ended is None:
+        hunk.old_ended = True
+    if hunk.new_ended is None:
+        hunk.new_ended = True
+
+
+def _of_git(git: dict[str, str]) -> FilePatch | None:
+    """A change without hunks: a rename, an empty file made or deleted."""
+    if "from" in git and "to" in git:
+        return FilePatch("update", git["from"], target=git["to"])
+    if "add" in git:
+        return FilePatch("add", git["new"], hunks=[Hunk()])
+    if "delete" in git:
+        return FilePatch("delete", git["old"], checked=True)
+    return None
+
+
+def _path(text: str) -> str:
+    name = text.partition("\t")[0].strip()
+    name = re.sub(r"\s+\d{4}-\d\d-\d\d \d\d:\d\d:\d\d.*$", "", name)
+    return _unquoted(name)
+
+
+def _unquoted(name: str) -> str:
+    """A name as git writes it: in quotation marks where it has unusual characters."""
+    if len(name) < 2 or not (name.startswith('"') and name.endswith('"')):
+        return name
+    raw = _ESCAPE.sub(
+        lambda m: chr(int(m[1], 8)) if m[1].isdigit() else _NAMED.get(m[1], m[1]), name[1:-1]
+    )
+    try:
+        return raw.encode("latin-1").decode()
+    except UnicodeError:
+        return raw
+
+
+# What a patch says, whatever form it was written in.
+
+Does = Literal["update", "add", "delete"]
+
+
+@dataclass(slots=True)
+class Hunk:
+    """Lines that are to be found, and the lines that take their place.
+
+    Attributes:
+        old: what stands there, the lines around included.
+        new: what shall stand there.
+        at: the index at which the patch expects the first line; None where it does not say.
+        heads: lines that stand somewhere above, the outermost first.
+        ordered: it stands below the hunk before it.
+        at_end: the last line is the last one of the file.
+        old_ended: whether the last line of the file has a line end before; None: not said.
+        new_ended: the same, after.
+    """
+
+    old: list[str] = field(default_factory=list)
+    new: list[str] = field(default_factory=list)
+    at: int | None = None
+    heads: list[str] = field(default_factory=list)
+    ordered: bool = True
+    at_end: bool = False
+    old_ended: bool | None = None
+    new_ended: bool | None = None
+
+
+@dataclass(slots=True)
+class FilePatch:
+    """What happens to one file.
+
+    Attributes:
+        does: what happens.
+        path: the file as the patch names it; "" where it names none.
+        other: another name by which a plain diff may mean the file; "" for none.
+        target: where the file is moved; "" where it stays.
+        hunks: what changes in it; of a new file one, without old lines.
+        checked: a file that is deleted must be as the hunks say.
+    """
+
+    does: Does
+    path: str
+    other: str = ""
+    target: str = ""
+    hunks: list[Hunk] = field(default_factory=list)
+    checked: bool = False
+
+
+def malformed(number: int, why: str) -> BadInput:
+    """The error for a patch that cannot be read. `number` is its line, from 1."""
+    return BadInput(
+        f"Line {number} of the patch: {why}.",
+        hint="Send the patch again, whole; nothing was changed.",
+    )
+
+
+FORMS = (
+    "Send a unified diff, a patch between '*** Begin Patch' and '*** End Patch', or "
+    "SEARCH/REPLACE blocks."
+)
+MAX_PATCH_FILES = 500
+_DIFF_FENCE = re.compile(r"(`{3,}|~{3,})(.*)")
+
+
+def read_patch(text: str) -> list[FilePatch]:
+    """The files that a patch changes.
+
+    Raises:
+        BadInput: there is no patch in the text, or it is not whole.
+    """
+    lines = text.replace("\r\n", "\n").split("\n")
+    if lines and not lines[-1]:
+        lines.pop()
+    files = _read(lines)
+    if not files:
+        raise BadInput("There is no patch in that text.", hint=FORMS)
+    if len(files) > MAX_PATCH_FILES:
+        raise BadInput(
+            f"The patch has {len(files)} files, more than {MAX_PATCH_FILES}.", hint=FORMS
+        )
+    return _joined(files)
+
+
+def _read(lines: Sequence[str]) -> list[FilePatch]:
+    begins = [index for index, line in enumerate(lines) if line.strip() == BEGIN]
+    if begins:
+        return [file for first in begins for file in read_codex(lines, first)]
+    if any(SEARCH.fullmatch(line) for line in lines):
+        return read_blocks(lines)
+    parts = _fenced(lines)
+    return [file for part in parts for file in read_unified(part)]
+
+
+def _fenced(lines: Sequence[str]) -> list[Sequence[str]]:
+    """The fenced parts that hold a diff; the whole text where none is."""
+    parts: list[Sequence[str]] = []
+    start, mark = 0, ""
+    for index, line in enumerate(lines):
+        match = _DIFF_FENCE.fullmatch(line)
+        if match is None:
+            continue
+        if not mark:
+            start, mark = index + 1, match[1]
+        elif match[1].startswith(mark) and not match[2].strip():
+            parts.append(lines[start:index])
+            mark = ""
+    if mark:
+        parts.append(lines[start:])
+    diffs = [part for part in parts if _is_diff(part)]
+    return diffs or [lines]
+
+
+def _is_diff(lines: Sequence[str]) -> bool:
+    return any(
+        HUNK.fullmatch(line.rstrip()) or line.startswith("diff --git ") or is_header(lines, index)
+        for index, line in enumerate(lines)
+    )
+
+
+def _joined(files: Sequence[FilePatch]) -> list[FilePatch]:
+    """Each file once: parts of a patch that change the same file become one.
+
+    Raises:
+        BadInput: a file is changed and also made, moved or deleted.
+    """
+    by_path: dict[str, FilePatch] = {}
+    for file in files:
+        before = by_path.get(file.path)
+        if before is None:
+            by_path[file.path] = file
+        elif before.does == file.does == "update" and not before.target and not file.target:
+            before.hunks += file.hunks
+        else:
+            raise BadInput(
+                f"The patch has {file.path or 'a file'} twice, in ways that do not go together.",
+                hint="Put all that happens to a file into one part.",
+            )
+    return list(by_path.values())

@@ -1,1 +1,0 @@
-"""What `diff_files` makes of two files or two folders."""

@@ -1,1 +1,0 @@
-"""What folders hold, as the tools of files show it."""

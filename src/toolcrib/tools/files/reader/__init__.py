@@ -1,1 +1,0 @@
-"""What `read_file` makes of a file."""

@@ -1,1 +1,0 @@
-"""Descriptions of services: their operations, what they take, and where it goes."""

@@ -1,1 +1,0 @@
-"""One request to a service, and its answer."""
