@@ -17,14 +17,16 @@ from pathlib import Path
 
 from toolcrib.core.config import Config
 from toolcrib.core.context import Services
-from toolcrib.state.history import Entry, History
+from toolcrib.state.history import History, HistoryEntry
 from toolcrib.state.store import Area, Schema, Store
 
 NUMBERS = Schema("bench", ("CREATE TABLE number (id INTEGER PRIMARY KEY, text TEXT);",))
 
 
-def entry(name: str) -> Entry:
-    return Entry(name, time.time(), "bench", "client", "s", "echo", '{"n": 1}', "ok", 1.0, 10, 40)
+def entry(name: str) -> HistoryEntry:
+    return HistoryEntry(
+        name, time.time(), "bench", "client", "s", "echo", '{"n": 1}', "ok", 1.0, 10, 40
+    )
 
 
 async def record(prefix: str, count: int) -> None:

@@ -23,7 +23,7 @@ from toolcrib.core.tool import tool as declare
 from toolcrib.execution.jobs import Jobs
 from toolcrib.middleware import PIPELINE, UNRESOLVED
 from toolcrib.state.sessions import Sessions
-from toolcrib.system.child import to_the_end
+from toolcrib.system.child import run_shielded
 
 S = TypeVar("S", bound=Service)
 T = TypeVar("T")
@@ -174,7 +174,7 @@ class Toolbox:
                     if state.changed:
                         await asyncio.shield(sessions.save(state))
             except asyncio.CancelledError:
-                await to_the_end(jobs.withdraw(begun))
+                await run_shielded(jobs.withdraw(begun))
                 raise
 
     def _keep_to_one_loop(self) -> None:

@@ -21,7 +21,7 @@ from toolcrib.core.errors import NotFound
 from toolcrib.execution.jobs import JobHandle, Jobs
 from toolcrib.net.cache import Cache
 from toolcrib.state.approvals import Approvals
-from toolcrib.state.history import Entry, History
+from toolcrib.state.history import History, HistoryEntry
 from toolcrib.state.sessions import Sessions
 
 
@@ -30,8 +30,8 @@ def say(*words: object) -> None:
     sys.stdout.flush()
 
 
-def entry(name: str) -> Entry:
-    return Entry(name, time.time(), "mcp", "client", "s", "echo", "{}", "ok", 1.0)
+def entry(name: str) -> HistoryEntry:
+    return HistoryEntry(name, time.time(), "mcp", "client", "s", "echo", "{}", "ok", 1.0)
 
 
 async def history(services: Services, prefix: str, count: str) -> None:

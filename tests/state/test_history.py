@@ -11,11 +11,11 @@ import pytest
 from toolcrib.core.config import Config, data_folder
 from toolcrib.core.context import Services
 from toolcrib.core.errors import NotFound
-from toolcrib.state.history import SCHEMA, Entry, History
+from toolcrib.state.history import SCHEMA, History, HistoryEntry
 from toolcrib.state.store import Store
 
 
-def entry(name: str, when: float | None = None, **changes: object) -> Entry:
+def entry(name: str, when: float | None = None, **changes: object) -> HistoryEntry:
     values = {
         "id": name,
         "time": time.time() if when is None else when,
@@ -30,7 +30,7 @@ def entry(name: str, when: float | None = None, **changes: object) -> Entry:
         "bytes_": 12,
         "note": "",
     }
-    return Entry(**(values | changes))
+    return HistoryEntry(**(values | changes))
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from toolcrib.state.redaction import HIDDEN, Screen, names_secret, redact, redact_text
+from toolcrib.state.redaction import HIDDEN, SecretFilter, names_secret, redact, redact_text
 
 SECRET = "Zq7Xw9Lk3VbN5mPs"
 
@@ -226,12 +226,12 @@ def spelled(key: str) -> list[str]:
 
 @pytest.mark.parametrize("spelling", spelled('k&y/"q"+<7'))
 def test_a_known_secret_is_hidden_in_every_spelling(spelling):
-    screen = Screen('k&y/"q"+<7')
+    screen = SecretFilter('k&y/"q"+<7')
     assert screen.text(f"a {spelling} b") == "a [redacted] b"
     assert screen.value({spelling: [spelling, 3]}) == {"[redacted]": ["[redacted]", 3]}
     assert screen.text(f"a {spelling[:6]}", cut=True) == "a [redacted]"
 
 
 def test_no_secret_hides_nothing():
-    assert Screen().text("a b") == "a b"
-    assert Screen().value({"a": 1}) == {"a": 1}
+    assert SecretFilter().text("a b") == "a b"
+    assert SecretFilter().value({"a": 1}) == {"a": 1}

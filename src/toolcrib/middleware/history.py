@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from toolcrib.core.call import Call, Proceed, Result, well_formed
 from toolcrib.core.errors import Internal, as_tool_error
-from toolcrib.state.history import Entry, History
+from toolcrib.state.history import History, HistoryEntry
 from toolcrib.state.redaction import redact
 from toolcrib.text.tokens import estimate
 
@@ -41,7 +41,7 @@ async def _record(
     call: Call, began: tuple[float, float], outcome: str, result: Result, note: str = ""
 ) -> None:
     ctx = call.ctx
-    entry = Entry(
+    entry = HistoryEntry(
         id=ctx.call_id,
         time=began[0],
         surface=ctx.caller.surface,

@@ -53,7 +53,7 @@ Scope = Literal["once", "session", "rule"]
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class ApprovalRequest:
     """A call that waits for a person. `created` is UTC in seconds since 1970."""
 
     id: str
@@ -66,7 +66,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class ApprovalRule:
     """A lasting permission: `target` is a glob; empty means the very same arguments."""
 
     id: int
@@ -177,7 +177,9 @@ class Approvals:
 
         return await self._rows.write(write)
 
-    async def grant(self, request_id: str, scope: Scope = "once", target: str = "") -> Request:
+    async def grant(
+        self, request_id: str, scope: Scope = "once", target: str = ""
+    ) -> ApprovalRequest:
         """Allow what was asked for, and close the request.
 
         Args:
@@ -193,7 +195,7 @@ class Approvals:
             BadInput: for the session, where the call stood alone; the request stays open.
         """
 
-        def write(connection: sqlite3.Connection) -> Request:
+        def write(connection: sqlite3.Connection) -> ApprovalRequest:
             request, mark = _take(connection, request_id)
             if scope == "session" and not request.session:
                 raise BadInput(
@@ -218,10 +220,10 @@ class Approvals:
 
         return await self._rows.write(write)
 
-    async def refuse(self, request_id: str) -> Request:
+    async def refuse(self, request_id: str) -> ApprovalRequest:
         """Close a request without allowing it. Raises NotFound like `grant`."""
 
-        def write(connection: sqlite3.Connection) -> Request:
+        def write(connection: sqlite3.Connection) -> ApprovalRequest:
             request, mark = _take(connection, request_id)
             connection.execute(
                 "INSERT INTO approval_request VALUES (?,?,?,'[]','',?,'',?,1)",
@@ -243,25 +245,28 @@ class Approvals:
         )
         return found is not None
 
-    async def list_open(self) -> list[Request]:
+    async def list_open(self) -> list[ApprovalRequest]:
         """The requests that wait for an answer, oldest first."""
 
-        def read(connection: sqlite3.Connection) -> list[Request]:
+        def read(connection: sqlite3.Connection) -> list[ApprovalRequest]:
             rows = connection.execute(
                 "SELECT id, tool, targets, summary, session, reason, created "
                 "FROM approval_request WHERE created > ? AND NOT refused ORDER BY created, id",
                 (time.time() - OPEN_SECONDS,),
             ).fetchall()
-            return [Request(i, tool, tuple(json.loads(ts)), *rest) for i, tool, ts, *rest in rows]
+            return [
+                ApprovalRequest(i, tool, tuple(json.loads(ts)), *rest)
+                for i, tool, ts, *rest in rows
+            ]
 
         return await self._rows.read(read)
 
-    async def list_rules(self) -> list[Rule]:
+    async def list_rules(self) -> list[ApprovalRule]:
         """The lasting permissions, oldest first."""
         statement = (
             "SELECT id, tool, target, created FROM approval_grant WHERE scope = 'rule' ORDER BY id"
         )
-        return await self._rows.read(lambda c: [Rule(*row) for row in c.execute(statement)])
+        return await self._rows.read(lambda c: [ApprovalRule(*row) for row in c.execute(statement)])
 
     async def withdraw(self, rule_id: int) -> None:
         """Delete a lasting permission.
@@ -309,7 +314,7 @@ def _free_id(connection: sqlite3.Connection) -> str:
             return request_id
 
 
-def _take(connection: sqlite3.Connection, request_id: str) -> tuple[Request, str]:
+def _take(connection: sqlite3.Connection, request_id: str) -> tuple[ApprovalRequest, str]:
     """Remove an open request; the request and its fingerprint."""
     row = connection.execute(
         "DELETE FROM approval_request WHERE id = ? AND created > ? AND NOT refused RETURNING "
@@ -322,4 +327,4 @@ def _take(connection: sqlite3.Connection, request_id: str) -> tuple[Request, str
             hint="`toolcrib approve` lists the open ones; a request is open for 24 hours.",
         )
     mark, found, tool, targets, *rest = row
-    return Request(found, tool, tuple(json.loads(targets)), *rest), mark
+    return ApprovalRequest(found, tool, tuple(json.loads(targets)), *rest), mark

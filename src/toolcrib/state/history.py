@@ -43,7 +43,7 @@ SortBy = Literal["calls", "errors", "p50_ms", "p95_ms", "tokens", "last_used"]
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class HistoryEntry:
     """One call.
 
     `time` is UTC in seconds since 1970. `arguments` is JSON text, redacted and cut.
@@ -86,7 +86,7 @@ class ToolStats:
     last_used: float
 
 
-_row = attrgetter(*(field.name for field in fields(Entry)))
+_row = attrgetter(*(field.name for field in fields(HistoryEntry)))
 
 
 class History:
@@ -95,7 +95,7 @@ class History:
     def __init__(self, rows: Area, keep: int) -> None:
         self._rows = rows
         self._keep = keep
-        self._pending: dict[tuple[float, str], Entry] = {}
+        self._pending: dict[tuple[float, str], HistoryEntry] = {}
         self._dropped = 0
         self._problem = ""
         self._try_again = 0.0
@@ -117,7 +117,7 @@ class History:
             f"{len(self._pending)} records wait in memory{lost}."
         )
 
-    async def record(self, entry: Entry) -> None:
+    async def record(self, entry: HistoryEntry) -> None:
         """Write one record; it is committed, or kept in memory, when this returns."""
         if self._pending:
             self._hold([entry])
@@ -141,7 +141,7 @@ class History:
         session: str | None = None,
         before: str | None = None,
         prefix: str = "",
-    ) -> list[Entry]:
+    ) -> list[HistoryEntry]:
         """Records, newest first.
 
         Args:
@@ -158,7 +158,7 @@ class History:
         await self._flush()
         where, values = _conditions(tool=tool, outcome=outcome, session=session)
 
-        def read(connection: sqlite3.Connection) -> list[Entry]:
+        def read(connection: sqlite3.Connection) -> list[HistoryEntry]:
             clause, bound = f"{where} AND substr(id, 1, ?) = ?", [*values, len(prefix), prefix]
             if before is not None:
                 edge = connection.execute(
@@ -212,7 +212,7 @@ class History:
             self._retry.cancel()
         await self._flush()
 
-    def _hold(self, entries: Iterable[Entry], problem: str = "") -> None:
+    def _hold(self, entries: Iterable[HistoryEntry], problem: str = "") -> None:
         for entry in entries:
             self._pending[entry.time, entry.id] = entry
         while len(self._pending) > MAX_PENDING:
@@ -245,7 +245,7 @@ class History:
         if not self._pending:
             self._dropped = 0
 
-    def _insert(self, connection: sqlite3.Connection, entries: list[Entry]) -> None:
+    def _insert(self, connection: sqlite3.Connection, entries: list[HistoryEntry]) -> None:
         for entry in entries:
             row = connection.execute(INSERT, _row(entry)).lastrowid or 0
             if row % TRIM_EVERY == 0:
@@ -263,9 +263,11 @@ def _conditions(**wanted: str | None) -> tuple[str, list[str]]:
     return clause, values
 
 
-def _entries(connection: sqlite3.Connection, clause: str, bound: list[object]) -> list[Entry]:
+def _entries(
+    connection: sqlite3.Connection, clause: str, bound: list[object]
+) -> list[HistoryEntry]:
     statement = f"SELECT {COLUMNS} FROM history WHERE {clause} LIMIT ?"  # noqa: S608 - constants
-    return [Entry(*row) for row in connection.execute(statement, bound)]
+    return [HistoryEntry(*row) for row in connection.execute(statement, bound)]
 
 
 def _summary(tool: str, calls: list[tuple[float, str, int, float]]) -> ToolStats:

@@ -1,7 +1,7 @@
 """Texts without secrets: guessed ones in what the history keeps, known ones in answers.
 
 Guessing is a belt: a secret belongs into the environment, and tools take its name. It
-errs on the side of hiding too much. A secret that was sent is known, so `Screen` hides
+errs on the side of hiding too much. A secret that was sent is known, so `SecretFilter` hides
 just that, in every spelling.
 """
 
@@ -197,7 +197,7 @@ class _Keeper:
         return f"{cleaned[:room]}… ({max(len(text) - room, 1):,} more characters)"
 
 
-class Screen:
+class SecretFilter:
     """Hides secrets that are known, if there are any, in texts and JSON values.
 
     They are found in any case of letters, and as answers write them in URLs, JSON, HTML

@@ -394,7 +394,7 @@ BATCH = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class StoreRequest:
     """One piece of work and who waits for it."""
 
     schema: Schema
@@ -429,11 +429,11 @@ class Worker:
         self._database = database
         self._quick = quick
         self.quick_lock = threading.Lock()
-        self._queue: SimpleQueue[Request | str] = SimpleQueue()
+        self._queue: SimpleQueue[StoreRequest | str] = SimpleQueue()
         self._thread: threading.Thread | None = None
         self._starting = threading.Lock()
 
-    def submit(self, request: Request) -> None:
+    def submit(self, request: StoreRequest) -> None:
         """Queue a request; the thread starts with the first."""
         if self._thread is None:
             with self._starting:
@@ -457,7 +457,7 @@ class Worker:
             self._thread.join()
 
     def _run(self) -> None:
-        waiting: Request | str | None = None
+        waiting: StoreRequest | str | None = None
         while True:
             item = self._queue.get() if waiting is None else waiting
             waiting = None
@@ -476,7 +476,7 @@ class Worker:
             with self.quick_lock:
                 self._quick.close()
 
-    def _gather(self, batch: list[Request]) -> Request | str | None:
+    def _gather(self, batch: list[StoreRequest]) -> StoreRequest | str | None:
         """Add the writes that wait already; what came between them is returned."""
         while len(batch) < BATCH:
             try:
@@ -488,7 +488,7 @@ class Worker:
             batch.append(item)
         return None
 
-    def _write(self, batch: list[Request]) -> None:
+    def _write(self, batch: list[StoreRequest]) -> None:
         try:
             values = self._database.write([(r.schema, r.work) for r in batch])
         except (StorageFailure, ConfigError) as error:
@@ -505,7 +505,7 @@ class Worker:
                 request.answer(value)
             self._prepare_quick(batch[-1].schema)
 
-    def _read(self, request: Request) -> None:
+    def _read(self, request: StoreRequest) -> None:
         try:
             value = self._database.read(request.schema, request.work)
         except BaseException as error:  # noqa: BLE001 - belongs to whoever sent the work
@@ -608,7 +608,7 @@ class Store:
             raise StorageFailure("The store is closed.")
         loop = asyncio.get_running_loop()
         future: asyncio.Future[Any] = loop.create_future()
-        self._worker.submit(Request(schema, work, writes, loop, future))
+        self._worker.submit(StoreRequest(schema, work, writes, loop, future))
         return await future
 
     def _warn(self, message: str) -> None:

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import IO, Any, Literal, Self, TypeVar
@@ -117,28 +117,9 @@ class Process:
         self._transports.append(transport)
         self._loose.remove(pipe)
 
-    async def output(self) -> AsyncIterator[Chunk]:
+    def output(self) -> AsyncGenerator[Chunk]:
         """What it writes, as it comes, until every holder of its pipes is gone."""
-        queue: asyncio.Queue[Chunk | None] = asyncio.Queue(QUEUED)
-
-        async def pump(stream: Stream) -> None:
-            async for data in self.read(stream):
-                await queue.put(Chunk(stream, data))
-            await queue.put(None)
-
-        pumps = [asyncio.ensure_future(pump(stream)) for stream in self._readers]
-        try:
-            open_streams = len(pumps)
-            while open_streams:
-                chunk = await queue.get()
-                if chunk is None:
-                    open_streams -= 1
-                else:
-                    yield chunk
-        finally:
-            for task in pumps:
-                task.cancel()
-            await asyncio.gather(*pumps, return_exceptions=True)
+        return merged(tuple(self._readers), self.read)
 
     @property
     def streams(self) -> tuple[Stream, ...]:
@@ -180,7 +161,7 @@ class Process:
 
         Completes even when the caller is cancelled meanwhile, and may be called again.
         """
-        await to_the_end(self._end(grace))
+        await run_shielded(self._end(grace))
 
     async def _end(self, grace: float) -> None:
         try:
@@ -285,7 +266,33 @@ class Process:
             self.close()
 
 
-async def to_the_end(work: Coroutine[Any, Any, T]) -> T:
+async def merged(
+    streams: Sequence[Stream], read: Callable[[Stream], AsyncIterator[bytes]]
+) -> AsyncGenerator[Chunk]:
+    """Chunks of several streams in the order in which they come, until all have ended."""
+    queue: asyncio.Queue[Chunk | None] = asyncio.Queue(QUEUED)
+
+    async def pump(stream: Stream) -> None:
+        async for data in read(stream):
+            await queue.put(Chunk(stream, data))
+        await queue.put(None)
+
+    pumps = [asyncio.ensure_future(pump(stream)) for stream in streams]
+    try:
+        open_streams = len(pumps)
+        while open_streams:
+            chunk = await queue.get()
+            if chunk is None:
+                open_streams -= 1
+            else:
+                yield chunk
+    finally:
+        for task in pumps:
+            task.cancel()
+        await asyncio.gather(*pumps, return_exceptions=True)
+
+
+async def run_shielded(work: Coroutine[Any, Any, T]) -> T:
     """Await something that must complete; a cancellation waits until it has."""
     task = asyncio.ensure_future(work)
     cancelled: asyncio.CancelledError | None = None

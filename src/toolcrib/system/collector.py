@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Protocol
 
-from toolcrib.system.child import Chunk, Stream, to_the_end
+from toolcrib.system.child import Chunk, Stream, run_shielded
 from toolcrib.system.output import Output
 from toolcrib.system.ring_buffer import Ring
 
@@ -94,7 +94,7 @@ async def collect(
     except TimeoutError:
         timed_out = True
     finally:
-        await to_the_end(_wind_up(child, pumps))
+        await run_shielded(_wind_up(child, pumps))
     out = {stream: Output.of(ring) for stream, ring in rings.items()}
     return Collected(
         exit_code=code,

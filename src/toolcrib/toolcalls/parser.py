@@ -28,7 +28,7 @@ from toolcrib.toolcalls.marks import (
 )
 from toolcrib.toolcalls.offers import OBJECT, Offers
 from toolcrib.toolcalls.output import Event, ParsedText, ParserOutput, ParserState
-from toolcrib.toolcalls.reasoning import OPENINGS, read_message, read_reasoning
+from toolcrib.toolcalls.reasoning_text import OPENINGS, read_message, read_reasoning
 from toolcrib.toolcalls.values import calls_of
 
 HEADER = re.compile(

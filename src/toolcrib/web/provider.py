@@ -38,7 +38,7 @@ from toolcrib.net.egress.guard_proxy import GuardProxy, Lease
 from toolcrib.net.egress.response import Response
 from toolcrib.net.egress.url import MAX_URL
 from toolcrib.net.response_check import challenge_of, check
-from toolcrib.state.redaction import TELLING, Screen
+from toolcrib.state.redaction import TELLING, SecretFilter
 from toolcrib.text.cleaner import clean, one_line
 
 COMPONENT = "web.search"
@@ -469,7 +469,7 @@ def error_text(response: Response, key: str = "") -> str:
     if body.lstrip("\ufeff \r\n\t").startswith("<"):
         body = _without_markup(body)
     if len(key) >= TELLING:
-        body = Screen(key).text(body, cut=len(response.body) > MAX_SCANNED_BYTES)
+        body = SecretFilter(key).text(body, cut=len(response.body) > MAX_SCANNED_BYTES)
     return one_line(body).encode()[:MAX_QUOTED_BYTES].decode(errors="ignore")
 
 

@@ -226,7 +226,7 @@ async def test_ctrl_c_is_answered_with_a_line(program: Program) -> None:
     with model_server(Raw(mute=True)) as server:
         flags = ("--set", f"agent.base_url={server.url}")
         process = program.start("call", "delegate_task", "task=x", *flags)
-        await eventually(lambda: bool(server.probed))
+        await eventually(lambda: bool(server.asked))
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=20)
     assert (process.returncode, out, err) == (130, "", "toolcrib: stopped.\n")

@@ -50,7 +50,7 @@ def test_a_pipe_and_a_prompt(chat: Any, server: ModelServer) -> None:
     server.says(Turn("fine"))
     ended = chat("-p", "Review this", stdin="+ a line\n")
     assert ended.out == "fine\n"
-    assert server.probed[0]["messages"][-1]["content"] == "Review this\n\n+ a line"
+    assert server.asked[0]["messages"][-1]["content"] == "Review this\n\n+ a line"
     assert chat(stdin="only the pipe").out == "fine\n"
     nothing = chat(stdin="")
     assert nothing.code == 2
@@ -75,7 +75,7 @@ def test_a_pipe_that_stays_open_is_waited_for_and_that_is_said(
         assert "waiting for the end" in running.stderr.readline()
         out, _ = running.communicate("late")
     assert (running.returncode, out) == (0, "fine\n")
-    assert server.probed[0]["messages"][-1]["content"] == "Sum it up\n\nlate"
+    assert server.asked[0]["messages"][-1]["content"] == "Sum it up\n\nlate"
 
 
 def test_a_model_that_says_nothing(chat: Any, server: ModelServer) -> None:
@@ -110,7 +110,7 @@ def test_a_chat_by_name_goes_on(chat: Any, server: ModelServer) -> None:
     server.says(Turn("hello Ada"))
     chat("-p", "I am Ada", "--session", "mine")
     chat("-p", "who am I?", "--session", "mine")
-    said = [m["content"] for m in server.probed[-1]["messages"][1:]]
+    said = [m["content"] for m in server.asked[-1]["messages"][1:]]
     assert said == ["I am Ada", "hello Ada", "who am I?"]
     listed = chat("--list").out
     assert "mine" in listed
@@ -123,7 +123,7 @@ def test_the_last_chat_goes_on(chat: Any, server: ModelServer) -> None:
     chat("-p", "I am Ada", "--session", "old")
     chat("-p", "I am Bob")
     chat("-p", "and again?", "--continue")
-    said = [m["content"] for m in server.probed[-1]["messages"][1:]]
+    said = [m["content"] for m in server.asked[-1]["messages"][1:]]
     assert said == ["I am Bob", "hello Ada", "and again?"]
 
 
@@ -146,7 +146,7 @@ def test_which_tools(
 ) -> None:
     server.says(Turn("ok"))
     assert chat("-p", "x", *words).code == 0
-    offered = {t["function"]["name"] for t in server.probed[0].get("tools", ())}
+    offered = {t["function"]["name"] for t in server.asked[0].get("tools", ())}
     assert offered == names if names is not None else "call_tool" in offered
 
 
@@ -154,9 +154,9 @@ def test_the_model_and_the_steps(chat: Any, server: ModelServer) -> None:
     server.models = {"data": [{"id": "first"}, {"id": "second"}]}
     server.says(READ)
     ended = chat("-p", "x", "--max-steps", "2", "-m", "second", "--json")
-    assert {a["model"] for a in server.probed} == {"second"}
+    assert {a["model"] for a in server.asked} == {"second"}
     assert (ended.code, ended.json["reason"]) == (1, "step_limit")
-    assert len(server.probed) == 2
+    assert len(server.asked) == 2
     assert chat("-p", "x", "--max-steps", "0").code == 2
 
 
@@ -186,7 +186,7 @@ def test_a_conversation_at_a_terminal(chat: Any, server: ModelServer) -> None:
     )
     assert ended.code == 0
     assert "> read_file path=notes.md" in ended.out
-    assert server.probed[-1]["messages"][-1]["content"] == "what did I ask?"
+    assert server.asked[-1]["messages"][-1]["content"] == "what did I ask?"
 
 
 @pytest.mark.parametrize(
@@ -225,7 +225,7 @@ def test_interrupting_a_step_keeps_the_chat(chat: Any, server: ModelServer) -> N
         typed={"you> ": "tell\n", "a long": "\x03", "[stopped]": "and now?\n", "still here": "\x04"}
     )
     assert ended.code == 0
-    messages = server.probed[-1]["messages"]
+    messages = server.asked[-1]["messages"]
     assert [m["role"] for m in messages][-3:] == ["tool", "assistant", "user"]
     assert "a long" in messages[-2]["content"]
 
@@ -356,7 +356,7 @@ def test_too_much_through_a_pipe_is_refused(chat: Any, server: ModelServer) -> N
     ended = chat("-p", "x", stdin="x" * 2_000_001)
     assert ended.code == 2
     assert "2,000,000 bytes" in ended.err
-    assert not server.probed
+    assert not server.asked
 
 
 def test_waiting_for_a_pipe_can_be_interrupted(program: Program, server: ModelServer) -> None:

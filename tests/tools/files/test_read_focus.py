@@ -114,6 +114,16 @@ async def test_in_several_files(box: Toolbox, ws: Path) -> None:
     assert result.error is None
 
 
+async def test_a_line_of_rare_characters_fits(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("0:0:0:\ud7b0" + "\U00010000" * 4 + "0", encoding="utf-8")
+    (tmp_path / "b.txt").write_text(("0:0:0:\ud7b0" + "\U00010000" * 4) * 30, encoding="utf-8")
+    async with Toolbox({"results": {"max_tokens": 300}}, workspace=tmp_path) as box:
+        for name in ("a.txt", "b.txt"):
+            result = await box.call("read_file", {"path": name, "focus": "0"})
+            assert result.error is None
+            assert estimate(result.text) <= 300
+
+
 @settings(max_examples=40)
 @given(
     st.lists(st.text(max_size=200), max_size=60).map("\n".join),

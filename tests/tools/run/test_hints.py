@@ -91,7 +91,7 @@ async def test_what_asked_no_host_is_told_nothing(box: Toolbox, command: str) ->
 
 
 @pytest.mark.parametrize(
-    ("code", "said"),
+    ("code", "output"),
     [
         ("open('f', 'w').write('x')", False),
         ("import sys\nsys.stdout.seek", True),

@@ -61,7 +61,7 @@ async def test_python_shows_output_value_and_changes(
 
 
 @pytest.mark.parametrize(
-    ("code", "said"),
+    ("code", "output"),
     [
         ("def f():\n    return 1 / 0\nf()", "return 1 / 0"),
         ("x = (", "SyntaxError"),

@@ -28,7 +28,7 @@ from toolcrib.files.changes.changes import Changes
 from toolcrib.files.handles import NO_ROOTS
 from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.state.store import Store
-from toolcrib.system.child import to_the_end
+from toolcrib.system.child import run_shielded
 from toolcrib.system.collector import Collected, OnOutput, collect
 from toolcrib.system.threads import in_thread_if_large
 
@@ -89,7 +89,7 @@ class BackgroundRun:
         """
         if self._ending is None:
             self._ending = asyncio.ensure_future(self._end())
-        return await to_the_end(_awaited(self._ending))
+        return await run_shielded(_awaited(self._ending))
 
     async def _end(self) -> RunOutcome:
         await self.confined.kill()
@@ -201,10 +201,10 @@ class Runs:
                 if isinstance(
                     strategy, DirectRun
                 ):  # what it did is there, and must not stay unseen
-                    await to_the_end(strategy.finish(ctx, commit, "cancelled"))
+                    await run_shielded(strategy.finish(ctx, commit, "cancelled"))
                 raise
             cut = confined.stopped or ("time" if done.timed_out else "")
-            outcome = await to_the_end(strategy.finish(ctx, commit, cut))
+            outcome = await run_shielded(strategy.finish(ctx, commit, cut))
         await self._bound()
         size = done.stdout.size + done.stderr.size
         layered = isinstance(strategy, OverlayRun) and done.exit_code
@@ -262,7 +262,7 @@ class Runs:
         else:
             strategy = OverlayRun(self._services, self._folders, self._rows, pending.tool)
             async with strategy.of_pending(pending):
-                outcome = await to_the_end(strategy.apply(ctx))
+                outcome = await run_shielded(strategy.apply(ctx))
         if outcome.state != "held":
             await self._rows.write(lambda c: drop(c, [pending.id]))
         return outcome

@@ -9,7 +9,7 @@ import os
 import signal
 import struct
 import termios
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from types import TracebackType
@@ -17,7 +17,7 @@ from typing import Literal, Self
 
 from toolcrib.execution.sandbox.resources import tree
 from toolcrib.execution.sandbox.terms import Level
-from toolcrib.system.child import BLOCK, GRACE, QUEUED, Chunk, Process, Stream, to_the_end
+from toolcrib.system.child import BLOCK, GRACE, Chunk, Process, Stream, merged, run_shielded
 
 # The first process of a run's namespace: when it ends, the kernel ends all others in there.
 
@@ -179,28 +179,9 @@ class Confined:
             if error.errno != errno.EIO:  # so a terminal tells that nobody holds it any more
                 raise
 
-    async def output(self) -> AsyncIterator[Chunk]:
+    def output(self) -> AsyncGenerator[Chunk]:
         """What it writes, as it comes, until every holder of its pipes is gone."""
-        queue: asyncio.Queue[Chunk | None] = asyncio.Queue(QUEUED)
-
-        async def pump(stream: Stream) -> None:
-            async for data in self.read(stream):
-                await queue.put(Chunk(stream, data))
-            await queue.put(None)
-
-        pumps = [asyncio.ensure_future(pump(stream)) for stream in self.streams]
-        try:
-            still = len(pumps)
-            while still:
-                chunk = await queue.get()
-                if chunk is None:
-                    still -= 1
-                else:
-                    yield chunk
-        finally:
-            for task in pumps:
-                task.cancel()
-            await asyncio.gather(*pumps, return_exceptions=True)
+        return merged(self.streams, self.read)
 
     async def write(self, data: bytes) -> None:
         """Send to its stdin, which must be a terminal or opened with `stdin="pipe"`.
@@ -249,7 +230,7 @@ class Confined:
 
         Completes even when the caller is cancelled meanwhile, and may be called again.
         """
-        await to_the_end(self._wait_for(self._begin_to_end(grace)))
+        await run_shielded(self._wait_for(self._begin_to_end(grace)))
 
     @staticmethod
     async def _wait_for(task: asyncio.Task[None]) -> None:

@@ -155,10 +155,10 @@ def rlimits(limits: Limits, *, processes: int) -> list[tuple[int, int, int]]:
     ]
     if processes:
         pairs.append((PROCESSES, processes, processes))
-    return [(which, *_at_most(which, soft, hard)) for which, soft, hard in pairs]
+    return [(which, *_within_ceiling(which, soft, hard)) for which, soft, hard in pairs]
 
 
-def _at_most(which: int, soft: int, hard: int) -> tuple[int, int]:
+def _within_ceiling(which: int, soft: int, hard: int) -> tuple[int, int]:
     top = resource.getrlimit(which)[1]
     return (soft, hard) if top == resource.RLIM_INFINITY else (min(soft, top), min(hard, top))
 

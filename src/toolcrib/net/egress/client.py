@@ -13,7 +13,14 @@ from typing import Any, Literal, Self
 
 from toolcrib.core.config import Config
 from toolcrib.core.context import Ctx, Services
-from toolcrib.core.errors import BadInput, DnsFailure, RateLimited, TimedOut, ToolError
+from toolcrib.core.errors import (
+    BadInput,
+    DnsFailure,
+    RateLimited,
+    TimedOut,
+    ToolError,
+    Unavailable,
+)
 from toolcrib.core.settings import EgressConfig, RetryConfig
 from toolcrib.net.egress.addresses import IPAddress
 from toolcrib.net.egress.exchange import Caps, exchange
@@ -478,6 +485,11 @@ def open_transport(config: EgressConfig) -> Transport:
         from toolcrib.net.egress.transport_wreq import WreqTransport
 
         return WreqTransport(config)
+    if find_spec("aiohttp") is None:
+        raise Unavailable(
+            "The library of the transport (aiohttp) is not installed.",
+            hint='Install it with: pip install "aiohttp>=3.14,<4"',
+        )
     from toolcrib.net.egress.transport_aiohttp import AiohttpTransport
 
     return AiohttpTransport(config)

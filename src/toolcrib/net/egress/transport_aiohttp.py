@@ -1,4 +1,9 @@
-"""aiohttp: plain, and everywhere. Used where wreq is not installed."""
+"""The transport over aiohttp, a plain client for systems where wreq has no wheel.
+
+Connections count what HTTP brings beside the content: the caps on bodies see content only.
+Interim answers, chunk sizes and their extensions are parsed below them, and a server could
+send those for ever.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +13,14 @@ import socket
 import ssl
 from collections import OrderedDict
 from collections.abc import AsyncGenerator
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import Any, cast
+
+import aiohttp
+from aiohttp.abc import AbstractResolver, ResolveResult
+from aiohttp.client_proto import ResponseHandler
+from aiohttp.http_exceptions import BadHttpMessage, LineTooLong
+from yarl import URL
 
 from toolcrib.core.errors import BadInput, NotConfigured, ToolError
 from toolcrib.core.settings import EgressConfig
@@ -19,10 +31,6 @@ from toolcrib.net.egress.tls import client_context
 from toolcrib.net.egress.transport import MAX_CLIENTS, Request, failure
 from toolcrib.net.egress.url import Target
 
-if TYPE_CHECKING:
-    import aiohttp
-    from aiohttp.abc import ResolveResult
-
 USER_AGENT = "Mozilla/5.0 (compatible; toolcrib)"
 DEFAULT_HEADERS = {
     "accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
@@ -30,6 +38,67 @@ DEFAULT_HEADERS = {
     "accept-language": "en-US,en;q=0.9",
     "user-agent": USER_AGENT,
 }
+
+MAX_INTERIM = 10
+"""Answers of status 1xx before the real one."""
+
+
+class FramingError(Exception):
+    """More framing than content, or too many interim answers."""
+
+
+class CountingHandler(ResponseHandler):
+    """Stops an answer whose framing exceeds its content by more than `spare` bytes."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, spare: int) -> None:
+        super().__init__(loop)
+        self._spare = spare
+        self._start()
+
+    def _start(self) -> None:
+        self._earlier = self._payload
+        self._received = 0
+        self._interim = 0
+
+    def set_response_params(self, **params: Any) -> None:
+        """Begin to read the answer to the next request."""
+        self._start()
+        super().set_response_params(**params)
+
+    def feed_data(self, data: Any, size: int = 0) -> None:
+        """Hand on the head of an answer."""
+        self._interim += 100 <= data[0].code < 200
+        super().feed_data(data, size)
+
+    def data_received(self, data: bytes) -> None:
+        """Take bytes off the wire."""
+        self._received += len(data)
+        super().data_received(data)
+        # While reading is paused, content waits in the parser and is not counted yet.
+        if self._interim > MAX_INTERIM or (not self._reading_paused and self._is_excessive()):
+            self._stop()
+
+    def _is_excessive(self) -> bool:
+        payload = None if self._payload is self._earlier else self._payload
+        content = payload.total_bytes if payload is not None else 0
+        return self._received > 2 * content + self._spare
+
+    def _stop(self) -> None:
+        error = FramingError()
+        self.set_exception(error)
+        if self._payload is not None and self._payload is not self._earlier:
+            self._payload.set_exception(error)
+        if self.transport is not None:
+            self.transport.abort()
+
+
+class CountingConnector(aiohttp.TCPConnector):
+    """A connector whose connections count. `spare` is in bytes for each answer."""
+
+    def __init__(self, *, spare: int, **options: Any) -> None:
+        super().__init__(**options)
+        factory = partial(CountingHandler, loop=self._loop, spare=spare)
+        self._factory = cast("partial[ResponseHandler]", factory)
 
 
 class _Client:
@@ -61,8 +130,6 @@ class AiohttpTransport:
 
     async def send(self, request: Request) -> AiohttpResponse:
         """Send one request and wait for the headers."""
-        from yarl import URL
-
         target = request.target
         client = await self._client(target.host, request.addresses)
         client.users += 1
@@ -97,16 +164,12 @@ class AiohttpTransport:
         return client
 
     def _new_session(self, addresses: tuple[IPAddress, ...]) -> aiohttp.ClientSession:
-        import aiohttp
-
-        from toolcrib.net.egress.byte_counter import CountingConnector
-
         config = self._config
         if self._context is None:
             self._context = client_context(config.ca_file)
         connector = CountingConnector(
             spare=2 * config.max_header_bytes,
-            resolver=_pinned(addresses) if addresses else None,
+            resolver=_PinnedResolver(addresses) if addresses else None,
             use_dns_cache=False,
             ssl=self._context,
         )
@@ -126,34 +189,33 @@ class AiohttpTransport:
             await self._clients.popitem()[1].session.close()
 
 
-def _pinned(addresses: tuple[IPAddress, ...]) -> Any:
-    from aiohttp.abc import AbstractResolver
+class _PinnedResolver(AbstractResolver):
+    """Answers with the checked addresses, whatever name is to be resolved."""
 
-    class Pinned(AbstractResolver):
-        """Answers with the checked addresses, whatever is asked."""
+    def __init__(self, addresses: tuple[IPAddress, ...]) -> None:
+        self._addresses = addresses
 
-        async def resolve(
-            self,
-            host: str,
-            port: int = 0,
-            family: socket.AddressFamily = socket.AF_INET,  # noqa: ARG002 - the interface
-        ) -> list[ResolveResult]:
-            return [
-                {
-                    "hostname": host,
-                    "host": str(address),
-                    "port": port,
-                    "family": socket.AF_INET if address.version == 4 else socket.AF_INET6,
-                    "proto": 0,
-                    "flags": socket.AI_NUMERICHOST | socket.AI_NUMERICSERV,
-                }
-                for address in addresses
-            ]
+    async def resolve(
+        self,
+        host: str,
+        port: int = 0,
+        family: socket.AddressFamily = socket.AF_INET,  # noqa: ARG002 - the interface
+    ) -> list[ResolveResult]:
+        """All of them, as aiohttp wants them."""
+        return [
+            {
+                "hostname": host,
+                "host": str(address),
+                "port": port,
+                "family": socket.AF_INET if address.version == 4 else socket.AF_INET6,
+                "proto": 0,
+                "flags": socket.AI_NUMERICHOST | socket.AI_NUMERICSERV,
+            }
+            for address in self._addresses
+        ]
 
-        async def close(self) -> None:
-            pass
-
-    return Pinned()
+    async def close(self) -> None:
+        """Nothing is open."""
 
 
 class AiohttpResponse:
@@ -205,8 +267,6 @@ def _peer(raw: aiohttp.ClientResponse) -> IPAddress | None:
 
 
 def _translated(error: Exception, target: Target) -> ToolError:
-    import aiohttp
-
     match error:
         case ToolError():
             return error
@@ -238,11 +298,6 @@ def _connect_reason(error: aiohttp.ClientConnectorError) -> str:
 
 
 def _reading_reason(error: Exception) -> str:
-    import aiohttp
-    from aiohttp.http_exceptions import BadHttpMessage, LineTooLong
-
-    from toolcrib.net.egress.byte_counter import FramingError
-
     causes = _causes(error)
     if any(isinstance(cause, FramingError) for cause in causes):
         return "framing"

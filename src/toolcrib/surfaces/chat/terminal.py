@@ -42,7 +42,7 @@ def note(text: str) -> None:
     sys.stderr.flush()
 
 
-class Screen(RunObserver):
+class ChatScreen(RunObserver):
     """Shows a turn as it goes: the answer on stdout, a line for each call on stderr.
 
     Args:
@@ -251,7 +251,7 @@ async def once(
         BrokenPipeError: who read stdout has closed it.
     """
     terminal = sys.stdout.isatty()
-    screen = Screen(talk.executor.specs, streaming=not as_json, clean=terminal)
+    screen = ChatScreen(talk.executor.specs, streaming=not as_json, clean=terminal)
     deadline = None if seconds is None else time.monotonic() + seconds
     try:
         outcome = await talk.turn(text, screen, deadline)

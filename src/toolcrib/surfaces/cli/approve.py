@@ -11,7 +11,7 @@ from toolcrib.surfaces.cli.flags import Flags
 
 if TYPE_CHECKING:
     from toolcrib.core.config import Config
-    from toolcrib.state.approvals import Approvals, Request, Rule
+    from toolcrib.state.approvals import ApprovalRequest, ApprovalRule, Approvals
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -104,7 +104,7 @@ def _extent(scope: str, tool: str, target: str | None) -> str:
     return f"for good where the target fits {target}" if target else "for good with these arguments"
 
 
-def _list(requests: list[Request], rules: list[Rule]) -> None:
+def _list(requests: list[ApprovalRequest], rules: list[ApprovalRule]) -> None:
     if not requests:
         print("No call waits for approval.")
     for request in requests:
@@ -120,13 +120,13 @@ def _list(requests: list[Request], rules: list[Rule]) -> None:
         print("Take one back: toolcrib approve --withdraw NUMBER")
 
 
-def _rule(rule: Rule) -> str:
+def _rule(rule: ApprovalRule) -> str:
     from toolcrib.surfaces.cli.screen import visible
 
     return f"target {visible(rule.target)}" if rule.target else "the very same arguments"
 
 
-def _describe(request: Request) -> None:
+def _describe(request: ApprovalRequest) -> None:
     from toolcrib.surfaces.cli.screen import visible, wrapped
 
     minutes = max(0, int((time.time() - request.created) // 60))

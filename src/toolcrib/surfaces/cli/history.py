@@ -12,7 +12,7 @@ from toolcrib.surfaces.cli.flags import Flags
 
 if TYPE_CHECKING:
     from toolcrib.core.config import Config
-    from toolcrib.state.history import Entry
+    from toolcrib.state.history import HistoryEntry
 
 DEFAULT_LIMIT = 20
 
@@ -55,7 +55,7 @@ def run(options: Namespace, flags: Flags) -> int:
     return 0
 
 
-async def _records(config: Config, options: Namespace) -> list[Entry]:
+async def _records(config: Config, options: Namespace) -> list[HistoryEntry]:
     from toolcrib.core.context import Services
     from toolcrib.core.errors import BadInput
     from toolcrib.state.history import History
@@ -87,7 +87,7 @@ async def _export(config: Config, options: Namespace) -> None:
         await services.close()
 
 
-def _table(entries: list[Entry]) -> list[str]:
+def _table(entries: list[HistoryEntry]) -> list[str]:
     from toolcrib.surfaces.cli.screen import table
 
     rows = [("id", "time", "tool", "outcome", "took", "tokens", "arguments")]
@@ -127,7 +127,7 @@ def _brief(arguments: str) -> str:
     )
 
 
-def _chosen(entries: list[Entry], wanted: str) -> Entry:
+def _chosen(entries: list[HistoryEntry], wanted: str) -> HistoryEntry:
     """The one record that was found.
 
     Raises:
@@ -145,7 +145,7 @@ def _chosen(entries: list[Entry], wanted: str) -> Entry:
     return entries[0]
 
 
-def _show(entry: Entry) -> None:
+def _show(entry: HistoryEntry) -> None:
     from toolcrib.surfaces.cli.screen import visible
 
     facts = {

@@ -18,7 +18,7 @@ from toolcrib.files.content.lines import TextFile
 from toolcrib.files.handles import Entry, Handle
 from toolcrib.files.paths import SafePath, WorkspacePath
 from toolcrib.system.threads import Checkpoint, in_thread
-from toolcrib.tools.files.folder_listing import MAX_ENTRIES, is_bulk, walk
+from toolcrib.tools.files.folder_entries import MAX_ENTRIES, is_bulk, walk
 
 
 @tool(

@@ -17,7 +17,7 @@ from toolcrib.files.paths import SafePath, Workspace, WorkspacePath
 from toolcrib.system.threads import Checkpoint, in_thread
 from toolcrib.text.tokens import estimate
 from toolcrib.tools.files.argument_adapters import adapt_listing
-from toolcrib.tools.files.folder_listing import (
+from toolcrib.tools.files.folder_entries import (
     MAX_ENTRIES,
     ListedEntry,
     as_json,

@@ -414,7 +414,8 @@ def _chosen(spans: list[LineSpan], lines: dict[int, str], room: int) -> list[Lin
         last = first = best.region.first
         while last < best.region.last and last - first < room // 12:
             last += 1
-        lines[first] = lines[first][: max(room * 2, 20)]
+        cut = lines[first][: max(room * 2, 20)]
+        lines[first] = cut[: longest_head(cut, max(room, 10))]
         chosen = [
             LineSpan(first, last if _price(lines, first, last) <= room else first, best.region)
         ]

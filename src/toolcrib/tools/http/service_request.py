@@ -30,7 +30,7 @@ from toolcrib.net.egress.policy import HostRule
 from toolcrib.net.egress.redirects import REDIRECT_STATUSES, SAFE
 from toolcrib.net.egress.response import Response
 from toolcrib.net.egress.url import Target, parse_url
-from toolcrib.state.redaction import HIDDEN, Screen, names_secret, redact_text
+from toolcrib.state.redaction import HIDDEN, SecretFilter, names_secret, redact_text
 from toolcrib.system.threads import in_thread
 
 MAX_RESULT_HEADERS = 60
@@ -79,12 +79,14 @@ class ServiceBody:
         return self.kind == "json"
 
 
-async def body_of(response: Response, screen: Screen, max_bytes: int, ctx: Ctx) -> ServiceBody:
+async def body_of(
+    response: Response, screen: SecretFilter, max_bytes: int, ctx: Ctx
+) -> ServiceBody:
     """The body of an answer, with nothing in it of the secret that was sent."""
     return await in_thread(lambda _: _read(response, screen, max_bytes), ctx.deadline)
 
 
-def _read(response: Response, screen: Screen, max_bytes: int) -> ServiceBody:
+def _read(response: Response, screen: SecretFilter, max_bytes: int) -> ServiceBody:
     body, notes = response.body, []
     if response.truncated and len(body) >= max_bytes:
         notes.append(
@@ -177,7 +179,7 @@ def _exact(value: Any) -> Any:
     return value
 
 
-def headers_data(headers: Headers, screen: Screen) -> dict[str, str]:
+def headers_data(headers: Headers, screen: SecretFilter) -> dict[str, str]:
     """The headers by name, bounded; values of one name are joined, cookies hidden."""
     found: dict[str, str] = {}
     for name, value in headers:
@@ -459,7 +461,7 @@ async def exchange(request: ServiceRequest, ctx: Ctx) -> Result:
     refuse_typed(request.headers)
     check_filter(request.filter, request.method)
     used = credential(request.auth, request.url, ctx) if request.auth else None
-    screen = Screen(*(used.secrets if used else ()))
+    screen = SecretFilter(*(used.secrets if used else ()))
     headers = {"accept": ACCEPT, **request.headers}
     if used is not None:
         if used.header.lower() in request.headers:
@@ -490,7 +492,7 @@ async def exchange(request: ServiceRequest, ctx: Ctx) -> Result:
 
 
 async def _result(
-    request: ServiceRequest, response: Response, body: ServiceBody, screen: Screen, ctx: Ctx
+    request: ServiceRequest, response: Response, body: ServiceBody, screen: SecretFilter, ctx: Ctx
 ) -> Result:
     url = screen.text(response.url)
     headers = headers_data(response.headers, screen)

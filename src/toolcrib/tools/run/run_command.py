@@ -19,7 +19,7 @@ from toolcrib.execution.runs.outcome import Commit
 from toolcrib.execution.runs.runs import BackgroundRun, Runs
 from toolcrib.execution.sandbox.sandbox import Sandbox
 from toolcrib.files.paths import SafePath, Workspace, WorkspacePath
-from toolcrib.system.child import to_the_end
+from toolcrib.system.child import run_shielded
 from toolcrib.system.threads import in_thread
 from toolcrib.system.turns import Turns
 from toolcrib.text.program_output import printed
@@ -85,7 +85,7 @@ async def in_background(
     try:
         return await _first(ctx, tool, job, title, running)
     except asyncio.CancelledError:
-        await to_the_end(jobs.stop(job))  # nobody knows its id
+        await run_shielded(jobs.stop(job))  # nobody knows its id
         raise
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from html import escape
 from urllib.parse import quote
 
-from toolcrib.web.providers.bing import Bing, BingImages, Yahoo
+from toolcrib.web.providers.bing_index import Bing, BingImages, Yahoo
 from toolcrib.web.providers.brave import BraveHtml
 from toolcrib.web.providers.duckduckgo import DuckDuckGo, DuckDuckGoImages, DuckDuckGoLite
 from toolcrib.web.providers.google import Google, Startpage

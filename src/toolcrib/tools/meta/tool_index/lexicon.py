@@ -17,7 +17,7 @@ LANGUAGES = ("en", "de", "es", "zh")
 
 
 @dataclass(frozen=True, slots=True)
-class Lexicon:
+class ToolLexicon:
     """The words of one language. `glossary` and `idioms` lead from English to its words."""
 
     language: str
@@ -30,7 +30,7 @@ class Lexicon:
 
 
 @cache
-def lexicon(language: str) -> Lexicon:
+def lexicon(language: str) -> ToolLexicon:
     """The words of a language, read once."""
     data = pkgutil.get_data(__package__, f"{language}.txt") or b""
     sections: dict[str, list[str]] = {}
@@ -42,7 +42,7 @@ def lexicon(language: str) -> Lexicon:
         elif line:
             current.append(line)
     pairs = " ".join(sections.get("fold", ())).split()
-    return Lexicon(
+    return ToolLexicon(
         language,
         _words(sections.get("stop", ())),
         _words(sections.get("weak", ())),

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, cached_property, lru_cache
 
 from toolcrib.text.stems import PARTICLES, bare, english, german, spanish
-from toolcrib.tools.meta.tool_index.lexicon import LANGUAGES, Lexicon, lexicon
+from toolcrib.tools.meta.tool_index.lexicon import LANGUAGES, ToolLexicon, lexicon
 
 HAN = "\u3400-\u4dbf\u4e00-\u9fff"
 _PIECE = re.compile(rf"<\w+>|[{HAN}]+|[^\W_{HAN}]+(?:'[^\W\d_{HAN}]+)?")
@@ -47,7 +47,7 @@ class Vocabulary:
 
     def __init__(self, language: str) -> None:
         self.language = language
-        self.lexicon: Lexicon = lexicon(language)
+        self.lexicon: ToolLexicon = lexicon(language)
         self.prefix = "" if language == "en" else f"{language}:"
 
     @cached_property

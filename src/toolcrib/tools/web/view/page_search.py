@@ -341,11 +341,11 @@ def _spaceless(page: _PageIndex, word: str) -> dict[int, float]:
     return scores
 
 
-def _weight(word: str, shown: str) -> float:
+def _weight(word: str, folded: str) -> float:
     """Short words are mostly articles and the like, unless they are names or numbers."""
     if len(word) >= 5 or any(c.isdigit() for c in word) or _SPACELESS.search(word):
         return 1.0
-    if word.upper() in shown and not shown.isupper():
+    if word.upper() in folded and not folded.isupper():
         return 1.0
     return {1: 0.2, 2: 0.25, 3: 0.4, 4: 0.8}[len(word)]
 

@@ -1,1 +1,0 @@
-"""What happens to a prompt before the model sees it."""
