@@ -103,7 +103,7 @@ async def _ran(
         nested = [("call_tool", {"name": name, "arguments": {}}) for name in NAMES]
         spawn = ("delegate_task", {"task": "more"})
         with model_server(Turn("", calls), Turn("", [*nested, spawn]), Turn("end")) as server:
-            tree = {**server.config(most_calls=99, repeats=20), **config}
+            tree = {**server.config(max_calls=99, repeats=20), **config}
             tree["store"] = {"url": f"sqlite:///{folder}/s.db"}
             async with Toolbox(
                 tree, profile=profile, workspace=folder, tools=[*installed(), *MADE]

@@ -157,7 +157,7 @@ async def test_the_last_step_without_an_answer_stalls(root: Path) -> None:
 
 async def test_the_budget_of_calls(root: Path) -> None:
     calls = Turn("", [("echo", {"text": str(n)}) for n in range(5)])
-    result = await delegated(root, calls, Turn("enough"), agent={"most_calls": 3})
+    result = await delegated(root, calls, Turn("enough"), agent={"max_calls": 3})
     assert result.data["tool_calls"] == 3
     assert (result.data["status"], result.data["reason"]) == ("completed", "tool_budget")
     assert result.data["answer"] == "enough"
@@ -165,7 +165,7 @@ async def test_the_budget_of_calls(root: Path) -> None:
 
 async def test_the_budget_of_tokens(root: Path) -> None:
     dear = Turn("", [("echo", {"text": "x"})], usage=(900, 200))
-    result = await delegated(root, dear, agent={"most_tokens": 1000})
+    result = await delegated(root, dear, agent={"max_tokens": 1000})
     assert (result.data["reason"], result.data["steps"]) == ("token_limit", 1)
 
 

@@ -211,7 +211,7 @@ async def test_pruning_keeps_the_task_and_whole_pairs(root: Path) -> None:
         Turn("", [("echo", {"text": f"{n}-{k}"}) for k in range(3)]) for n in range(6)
     ]
     with model_server(*script, Turn("ok")) as server:
-        agent = {"kept_messages": 6, "steps": 20}
+        agent = {"max_messages": 6, "steps": 20}
         async with box_of(server, root, agent=agent) as box:
             await box.call("delegate_task", {"task": "remember me"})
         for asked in server.asked:

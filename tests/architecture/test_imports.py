@@ -208,9 +208,6 @@ CLOSED = {
     ("core.call", "core.tool"),
     ("core.context", "core.registry"),
     ("core.context", "core.tool"),
-    ("net.egress.transport", "net.egress.transport_aiohttp"),
-    ("net.egress.transport", "net.egress.transport_wreq"),
-    ("net.egress.guard_connection", "net.egress.guard_proxy"),
     ("surfaces.cli.checks", "surfaces.cli.web_checks"),
 }
 

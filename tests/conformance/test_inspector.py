@@ -40,7 +40,7 @@ def names(done: Finished) -> list[str]:
 async def test_listing_over_stdio(profile: str) -> None:
     done = await inspector(*stdio(profile), "--method", "tools/list", "--strict")
     assert done.code == 0, done
-    assert names(done) == [t.name for t in Toolbox(profile=profile).shown]
+    assert names(done) == [t.name for t in Toolbox(profile=profile).listed]
 
 
 @every_profile
@@ -50,7 +50,7 @@ async def test_listing_over_http(profile: str) -> None:
             *(f"{base}/mcp", "--transport", "http", "--method", "tools/list", "--strict")
         )
     assert done.code == 0, done
-    assert names(done) == [t.name for t in Toolbox(profile=profile).shown]
+    assert names(done) == [t.name for t in Toolbox(profile=profile).listed]
 
 
 async def test_calling(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from toolcrib.core.config import Config, secret
 from toolcrib.core.errors import ConfigError, NotConfigured
+from toolcrib.core.layers import NEW_NAMES, setting
 
 
 @pytest.fixture
@@ -113,3 +114,40 @@ def test_nothing_secret_is_in_a_dump(monkeypatch: pytest.MonkeyPatch) -> None:
     config = Config.load({"web": {"providers": {"brave": {"api_key_env": "BRAVE_KEY"}}}})
     dump: dict[str, Any] = config.model_dump()
     assert "s3cret" not in str(dump)
+
+
+@pytest.mark.parametrize(("old", "new"), NEW_NAMES.items())
+def test_a_setting_is_read_by_its_old_name(old, new, tmp_path, monkeypatch):
+    *path, name = old.split(".")
+
+    def value(config: Config, last: str) -> Any:
+        for part in (*path, last):
+            config = getattr(config, part)
+        return config
+
+    def tree(last: str, number: int) -> dict[str, Any]:
+        return setting([*path, last], str(number), "test")
+
+    kind = type(value(Config(), new))
+    file = tmp_path / "old.toml"
+    file.write_text(f"[{'.'.join(path)}]\n{name} = {'true' if kind is bool else 17}\n")
+    config = Config.load(path=file)
+    assert value(config, new) == kind(17)
+    assert config.renamed == (f"{old} is {'.'.join([*path, new])} now",)
+
+    variable = f"TOOLCRIB_{'__'.join([*path, name]).upper()}"
+    monkeypatch.setenv(variable, "1" if kind is bool else "15")
+    assert value(Config.load(path=file), new) == kind(15)
+    if kind is not bool:
+        assert value(Config.load(tree(name, 13), path=file), new) == 13
+        assert value(Config.model_validate(tree(name, 14)), new) == 14
+        earlier, later = tree(name, 15)[path[0]], tree(new, 16)[path[0]]
+        both = {**earlier, **later} if len(path) == 1 else None
+        if both:
+            assert value(Config.load({path[0]: both}), new) == 16
+
+
+def test_names_of_now_are_not_told(tmp_path):
+    file = tmp_path / "new.toml"
+    file.write_text("[run]\npending_hours = 2\n")
+    assert Config.load(path=file).renamed == ()

@@ -63,7 +63,7 @@ async def test_every_tool_alone(converter: str) -> None:
 @both_converters
 async def test_all_tools_of_each_profile_in_one_request(converter: str) -> None:
     combined = {
-        profile: {"anyOf": [call_of(tool) for tool in Toolbox(profile=profile).shown]}
+        profile: {"anyOf": [call_of(tool) for tool in Toolbox(profile=profile).listed]}
         for profile in Toolbox().registry.profiles()
     }
     assert await refused(converter, combined) == {}

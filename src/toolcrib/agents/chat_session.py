@@ -199,7 +199,7 @@ class ChatSession:
             resources.tools, resources.tools, resources.invoke, finish_tool=False
         )
         self.conversation = Conversation(
-            self._head(), CONVERSATION_FACTOR * self._agent.kept_messages, earlier
+            self._head(), CONVERSATION_FACTOR * self._agent.max_messages, earlier
         )
 
     async def connect(self) -> Endpoint:
@@ -221,7 +221,7 @@ class ChatSession:
 
         Args:
             text: what is said.
-            observer: is told what happens.
+            observer: receives the events of the turn.
             deadline: `time.monotonic()` by which it ends; None is an hour from now.
         """
         deadline = deadline or time.monotonic() + TURN_SECONDS
@@ -239,7 +239,7 @@ class ChatSession:
             client,
             self.conversation,
             self.executor,
-            Budget(self._steps, deadline, self._agent.most_calls, self._agent.most_tokens),
+            Budget(self._steps, deadline, self._agent.max_calls, self._agent.max_tokens),
             LoopDetector(self._agent.repeats),
             self._loop_config(endpoint.model),
             observer,
@@ -254,7 +254,7 @@ class ChatSession:
     def forget(self) -> None:
         """Start anew under the same name."""
         self.conversation = Conversation(
-            self._head(), CONVERSATION_FACTOR * self._agent.kept_messages
+            self._head(), CONVERSATION_FACTOR * self._agent.max_messages
         )
 
     def _loop_config(self, model: str) -> LoopConfig:

@@ -293,11 +293,11 @@ class DelegatedRun:
         budget = Budget(
             steps,
             self._deadline,
-            max(agent.most_calls - (used.tool_calls if used else 0), 0),
-            max(agent.most_tokens - (used.tokens if used else 0), 1),
+            max(agent.max_calls - (used.tool_calls if used else 0), 0),
+            max(agent.max_tokens - (used.tokens if used else 0), 1),
         )
         system = prompts.system_prompt(role, self._place, steps, budget.calls)
-        executor = ToolExecutor(tools, listed(tools, agent.most_tools), invoke)
+        executor = ToolExecutor(tools, listed(tools, agent.max_listed_tools), invoke)
         text = agent.tool_calls == "text"
         config = LoopConfig(
             model=endpoint.named(role.model),
@@ -310,7 +310,7 @@ class DelegatedRun:
             fallback=lambda: prompts.first_looks(self._delegation.task, tools),
         )
         manual = executor.manual if text else ""
-        conversation = Conversation(prompts.head(system, task, manual), agent.kept_messages)
+        conversation = Conversation(prompts.head(system, task, manual), agent.max_messages)
         self.recorder.role = role.name
         self._loop = Loop(
             client,

@@ -204,7 +204,7 @@ class Loop:
         budget: what it may use.
         detector: sees repetition.
         config: how it behaves.
-        observer: is told what happens, and brings what others say.
+        observer: receives the events, and brings messages for the model.
     """
 
     client: ModelClient

@@ -58,8 +58,8 @@ class Recorder(RunObserver):
     Args:
         runs: where both are.
         run_id: the run.
-        progress: told what goes on.
-        read: told of each letter that came, before its words go to the model.
+        progress: reports what goes on.
+        read: called with each message, before its text goes to the model.
         after_result: called after each result, so that what was read is known at once.
     """
 

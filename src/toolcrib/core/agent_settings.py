@@ -62,8 +62,8 @@ class AgentConfig(Section):
             description="Seconds of a run, if the call sets none, and of chat -p.",
         ),
     ] = 120.0
-    most_calls: Annotated[PositiveInt, Field(description="Tool calls of a run.")] = 24
-    most_tokens: Annotated[
+    max_calls: Annotated[PositiveInt, Field(description="Tool calls of a run.")] = 24
+    max_tokens: Annotated[
         PositiveInt, Field(description="Tokens of a run: all that is read and written.")
     ] = 400_000
     repeats: Annotated[
@@ -76,7 +76,7 @@ class AgentConfig(Section):
     stall_seconds: Annotated[
         PositiveFloat, Field(description="Silence in the middle of an answer that ends it.")
     ] = 60.0
-    kept_messages: Annotated[
+    max_messages: Annotated[
         int, Field(ge=4, description="Messages kept beside the task; older ones are left out.")
     ] = 16
     result_tokens: Annotated[
@@ -85,7 +85,7 @@ class AgentConfig(Section):
     web_tokens: Annotated[
         int, Field(ge=100, description="Tokens of a result from the network in a run.")
     ] = 2_000
-    most_tools: Annotated[
+    max_listed_tools: Annotated[
         int,
         Field(ge=4, description="Tools that are listed to the model; the rest by search_tools."),
     ] = 24

@@ -16,11 +16,17 @@ from pathlib import Path
 from typing import Annotated, Any, Self
 
 import platformdirs
-from pydantic import Field, PrivateAttr, ValidationError
+from pydantic import Field, PrivateAttr, ValidationError, model_validator
 
 from toolcrib.core.agent_settings import AgentConfig
 from toolcrib.core.errors import ConfigError, NotConfigured
-from toolcrib.core.layers import explain, merge, read_environment, read_toml
+from toolcrib.core.layers import (
+    explain,
+    merge,
+    read_environment,
+    read_toml,
+    with_new_names,
+)
 from toolcrib.core.run_settings import RunConfig
 from toolcrib.core.settings import (
     BackupConfig,
@@ -62,6 +68,17 @@ class Config(Section):
     backup: BackupConfig = BackupConfig()
     http: HttpConfig = HttpConfig()
     _file: Path | None = PrivateAttr(None)
+    _renamed: tuple[str, ...] = PrivateAttr(())
+
+    @model_validator(mode="before")
+    @classmethod
+    def _new_names(cls, given: Any) -> Any:
+        return with_new_names(given) if isinstance(given, Mapping) else given
+
+    @property
+    def renamed(self) -> tuple[str, ...]:
+        """In words, the settings that were given by a name of before."""
+        return self._renamed
 
     @property
     def file(self) -> Path | None:
@@ -94,17 +111,19 @@ class Config(Section):
         if path and not file.is_file():
             raise ConfigError(f"The configuration file {file} does not exist.")
         merged: dict[str, Any] = {}
+        renamed: list[str] = []
         for layer in (
             read_toml(file) if file.is_file() else {},
             read_environment(os.environ, cls),
             overrides or {},
         ):
-            merged = merge(merged, layer)
+            merged = merge(merged, with_new_names(layer, renamed))
         try:
             tree = cls.model_validate(merged)
         except ValidationError as error:
             raise explain(error, cls, file) from None
         tree._file = file  # noqa: SLF001 - its own
+        tree._renamed = tuple(dict.fromkeys(renamed))  # noqa: SLF001 - its own
         return tree
 
 

@@ -14,6 +14,17 @@ from toolcrib.core.errors import ConfigError
 from toolcrib.core.names import nearest
 
 PREFIX = "TOOLCRIB_"
+NEW_NAMES = {
+    "egress.retry.most_seconds": "max_seconds",
+    "web.search.cooldown_most": "max_cooldown_seconds",
+    "web.fetch.disarm": "neutralize",
+    "run.held_hours": "pending_hours",
+    "agent.most_calls": "max_calls",
+    "agent.most_tokens": "max_tokens",
+    "agent.kept_messages": "max_messages",
+    "agent.most_tools": "max_listed_tools",
+}
+"""Settings that had another name before, which is still read."""
 
 
 def read_environment(environ: Mapping[str, str], tree: type[BaseModel]) -> dict[str, Any]:
@@ -44,13 +55,34 @@ def setting(path: Sequence[str], text: str, name: str) -> dict[str, Any]:
     return cast("dict[str, Any]", value)
 
 
+def with_new_names(layer: Mapping[str, Any], found: list[str] | None = None) -> dict[str, Any]:
+    """A layer with the names of now; where it has both names, the new one counts.
+
+    Args:
+        layer: a tree of settings.
+        found: takes, in words, what had an old name.
+    """
+    renamed = merge({}, layer)
+    for old, new in NEW_NAMES.items():
+        *path, name = old.split(".")
+        branch: Any = renamed
+        for part in path:
+            branch = branch.get(part) if isinstance(branch, dict) else None
+        if isinstance(branch, dict) and name in branch:
+            branch.setdefault(new, branch.pop(name))
+            branch.pop(name, None)
+            if found is not None:
+                found.append(f"{old} is {'.'.join([*path, new])} now")
+    return renamed
+
+
 def merge(lower: Mapping[str, Any], upper: Mapping[str, Any]) -> dict[str, Any]:
     """Both layers as one, field by field; where both have a value, the upper's."""
     merged = dict(lower)
     for key, value in upper.items():
         below = merged.get(key)
-        if isinstance(below, Mapping) and isinstance(value, Mapping):
-            value = merge(below, value)  # noqa: PLW2901
+        if isinstance(value, Mapping):
+            value = merge(below if isinstance(below, Mapping) else {}, value)  # noqa: PLW2901
         merged[key] = value
     return merged
 

@@ -81,7 +81,7 @@ class RunConfig(Section):
     rules: Annotated[
         list[CommandRule], Field(description="Commands allowed, asked about or denied.")
     ] = []
-    held_hours: Annotated[
+    pending_hours: Annotated[
         PositiveFloat, Field(description="Hours for which held changes of a run are kept.")
     ] = 24.0
     held_mb: Annotated[

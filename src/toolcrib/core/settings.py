@@ -87,7 +87,7 @@ class RetryConfig(Section):
     initial_seconds: Annotated[
         float, Field(ge=0, le=30, description="Wait before the first; it doubles each time.")
     ] = 1.0
-    most_seconds: Annotated[
+    max_seconds: Annotated[
         float, Field(ge=0, le=300, description="The longest wait, also where a server names one.")
     ] = 30.0
 

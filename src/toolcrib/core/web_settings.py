@@ -62,7 +62,9 @@ class SearchConfig(Section):
         float,
         Field(ge=0, description="Rest of a provider that refused; doubles each time. 0: none."),
     ] = 60.0
-    cooldown_most: Annotated[PositiveFloat, Field(description="The longest such rest.")] = 3600.0
+    max_cooldown_seconds: Annotated[PositiveFloat, Field(description="The longest such rest.")] = (
+        3600.0
+    )
 
 
 class FetchConfig(Section):
@@ -101,7 +103,7 @@ class FetchConfig(Section):
     whole: Annotated[
         bool, Field(description="Read whole pages, where it would be their main content.")
     ] = False
-    disarm: Annotated[
+    neutralize: Annotated[
         bool,
         Field(description="Show links and images of pages without what could carry data out."),
     ] = False

@@ -183,7 +183,7 @@ async def _read_body(key: PageKey, body: PageBody, ctx: Ctx) -> Page:
 
 
 async def _convert_once(key: PageKey, body: PageBody, ctx: Ctx) -> Page:
-    safe = neutralize if ctx.config.web.fetch.disarm else _unchanged
+    safe = neutralize if ctx.config.web.fetch.neutralize else _unchanged
     raw = RawPage(body.url, body.media_type, body.charset, body.content, key.form, key.whole)
     flight = f"{key.form}\0{key.whole}\0{body.digest}\0{body.url}\0{key.url}".encode()
 

@@ -124,7 +124,7 @@ async def test_what_expired_in_another_workspace_goes_all_the_same(
 ) -> None:
     await bench.changed("echo x > x", "ask")
     assert run_folders(tmp_path)
-    other = elsewhere(tmp_path / "proj", held_hours=0.0000001)
+    other = elsewhere(tmp_path / "proj", pending_hours=0.0000001)
     await other.changed("true")
     await other.services.close()
     assert run_folders(tmp_path) == []

@@ -163,7 +163,7 @@ async def test_two_calls_do_not_apply_one_run_twice(bench: RunBench, opened: Ope
 async def test_old_held_runs_go(opened: Opened, root: Path, tmp_path: Path) -> None:
     from tests.execution.runs.conftest import need_overlay
 
-    bench = opened(run={"held_hours": 0.0000001})
+    bench = opened(run={"pending_hours": 0.0000001})
     await need_overlay(bench)
     pending = await bench.changed("echo x > x", "ask")
     with pytest.raises(NotFound):

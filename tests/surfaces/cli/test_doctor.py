@@ -30,7 +30,7 @@ def test_a_healthy_machine_is_0(program: Program, tmp_path: Path) -> None:
         assert found[name]["state"] == "ok", found[name]
         assert found[name]["essential"]
     assert found["workspace"]["detail"] == str(program.folder)
-    for name in ("openat2", "wreq", "aiohttp", "token", "rg", "git", "node", "sandbox"):
+    for name in ("openat2", "wreq", "token", "rg", "git", "node", "sandbox"):
         check = found[name]
         assert check["state"] == "ok" or check["fix"], check
         assert "\n" not in check["fix"]

@@ -20,7 +20,7 @@ def folder(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("arguments", [{"path": "a.txt"}, '{"path": "a.txt"}'])
 async def test_the_tool_answers(folder: Path, arguments: object) -> None:
     async with Toolbox(profile="search", workspace=folder) as box:
-        assert "read_file" not in [t.name for t in box.shown]
+        assert "read_file" not in [t.name for t in box.listed]
         result = await box.call("call_tool", {"name": "read_file", "arguments": arguments})
     assert result.error is None
     assert result.text == "hello\n"

@@ -166,11 +166,11 @@ async def test_nothing_in_a_text_can_carry_data_out_when_that_is_asked_for(serve
     server["/alpha/find"] = answer(
         {"title": bad, "url": "https://example.org/?q=1", "snippet": bad, "extra": {"note": bad}}
     )
-    box = await made_up(fetch={"disarm": True})
+    box = await made_up(fetch={"neutralize": True})
     result = await box.call("web_search", {"query": "q"})
     assert "secret" not in str(result.to_json())
     assert urls(result) == ["https://example.org/?q=1"]
-    box = await made_up(fetch={"disarm": False})
+    box = await made_up(fetch={"neutralize": False})
     assert "secret" in (await box.call("web_search", {"query": "q"})).text
 
 

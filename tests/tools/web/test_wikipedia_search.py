@@ -232,7 +232,7 @@ async def test_it_is_left_alone_after_a_refusal(box, server):
 
 
 async def test_an_answer_ends_the_count_of_refusals(config, server):
-    config["web"]["search"] |= {"cooldown_seconds": 0.01, "cooldown_most": 1000}
+    config["web"]["search"] |= {"cooldown_seconds": 0.01, "max_cooldown_seconds": 1000}
     async with Toolbox(config=config) as box:
         for number in range(2):
             server["/w/api.php"] = Answer("no", 429)

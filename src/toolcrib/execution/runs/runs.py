@@ -322,7 +322,7 @@ class Runs:
 
     def _is_here(self, pending: PendingRun) -> bool:
         """Whether it still counts, and all that it ran on is part of this workspace."""
-        oldest = time.time() - self._config.run.held_hours * 3600
+        oldest = time.time() - self._config.run.pending_hours * 3600
         here = {root.real for root in self._workspace.roots}
         return pending.time >= oldest and bool(pending.roots) and here.issuperset(pending.roots)
 
@@ -338,7 +338,7 @@ class Runs:
     async def _bound(self) -> None:
         """Drop pending runs that have expired or for which there is no room."""
         settings = self._config.run
-        oldest = time.time() - settings.held_hours * 3600
+        oldest = time.time() - settings.pending_hours * 3600
         found = await self._rows.read(all_pending, quick=True)
         gone = too_many(found, oldest, settings.held_mb * 1_000_000)
         if gone:

@@ -69,7 +69,7 @@ class RetryPolicy:
 
     All of it ends by `deadline`: a try is begun only where the wait before it leaves time.
     A wait that a server asks for is kept to exactly. One that is longer than
-    `retry.most_seconds`, or than the call has left, is not begun: the answer is handed
+    `retry.max_seconds`, or than the call has left, is not begun: the answer is handed
     out as it is, so that its reader learns of the wait. Without `refusals`, answers
     that ask to slow down or for proof of a human are handed out likewise.
     """
@@ -108,9 +108,9 @@ class RetryPolicy:
         # Full waits in step would bring all callers back at the same moment.
         usual = self.config.initial_seconds * 2**done * random.uniform(0.5, 1.0)  # noqa: S311
         wait = (
-            min(usual, self.config.most_seconds) if requested_seconds is None else requested_seconds
+            min(usual, self.config.max_seconds) if requested_seconds is None else requested_seconds
         )
-        if wait > self.config.most_seconds or wait >= self._left():
+        if wait > self.config.max_seconds or wait >= self._left():
             return False
         if self.ctx is not None:
             number = f"attempt {done + 2} of {self.retries + 1}"

@@ -47,7 +47,7 @@ MAX_BLANK_CHARS = 4096
 SERVER_FAULTS = frozenset({408, 500, 502, 503, 504, 529})
 TOO_LONG = (
     "Load the model with a larger context, or offer fewer tools: name them with 'tools' or a "
-    "smaller profile, or lower agent.most_tools and agent.result_tokens."
+    "smaller profile, or lower agent.max_listed_tools and agent.result_tokens."
 )
 CHECK_HINT = "Look at the log of the model server; its address is agent.base_url."
 Again = Callable[[str], Awaitable[None]]

@@ -147,12 +147,13 @@ async def opener(services: Services) -> list[Check]:
 async def web(services: Services) -> list[Check]:
     """The libraries that fetch and read pages."""
     wanted = services.config.egress.transport
-    found = [
-        _library("wreq", "fetches pages as a browser does", essential=wanted == "wreq"),
-        _library("aiohttp", "fetches pages where wreq does not run", essential=wanted == "aiohttp"),
-        _library("turbohtml", "reads HTML", essential=True),
-    ]
-    if wanted == "auto" and all(check.state == "broken" for check in found[:2]):
+    wreq = _library("wreq", "fetches pages as a browser does", essential=wanted == "wreq")
+    transports = [wreq]
+    if wanted == "aiohttp" or wreq.state == "broken":
+        use = "fetches pages where wreq does not run"
+        transports.append(_library("aiohttp", use, essential=wanted == "aiohttp"))
+    found = [*transports, _library("turbohtml", "reads HTML", essential=True)]
+    if wanted == "auto" and all(check.state == "broken" for check in transports):
         fix = _pip("wreq aiohttp")
         found.append(Check("fetching", "broken", "no transport can be loaded", fix, essential=True))
     return found

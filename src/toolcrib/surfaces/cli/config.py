@@ -57,13 +57,14 @@ def _file(flags: Flags) -> Path:
 def _layers(file: Path, flags: Flags) -> dict[str, Mapping[str, Any]]:
     """What each layer says, the strongest first."""
     from toolcrib.core.config import Config
-    from toolcrib.core.layers import read_environment, read_toml
+    from toolcrib.core.layers import read_environment, read_toml, with_new_names
 
-    return {
+    layers = {
         "flag": flags.layer(),
         "env": read_environment(os.environ, Config),
         "file": read_toml(file) if file.is_file() else {},
     }
+    return {name: with_new_names(layer) for name, layer in layers.items()}
 
 
 def _origin(path: tuple[str, ...], layers: Mapping[str, Mapping[str, Any]]) -> str:

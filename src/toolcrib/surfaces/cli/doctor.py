@@ -56,7 +56,9 @@ def _configuration(flags: Flags) -> tuple[Config, Check]:
     file = Path(flags.config).expanduser() if flags.config else user_config_file()
     detail = str(file) if file.is_file() else f"the defaults; there is no {file}"
     try:
-        return flags.load(), Check("configuration", "ok", detail, essential=True)
+        config = flags.load()
+        detail = "; ".join([detail, *config.renamed])
+        return config, Check("configuration", "ok", detail, essential=True)
     except ConfigError as error:
         fix = error.hint or f"correct {file}"
         return Config.instead_of(file), Check(

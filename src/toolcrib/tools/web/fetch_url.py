@@ -301,7 +301,7 @@ def _links_under(section: str, page: Page, ctx: Ctx) -> list[Link]:
 
 
 def _displayed_url(link: Link, ctx: Ctx) -> str:
-    return neutralize(link.url) if ctx.config.web.fetch.disarm else link.url
+    return neutralize(link.url) if ctx.config.web.fetch.neutralize else link.url
 
 
 def _term_share(link: Link, terms: Sequence[Term]) -> float:

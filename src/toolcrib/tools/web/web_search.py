@@ -136,7 +136,7 @@ class _Search:
         outcomes = await asyncio.gather(*map(one, queries))
         if self.enrich:
             outcomes = await _enriched(outcomes, ctx)
-        return list(map(_neutralized, outcomes)) if ctx.config.web.fetch.disarm else outcomes
+        return list(map(_neutralized, outcomes)) if ctx.config.web.fetch.neutralize else outcomes
 
     async def _run_one(self, query: str, ctx: Ctx) -> _Answer:
         if not query:

@@ -280,7 +280,7 @@ class ProviderTurns:
     async def _note(self, error: ToolError, *, full_time: bool) -> None:
         """Let the provider rest if it refused; the error then says for how long."""
         cooldowns, code = self._ctx.use(Cooldowns), error.stable_code
-        lengths = Lengths(self._settings.cooldown_seconds, self._settings.cooldown_most)
+        lengths = Lengths(self._settings.cooldown_seconds, self._settings.max_cooldown_seconds)
         retry_after = error.details.get("retry_after")
         wait = 0.0
         if isinstance(error, RateLimited | ChallengePage) or (
@@ -303,7 +303,7 @@ class ProviderTurns:
     def _short(self, max_seconds: float) -> Lengths:
         """The rests after failures that may pass by themselves."""
         first = min(PASSING_REST_SECONDS, self._settings.cooldown_seconds)
-        return Lengths(first, min(max_seconds, self._settings.cooldown_most))
+        return Lengths(first, min(max_seconds, self._settings.max_cooldown_seconds))
 
 
 def _is_unreadable(error: ToolError) -> bool:

@@ -117,7 +117,7 @@ async def test_retry_after_is_kept_to(server, made_up, earlier):
 
 async def test_the_settings_of_rests_are_honoured(server, made_up, earlier):
     server["/alpha/find"] = LIMITED
-    box = await made_up(service("alpha"), cooldown_seconds=7, cooldown_most=10)
+    box = await made_up(service("alpha"), cooldown_seconds=7, max_cooldown_seconds=10)
     assert (await box.call("web_search", {"query": "a"})).error.details["retry_after"] == 7
     earlier(100)
     assert (await box.call("web_search", {"query": "a"})).error.details["retry_after"] == 10

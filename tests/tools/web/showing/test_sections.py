@@ -194,7 +194,7 @@ async def test_disarmed_pages_carry_nothing_out(server, settings):
     from toolcrib.toolbox import Toolbox
 
     server["/x"] = Answer("<p><a href='/go?secret=1#a'>go</a></p><p>words</p>")
-    async with Toolbox(config=settings(fetch={"disarm": True})) as box:
+    async with Toolbox(config=settings(fetch={"neutralize": True})) as box:
         result = await box.call("fetch_url", {"url": f"{server.url}/x", "links": True})
     assert "secret" not in result.text
     assert f"{server.url}/go" in result.text
