@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
-from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
+from toolcrib.core.result import Result
 from toolcrib.core.tool import EXEC, READ, tool
 from toolcrib.surfaces.mcp.stdio import run
 from toolcrib.system.processes import Processes

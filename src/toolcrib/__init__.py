@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from toolcrib.core.version import VERSION
 
 if TYPE_CHECKING:
-    from toolcrib.core.call import Result as Result
     from toolcrib.core.config import Config as Config
     from toolcrib.core.errors import ToolError as ToolError
+    from toolcrib.core.result import Result as Result
     from toolcrib.core.tool import tool as tool
     from toolcrib.documents.reader.extraction import Extraction as Extraction
     from toolcrib.documents.reader.extraction import extract as extract
@@ -41,7 +41,7 @@ _ROOMS = {
     "Config": "toolcrib.core.config",
     "Extraction": "toolcrib.documents.reader.extraction",
     "ParsedText": "toolcrib.toolcalls",
-    "Result": "toolcrib.core.call",
+    "Result": "toolcrib.core.result",
     "ToolCall": "toolcrib.toolcalls",
     "ToolCallStream": "toolcrib.toolcalls",
     "ToolError": "toolcrib.core.errors",

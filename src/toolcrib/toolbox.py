@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import Any, Self, TypeVar
 from uuid import uuid4
 
-from toolcrib.core.call import Call, Result, fold, well_formed
+from toolcrib.core.call import Call, fold
 from toolcrib.core.config import Config
 from toolcrib.core.context import Caller, Ctx, Invoke, Scope, Service, Services
 from toolcrib.core.errors import ToolDisabled, ToolError
 from toolcrib.core.registry import Registry, discover
+from toolcrib.core.result import Result, well_formed
 from toolcrib.core.tool import Tool, decide
 from toolcrib.core.tool import tool as declare
 from toolcrib.execution.jobs import Jobs

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from tests.servers.scripted import Answer, Request, Scripted, scripted
-from toolcrib.core.call import Result
 from toolcrib.core.context import Caller, Question, Session
 from toolcrib.core.registry import Registry
+from toolcrib.core.result import Result
 from toolcrib.core.tool import NET, SEND, Tool
 from toolcrib.state.sessions import Sessions
 from toolcrib.toolbox import Toolbox, installed

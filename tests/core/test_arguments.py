@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcrib.core.call import Result
 from toolcrib.core.errors import BadInput
+from toolcrib.core.result import Result
 from toolcrib.core.tool import Count, JsonObject, Param, Seconds, tool
 from toolcrib.middleware.validate import bind
 

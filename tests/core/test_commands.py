@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from toolcrib.core.commands import covers, example_commands
 from toolcrib.core.config import Config
 from toolcrib.core.errors import ConfigError
+from toolcrib.core.run_settings import covers, example_commands
 
 
 def load(**rule: Any) -> Config:

@@ -6,7 +6,7 @@ from typing import Annotated, TypedDict
 
 import pytest
 
-from toolcrib.core.call import Result
+from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, Param, tool
 
 Place = Annotated[str, Param("A path.", kind="path")]

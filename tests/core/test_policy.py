@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from toolcrib.core.call import Result
+from toolcrib.core.result import Result
 from toolcrib.core.settings import PolicyConfig
 from toolcrib.core.tool import ERASE, MACHINE, NET, READ, SEND, WRITE, Right, Tool, decide, tool
 
@@ -102,7 +102,9 @@ def test_a_call_that_uses_fewer_rights_is_judged_by_those() -> None:
 
 
 def test_narrowing_never_adds_a_right() -> None:
-    narrowed = replace(having(NET), narrowing=lambda given: NET | SEND if given else Right.NONE)
+    narrowed = replace(
+        having(NET), effective_rights=lambda given: NET | SEND if given else Right.NONE
+    )
     assert narrowed.rights_for({"x": 1}) == NET
     assert narrowed.rights_for({}) == Right.NONE
     assert having(NET).rights_for({}) == NET

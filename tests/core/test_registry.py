@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from toolcrib.core.call import Result
 from toolcrib.core.errors import BadInput, ConfigError, ToolDisabled, UnknownTool
 from toolcrib.core.registry import Registry
+from toolcrib.core.result import Result
 from toolcrib.core.tool import Tool, tool
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, TypedDict
 
 import pytest
 
-from toolcrib.core.call import Result
+from toolcrib.core.result import Result
 from toolcrib.core.tool import EXEC, NET, READ, WRITE, Count, JsonObject, Param, tool
 
 

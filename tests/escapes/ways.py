@@ -14,10 +14,10 @@ from typing import Literal, Protocol
 
 from tests.escapes.attempt import Attempt
 from tests.escapes.world import World
-from toolcrib.core.call import Result
 from toolcrib.core.config import Config
 from toolcrib.core.context import Caller, Ctx, Services, Session
 from toolcrib.core.registry import Registry
+from toolcrib.core.result import Result
 from toolcrib.execution.runs.runs import Runs
 from toolcrib.execution.sandbox.terms import Limits, Pty
 from toolcrib.files.paths import Workspace

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from typing import Annotated
 
-from toolcrib.core.call import Image, Next, Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import NotFound
+from toolcrib.core.result import Image, Next, Result
 from toolcrib.core.tool import NET, READ, SEND, WRITE, Count, Param, Seconds, tool
 from toolcrib.net.egress.public_url import PublicUrl
 

@@ -22,9 +22,9 @@ from starlette.applications import Starlette
 
 from tests.servers import conformance_content as content
 from tests.servers import conformance_tools as grafted
-from toolcrib.core.call import Image, Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import ToolError
+from toolcrib.core.result import Image, Result
 from toolcrib.core.tool import Tool, tool
 from toolcrib.surfaces.http.app import assemble
 from toolcrib.surfaces.mcp.server import create_server

@@ -107,7 +107,7 @@ TOOLS: list[Tool] = [echo, lose, crash, post, wait, burn, spawn, shout, steps]
 
 def main() -> None:
     if len(sys.argv) > 1:
-        from toolcrib.surfaces.http.serve import run as serve
+        from toolcrib.surfaces.http.app import run as serve
 
         serve(Toolbox({"http": {"port": int(sys.argv[1])}}, tools=TOOLS))
     else:

@@ -14,10 +14,10 @@ import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from toolcrib.core.call import Result
 from toolcrib.core.config import Config
 from toolcrib.core.context import Services
 from toolcrib.core.errors import NotFound
+from toolcrib.core.result import Result
 from toolcrib.execution.jobs import JobHandle, Jobs
 from toolcrib.net.cache import Cache
 from toolcrib.state.approvals import Approvals

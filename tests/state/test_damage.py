@@ -13,8 +13,7 @@ from tests.state.test_store import NOTES, add, texts
 from toolcrib.core.config import data_folder
 from toolcrib.core.context import Services
 from toolcrib.state.history import History
-from toolcrib.state.owner import Owner
-from toolcrib.state.store import Store, quarantine
+from toolcrib.state.store import Owner, Store, quarantine
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from toolcrib.text.marks import unforged
+from toolcrib.text.fence import unforged
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import pytest
 
-from toolcrib.text.question_words import content_words, search_query
+from toolcrib.text.relevance import content_words, search_query
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ from toolcrib.net.models.connection import Connection
 from toolcrib.net.models.endpoint import Endpoint, find_endpoint
 from toolcrib.state.sessions import Sessions
 from toolcrib.state.store import Area, Schema, Store
-from toolcrib.system.ids import random_id
+from toolcrib.system.threads import random_id
 
 SCHEMA = Schema(
     "chats",

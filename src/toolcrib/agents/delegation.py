@@ -26,9 +26,9 @@ from toolcrib.agents.outcome import Outcome, Reason, Status, result_of
 from toolcrib.agents.roles import Role, child_scope, child_session, find_role, granted, listed
 from toolcrib.agents.runs import AgentRuns, RunMessage
 from toolcrib.agents.tool_executor import ToolExecutor
-from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx, Invoke
 from toolcrib.core.errors import BadInput, ToolError
+from toolcrib.core.result import Result
 from toolcrib.core.tool import NONE, Right, Tool
 from toolcrib.execution.jobs import Jobs
 from toolcrib.files.changes.changes import Changes

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from typing import Any, Self
 
-from toolcrib.core.call import ErrorInfo, Result
+from toolcrib.core.result import ErrorInfo, Result
 
 
 class Status(StrEnum):

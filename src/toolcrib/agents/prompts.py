@@ -122,7 +122,7 @@ def example_of(tool: Tool, given: Mapping[str, Any] | None = None) -> str:
     for name, value in islice((given or {}).items(), MAX_ARGUMENTS):
         known = names.get(plain(name))
         if known is None:
-            near = nearest(name, [p.name for p in tool.parameters], count=1, least=0.6)
+            near = nearest(name, [p.name for p in tool.parameters], count=1, min_ratio=0.6)
             known = near[0] if near else None
         if known is not None and known not in named:
             named[known] = value

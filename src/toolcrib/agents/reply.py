@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from toolcrib.net.models.completion import CLOSED, Completion
-from toolcrib.system.ids import content_id
+from toolcrib.system.threads import content_id
 
 if TYPE_CHECKING:
     from toolcrib.toolcalls.output import ParsedText

@@ -104,7 +104,7 @@ def find_role(name: str, own: Mapping[str, RoleConfig]) -> Role:
         if plain(role.name) == wanted:
             return role
     names = [*own, *(role.name for role in BUILT_IN)]
-    near = nearest(name, names, count=1, least=0.6)
+    near = nearest(name, names, count=1, min_ratio=0.6)
     guess = f"Did you mean '{near[0]}'? " if near else ""
     raise BadInput(f"There is no role '{name[:40]}'.", hint=f"{guess}Roles: {', '.join(names)}.")
 

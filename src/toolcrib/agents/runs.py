@@ -11,13 +11,12 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from toolcrib.agents.outcome import Outcome, Reason, Status
-from toolcrib.core.call import well_formed
 from toolcrib.core.context import Services
 from toolcrib.core.errors import ConfigError, NotFound, StorageFailure
-from toolcrib.state.owner import Owner
+from toolcrib.core.result import well_formed
 from toolcrib.state.redaction import redact_text
-from toolcrib.state.store import Area, Schema, Store
-from toolcrib.system.ids import plain_id, random_id
+from toolcrib.state.store import Area, Owner, Schema, Store
+from toolcrib.system.threads import plain_id, random_id
 
 SCHEMA = Schema(
     "agents",

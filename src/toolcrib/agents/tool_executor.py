@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from toolcrib.agents.prompts import FINISH_NAMES, FINISH_TOOL, declared, example_of, manual
-from toolcrib.core.call import Result
 from toolcrib.core.errors import UnknownTool
 from toolcrib.core.names import plain
 from toolcrib.core.registry import Registry
+from toolcrib.core.result import Result
 from toolcrib.core.tool import WRITE, Tool
 
 PREFIX = re.compile(r"^(?:functions?|tools?|default_api)[.:]|^mcp__.+?__|:\d+$")

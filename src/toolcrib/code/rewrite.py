@@ -10,9 +10,9 @@ from typing import Any
 
 from toolcrib.code.places import Place
 from toolcrib.code.project import Project
-from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import PathDenied
+from toolcrib.core.result import Result
 from toolcrib.core.tool import Tool, decide
 from toolcrib.files.changes.changes import Changes
 from toolcrib.files.changes.step import Step

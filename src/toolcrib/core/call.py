@@ -1,26 +1,14 @@
-"""The records of a call (`Call` goes in, `Result` comes out, both frozen) and the pipeline."""
+"""One call on its way to a tool, and the pipeline that it goes through."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from toolcrib.core.errors import ToolError
-
-if TYPE_CHECKING:
-    from toolcrib.core.context import Ctx
-    from toolcrib.core.tool import Tool
-
-
-def well_formed(text: str) -> str:
-    """The text without halves of surrogate pairs, which no encoding can carry."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return text
+from toolcrib.core.context import Ctx
+from toolcrib.core.result import Result
+from toolcrib.core.tool import Tool
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,116 +25,6 @@ class Call:
     ctx: Ctx
     implied: Mapping[str, Any] = field(default_factory=dict)
 
-
-@dataclass(frozen=True, slots=True)
-class Next:
-    """The call that goes on where a result stops, ready to be sent as it stands."""
-
-    tool: str
-    arguments: Mapping[str, Any]
-
-    def __str__(self) -> str:
-        return f"{self.tool} {json.dumps(dict(self.arguments), ensure_ascii=False)}"
-
-
-@dataclass(frozen=True, slots=True)
-class Image:
-    """A picture in a result: its bytes and media type (`image/png`)."""
-
-    data: bytes
-    mime_type: str
-
-
-@dataclass(frozen=True, slots=True)
-class ErrorInfo:
-    """Why a call failed: `code` for programs, `message` and `hint` for the reader."""
-
-    code: str
-    message: str
-    hint: str = ""
-    details: Mapping[str, Any] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, error: ToolError) -> ErrorInfo:
-        """The record of a raised error."""
-        message, hint = well_formed(error.message), well_formed(error.hint)
-        return cls(error.stable_code, message, hint, error.details)
-
-    def render(self) -> str:
-        """The error as a model reads it, with what to do next on a line of its own."""
-        text = f"Error ({self.code}): {self.message}"
-        return f"{text}\n{self.hint}" if self.hint else text
-
-    def to_json(self) -> dict[str, Any]:
-        """The error as JSON values."""
-        return {
-            "code": self.code,
-            "message": self.message,
-            "hint": self.hint,
-            "details": dict(self.details),
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class Result:
-    """What a call gave.
-
-    `text` is what a model reads. `data` is the same for programs: JSON values.
-    `truncated` says that more exists, and `next` is the call that reads it.
-    `error` is None when the call worked.
-
-    `source` names where untrusted text came from (a URL). The pipeline fences
-    such text and notes so in `fenced`; a tool sets the source and nothing more.
-    `private` says that something of the user's own is in it, beyond what the rights
-    of the tool say. `outside` is what came from outside as it came, where a program of the
-    caller made the text of it: only links that stand there count as seen. `max_tokens` is
-    a budget that the caller asked for, below the configured ceiling; 0 means the default.
-    `tokens` is what the text takes, if a tool that fills a budget exactly says so; else
-    the pipeline counts. `job` names the job as which the call goes on; the pipeline
-    sets it.
-    """
-
-    text: str = ""
-    data: Any = None
-    images: tuple[Image, ...] = ()
-    truncated: bool = False
-    next: Next | None = None
-    error: ErrorInfo | None = None
-    source: str = ""
-    fenced: bool = False
-    private: bool = False
-    outside: str | None = None
-    max_tokens: int = 0
-    tokens: int = 0
-    job: str = ""
-
-    def to_json(self) -> dict[str, Any]:
-        """The result as JSON values, as `--json` and the OpenAPI server give it."""
-        from base64 import b64encode
-
-        return {
-            "text": self.text,
-            "data": self.data,
-            "images": [
-                {"mime_type": i.mime_type, "data": b64encode(i.data).decode("ascii")}
-                for i in self.images
-            ],
-            "truncated": self.truncated,
-            "next": self.next and {"tool": self.next.tool, "arguments": dict(self.next.arguments)},
-            "error": self.error and self.error.to_json(),
-        }
-
-    def render(self) -> str:
-        """The text that a model is shown, the same on every surface."""
-        parts = [self.text] if self.text else []
-        if self.error:
-            parts.append(self.error.render())
-        if self.next:
-            parts.append(f"To go on: {self.next}")
-        return "\n".join(parts)
-
-
-# Folding middleware around a tool: one signature, one order.
 
 Proceed = Callable[[Call], Awaitable[Result]]
 Middleware = Callable[[Call, Proceed], Awaitable[Result]]

@@ -7,16 +7,13 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar, cast
+from typing import Any, Protocol, Self, TypeVar, cast
 
 from toolcrib.core.config import Config
 from toolcrib.core.errors import TimedOut
-
-if TYPE_CHECKING:
-    from toolcrib.core.call import Result
-    from toolcrib.core.registry import Registry
-    from toolcrib.core.tool import Tool
-
+from toolcrib.core.registry import Registry
+from toolcrib.core.result import Result
+from toolcrib.core.tool import Tool
 
 # The mechanics a toolbox has open: each kind is opened on first use and closed once.
 
@@ -207,7 +204,7 @@ class Judge(Protocol):
 
 Ask = Callable[[Question], Awaitable[bool | None]]
 Notify = Callable[[Progress], Awaitable[None]]
-Invoke = Callable[[str, Mapping[str, Any]], Awaitable["Result"]]
+Invoke = Callable[[str, Mapping[str, Any]], Awaitable[Result]]
 
 
 @dataclass(frozen=True, slots=True)

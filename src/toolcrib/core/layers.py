@@ -19,6 +19,7 @@ NEW_NAMES = {
     "web.search.cooldown_most": "max_cooldown_seconds",
     "web.fetch.disarm": "neutralize",
     "run.held_hours": "pending_hours",
+    "run.held_mb": "pending_mb",
     "agent.most_calls": "max_calls",
     "agent.most_tokens": "max_tokens",
     "agent.kept_messages": "max_messages",
@@ -109,7 +110,7 @@ def explain(error: ValidationError, tree: type[BaseModel], file: Path) -> Config
         key = ".".join(path)
         if item["type"] == "extra_forbidden":
             known = _keys_at(tree, path[:-1])
-            near = nearest(path[-1], known, count=1, least=0.6)
+            near = nearest(path[-1], known, count=1, min_ratio=0.6)
             lines.append(f"unknown key {key}")
             hints.append(
                 f"Did you mean {'.'.join([*path[:-1], near[0]])}?"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import SequenceMatcher
 
-LONGEST = 80
+MAX_COMPARED_CHARS = 80
 
 
 def plain(name: object) -> str:
@@ -13,16 +13,18 @@ def plain(name: object) -> str:
     return str(name).strip().replace("-", "").replace("_", "").lower()
 
 
-def nearest(wanted: object, names: Iterable[str], count: int = 3, least: float = 0.0) -> list[str]:
+def nearest(
+    wanted: object, names: Iterable[str], count: int = 3, min_ratio: float = 0.0
+) -> list[str]:
     """The names most like a wrong one, best first.
 
     Args:
         wanted: what was written.
         names: what there is.
         count: how many at most.
-        least: how alike they must be, from 0 to 1.
+        min_ratio: how alike they must be, from 0 to 1.
     """
-    target = plain(wanted)[:LONGEST]
+    target = plain(wanted)[:MAX_COMPARED_CHARS]
     scored = [(SequenceMatcher(None, target, plain(name)).ratio(), name) for name in names]
     scored.sort(key=lambda item: -item[0])
-    return [name for likeness, name in scored[:count] if likeness >= least]
+    return [name for likeness, name in scored[:count] if likeness >= min_ratio]

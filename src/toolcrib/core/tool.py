@@ -9,7 +9,6 @@ from enum import Flag, auto
 from fnmatch import fnmatchcase
 from functools import cache, cached_property
 from typing import (
-    TYPE_CHECKING,
     Annotated,
     Any,
     Literal,
@@ -20,13 +19,9 @@ from typing import (
     is_typeddict,
 )
 
-from toolcrib.core.call import Result
 from toolcrib.core.compat import compat_tables
+from toolcrib.core.result import Result
 from toolcrib.core.settings import Action, PolicyConfig, Rule
-
-if TYPE_CHECKING:
-    from toolcrib.core.context import Ctx
-
 
 # Annotated types: what a parameter means, said once and checked everywhere.
 #
@@ -260,10 +255,10 @@ NONE, READ, WRITE, NET, EXEC, SEND, MACHINE, ERASE = (
 CHANGING = WRITE | EXEC | SEND | MACHINE | ERASE
 
 Function = Callable[..., Awaitable[Result]]
-Narrowing = Callable[[Mapping[str, Any]], Right]
+EffectiveRights = Callable[[Mapping[str, Any]], Right]
 """Which rights a call with these arguments can use."""
-Verdict = Callable[[Mapping[str, Any], "Ctx"], Awaitable["Decision | None"]]
-"""What a tool's own rules say of a call with these checked arguments; None is nothing."""
+PolicyCheck = Callable[[Mapping[str, Any], Any], Awaitable["Decision | None"]]
+"""What a tool's own rules say of checked arguments and a `Ctx`; None is nothing."""
 ArgumentAdapter = Callable[[dict[str, Any]], None]
 """Turns unchecked arguments of like tools elsewhere into those of a tool, in place.
 
@@ -294,13 +289,15 @@ class Tool:
     idempotent: bool
     seconds: float | None
     concurrency: int | None
-    narrowing: Narrowing | None = None
-    verdict: Verdict | None = None
+    effective_rights: EffectiveRights | None = None
+    policy_check: PolicyCheck | None = None
     argument_adapter: ArgumentAdapter | None = None
 
     def rights_for(self, arguments: Mapping[str, Any]) -> Right:
         """What a call with these checked arguments may do: the rights, or fewer."""
-        return self.rights & self.narrowing(arguments) if self.narrowing else self.rights
+        return (
+            self.rights & self.effective_rights(arguments) if self.effective_rights else self.rights
+        )
 
     @property
     def all_aliases(self) -> tuple[str, ...]:
@@ -359,8 +356,8 @@ def tool(
     idempotent: bool = False,
     seconds: float | None = None,
     concurrency: int | None = None,
-    narrowing: Narrowing | None = None,
-    verdict: Verdict | None = None,
+    effective_rights: EffectiveRights | None = None,
+    policy_check: PolicyCheck | None = None,
     argument_adapter: ArgumentAdapter | None = None,
 ) -> Callable[[Function], Tool]:
     """Declare an async function as a tool.
@@ -376,8 +373,8 @@ def tool(
         idempotent: whether a second equal call changes nothing more.
         seconds: the longest the work may take; None is the configured limit of a job.
         concurrency: how many calls of it may run at once; None is no limit of its own.
-        narrowing: tells from checked arguments which of the rights a call uses.
-        verdict: judges a call where rights do not tell; policy takes it beside its own.
+        effective_rights: tells from checked arguments which of the rights a call uses.
+        policy_check: judges a call where rights do not tell; policy takes it beside its own.
         argument_adapter: understands what another name cannot say, as `view_range=[1, 9]`.
 
     Raises:
@@ -400,8 +397,8 @@ def tool(
             idempotent=idempotent or not rights & CHANGING,
             seconds=seconds,
             concurrency=concurrency,
-            narrowing=narrowing,
-            verdict=verdict,
+            effective_rights=effective_rights,
+            policy_check=policy_check,
             argument_adapter=argument_adapter,
         )
 

@@ -9,9 +9,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import astuple, dataclass, fields
 from typing import Any, Literal
 
-from toolcrib.core.call import ErrorInfo, Image, Next, Result
-from toolcrib.state.owner import Owner
-from toolcrib.state.store import Schema
+from toolcrib.core.result import ErrorInfo, Image, Next, Result
+from toolcrib.state.store import Owner, Schema
 from toolcrib.system.ring_buffer import HEAD_BYTES, TAIL_BYTES, Segment, join
 
 State = Literal["running", "done", "failed", "stopped", "lost"]

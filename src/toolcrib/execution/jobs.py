@@ -12,7 +12,6 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, Literal, Self
 
-from toolcrib.core.call import ErrorInfo, Result
 from toolcrib.core.context import Services
 from toolcrib.core.errors import (
     ConfigError,
@@ -22,13 +21,13 @@ from toolcrib.core.errors import (
     TimedOut,
     ToolError,
 )
+from toolcrib.core.result import ErrorInfo, Result
 from toolcrib.core.tool import NONE, Right
 from toolcrib.execution import job_store
 from toolcrib.execution.job_store import JobView, Record, State, Update, pack
-from toolcrib.state.owner import Owner
-from toolcrib.state.store import Area, Store
-from toolcrib.system.ids import plain_id, random_id
+from toolcrib.state.store import Area, Owner, Store
 from toolcrib.system.ring_buffer import Ring
+from toolcrib.system.threads import plain_id, random_id
 
 
 class JobHandle:

@@ -20,7 +20,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO, BinaryIO, Literal, Protocol, cast
 
-from toolcrib.core.call import well_formed
 from toolcrib.core.errors import (
     BadInput,
     Conflict,
@@ -29,6 +28,7 @@ from toolcrib.core.errors import (
     ToolError,
     UnsupportedContent,
 )
+from toolcrib.core.result import well_formed
 from toolcrib.files.changes.copies import MAX_TREE_ENTRIES, walk
 from toolcrib.files.content.display import printable
 from toolcrib.files.path_rules import Use, escaped, fold, refusal

@@ -28,7 +28,7 @@ from toolcrib.files.changes.step import Step
 from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.files.trees import CHUNK_BYTES
 from toolcrib.state.vault import Stored, Vault
-from toolcrib.system.ids import content_id
+from toolcrib.system.threads import content_id
 
 MAX_BACKUP_ENTRIES = 100_000
 

@@ -16,7 +16,7 @@ from toolcrib.core.errors import BadInput, NotFound, ToolError, Unavailable
 from toolcrib.files.path_rules import parts_beneath
 from toolcrib.files.paths import SafePath
 from toolcrib.files.writer import PREFIX
-from toolcrib.system.ids import plain_id, random_id
+from toolcrib.system.threads import plain_id, random_id
 
 MAX_EVENTS = 50
 """Events that a watch remembers."""

@@ -9,8 +9,9 @@ import time
 import traceback
 from collections.abc import Mapping
 
-from toolcrib.core.call import Call, Proceed, Result, well_formed
+from toolcrib.core.call import Call, Proceed
 from toolcrib.core.errors import Internal, as_tool_error
+from toolcrib.core.result import Result, well_formed
 from toolcrib.state.history import History, HistoryEntry
 from toolcrib.state.redaction import redact
 from toolcrib.text.tokens import estimate

@@ -10,7 +10,7 @@ from typing import Any
 from unicodedata import normalize
 from urllib.parse import unquote
 
-from toolcrib.core.call import Call, Proceed, Result
+from toolcrib.core.call import Call, Proceed
 from toolcrib.core.context import Question
 from toolcrib.core.errors import (
     BadInput,
@@ -25,6 +25,7 @@ from toolcrib.core.errors import (
     ToolError,
     Unavailable,
 )
+from toolcrib.core.result import Result
 from toolcrib.core.tool import EXEC, NET, READ, SEND, WRITE, Decision, Right, decide, joined
 from toolcrib.files.paths import Workspace
 from toolcrib.net.egress.url import complete_url, parse_url
@@ -165,8 +166,8 @@ async def policy(call: Call, proceed: Proceed) -> Result:
     rights = call.tool.rights_for(call.arguments)
     rules = call.ctx.config.policy
     decision = decide(rules, call.tool, targets_of(call), rights)
-    if call.tool.verdict is not None and decision.action != "deny":
-        decision = joined(rules, decision, await call.tool.verdict(call.arguments, call.ctx))
+    if call.tool.policy_check is not None and decision.action != "deny":
+        decision = joined(rules, decision, await call.tool.policy_check(call.arguments, call.ctx))
     if decision.action == "allow" and not decision.explicit:
         decision = _taint(call, rights) or decision
     if decision.action == "deny":
@@ -237,7 +238,7 @@ def targets_of(call: Call) -> list[str]:
     arguments say that it is not about files.
     """
     paths = [name for path in _values(call, "path") for name in path.spellings()]
-    about_files = call.tool.narrowing is None or call.tool.rights_for(call.arguments) & FILES
+    about_files = call.tool.effective_rights is None or call.tool.rights_for(call.arguments) & FILES
     if not paths and about_files and any("path" in p.kinds for p in call.tool.parameters):
         paths = [str(call.ctx.use(Workspace).start(call.ctx.session.directory))]
     return paths + [name for url in _values(call, "url") for name in _spellings(url)]

@@ -10,11 +10,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Literal, get_args, get_origin, is_typeddict
 
-from toolcrib.core.call import Call, Proceed, Result, well_formed
+from toolcrib.core.call import Call, Proceed
 from toolcrib.core.compat import compat_tables
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, TooLarge
 from toolcrib.core.names import nearest, plain
+from toolcrib.core.result import Result, well_formed
 from toolcrib.core.tool import Parameter, Tool, record_fields
 
 # Forgiving in form, strict in meaning. Accepted: declared aliases, other cases and dashes in
@@ -117,7 +118,7 @@ def usage(tool: Tool) -> str:
 
 
 def _unknown(tool: Tool, name: str) -> BadInput:
-    near = nearest(name, (p.name for p in tool.parameters), count=1, least=0.6)
+    near = nearest(name, (p.name for p in tool.parameters), count=1, min_ratio=0.6)
     guess = f"Did you mean '{near[0]}'? " if near else ""
     return BadInput(f"{tool.name} has no argument '{str(name)[:80]}'.", hint=guess + usage(tool))
 

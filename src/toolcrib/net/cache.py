@@ -29,9 +29,8 @@ from toolcrib.core.errors import (
     UnsupportedContent,
 )
 from toolcrib.core.version import VERSION
-from toolcrib.state.owner import Owner
-from toolcrib.state.store import Area, Schema, Store
-from toolcrib.system.ids import random_id
+from toolcrib.state.store import Area, Owner, Schema, Store
+from toolcrib.system.threads import random_id
 
 # One piece of work for all who want it at the same time.
 

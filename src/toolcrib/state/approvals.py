@@ -19,7 +19,7 @@ from toolcrib.core.errors import BadInput, NotFound
 from toolcrib.core.tool import fits
 from toolcrib.state.redaction import redact_text
 from toolcrib.state.store import Area, Schema, Store
-from toolcrib.system.ids import plain_id, random_id
+from toolcrib.system.threads import plain_id, random_id
 
 SCHEMA = Schema(
     "approvals",

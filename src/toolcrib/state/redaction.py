@@ -16,8 +16,8 @@ from itertools import pairwise
 from typing import Any
 from urllib.parse import quote, quote_plus
 
-from toolcrib.core.call import well_formed
 from toolcrib.core.errors import ToolError
+from toolcrib.core.result import well_formed
 from toolcrib.text.cleaner import clean
 
 HIDDEN = "[redacted]"

@@ -12,7 +12,7 @@ from typing import Self
 from toolcrib.core.context import Services
 from toolcrib.core.errors import ConfigError, NotFound, StorageFailure
 from toolcrib.state.store import Area, Schema, Store
-from toolcrib.system.ids import content_id, plain_id
+from toolcrib.system.threads import content_id, plain_id
 
 SCHEMA = Schema(
     "results",

@@ -13,11 +13,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Self
 
-from toolcrib.core.call import well_formed
 from toolcrib.core.context import MAX_REMEMBERED, Services, Session
 from toolcrib.core.errors import ConfigError, StorageFailure
+from toolcrib.core.result import well_formed
 from toolcrib.state.store import Area, Schema, Store
-from toolcrib.system.ids import random_id
+from toolcrib.system.threads import random_id
 
 SCHEMA = Schema(
     "sessions",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import os
 import sqlite3
 import threading
@@ -11,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any, Self, TypeAlias, TypeVar, cast
@@ -18,7 +20,107 @@ from typing import Any, Self, TypeAlias, TypeVar, cast
 from toolcrib.core.config import store_file
 from toolcrib.core.context import Services
 from toolcrib.core.errors import ConfigError, StorageFailure, ToolError
-from toolcrib.state import failures
+from toolcrib.system.sweep import HAS_PROC, look
+
+# Which process wrote a row, and whether it still lives.
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """A process: where it runs, its number, and when it started.
+
+    A number alone is not enough, since numbers are used again. `place` tells
+    machines, boots and containers apart: a process of another place cannot be
+    looked up from here.
+    """
+
+    place: str
+    pid: int
+    started: str
+
+    @classmethod
+    def current(cls) -> Self:
+        """This process."""
+        seen = look(os.getpid())
+        return cls(_place(), os.getpid(), str(seen.started) if seen else "")
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """The inverse of `str`."""
+        place, pid, started = text.rsplit(":", 2)
+        return cls(place, int(pid), started)
+
+    def __str__(self) -> str:
+        return f"{self.place}:{self.pid}:{self.started}"
+
+    def is_alive(self) -> bool | None:
+        """Whether the process still runs; None when that cannot be seen from here."""
+        if self.place != _place() or not HAS_PROC:
+            return None
+        seen = look(self.pid)
+        return seen is not None and seen.alive and str(seen.started) == self.started
+
+
+@cache
+def _place() -> str:
+    """Boot and process namespace on Linux, the host name elsewhere."""
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+        return f"{boot}/{os.readlink('/proc/self/ns/pid')}"  # noqa: PTH115 - not a path
+    except OSError:
+        return os.uname().nodename
+
+
+# What goes wrong in a store, in words that say what to do.
+
+DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+LOCKED = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL}
+FORBIDDEN = {
+    sqlite3.SQLITE_READONLY,
+    sqlite3.SQLITE_CANTOPEN,
+    sqlite3.SQLITE_PERM,
+    sqlite3.SQLITE_AUTH,
+}
+FULL = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR}
+FULL_ERRNO = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+
+
+def primary_code(error: BaseException) -> int:
+    """SQLite's primary result code; 0 for errors that do not come from the library."""
+    return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
+
+
+def is_damage(error: BaseException) -> bool:
+    """Whether the file itself is broken, or is no database at all."""
+    return primary_code(error) in DAMAGED
+
+
+def is_storage(error: BaseException) -> bool:
+    """Whether the machine is at fault (disk, lock, permission) and not the statement."""
+    code = primary_code(error)
+    return isinstance(error, OSError) or code in LOCKED | FORBIDDEN | FULL | DAMAGED
+
+
+def explain(error: BaseException, path: Path | None) -> StorageFailure:
+    """The error of the tree for a failure of SQLite or of the file system."""
+    where = str(path) if path else "the store in memory"
+    code = primary_code(error)
+    if code in LOCKED:
+        return StorageFailure(
+            f"The store {where} is locked by another process.",
+            hint="Send the call again; if this stays, another toolcrib hangs.",
+        )
+    if code in FULL or (isinstance(error, OSError) and error.errno in FULL_ERRNO):
+        return StorageFailure(
+            f"The store {where} cannot be written: {error}.",
+            hint="The disk may be full: free some space, or set store.url to another place. "
+            "No restart is needed.",
+        )
+    return StorageFailure(
+        f"The store {where} cannot be used: {error}.",
+        hint="The folder must be writable for you; store.url names another place.",
+    )
+
 
 # The files of a store: made private, locked while opened, set aside when broken.
 
@@ -228,11 +330,11 @@ class Database:
             try:
                 done = act()
             except (sqlite3.Error, OSError) as error:
-                if not failures.is_storage(error):
+                if not is_storage(error):
                     raise
-                if not failures.is_damage(error) or self._path is None:
+                if not is_damage(error) or self._path is None:
                     self.close()
-                    raise failures.explain(error, self._path) from error
+                    raise explain(error, self._path) from error
                 # Before closing: with the last connection SQLite would delete the log.
                 try:
                     self._rescue(error, trust=not doubted)
@@ -259,7 +361,7 @@ class Database:
                     return
                 quarantined = quarantine(self._path)
         except OSError as failure:
-            raise failures.explain(failure, self._path) from failure
+            raise explain(failure, self._path) from failure
         self._warn(
             f"The store was damaged ({error}). It was set aside as {quarantined.name} "
             "and a new one was started."
@@ -300,7 +402,7 @@ class Database:
         try:
             self._settle(connection)
         except BaseException as error:
-            if failures.is_damage(error):
+            if is_damage(error):
                 self._broken = connection
             else:
                 connection.close()

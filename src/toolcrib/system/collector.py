@@ -7,11 +7,48 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 from toolcrib.system.child import Chunk, Stream, run_shielded
-from toolcrib.system.output import Output
 from toolcrib.system.ring_buffer import Ring
+
+# What a process wrote, bounded: the head and the tail are kept, the middle counted.
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """One stream of a finished process. `dropped` bytes between head and tail are gone."""
+
+    head: bytes = b""
+    tail: bytes = b""
+    dropped: int = 0
+
+    @classmethod
+    def of(cls, ring: Ring) -> Self:
+        """What a ring has kept so far."""
+        head, tail = ring.head_and_tail()
+        return cls(head, tail, ring.total - len(head) - len(tail))
+
+    @property
+    def size(self) -> int:
+        """How many bytes were written."""
+        return len(self.head) + self.dropped + len(self.tail)
+
+    def last(self, chars: int) -> str:
+        """The last characters of the text."""
+        end = bytes(self)[-4 * chars :]
+        return end.decode("utf-8", "replace")[-chars:]
+
+    def __bytes__(self) -> bytes:
+        """What was kept, with one line in place of what was not."""
+        if not self.dropped:
+            return self.head + self.tail
+        return self.head + f"\n[{self.dropped:,} bytes left out here]\n".encode() + self.tail
+
+    def __str__(self) -> str:
+        """The same as text; bytes that are not UTF-8 become U+FFFD."""
+        return bytes(self).decode("utf-8", "replace")
+
 
 LINGER = 0.5
 """Seconds that the end of output may take after the exit, for what still writes."""

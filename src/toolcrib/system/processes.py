@@ -17,8 +17,7 @@ from toolcrib.core.config import environment
 from toolcrib.core.context import Services
 from toolcrib.core.errors import BadInput, NotFound, Unavailable
 from toolcrib.system.child import Process
-from toolcrib.system.collector import OnOutput, collect
-from toolcrib.system.output import Output
+from toolcrib.system.collector import OnOutput, Output, collect
 from toolcrib.system.sweep import HAS_PROC, JANITOR, find, kill_now, ticks
 
 PASSED_ON = (

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import secrets
 import threading
 import time
 from collections.abc import Callable
@@ -10,9 +12,60 @@ from typing import ParamSpec, TypeVar
 
 from toolcrib.core.errors import Cancelled, TimedOut, ToolError
 
+# Work on the event loop that has no end of its own, taken in turns with everything else.
+
+BUSY = 0.002
+"""Seconds of work after which everything else has its turn."""
+REST = 0.001
+"""Seconds of that turn: an answer to a client takes a dozen rounds of the loop, not one."""
+
+
+class Turns:
+    """Call `rest` between two steps of the work."""
+
+    def __init__(self) -> None:
+        self._began = time.monotonic()
+
+    async def rest(self) -> None:
+        """Let the others work, if it has been long enough."""
+        if time.monotonic() - self._began > BUSY:
+            await asyncio.sleep(REST)
+            self._began = time.monotonic()
+
+
+# Short ids that a person can read out and type.
+
+ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
+"""Base 32 without i, l, o and u, which are misread."""
+
+
+def random_id(length: int = 6) -> str:
+    """A random id, five bits a character."""
+    return _spell(secrets.randbits(5 * length), length)
+
+
+def content_id(*parts: str, length: int = 8) -> str:
+    """An id that is the same for the same texts."""
+    digest = hashlib.blake2b(digest_size=16)
+    for part in parts:
+        encoded = part.encode("utf-8", "surrogatepass")
+        digest.update(len(encoded).to_bytes(8, "big"))
+        digest.update(encoded)
+    return _spell(int.from_bytes(digest.digest(), "big"), length)
+
+
+def plain_id(typed: str) -> str:
+    """An id as somebody typed it, brought to the form that is stored."""
+    return typed.strip().lower().translate(str.maketrans("ilo", "110"))
+
+
+def _spell(number: int, length: int) -> str:
+    return "".join(ALPHABET[(number >> (5 * place)) & 31] for place in range(length))
+
+
 T = TypeVar("T")
 P = ParamSpec("P")
-SHORT = 8_000
+MAX_INLINE_CHARS = 8_000
 """Characters of the worst text that are worked through in a moment."""
 
 
@@ -65,7 +118,7 @@ async def in_thread_if_large(
     That keeps the event loop free only if the work lets others run: one search by a regular
     expression over all of it does not.
     """
-    if size < SHORT:
+    if size < MAX_INLINE_CHARS:
         return work(*args, **named)
     return await asyncio.to_thread(work, *args, **named)
 

@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from toolcrib.text.bm25 import stem
 
-SHORTEST = 3
+MIN_STEM_CHARS = 3
 """Letters that a stem keeps at least."""
 PARTICLES = (
     "zurück", "herunter", "hinunter", "wieder", "zusammen", "heraus", "hinaus", "herein",
@@ -116,7 +116,7 @@ def spanish(word: str) -> str:
     accented = any(c in "áéíóú" for c in word)
     plain = bare(word)
     host = _CLITICS.sub("", plain)
-    if host != plain and len(host) > SHORTEST and (accented or _HOST.search(host)):
+    if host != plain and len(host) > MIN_STEM_CHARS and (accented or _HOST.search(host)):
         plain = host
     plain = _SPANISH.sub("", plain)
     plain = _STRONG_ES.get(plain, plain)
@@ -129,4 +129,4 @@ def spanish(word: str) -> str:
 
 def _last(word: str) -> str:
     """The last letter of a stem without what changes in it: "modify", "modification"."""
-    return word[:-1] if len(word) > SHORTEST + 1 and word.endswith(("y", "i", "e")) else word
+    return word[:-1] if len(word) > MIN_STEM_CHARS + 1 and word.endswith(("y", "i", "e")) else word

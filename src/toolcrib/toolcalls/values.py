@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from toolcrib.core.call import well_formed
+from toolcrib.core.result import well_formed
 from toolcrib.toolcalls.growing_text import QUOTED
 from toolcrib.toolcalls.offers import NAME, OBJECT, Offers
 

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from tests.services import Spawn
-from toolcrib.core.call import ErrorInfo, Image, Next, Result
 from toolcrib.core.config import Config, data_folder
 from toolcrib.core.context import Services
 from toolcrib.core.errors import Conflict, NotFound
+from toolcrib.core.result import ErrorInfo, Image, Next, Result
 from toolcrib.execution.job_store import KEEP_SECONDS, SILENT_SECONDS
 from toolcrib.execution.jobs import JobHandle, Jobs
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from toolcrib.core.call import Result
+from toolcrib.core.result import Result
 from toolcrib.core.tool import tool
 from toolcrib.execution.jq import MAX_RESULTS, run_program
 from toolcrib.system.processes import Processes

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from tests.execution.runs.conftest import Opened, RunBench, need_overlay, run_folders
-from toolcrib.core.call import Result
 from toolcrib.core.context import Caller, Ctx, Session
 from toolcrib.core.errors import Denied, NotFound
 from toolcrib.core.registry import Registry
+from toolcrib.core.result import Result
 from toolcrib.execution.runs.outcome import RunOutcome
 
 

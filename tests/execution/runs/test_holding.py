@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.execution.runs.conftest import Opened, RunBench, picture, run_folders, settle
-from toolcrib.core.call import Next
 from toolcrib.core.errors import Busy, NotFound
+from toolcrib.core.result import Next
 from toolcrib.system.child import Chunk
 
 
@@ -175,7 +175,7 @@ async def test_old_held_runs_go(opened: Opened, root: Path, tmp_path: Path) -> N
 async def test_held_runs_are_bounded_in_size(opened: Opened, tmp_path: Path) -> None:
     from tests.execution.runs.conftest import need_overlay
 
-    bench = opened(run={"held_mb": 2})
+    bench = opened(run={"pending_mb": 2})
     await need_overlay(bench)
     first = await bench.changed("head -c 1500000 /dev/urandom > x", "ask")
     second = await bench.changed("head -c 1500000 /dev/urandom > x", "ask")

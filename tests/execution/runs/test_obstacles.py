@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests.execution.runs.conftest import RunBench, settle
-from toolcrib.core.call import Next
 from toolcrib.core.errors import Conflict, PathDenied, StorageFailure, TimedOut
+from toolcrib.core.result import Next
 from toolcrib.execution.runs.verdict import cause, to_mend
 
 ROOM = 3_000_000

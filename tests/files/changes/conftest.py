@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from toolcrib.core.call import Result
 from toolcrib.core.config import Config
 from toolcrib.core.context import Caller, Ctx, Services, Session
 from toolcrib.core.registry import Registry
+from toolcrib.core.result import Result
 from toolcrib.files.changes.changes import Changes
 from toolcrib.files.changes.step import AppliedStep, Step
 from toolcrib.files.paths import SafePath, Workspace

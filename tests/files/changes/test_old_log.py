@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from tests.files.changes.conftest import Bench
-from toolcrib.system.ids import content_id
+from toolcrib.system.threads import content_id
 
 Entries = dict[str, list[Any]]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.files.paths.conftest import Tree
-from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
+from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, WRITE, tool
 from toolcrib.files.paths import SafePath, WorkspacePath, WritablePath
 from toolcrib.toolbox import Toolbox

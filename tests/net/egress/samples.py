@@ -10,10 +10,10 @@ from typing import Any
 
 import brotli
 
-from toolcrib.core.call import Result
 from toolcrib.core.config import Config
 from toolcrib.core.context import Caller, Ctx, Services, Session
 from toolcrib.core.registry import Registry
+from toolcrib.core.result import Result
 
 if sys.version_info >= (3, 14):
     from compression import zstd

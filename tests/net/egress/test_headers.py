@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from toolcrib.core.errors import BadInput
-from toolcrib.net.egress.headers import RESERVED, Headers, checked_headers
+from toolcrib.net.egress.url import RESERVED, Headers, checked_headers
 
 
 def test_names_in_any_case_and_several_values() -> None:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 
 from toolcrib.core.errors import Blocked, Network, ToolError, TooManyRedirects
-from toolcrib.net.egress.headers import Headers
 from toolcrib.net.egress.redirects import Chain, follow, may_follow
 from toolcrib.net.egress.transport import Request
-from toolcrib.net.egress.url import parse_url
+from toolcrib.net.egress.url import Headers, parse_url
 
 GIVEN = (
     ("accept", "a"),

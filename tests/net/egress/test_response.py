@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from toolcrib.net.egress.headers import Headers
 from toolcrib.net.egress.response import Response
+from toolcrib.net.egress.url import Headers
 
 
 @pytest.mark.parametrize(

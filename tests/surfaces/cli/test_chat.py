@@ -17,7 +17,7 @@ import pytest
 from tests.servers.model import ModelServer, Raw, Turn, model_server
 from tests.surfaces.cli.program import PROGRAM, Ended, Program
 from toolcrib.core.context import Question
-from toolcrib.surfaces.chat.terminal import Approver
+from toolcrib.surfaces.cli.chat_terminal import Approver
 
 READ = Turn("Looking.", [("read_file", {"path": "notes.md"})])
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from toolcrib.core.call import Result
+from toolcrib.core.result import Result
 from toolcrib.toolbox import Toolbox
 
 pytestmark = pytest.mark.rows("C083", "E41")

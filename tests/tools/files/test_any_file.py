@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from toolcrib.core.call import Result
+from toolcrib.core.result import Result
 from toolcrib.text.tokens import estimate
 from toolcrib.toolbox import Toolbox
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from toolcrib.core.call import Result
+from toolcrib.core.result import Result
 from toolcrib.files.content.display import size_of
 from toolcrib.text.tokens import estimate
 from toolcrib.toolbox import Toolbox

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from toolcrib.core.call import Result
+from toolcrib.core.result import Result
 from toolcrib.toolbox import Toolbox
 
 pytestmark = pytest.mark.rows("C017", "E20")

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from toolcrib.core.call import Result
+from toolcrib.core.result import Result
 from toolcrib.files.handles import fingerprint
 from toolcrib.state.sessions import Sessions
 from toolcrib.text.tokens import estimate

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from toolcrib.core.call import Result
+from toolcrib.core.result import Result
 from toolcrib.files.handles import fingerprint
 from toolcrib.state.sessions import Sessions
 from toolcrib.text.tokens import estimate

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from toolcrib.core.call import Result
+from toolcrib.core.result import Result
 from toolcrib.text.tokens import estimate
 from toolcrib.toolbox import Toolbox
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from toolcrib.core.call import Result
+from toolcrib.core.result import Result
 from toolcrib.toolbox import Toolbox
 
 pytestmark = pytest.mark.rows("E23", "E24", "E25", "E26")

@@ -7,9 +7,9 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from toolcrib.core.call import Result
 from toolcrib.core.context import Caller, Progress
 from toolcrib.core.errors import Conflict
+from toolcrib.core.result import Result
 from toolcrib.execution.jobs import JobHandle, Jobs
 from toolcrib.text.tokens import estimate
 from toolcrib.toolbox import Toolbox

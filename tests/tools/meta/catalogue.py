@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from toolcrib import tools as installed
-from toolcrib.core.call import Result
 from toolcrib.core.registry import Registry, discover
+from toolcrib.core.result import Result
 from toolcrib.core.tool import Tool, tool
 
 HERE = Path(__file__).parent

@@ -12,15 +12,14 @@ from hypothesis import strategies as st
 
 from tests.tools.meta.catalogue import HERE, Question, catalogue, questions, recall
 from toolcrib import tools as installed
-from toolcrib.core.call import Result
 from toolcrib.core.registry import Registry, discover
+from toolcrib.core.result import Result
 from toolcrib.core.tool import tool
 from toolcrib.text.stems import english
-from toolcrib.tools.meta.tool_index.idioms import idioms
-from toolcrib.tools.meta.tool_index.index import Finder, finder, question
+from toolcrib.tools.meta.tool_index.index import Finder, finder, question, shapes
 from toolcrib.tools.meta.tool_index.lexicon import LANGUAGES, lexicon
-from toolcrib.tools.meta.tool_index.shapes import shapes
 from toolcrib.tools.meta.tool_index.words import (
+    idioms,
     is_han,
     languages_of,
     pieces,

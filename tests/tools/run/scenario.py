@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from toolcrib import Toolbox
-from toolcrib.core.call import Result
+from toolcrib.core.result import Result
 
 UNITTEST = """
 import unittest

@@ -13,7 +13,7 @@ import pytest
 
 from tests.tools.run.leftovers import Machine
 from toolcrib import Toolbox
-from toolcrib.core.call import Result
+from toolcrib.core.result import Result
 
 pytestmark = pytest.mark.timeout(120)
 DEAF = """

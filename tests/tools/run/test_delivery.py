@@ -12,8 +12,8 @@ import tomli_w
 
 from tests.servers.mcp_wire import Wire, wire
 from toolcrib import Toolbox
-from toolcrib.core.call import Result
 from toolcrib.core.context import Caller, Ctx
+from toolcrib.core.result import Result
 from toolcrib.core.tool import tool
 from toolcrib.execution.jobs import JobHandle, Jobs
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from toolcrib import Toolbox
-from toolcrib.core.call import Result
+from toolcrib.core.result import Result
 
 pytestmark = pytest.mark.timeout(120)
 NODE = pytest.mark.skipif(not shutil.which("node"), reason="Node.js is not on this machine")

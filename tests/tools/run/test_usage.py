@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolcrib import Toolbox
-from toolcrib.core.call import Result
 from toolcrib.core.context import Caller
+from toolcrib.core.result import Result
 from toolcrib.execution.interpreters.python import unfenced
 from toolcrib.tools.run import argument_adapters as dialects
 from toolcrib.tools.run.lint_project import problems_in

@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from tests.servers.scripted import Answer
-from toolcrib.core.call import Result
+from toolcrib.core.result import Result
 from toolcrib.text.tokens import estimate
 from toolcrib.toolbox import Toolbox
 

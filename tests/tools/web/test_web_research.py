@@ -10,8 +10,8 @@ import threading
 import pytest
 
 from tests.servers.scripted import Answer
-from toolcrib.core.call import Result
 from toolcrib.core.context import Caller
+from toolcrib.core.result import Result
 from toolcrib.text.tokens import estimate
 from toolcrib.toolbox import Toolbox
 

@@ -54,8 +54,7 @@ from toolcrib.files.repositories import RunRepositories, RunRepository, without_
 from toolcrib.files.trees import EntryState
 from toolcrib.state.blobs import Blobs
 from toolcrib.state.store import Area
-from toolcrib.system.ids import random_id
-from toolcrib.system.threads import Checkpoint
+from toolcrib.system.threads import Checkpoint, random_id
 
 if TYPE_CHECKING:
     from toolcrib.execution.sandbox.terms import View

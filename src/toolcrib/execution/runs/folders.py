@@ -19,7 +19,7 @@ from toolcrib.core.config import data_folder
 from toolcrib.core.errors import Busy, StorageFailure
 from toolcrib.files.handles import READABLE
 from toolcrib.state.store import Schema, held, make_private
-from toolcrib.system.ids import content_id, random_id
+from toolcrib.system.threads import content_id, random_id
 
 # Removing what a run left, whatever it did to its modes and however deep it nested folders.
 

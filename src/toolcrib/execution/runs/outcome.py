@@ -8,15 +8,15 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-from toolcrib.core.call import Next
 from toolcrib.core.errors import ToolError
+from toolcrib.core.result import Next
 from toolcrib.files.changes.deltas import Delta
 from toolcrib.files.changes.step import Source
 from toolcrib.files.content.difference import differences
 from toolcrib.files.content.display import counted, printable
 from toolcrib.files.edits.report import preview
 from toolcrib.files.path_rules import GENERATED_FOLDERS
-from toolcrib.system.output import Output
+from toolcrib.system.collector import Output
 
 MAX_FILES = 500
 MAX_DIFF_LINES = 200

@@ -340,7 +340,7 @@ class Runs:
         settings = self._config.run
         oldest = time.time() - settings.pending_hours * 3600
         found = await self._rows.read(all_pending, quick=True)
-        gone = too_many(found, oldest, settings.held_mb * 1_000_000)
+        gone = too_many(found, oldest, settings.pending_mb * 1_000_000)
         if gone:
             await self._rows.write(lambda c: drop(c, [pending.id for pending in gone]))
             for pending in gone:

@@ -33,7 +33,7 @@ from toolcrib.files.writer import (
 )
 from toolcrib.state.blobs import Blobs
 from toolcrib.state.store import make_private
-from toolcrib.system.ids import content_id, random_id
+from toolcrib.system.threads import content_id, random_id
 
 
 def restore_tree(

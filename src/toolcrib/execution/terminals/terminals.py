@@ -9,15 +9,15 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, Self
 
-from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx, Services
 from toolcrib.core.errors import Busy, Conflict, Denied, NotFound
+from toolcrib.core.result import Result
 from toolcrib.core.tool import EXEC, READ
 from toolcrib.execution.jobs import JobHandle, Jobs
 from toolcrib.execution.sandbox.sandbox import Sandbox
 from toolcrib.execution.sandbox.terms import Pty
 from toolcrib.execution.terminals.screen import Screen
-from toolcrib.system.turns import Turns
+from toolcrib.system.threads import Turns
 
 if TYPE_CHECKING:
     from toolcrib.execution.interpreters.programs import Toolchains

@@ -12,10 +12,10 @@ from functools import partial
 from pathlib import Path
 from typing import Self
 
-from toolcrib.core.call import well_formed
 from toolcrib.core.config import Config, data_folder
 from toolcrib.core.context import Ctx, Services, Session
 from toolcrib.core.errors import Conflict, NoResults, StorageFailure, ToolError
+from toolcrib.core.result import well_formed
 from toolcrib.files.changes import undo_log
 from toolcrib.files.changes.execution import Executor
 from toolcrib.files.changes.preparation import Preparer, groups
@@ -24,10 +24,8 @@ from toolcrib.files.changes.undo_log import LoggedStep, explain_conflict, step_b
 from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.files.writer import Trash, staged_prefix
 from toolcrib.state.blobs import Blobs
-from toolcrib.state.owner import Owner
-from toolcrib.state.store import Store
-from toolcrib.system.ids import content_id, random_id
-from toolcrib.system.threads import Checkpoint, explained
+from toolcrib.state.store import Owner, Store
+from toolcrib.system.threads import Checkpoint, content_id, explained, random_id
 
 PRUNE_EVERY = 50
 SILENT_SECONDS = 600.0

@@ -10,14 +10,14 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from toolcrib.core.call import well_formed
 from toolcrib.core.errors import Conflict, Unavailable
+from toolcrib.core.result import well_formed
 from toolcrib.files.changes.step import Change, Step
 from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.files.trees import EntryState
 from toolcrib.state.blobs import Blobs
 from toolcrib.state.store import Schema
-from toolcrib.system.ids import random_id
+from toolcrib.system.threads import random_id
 
 SCHEMA = Schema(
     "undo",

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any
 from xml.parsers import expat
 
-from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
+from toolcrib.core.result import Result
 from toolcrib.files.changes.changes import Changes
 from toolcrib.files.changes.step import Step
 from toolcrib.files.content.difference import DifferenceBlock, differences, unified

@@ -24,13 +24,12 @@ from toolcrib.core.errors import (
 from toolcrib.core.settings import EgressConfig, RetryConfig
 from toolcrib.net.egress.addresses import IPAddress
 from toolcrib.net.egress.exchange import Caps, exchange
-from toolcrib.net.egress.headers import checked_headers
 from toolcrib.net.egress.policy import EgressPolicy
 from toolcrib.net.egress.redirects import REDIRECT_STATUSES, Chain, Redirect, follow, may_follow
 from toolcrib.net.egress.resolver import Lookup, Resolver
 from toolcrib.net.egress.response import Response
 from toolcrib.net.egress.transport import Request, Transport
-from toolcrib.net.egress.url import Target, parse_url
+from toolcrib.net.egress.url import Target, checked_headers, parse_url
 from toolcrib.net.pace import Pace
 
 # Trying a failed fetch again: when, and after how long.

@@ -14,7 +14,7 @@ from toolcrib.core.tool import Param
 from toolcrib.net.egress.client import PAGES, Egress
 from toolcrib.net.egress.url import complete_url, parse_url
 from toolcrib.state.store import Area, Schema, Store
-from toolcrib.system.ids import content_id, plain_id
+from toolcrib.system.threads import content_id, plain_id
 
 # Short references that stand for long URLs in a conversation: `ref://` and eight signs.
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from toolcrib.core.errors import Blocked, Network, TooManyRedirects
-from toolcrib.net.egress.headers import Headers
 from toolcrib.net.egress.transport import Request
-from toolcrib.net.egress.url import Target, join_url
+from toolcrib.net.egress.url import Headers, Target, join_url
 
 REDIRECT_STATUSES = frozenset({301, 302, 303, 307, 308})
 

@@ -8,8 +8,8 @@ from email.message import Message
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 
-from toolcrib.net.egress.headers import Headers
 from toolcrib.net.egress.redirects import Redirect
+from toolcrib.net.egress.url import Headers
 
 
 @dataclass(frozen=True, slots=True)

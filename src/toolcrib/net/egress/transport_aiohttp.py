@@ -26,10 +26,8 @@ from toolcrib.core.errors import BadInput, NotConfigured, ToolError
 from toolcrib.core.settings import EgressConfig
 from toolcrib.net.egress.addresses import IPAddress, parse_address
 from toolcrib.net.egress.codings import ACCEPTED
-from toolcrib.net.egress.headers import Headers
-from toolcrib.net.egress.tls import client_context
-from toolcrib.net.egress.transport import MAX_CLIENTS, Request, failure
-from toolcrib.net.egress.url import Target
+from toolcrib.net.egress.transport import MAX_CLIENTS, Request, client_context, failure
+from toolcrib.net.egress.url import Headers, Target
 
 USER_AGENT = "Mozilla/5.0 (compatible; toolcrib)"
 DEFAULT_HEADERS = {

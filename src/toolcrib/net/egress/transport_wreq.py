@@ -11,10 +11,8 @@ from typing import TYPE_CHECKING, Any
 from toolcrib.core.errors import BadInput, ToolError
 from toolcrib.core.settings import EgressConfig
 from toolcrib.net.egress.addresses import IPAddress, plain
-from toolcrib.net.egress.headers import Headers
-from toolcrib.net.egress.tls import certificates
-from toolcrib.net.egress.transport import MAX_CLIENTS, Request, failure
-from toolcrib.net.egress.url import Target
+from toolcrib.net.egress.transport import MAX_CLIENTS, Request, certificates, failure
+from toolcrib.net.egress.url import Headers, Target
 
 if TYPE_CHECKING:
     import wreq

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from toolcrib.core.call import well_formed
+from toolcrib.core.result import well_formed
 
 # Server-sent events, as model servers really send them.
 

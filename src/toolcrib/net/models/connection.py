@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from toolcrib.core.config import Config, secret
 from toolcrib.core.errors import ConnectionFailed, TlsFailure
 from toolcrib.net.egress.client import Egress
-from toolcrib.net.egress.tls import client_context
+from toolcrib.net.egress.transport import client_context
 from toolcrib.net.egress.url import Target, bracketed, parse_url
 
 if TYPE_CHECKING:

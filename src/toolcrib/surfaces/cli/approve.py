@@ -71,7 +71,7 @@ async def _answer(config: Config, options: Namespace) -> int:
 async def _grant(approvals: Approvals, options: Namespace) -> int:
     from toolcrib.surfaces.cli import person
     from toolcrib.surfaces.cli.screen import visible
-    from toolcrib.system.ids import plain_id
+    from toolcrib.system.threads import plain_id
 
     scope: Literal["once", "session", "rule"] = "once"
     if options.session or options.always:

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 from toolcrib.surfaces.cli.flags import Flags
 
 if TYPE_CHECKING:
-    from toolcrib.core.call import Result
     from toolcrib.core.config import Config
     from toolcrib.core.context import Caller
+    from toolcrib.core.result import Result
 
 OK, FAILED, USAGE = 0, 1, 2
 MISUSE = ("bad_input", "unknown_tool")
@@ -132,7 +132,7 @@ async def _call(
     caller: Caller,
 ) -> Result | None:
     """The result, or None when the process was told to end."""
-    from toolcrib.surfaces.cli.leftover import tell_stopped
+    from toolcrib.surfaces.cli.person import tell_stopped
     from toolcrib.toolbox import Toolbox
 
     ended = False

@@ -13,8 +13,8 @@ from toolcrib.surfaces.cli.flags import Flags
 
 if TYPE_CHECKING:
     from toolcrib.agents.chat_session import Chat
-    from toolcrib.core.call import Result
     from toolcrib.core.config import Config
+    from toolcrib.core.result import Result
 
 OK, FAILED = 0, 1
 MAX_INPUT_BYTES = 2_000_000
@@ -68,9 +68,9 @@ async def _chat(options: Namespace, config: Config, profile: str, question: str 
     from toolcrib.agents.chat_session import ChatResources, Chats, ChatSession
     from toolcrib.agents.outcome import Status
     from toolcrib.core.context import Caller
-    from toolcrib.surfaces.chat.terminal import Approver, Chatting, note, once
     from toolcrib.surfaces.cli import person
-    from toolcrib.surfaces.cli.leftover import tell_stopped
+    from toolcrib.surfaces.cli.chat_terminal import Approver, Chatting, note, once
+    from toolcrib.surfaces.cli.person import tell_stopped
     from toolcrib.system.processes import Processes
     from toolcrib.toolbox import Toolbox
 

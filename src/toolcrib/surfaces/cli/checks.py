@@ -14,7 +14,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Literal
 
-from toolcrib.core.config import Config, secret, user_config_file
+from toolcrib.core.config import secret, user_config_file
 from toolcrib.core.context import Services
 from toolcrib.core.errors import ToolError
 
@@ -44,30 +44,6 @@ class Check:
 
 
 Probe = Callable[[Services], Awaitable[list[Check]]]
-
-
-async def run_all(config: Config, *, offline: bool = False) -> list[Check]:
-    """Every check, in the order in which they are shown."""
-    services = Services(config)
-    from toolcrib.surfaces.cli import web_checks
-
-    probes: list[Probe] = [python, store, workspace, backups, opener, web]
-    probes += [] if offline else [names]
-    probes += [web_checks.offline if offline else web_checks.online]
-    probes += [token, programs, documents, sandbox]
-    found: list[Check] = []
-    try:
-        for probe in probes:
-            try:
-                found += await probe(services)
-            except Exception as error:  # noqa: BLE001 - a check that fails is a finding
-                message = error.message if isinstance(error, ToolError) else repr(error)
-                hint = error.hint if isinstance(error, ToolError) else ""
-                needed = probe in (store, workspace)
-                found.append(Check(probe.__name__, "broken", message, hint, essential=needed))
-    finally:
-        await services.close()
-    return found
 
 
 async def python(services: Services) -> list[Check]:

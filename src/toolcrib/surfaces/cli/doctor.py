@@ -30,10 +30,8 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace, flags: Flags) -> int:
     """Check and print; a broken configuration is one of the findings."""
-    from toolcrib.surfaces.cli import checks
-
     config, first = _configuration(flags)
-    found = [first, *asyncio.run(checks.run_all(config, offline=options.offline))]
+    found = [first, *asyncio.run(run_all(config, offline=options.offline))]
     broken = [check for check in found if check.state == "broken" and check.essential]
     if options.json:
         data = {
@@ -46,6 +44,41 @@ def run(options: Namespace, flags: Flags) -> int:
         _show(found)
         print(_verdict(found, broken))
     return 1 if broken else 0
+
+
+async def run_all(config: Config, *, offline: bool = False) -> list[Check]:
+    """Every check, in the order in which they are shown."""
+    from toolcrib.core.context import Services
+    from toolcrib.core.errors import ToolError
+    from toolcrib.surfaces.cli import checks, web_checks
+    from toolcrib.surfaces.cli.checks import Check
+
+    services = Services(config)
+
+    probes = [
+        checks.python,
+        checks.store,
+        checks.workspace,
+        checks.backups,
+        checks.opener,
+        checks.web,
+    ]
+    probes += [] if offline else [checks.names]
+    probes += [web_checks.offline if offline else web_checks.online]
+    probes += [checks.token, checks.programs, checks.documents, checks.sandbox]
+    found: list[Check] = []
+    try:
+        for probe in probes:
+            try:
+                found += await probe(services)
+            except Exception as error:  # noqa: BLE001 - a check that fails is a finding
+                message = error.message if isinstance(error, ToolError) else repr(error)
+                hint = error.hint if isinstance(error, ToolError) else ""
+                needed = probe in (checks.store, checks.workspace)
+                found.append(Check(probe.__name__, "broken", message, hint, essential=needed))
+    finally:
+        await services.close()
+    return found
 
 
 def _configuration(flags: Flags) -> tuple[Config, Check]:

@@ -85,9 +85,9 @@ def _tell(host: Host, launch: Launch) -> None:
 
 
 def _write(host: Host, launch: Launch, file: Path) -> None:
-    from toolcrib.surfaces.cli import hostfile
+    from toolcrib.surfaces.cli import hosts
 
-    written = hostfile.add(file, host.key, NAME, host.entry(launch))
+    written = hosts.add(file, host.key, NAME, host.entry(launch))
     if written is None:
         print(f"{file} has the entry already; nothing was changed.")
         return

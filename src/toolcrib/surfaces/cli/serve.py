@@ -28,7 +28,7 @@ def run(options: Namespace, flags: Flags) -> int:
     http: dict[str, Any] = {"host": options.host, "port": options.port}
     http["stateless"] = options.stateless or None
     config = flags.load({"http": {name: v for name, v in http.items() if v is not None}})
-    from toolcrib.surfaces.http.serve import run as serve
+    from toolcrib.surfaces.http.app import run as serve
     from toolcrib.toolbox import Toolbox
 
     toolbox = Toolbox(config, profile=config.profile)

@@ -15,7 +15,7 @@ from hashlib import sha256
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from toolcrib.core.call import ErrorInfo
+from toolcrib.core.result import ErrorInfo
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 

@@ -11,8 +11,8 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from toolcrib.core.call import Result
 from toolcrib.core.context import Caller
+from toolcrib.core.result import Result
 from toolcrib.core.tool import Tool
 from toolcrib.core.version import VERSION
 from toolcrib.execution.jobs import Jobs

@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Annotated, Any
 
 from toolcrib.agents.delegation import DelegatedRun, Delegation
-from toolcrib.core.call import Next, Result
 from toolcrib.core.context import Ctx, Progress
 from toolcrib.core.errors import BadInput
+from toolcrib.core.result import Next, Result
 from toolcrib.core.tool import Param, Seconds, tool
 from toolcrib.execution.jobs import JobHandle, Jobs
 

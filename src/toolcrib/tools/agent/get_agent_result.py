@@ -7,8 +7,8 @@ from typing import Annotated
 
 from toolcrib.agents.outcome import result_of
 from toolcrib.agents.runs import AgentRuns
-from toolcrib.core.call import Next, Result
 from toolcrib.core.context import Ctx
+from toolcrib.core.result import Next, Result
 from toolcrib.core.tool import Param, tool
 
 

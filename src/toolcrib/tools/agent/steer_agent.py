@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Annotated
 
 from toolcrib.agents.runs import AgentRuns, RunMessage
-from toolcrib.core.call import Next, Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, Denied
+from toolcrib.core.result import Next, Result
 from toolcrib.core.tool import Param, tool
 
 BY_THE_USER = ("cli", "python")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
+from toolcrib.core.result import Result
 from toolcrib.core.tool import ERASE, WRITE, Param, Right, tool
 from toolcrib.files.backups import Backups
 from toolcrib.system.threads import in_thread
@@ -23,7 +23,7 @@ def _narrowed(arguments: Mapping[str, Any]) -> Right:
     aliases=("remove_backup", "erase_backup"),
     argument_aliases={"backup": "name"},
     destructive=True,
-    narrowing=_narrowed,
+    effective_rights=_narrowed,
 )
 async def delete_backup(
     name: Annotated[str, Param("As list_backups says.")],

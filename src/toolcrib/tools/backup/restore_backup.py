@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
+from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, WRITE, Param, tool
 from toolcrib.files.backups import BackupRestore, Backups
 from toolcrib.files.changes.changes import Changes

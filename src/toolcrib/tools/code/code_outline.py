@@ -9,9 +9,9 @@ from typing import Annotated, Any
 from toolcrib.code.languages import language_of
 from toolcrib.code.project import MAX_BYTES, ParseCheck, ParseGuard, Project, is_file
 from toolcrib.code.symbols import in_outline, symbols
-from toolcrib.core.call import Next, Result
 from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import MissingExtra, NoResults, TooLarge, ToolError
+from toolcrib.core.result import Next, Result
 from toolcrib.core.tool import READ, Offset, Param, tool
 from toolcrib.files.content.display import counted
 from toolcrib.files.content.faithful import FaithfulText

@@ -6,9 +6,9 @@ from typing import Annotated, Any, Literal
 
 from toolcrib.code.project import Project, is_file
 from toolcrib.code.symbols import find_definitions
-from toolcrib.core.call import Next, Result
 from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import BadInput, NoResults
+from toolcrib.core.result import Next, Result
 from toolcrib.core.tool import READ, Offset, Param, tool
 from toolcrib.files.paths import SafePath, Workspace, WorkspacePath
 from toolcrib.system.threads import in_thread

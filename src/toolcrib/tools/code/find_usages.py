@@ -7,9 +7,9 @@ from typing import Annotated, Any
 from toolcrib.code.places import Place, SymbolReferences
 from toolcrib.code.project import Project
 from toolcrib.code.usages import choose, find_references
-from toolcrib.core.call import Next, Result
 from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import NoResults
+from toolcrib.core.result import Next, Result
 from toolcrib.core.tool import READ, Offset, Param, tool
 from toolcrib.files.content.display import counted
 from toolcrib.files.paths import WorkspacePath

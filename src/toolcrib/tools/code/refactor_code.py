@@ -19,10 +19,10 @@ from toolcrib.code.python.source import is_valid as is_valid_python
 from toolcrib.code.python.unused_imports import plan_cleanup as python_cleanup
 from toolcrib.code.rewrite import Rewrite, RewriteSummary
 from toolcrib.code.usages import find_references
-from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, Conflict, NoResults, NotFound, UnsupportedContent
 from toolcrib.core.names import plain
+from toolcrib.core.result import Result
 from toolcrib.core.tool import WRITE, Param, tool
 from toolcrib.files.content.display import counted
 from toolcrib.files.paths import SafePath, WritablePath

@@ -8,9 +8,9 @@ from toolcrib.code.languages import SCRIPTS, language_of
 from toolcrib.code.project import Project
 from toolcrib.code.rewrite import Rewrite
 from toolcrib.code.usages import choose, find_references
-from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, Conflict
+from toolcrib.core.result import Result
 from toolcrib.core.tool import WRITE, Offset, Param, tool
 from toolcrib.files.content.display import counted
 from toolcrib.files.paths import WorkspacePath

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Annotated, Any, TypeAlias
 from urllib.parse import unquote, urlsplit
 
-from toolcrib.core.call import Next, Result
 from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import BadInput, NotFound, TooLarge
+from toolcrib.core.result import Next, Result
 from toolcrib.core.tool import NET, READ, Offset, Param, Right, Tokens, tool
 from toolcrib.documents.documents import Documents
 from toolcrib.documents.kinds import NAMES
@@ -286,7 +286,7 @@ def _narrowed(given: Mapping[str, Any]) -> Right:
         "pdf_path": "path",
     },
     profiles=("research",),
-    narrowing=_narrowed,
+    effective_rights=_narrowed,
     seconds=120.0,
 )
 async def read_document(

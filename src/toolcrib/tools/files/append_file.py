@@ -7,9 +7,9 @@ from contextlib import suppress
 from random import random
 from typing import Annotated
 
-from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, Conflict
+from toolcrib.core.result import Result
 from toolcrib.core.tool import WRITE, Param, tool
 from toolcrib.files.changes.step import Step
 from toolcrib.files.content.display import counted

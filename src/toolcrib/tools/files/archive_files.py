@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import BadInput, PathDenied
+from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, WRITE, Param, Right, tool
 from toolcrib.files.archives import (
     Archive,
@@ -50,7 +50,7 @@ def _effective_rights(arguments: Mapping[str, Any]) -> Right:
         "path": "paths",
     },
     destructive=True,
-    narrowing=_effective_rights,
+    effective_rights=_effective_rights,
     argument_adapter=adapt_archive,
 )
 async def archive_files(

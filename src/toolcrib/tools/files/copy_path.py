@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, Conflict, NotFound
+from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, WRITE, Param, tool
 from toolcrib.files.changes.changes import Changes
 from toolcrib.files.changes.copies import TreeCopy

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Annotated, Any
 
-from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, Conflict, NoResults, PathDenied
+from toolcrib.core.result import Result
 from toolcrib.core.tool import ERASE, READ, WRITE, Param, Right, tool
 from toolcrib.files.changes.changes import Changes
 from toolcrib.files.changes.copies import walk
@@ -44,7 +44,7 @@ def _effective_rights(arguments: Mapping[str, Any]) -> Right:
         "regex": "pattern",
     },
     destructive=True,
-    narrowing=_effective_rights,
+    effective_rights=_effective_rights,
 )
 async def delete_path(
     path: Annotated[WritablePath | None, Param("What, or the folder of a pattern.")] = None,

@@ -7,9 +7,9 @@ import os
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, ToolError
+from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, Param, tool
 from toolcrib.files.content.difference import DifferenceBlock, differences, unified
 from toolcrib.files.content.display import counted, printable

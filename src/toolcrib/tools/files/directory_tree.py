@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any
 
-from toolcrib.core.call import Next, Result
 from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import ToolError
+from toolcrib.core.result import Next, Result
 from toolcrib.core.tool import READ, Count, Param, tool
 from toolcrib.files.content.display import counted, printable
 from toolcrib.files.path_gate import NAMES_SEARCHED

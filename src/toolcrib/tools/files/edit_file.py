@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, TypedDict
 
-from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput
+from toolcrib.core.result import Result
 from toolcrib.core.tool import WRITE, Param, tool
 from toolcrib.files.changes.step import Step
 from toolcrib.files.edits.edits import Edit, EditOutcome, resolve_edits

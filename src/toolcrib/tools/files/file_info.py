@@ -7,8 +7,8 @@ import stat
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
-from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
+from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, Param, tool
 from toolcrib.files.content.display import counted, printable, size_of
 from toolcrib.files.content.kinds import SAMPLE_BYTES, kind_of, media_type_of, picture_of

@@ -10,8 +10,8 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
-from toolcrib.core.call import Image
 from toolcrib.core.errors import BadInput, NoResults, TooLarge, UnsupportedContent
+from toolcrib.core.result import Image
 from toolcrib.documents.kinds import BINARY_KINDS, is_document, labelled_kind
 from toolcrib.files.content.kinds import SAMPLE_BYTES, Kind, kind_of, picture_of
 from toolcrib.files.content.lines import MAX_COUNTED_BYTES, FittingChars, LinePage, TextFile

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated
 
-from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
+from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, Count, Param, tool
 from toolcrib.files.changes.changes import Changes
 from toolcrib.files.changes.undo_log import LoggedStep

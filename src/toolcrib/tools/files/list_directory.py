@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from typing import Annotated
 
-from toolcrib.core.call import Next, Result
 from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import BadInput
+from toolcrib.core.result import Next, Result
 from toolcrib.core.tool import READ, Count, Offset, Param, tool
 from toolcrib.files.content.display import printable
 from toolcrib.files.paths import SafePath, Workspace, WorkspacePath

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
+from toolcrib.core.result import Result
 from toolcrib.core.tool import WRITE, tool
 from toolcrib.files.changes.changes import Changes
 from toolcrib.files.changes.step import Step

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any
 
-from toolcrib.core.call import ErrorInfo, Next, Result
 from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import BadInput, ToolError, UnsupportedContent
+from toolcrib.core.result import ErrorInfo, Next, Result
 from toolcrib.core.tool import READ, Count, Line, Offset, Param, tool
 from toolcrib.documents.documents import Documents
 from toolcrib.files.paths import EachPath, RefusedPath, SafePath, WorkspacePath

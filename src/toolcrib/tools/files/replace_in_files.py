@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from typing import Annotated
 
-from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import NoResults
+from toolcrib.core.result import Result
 from toolcrib.core.tool import WRITE, Param, tool
 from toolcrib.files.changes.step import Step
 from toolcrib.files.edits.pattern_replacement import (

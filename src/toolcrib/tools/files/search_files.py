@@ -6,9 +6,9 @@ import re
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from toolcrib.core.call import Next, Result
 from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import BadInput, ToolError
+from toolcrib.core.result import Next, Result
 from toolcrib.core.tool import READ, Offset, Param, tool
 from toolcrib.files.content.display import printable
 from toolcrib.files.handles import Handle

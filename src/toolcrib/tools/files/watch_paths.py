@@ -6,9 +6,9 @@ import asyncio
 import time
 from typing import Annotated, Any, Literal
 
-from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, Unavailable
+from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, Param, Seconds, tool
 from toolcrib.files.content.display import counted, printable
 from toolcrib.files.paths import Workspace, WorkspacePath

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, TypedDict
 
-from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, Conflict, NotFound, UnsupportedContent
+from toolcrib.core.result import Result
 from toolcrib.core.tool import WRITE, Param, tool
 from toolcrib.files.changes.step import Step
 from toolcrib.files.content.faithful import FaithfulText, Splice

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Annotated
 
-from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import Blocked, ToolError
+from toolcrib.core.result import Result
 from toolcrib.core.tool import NET, SEND, JsonObject, Param, tool
 from toolcrib.net.egress.client import PAGES, Egress
 from toolcrib.net.egress.policy import EgressPolicy

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
+from toolcrib.core.result import Result
 from toolcrib.core.tool import NET, SEND, AnyJson, JsonObject, Param, Right, tool
 from toolcrib.net.egress.public_url import PublicUrl
 from toolcrib.net.egress.redirects import SAFE
@@ -49,7 +49,7 @@ def _narrowed(given: Mapping[str, Any]) -> Right:
         "json": "body",
     },
     seconds=180.0,
-    narrowing=_narrowed,
+    effective_rights=_narrowed,
 )
 async def http_request(
     url: PublicUrl,

@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any
 
-from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import NoResults, ToolError
+from toolcrib.core.result import Result
 from toolcrib.core.tool import NET, Param, tool
 from toolcrib.net.egress.public_url import PublicUrl
 from toolcrib.system.threads import Checkpoint, in_thread

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode
 
-from toolcrib.core.call import Result
 from toolcrib.core.config import secret
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import (
@@ -21,15 +20,15 @@ from toolcrib.core.errors import (
     ToolError,
     UnsupportedContent,
 )
+from toolcrib.core.result import Result
 from toolcrib.core.web_settings import SecretConfig
 from toolcrib.execution.jq import MAX_RESULTS, run_program
 from toolcrib.files.content.kinds import detect, kind_of
 from toolcrib.net.egress.client import PAGES, Egress
-from toolcrib.net.egress.headers import Headers, checked_headers
 from toolcrib.net.egress.policy import HostRule
 from toolcrib.net.egress.redirects import REDIRECT_STATUSES, SAFE
 from toolcrib.net.egress.response import Response
-from toolcrib.net.egress.url import Target, parse_url
+from toolcrib.net.egress.url import Headers, Target, checked_headers, parse_url
 from toolcrib.state.redaction import HIDDEN, SecretFilter, names_secret, redact_text
 from toolcrib.system.threads import in_thread
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 
-from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
+from toolcrib.core.result import Result
 from toolcrib.core.tool import tool
 from toolcrib.execution.jobs import Jobs
 

@@ -6,9 +6,9 @@ import asyncio
 import time
 from typing import Annotated, Any, Literal
 
-from toolcrib.core.call import Next, Result
 from toolcrib.core.context import ADDED, Ctx, room_in
 from toolcrib.core.errors import BadInput
+from toolcrib.core.result import Next, Result
 from toolcrib.core.tool import Param, Seconds, tool
 from toolcrib.execution.job_store import JobView, Record
 from toolcrib.execution.jobs import Jobs

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from toolcrib.core.call import Next, Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import Denied
+from toolcrib.core.result import Next, Result
 from toolcrib.core.tool import Param, tool
 from toolcrib.execution.jobs import Jobs
 

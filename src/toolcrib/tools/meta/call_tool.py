@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Annotated
 
-from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput
+from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, JsonObject, Param, tool
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from toolcrib.core.call import Next, Result
 from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import BadInput
+from toolcrib.core.result import Next, Result
 from toolcrib.core.tool import Offset, Param, tool
 from toolcrib.state.results import Results
 from toolcrib.text.truncation import cut

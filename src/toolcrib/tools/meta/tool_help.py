@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Annotated
 
-from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
+from toolcrib.core.result import Result
 from toolcrib.core.tool import Param, Parameter, Tool, tool
 
 

@@ -6,8 +6,8 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Annotated
 
-from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
+from toolcrib.core.result import Result
 from toolcrib.core.tool import Count, Param, tool
 from toolcrib.state.history import History, SortBy
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
+from toolcrib.core.result import Result
 from toolcrib.core.tool import WRITE, Param, tool
 from toolcrib.execution.runs.runs import Runs
 from toolcrib.tools.run.report import change_lines

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Annotated, Any
 
-from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, ToolError
+from toolcrib.core.result import Result
 from toolcrib.core.tool import EXEC, READ, Param, Seconds, tool
 from toolcrib.execution.command_policy import code_verdict
 from toolcrib.execution.interpreters.programs import (
@@ -231,7 +231,7 @@ MAX_PROBLEMS = 1_000
         "cwd": "path",
     },
     seconds=MAX_SECONDS + 60,
-    verdict=code_verdict,
+    policy_check=code_verdict,
     argument_adapter=argument_adapters.javascript,
 )
 async def lint_project(

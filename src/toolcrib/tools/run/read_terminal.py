@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
+from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, Param, Seconds, tool
 from toolcrib.execution.terminals.terminals import Terminals
 from toolcrib.tools.run.screens import WaitFor, check_wait, screen_result, wait_for

@@ -8,9 +8,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Self
 
-from toolcrib.core.call import ErrorInfo, Next, Result
 from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import StorageFailure, TimedOut, TooLarge
+from toolcrib.core.result import ErrorInfo, Next, Result
 from toolcrib.execution.interpreters.programs import UNAVAILABLE_PROGRAMS, how_to_get
 from toolcrib.execution.interpreters.python import NO_PACKAGES
 from toolcrib.execution.runs.outcome import RunOutcome, RunResult

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated
 
-from toolcrib.core.call import Next, Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput
+from toolcrib.core.result import Next, Result
 from toolcrib.core.tool import EXEC, READ, WRITE, Param, Seconds, tool
 from toolcrib.execution.command_policy import command_verdict
 from toolcrib.execution.interpreters.programs import Toolchains, shell_program, toolchains
@@ -20,8 +20,7 @@ from toolcrib.execution.runs.runs import BackgroundRun, Runs
 from toolcrib.execution.sandbox.sandbox import Sandbox
 from toolcrib.files.paths import SafePath, Workspace, WorkspacePath
 from toolcrib.system.child import run_shielded
-from toolcrib.system.threads import in_thread
-from toolcrib.system.turns import Turns
+from toolcrib.system.threads import Turns, in_thread
 from toolcrib.text.program_output import printed
 from toolcrib.tools.run import argument_adapters
 from toolcrib.tools.run.argument_adapters import MAX_SECONDS
@@ -182,7 +181,7 @@ MAX_COMMAND = 100_000
     },
     destructive=True,
     seconds=MAX_SECONDS + 60,
-    verdict=command_verdict,
+    policy_check=command_verdict,
     argument_adapter=argument_adapters.command,
 )
 async def run_command(

@@ -6,8 +6,8 @@ import re
 from dataclasses import replace
 from typing import Annotated, Any
 
-from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
+from toolcrib.core.result import Result
 from toolcrib.core.tool import EXEC, READ, WRITE, Decision, Param, Seconds, tool
 from toolcrib.execution.command_policy import code_verdict
 from toolcrib.execution.interpreters.javascript import JavaScriptEngine, clean_code, engine_for
@@ -62,7 +62,7 @@ async def _verdict(arguments: Any, ctx: Ctx) -> Decision | None:
     },
     destructive=True,
     seconds=MAX_SECONDS + 60,
-    verdict=_verdict,
+    policy_check=_verdict,
     argument_adapter=argument_adapters.javascript,
 )
 async def run_javascript(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Annotated
 
-from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
+from toolcrib.core.result import Result
 from toolcrib.core.tool import EXEC, READ, WRITE, Param, Seconds, tool
 from toolcrib.execution.command_policy import code_verdict
 from toolcrib.execution.interpreters.python import Python, clean_code, python_for
@@ -40,7 +40,7 @@ MISSING = re.compile(r"^ModuleNotFoundError: No module named '([\w.]+)'", re.MUL
     },
     destructive=True,
     seconds=MAX_SECONDS + 60,
-    verdict=code_verdict,
+    policy_check=code_verdict,
     argument_adapter=argument_adapters.python,
 )
 async def run_python(

@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import Unavailable
+from toolcrib.core.result import Result
 from toolcrib.core.tool import EXEC, READ, WRITE, Decision, Param, Seconds, tool
 from toolcrib.execution.command_policy import code_verdict, command_verdict
 from toolcrib.execution.interpreters.programs import not_installed, toolchains
@@ -54,7 +54,7 @@ async def _verdict(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | None:
     },
     destructive=True,
     seconds=MAX_SECONDS + 60,
-    verdict=_verdict,
+    policy_check=_verdict,
     argument_adapter=argument_adapters.tests,
 )
 async def run_tests(

@@ -213,7 +213,7 @@ COUNT = re.compile(r"(\d+) (passed|failed|errors?|skipped|xfailed|xpassed|desele
 SUMMARY = re.compile(r"^=*\s*((?:\d+ \w+(?:, )?)+) in [\d.]+s", re.MULTILINE)
 SECTION = re.compile(r"^_{3,} (.+?) _{3,}$", re.MULTILINE)
 RULE = re.compile(r"^={3,} ?.*$", re.MULTILINE)
-SHORT = re.compile(r"^(?:FAILED|ERROR) (\S.*?)(?: - (.*))?$", re.MULTILINE)
+SUMMARY_LINE = re.compile(r"^(?:FAILED|ERROR) (\S.*?)(?: - (.*))?$", re.MULTILINE)
 BLOCK = re.compile(
     r"^(?:FAIL|ERROR): (.+)\n(?:.+\n)??-{10,}\n([\s\S]*?)(?=^={10,}|^-{10,}|\Z)", re.MULTILINE
 )
@@ -234,7 +234,7 @@ def pytest(text: str) -> SuiteTotals:
         elif what == "skipped":
             totals.skipped += int(number)
     whys = _sections(text)
-    for name, short in SHORT.findall(text):
+    for name, short in SUMMARY_LINE.findall(text):
         last = name.rpartition("::")[2]
         path = name.partition("::")[0]
         key = ".".join(name.split("::")[1:])

@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from typing import Literal
 
-from toolcrib.core.call import Next, Result
 from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import BadInput
+from toolcrib.core.result import Next, Result
 from toolcrib.execution.terminals.terminals import Terminal
 from toolcrib.system.threads import in_thread_if_large
 from toolcrib.text.truncation import head_and_tail

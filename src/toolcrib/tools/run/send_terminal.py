@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import Conflict
+from toolcrib.core.result import Result
 from toolcrib.core.tool import EXEC, READ, WRITE, Param, Seconds, tool
 from toolcrib.execution.command_policy import code_verdict
 from toolcrib.execution.terminals.keys import encode
@@ -24,7 +24,7 @@ TYPING_SECONDS = 10.0
     aliases=("send_keys", "write_terminal", "send_input"),
     argument_aliases={"terminal_id": "id", "input": "keys", "data": "keys", "wait_for": "text"},
     destructive=True,
-    verdict=code_verdict,
+    policy_check=code_verdict,
     argument_adapter=argument_adapters.typed_keys,
 )
 async def send_terminal(

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
-from toolcrib.core.call import Next
+from toolcrib.core.result import Next
 from toolcrib.text.cleaner import one_line
-from toolcrib.text.marks import unforged
+from toolcrib.text.fence import unforged
 from toolcrib.text.passages import Passage
 from toolcrib.text.relevance import Match
 from toolcrib.text.tokens import estimate

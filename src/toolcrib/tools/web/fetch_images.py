@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Any, TypeAlias
 from urllib.parse import quote, unquote, urlsplit
 
-from toolcrib.core.call import Image, Next, Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import (
     BadInput,
@@ -21,6 +20,7 @@ from toolcrib.core.errors import (
     ToolError,
     UnsupportedContent,
 )
+from toolcrib.core.result import Image, Next, Result
 from toolcrib.core.tool import NET, WRITE, Param, tool
 from toolcrib.files.content.kinds import VISIBLE_MEDIA_TYPES, kind_of, picture_of
 from toolcrib.files.paths import SafePath, Workspace

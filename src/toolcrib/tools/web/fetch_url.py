@@ -7,14 +7,14 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, TypeAlias
 
-from toolcrib.core.call import Image, Result
 from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import BadInput, ToolError
+from toolcrib.core.result import Image, Result
 from toolcrib.core.tool import NET, Offset, Param, Tokens, tool
 from toolcrib.documents.html_text import Format
 from toolcrib.net.egress.public_url import References, check_public_url, expand_reference
 from toolcrib.system.threads import Checkpoint, in_thread
-from toolcrib.text.marks import unforged
+from toolcrib.text.fence import unforged
 from toolcrib.text.tokens import estimate
 from toolcrib.tools.web.view.excerpts import (
     BRIEF_BUDGET_TOKENS,

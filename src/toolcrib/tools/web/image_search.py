@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from toolcrib.core.call import Next, Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput
+from toolcrib.core.result import Next, Result
 from toolcrib.core.tool import NET, Param, tool
 from toolcrib.text.cleaner import one_line
 from toolcrib.web.provider import SearchResult

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, replace
 from typing import Annotated, Any
 from urllib.parse import urlsplit
 
-from toolcrib.core.call import Next, Result
 from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import (
     BadInput,
@@ -20,13 +19,13 @@ from toolcrib.core.errors import (
     ToolError,
     UnsupportedContent,
 )
+from toolcrib.core.result import Next, Result
 from toolcrib.core.tool import NET, Param, Tokens, tool
 from toolcrib.net.egress.public_url import References
 from toolcrib.system.threads import in_thread
 from toolcrib.text.cleaner import one_line
 from toolcrib.text.passages import Passage, split
-from toolcrib.text.question_words import content_words, search_query
-from toolcrib.text.relevance import MARK, Match, Ranking, choose, rank
+from toolcrib.text.relevance import MARK, Match, Ranking, choose, content_words, rank, search_query
 from toolcrib.text.tokens import estimate
 from toolcrib.text.truncation import cut
 from toolcrib.tools.web.citations import (

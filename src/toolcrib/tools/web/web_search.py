@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal, TypeAlias
 
-from toolcrib.core.call import ErrorInfo, Next, Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, NoResults, ToolError
+from toolcrib.core.result import ErrorInfo, Next, Result
 from toolcrib.core.tool import NET, Param, tool
 from toolcrib.net.egress.public_url import References
 from toolcrib.text.cleaner import one_line

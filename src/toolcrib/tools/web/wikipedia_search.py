@@ -8,14 +8,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, NoResults
+from toolcrib.core.result import Result
 from toolcrib.core.tool import NET, Param, tool
 from toolcrib.core.web_settings import ProviderConfig
 from toolcrib.net.cache import Cache
 from toolcrib.text.cleaner import one_line
-from toolcrib.text.marks import unforged
+from toolcrib.text.fence import unforged
 from toolcrib.web.provider import ProviderClient, content_of, is_web, member
 from toolcrib.web.providers.wikipedia import Wikipedia, address, edition, link, query
 from toolcrib.web.search.provider_query import ProviderTurns

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput
+from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, Param, tool
 from toolcrib.files.paths import SafePath, Workspace, WorkspacePath
 from toolcrib.system.threads import in_thread

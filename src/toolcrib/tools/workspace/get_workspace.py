@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import NotFound, ToolError
+from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, tool
 from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.files.repositories import repository_of

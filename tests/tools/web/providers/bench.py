@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from tests.servers.scripted import Answer, Request, Scripted
-from toolcrib.core.call import Result
 from toolcrib.core.config import Config
 from toolcrib.core.context import Caller, Ctx, Services, Session
 from toolcrib.core.errors import ToolError
+from toolcrib.core.result import Result
 from toolcrib.core.web_settings import ProviderConfig
 from toolcrib.web.provider import ProviderClient, ResultPage, SearchRequest, SearchResult
 from toolcrib.web.providers import Providers

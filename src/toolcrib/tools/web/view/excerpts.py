@@ -8,8 +8,8 @@ from functools import cached_property
 from itertools import zip_longest
 from typing import Any
 
-from toolcrib.core.call import Next
 from toolcrib.core.errors import BadInput, NotFound
+from toolcrib.core.result import Next
 from toolcrib.text.fence import fence
 from toolcrib.text.passages import Heading
 from toolcrib.text.tokens import estimate

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from toolcrib.core.call import ErrorInfo
 from toolcrib.core.errors import ToolError
+from toolcrib.core.result import ErrorInfo
 from toolcrib.web.page import CUT_MARK, Page
 
 MAX_URL_CHARS = 500

@@ -6,9 +6,9 @@ import asyncio
 import sys
 from typing import Annotated
 
-from toolcrib.core.call import Image, Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import NotFound
+from toolcrib.core.result import Image, Result
 from toolcrib.core.tool import EXEC, READ, SEND, Count, JsonObject, Param, tool
 from toolcrib.system.processes import Processes
 

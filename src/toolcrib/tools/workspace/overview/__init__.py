@@ -1,1 +1,0 @@
-"""What the files of a project say of it."""
