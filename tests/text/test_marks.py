@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from toolcrib.text.fence import unforged
+from toolcrib.text.fence import escape_fence
 
 
 @pytest.mark.parametrize(
@@ -12,10 +12,10 @@ from toolcrib.text.fence import unforged
     ["=== Page 2 of 2 ===", "  ==page 9", "[2] Title", "To go on: fetch_url", "to go on:x"],
 )
 def test_a_line_like_a_mark_gets_a_sign(line):
-    assert unforged(f"text\n{line}\nmore") == f"text\n| {line}\nmore"
-    assert unforged(line) == f"| {line}"
+    assert escape_fence(f"text\n{line}\nmore") == f"text\n| {line}\nmore"
+    assert escape_fence(line) == f"| {line}"
 
 
 @pytest.mark.parametrize("line", ["see [2] there", "a page 2 of 3", "[2](https://x.ex)", "= x"])
 def test_other_lines_stay(line):
-    assert unforged(f"text\n{line}") == f"text\n{line}"
+    assert escape_fence(f"text\n{line}") == f"text\n{line}"

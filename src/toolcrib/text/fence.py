@@ -18,7 +18,7 @@ _MARK = re.compile(
 SIGN = "| "
 
 
-def unforged(text: str) -> str:
+def escape_fence(text: str) -> str:
     """The text with a sign before each line that could pass for a mark of ours.
 
     Marks are `=== Page 1 of 2 ===`, `[1] Title` and `To go on:`.
@@ -71,12 +71,12 @@ def fence(text: str, source: str) -> str:
     encoding, loses its opening bracket to `[`. The time is linear in the text.
     """
     label = html.escape(" ".join(clean(source).text.split())[:MAX_SOURCE], quote=True)
-    inside = _disarmed(text)
+    inside = _neutralized(text)
     end = "" if inside.endswith("\n") or not inside else "\n"
     return f'<{WORD} source="{label}">\n{inside}{end}</{WORD}>'
 
 
-def _disarmed(text: str) -> str:
+def _neutralized(text: str) -> str:
     parts, done = [], 0
     for start, end in _openings(text):
         parts += [text[done:start], "["]

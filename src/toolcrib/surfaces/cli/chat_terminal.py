@@ -264,9 +264,9 @@ async def once(
     if screen.gone is not None:
         raise screen.gone
     if as_json:
-        print(json.dumps(outcome.to_json() | {"session": talk.name}, ensure_ascii=False))  # noqa: T201
+        print(json.dumps(outcome.to_json() | {"session": talk.name}, ensure_ascii=False))
     elif rest := screen.rest_of(outcome.answer):
-        print(visible(rest) if terminal else rest)  # noqa: T201
+        print(visible(rest) if terminal else rest)
     screen.end_line()
     if not as_json:
         close_with(outcome, seconds)

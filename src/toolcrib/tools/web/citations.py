@@ -9,7 +9,7 @@ from typing import Any, Self
 
 from toolcrib.core.result import Next
 from toolcrib.text.cleaner import one_line
-from toolcrib.text.fence import unforged
+from toolcrib.text.fence import escape_fence
 from toolcrib.text.passages import Passage
 from toolcrib.text.relevance import Match
 from toolcrib.text.tokens import estimate
@@ -132,7 +132,7 @@ def passage_text(passage: Passage, *, paged: bool) -> str:
         headings = "\u2026" + headings[-MAX_HEADINGS_CHARS:]
     facts += [headings] if headings else []
     mark = f"[{', '.join(facts)}]\n" if facts else ""
-    return f"{mark}{unforged(passage.text_with_headings)}"
+    return f"{mark}{escape_fence(passage.text_with_headings)}"
 
 
 def record(passage: Passage, source: CitedSource) -> dict[str, Any]:

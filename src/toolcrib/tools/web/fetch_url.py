@@ -14,7 +14,7 @@ from toolcrib.core.tool import NET, Offset, Param, Tokens, tool
 from toolcrib.documents.html_text import Format
 from toolcrib.net.egress.public_url import References, check_public_url, expand_reference
 from toolcrib.system.threads import Checkpoint, in_thread
-from toolcrib.text.fence import unforged
+from toolcrib.text.fence import escape_fence
 from toolcrib.text.tokens import estimate
 from toolcrib.tools.web.view.excerpts import (
     BRIEF_BUDGET_TOKENS,
@@ -226,7 +226,7 @@ def _result(
             data.append(failed_data(address, outcome))
             continue
         more = f"\nTo go on: {outcome.following}" if outcome.following and several else ""
-        texts.append(mark + (unforged(outcome.text) if several else outcome.text) + more)
+        texts.append(mark + (escape_fence(outcome.text) if several else outcome.text) + more)
         data.append({**outcome.data, "url": address})
     following = next((excerpt.following for excerpt in readable if excerpt.following), None)
     settings = ctx.config.web.fetch

@@ -15,7 +15,7 @@ from toolcrib.core.tool import NET, Param, tool
 from toolcrib.core.web_settings import ProviderConfig
 from toolcrib.net.cache import Cache
 from toolcrib.text.cleaner import one_line
-from toolcrib.text.fence import unforged
+from toolcrib.text.fence import escape_fence
 from toolcrib.web.provider import ProviderClient, content_of, is_web, member
 from toolcrib.web.providers.wikipedia import Wikipedia, address, edition, link, query
 from toolcrib.web.search.provider_query import ProviderTurns
@@ -191,6 +191,6 @@ def _text(articles: Sequence[dict[str, Any]]) -> str:
     for article in articles:
         kind = " (lists several meanings)" if article["disambiguation"] else ""
         parts.append(
-            f"{article['title']}{kind}\n{article['url']}\n\n{unforged(article['text'])}".rstrip()
+            f"{article['title']}{kind}\n{article['url']}\n\n{escape_fence(article['text'])}".rstrip()
         )
     return "\n\n".join(parts)
