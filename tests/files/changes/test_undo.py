@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
+import sqlite3
 from pathlib import Path
 
 import pytest
 
 from tests.files.changes.conftest import Bench, picture
+from toolcrib.core.config import data_folder
 from toolcrib.core.errors import Conflict, NoResults
 from toolcrib.files.changes.step import Step
 
@@ -52,6 +56,23 @@ async def test_the_last_steps_from_any_process(bench: Bench, other: Bench, root:
     assert picture(root) == before
     with pytest.raises(NoResults):
         await other.undo(9)
+
+
+async def test_a_step_that_another_process_takes_back_is_left_to_it(
+    bench: Bench, root: Path
+) -> None:
+    await bench.write("a", b"one")
+    await bench.write("a", b"two")
+    with contextlib.closing(sqlite3.connect(data_folder() / "toolcrib.db")) as store, store:
+        store.row_factory = sqlite3.Row
+        row = dict(store.execute("SELECT * FROM step ORDER BY id DESC LIMIT 1").fetchone())
+        row |= {"undoes": json.dumps([row.pop("id")]), "token": "rival", "state": "open"}
+        marks = ", ".join("?" * len(row))
+        names = ", ".join(row)
+        store.execute(f"INSERT INTO step ({names}) VALUES ({marks})", tuple(row.values()))
+    with pytest.raises(Conflict, match="at this moment"):
+        await bench.undo()
+    assert (root / "a").read_bytes() == b"two"
 
 
 async def test_one_file_of_many(bench: Bench, root: Path) -> None:
