@@ -348,7 +348,7 @@ class Egress:
             TooLarge: a cap was reached.
             TimedOut: the time is used up.
             Network: the name, the connection, TLS, or the chain of redirects failed.
-            UnsupportedContent: the body is coded in an unknown options.
+            UnsupportedContent: the body is coded in an unknown way.
         """
         pages = component == PAGES
         request = self._request(url, method, headers, body, pages=pages)
