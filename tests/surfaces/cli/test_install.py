@@ -53,6 +53,7 @@ WRITTEN = {
     "cursor": (".cursor/mcp.json", "mcpServers"),
     "vscode": (".config/Code/User/mcp.json", "servers"),
 }
+PROGRAM = (sys.executable, "-P", "-m", "toolcrib")
 linux = pytest.mark.skipif(sys.platform != "linux", reason="the paths are those of Linux")
 
 
@@ -70,11 +71,23 @@ def test_every_printed_command_starts_and_lists_the_tools(program: Program) -> N
             *("--profile", "default,samples"),
         )
         words = read(done.out)
-        assert words[:4] == [sys.executable, "-m", "toolcrib", "mcp"], host
+        assert words[:5] == [*PROGRAM, "mcp"], host
         assert words[words.index("--workspace") + 1] == str(folder), host
         commands.add(tuple(words))
     for words in commands:
         assert {"join_words", "send_note"} <= set(listed(list(words), program.env))
+
+
+def test_a_project_cannot_put_its_own_code_in_our_place(program: Program) -> None:
+    words = STDIO["lmstudio"](program("install", "lmstudio", "--print").out)
+    planted = "import pathlib; pathlib.Path('planted').touch()\n"
+    for name in ("toolcrib.py", "mcp.py", "pydantic.py", "json.py"):
+        (program.folder / name).write_text(planted)
+    done = subprocess.run(
+        [*words, "--help"], cwd=program.folder, env=dict(program.env), capture_output=True
+    )
+    assert done.returncode == 0
+    assert not (program.folder / "planted").exists()
 
 
 @pytest.mark.parametrize("host", HTTP)
@@ -84,7 +97,7 @@ async def test_the_printed_server_answers(program: Program, host: str) -> None:
         port = free.getsockname()[1]
     done = program("install", host, "--print", "--set", f"http.port={port}")
     words = shlex.split(done.out)
-    assert words[:4] == [sys.executable, "-m", "toolcrib", "serve"]
+    assert words[:5] == [*PROGRAM, "serve"]
     assert f"http://127.0.0.1:{port}/mcp" in done.err
     server = subprocess.Popen(words, env=dict(program.env), stderr=subprocess.DEVNULL)
     try:
@@ -118,7 +131,7 @@ def test_the_link_of_vscode(program: Program) -> None:
     assert start == "vscode:mcp/install"
     entry = json.loads(unquote(packed))
     assert entry.pop("name") == "toolcrib"
-    assert command(entry) == [sys.executable, "-m", "toolcrib", "mcp"]
+    assert command(entry) == [*PROGRAM, "mcp"]
 
 
 def test_a_host_without_a_link_says_so(program: Program) -> None:

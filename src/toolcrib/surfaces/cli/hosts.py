@@ -139,11 +139,16 @@ class Launch:
     @property
     def stdio(self) -> list[str]:
         """The command of the stdio server."""
-        return [self.interpreter, "-m", "toolcrib", "mcp", *self.flags]
+        return [*self._program, "mcp", *self.flags]
 
     def serve(self, *more: str) -> list[str]:
         """The command of the HTTP server."""
-        return [self.interpreter, "-m", "toolcrib", "serve", *self.flags, *more]
+        return [*self._program, "serve", *self.flags, *more]
+
+    @property
+    def _program(self) -> list[str]:
+        # -P: a host starts us in some project, whose toolcrib.py must not be taken for ours.
+        return [self.interpreter, "-P", "-m", "toolcrib"]
 
     @property
     def entry(self) -> dict[str, Any]:
