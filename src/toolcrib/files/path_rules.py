@@ -201,7 +201,7 @@ READ_PATTERNS = (
     "/proc/*/task/*/mem", "/proc/kcore",
 )  # fmt: skip
 
-OWN_FILES_RULE = "toolcrib's own settings and state"
+OWN_FILES_RULE = "toolcrib's own files"
 
 EXCEPTIONS = (".env.example", ".env.sample", ".env.template", ".env.dist", "id_*.pub", "cacert.pem")
 
@@ -275,7 +275,7 @@ class Protection:
         protect_write: more patterns that are never written.
         unprotect: patterns that lift built-in ones: one as listed, or something narrower
             (`.env.test`, `.vscode/settings.json`). They do not lift the user's own.
-        own: absolute paths of toolcrib's own configuration and state, never written.
+        own: absolute paths of toolcrib's own configuration, state and code, never written.
         hidden: those that are never read either: contents stored for undo, and backups.
     """
 

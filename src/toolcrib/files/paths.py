@@ -26,6 +26,7 @@ from toolcrib.files.path_rules import (
     refusal,
     tidied,
 )
+from toolcrib.system.installation import code_folders
 
 __all__ = ["EachPath", "RefusedPath", "SafePath", "Workspace", "WorkspacePath", "WritablePath"]
 
@@ -60,15 +61,16 @@ class Workspace:
         """
         config = services.config.workspace
         own = own_places(services.config)
+        roots = [_plain(Path(root).expanduser()) for root in config.roots]
+        roots = roots or _current_directory(own)
         protection = Protection(
             config.protect_read,
             config.protect_write,
             config.unprotect,
-            own=own,
+            own=[*own, *code_within(roots)],
             hidden=_hidden_places(services.config),
         )
-        roots = [_plain(Path(root).expanduser()) for root in config.roots]
-        return cls(roots or _current_directory(own), protection)
+        return cls(roots, protection)
 
     def start(self, directory: str = "") -> SafePath:
         """The current directory of a conversation.
@@ -196,6 +198,22 @@ def own_places(config: Config) -> list[str]:
     if file.parent.name == "toolcrib":
         places.append(file.parent)
     return _spellings(places)
+
+
+def code_within(roots: Iterable[str]) -> list[str]:
+    """The code that this process runs, where it lies in a root or holds one.
+
+    Who changes it is heard outside of every boundary at the next start.
+    """
+    tops = [root for name in roots for root in (name, os.path.realpath(name))]
+    return [
+        place
+        for place in code_folders()
+        if any(
+            parts_beneath(place, top) is not None or parts_beneath(top, place) is not None
+            for top in tops
+        )
+    ]
 
 
 def _hidden_places(config: Config) -> list[str]:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-PROGRAM = (sys.executable, "-m", "toolcrib")
+PROGRAM = (sys.executable, "-P", "-m", "toolcrib")
 SAMPLES = Path(__file__).parent / "samples"
 PATIENCE = 25.0
 

@@ -53,7 +53,7 @@ WRITTEN = {
     "cursor": (".cursor/mcp.json", "mcpServers"),
     "vscode": (".config/Code/User/mcp.json", "servers"),
 }
-PROGRAM = (sys.executable, "-P", "-m", "toolcrib")
+PROGRAM = (sys.executable, "-I", "-m", "toolcrib")
 linux = pytest.mark.skipif(sys.platform != "linux", reason="the paths are those of Linux")
 
 
@@ -68,14 +68,14 @@ def test_every_printed_command_starts_and_lists_the_tools(program: Program) -> N
     for host, read in STDIO.items():
         done = program(
             *("install", host, "--print", "--workspace", folder.name),
-            *("--profile", "default,samples"),
+            *("--profile", "default,code"),
         )
         words = read(done.out)
         assert words[:5] == [*PROGRAM, "mcp"], host
         assert words[words.index("--workspace") + 1] == str(folder), host
         commands.add(tuple(words))
     for words in commands:
-        assert {"join_words", "send_note"} <= set(listed(list(words), program.env))
+        assert {"read_file", "code_outline"} <= set(listed(list(words), program.env))
 
 
 def test_a_project_cannot_put_its_own_code_in_our_place(program: Program) -> None:
@@ -110,7 +110,7 @@ async def test_the_printed_server_answers(program: Program, host: str) -> None:
 def answers(url: str) -> bool:
     try:
         with urllib.request.urlopen(url, timeout=5) as response:
-            return "/tools/join_words" in json.load(response)["paths"]
+            return "/tools/read_file" in json.load(response)["paths"]
     except (urllib.error.URLError, ConnectionError):
         return False
 

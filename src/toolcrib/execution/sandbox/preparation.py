@@ -24,7 +24,7 @@ from toolcrib.execution.sandbox.network import PROXY_PORT, SOCKET_PATH, RunNetwo
 from toolcrib.execution.sandbox.resources import ControlGroup, ResourceGauge, threads_of
 from toolcrib.execution.sandbox.seccomp import Sockets, program
 from toolcrib.execution.sandbox.terms import Level, Limits, Pty, ReadOnly, View
-from toolcrib.files.paths import Workspace, own_places
+from toolcrib.files.paths import Workspace, code_within, own_places
 
 SCRATCH_PREFIX = "run-"
 SETTLED_SECONDS = 60.0
@@ -361,6 +361,10 @@ class RunPreparer:
                     masks.append(Mask(real, "hidden folder"))
                 elif Path(real).exists():
                     masks.append(Mask(real, "hidden file"))
+        # What runs in the server itself; a folder that lies in it is covered whole.
+        for root in request.views:
+            code = [os.path.realpath(place) for place in code_within([root])]
+            masks += [Mask(max(place, root, key=len), "fixed") for place in code]
         return masks, notes
 
 

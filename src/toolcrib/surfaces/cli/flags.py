@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -89,6 +91,23 @@ class Flags:
         from toolcrib.core.config import Config
 
         return Config.load(self.layer(more), self.config)
+
+    def load_for_server(self, more: Mapping[str, Any] | None = None) -> Config:
+        """As `load`, for what runs on: nothing that others can write is imported from here on.
+
+        Raises:
+            ConfigError: as `load`; another toolcrib than the installed one was started.
+        """
+        from toolcrib.system.installation import drop_beneath, real_path, require_isolated
+
+        config = self.load(more)
+        roots = [os.path.expanduser(root) for root in config.workspace.roots]  # noqa: PTH111
+        here = real_path("")
+        if not roots and not f"{Path.home()}/".startswith(f"{here.rstrip('/')}/"):
+            roots = [here]  # what a workspace is where none is configured
+        for line in (*require_isolated(), *drop_beneath(roots)):
+            print(f"toolcrib: {line}", file=sys.stderr)
+        return config
 
     @property
     def roots(self) -> list[str]:

@@ -18,6 +18,7 @@ from urllib.parse import quote
 import platformdirs
 
 from toolcrib.core.errors import Conflict, StorageFailure, ToolError
+from toolcrib.system.installation import start_flag
 
 # Adding one entry to a JSON file that belongs to another program.
 
@@ -147,8 +148,8 @@ class Launch:
 
     @property
     def _program(self) -> list[str]:
-        # -P: a host starts us in some project, whose toolcrib.py must not be taken for ours.
-        return [self.interpreter, "-P", "-m", "toolcrib"]
+        # A host starts us in some project, whose toolcrib.py must not be taken for ours.
+        return [self.interpreter, start_flag(), "-m", "toolcrib"]
 
     @property
     def entry(self) -> dict[str, Any]:

@@ -25,7 +25,7 @@ def run(options: Namespace, flags: Flags) -> int:
     # What is imported stays for good, and a host waits for the start: no search for garbage
     # before all is there, and none among it later.
     gc.disable()
-    config = flags.load()
+    config = flags.load_for_server()
     from toolcrib.surfaces.mcp.stdio import run as serve
     from toolcrib.toolbox import Toolbox
 

@@ -27,7 +27,7 @@ def run(options: Namespace, flags: Flags) -> int:
     """Serve until a signal comes."""
     http: dict[str, Any] = {"host": options.host, "port": options.port}
     http["stateless"] = options.stateless or None
-    config = flags.load({"http": {name: v for name, v in http.items() if v is not None}})
+    config = flags.load_for_server({"http": {name: v for name, v in http.items() if v is not None}})
     from toolcrib.surfaces.http.app import run as serve
     from toolcrib.toolbox import Toolbox
 
