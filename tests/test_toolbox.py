@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import toolcrib
-from tests.middleware.sample import TOOLS
+from tests.middleware.sample import GATES, TOOLS, Gate
 from toolcrib import Config, Result, Toolbox, ToolError
 from toolcrib.core.errors import BadInput, ConfigError
 
@@ -79,9 +79,12 @@ def test_a_job_goes_on_between_calls() -> None:
     with Toolbox({}, tools=[*TOOLS, *jobs()]) as box:
         box.call_sync("echo", {"text": "starts the loop"})
         assert box._thread is not None
+        gate = Gate()
+        GATES.append(gate)
         caller = Caller("test", answer_within=0.1)
-        result = box._thread.run(box.call("wait", {"seconds": 0.4}, caller=caller))
+        result = box._thread.run(box.call("wait", caller=caller))
         assert result.next is not None
+        box._thread.run(gate.open())
         done = box.call_sync(result.next.tool, result.next.arguments)
     assert "done waiting" in done.text
 

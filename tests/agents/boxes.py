@@ -14,6 +14,7 @@ from toolcrib.core.tool import NET, READ, SEND, Tool
 from toolcrib.toolbox import installed
 
 HUNG: list[str] = []
+"""What became of the tools that hang, and whether the test lets the stubborn one go."""
 
 
 @tool(group="test", rights=READ)
@@ -22,8 +23,9 @@ async def hang(*, ctx: Ctx) -> Result:
 
     It lets itself be cancelled.
     """
+    HUNG.append("began")
     try:
-        await asyncio.sleep(3600)
+        await asyncio.Event().wait()
     finally:
         HUNG.append("cancelled")
     return Result()
@@ -33,14 +35,14 @@ async def hang(*, ctx: Ctx) -> Result:
 async def stubborn(*, ctx: Ctx) -> Result:
     """Wait for ever.
 
-    It does not let itself be cancelled.
+    It does not let itself be cancelled, only let go by the test.
     """
-    until = asyncio.get_running_loop().time() + 6
-    while asyncio.get_running_loop().time() < until:
+    HUNG.append("began")
+    while "let go" not in HUNG:
         try:
-            await asyncio.sleep(0.2)
+            await asyncio.sleep(0.05)  # as work that goes on does
         except asyncio.CancelledError:
-            HUNG.append("stubborn")
+            HUNG.append("cancelled")
     return Result("done at last")
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from tests.agents.boxes import box_of
+from tests.conditions import until
 from tests.servers.model import ModelServer, Turn, model_server
 from toolcrib import Toolbox
 from toolcrib.agents.runs import MAX_EVENTS, AgentRuns
@@ -31,10 +32,8 @@ def root(tmp_path: Path) -> Path:
     return folder
 
 
-async def until(server: ModelServer, asked: int) -> None:
-    while len(server.asked) < asked:
-        await asyncio.sleep(0.05)
-    await asyncio.sleep(0.2)
+async def until_asked(server: ModelServer, times: int) -> None:
+    await until(lambda: len(server.asked) >= times)
 
 
 async def started(box: Toolbox, task: str = "x", **more: Any) -> dict[str, Any]:
@@ -73,9 +72,7 @@ async def test_stopping_one_keeps_the_others(root: Path) -> None:
         async with box_of(server, root) as box:
             slow, quick = await started(box, "slow"), await started(box, "quick")
             done = await box.call("read_job", {"id": quick["job"], "timeout": 30})
-            while server.results() == [] and len(server.asked) < 3:
-                await asyncio.sleep(0.05)
-            await asyncio.sleep(0.5)
+            await until(lambda: len(server.asked) == 3)
             stopped = await box.call("stop_job", {"id": slow["job"]})
             partial = await box.call("read_job", {"id": slow["job"], "timeout": 10})
             kept = await box.call("get_agent_result", {"id": slow["trace_id"]})
@@ -93,7 +90,7 @@ async def test_a_message_is_read_before_the_next_step(root: Path) -> None:
     with model_server(slow, Turn("done")) as server:
         async with box_of(server, root) as box:
             begun = await started(box)
-            await until(server, 1)
+            await until_asked(server, 1)
             sent = await box.call("steer_agent", {"id": begun["job"], "message": "use French"})
             await box.call("read_job", {"id": begun["job"], "timeout": 30})
             late = await box.call("interrupt_sub_agent", {"id": begun["job"], "message": "x"})
@@ -107,7 +104,7 @@ async def test_a_cancel_takes_effect_in_mid_answer(root: Path) -> None:
     with model_server(READ, Turn("a very long answer " * 50, piece=1, stall=30)) as server:
         async with box_of(server, root) as box:
             begun = await started(box)
-            await until(server, 2)
+            await until_asked(server, 2)
             await box.call("steer_agent", {"id": begun["trace_id"], "cancel": True})
             done = await box.call("read_job", {"id": begun["job"], "timeout": 10})
     assert done.data["result"]["status"] == "cancelled"
@@ -119,7 +116,7 @@ async def test_another_process_steers_and_reads(root: Path, tmp_path: Path) -> N
     with model_server(READ, Turn("x" * 500, piece=1, stall=30)) as server:
         async with box_of(server, root) as box:
             begun = await started(box)
-            await until(server, 2)
+            await until_asked(server, 2)
             words = (sys.executable, "-m", "toolcrib", "call")
             env = dict(os.environ)
 
@@ -185,7 +182,7 @@ asyncio.run(main())
         )
         assert process.stdout is not None
         run_id = (await asyncio.to_thread(process.stdout.readline)).strip()
-        await until(server, 2)
+        await until_asked(server, 2)
         process.send_signal(signal.SIGKILL)
         process.wait()
         process.stdout.close()
@@ -200,7 +197,7 @@ async def test_closing_the_toolbox_ends_its_agents(root: Path) -> None:
     with model_server(Turn("x" * 500, piece=1, stall=5)) as server:
         async with box_of(server, root) as box:
             begun = await started(box)
-            await until(server, 1)
+            await until_asked(server, 1)
         async with box_of(server, root) as box:
             found = await box.call("get_agent_result", {"id": begun["trace_id"]})
     assert found.data["status"] == "cancelled"

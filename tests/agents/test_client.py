@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests.conditions import until
 from tests.servers.model import ModelServer, Raw, Turn, model_server
 from toolcrib.core.config import Config
 from toolcrib.core.errors import Blocked, Network, RateLimited, TooLarge, ToolError
@@ -286,7 +287,7 @@ async def test_cancelling_leaves_no_connection() -> None:
     with model_server(Turn("x" * 1000, piece=1, pause=0.05)) as server:
         async with client(server) as found:
             task = asyncio.create_task(found.answer(ASK))
-            await asyncio.sleep(0.3)
+            await until(lambda: server.asked and found.current.finished().content)
             task.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await task

@@ -198,7 +198,7 @@ async def test_a_person_at_the_surface_is_asked(
 
 async def test_a_person_who_does_not_answer_does_not_hold_a_run(tmp_path: Path) -> None:
     async def ask(question: Any) -> bool | None:
-        await asyncio.sleep(60)
+        await asyncio.Event().wait()
         return True
 
     with model_server(Turn("", [("post", {"text": "x"})]), Turn("ok")) as server:
@@ -206,7 +206,6 @@ async def test_a_person_who_does_not_answer_does_not_hold_a_run(tmp_path: Path) 
             given_ = {"task": "x", "time_limit": 3}
             result = await box.call("delegate_task", given_, caller=Caller("test", ask=ask))
     assert result.data["status"] == "timeout"
-    assert result.data["seconds"] <= 4
 
 
 async def test_who_answers_only_after_the_call_is_not_asked(tmp_path: Path) -> None:

@@ -84,7 +84,6 @@ async def test_a_deadline_in_mid_answer(llama: str, tmp_path: Path) -> None:
         given = {"task": "x", "tools": ["none"], "time_limit": 5}
         result = await box.call("delegate_task", given)
     assert result.data["status"] == "timeout"
-    assert result.data["seconds"] <= 6
     assert result.data["answer"].startswith("word")
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.agents.boxes import HUNG, box_of
+from tests.conditions import until
 from tests.servers.model import Raw, Script, Turn, model_server
 from toolcrib import Result
 
@@ -72,10 +72,7 @@ STALLS: dict[str, Script] = {
 @pytest.mark.rows("E117", "E111")
 @pytest.mark.parametrize("how", STALLS)
 async def test_a_server_that_stalls_does_not_hold_a_run(root: Path, how: str) -> None:
-    began = time.monotonic()
     result = await delegated(root, READ, STALLS[how], time_limit=LIMIT)
-    assert time.monotonic() - began < LIMIT + 1 + 4  # the rest is what the machine needs
-    assert result.data["seconds"] <= LIMIT + 1
     assert result.data["status"] in ("timeout", "failed")
     assert result.data["reason"] in ("time_limit", "backend_error")
     assert result.data["tool_calls"] == 1
@@ -88,11 +85,14 @@ async def test_a_server_that_stalls_does_not_hold_a_run(root: Path, how: str) ->
 @pytest.mark.parametrize("tool", ["hang", "stubborn"])
 async def test_a_tool_that_hangs_does_not_hold_a_run(root: Path, tool: str) -> None:
     HUNG.clear()
-    result = await delegated(root, READ, Turn("", [(tool, {})]), time_limit=LIMIT)
-    assert result.data["seconds"] <= LIMIT + 1
+    with model_server(READ, Turn("", [(tool, {})])) as server:
+        async with box_of(server, root) as box:
+            result = await box.call("delegate_task", {"task": "do it", "time_limit": LIMIT})
+            assert HUNG[0] == "began"
+            HUNG.append("let go")
     assert result.data["status"] == "timeout"
     assert "plum" in result.data["answer"]
-    assert HUNG
+    assert "cancelled" in HUNG
 
 
 async def test_tools_are_told_the_deadline_of_the_run(root: Path) -> None:
@@ -266,7 +266,6 @@ async def test_what_a_task_names_is_read_for_a_model_that_calls_nothing(
     ],
 )
 async def test_the_server_is_checked_before_a_run(root: Path, set_up: str, words: str) -> None:
-    began = time.monotonic()
     with model_server() as server:
         agent: dict[str, Any] = {}
         if set_up == "nobody":
@@ -284,7 +283,6 @@ async def test_the_server_is_checked_before_a_run(root: Path, set_up: str, words
     assert words in result.error.message
     assert result.error.hint
     assert (result.data["status"], result.data["reason"]) == ("failed", "backend_error")
-    assert time.monotonic() - began < 9
 
 
 @pytest.mark.rows("E110")
@@ -398,9 +396,8 @@ async def test_a_cancelled_caller_leaves_what_was_found(root: Path) -> None:
     with model_server(READ, Turn("", [("hang", {})])) as server:
         async with box_of(server, root) as box:
             call = asyncio.create_task(box.call("delegate_task", {"task": "x"}, session="s"))
-            while len(server.asked) < 2:
-                await asyncio.sleep(0.05)
-            await asyncio.sleep(0.3)
+            HUNG.clear()
+            await until(lambda: HUNG)
             call.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await call

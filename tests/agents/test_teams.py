@@ -54,7 +54,6 @@ async def test_a_chain_has_one_deadline_and_ends_with_a_failure(root: Path) -> N
     with model_server(Turn("the plan"), stalled) as server:
         result = await delegated(server, root, chain=["planner", "coder"], time_limit=4)
         assert result.data["status"] == "timeout"
-        assert result.data["seconds"] <= 5
         server.says(Turn("no\nTASK_FAILED"))
         result = await delegated(server, root, chain=["planner", "coder"])
     assert (result.data["status"], result.data["steps"]) == ("failed", 1)

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack
 from typing import Any
 
 import pytest
 
-from tests.middleware.sample import TOOLS
+from tests.middleware.sample import GATES, TOOLS, Gate
 from toolcrib.toolbox import Toolbox, installed
 
 Make = Callable[..., Toolbox]
+
+
+@pytest.fixture(autouse=True)
+def gate() -> Iterator[Gate]:
+    """Where the calls of `wait` and the held ones of `page` wait in this test."""
+    GATES.append(Gate())
+    yield GATES[-1]
+    GATES.pop()
 
 
 @pytest.fixture

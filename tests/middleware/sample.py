@@ -1,4 +1,4 @@
-"""Small tools to send through the pipeline."""
+"""Small tools to send through the pipeline; some wait at a gate that a test opens."""
 
 from __future__ import annotations
 
@@ -8,8 +8,25 @@ from typing import Annotated
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import NotFound
 from toolcrib.core.result import Image, Next, Result
-from toolcrib.core.tool import NET, READ, SEND, WRITE, Count, Param, Seconds, tool
+from toolcrib.core.tool import NET, READ, SEND, WRITE, Count, Param, tool
 from toolcrib.net.egress.public_url import PublicUrl
+
+
+class Gate:
+    """Where calls wait. `came` is set by the first of them."""
+
+    def __init__(self) -> None:
+        self.came = asyncio.Event()
+        self.opened = asyncio.Event()
+
+    async def wait(self) -> None:
+        """Wait until the test opens it."""
+        self.came.set()
+        await self.opened.wait()
+
+    async def open(self) -> None:
+        """Let all through, from any thread that can run this in the loop."""
+        self.opened.set()
 
 
 @tool(group="test", rights=READ, aliases=("say",), argument_aliases={"message": "text"})
@@ -25,13 +42,14 @@ async def echo(
 
 
 @tool(group="test", rights=NET)
-async def page(url: PublicUrl, text: str = "", seconds: Seconds = 0, *, ctx: Ctx) -> Result:
+async def page(url: PublicUrl, text: str = "", held: bool = False, *, ctx: Ctx) -> Result:
     """Pretend to read a page.
 
     For tests.
     """
     del ctx
-    await asyncio.sleep(seconds)
+    if held:
+        await GATES[-1].wait()
     return Result(text=text, source=str(url))
 
 
@@ -70,13 +88,13 @@ async def fail(how: str = "", *, ctx: Ctx) -> Result:
 
 
 @tool(group="test", rights=READ)
-async def wait(seconds: Seconds, *, ctx: Ctx) -> Result:
-    """Wait for a while.
+async def wait(*, ctx: Ctx) -> Result:
+    """Wait at the gate.
 
     For tests.
     """
     await ctx.progress("started")
-    await asyncio.sleep(seconds)
+    await GATES[-1].wait()
     return Result(text="done waiting")
 
 
@@ -87,7 +105,7 @@ async def hurried(*, ctx: Ctx) -> Result:
     For tests.
     """
     del ctx
-    await asyncio.sleep(60)
+    await asyncio.Event().wait()
     return Result()
 
 
@@ -100,7 +118,7 @@ async def alone(*, ctx: Ctx) -> Result:
     del ctx
     RUNNING.append(1)
     most = len(RUNNING)
-    await asyncio.sleep(0.02)
+    await asyncio.sleep(0.02)  # another that may run at once would be seen
     RUNNING.pop()
     return Result(data=most)
 
@@ -116,4 +134,5 @@ async def picture(*, ctx: Ctx) -> Result:
 
 
 RUNNING: list[int] = []
+GATES: list[Gate] = []
 TOOLS = [echo, page, scold, post, fail, wait, hurried, alone, picture]

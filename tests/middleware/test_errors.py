@@ -6,6 +6,7 @@ import asyncio
 
 import pytest
 
+from tests.middleware.sample import Gate
 from toolcrib.toolbox import Toolbox
 
 
@@ -36,9 +37,9 @@ async def test_an_unknown_tool_is_a_result(box: Toolbox) -> None:
 
 
 @pytest.mark.rows("A43", "C197")
-async def test_cancellation_passes_through(box: Toolbox) -> None:
-    task = asyncio.ensure_future(box.call("wait", {"seconds": 60}))
-    await asyncio.sleep(0.05)
+async def test_cancellation_passes_through(box: Toolbox, gate: Gate) -> None:
+    task = asyncio.ensure_future(box.call("wait"))
+    await gate.came.wait()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task

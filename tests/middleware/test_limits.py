@@ -6,7 +6,9 @@ import asyncio
 
 import pytest
 
+from tests.conditions import until
 from tests.middleware.conftest import Make
+from tests.middleware.sample import Gate
 from toolcrib.core.context import Caller, Progress
 from toolcrib.state.sessions import Sessions
 from toolcrib.text.tokens import estimate
@@ -25,32 +27,34 @@ async def test_a_tool_runs_no_more_often_than_it_says(box: Toolbox) -> None:
     assert [result.data for result in results] == [1] * 5
 
 
-async def test_too_many_calls_are_told_to_wait(make: Make) -> None:
+async def test_too_many_calls_are_told_to_wait(make: Make, gate: Gate) -> None:
     box = make(limits={"concurrency": 1, "waiting": 1})
-    calls = [asyncio.ensure_future(box.call("wait", {"seconds": 0.3})) for _ in range(4)]
+    calls = [asyncio.ensure_future(box.call("wait")) for _ in range(4)]
+    await until(lambda: sum(call.done() for call in calls) == 2)
+    gate.opened.set()
     codes = [r.error and r.error.code for r in await asyncio.gather(*calls)]
     assert sorted(map(str, codes)) == ["None", "None", "busy", "busy"]
 
 
-async def test_meta_tools_need_no_place(make: Make) -> None:
+async def test_meta_tools_need_no_place(make: Make, gate: Gate) -> None:
     box = make(limits={"concurrency": 1, "waiting": 1})
-    slow = asyncio.ensure_future(box.call("wait", {"seconds": 60}))
-    await asyncio.sleep(0.05)
-    listed = await asyncio.wait_for(box.call("list_jobs"), 20)
+    slow = asyncio.ensure_future(box.call("wait"))
+    await gate.came.wait()
+    listed = await box.call("list_jobs")
     assert listed.error is None
     slow.cancel()
     await asyncio.gather(slow, return_exceptions=True)
 
 
 @pytest.mark.rows("A44", "S8.3")
-async def test_a_long_call_goes_on_as_a_job(box: Toolbox) -> None:
+async def test_a_long_call_goes_on_as_a_job(box: Toolbox, gate: Gate) -> None:
     heard: list[Progress] = []
 
     async def notify(progress: Progress) -> None:
         heard.append(progress)
 
     caller = Caller("test", notify=notify, answer_within=0.2)
-    result = await box.call("wait", {"seconds": 0.8}, caller=caller)
+    result = await box.call("wait", caller=caller)
     assert result.error is None
     assert "goes on as job" in result.text
     assert [p.message for p in heard] == ["started"]
@@ -58,26 +62,30 @@ async def test_a_long_call_goes_on_as_a_job(box: Toolbox) -> None:
     assert [job["title"] for job in listed] == ["wait"]
     assert listed[0]["seconds"] >= 0.2
     assert result.next is not None
+    gate.opened.set()
     done = await box.call(result.next.tool, result.next.arguments)
     assert "done waiting" in done.text
 
 
-async def test_a_nested_call_is_handed_over_once(box: Toolbox) -> None:
+async def test_a_nested_call_is_handed_over_once(box: Toolbox, gate: Gate) -> None:
     caller = Caller("test", answer_within=0.2)
-    arguments = {"name": "wait", "arguments": {"seconds": 0.6}}
-    result = await box.call("call_tool", arguments, caller=caller)
+    result = await box.call("call_tool", {"name": "wait", "arguments": {}}, caller=caller)
     assert result.next is not None
+    gate.opened.set()
     done = await box.call(result.next.tool, result.next.arguments)
     assert "done waiting" in done.text
 
 
 @pytest.mark.parametrize("size", [10, 20_000])
-async def test_a_page_that_went_on_as_a_job_is_shaped_once(make: Make, size: int) -> None:
+async def test_a_page_that_went_on_as_a_job_is_shaped_once(
+    make: Make, gate: Gate, size: int
+) -> None:
     box = make(results={"per_tool": {"page": 6000}})
     text = " ".join(f"word{n}" for n in range(size))
-    arguments = {"url": "https://example.com/", "text": text, "seconds": 0.4}
+    arguments = {"url": "https://example.com/", "text": text, "held": True}
     result = await box.call("page", arguments, caller=Caller("test", answer_within=0.1))
     assert result.next is not None
+    gate.opened.set()
     done = await box.call(result.next.tool, result.next.arguments)
     assert done.text.count("<untrusted source") == done.text.count("</untrusted>") == 1
     assert done.text.endswith("</untrusted>")
@@ -93,18 +101,21 @@ async def test_a_page_that_went_on_as_a_job_is_shaped_once(make: Make, size: int
 
 
 @pytest.mark.parametrize("nested", [False, True])
-async def test_taint_follows_a_job_into_another_conversation(box: Toolbox, nested: bool) -> None:
+async def test_taint_follows_a_job_into_another_conversation(
+    box: Toolbox, gate: Gate, nested: bool
+) -> None:
     for tool, arguments, flags in (
-        ("page", {"url": "https://example.com/", "text": "hi"}, (True, False)),
+        ("page", {"url": "https://example.com/", "text": "hi", "held": True}, (True, False)),
         ("wait", {}, (False, True)),
     ):
-        arguments |= {"seconds": 0.4}
+        gate.opened.clear()
         name, given = tool, arguments
         if nested:
             name, given = "call_tool", {"name": tool, "arguments": arguments}
         caller = Caller("test", answer_within=0.1)
         result = await box.call(name, given, session="one", caller=caller)
         assert result.next is not None
+        gate.opened.set()
         reader = f"reader of {tool}"
         done = await box.call(result.next.tool, result.next.arguments, session=reader)
         assert done.error is None
@@ -114,7 +125,7 @@ async def test_taint_follows_a_job_into_another_conversation(box: Toolbox, neste
 
 async def test_closing_stops_the_jobs(make: Make) -> None:
     box = make()
-    result = await box.call("wait", {"seconds": 60}, caller=Caller("test", answer_within=0.1))
+    result = await box.call("wait", caller=Caller("test", answer_within=0.1))
     assert result.next is not None
     await box.close()
     listed = await make().call("read_job", {"id": result.next.arguments["id"]})

@@ -11,11 +11,13 @@ from typing import Any
 
 import pytest
 
+from tests.conditions import until
 from tests.services import Spawn
 from toolcrib.core.config import Config, data_folder
 from toolcrib.core.context import Services
 from toolcrib.core.errors import (
     Blocked,
+    ConnectionFailed,
     HttpStatus,
     NotFound,
     RateLimited,
@@ -23,21 +25,24 @@ from toolcrib.core.errors import (
     TimedOut,
     ToolError,
 )
-from toolcrib.net.cache import SCHEMA, Cache
+from toolcrib.net.cache import SCHEMA, UNCHANGED, Cache, MemoryOnly
 from toolcrib.state.store import Store
 
 
 class Maker:
     """Gives one value after another, and counts."""
 
-    def __init__(self, *values: Any, seconds: float = 0) -> None:
+    def __init__(self, *values: Any, hold: asyncio.Event | None = None) -> None:
         self.values = list(values)
         self.count = 0
-        self.seconds = seconds
+        self.hold = hold
+        self.began = asyncio.Event()
 
     async def __call__(self) -> Any:
         self.count += 1
-        await asyncio.sleep(self.seconds)
+        self.began.set()
+        if self.hold is not None:
+            await self.hold.wait()
         value = self.values.pop(0) if len(self.values) > 1 else self.values[0]
         if isinstance(value, BaseException):
             raise value
@@ -125,17 +130,22 @@ async def test_forget(cache: Cache) -> None:
 
 
 async def test_fifty_equal_calls_are_one(cache: Cache) -> None:
-    make = Maker({"n": 1}, seconds=0.2)
-    found = await asyncio.gather(*(cache.fetch("p", "k", make, ttl=60) for _ in range(50)))
+    make = Maker({"n": 1}, hold=asyncio.Event())
+    calls = [asyncio.create_task(cache.fetch("p", "k", make, ttl=60)) for _ in range(50)]
+    await make.began.wait()
+    make.hold.set()
+    found = await asyncio.gather(*calls)
     assert make.count == 1
     assert [f.value for f in found] == [{"n": 1}] * 50
 
 
 async def test_a_waiter_that_gives_up_harms_no_other(cache: Cache) -> None:
-    make = Maker("a", seconds=0.3)
+    make = Maker("a", hold=asyncio.Event())
     tasks = [asyncio.create_task(cache.fetch("p", "k", make, ttl=60)) for _ in range(3)]
-    await asyncio.sleep(0.1)
+    await make.began.wait()
     tasks[0].cancel()  # the one that began it
+    await asyncio.wait(tasks[:1])
+    make.hold.set()
     done = await asyncio.gather(*tasks, return_exceptions=True)
     assert isinstance(done[0], asyncio.CancelledError)
     assert [d.value for d in done[1:]] == ["a", "a"]
@@ -143,9 +153,10 @@ async def test_a_waiter_that_gives_up_harms_no_other(cache: Cache) -> None:
 
 
 async def test_the_last_waiter_takes_the_work_along(cache: Cache) -> None:
-    cleaned = []
+    began, cleaned = asyncio.Event(), []
 
     async def make() -> str:
+        began.set()
         try:
             await asyncio.sleep(3600)
         finally:
@@ -153,7 +164,7 @@ async def test_the_last_waiter_takes_the_work_along(cache: Cache) -> None:
         return "never"
 
     tasks = [asyncio.create_task(cache.fetch("p", "k", make, ttl=60)) for _ in range(2)]
-    await asyncio.sleep(0.1)
+    await began.wait()
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
@@ -163,10 +174,11 @@ async def test_the_last_waiter_takes_the_work_along(cache: Cache) -> None:
 
 
 async def test_a_failure_is_not_kept_and_reaches_all(cache: Cache) -> None:
-    make = Maker(RateLimited("slow down", retry_after=3), "a", seconds=0.1)
-    outcomes = await asyncio.gather(
-        *(cache.fetch("p", "k", make, ttl=60) for _ in range(3)), return_exceptions=True
-    )
+    make = Maker(RateLimited("slow down", retry_after=3), "a", hold=asyncio.Event())
+    calls = [asyncio.create_task(cache.fetch("p", "k", make, ttl=60)) for _ in range(3)]
+    await until(lambda: sum(one.waiters for one in cache._flights._running.values()) == 3)
+    make.hold.set()
+    outcomes = await asyncio.gather(*calls, return_exceptions=True)
     assert [type(o) for o in outcomes] == [RateLimited] * 3
     assert make.count == 1
     assert (await cache.fetch("p", "k", make, ttl=60)).value == "a"
@@ -347,13 +359,17 @@ async def test_a_killed_maker_holds_nobody_up(cache: Cache, spawn: Spawn, tmp_pa
     process = await spawn("fetch", tmp_path / "log", 3600)
     assert process.stdout
     assert await process.stdout.readline() == b"making\n"
-    waiting = asyncio.create_task(cache.fetch("page", "the key", Maker("mine"), ttl=60))
-    await asyncio.sleep(0.3)
-    assert not waiting.done()
+    theirs = sql("SELECT holder FROM cache_lease")
     process.kill()
     await process.wait()
-    async with asyncio.timeout(3):  # less than the wait for a maker that lives
-        assert (await waiting).value == "mine"
+    make = Maker("mine", hold=asyncio.Event())
+    waiting = asyncio.create_task(cache.fetch("page", "the key", make, ttl=60))
+    await make.began.wait()
+    ours = sql("SELECT holder FROM cache_lease")
+    assert len(theirs) == len(ours) == 1
+    assert theirs != ours, "taken over, not waited for"
+    make.hold.set()
+    assert (await waiting).value == "mine"
 
 
 async def test_a_slow_maker_is_not_waited_for_long(
@@ -362,8 +378,7 @@ async def test_a_slow_maker_is_not_waited_for_long(
     process = await spawn("fetch", tmp_path / "log", 3600)
     assert process.stdout
     await process.stdout.readline()
-    async with asyncio.timeout(15):
-        assert (await cache.fetch("page", "the key", Maker("mine"), ttl=60)).value == "mine"
+    assert (await cache.fetch("page", "the key", Maker("mine"), ttl=60)).value == "mine"
 
 
 def test_it_works_in_one_loop_after_another() -> None:
@@ -374,3 +389,70 @@ def test_it_works_in_one_loop_after_another() -> None:
     make = Maker("a")
     assert [asyncio.run(once(make)) for _ in range(3)] == [False, True, True]
     asyncio.run(services.close())
+
+
+# Asking whether an old value still holds.
+
+
+@pytest.mark.parametrize(
+    ("answer", "value", "hit", "stale"),
+    [
+        (UNCHANGED, "old", True, False),
+        ("newer", "newer", False, False),
+        (ConnectionFailed("no"), "old", True, True),
+    ],
+    ids=["it holds", "it changed", "nobody answers"],
+)
+async def test_an_old_value_is_asked_about(
+    cache: Cache, other_services: Services, answer: Any, value: str, *, hit: bool, stale: bool
+) -> None:
+    make, asked = Maker("old"), []
+
+    async def revalidate(old: Any) -> Any:
+        asked.append(old)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    first = await cache.fetch("p", "k", make, ttl=60, stale=600, revalidate=revalidate)
+    grow_older(61)
+    found = await cache.fetch("p", "k", make, ttl=60, stale=600, revalidate=revalidate)
+    assert (found.value, found.hit, found.stale) == (value, hit, stale)
+    assert (make.count, asked) == (1, ["old"])
+    if not stale:
+        assert found.created > first.created - 61
+        again = await other_services.use(Cache).fetch("p", "k", make, ttl=60)
+        assert (again.value, again.hit, again.created) == (value, True, found.created)
+
+
+async def test_many_at_once_ask_once(cache: Cache) -> None:
+    asked = []
+
+    async def revalidate(old: Any) -> Any:
+        asked.append(old)
+        return UNCHANGED
+
+    await cache.fetch("p", "k", Maker("old"), ttl=60, stale=600)
+    grow_older(61)
+    make = Maker("never")
+    await asyncio.gather(
+        *(cache.fetch("p", "k", make, ttl=60, revalidate=revalidate) for _ in range(20))
+    )
+    assert (make.count, asked) == (0, ["old"])
+
+
+async def test_a_value_for_memory_is_in_no_store(cache: Cache, other_services: Services) -> None:
+    make = Maker(MemoryOnly(1), MemoryOnly(2), MemoryOnly(3))
+    for _ in range(3):
+        assert (await cache.fetch("p", "k", make, ttl=60)).value == 1
+    assert (await other_services.use(Cache).fetch("p", "k", make, ttl=60)).value == 2
+    assert (await cache.fetch("p", "other", make, ttl=0)).value == 3
+
+
+async def test_when_a_value_was_made(cache: Cache, other_services: Services) -> None:
+    assert await cache.created("p", "k") is None
+    found = await cache.fetch("p", "k", Maker("a"), ttl=60)
+    assert await cache.created("p", "k") == found.created
+    assert await other_services.use(Cache).created("p", "k") == found.created
+    grow_older(61)
+    assert await cache.created("p", "k") is None

@@ -13,6 +13,7 @@ from pathlib import Path
 import aiohttp
 import pytest
 
+from tests.conditions import settled, until
 from tests.conftest import absent
 from tests.servers.authority import Authority
 from tests.servers.wire import Asked, WireServer, reply
@@ -174,7 +175,7 @@ async def test_the_end_of_a_lease_cuts_its_connections(
 ) -> None:
     async def hang(asked: Asked, writer: asyncio.StreamWriter) -> None:
         writer.write(b"HTTP/1.1 200 OK\r\n\r\nfirst")
-        await asyncio.sleep(20)
+        await asyncio.Event().wait()
 
     public.answers["/hang"] = hang
     lease = await guard.lease()
@@ -238,8 +239,7 @@ async def test_large_answers_wait_for_a_slow_reader(lease: Lease, public: WireSe
         aiohttp.ClientSession() as session,
         session.get(public.url("/pour"), proxy=lease.http_url) as answer,
     ):
-        await asyncio.sleep(0.3)
-        assert written < size  # held back: nobody reads
+        assert await settled(lambda: written) < size, "held back: nobody reads"
         body = 0
         async for chunk in answer.content.iter_any():
             body += len(chunk)
@@ -323,8 +323,7 @@ async def test_half_closed_connections_go_on(lease: Lease) -> None:
     assert await asyncio.wait_for(reader.read(), 20) == b"12345"
     writer.close()
     server.close()
-    await asyncio.sleep(0.05)
-    assert not lease.ends
+    await until(lambda: not lease.ends)
 
 
 async def test_a_unix_socket_for_sandboxes(

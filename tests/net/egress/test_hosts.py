@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from itertools import pairwise
 
 import pytest
 
@@ -50,17 +49,16 @@ async def test_only_so_many_at_once():
 
 
 async def test_requests_to_one_host_are_a_gap_apart(pace):
-    counter = Counter(HostLimits(4, 0.15, pace))
+    counter, began = Counter(HostLimits(4, 0.15, pace)), time.monotonic()
     await asyncio.gather(*(counter.hold(ONE, 0) for _ in range(4)))
-    starts = sorted(counter.starts)
-    assert all(b - a > 0.1 for a, b in pairwise(starts))
+    for number, start in enumerate(sorted(counter.starts)):
+        assert start - began > number * 0.15 - 0.01, "earlier than its turn"
 
 
 async def test_other_hosts_do_not_wait(pace):
     counter = Counter(HostLimits(1, 30, pace))
-    async with asyncio.timeout(10):
-        targets = [parse_url(f"http://h{n}.example/") for n in range(20)]
-        await asyncio.gather(*(counter.hold(target, 0.01) for target in targets))
+    targets = [parse_url(f"http://h{n}.example/") for n in range(20)]
+    await asyncio.gather(*(counter.hold(target, 0.01, patience=1) for target in targets))
 
 
 async def test_who_would_wait_too_long_is_told(pace):
