@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -95,6 +96,35 @@ class _Handler(BaseHTTPRequestHandler):
 
 def _first(query: str) -> dict[str, str]:
     return {k: v[0] for k, v in parse_qs(query, keep_blank_values=True).items()}
+
+
+class Crowd:
+    """Counts who is served at once, and lets nobody go before `expected` are there."""
+
+    def __init__(self, expected: int) -> None:
+        self.expected = expected
+        self.now = self.peak = 0
+        self.changed = threading.Condition()
+
+    @contextmanager
+    def inside(self) -> Iterator[None]:
+        """While one is served."""
+        with self.changed:
+            self.now += 1
+            self.peak = max(self.peak, self.now)
+            self.changed.notify_all()
+            self.changed.wait_for(lambda: self.peak >= self.expected, 20)
+        try:
+            time.sleep(0.05)  # one more than may come would be seen by now
+            yield
+        finally:
+            with self.changed:
+                self.now -= 1
+
+    def answer(self, _: Request) -> Answer:
+        """A page."""
+        with self.inside():
+            return Answer("<p>words")
 
 
 @contextmanager

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.conditions import until
 from tests.servers.scripted import Answer
 from tests.servers.site import site
 from tests.tools.web.pictures import AVIF, BMP, GIF, JPEG, SVG, WEBP, Recorded, png
@@ -373,8 +374,7 @@ async def test_cancelled_in_the_middle(server, box, workspace):
     held = threading.Event()
     server["/a.png"] = Answer(png(), kind="image/png", hold=held)
     call = asyncio.create_task(box.call("fetch_images", {"urls": [f"{server.url}/a.png"]}))
-    while not server.asked:
-        await asyncio.sleep(0.01)
+    await until(lambda: server.asked)
     call.cancel()
     with pytest.raises(asyncio.CancelledError):
         await call

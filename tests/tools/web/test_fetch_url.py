@@ -9,6 +9,7 @@ import zlib
 
 import pytest
 
+from tests.conditions import until
 from tests.servers.scripted import Answer
 from toolcrib.core.config import Config
 from toolcrib.text.cleaner import clean
@@ -386,8 +387,7 @@ async def test_equal_calls_at_once_fetch_once(server, box):
     tasks = [
         asyncio.create_task(box.call("fetch_url", {"url": f"{server.url}/page"})) for _ in range(8)
     ]
-    while not server.asked:
-        await asyncio.sleep(0.01)
+    await until(lambda: server.asked)
     await asyncio.sleep(0.1)
     hold.set()
     assert {content(result) for result in await asyncio.gather(*tasks)} == {"text"}
@@ -559,8 +559,7 @@ async def test_cancelling_stops_the_request(server, box):
     hold = threading.Event()
     server["/page"] = Answer("<p>late", hold=hold)
     task = asyncio.create_task(box.call("fetch_url", {"url": f"{server.url}/page"}))
-    while not server.asked:
-        await asyncio.sleep(0.01)
+    await until(lambda: server.asked)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task

@@ -9,6 +9,7 @@ import threading
 
 import pytest
 
+from tests.conditions import until
 from tests.servers.scripted import Answer
 from toolcrib.core.context import Caller
 from toolcrib.core.result import Result
@@ -317,8 +318,7 @@ async def test_cancelling_stops_the_reading(box, searched):
     for path in ("/ferry", "/dogs", "/weather"):
         searched[path] = Answer(WEATHER, hold=hold)
     task = asyncio.create_task(ask(box, "dogs on the ferry"))
-    while not searched.count("/ferry"):
-        await asyncio.sleep(0.01)
+    await until(lambda: searched.count("/ferry"))
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task

@@ -7,6 +7,7 @@ import threading
 
 import pytest
 
+from tests.conditions import until
 from tests.servers.scripted import Answer
 from toolcrib.state.approvals import Approvals
 from toolcrib.toolbox import Toolbox
@@ -43,8 +44,7 @@ async def test_forms_at_the_same_time_are_made_of_one_download(server, box):
         asyncio.create_task(box.call("fetch_url", {"url": f"{server.url}/page", "format": form}))
         for form in ("markdown", "text", "raw") * 17
     ]
-    while not server.asked:
-        await asyncio.sleep(0.01)
+    await until(lambda: server.asked)
     await asyncio.sleep(0.05)
     hold.set()
     for result in await asyncio.gather(*calls):

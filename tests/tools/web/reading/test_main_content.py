@@ -10,6 +10,7 @@ from tests.servers.scripted import Answer
 from tests.tools.web import site_pages
 from tests.tools.web.site_pages import SENTENCES
 from toolcrib.execution.workers import Workers
+from toolcrib.system.processes import Processes
 from toolcrib.toolbox import Toolbox
 
 PHONE = "telephone 555 0199"
@@ -238,7 +239,8 @@ async def test_a_heavy_page_has_the_time_of_its_call_only(server, settings):
     async with Toolbox(config=config) as box:
         result = await box.call("fetch_url", {"url": f"{server.url}/heavy"})
         assert result.error.code == "timeout"
-        assert box.use(Workers).idle == 0
+        # A child that had not got the page yet, or was done with it, may stay for the next one.
+        assert box.use(Processes).running == box.use(Workers).idle
 
 
 async def test_two_pages_that_are_equally_heavy(server, box):
