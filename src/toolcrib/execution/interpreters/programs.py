@@ -11,6 +11,16 @@ from typing import TypeAlias
 from toolcrib.core.config import environment
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import Unavailable
+from toolcrib.execution.sandbox.toolchains import (
+    SYSTEM_FOLDERS,
+    VARIABLE_FOLDERS,
+    home,
+    is_above,
+    is_among,
+    is_in_a_home,
+    is_known,
+    known_folders,
+)
 from toolcrib.files.paths import Workspace
 
 # Programs that are not there: what each is, and how to get it, in one line.
@@ -72,30 +82,6 @@ def not_installed(program: str) -> Unavailable:
     )
 
 
-# What compilers, package managers and their caches keep outside of the workspace.
-
-# Named one by one: beside them lie tokens, such as ~/.cargo/credentials.toml.
-HOME_FOLDERS = (
-    *(".cargo/bin", ".cargo/registry", ".cargo/git", ".cargo/env", ".rustup"),
-    *("go/bin", "go/pkg", "sdk", ".local/bin", ".local/lib", ".local/share/uv/python"),
-    *(".local/share/uv/tools", ".local/share/pipx/venvs", ".local/share/mise/installs"),
-    *(".local/share/fnm", ".local/share/pnpm", ".nvm/versions", ".volta/bin", ".volta/tools"),
-    *(".deno/bin", ".bun/bin", ".bun/install/cache", ".pyenv/versions", ".pyenv/bin"),
-    *(".pyenv/shims", ".pyenv/libexec", ".rbenv/versions", ".rbenv/shims", ".asdf/installs"),
-    *(".asdf/shims", ".sdkman/candidates", ".m2/repository", ".npm/_cacache", ".ghcup/bin"),
-    *("miniconda3", "anaconda3", "mambaforge", "miniforge3", ".local/share/virtualenvs"),
-)
-OTHER_FOLDERS = ("/opt", "/usr/local/go", "/snap", "/nix/store", "/home/linuxbrew/.linuxbrew")
-VARIABLE_FOLDERS = {
-    "CARGO_HOME": ("bin", "registry", "git"),
-    "RUSTUP_HOME": ("",),
-    "GOROOT": ("",),
-    "GOPATH": ("bin", "pkg"),
-    "JAVA_HOME": ("",),
-    "NVM_DIR": ("versions",),
-    "VIRTUAL_ENV": ("",),
-    "CONDA_PREFIX": ("",),
-}
 OFFLINE = {"PIP_RETRIES": "0", "npm_config_fetch_retries": "0", "CARGO_NET_RETRY": "0"}
 """Without network to try once is enough: it would take minutes else."""
 SCRATCH = "/tmp"  # noqa: S108 - that of the run
@@ -113,27 +99,26 @@ def toolchains(ctx: Ctx) -> Toolchains:
     """The toolchains of this machine and user. It looks at the disk, so it blocks a little."""
     workspace = ctx.use(Workspace)
     own = home()
-    named = environment(VARIABLE_FOLDERS)
-    wanted = [own / place for place in HOME_FOLDERS] + [Path(place) for place in OTHER_FOLDERS]
-    for name, parts in VARIABLE_FOLDERS.items():
-        value = named.get(name, "")
-        if value.startswith("/"):
-            wanted += [Path(value) / part for part in parts]
-    for folder in search_path():
-        if not workspace.holds(folder):
-            wanted += [Path(folder), *prefix_of(f"{folder}/x")]
+    wanted = known_folders()
+    for folder in map(Path, search_path()):
+        # Beneath a home, what is no known toolchain is a project, or else a person's own.
+        closed = is_in_a_home(folder) and not is_known(folder)
+        if not closed and not workspace.holds(str(folder)):
+            wanted += [folder, *prefix_of(f"{folder}/x")]
     readable = tuple(path for path in dict.fromkeys(wanted) if _is_open(path, own))
     offline = {} if ctx.config.run.network else OFFLINE
-    return Toolchains(readable, _variables(own, named) | offline)
+    return Toolchains(readable, _variables(own) | offline)
 
 
 def _is_open(path: Path, own: Path) -> bool:
     """Whether a folder is there, and holds nothing beside programs."""
-    return path.exists() and not is_above(path, own) and not is_among(path, SYSTEM_FOLDERS)
+    there = os.path.exists(path)  # noqa: PTH110 - no error where it may not be entered
+    return there and not is_above(path, own) and not is_among(path, SYSTEM_FOLDERS)
 
 
-def _variables(own: Path, named: dict[str, str]) -> dict[str, str]:
+def _variables(own: Path) -> dict[str, str]:
     """Where programs look for what the run may read, and may write what they must."""
+    named = environment(VARIABLE_FOLDERS)
     variables = {
         "GOCACHE": f"{SCRATCH}/go-build",
         "GOFLAGS": "-buildvcs=false",
@@ -156,22 +141,12 @@ def _variables(own: Path, named: dict[str, str]) -> dict[str, str]:
 
 DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"
 Folders: TypeAlias = tuple[Path, ...]
-SYSTEM_FOLDERS = ("/usr", "/bin", "/lib", "/lib64", "/sbin")
-"""Folders that every run may read anyway."""
 
 
 def search_path() -> list[str]:
     """The folders of PATH, absolute ones only."""
     path = environment(["PATH"]).get("PATH") or DEFAULT_PATH
     return [folder for folder in path.split(os.pathsep) if folder.startswith("/")]
-
-
-def home() -> Path:
-    """The home folder; the root where there is none."""
-    try:
-        return Path.home()
-    except RuntimeError:  # a user without an entry in the password file
-        return Path("/")
 
 
 def is_program(file: Path | str) -> bool:
@@ -212,7 +187,8 @@ def prefix_of(program: str) -> list[Path]:
         program: an absolute path; links are followed.
 
     Returns:
-        Nothing for what lies among the system's; never the home folder or one above it.
+        Nothing for what lies among the system's; of a home no more than known toolchains, and
+        the folder of the program itself.
     """
     found: list[Path] = []
     for place in dict.fromkeys((Path(program), Path(program).resolve())):
@@ -220,16 +196,6 @@ def prefix_of(program: str) -> list[Path]:
         prefix = folder.parent if folder.name in ("bin", "Scripts", "shims") else folder
         if is_among(prefix, SYSTEM_FOLDERS):
             continue
-        private = is_above(prefix, home())
+        private = is_above(prefix, home()) or (is_in_a_home(prefix) and not is_known(prefix))
         found += [folder, prefix / "lib"] if private else [prefix]
     return [path for path in dict.fromkeys(found) if path.is_dir()]
-
-
-def is_among(path: Path, folders: Iterable[str]) -> bool:
-    """Whether a path is one of the folders or beneath one."""
-    return any(path == Path(f) or Path(f) in path.parents for f in folders)
-
-
-def is_above(path: Path, other: Path) -> bool:
-    """Whether a path is the other, or holds it."""
-    return path == other or path in other.parents

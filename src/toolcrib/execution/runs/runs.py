@@ -210,6 +210,7 @@ class Runs:
         layered = isinstance(strategy, OverlayRun) and done.exit_code
         if layered and await in_thread_if_large(size, _could_not_rename, done):
             outcome = replace(outcome, notes=(*outcome.notes, RENAME_NOTE))
+        outcome = replace(outcome, notes=(*outcome.notes, *confined.notes))
         return _ran(done, confined, outcome)
 
     async def _strategy(self, tool: str, commit: Commit) -> OverlayRun | DirectRun:

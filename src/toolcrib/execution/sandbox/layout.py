@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -14,8 +16,9 @@ from typing import Literal
 from toolcrib.execution.sandbox.terms import Overlay, ReadOnly, View
 from toolcrib.files.path_rules import Protection
 
-Kind = Literal["hidden file", "hidden folder", "fixed", "pinned"]
-"""fixed: it can be read and not changed; pinned: it can be changed and not be moved away."""
+Kind = Literal["hidden file", "hidden folder", "fixed", "pinned", "copy"]
+"""fixed: it can be read and not changed; pinned: it can be changed and not be moved away;
+copy: another content is read in its place, and not changed."""
 MAX_FOLDERS = 50_000
 
 
@@ -25,6 +28,7 @@ class Mask:
 
     path: str
     kind: Kind
+    data: bytes = b""
 
 
 @dataclass(slots=True)
@@ -63,10 +67,10 @@ class Masks:
             self._patterns = patterns
         above = [part for part in top.split("/") if part]
         found: list[Mask] = []
-        waiting: list[tuple[str, ...]] = [()]
+        waiting: deque[tuple[str, ...]] = deque([()])
         visited = 0
         while waiting:
-            parts = waiting.pop()
+            parts = waiting.popleft()  # what lies near the top is looked at first
             visited += 1
             if visited > max_folders:
                 return found, False
@@ -156,6 +160,40 @@ def _hidden(entry: os.DirEntry[str], top: str) -> list[Mask]:
     except OSError:
         return []
     return [Mask(path, "hidden folder" if stat.S_ISDIR(mode) else "hidden file")]
+
+
+GIT_SETTINGS = ("config", "config.worktree")
+MAX_SETTINGS_BYTES = 1_000_000
+_USER_IN_URL = re.compile(rb"(?<=://)[^/@\s]+@")
+_SECRET_SETTING = re.compile(
+    rb"^[ \t]*[\w.-]*(?:pass|token|secret|extraheader|oauth|apikey)[\w.-]*[ \t]*=.*\n?",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+
+def without_credentials(mask: Mask) -> Mask:
+    """For a file of git's settings that holds credentials, a copy without them to be read.
+
+    Git itself has to read it, and people and CI systems keep tokens there: in the address of
+    a remote, or as a header that is sent along.
+    """
+    if mask.kind != "fixed" or PurePosixPath(mask.path).name not in GIT_SETTINGS:
+        return mask
+    try:
+        with open(mask.path, "rb") as file:  # noqa: PTH123
+            data = file.read(MAX_SETTINGS_BYTES)
+    except OSError:
+        return mask
+    clean = _SECRET_SETTING.sub(b"", _USER_IN_URL.sub(b"", data))
+    return mask if clean == data else Mask(mask.path, "copy", clean)
+
+
+def settings_of_submodules(mask: Mask) -> list[Mask]:
+    """The settings of repositories that lie in `.git/modules`, which is masked as a whole."""
+    if mask.kind != "fixed" or PurePosixPath(mask.path).name != "modules":
+        return []
+    levels = ("*/config", "*/*/config", "*/modules/*/config")
+    return [Mask(str(path), "fixed") for level in levels for path in Path(mask.path).glob(level)]
 
 
 HOME = "/home/sandbox"
@@ -261,6 +299,11 @@ class SandboxRoot:
     small: int
     sockets: dict[str, str] = field(default_factory=dict)
 
+    @property
+    def copies(self) -> dict[str, bytes]:
+        """What is read in the place of some files."""
+        return {mask.path: mask.data for mask in self.masks if mask.kind == "copy"}
+
     def arguments(self, files: Mapping[str, int], variables: Iterable[str] = ()) -> list[str]:
         """The arguments of bwrap, up to the program.
 
@@ -278,11 +321,12 @@ class SandboxRoot:
         words += ["--size", size, "--perms", "0700", "--tmpfs", HOME]
         words += ["--dir", "/run", "--symlink", "/tmp", "/var/tmp", "--symlink", "/run", "/var/run"]  # noqa: S108
         for path, fd in files.items():
-            words += ["--perms", "0444", "--file", str(fd), path]
+            if path not in self.copies:
+                words += ["--perms", "0444", "--file", str(fd), path]
         for path, place in self.sockets.items():
             words += ["--ro-bind", path, place]
         words += self._folders()
-        words += self._masked()
+        words += self._masked(files)
         words += ["--remount-ro", "/dev", "--remount-ro", "/proc", "--remount-ro", "/", *variables]
         return words
 
@@ -300,7 +344,7 @@ class SandboxRoot:
             words += ["--symlink", target, name]
         return words
 
-    def _masked(self) -> list[str]:
+    def _masked(self, files: Mapping[str, int]) -> list[str]:
         words = []
         hidden = [mask.path for mask in self.masks if mask.kind.startswith("hidden")]
         for mask in sorted(set(self.masks), key=lambda mask: _depth(mask.path)):
@@ -312,6 +356,8 @@ class SandboxRoot:
                 words += ["--ro-bind", self.empty, path]
             elif mask.kind == "hidden folder":
                 words += ["--perms", "0000", "--tmpfs", path, "--remount-ro", path]
+            elif mask.kind == "copy":
+                words += ["--perms", "0444", "--ro-bind-data", str(files[path]), path]
             elif self._is_written_through(path):
                 words += ["--ro-bind" if mask.kind == "fixed" else "--bind", path, path]
         return words

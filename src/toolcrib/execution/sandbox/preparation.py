@@ -19,14 +19,24 @@ from typing import Literal, Self, TypeAlias
 from toolcrib.core.config import Config, data_folder, environment
 from toolcrib.execution.sandbox import landlock, launcher, resources
 from toolcrib.execution.sandbox.landlock import kernel_rules, strong_rules
-from toolcrib.execution.sandbox.layout import HOME, Mask, Masks, SandboxRoot
+from toolcrib.execution.sandbox.layout import (
+    HOME,
+    Mask,
+    Masks,
+    SandboxRoot,
+    settings_of_submodules,
+    without_credentials,
+)
 from toolcrib.execution.sandbox.network import PROXY_PORT, SOCKET_PATH, RunNetwork
 from toolcrib.execution.sandbox.resources import ControlGroup, ResourceGauge, threads_of
 from toolcrib.execution.sandbox.seccomp import Sockets, program
 from toolcrib.execution.sandbox.terms import Level, Limits, Pty, ReadOnly, View
+from toolcrib.execution.sandbox.toolchains import SYSTEM_FOLDERS, is_among, is_known
 from toolcrib.files.paths import Workspace, code_within, own_places
 
 SCRATCH_PREFIX = "run-"
+MAX_FOLDERS_OF_PROGRAMS = 5_000
+"""Folders of one installation that are searched for protected names, from the top down."""
 SETTLED_SECONDS = 60.0
 """Seconds after which a folder that nobody holds is not one that is just being made."""
 
@@ -353,7 +363,20 @@ class RunPreparer:
             masks += found
             if not whole:
                 notes.append(f"{root} is too large: not all protected names in it are covered")
-        tops = [*request.views, *readable]
+        installed = (*SYSTEM_FOLDERS, *own_interpreter_folders())
+        for top in readable:
+            if not is_among(Path(top), installed) and not is_known(Path(top)):
+                found, _ = self._masks.beneath(top, MAX_FOLDERS_OF_PROGRAMS)
+                masks += found
+        masks += [inner for mask in masks for inner in settings_of_submodules(mask)]
+        masks = list(map(without_credentials, masks))
+        masks += self._of_toolcrib(request.views, readable)
+        return masks, notes
+
+    def _of_toolcrib(self, roots: Iterable[str], readable: Sequence[str]) -> list[Mask]:
+        """Our own files that lie in what a run sees."""
+        masks: list[Mask] = []
+        tops = [*roots, *readable]
         for place in self._own:
             real = os.path.realpath(place)
             if any(real == top or real.startswith(f"{top.rstrip('/')}/") for top in tops):
@@ -362,10 +385,10 @@ class RunPreparer:
                 elif Path(real).exists():
                     masks.append(Mask(real, "hidden file"))
         # What runs in the server itself; a folder that lies in it is covered whole.
-        for root in request.views:
+        for root in roots:
             code = [os.path.realpath(place) for place in code_within([root])]
             masks += [Mask(max(place, root, key=len), "fixed") for place in code]
-        return masks, notes
+        return masks
 
 
 def connect_network(prepared: PreparedRun, network: RunNetwork) -> None:

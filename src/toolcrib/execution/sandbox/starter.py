@@ -388,7 +388,9 @@ class Starter:
             if report.level == "strong":
                 files = {
                     path: memory_file("file", data)
-                    for path, data in {**system_files(), **made_files()}.items()
+                    for path, data in (
+                        system_files() | made_files() | prepared.layout.copies
+                    ).items()
                 }
                 outer = [report.program, *prepared.layout.arguments(files), "--"]
             else:

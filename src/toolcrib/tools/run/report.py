@@ -301,6 +301,7 @@ PASSING = {"cd", "pushd", "popd", "export", "alias", "set", "source", ".", "unse
 BEHIND = re.compile(r"(?<![&>|<\\])&(?![&>\d])|\b(?:nohup|setsid|disown)\b")
 QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
 NOTEBOOK = re.compile(r"^[ \t]*[!%]\w", re.MULTILINE)
+GIT_SETTINGS = re.compile(r"could not write config file [^\n]*: Device or resource busy")
 DOCKER = re.compile(r"[Cc]annot connect to the Docker daemon|docker\.sock")
 RIGHTS = re.compile(
     r"^sudo: |are you root\?|must be (?:run as )?root|no new privileges", re.MULTILINE
@@ -372,6 +373,11 @@ def _failed(tail: str, script: ShellScript) -> Iterator[str]:
         yield how_to_get(missing[1])
     if WINDOWS.search(tail):
         yield "if the script has Windows line ends: sed -i 's/\\r$//' FILE"
+    if GIT_SETTINGS.search(tail):
+        yield (
+            "the settings of this repository cannot be changed by a run: they hold credentials, "
+            "of which it reads a copy without, or it goes on in the background"
+        )
     if DOCKER.search(tail):
         yield UNAVAILABLE_PROGRAMS["docker"]
     if RIGHTS.search(tail):

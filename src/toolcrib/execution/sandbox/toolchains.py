@@ -1,0 +1,106 @@
+"""Folders of toolchains: where package managers keep compilers, interpreters and packages."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+
+from toolcrib.core.config import environment
+
+# Named one by one: beside them lie tokens, such as ~/.cargo/credentials.toml.
+HOME_FOLDERS = (
+    *(".cargo/bin", ".cargo/registry", ".cargo/git", ".cargo/env", ".rustup"),
+    *("go/bin", "go/pkg", "sdk", ".local/bin", ".local/lib", ".local/share/uv/python"),
+    *(".local/share/uv/tools", ".local/share/pipx/venvs", ".local/share/mise/installs"),
+    *(".local/share/fnm", ".local/share/pnpm", ".nvm/versions", ".volta/bin", ".volta/tools"),
+    *(".deno/bin", ".bun/bin", ".bun/install/cache", ".pyenv/versions", ".pyenv/bin"),
+    *(".pyenv/shims", ".pyenv/libexec", ".pyenv/plugins", ".rbenv/versions", ".rbenv/shims"),
+    *(".asdf/installs", ".asdf/shims", ".sdkman/candidates", ".m2/repository"),
+    *(".npm/_cacache", ".ghcup/bin", "miniconda3", "anaconda3", "mambaforge", "miniforge3"),
+    ".local/share/virtualenvs",
+)
+OTHER_FOLDERS = ("/opt/homebrew", "/usr/local/go", "/snap", "/home/linuxbrew/.linuxbrew")
+VARIABLE_FOLDERS = {
+    "CARGO_HOME": ("bin", "registry", "git"),
+    "RUSTUP_HOME": ("",),
+    "GOROOT": ("",),
+    "GOPATH": ("bin", "pkg"),
+    "JAVA_HOME": ("",),
+    "NVM_DIR": ("versions",),
+    "VIRTUAL_ENV": ("",),
+    "CONDA_PREFIX": ("",),
+}
+MARKS_OF_ENVIRONMENT = ("pyvenv.cfg", "conda-meta")
+"""What a Python environment has at its top, wherever it lies."""
+SYSTEM_FOLDERS = ("/usr", "/bin", "/lib", "/lib64", "/sbin")
+"""Folders that every run may read anyway."""
+HOMES = ("/home", "/root", "/Users")
+
+
+def home() -> Path:
+    """The home folder; the root where there is none."""
+    try:
+        return Path.home()
+    except RuntimeError:  # a user without an entry in the password file
+        return Path("/")
+
+
+def known_folders() -> list[Path]:
+    """Those of this user, there or not."""
+    named = environment(VARIABLE_FOLDERS)
+    return [Path(place) for place in _places(str(home()), tuple(sorted(named.items())))]
+
+
+@cache
+def _places(own: str, named: tuple[tuple[str, str], ...]) -> tuple[str, ...]:
+    found = [*(f"{own}/{place}" for place in HOME_FOLDERS), *OTHER_FOLDERS]
+    for name, value in named:
+        # A variable that names the home folder, or one above it, would open all of it.
+        if value.startswith("/") and not _is_beneath(own, [os.path.normpath(value)]):
+            found += [os.path.normpath(f"{value}/{part}") for part in VARIABLE_FOLDERS[name]]
+    return tuple(dict.fromkeys(found))
+
+
+def is_known(path: Path) -> bool:
+    """Whether it belongs to a toolchain, and so holds what was installed and nobody's own files."""
+    named = environment(VARIABLE_FOLDERS)
+    folders = _spellings(_places(str(home()), tuple(sorted(named.items()))))
+    places = {str(path), os.path.realpath(path)}
+    return any(_is_beneath(place, folders) for place in places) or _in_environment(path)
+
+
+@cache
+def _spellings(folders: tuple[str, ...]) -> tuple[str, ...]:
+    """Folders as they are written, and without links."""
+    return tuple(dict.fromkeys(place for f in folders for place in (f, os.path.realpath(f))))
+
+
+@cache
+def _in_environment(path: Path) -> bool:
+    return any(
+        os.path.exists(place / mark)  # noqa: PTH110 - no error where it may not be entered
+        for place in (path, path.parent)
+        for mark in MARKS_OF_ENVIRONMENT
+    )
+
+
+def is_in_a_home(path: Path) -> bool:
+    """Whether it lies in the home folder of a person."""
+    own = home()
+    return own in path.parents or any(Path(top) in path.parents for top in HOMES)
+
+
+def is_among(path: Path, folders: Iterable[str]) -> bool:
+    """Whether a path is one of the folders or beneath one."""
+    return _is_beneath(str(path), folders)
+
+
+def _is_beneath(path: str, folders: Iterable[str]) -> bool:
+    return any(path == folder or path.startswith(f"{folder.rstrip('/')}/") for folder in folders)
+
+
+def is_above(path: Path, other: Path) -> bool:
+    """Whether a path is the other, or holds it."""
+    return path == other or path in other.parents

@@ -1,0 +1,121 @@
+"""What is protected cannot be read by a run, wherever it may read."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from toolcrib import Toolbox
+
+pytestmark = pytest.mark.timeout(120)
+SECRET = "s3cr3t-t0k3n"
+
+
+@pytest.fixture(autouse=True)
+def strong(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TOOLCRIB_RUN__LEVEL", "strong")
+
+
+def program(folder: Path, name: str = "hello") -> Path:
+    """A folder of programs, on the user's PATH."""
+    folder.mkdir(parents=True)
+    (folder / name).write_text("#!/bin/sh\necho hello\n")
+    (folder / name).chmod(0o755)
+    return folder
+
+
+def on_path(monkeypatch: pytest.MonkeyPatch, *folders: Path) -> None:
+    monkeypatch.setenv("PATH", os.pathsep.join([*map(str, folders), "/usr/bin", "/bin"]))
+
+
+async def output(box: Toolbox, command: str) -> str:
+    return (await box.call("run_command", {"command": command})).render()
+
+
+async def test_in_an_application_only_what_is_protected_is_hidden(
+    box: Toolbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = tmp_path / "app"
+    on_path(monkeypatch, program(app / "bin"))
+    (app / "settings.txt").write_text("plain\n")
+    (app / "deep/er").mkdir(parents=True)
+    for place in (".env", "deep/er/server.key", "deep/id_rsa"):
+        (app / place).write_text(SECRET)
+    assert "hello" in await output(box, "hello")
+    found = await output(box, f"cat {app}/settings.txt; find {app} -type f -exec cat {{}} +")
+    assert "plain" in found
+    assert SECRET not in found
+
+
+async def test_a_project_in_the_home_folder_is_not_readable_for_its_bin(
+    box: Toolbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "home"
+    monkeypatch.setenv("HOME", str(home))
+    other, environment = home / "other", home / "elsewhere/env"
+    on_path(
+        monkeypatch,
+        program(other / "bin"),
+        program(environment / "bin", "python-tool"),
+        program(home / ".cargo/bin", "cargo-tool"),
+    )
+    (environment / "pyvenv.cfg").write_text("home = /usr/bin\n")
+    (other / "customers.csv").write_text(SECRET)
+    (home / ".cargo/credentials.toml").write_text(SECRET)
+    found = await output(box, f"python-tool && cargo-tool; find {home} -type f -exec cat {{}} +")
+    assert found.count("hello") >= 2, "known toolchains work"
+    assert SECRET not in found
+    assert "customers" not in await output(box, f"ls -R {home}")
+
+
+async def test_in_a_folder_that_the_user_opened(tmp_path: Path) -> None:
+    folder, work = tmp_path / "data", tmp_path / "work"
+    folder.mkdir()
+    work.mkdir()
+    (folder / "table.csv").write_text("1,2\n")
+    (folder / ".env").write_text(SECRET)
+    settings = {"run": {"readable": [str(folder)]}, "store": {"url": "sqlite://"}}
+    async with Toolbox(settings, workspace=work) as box:
+        found = await output(box, f"cat {folder}/table.csv {folder}/.env")
+    assert "1,2" in found
+    assert SECRET not in found
+
+
+async def test_git_works_without_the_tokens_in_its_settings(box: Toolbox) -> None:
+    work = Path(box.config.workspace.roots[0])
+    for place, line in (
+        (work, f"[remote 'origin']\n\turl = https://me:{SECRET}@example.com/x.git\n"),
+        (work / "sub", f"[http]\n\textraheader = AUTHORIZATION: basic {SECRET}\n"),
+    ):
+        subprocess.run(["git", "init", "-q", place], check=True)
+        with (place / ".git/config").open("a") as file:
+            file.write(line.replace("'", '"') + "[user]\n\tname = A\n\temail = a@example.com\n")
+    command = (
+        "cat .git/config sub/.git/config; git config remote.origin.url; "
+        "echo x > f; git add f; git commit -qm one; git log --oneline"
+    )
+    found = await output(box, command)
+    assert SECRET not in found
+    assert "https://example.com/x.git" in found
+    assert " one" in found
+    assert "hold credentials" in await output(box, "git remote add other https://example.com/y")
+    assert SECRET in (work / ".git/config").read_text()
+    log = subprocess.run(["git", "log", "--oneline"], cwd=work, capture_output=True, text=True)
+    assert " one" in log.stdout
+
+
+async def test_nor_do_programs_on_in_the_background_read_them(box: Toolbox) -> None:
+    work = Path(box.config.workspace.roots[0])
+    subprocess.run(["git", "init", "-q", work], check=True)
+    with (work / ".git/config").open("a") as file:
+        file.write(f'[url "https://{SECRET}@example.com/"]\n\tinsteadOf = x:\n')
+    command = "cat .git/config; git status; echo done"
+    started = await box.call("run_command", {"command": command, "background": True})
+    job = started.data["id"]
+    ended = await box.call("read_job", {"id": job, "wait": "exit"})
+    assert "insteadOf" in ended.render()
+    assert "done" in ended.render()
+    assert SECRET not in ended.render()
