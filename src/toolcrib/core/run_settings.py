@@ -127,7 +127,10 @@ class RunConfig(Section):
     ] = "auto"
     commit: Annotated[
         Literal["auto", "ask", "never"],
-        Field(description="What happens to changed files if a call does not say it."),
+        Field(
+            description="What happens to changed files; a call can only be stricter. ask: held "
+            "until the user makes them, never: dropped."
+        ),
     ] = "auto"
     python: Annotated[
         str, Field(description="Interpreter of run_python; else the workspace's .venv, else ours.")
@@ -146,7 +149,11 @@ class RunConfig(Section):
         Names, Field(description="Names of variables that runs may see, beside PATH, LANG and TZ.")
     ] = []
     rules: Annotated[
-        list[CommandRule], Field(description="Commands allowed, asked about or denied.")
+        list[CommandRule],
+        Field(
+            description="Commands allowed, asked about or denied: advice beside the boundary, for "
+            "a program can start others."
+        ),
     ] = []
     pending_hours: Annotated[
         PositiveFloat, Field(description="Hours for which held changes of a run are kept.")

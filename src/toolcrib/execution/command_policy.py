@@ -302,6 +302,31 @@ CONFINED = Decision("allow", "the boundary holds it")
 
 async def command_verdict(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | None:
     """For tools with a `command` and perhaps a `cwd`: rules, and what only reads."""
+    found = await _command_verdict(arguments, ctx)
+    return _held(ctx, found) if arguments.get("background") else found
+
+
+async def terminal_verdict(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | None:
+    """The same for a terminal."""
+    return _held(ctx, await _command_verdict(arguments, ctx))
+
+
+async def apply_verdict(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | None:
+    """Making held changes is the user's own act, where the user wants to be asked."""
+    if arguments.get("drop") or ctx.config.run.commit == "auto":
+        return None
+    return Decision("ask", f"run.commit is {ctx.config.run.commit}", explicit=True)
+
+
+def _held(ctx: Ctx, found: Decision | None) -> Decision | None:
+    """The decision on a program that changes the files themselves, so that nothing is held."""
+    if ctx.config.run.commit == "auto" or (found is not None and found.action == "deny"):
+        return found
+    why = f"run.commit is {ctx.config.run.commit}, and this changes files at once"
+    return Decision("ask", why, explicit=True)
+
+
+async def _command_verdict(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | None:
     command = str(arguments.get("command") or "")
     why = await unconfined_reason(ctx)
     if not command.strip() or not (why or ctx.config.run.rules):

@@ -208,6 +208,26 @@ async def test_changes_can_be_held_and_dropped(box: Toolbox, folder: Path) -> No
     assert gone.error.code == "not_found"
 
 
+async def test_what_the_user_holds_a_model_cannot_make(tmp_path: Path, folder: Path) -> None:
+    async with Toolbox(config(tmp_path, commit="ask"), workspace=folder) as box:
+        held = await fine(box, "run_command", command="echo new > a.txt", commit="auto")
+        assert "held back" in held.text
+        assert held.next is not None
+        refused = [
+            await box.call(held.next.tool, dict(held.next.arguments)),
+            await box.call("run_command", {"command": "echo new > a.txt", "background": True}),
+            await box.call("start_terminal", {"command": "echo new > a.txt"}),
+        ]
+        assert [r.error and r.error.code for r in refused] == ["needs_approval"] * 3
+        assert "run.commit is ask" in refused[0].render()
+        assert list(folder.iterdir()) == []
+        dropped = await fine(box, "apply_changes", **held.next.arguments, drop=True)
+        assert "Dropped" in dropped.text
+    async with Toolbox(config(tmp_path, commit="never"), workspace=folder) as box:
+        assert "dropped" in (await fine(box, "run_command", command="touch b", commit="ask")).text
+        assert list(folder.iterdir()) == []
+
+
 @pytest.mark.rows("C069", "C070", "C071", "E34", "E35", "E36", "X11")
 async def test_a_command_in_the_background(box: Toolbox, folder: Path) -> None:
     started = await fine(

@@ -156,6 +156,8 @@ def _bulk_of(path: str) -> str:
 
 
 Commit = Literal["auto", "ask", "never"]
+COMMITS: tuple[Commit, ...] = ("auto", "ask", "never")
+"""From the laxest to the strictest: what the user says and what a call says, the stricter holds."""
 State = Literal["none", "applied", "held", "dropped"]
 Kind = Literal["created", "changed", "deleted"]
 

@@ -22,7 +22,7 @@ from toolcrib.execution.runs.folders import (
     find,
     too_many,
 )
-from toolcrib.execution.runs.outcome import APPLY_TOOL, Commit, RunOutcome, RunResult
+from toolcrib.execution.runs.outcome import APPLY_TOOL, COMMITS, Commit, RunOutcome, RunResult
 from toolcrib.execution.runs.overlay_run import OverlayProbe, OverlayRun
 from toolcrib.files.changes.changes import Changes
 from toolcrib.files.handles import NO_ROOTS
@@ -190,8 +190,9 @@ class Runs:
             StorageFailure: no room for the run.
         """
         await self._get_ready()
-        commit = commit or self._config.run.commit
-        strategy = await self._strategy(tool, commit)
+        wanted: tuple[Commit, Commit] = (commit or "auto", self._config.run.commit)
+        strictest = max(wanted, key=COMMITS.index)
+        strategy = await self._strategy(tool, strictest)
         async with strategy:
             views = await strategy.prepare(ctx)
             try:
@@ -201,10 +202,10 @@ class Runs:
                 if isinstance(
                     strategy, DirectRun
                 ):  # what it did is there, and must not stay unseen
-                    await run_shielded(strategy.finish(ctx, commit, "cancelled"))
+                    await run_shielded(strategy.finish(ctx, strictest, "cancelled"))
                 raise
             cut = confined.stopped or ("time" if done.timed_out else "")
-            outcome = await run_shielded(strategy.finish(ctx, commit, cut))
+            outcome = await run_shielded(strategy.finish(ctx, strictest, cut))
         await self._bound()
         size = done.stdout.size + done.stderr.size
         layered = isinstance(strategy, OverlayRun) and done.exit_code

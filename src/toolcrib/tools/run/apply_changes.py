@@ -7,6 +7,7 @@ from typing import Annotated
 from toolcrib.core.context import Ctx
 from toolcrib.core.result import Result
 from toolcrib.core.tool import WRITE, Param, tool
+from toolcrib.execution.command_policy import apply_verdict
 from toolcrib.execution.runs.runs import Runs
 from toolcrib.tools.run.report import change_lines
 
@@ -18,6 +19,7 @@ from toolcrib.tools.run.report import change_lines
     aliases=("commit_changes", "accept_changes", "apply_held_changes"),
     argument_aliases={"run_id": "id", "held": "id", "discard": "drop", "reject": "drop"},
     destructive=True,
+    policy_check=apply_verdict,
 )
 async def apply_changes(
     id: Annotated[str, Param("Held run.")],  # noqa: A002 - the name that models use

@@ -81,10 +81,8 @@ class OutputFollower:
 MAX_FILES = 12
 HEAD_SHARE = 0.3
 """Of the room for output: the end of it usually says what went wrong."""
-BY_USER = (
-    "[to make these changes run it again with commit=auto; or the user does it with: "
-    "toolcrib call apply_changes id={id}]"
-)
+RUN_AGAIN = "to make these changes run it again with commit=auto; or "
+BY_USER = "[{again}the user makes them with: toolcrib call apply_changes id={id}]"
 CRASHES = {132: "SIGILL", 134: "SIGABRT", 135: "SIGBUS", 136: "SIGFPE", 137: "SIGKILL"}
 CRASHES |= {139: "SIGSEGV", 143: "SIGTERM"}
 NETWORK_SOURCE = "a program with network"
@@ -131,7 +129,8 @@ async def report(
     lines = [_ending(ran, empty=not body and not quiet), *notes, *change_lines(outcome)]
     apply = outcome.next
     if apply is not None and all(tool.name != apply.tool for tool in ctx.offered):
-        lines.append(BY_USER.format(id=outcome.pending_id))
+        again = RUN_AGAIN if ctx.config.run.commit == "auto" else ""
+        lines.append(BY_USER.format(again=again, id=outcome.pending_id))
         apply = None
     if ran.level != "strong":
         lines.append(f"[sandbox: {ran.level}]")

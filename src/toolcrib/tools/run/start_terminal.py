@@ -7,7 +7,7 @@ from typing import Annotated
 from toolcrib.core.context import Ctx
 from toolcrib.core.result import Result
 from toolcrib.core.tool import EXEC, READ, WRITE, Param, tool
-from toolcrib.execution.command_policy import command_verdict
+from toolcrib.execution.command_policy import terminal_verdict
 from toolcrib.execution.interpreters.programs import shell_program, toolchains
 from toolcrib.execution.sandbox.terms import Pty
 from toolcrib.execution.terminals.terminals import Terminals
@@ -27,7 +27,7 @@ START_SECONDS = 5.0
     aliases=("open_terminal", "create_terminal", "new_terminal"),
     argument_aliases={"cmd": "command", "path": "cwd", "cols": "columns", "width": "columns"},
     destructive=True,
-    policy_check=command_verdict,
+    policy_check=terminal_verdict,
 )
 async def start_terminal(
     command: Annotated[str, Param("Program to run; empty: a shell.")] = "",
