@@ -43,7 +43,9 @@ ROOMS_OF = {
     "path": ("core/", "system/", "state/", "files/", "net/", "execution/", "documents/", "code/",
              "surfaces/", "toolbox.py"),
     # The model server is the user's own; its address is judged by the policy of the guard.
-    "socket": ("net/egress/", "net/models/connection.py", "system/stdin_monitor.py"),
+    # Ports of runs are passed on between loopbacks alone.
+    "socket": ("net/egress/", "net/models/connection.py", "system/stdin_monitor.py",
+               "execution/sandbox/ports.py", "execution/sandbox/namespace_child.py"),
     "file": (
         "core/compat.py",  # tables of the package itself
         "core/layers.py",

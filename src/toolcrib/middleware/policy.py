@@ -28,6 +28,7 @@ from toolcrib.core.errors import (
 from toolcrib.core.result import Result
 from toolcrib.core.tool import EXEC, NET, READ, SEND, WRITE, Decision, Right, decide, joined
 from toolcrib.files.paths import Workspace
+from toolcrib.net.egress.client import Egress
 from toolcrib.net.egress.url import complete_url, parse_url
 from toolcrib.state.approvals import Approvals, fingerprint
 from toolcrib.state.redaction import redact
@@ -164,6 +165,8 @@ async def policy(call: Call, proceed: Proceed) -> Result:
         NeedsApproval: somebody has to be asked, and nobody can be from here.
     """
     rights = call.tool.rights_for(call.arguments)
+    if rights & SEND and _stays_here(call):
+        rights &= ~SEND
     rules = call.ctx.config.policy
     decision = decide(rules, call.tool, targets_of(call), rights)
     if call.tool.policy_check is not None and decision.action != "deny":
@@ -259,6 +262,21 @@ def _spellings(url: str) -> list[str]:
     return [known] if plain == known else [known, plain]
 
 
+def _stays_here(call: Call) -> bool:
+    """Whether a call goes only to servers of the conversation's runs that reach nothing else."""
+    urls = _values(call, "url")
+    return bool(urls) and all(_is_own_server(call, url) for url in urls)
+
+
+def _is_own_server(call: Call, url: str) -> bool:
+    session = call.ctx.session.id
+    egress = call.ctx.use(Egress)
+    try:
+        return egress.serves(complete_url(url), session, offline=True)
+    except ToolError:
+        return False
+
+
 def _taint(call: Call, rights: Right) -> Decision | None:
     """Ask when private things could now be carried out by injected text."""
     ctx = call.ctx
@@ -269,7 +287,7 @@ def _taint(call: Call, rights: Right) -> Decision | None:
         return Decision("ask", f"{why}, and this call can send data out")
     if rights & NET:
         for url in map(canonical, _values(call, "url")):
-            if not ctx.session.has_seen(url):
+            if not ctx.session.has_seen(url) and not _is_own_server(call, url):
                 return Decision("ask", f"{why}, and nobody has named {url[:200]} before")
     return None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -53,6 +54,8 @@ def robots_check(ctx: Ctx) -> Callable[[str], Awaitable[None]] | None:
         return None
 
     async def gate(url: str) -> None:
+        if ctx.use(Egress).serves(url, ctx.session.id):
+            return
         await check_robots(url, ctx)
 
     return gate
@@ -194,6 +197,8 @@ async def read_body(url: str, ctx: Ctx) -> PageBody:
             response = await _download(url, ctx)
         return _packed(_passed(response, url))
 
+    if ctx.use(Egress).serves(url, ctx.session.id):  # it changes with the files
+        return _unpacked(_bytes(await make()), fetched_at=time.time())
     cached = await ctx.use(Cache).fetch(
         KIND,
         url,
@@ -256,6 +261,10 @@ def _packed(response: Response) -> bytes | MemoryOnly:
     # Asked not to store a page, we do not; parts of it are still read from memory.
     forbidden = "no-store" in response.headers.tokens("cache-control")
     return MemoryOnly(packed) if forbidden else packed
+
+
+def _bytes(value: bytes | MemoryOnly) -> bytes:
+    return value.value if isinstance(value, MemoryOnly) else value
 
 
 def _unpacked(

@@ -47,3 +47,16 @@ async def level(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
     if report.level != wanted:
         absent(f"the level {wanted} does not work here: {'; '.join(report.why)}")
     return wanted
+
+
+@pytest.fixture
+async def strong(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The level at which runs have networks of their own, whatever the others are tried at."""
+    monkeypatch.setenv(LEVEL, "strong")
+    services = Services(Config.load())
+    try:
+        report = await services.use(Sandbox).report()
+    finally:
+        await services.close()
+    if report.level != "strong":
+        absent(f"the level strong does not work here: {'; '.join(report.why)}")

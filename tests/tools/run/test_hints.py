@@ -14,7 +14,7 @@ from toolcrib import Toolbox
 pytestmark = [pytest.mark.rows("E31", "E32"), pytest.mark.timeout(120)]
 NO_NETWORK = "[runs have no network; the user can open hosts with run.network]"
 LOOPBACK = {
-    "strong": "[each run has a loopback of its own: start the server and ask it in the same run",
+    "strong": "[each run has a loopback of its own: start the server with 'ports' to reach it",
     "kernel": "[runs have no network here, not even a loopback of their own]",
 }
 NODE = pytest.mark.skipif(not shutil.which("node"), reason="Node.js is not on this machine")

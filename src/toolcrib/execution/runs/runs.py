@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Self, TypedDict, Unpack
 
 from toolcrib.core.context import Ctx, Services
-from toolcrib.core.errors import Denied, NotConfigured, NotFound, ToolError
+from toolcrib.core.errors import Denied, NotConfigured, NotFound, ToolError, Unavailable
 from toolcrib.execution.runs.direct_run import DirectRun, DirectRuns
 from toolcrib.execution.runs.folders import (
     SCHEMA,
@@ -34,6 +34,8 @@ from toolcrib.system.threads import in_thread_if_large
 
 if TYPE_CHECKING:
     from toolcrib.execution.sandbox.confined import Confined
+    from toolcrib.execution.sandbox.ports import Ports, RunPorts
+    from toolcrib.execution.sandbox.preparation import OnNamespace
     from toolcrib.execution.sandbox.sandbox import Sandbox
     from toolcrib.execution.sandbox.terms import Limits, Pty
 
@@ -48,10 +50,12 @@ class BackgroundRun:
     Attributes:
         confined: the process; read from it, write to it, wait for it, kill it.
         level: the boundary that holds.
+        ports: those by which it is reached.
     """
 
     confined: Confined
     _finish: Callable[[], Awaitable[RunOutcome]]
+    ports: RunPorts | None = None
     _ending: asyncio.Task[RunOutcome] | None = None
     _hurrying: asyncio.Task[RunOutcome] | None = None
 
@@ -59,6 +63,12 @@ class BackgroundRun:
     def level(self) -> str:
         """The boundary that holds: "strong", "kernel" or "none"."""
         return str(self.confined.level)
+
+    @property
+    def addresses(self) -> dict[str, str]:
+        """Where each of its ports is reached on this machine."""
+        served = self.ports.served if self.ports is not None else ()
+        return {str(each.port): each.url for each in served}
 
     async def sweep(self) -> None:
         """Wait for its end, and end what outlived it; its output would have no end else.
@@ -92,8 +102,12 @@ class BackgroundRun:
         return await run_shielded(_awaited(self._ending))
 
     async def _end(self) -> RunOutcome:
-        await self.confined.kill()
-        await self.confined.__aexit__(None, None, None)
+        try:
+            await self.confined.kill()
+            await self.confined.__aexit__(None, None, None)
+        finally:
+            if self.ports is not None:
+                await self.ports.close()
         return await self._finish()
 
 
@@ -104,6 +118,10 @@ async def _awaited(work: Awaitable[RunOutcome]) -> RunOutcome:
 STREAM_BYTES = 1_000_000
 """Bytes kept of each stream."""
 CROSS_DEVICE_SIGNS = ("cross-device", "os error 18")
+NO_PORTS = (
+    "Programs have no network at all at level kernel, so nothing can listen on a port: that "
+    "needs the sandbox level strong."
+)
 NOTHING_PENDING = "Nothing is held in this workspace. Run it again."
 RENAME_NOTE = (
     "a folder that was there before the run cannot be renamed in one step in here (cross-device "
@@ -121,6 +139,7 @@ class SpawnOptions(TypedDict, total=False):
     network: Sequence[str]
     limits: Limits | None
     merge: bool
+    on_namespace: OnNamespace | None
 
 
 class Runs:
@@ -156,6 +175,12 @@ class Runs:
         from toolcrib.execution.sandbox.sandbox import Sandbox
 
         return self._services.use(Sandbox)
+
+    @property
+    def _ports(self) -> Ports:
+        from toolcrib.execution.sandbox.ports import Ports
+
+        return self._services.use(Ports)
 
     async def run(
         self,
@@ -195,6 +220,10 @@ class Runs:
         strategy = await self._strategy(tool, strictest)
         async with strategy:
             views = await strategy.prepare(ctx)
+            ports = None
+            if self._ports.has_servers(ctx.session.id):
+                ports = self._ports.of_run(ctx.session.id)
+                options["on_namespace"] = ports.enter
             try:
                 confined = await self._sandbox.spawn(argv, cwd=cwd, views=views, **options)
                 done = await collect(confined, seconds, on_output, STREAM_BYTES)
@@ -204,6 +233,9 @@ class Runs:
                 ):  # what it did is there, and must not stay unseen
                     await run_shielded(strategy.finish(ctx, strictest, "cancelled"))
                 raise
+            finally:
+                if ports is not None:
+                    await ports.close()
             cut = confined.stopped or ("time" if done.timed_out else "")
             outcome = await run_shielded(strategy.finish(ctx, strictest, cut))
         await self._bound()
@@ -229,20 +261,42 @@ class Runs:
         tool: str,
         cwd: SafePath,
         pty: Pty | None = None,
+        ports: Sequence[int] = (),
         **options: Unpack[SpawnOptions],
     ) -> BackgroundRun:
         """Start a program that goes on after the call; arguments and errors as `run`.
 
         It works on the files themselves, since others must see at once what it writes.
-        `BackgroundRun.finish` must be called at its end, whatever that was.
+        `BackgroundRun.finish` must be called at its end, whatever that was. `ports` are those
+        by which it is reached.
+
+        Raises:
+            Unavailable: no ports at this level of the sandbox.
         """
         await self._get_ready()
         report = await self._sandbox.report()
+        offline = report.level != "none" and not options.get("network")
+        open_ports = self._ports.of_run(ctx.session.id, ports, offline=offline)
+        if ports and report.level == "kernel":
+            raise Unavailable(NO_PORTS, hint=report.fix or "Leave 'ports' out.")
+        if ports or self._ports.has_servers(ctx.session.id):
+            options["on_namespace"] = open_ports.enter
         strategy = self._direct.run(tool, report.level, background=True)
-        async with strategy:
-            views = await strategy.prepare(ctx)
-            confined = await self._sandbox.spawn(argv, cwd=cwd, views=views, pty=pty, **options)
-            running = BackgroundRun(confined, lambda: strategy.finish(ctx, "auto", ""))
+        try:
+            async with strategy:
+                views = await strategy.prepare(ctx)
+                confined = await self._sandbox.spawn(argv, cwd=cwd, views=views, pty=pty, **options)
+                running = BackgroundRun(
+                    confined, lambda: strategy.finish(ctx, "auto", ""), open_ports
+                )
+        except BaseException:
+            await run_shielded(open_ports.close())
+            raise
+        try:
+            await open_ports.stay(lambda: confined.namespace, is_bare=report.level == "none")
+        except BaseException:
+            await running.finish()
+            raise
         self._going = [other for other in self._going if not other.is_over] + [running]
         if self._ending:
             running.hurry()

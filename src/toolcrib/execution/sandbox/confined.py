@@ -86,6 +86,8 @@ def _children(pid: int) -> list[int]:
 
 Stopped = Literal["", "memory", "disk", "output", "processes", "time"]
 SUPERVISOR_SECONDS = 5.0
+STEP_SECONDS = 0.002
+"""Between two looks for the first process of a namespace that is being made."""
 
 
 class Confined:
@@ -132,6 +134,27 @@ class Confined:
         """Find the first process of the namespace that it now has."""
         if self._process.exit_code is None:  # else the number may be another's by now
             self._first = NamespaceInit.of(self.pid)
+
+    async def entered(self, work: Callable[[int], Awaitable[None]]) -> None:
+        """Do something in its namespace, while its program waits for that to be done.
+
+        Args:
+            work: given a hold on its first process.
+        """
+        while self._process.exit_code is None:
+            first = NamespaceInit.of(self.pid)
+            if first is not None:
+                try:
+                    await work(first.pidfd)
+                finally:
+                    first.close()
+                return
+            await asyncio.sleep(STEP_SECONDS)
+
+    @property
+    def namespace(self) -> int:
+        """A hold on the first process of its namespace; -1 without one. Not to be closed."""
+        return -1 if self._first is None else self._first.pidfd
 
     async def connect(self) -> None:
         """Attach the terminal to the event loop."""

@@ -9,7 +9,7 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
@@ -207,6 +207,8 @@ def bare_variables(allowed: Iterable[str], given: Mapping[str, str] | None) -> d
 
 
 Stdin: TypeAlias = bytes | Literal["pipe"] | None
+OnNamespace: TypeAlias = Callable[[int], Awaitable[None]]
+"""Awaited, at level strong, with a hold on a run's first process before its program begins."""
 NICE = 5
 """Runs get a little less processor time than the server, which watches over them."""
 MACHINE = platform.machine()
@@ -227,6 +229,7 @@ class RunRequest:
     writable: tuple[str, ...] = ()
     network: tuple[str, ...] = ()
     limits: Limits = field(default_factory=Limits)
+    on_namespace: OnNamespace | None = None
 
 
 @dataclass(slots=True)

@@ -25,7 +25,7 @@ from toolcrib.core.errors import BadInput, ToolError, Unavailable
 from toolcrib.execution.sandbox import landlock, launcher
 from toolcrib.execution.sandbox.confined import Confined
 from toolcrib.execution.sandbox.network import RunNetworks
-from toolcrib.execution.sandbox.preparation import RunRequest, Stdin
+from toolcrib.execution.sandbox.preparation import OnNamespace, RunRequest, Stdin
 from toolcrib.execution.sandbox.seccomp import machine_known
 from toolcrib.execution.sandbox.starter import BoundaryFailed, Starter
 from toolcrib.execution.sandbox.terms import (
@@ -324,6 +324,7 @@ class Sandbox:
         writable: Sequence[Path] = (),
         network: Sequence[str] = (),
         limits: Limits | None = None,
+        on_namespace: OnNamespace | None = None,
     ) -> Confined:
         """Start a program and go on; `Confined.kill` ends it.
 
@@ -340,6 +341,7 @@ class Sandbox:
             writable: scratch folders.
             network: hosts that it may reach, through the guard; with none, no network.
             limits: what it may use; the configured ones where nothing is said.
+            on_namespace: see `OnNamespace`.
 
         Raises:
             Unavailable: no boundary of the wanted strength works here, or the program is
@@ -359,6 +361,7 @@ class Sandbox:
             writable=tuple(map(str, writable)),
             network=tuple(network),
             limits=limits or self.limits,
+            on_namespace=on_namespace,
         )
         report = await self._usable(request)
         try:

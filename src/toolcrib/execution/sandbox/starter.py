@@ -21,6 +21,7 @@ from toolcrib.execution.sandbox.layout import IN_MEMORY, made_files, system_file
 from toolcrib.execution.sandbox.network import RunNetworks
 from toolcrib.execution.sandbox.preparation import (
     MACHINE,
+    OnNamespace,
     PreparedRun,
     RunPreparer,
     RunRequest,
@@ -304,14 +305,14 @@ class Starter:
         made = prepared.plan
         status_reader, status_writer = os.pipe()
         made.status = status_writer
-        lifeline = terminal = slave = -1
+        lifeline = terminal = slave = gate = go = -1
         with ExitStack() as theirs, ExitStack() as ours:
             theirs.callback(os.close, status_writer)
             ours.callback(os.close, status_reader)
             if made.supervised:
-                made.lifeline, lifeline = os.pipe()
-                theirs.callback(os.close, made.lifeline)
-                ours.callback(os.close, lifeline)
+                made.lifeline, lifeline = _pipe(theirs, ours)
+            if request.on_namespace is not None and report.level == "strong":
+                gate, go = _pipe(theirs, ours)
             if request.pty is not None:
                 terminal, slave = os.openpty()
                 theirs.callback(os.close, slave)
@@ -320,7 +321,7 @@ class Starter:
                 os.set_blocking(terminal, False)
 
             def begin(mark: Mark) -> subprocess.Popen[bytes]:
-                return self._popen(request, prepared, report, mark, slave)
+                return self._popen(request, prepared, report, mark, slave, gate)
 
             process = await self._processes.adopt(begin)
             ours.pop_all()
@@ -335,6 +336,8 @@ class Starter:
         confined.notes = tuple(prepared.notes)
         try:
             await confined.connect()
+            if request.on_namespace is not None:
+                await _enter(confined, request.on_namespace, go)
             status = await read_status(status_reader)
             if status != b"R":
                 words = await last_words(confined)
@@ -364,12 +367,18 @@ class Starter:
         self._watchdog.watch(confined, gauge, limits, notify)
 
     def _popen(
-        self, request: RunRequest, prepared: PreparedRun, report: Report, mark: Mark, slave: int
+        self,
+        request: RunRequest,
+        prepared: PreparedRun,
+        report: Report,
+        mark: Mark,
+        slave: int,
+        gate: int,
     ) -> subprocess.Popen[bytes]:
         made = prepared.plan
         with ExitStack() as stack:
             passed = [made.status]
-            passed += [fd for fd in (made.lifeline, made.group) if fd >= 0]
+            passed += [fd for fd in (made.lifeline, made.group, gate) if fd >= 0]
 
             if made.pid_max:
                 with suppress(OSError):
@@ -392,7 +401,8 @@ class Starter:
                         system_files() | made_files() | prepared.layout.copies
                     ).items()
                 }
-                outer = [report.program, *prepared.layout.arguments(files), "--"]
+                outer = [report.program, *prepared.layout.arguments(files)]
+                outer += ["--block-fd", str(gate), "--"] if gate >= 0 else ["--"]
             else:
                 made.env[mark.name] = mark.value
                 if made.supervised:
@@ -430,6 +440,24 @@ class Starter:
         prepared.clean()
         if scratch is not None:  # which may hold very much
             await asyncio.to_thread(scratch.remove)
+
+
+def _pipe(theirs: ExitStack, ours: ExitStack) -> tuple[int, int]:
+    """A pipe whose ends are closed with what they belong to."""
+    reader, writer = os.pipe()
+    theirs.callback(os.close, reader)
+    ours.callback(os.close, writer)
+    return reader, writer
+
+
+async def _enter(confined: Confined, work: OnNamespace, go: int) -> None:
+    """Do what is to be done in the namespace of a run, and then let its program begin."""
+    if go < 0:
+        return
+    try:
+        await confined.entered(work)
+    finally:
+        os.close(go)  # which is as good as a byte
 
 
 def _source(stdin: Stdin, memory_file: Callable[[str, bytes], int]) -> int:

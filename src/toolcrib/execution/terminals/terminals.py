@@ -75,6 +75,11 @@ class Terminal:
         return self._running.level
 
     @property
+    def running(self) -> BackgroundRun:
+        """The program."""
+        return self._running
+
+    @property
     def stopped(self) -> str:
         """Why the boundary ended it; empty if it did not."""
         return self._running.confined.stopped
@@ -254,6 +259,7 @@ class Terminals:
         pty: Pty,
         tools: Toolchains,
         tool: str,
+        ports: Sequence[int] = (),
     ) -> Terminal:
         """Start a program on the real workspace; its end makes one step of the undo log.
 
@@ -278,6 +284,7 @@ class Terminals:
             readable=tools.readable,
             network=ctx.config.run.network,
             pty=pty,
+            ports=ports,
             limits=replace(ctx.use(Sandbox).limits, output_bytes=0),
         )
         terminal = Terminal(running, Screen(pty.rows, pty.columns), title)

@@ -15,6 +15,7 @@ from toolcrib.core.config import Config
 from toolcrib.core.context import Ctx, Services
 from toolcrib.core.errors import (
     BadInput,
+    Blocked,
     DnsFailure,
     RateLimited,
     TimedOut,
@@ -24,6 +25,7 @@ from toolcrib.core.errors import (
 from toolcrib.core.settings import EgressConfig, RetryConfig
 from toolcrib.net.egress.addresses import IPAddress
 from toolcrib.net.egress.exchange import Caps, exchange
+from toolcrib.net.egress.local_servers import LocalServers
 from toolcrib.net.egress.policy import EgressPolicy
 from toolcrib.net.egress.redirects import REDIRECT_STATUSES, Chain, Redirect, follow, may_follow
 from toolcrib.net.egress.resolver import Lookup, Resolver
@@ -247,7 +249,8 @@ class Egress:
     ) -> None:
         self._config = config
         self._policy = EgressPolicy.of(config.egress)
-        self._policies: dict[tuple[str, tuple[str, ...]], EgressPolicy] = {}
+        self._policies: dict[tuple[str, tuple[str, ...], frozenset[int]], EgressPolicy] = {}
+        self.servers = LocalServers()
         self._caps = Caps.of(config.egress, None, allow_truncated=False)
         self._transport = transport
         fetch = config.web.fetch
@@ -264,21 +267,36 @@ class Egress:
         if self._transport is not None:
             await self._transport.close()
 
-    def policy(self, component: str = "", endpoints: Sequence[str] = ()) -> EgressPolicy:
+    def policy(
+        self, component: str = "", endpoints: Sequence[str] = (), session: str = ""
+    ) -> EgressPolicy:
         """The policy for one component.
 
         Args:
             component: its branch of the configuration (`web.fetch`); where that has
                 `allow_hosts` and `allow_networks`, they open more for it alone.
             endpoints: URLs that the user configured for it; each opens its origin.
+            session: the conversation, whose own servers are open to it as they are now.
         """
-        key = (component, tuple(endpoints))
+        servers = self.servers.ports(session)
+        key = (component, tuple(endpoints), servers)
         found = self._policies.get(key)
         if found is None:
             if len(self._policies) >= MAX_POLICIES:
                 self._policies.clear()
-            found = self._policies[key] = self._built(component, endpoints)
+            found = self._policies[key] = self._built(component, endpoints, servers)
         return found
+
+    def serves(self, url: str, session: str, *, offline: bool = False) -> bool:
+        """Whether a URL is of a server of the conversation's own runs.
+
+        Args:
+            url: it.
+            session: the conversation.
+            offline: count only servers in runs that can send nothing anywhere.
+        """
+        ports = self.servers.ports(session, offline=offline)
+        return bool(ports) and EgressPolicy(servers=ports).serves(parse_url(url))
 
     def retrace(self, redirects: Iterable[Redirect], component: str, ctx: Ctx) -> None:
         """Judge the hops by which a kept answer was reached, as they would be judged now.
@@ -286,21 +304,24 @@ class Egress:
         Raises:
             Blocked, Denied: one of them is not allowed, or not to this call.
         """
-        policy = self.policy(component)
+        policy = self.policy(component, session=ctx.session.id)
         for step in redirects:
             policy.check(parse_url(step.target))
             if ctx.check_url is not None:
                 ctx.check_url(step.target)
 
-    def _built(self, component: str, endpoints: Sequence[str]) -> EgressPolicy:
+    def _built(
+        self, component: str, endpoints: Sequence[str], servers: frozenset[int]
+    ) -> EgressPolicy:
         branch: Any = self._config
         for name in component.split(".") if component else ():
             branch = getattr(branch, name, None)
         hosts = getattr(branch, "allow_hosts", None)
         networks = getattr(branch, "allow_networks", None)
         if hosts is None or networks is None:
-            return self._policy.widened(endpoints=endpoints)
-        return self._policy.widened(hosts, networks, endpoints, setting=component)
+            return replace(self._policy.widened(endpoints=endpoints), servers=servers)
+        widened = self._policy.widened(hosts, networks, endpoints, setting=component)
+        return replace(widened, servers=servers)
 
     async def fetch(
         self,
@@ -362,7 +383,7 @@ class Egress:
         seconds = timeout or self._config.egress.total_timeout
         deadline = Deadline(seconds if ctx is None else ctx.remaining(seconds))
         options = RequestOptions(
-            self.policy(component, endpoints),
+            self.policy(component, endpoints, "" if ctx is None else ctx.session.id),
             caps,
             on_redirect,
             before_request,
@@ -426,6 +447,7 @@ class Egress:
             if not may_follow(request, following):
                 return _finished(response, chain, started)
             options.policy.check(following.target)
+            _check_border(options.policy, request.target, following.target)
             if options.on_redirect is not None:
                 options.on_redirect(following.target.href)
             chain.add(request, following, response.status, response.headers)
@@ -463,6 +485,15 @@ class Egress:
             DnsFailure: the name has no address.
             TimedOut: the name server does not answer.
         """
+        if policy.serves(target):
+            if target.port not in self.servers:
+                raise Blocked(
+                    f"The server on port {target.port} is over.",
+                    hint="Start it again, with 'ports'.",
+                    code="blocked_address",
+                    host=target.host,
+                )
+            return await self.resolver.approved(target, policy)  # a proxy could not connect
         if not self._config.egress.proxy:
             return await self.resolver.approved(target, policy)
         # Behind a proxy the names of the outside often resolve only there: what this
@@ -470,6 +501,23 @@ class Egress:
         with suppress(DnsFailure, TimedOut):
             await self.resolver.approved(target, policy)
         return ()
+
+
+def _check_border(policy: EgressPolicy, source: Target, target: Target) -> None:
+    """Refuse a redirect from a server of a run to the world, or from there to one.
+
+    The first could carry out what a run may not send; the second is no site's business.
+
+    Raises:
+        Blocked: it is such a one.
+    """
+    if policy.serves(source) != policy.serves(target):
+        raise Blocked(
+            f"Destination not allowed: {source.authority} redirects to {target.href[:500]}.",
+            hint="A server of a run and other hosts may not redirect to each other.",
+            code="blocked_host",
+            host=target.host,
+        )
 
 
 def _finished(response: Response, chain: Chain, started: float) -> Response:

@@ -14,6 +14,7 @@ import secrets
 import socket
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Self
 
@@ -263,9 +264,10 @@ class Lease:
     credentials are worth nothing.
     """
 
-    def __init__(self, proxy: GuardProxy, policy: EgressPolicy) -> None:
+    def __init__(self, proxy: GuardProxy, policy: EgressPolicy, session: str = "") -> None:
         self._proxy = proxy
         self.policy = policy
+        self.session = session
         self.username = secrets.token_hex(8)
         self.password = secrets.token_hex(16)
         self.ends: set[ClientEnd] = set()
@@ -335,19 +337,22 @@ class GuardProxy:
         """The service of a toolbox."""
         return cls(services.use(Egress), services.config.egress)
 
-    async def lease(self, component: str = "", *, endpoints: Sequence[str] = ()) -> Lease:
+    async def lease(
+        self, component: str = "", *, endpoints: Sequence[str] = (), session: str = ""
+    ) -> Lease:
         """Open a way out for one program.
 
         Args:
             component: its branch of the configuration, as for `Egress.policy`.
             endpoints: configured URLs whose hosts and ports are open to it.
+            session: a conversation whose own servers are open to it, also those to come.
         """
         async with self._starting:
             if self._server is None:
                 loop = asyncio.get_running_loop()
                 self._server = await loop.create_server(self._client, "127.0.0.1", 0)
                 self.port = self._server.sockets[0].getsockname()[1]
-        lease = Lease(self, self._egress.policy(component, endpoints))
+        lease = Lease(self, self._egress.policy(component, endpoints), session)
         self._leases[lease.username] = lease
         return lease
 
@@ -394,8 +399,11 @@ class GuardProxy:
         if sum(len(each.ends) for each in self._leases.values()) > MAX_CONNECTIONS:
             raise Busy("Too many connections through the proxy.")
         seconds = self._config.connect_timeout
-        addresses = await self._egress.addresses(target, lease.policy)
-        if self._config.proxy:
+        policy = lease.policy
+        if lease.session:
+            policy = replace(policy, servers=self._egress.servers.ports(lease.session))
+        addresses = await self._egress.addresses(target, policy)
+        if self._config.proxy and not addresses:
             await connect_by_proxy(pipe, target, self._config.proxy, seconds)
         else:
             await connect(pipe, target, addresses, seconds)

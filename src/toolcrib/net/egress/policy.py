@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
-from ipaddress import ip_address, ip_network
+from ipaddress import IPv4Address, ip_address, ip_network
 from typing import Final, Self
 
 from toolcrib.core.errors import Blocked, ConfigError, ToolError
@@ -177,6 +177,9 @@ NEVER_NEEDED = "It holds the keys of this machine; nothing on the web needs it. 
 DENIED = "The user has forbidden this destination."
 
 Origin = tuple[str, str, int]
+SERVER_ADDRESS = IPv4Address("127.0.0.1")
+SERVER_HOSTS = frozenset({str(SERVER_ADDRESS), "localhost"})
+"""Where servers of runs are reached; the name is read as that one address, and as no other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +229,9 @@ class EgressPolicy:
 
     Order: `deny_hosts` wins over everything; cloud metadata opens only to its own
     literal in `allow_hosts`; then what the user opened; then what is public.
-    `setting` names the branch of the configuration that hints point to.
+    `setting` names the branch of the configuration that hints point to. `servers` are the
+    ports of this machine's loopback on which servers of the conversation's own runs are
+    reached, see `LocalServers`.
     """
 
     allow_hosts: tuple[HostRule, ...] = ()
@@ -234,6 +239,7 @@ class EgressPolicy:
     deny_hosts: tuple[DenyRule, ...] = ()
     allow_ports: frozenset[int] = frozenset()
     endpoints: frozenset[Origin] = frozenset()
+    servers: frozenset[int] = frozenset()
     setting: str = "egress"
 
     @classmethod
@@ -283,8 +289,10 @@ class EgressPolicy:
             raise _blocked("host", target, "is on the list egress.deny_hosts", DENIED)
         if target.host in METADATA_NAMES and not self._names(target, target.host):
             raise _blocked("host", target, METADATA, NEVER_NEEDED)
-        opened = self._opens(target)
-        if not opened:
+        if self.serves(target):
+            self.check_address(target, SERVER_ADDRESS)
+            return
+        if not self._opens(target):
             self._check_name(target)
         self._check_port(target)
         if target.literal is not None:
@@ -314,13 +322,17 @@ class EgressPolicy:
             if self._names(target, str(real)):
                 return
             raise _blocked("address", target, METADATA, NEVER_NEEDED, real)
-        if self._opens(target):
+        if self._opens(target) or (self.serves(target) and real == SERVER_ADDRESS):
             return
         for form in forms:
             why = refusal(form)
             if why and not any(form in network for network in self.allow_networks):
                 why = f"is {why}" if form == real else f"carries {form} inside, which is {why}"
-                raise _blocked("address", target, why, self._hint(_entry(target)), real)
+                raise _blocked("address", target, why, self._hint(target), real)
+
+    def serves(self, target: Target) -> bool:
+        """Whether a target is a server of one of the conversation's own runs."""
+        return target.port in self.servers and target.host in SERVER_HOSTS
 
     def _opens(self, target: Target) -> bool:
         origins = self.endpoints
@@ -338,10 +350,10 @@ class EgressPolicy:
         host = target.host
         if host in LOCAL_NAMES or host.endswith(LOCAL_SUFFIXES):
             why = "is a name of this machine or its cluster"
-            raise _blocked("host", target, why, self._hint(_entry(target)))
+            raise _blocked("host", target, why, self._hint(target))
         if not self.allow_networks and host.endswith(PRIVATE_SUFFIXES):
             why = "is a name of a private network"
-            raise _blocked("host", target, why, self._hint(_entry(target)))
+            raise _blocked("host", target, why, self._hint(target))
 
     def _check_port(self, target: Target) -> None:
         port = target.port
@@ -360,8 +372,11 @@ class EgressPolicy:
             rule="port",
         )
 
-    def _hint(self, entry: str) -> str:
-        return f'The user can open it: add "{entry}" to {self.setting}.allow_hosts.'
+    def _hint(self, target: Target) -> str:
+        hint = f'The user can open it: add "{_entry(target)}" to {self.setting}.allow_hosts.'
+        if target.host not in SERVER_HOSTS:
+            return hint
+        return f"A server of yours can be reached if it is started with 'ports'. {hint}"
 
 
 def _blocked(

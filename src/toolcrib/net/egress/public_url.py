@@ -150,8 +150,11 @@ def check_public_url(text: str, ctx: Ctx) -> str:
     """
     if is_reference(text):
         raise unknown_reference(text)
+    egress = ctx.use(Egress)
     target = parse_url(complete_url(text))
-    ctx.use(Egress).policy(PAGES).check(target)
+    if "://" not in text and egress.serves(target.href, ctx.session.id):
+        target = parse_url(f"http://{text.strip()}")  # few of them have a certificate
+    egress.policy(PAGES, session=ctx.session.id).check(target)
     return target.full
 
 

@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from toolcrib.core.errors import Busy, DnsFailure, TimedOut
 from toolcrib.net.egress.addresses import IPAddress, parse_address, plain
-from toolcrib.net.egress.policy import EgressPolicy
+from toolcrib.net.egress.policy import SERVER_ADDRESS, EgressPolicy
 from toolcrib.net.egress.url import Target
 
 Lookup = Callable[[str], Awaitable[Sequence[str]]]
@@ -104,6 +104,8 @@ class Resolver:
         _check(policy, target)
         if target.literal is not None:
             return (plain(target.literal),)
+        if policy.serves(target):
+            return (SERVER_ADDRESS,)
         addresses = await self.addresses(target.host)
         _check_answers(policy, target, addresses)
         return addresses

@@ -138,7 +138,7 @@ class AiohttpTransport:
                 headers=DEFAULT_HEADERS | dict(request.headers),
                 data=request.body,
                 allow_redirects=False,
-                proxy=self._config.proxy or None,
+                proxy=None if request.addresses else self._config.proxy or None,
             )
             return AiohttpResponse(raw, target, client)
         except BaseException as error:

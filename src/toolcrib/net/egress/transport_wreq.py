@@ -78,7 +78,7 @@ class WreqTransport:
 
         if self._options is None:
             self._options = self._shared_options()
-        if self._config.proxy:
+        if self._config.proxy and not addresses:
             return wreq.Client(proxies=[wreq.Proxy.all(self._config.proxy)], **self._options)
         dns = wreq.DnsOptions(system_dns=True)
         dns.add_resolve(host, list(addresses))

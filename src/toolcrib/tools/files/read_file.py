@@ -201,7 +201,7 @@ def _span(value: Any) -> tuple[int, int] | None:
 )
 async def read_file(
     path: WorkspacePath | None = None,
-    paths: Annotated[list[EachPath] | None, Param("Several files.")] = None,
+    paths: list[EachPath] | None = None,
     start: Annotated[Line | None, Param("First line; -50: the last 50.")] = None,
     end: Annotated[Line | None, Param("Last line.")] = None,
     lines: Annotated[Count | None, Param("Most lines.", maximum=MAX_LINES)] = None,

@@ -14,6 +14,7 @@ from toolcrib.core.result import ErrorInfo, Next, Result
 from toolcrib.execution.interpreters.programs import UNAVAILABLE_PROGRAMS, how_to_get
 from toolcrib.execution.interpreters.python import NO_PACKAGES
 from toolcrib.execution.runs.outcome import RunOutcome, RunResult
+from toolcrib.execution.runs.runs import BackgroundRun
 from toolcrib.execution.shell_parser import ShellScript, read_script
 from toolcrib.state.results import Results
 from toolcrib.system.child import Chunk
@@ -222,6 +223,16 @@ def change_lines(outcome: RunOutcome) -> list[str]:
     return [state_line, *([outcome.diff.rstrip("\n")] if outcome.diff else []), *lines]
 
 
+def served_lines(ctx: Ctx, running: BackgroundRun) -> list[str]:
+    """Where the ports of a run are reached, a line each; the conversation may open them."""
+    lines = []
+    for port, url in running.addresses.items():
+        ctx.session.remember_link(url)
+        taken = "" if url.endswith(f":{port}/") else ", as its own number is taken here"
+        lines.append(f"[port {port}: {url} for fetch_url, browsers and other runs{taken}]")
+    return lines
+
+
 def _named(changed: Any) -> str:
     counts = f" +{changed.added} -{changed.removed}" if changed.added or changed.removed else ""
     return f"{changed.path} {changed.kind}{counts}"
@@ -409,9 +420,7 @@ def _network(ctx: Ctx, source: str, ran: RunResult, silent: str = "") -> list[st
         return [f"{reach}; the user can open hosts with run.network"]
     if ran.level == "kernel" or "Requires net access to" in tail:
         return ["runs have no network here, not even a loopback of their own"]
-    terminal = ", or in one terminal" if offers(ctx, "start_terminal") else ""
-    own = "each run has a loopback of its own: start the server and ask it in the same run"
-    return [f"{own}{terminal}"]
+    return ["each run has a loopback of its own: start the server with 'ports' to reach it here"]
 
 
 def _or_terminal(ctx: Ctx) -> str:

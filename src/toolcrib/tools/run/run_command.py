@@ -33,6 +33,7 @@ from toolcrib.tools.run.report import (
     needs_screen,
     report,
     screen_alternative,
+    served_lines,
 )
 
 FIRST_SECONDS = 0.5
@@ -52,6 +53,7 @@ async def in_background(
     tools: Toolchains,
     seconds: float,
     stdin: bytes | None,
+    ports: Sequence[int] = (),
 ) -> Result:
     """Start it, and answer with its id and what it wrote first."""
     limits = replace(ctx.use(Sandbox).limits, output_bytes=0)
@@ -66,6 +68,7 @@ async def in_background(
         network=ctx.config.run.network,
         limits=limits,
         merge=True,
+        ports=ports,
     )
 
     async def work(handle: JobHandle) -> None:
@@ -94,9 +97,10 @@ async def _first(ctx: Ctx, tool: str, job: str, title: str, running: BackgroundR
     over = view.record.is_over
     code = view.record.exit_code
     status = f"ended already, exit code {code}" if over else f"runs in the background as job {job}"
-    level = "" if running.level == "strong" else f"\n[sandbox: {running.level}]"
+    tail = [] if over else served_lines(ctx, running)
+    tail += [] if running.level == "strong" else [f"[sandbox: {running.level}]"]
     text, _ = await fit_to_budget(
-        ctx, tool, view.text.rstrip("\n"), level.strip(), f"{title}: {status}."
+        ctx, tool, view.text.rstrip("\n"), "\n".join(tail), f"{title}: {status}."
     )
     data = {
         "id": job,
@@ -105,6 +109,7 @@ async def _first(ctx: Ctx, tool: str, job: str, title: str, running: BackgroundR
         "pid": running.confined.pid,
         "output": view.text,
         "bytes": view.record.total,
+        "ports": running.addresses,
         "sandbox": {"level": running.level, "network": list(ctx.config.run.network)},
     }
     follow = Next("read_job", {"id": job, "wait": "exit", "offset": view.record.total})
@@ -185,19 +190,21 @@ MAX_COMMAND = 100_000
     argument_adapter=argument_adapters.command,
 )
 async def run_command(
-    command: Annotated[str, Param("For the shell.")],
-    cwd: Annotated[WorkspacePath | None, Param("Folder.")] = None,
+    command: str,
+    cwd: WorkspacePath | None = None,
     timeout: Annotated[Seconds, Param(maximum=MAX_SECONDS)] = 0,  # noqa: ASYNC109 - of the run
     commit: Annotated[Commit | None, Param("Changed files: keep, hold, drop.")] = None,
     background: Annotated[bool, Param("Go on as a job.")] = False,
     input: Annotated[str, Param("Its stdin.")] = "",  # noqa: A002 - the name that models use
+    ports: Annotated[list[int] | None, Param("Of its server.")] = None,
     *,
     ctx: Ctx,
 ) -> Result:
     """Run a shell command in a sandbox, without network.
 
     Its stdin is empty unless `input` is given; for what asks questions use start_terminal.
-    With `background` it goes on as a job for read_job: servers, watchers, long builds.
+    With `background` it goes on as a job for read_job: servers, watchers, long builds. A
+    server that is started with `ports=[8000]` can be fetched at the address in the answer.
     """
     _check(command)
     folder = cwd or ctx.use(Workspace).start(ctx.session.directory)
@@ -210,7 +217,7 @@ async def run_command(
         )
     argv = [shell_program(ctx), "-c", command]
     stdin = input.encode() if input else None
-    if background:
+    if background or ports:
         if commit in ("ask", "never"):
             raise BadInput(
                 f"A command in the background works on the files themselves: commit={commit} "
@@ -218,7 +225,7 @@ async def run_command(
                 hint="Leave 'commit' out, or run it to its end without background.",
             )
         return await in_background(
-            ctx, run_command.name, argv, command, folder, tools, timeout, stdin
+            ctx, run_command.name, argv, command, folder, tools, timeout, stdin, ports or ()
         )
     limit = timeout or DEFAULT_SECONDS
     async with OutputFollower(ctx) as follower:

@@ -44,7 +44,7 @@ MISSING = re.compile(r"^ModuleNotFoundError: No module named '([\w.]+)'", re.MUL
     argument_adapter=argument_adapters.python,
 )
 async def run_python(
-    code: Annotated[str, Param("Python source.")],
+    code: str,
     timeout: Annotated[Seconds, Param(maximum=MAX_SECONDS)] = DEFAULT_SECONDS,  # noqa: ASYNC109 - of the run
     commit: Annotated[Commit | None, Param("Changed files: keep, hold, drop.")] = None,
     *,

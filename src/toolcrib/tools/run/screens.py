@@ -11,7 +11,7 @@ from toolcrib.core.result import Next, Result
 from toolcrib.execution.terminals.terminals import Terminal
 from toolcrib.system.threads import in_thread_if_large
 from toolcrib.text.truncation import head_and_tail
-from toolcrib.tools.run.report import NETWORK_SOURCE
+from toolcrib.tools.run.report import NETWORK_SOURCE, served_lines
 
 WaitFor = Literal["idle", "text", "exit", "none"]
 
@@ -78,7 +78,8 @@ async def screen_result(
     if start < end:
         count = body.count("\n", start, end) + 1
         body = f"{head.rstrip()}\n[{count:,} lines left out]\n{tail.lstrip()}"
-    text = "\n".join([_state(terminal, came=came), body, *_after(terminal)]).rstrip()
+    served = served_lines(ctx, terminal.running) if terminal.outcome is None else []
+    text = "\n".join([_state(terminal, came=came), *served, body, *_after(terminal)]).rstrip()
     follow = Next("read_job", {"id": terminal.id, "wait": "none"}) if start < end else None
     return Result(
         text,
@@ -129,6 +130,7 @@ def _facts(terminal: Terminal, *, came: bool) -> dict[str, object]:
         "cursor": [grid.row + 1, grid.column + 1],
         "screen": grid.lines(),
         "scrolled": grid.scrolled,
+        "ports": terminal.running.addresses,
         "sandbox": {"level": terminal.level},
         "changes": terminal.outcome.to_json() if terminal.outcome is not None else None,
     }

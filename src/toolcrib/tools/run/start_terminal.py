@@ -34,6 +34,7 @@ async def start_terminal(
     cwd: Annotated[WorkspacePath | None, Param("Folder to start in.")] = None,
     rows: Annotated[int, Param("Rows.", minimum=2, maximum=200)] = 24,
     columns: Annotated[int, Param("Columns.", minimum=10, maximum=500)] = 80,
+    ports: Annotated[list[int] | None, Param("Ports of servers in it.")] = None,
     *,
     ctx: Ctx,
 ) -> Result:
@@ -48,7 +49,7 @@ async def start_terminal(
     argv = [program, "-c", command] if command.strip() else [program, "-i"]
     title = " ".join(command.split())[:TITLE_CHARS] or program.rpartition("/")[2]
     terminal = await ctx.use(Terminals).start(
-        ctx, argv, title, folder, Pty(rows, columns), tools, start_terminal.name
+        ctx, argv, title, folder, Pty(rows, columns), tools, start_terminal.name, ports or ()
     )
     await terminal.settle(0, START_SECONDS, in_time(ctx, 2 * START_SECONDS))
     return await screen_result(ctx, terminal, start_terminal.name)

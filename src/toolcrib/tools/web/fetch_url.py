@@ -46,7 +46,7 @@ _TARGET = re.compile(r"(?:\]\(<?|<)((?:[^()\s<>]|\([^()\s<>]*\))+)")
 _WORD = re.compile(r"\w{2,}")
 # Checked one by one in the tool, so that a bad one does not fail the others.
 OneUrl: TypeAlias = Annotated[str, Param(kind="url", check=expand_reference)]
-EachUrl: TypeAlias = Annotated[str, Param("Several.", kind="url", check=expand_reference)]
+EachUrl: TypeAlias = Annotated[str, Param(kind="url", check=expand_reference)]
 
 
 @tool(

@@ -89,7 +89,7 @@ OPENINGS_NOTE = "No passage has the words of the question; these are the opening
     profiles=("default", "research"),
 )
 async def web_research(
-    question: Annotated[str, Param("In plain words.")],
+    question: str,
     limit: Annotated[int | None, Param("Pages to read.", minimum=1, maximum=20)] = None,
     max_tokens: Tokens | None = None,
     *,

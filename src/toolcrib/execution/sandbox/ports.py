@@ -1,0 +1,451 @@
+"""Ports of servers in runs: reached on this machine's loopback, and by runs of the conversation.
+
+Each run has a network namespace of its own, with a loopback that nobody else sees. For a
+background run that was started with ports, we listen on 127.0.0.1 for each of them and pass
+every connection on, byte by byte, into the namespace. In the namespaces of the other runs of the
+conversation, we listen on the same numbers and pass connections on likewise, so that one address
+holds everywhere. All of it ends with the run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import struct
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Self
+
+from toolcrib.core.context import Services
+from toolcrib.core.errors import BadInput, Unavailable
+from toolcrib.net.egress.client import Egress
+from toolcrib.net.egress.guard_tunnel import Pipe
+from toolcrib.net.egress.policy import SERVER_ADDRESS
+from toolcrib.system.child import Process
+from toolcrib.system.processes import Mark, Processes
+
+MAX_PORTS = 16
+"""Ports of one run."""
+MAX_CONNECTIONS = 256
+"""Connections to one port at the same time."""
+ANSWER_SECONDS = 5.0
+CHILD = str(Path(__file__).with_name("namespace_child.py"))
+ADDRESS = str(SERVER_ADDRESS)
+RESET = struct.pack("ii", 1, 0)
+"""SO_LINGER: a connection that is closed is told as broken, and not as answered with nothing."""
+
+Dial = Callable[[], Awaitable[socket.socket]]
+
+
+def checked_ports(ports: Sequence[int]) -> tuple[int, ...]:
+    """Port numbers, each once.
+
+    Raises:
+        BadInput: one is none, or there are too many.
+    """
+    found = tuple(dict.fromkeys(ports))
+    if len(found) > MAX_PORTS:
+        raise BadInput(f"At most {MAX_PORTS} ports for one run, not {len(found):,}.")
+    wrong = next((port for port in found if not 1 <= port <= 65_535), None)
+    if wrong is not None:
+        raise BadInput(f"{wrong} is no port.", hint="Ports are numbers from 1 to 65535.")
+    return found
+
+
+class NamespaceSockets:
+    """Makes sockets in the network namespace of a run."""
+
+    def __init__(self, process: Process, link: socket.socket) -> None:
+        self._process = process
+        self._link = link
+        self._busy = asyncio.Lock()
+
+    @classmethod
+    async def open(cls, processes: Processes, pidfd: int) -> Self:
+        """Enter the namespace of a process.
+
+        Raises:
+            Unavailable: this system does not let us.
+        """
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        ours.settimeout(ANSWER_SECONDS)
+
+        def start(mark: Mark) -> subprocess.Popen[bytes]:
+            return subprocess.Popen(  # noqa: S603 - our own file
+                [sys.executable, "-I", "-S", "-B", CHILD, str(pidfd)],
+                stdin=theirs.fileno(),
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                cwd="/",
+                env={mark.name: mark.value},
+                bufsize=0,
+                pass_fds=[pidfd],
+                start_new_session=True,
+            )
+
+        try:
+            with theirs:
+                process = await processes.adopt(start)
+        except BaseException:
+            ours.close()
+            raise
+        opened = cls(process, ours)
+        try:
+            await opened._answer(b"", expects_socket=False)
+        except BaseException as error:
+            await opened.close()
+            if isinstance(error, OSError):
+                raise Unavailable(
+                    f"The ports of the run cannot be reached: {error.strerror or error}.",
+                    hint="Start it without 'ports'.",
+                ) from None
+            raise
+        return opened
+
+    async def connected(self, port: int) -> socket.socket:
+        """A connection to a port of the run, by either version of IP.
+
+        Raises:
+            OSError: nothing listens on it.
+        """
+        loop = asyncio.get_running_loop()
+        for version, address in (("4", ADDRESS), ("6", "::1")):
+            made = await self._answer(version.encode())
+            try:
+                made.setblocking(False)
+                async with asyncio.timeout(ANSWER_SECONDS):
+                    await loop.sock_connect(made, (address, port))
+            except (OSError, TimeoutError):
+                made.close()
+            except BaseException:
+                made.close()
+                raise
+            else:
+                return made
+        raise ConnectionRefusedError
+
+    async def listening(self, port: int) -> socket.socket:
+        """A socket that listens in the run.
+
+        Raises:
+            OSError: the program listens there itself.
+        """
+        return await self._answer(f"L{port}".encode())
+
+    async def _answer(self, request: bytes, *, expects_socket: bool = True) -> socket.socket:
+        async with self._busy:
+            exchange = asyncio.ensure_future(asyncio.to_thread(self._exchange, request))
+            try:
+                data, descriptors = await asyncio.shield(exchange)
+            except asyncio.CancelledError:
+                with suppress(OSError):
+                    for descriptor in (await exchange)[1]:
+                        os.close(descriptor)
+                raise
+        if data != b"+":
+            number = int(data or b"5")
+            raise OSError(number, os.strerror(number))
+        return socket.socket(fileno=descriptors[0]) if expects_socket else self._link
+
+    def _exchange(self, request: bytes) -> tuple[bytes, list[int]]:
+        if request:
+            self._link.send(request)
+        data, descriptors, _, _ = socket.recv_fds(self._link, 16, 1)
+        return data, descriptors
+
+    async def close(self) -> None:
+        """End it; the sockets that it made stay."""
+        self._link.close()
+        try:
+            await self._process.kill(0)
+        finally:
+            self._process.close()
+
+
+class _Connection(Pipe):
+    """The near end of a passed-on connection."""
+
+    def __init__(self, dial: Dial, ends: set[_Connection]) -> None:
+        super().__init__()
+        self._dial = dial
+        self._ends = ends
+        self._task: asyncio.Task[None] | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Connect to the server, if there are not too many."""
+        super().connection_made(transport)
+        if len(self._ends) >= MAX_CONNECTIONS:
+            self._refuse()
+            return
+        self._ends.add(self)
+        self._task = asyncio.create_task(self._connect())
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """It is over."""
+        self._ends.discard(self)
+        if self._task is not None:
+            self._task.cancel()
+        super().connection_lost(exc)
+
+    async def _connect(self) -> None:
+        try:
+            made = await self._dial()
+            far = Pipe()
+            await asyncio.get_running_loop().create_connection(lambda: far, sock=made)
+        except OSError:
+            self._refuse()
+        else:
+            self.join(far)
+
+    def _refuse(self) -> None:
+        if self.transport is not None:
+            near = self.transport.get_extra_info("socket")
+            with suppress(OSError):
+                near.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
+            self.transport.abort()
+
+
+class Relay:
+    """A listening socket whose connections are passed on."""
+
+    def __init__(self, server: asyncio.Server, ends: set[_Connection]) -> None:
+        self._server = server
+        self._ends = ends
+
+    @classmethod
+    async def on(cls, listener: socket.socket, dial: Dial) -> Self:
+        """Serve one that listens already, or is bound."""
+        ends: set[_Connection] = set()
+        loop = asyncio.get_running_loop()
+        server = await loop.create_server(lambda: _Connection(dial, ends), sock=listener)
+        return cls(server, ends)
+
+    def close(self) -> None:
+        """Listen no more, and cut what goes through it."""
+        self._server.close()
+        for end in tuple(self._ends):
+            end.close()
+
+
+@dataclass(frozen=True, slots=True)
+class ServedPort:
+    """A port of a run, and the number under which it is reached on this machine."""
+
+    port: int
+    local: int
+
+    @property
+    def url(self) -> str:
+        """Where a browser finds it."""
+        return f"http://{ADDRESS}:{self.local}/"
+
+
+def _bound(port: int, *, taken: bool) -> socket.socket:
+    """A socket on the port, or on another one where that is taken or not for us."""
+    for number in (0,) if taken else (port, 0):
+        made = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        try:
+            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            made.bind((ADDRESS, number))
+            made.listen()
+        except OSError:
+            made.close()
+            if not number:
+                raise
+        else:
+            made.setblocking(False)
+            return made
+    raise AssertionError
+
+
+@dataclass(eq=False)
+class RunPorts:
+    """The ports of one run: those that it serves, and those of others that it reaches.
+
+    Attributes:
+        served: those that it serves, as far as they are open.
+        namespace: a hold on the run's first process, for a run that goes on; -1 for none.
+    """
+
+    owner: Ports
+    session: str
+    ports: tuple[int, ...]
+    offline: bool
+    served: list[ServedPort] = field(default_factory=list)
+    namespace: Callable[[], int] = lambda: -1
+    _sockets: NamespaceSockets | None = None
+    _relays: dict[int, Relay] = field(default_factory=dict)
+    _reached: dict[int, Relay] = field(default_factory=dict)
+    _busy: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    async def enter(self, pidfd: int) -> None:
+        """Open what can be opened before the program of a run begins.
+
+        Raises:
+            Unavailable: the ports that were asked for cannot be reached.
+        """
+        await self.close()  # it may be a second try, with another boundary
+        try:
+            self._sockets = await NamespaceSockets.open(self.owner.processes, pidfd)
+        except Unavailable:
+            if self.ports:
+                raise
+            return  # it can do without the servers of others
+        self.owner.add(self)
+        for other in self.owner.of(self.session):
+            await self.reach(other)
+        for port in self.ports:
+            await self._serve(port)
+
+    async def stay(self, namespace: Callable[[], int], *, is_bare: bool) -> None:
+        """Go on with a run that goes on: servers to come are to be reached by it too.
+
+        Args:
+            namespace: gives a hold on the run's first process; -1 for none.
+            is_bare: it has no network of its own, so its ports are this machine's.
+        """
+        self.namespace = namespace
+        self.owner.add(self)
+        if is_bare:
+            for port in self.ports:
+                await self._serve(port)
+        for other in self.owner.of(self.session):
+            await self.reach(other)
+
+    async def _serve(self, port: int) -> None:
+        listener = _bound(port, taken=self._sockets is None)
+        local = int(listener.getsockname()[1])
+
+        async def dial() -> socket.socket:
+            return await self.connected(port)
+
+        self._relays[local] = await Relay.on(listener, dial)
+        self.served.append(ServedPort(port, local))
+        self.owner.egress().servers.add(self.session, local, offline=self.offline)
+        for other in self.owner.of(self.session):
+            await other.reach(self)
+
+    async def connected(self, port: int) -> socket.socket:
+        """A connection to a port of the run.
+
+        Raises:
+            OSError: nothing listens on it.
+        """
+        if self._sockets is not None:
+            return await self._sockets.connected(port)
+        made = socket.socket(socket.AF_INET)
+        try:
+            made.setblocking(False)
+            await asyncio.get_running_loop().sock_connect(made, (ADDRESS, port))
+        except BaseException:
+            made.close()
+            raise
+        return made
+
+    async def reach(self, other: RunPorts) -> None:
+        """Let this run reach the ports that another one serves."""
+        if other is self or not other.served:
+            return
+        async with self._busy:
+            if self._sockets is None and self.namespace() >= 0:
+                with suppress(Unavailable):
+                    self._sockets = await NamespaceSockets.open(
+                        self.owner.processes, self.namespace()
+                    )
+            if self._sockets is None:
+                return
+            for served in other.served:
+                if served.local not in self._reached:
+                    await self._listen(self._sockets, other, served)
+
+    async def _listen(self, sockets: NamespaceSockets, other: RunPorts, served: ServedPort) -> None:
+        async def dial() -> socket.socket:
+            return await other.connected(served.port)
+
+        with suppress(OSError):  # it listens there itself
+            listener = await sockets.listening(served.local)
+            listener.setblocking(False)
+            self._reached[served.local] = await Relay.on(listener, dial)
+
+    def unreach(self, other: RunPorts) -> None:
+        """Let this run reach the ports of another one no longer."""
+        for served in other.served:
+            relay = self._reached.pop(served.local, None)
+            if relay is not None:
+                relay.close()
+
+    async def close(self) -> None:
+        """Close all of it; a second time does nothing."""
+        self.owner.forget(self)
+        servers = self.owner.egress().servers
+        for local, relay in self._relays.items():
+            servers.remove(self.session, local)
+            relay.close()
+        for relay in self._reached.values():
+            relay.close()
+        self._relays.clear()
+        self._reached.clear()
+        sockets, self._sockets = self._sockets, None
+        if sockets is not None:
+            await sockets.close()
+
+
+class Ports:
+    """A service: the ports of all runs of this process, by conversation."""
+
+    def __init__(self, processes: Processes, egress: Callable[[], Egress]) -> None:
+        self.processes = processes
+        self.egress = egress
+        self._runs: dict[str, list[RunPorts]] = {}
+
+    @classmethod
+    def open(cls, services: Services) -> Self:
+        """Nothing is open before a run asks for it."""
+        return cls(services.use(Processes), lambda: services.use(Egress))
+
+    def of(self, session: str) -> tuple[RunPorts, ...]:
+        """The runs of a conversation that have to do with ports."""
+        return tuple(self._runs.get(session, ()))
+
+    def has_servers(self, session: str) -> bool:
+        """Whether a run of the conversation can be reached."""
+        return any(run.served for run in self.of(session))
+
+    def of_run(self, session: str, ports: Sequence[int] = (), *, offline: bool = True) -> RunPorts:
+        """The ports of a run that is about to start: entered first, and closed with it.
+
+        Args:
+            session: its conversation.
+            ports: those that it is to be reached by.
+            offline: whether it can send nothing anywhere.
+
+        Raises:
+            BadInput: see `checked_ports`.
+        """
+        return RunPorts(self, session, checked_ports(ports), offline)
+
+    def add(self, run: RunPorts) -> None:
+        """Let a run serve others, and be told of their ports."""
+        runs = self._runs.setdefault(run.session, [])
+        if run not in runs:
+            runs.append(run)
+
+    def forget(self, run: RunPorts) -> None:
+        """A run is over."""
+        runs = self._runs.get(run.session, [])
+        if run in runs:
+            runs.remove(run)
+            for other in runs:
+                other.unreach(run)
+        if not runs:
+            self._runs.pop(run.session, None)
+
+    async def close(self) -> None:
+        """Close what is open."""
+        open_runs = [run for runs in self._runs.values() for run in runs]
+        await asyncio.gather(*(run.close() for run in open_runs), return_exceptions=True)

@@ -1,0 +1,258 @@
+"""Servers in runs: reached by the user, by tools and by other runs, through ports of ours."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import urllib.request
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.servers.scripted import Answer, scripted
+from toolcrib import Result, Toolbox
+from toolcrib.net.egress.client import Egress
+from toolcrib.net.egress.guard_proxy import GuardProxy
+from toolcrib.system.processes import Processes
+
+pytestmark = [pytest.mark.rows("E33"), pytest.mark.timeout(120)]
+SERVER = """
+import asyncio, sys
+async def handle(reader, writer):
+    head = await reader.readuntil(b"\\r\\n\\r\\n")
+    line = head.split(b"\\r\\n")[0].decode()
+    if b"upgrade: websocket" in head.lower():
+        writer.write(b"HTTP/1.1 101 Switching Protocols\\r\\n\\r\\n")
+        while data := await reader.read(65536):
+            writer.write(data[::-1])
+            await writer.drain()
+    elif "/away" in line:
+        head = f"302 Found\\r\\nContent-Length: 0\\r\\nLocation: {sys.argv[2]}"
+        writer.write(f"HTTP/1.1 {head}\\r\\n\\r\\n".encode())
+    else:
+        body = open("page.html").read() if "page" in line else line
+        writer.write(f"HTTP/1.1 200 OK\\r\\nContent-Type: text/html\\r\\n\\r\\n{body}".encode())
+    writer.close()
+async def main():
+    server = await asyncio.start_server(handle, sys.argv[3], int(sys.argv[1]))
+    print("ready", flush=True)
+    await server.serve_forever()
+asyncio.run(main())
+"""
+FETCH = "python3 -c \"import urllib.request as u; print(u.urlopen('{}').read().decode())\""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    made = tmp_path / "work"
+    made.mkdir()
+    (made / "server.py").write_text(SERVER)
+    (made / "page.html").write_text("<p>first edition</p>")
+    return made
+
+
+def box_on(folder: Path, **settings: Any) -> Toolbox:
+    store = {"url": f"sqlite:///{folder.parent}/s.db"}
+    return Toolbox({"store": store, **settings}, workspace=folder)
+
+
+@pytest.fixture
+async def box(folder: Path, strong: None) -> AsyncIterator[Toolbox]:
+    del strong
+    async with box_on(folder) as made:
+        yield made
+
+
+async def fine(box: Toolbox, name: str, /, session: str = "one", **arguments: Any) -> Result:
+    result = await box.call(name, arguments, session=session)
+    assert result.error is None, result.render()
+    return result
+
+
+async def started(
+    box: Toolbox,
+    port: int = 8000,
+    session: str = "one",
+    away: str = "/",
+    host: str = "127.0.0.1",
+) -> tuple[str, str]:
+    """A server that listens: its job, and its address."""
+    command = f"python3 server.py {port} {away} {host}"
+    result = await fine(box, "run_command", session, command=command, ports=[port])
+    job = str(result.data["id"])
+    url = str(result.data["ports"][str(port)])
+    assert url in result.text
+    view = await fine(box, "read_job", session, id=job, wait="text", text="ready", timeout=30)
+    assert "ready" in view.text
+    return job, url
+
+
+def fetched(url: str, *handlers: urllib.request.BaseHandler) -> str:
+    """As a program of the user's reads it."""
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), *handlers)
+    with opener.open(url, timeout=20) as response:
+        return str(response.read().decode())
+
+
+def port_of(url: str) -> int:
+    return int(url.rstrip("/").rpartition(":")[2])
+
+
+async def code_of(box: Toolbox, url: str, session: str = "one") -> str:
+    error = (await box.call("fetch_url", {"url": url}, session=session)).error
+    return "" if error is None else error.code
+
+
+async def test_everybody_of_the_conversation_reaches_a_server(box: Toolbox, folder: Path) -> None:
+    before = await fine(box, "start_terminal", command="echo; cat")  # it runs on, and reads nothing
+    shell = await fine(box, "start_terminal")
+    job, url = await started(box)
+    page = f"{url}page"
+
+    assert "first edition" in await asyncio.to_thread(fetched, page)
+    assert "first edition" in (await fine(box, "fetch_url", url=page)).text
+    named = page.replace("127.0.0.1", "localhost").removeprefix("http://")
+    assert "first edition" in (await fine(box, "fetch_url", url=named)).text
+    sent = await fine(box, "http_request", url=f"{url}form", method="POST", body="a=1")
+    assert "POST /form" in sent.text
+    assert "first edition" in (await fine(box, "run_command", command=FETCH.format(page))).text
+    keys = FETCH.format(page) + "<Enter>"
+    typed = await fine(
+        box, "send_terminal", id=shell.data["id"], keys=keys, text="first edition</p>"
+    )
+    assert typed.data["came"], typed.text
+
+    await fine(box, "edit_file", path="page.html", old="first", new="second")
+    assert "second edition" in (await fine(box, "fetch_url", url=page)).text
+
+    await fine(box, "stop_job", id=job)
+    assert await code_of(box, page) == "blocked_address"
+    with pytest.raises(OSError, match="refused"):
+        await asyncio.to_thread(fetched, page)
+    assert "refused" in (await fine(box, "run_command", command=FETCH.format(page))).text
+    for terminal in (before, shell):
+        await fine(box, "stop_job", id=terminal.data["id"])
+    assert box.use(Processes).running == 0
+
+
+async def test_a_terminal_has_ports_and_ipv6_alone_is_reached(box: Toolbox) -> None:
+    command = "python3 server.py 8000 / ::1"
+    opened = await fine(box, "start_terminal", command=command, ports=[8000])
+    terminal = opened.data["id"]
+    await fine(box, "read_terminal", id=terminal, wait="text", text="ready", timeout=30)
+    assert "GET /x" in await asyncio.to_thread(fetched, f"{opened.data['ports']['8000']}x")
+    await fine(box, "stop_job", id=terminal)
+
+
+async def test_an_upgraded_connection_goes_both_ways(box: Toolbox) -> None:
+    _, url = await started(box)
+    reader, writer = await asyncio.open_connection("127.0.0.1", port_of(url))
+    writer.write(b"GET / HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
+    assert b"101" in await reader.readuntil(b"\r\n\r\n")
+    for word in (b"abc", b"defg"):
+        writer.write(word)
+        assert await reader.readexactly(len(word)) == word[::-1]
+    flood = os.urandom(3_000_000)
+    writer.write(flood)
+    writer.write_eof()
+    back = await reader.read(-1)
+    assert sorted(back) == sorted(flood)
+    writer.close()
+
+
+async def test_two_conversations_and_a_taken_port(folder: Path, strong: None) -> None:
+    del strong
+    async with box_on(folder, policy={"taint": False}) as box:
+        await two_conversations(box)
+
+
+async def two_conversations(box: Toolbox) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        _, first = await started(box, port)
+        _, second = await started(box, port, "two")
+        assert len({first, second, f"http://127.0.0.1:{port}/"}) == 3
+        again = await fine(box, "run_command", command="sleep 99", ports=[port])
+        assert "taken" in again.text
+        for session, own, other in (("one", first, second), ("two", second, first)):
+            assert "GET /x" in (await fine(box, "fetch_url", session, url=f"{own}x")).text
+            assert await code_of(box, other, session) == "blocked_address"
+            run = await fine(box, "run_command", session, command=FETCH.format(f"{other}x"))
+            assert "refused" in run.text
+            run = await fine(box, "run_command", session, command=FETCH.format(f"{own}x"))
+            assert "GET /x" in run.text
+
+
+async def test_where_nothing_listens_a_connection_breaks_at_once(
+    folder: Path, strong: None
+) -> None:
+    del strong
+    async with box_on(folder, egress={"retry": {"retries": 0}}) as box:
+        result = await fine(box, "start_terminal", command="echo; cat", ports=[8000])
+        url = result.data["ports"]["8000"]
+        reader, writer = await asyncio.open_connection("127.0.0.1", port_of(url))
+        writer.write(b"GET / HTTP/1.1\r\n\r\n")
+        with pytest.raises(ConnectionResetError):
+            await reader.read(1)
+        writer.close()
+        assert await code_of(box, url) == "connection_failed"
+
+
+async def test_no_redirect_leads_out_of_a_run_or_into_it(folder: Path, strong: None) -> None:
+    del strong
+    with scripted() as outside:
+        outside["/"] = Answer("<p>outside</p>")
+        opened = {"fetch": {"allow_hosts": [outside.origin]}}
+        async with box_on(folder, web=opened, policy={"taint": False}) as box:
+            _, url = await started(box, away=f"{outside.url}/secret")
+            outside["/in"] = Answer("", status=302, headers={"Location": f"{url}page"})
+            assert "outside" in (await fine(box, "fetch_url", url=outside.url)).text
+            assert await code_of(box, f"{url}away") == "blocked_host"
+            assert outside.count("/secret") == 0
+            assert await code_of(box, f"{outside.url}/in") == "blocked_host"
+
+
+async def test_what_the_user_denies_stays_denied(folder: Path, strong: None) -> None:
+    del strong
+    async with box_on(folder, egress={"deny_hosts": ["127.0.0.1"]}) as box:
+        _, url = await started(box)
+        assert await code_of(box, url) == "blocked_address"
+
+
+async def test_a_browser_gets_the_servers_of_its_conversation(box: Toolbox) -> None:
+    proxy = box.use(GuardProxy)
+    with await proxy.lease("web.fetch", session="one") as lease:
+        handler = urllib.request.ProxyHandler({"http": lease.http_url})
+        _, url = await started(box)  # after the browser
+        assert "GET /x" in await asyncio.to_thread(fetched, f"{url}x", handler)
+    with await proxy.lease("web.fetch", session="two") as lease:
+        handler = urllib.request.ProxyHandler({"http": lease.http_url})
+        with pytest.raises(OSError, match="403"):
+            await asyncio.to_thread(fetched, f"{url}x", handler)
+
+
+@pytest.mark.parametrize("ports", [[0], [65_536], [-1], list(range(1, 10_001)), ["x"]])
+async def test_bad_ports(box: Toolbox, ports: list[Any]) -> None:
+    for name in ("run_command", "start_terminal"):
+        result = await box.call(name, {"command": "sleep 60", "ports": ports})
+        assert result.error is not None
+        assert result.error.code == "bad_input"
+    assert box.use(Processes).running == 0
+
+
+async def test_a_job_that_ends_takes_its_ports_with_it(box: Toolbox) -> None:
+    result = await fine(box, "run_command", command="exit 3", ports=[8000])
+    await fine(box, "read_job", id=result.data["id"], wait="exit", timeout=30)
+    assert not box.use(Egress).servers.ports("one")
+    assert box.use(Processes).running == 0
+
+
+async def test_a_level_without_networks_says_so(folder: Path) -> None:
+    async with box_on(folder, run={"level": "kernel"}) as box:
+        result = await box.call("run_command", {"command": "true", "ports": [8000]})
+        assert result.error is not None
+        assert result.error.code == "unavailable"
+        assert "strong" in result.error.message
