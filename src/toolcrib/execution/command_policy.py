@@ -303,7 +303,7 @@ CONFINED = Decision("allow", "the boundary holds it")
 async def command_verdict(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | None:
     """For tools with a `command` and perhaps a `cwd`: rules, and what only reads."""
     found = await _command_verdict(arguments, ctx)
-    return _held(ctx, found) if arguments.get("background") else found
+    return _held(ctx, found) if arguments.get("background") or arguments.get("ports") else found
 
 
 async def terminal_verdict(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | None:
