@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import socket
 import stat
+import subprocess
+import tempfile
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from tests.conftest import absent
 from tests.execution.sandbox.conftest import Box, Open
 from toolcrib.core.config import Config, data_folder
 from toolcrib.core.context import Services
@@ -330,3 +334,85 @@ SHELL = {
 async def test_shells_work(box: Box, name: str) -> None:
     done = await box.sh(SHELL[name])
     assert (done.code, done.out.split()[-1:]) == (0, ["7"]), done.out
+
+
+async def test_terminals_of_the_user_are_out_of_reach(box: Box) -> None:
+    theirs, slave = os.openpty()
+    try:
+        name = os.ttyname(slave)
+        code = """
+import os, sys
+for flags in (os.O_RDONLY | os.O_NONBLOCK, os.O_WRONLY):
+    try:
+        os.open(sys.argv[1], flags | os.O_NOCTTY)
+        print("out")
+    except OSError:
+        pass
+print(os.isatty(0), os.write(os.open("/dev/tty", os.O_RDWR), b"own "), os.ttyname(0)[:5])
+"""
+        done = await box.python(code, name, pty=Pty())
+        assert "own True 4 /dev/" in done.out
+        assert "out" not in done.out
+    finally:
+        os.close(theirs)
+        os.close(slave)
+
+
+async def test_the_scheduling_of_others_stays(box: Box) -> None:
+    code = """
+import ctypes, os, sys
+other, me = int(sys.argv[1]), os.getuid()
+call = ctypes.CDLL(None, use_errno=True).syscall
+mask = ctypes.create_string_buffer(b"\\x01" + bytes(127))
+param = ctypes.create_string_buffer(bytes(64))
+head = (48).to_bytes(4, "little") + (3).to_bytes(4, "little")
+attr = ctypes.create_string_buffer(head + bytes(40))
+calls = {
+    "affinity": (203, other, 128, mask), "param": (142, other, param),
+    "scheduler": (144, other, 3, param), "attr": (314, other, attr, 0),
+    "priority": (141, 0, other, 19), "priority of all": (141, 2, me, 19),
+    "priority of mine": (141, 2, 0, 19), "io": (251, 1, other, 3 << 13),
+    "io of mine": (251, 3, 0, 3 << 13), "limits": (302, other, 7, bytes(16), 0),
+}
+for name, (number, *arguments) in calls.items():
+    if call(number, *arguments) >= 0:
+        print("changed:", name)
+os.sched_setaffinity(0, os.sched_getaffinity(0))
+os.nice(1)
+print("works")
+"""
+    if platform.machine() != "x86_64":
+        pytest.skip("the numbers are those of x86_64")
+    with subprocess.Popen(["/bin/sleep", "60"]) as other:
+        try:
+            done = await box.python(code, str(other.pid))
+            assert os.getpriority(os.PRIO_PROCESS, other.pid) == os.getpriority(os.PRIO_PROCESS, 0)
+        finally:
+            other.kill()
+    found = set(done.out.splitlines())
+    # At strong those of its user are those that it sees, and so of the run itself.
+    own = {f"changed: {name}" for name in ("priority of all", "priority of mine", "io of mine")}
+    assert found - (own if done.level == "strong" else set()) == {"works"}
+
+
+async def test_calls_that_nobody_has_looked_at_are_absent(box: Box) -> None:
+    code = """
+import ctypes, errno
+library = ctypes.CDLL(None, use_errno=True)
+for number in (470, 500, 1000, 0x3FFFFFFF):
+    library.syscall(number)
+    print(errno.errorcode[ctypes.get_errno()])
+"""
+    assert (await box.python(code)).out.split() == ["ENOSYS"] * 4
+
+
+async def test_beneath_var_tmp_all_works(open_box: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as place:
+        root = Path(place, "work")
+        root.mkdir()
+        monkeypatch.setenv("TOOLCRIB_DATA", f"{place}/state")
+        box = open_box("auto", roots=[root])
+        if (await box.sandbox.report()).level != "strong":
+            absent(f"the level strong does not work here: {(await box.sandbox.report()).why}")
+        done = await box.sh("echo y > new; cat new", cwd=str(root))
+        assert (done.code, done.out.strip(), (root / "new").read_text()) == (0, "y", "y\n")

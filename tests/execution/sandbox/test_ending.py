@@ -315,3 +315,39 @@ def _all_but(free: int) -> Iterator[None]:
     finally:
         for fd in held[free:]:
             os.close(fd)
+
+
+# It goes on after its fork once the child has ended.
+LATE_SUPERVISOR = """
+import dataclasses, os, posix, sys
+from toolcrib.execution.sandbox.inside import supervisor
+from toolcrib.execution.sandbox.launcher import LaunchPlan
+class Late:
+    def __getattr__(self, name):
+        return getattr(posix, name)
+    def fork(self):
+        child = posix.fork()
+        if child:
+            os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)
+        return child
+supervisor.posix = Late()
+plan = LaunchPlan(["/bin/true"], {}, "/", supervised=True, confined=False)
+plan.lifeline = int(sys.argv[1])
+os._exit(supervisor.supervise(dataclasses.asdict(plan), 2))
+"""
+
+
+def test_a_program_that_ends_at_once_is_heard_by_its_supervisor() -> None:
+    theirs, ours = os.pipe()
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", LATE_SUPERVISOR, str(theirs)],
+            pass_fds=[theirs],
+            capture_output=True,
+            timeout=30,
+            check=False,
+        )
+    finally:
+        os.close(theirs)
+        os.close(ours)
+    assert (done.returncode, done.stderr) == (0, b"R")

@@ -25,13 +25,19 @@ from toolcrib.execution.sandbox.terms import Bind
 from toolcrib.execution.sandbox.terms import Limits
 from toolcrib.execution.sandbox.terms import Overlay
 from toolcrib.execution.sandbox.sandbox import Sandbox
+from toolcrib.execution.interpreters.programs import toolchains
 from pathlib import Path
 root, level = sys.argv[1:]
+class Context:
+    def __init__(self, services):
+        self.use, self.config = services.use, services.config
 async def main():
     services = Services(Config.load({"workspace": {"roots": [root]}, "run": {"level": level}}))
     box = services.use(Sandbox)
     print((await box.report()).level)
+    tools = toolchains(Context(services))
     async def run(script, view, **more):
+        more["readable"] = tools.readable
         where = services.use(Workspace).start()
         out = b""
         async with await box.spawn(
@@ -84,12 +90,15 @@ def home() -> Iterator[Path]:
 
 @pytest.mark.parametrize("level", ["strong", "kernel"])
 def test_as_an_ordinary_user(home: Path, level: str) -> None:
+    closed = home / "closed"  # folders on PATH and in variables that the user may not enter
+    closed.mkdir(mode=0o000)
     user = {"user": USER, "group": USER, "extra_groups": []} if os.geteuid() == 0 else {}
     done = subprocess.run(
         [interpreter(), "-c", PROGRAM, str(home / "ws"), level],
         env={
             "PYTHONPATH": os.pathsep.join([str(REPOSITORY / "src"), *sys.path[1:]]),
-            "PATH": "/usr/bin:/bin",
+            "PATH": f"{closed}/bin:/usr/bin:/bin",
+            "CARGO_HOME": f"{closed}/cargo",
             "HOME": str(home),
             "TOOLCRIB_DATA": str(home / "state"),
             "TOOLCRIB_CONFIG": str(home / "state" / "config.toml"),

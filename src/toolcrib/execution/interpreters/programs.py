@@ -19,6 +19,7 @@ from toolcrib.execution.sandbox.toolchains import (
     is_among,
     is_in_a_home,
     is_known,
+    is_there,
     known_folders,
 )
 from toolcrib.files.paths import Workspace
@@ -112,8 +113,7 @@ def toolchains(ctx: Ctx) -> Toolchains:
 
 def _is_open(path: Path, own: Path) -> bool:
     """Whether a folder is there, and holds nothing beside programs."""
-    there = os.path.exists(path)  # noqa: PTH110 - no error where it may not be entered
-    return there and not is_above(path, own) and not is_among(path, SYSTEM_FOLDERS)
+    return is_there(path) and not is_above(path, own) and not is_among(path, SYSTEM_FOLDERS)
 
 
 def _variables(own: Path) -> dict[str, str]:
@@ -131,7 +131,7 @@ def _variables(own: Path) -> dict[str, str]:
     }
     for name, place in (("CARGO_HOME", ".cargo"), ("RUSTUP_HOME", ".rustup"), ("GOPATH", "go")):
         folder = Path(named.get(name) or own / place)
-        if folder.is_dir():
+        if is_there(folder):
             variables[name] = str(folder)
     for name in ("GOROOT", "JAVA_HOME", "VIRTUAL_ENV", "CONDA_PREFIX"):
         if named.get(name):
@@ -151,7 +151,7 @@ def search_path() -> list[str]:
 
 def is_program(file: Path | str) -> bool:
     """Whether it is a file that may be run."""
-    return Path(file).is_file() and os.access(file, os.X_OK)
+    return os.path.isfile(file) and os.access(file, os.X_OK)  # noqa: PTH113 - see `is_there`
 
 
 def find_program(ctx: Ctx, name: str, more: Iterable[Path] = ()) -> str:
@@ -198,4 +198,4 @@ def prefix_of(program: str) -> list[Path]:
             continue
         private = is_above(prefix, home()) or (is_in_a_home(prefix) and not is_known(prefix))
         found += [folder, prefix / "lib"] if private else [prefix]
-    return [path for path in dict.fromkeys(found) if path.is_dir()]
+    return [path for path in dict.fromkeys(found) if is_there(path)]

@@ -7,12 +7,13 @@ import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
 from toolcrib.execution.sandbox.layout import ETC, HOME, STORES, TOP
+from toolcrib.execution.sandbox.toolchains import is_there
 
 MEMORY = "/dev/shm"  # noqa: S108
-DEVICES = ("null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts")
+DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
+"""Not /dev/pts: there are the terminals in which the user types, and no others can be made."""
 PROC = (
     *("self", "cpuinfo", "meminfo", "stat", "loadavg", "uptime", "version", "filesystems"),
     *("sys/kernel", "sys/vm", "sys/fs"),
@@ -34,7 +35,7 @@ def kernel_rules(read: Sequence[str], written: Sequence[str]) -> LandlockRules:
     places = ["/usr", *(f"/{name}" for name in TOP), *STORES, *(f"/etc/{name}" for name in ETC)]
     places += ["/etc/passwd", "/etc/group", "/etc/nsswitch.conf", "/etc/hosts"]
     places += [f"/proc/{name}" for name in PROC]
-    paths = [(place, _rights(place, READ)) for place in (*places, *read) if Path(place).exists()]
+    paths = [(place, _rights(place, READ)) for place in (*places, *read) if is_there(place)]
     paths += [(f"/dev/{name}", _rights(f"/dev/{name}", READ | DEVICE)) for name in DEVICES]
     paths += [(MEMORY, WRITE)]
     paths += [(path, _rights(path, WRITE)) for path in written]
@@ -90,6 +91,11 @@ def known(abi: int) -> int:
     """The rights on files that a version knows."""
     count = 13 + (abi >= 2) + (abi >= 3)
     return (1 << count) - 1 | (IOCTL_DEVICE if abi >= 5 else 0)
+
+
+def terminal_rule(path: str) -> tuple[str, int]:
+    """What a run may do with its own terminal."""
+    return path, DEVICE & known(version())
 
 
 @dataclass(frozen=True, slots=True)

@@ -319,7 +319,10 @@ class SandboxRoot:
         words += ["--size", size, "--perms", "1777", "--tmpfs", "/dev/shm"]  # noqa: S108
         words += ["--size", size, "--perms", "1777", "--tmpfs", "/tmp"]  # noqa: S108
         words += ["--size", size, "--perms", "0700", "--tmpfs", HOME]
-        words += ["--dir", "/run", "--symlink", "/tmp", "/var/tmp", "--symlink", "/run", "/var/run"]  # noqa: S108
+        words += ["--dir", "/run", "--symlink", "/run", "/var/run"]
+        seen = (*self.readable, *self.writable, *self.roots, *self.links)
+        if not any(_beneath(path, ["/var/tmp"]) for path in seen):  # noqa: S108
+            words += ["--symlink", "/tmp", "/var/tmp"]  # noqa: S108
         for path, fd in files.items():
             if path not in self.copies:
                 words += ["--perms", "0444", "--file", str(fd), path]

@@ -31,7 +31,7 @@ from toolcrib.execution.sandbox.network import PROXY_PORT, SOCKET_PATH, RunNetwo
 from toolcrib.execution.sandbox.resources import ControlGroup, ResourceGauge, threads_of
 from toolcrib.execution.sandbox.seccomp import Sockets, program
 from toolcrib.execution.sandbox.terms import Level, Limits, Pty, ReadOnly, View
-from toolcrib.execution.sandbox.toolchains import SYSTEM_FOLDERS, is_among, is_known
+from toolcrib.execution.sandbox.toolchains import SYSTEM_FOLDERS, is_among, is_known, is_there
 from toolcrib.files.paths import Workspace, code_within, own_places
 
 SCRATCH_PREFIX = "run-"
@@ -281,7 +281,7 @@ class RunPreparer:
             *(() if theirs else interpreter_folders(request.argv[0])),
         ]
         readable += [os.path.realpath(Path(path).expanduser()) for path in request.readable]
-        readable = [path for path in dict.fromkeys(readable) if Path(path).exists()]
+        readable = list(filter(is_there, dict.fromkeys(readable)))
         writable = [os.path.realpath(path) for path in request.writable]
         masks, notes = self._masked(request, readable) if level == "strong" else ([], [])
         layout = SandboxRoot(

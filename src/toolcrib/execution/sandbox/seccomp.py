@@ -120,6 +120,8 @@ CHECKED = _table("""\
     mknod                 133    -
     personality           135   92
     setpriority           141  140
+    sched_setparam        142  118
+    sched_setscheduler    144  119
     sched_setaffinity     203  122
     ioprio_set            251   30
     openat                257   56
@@ -128,6 +130,7 @@ CHECKED = _table("""\
     unshare               272   97
     fallocate             285   47
     prlimit64             302  261
+    sched_setattr         314  274
 """)
 """These are allowed or refused by their arguments."""
 
@@ -142,6 +145,9 @@ NUMBER, ARCHITECTURE, ARGUMENTS = 0, 4, 16
 LOAD, EQUAL, AT_LEAST, ANY_BIT, MASK, RETURN = 0x20, 0x15, 0x35, 0x45, 0x54, 0x06
 ALLOW, NOTIFY, KILL, ERRNO = 0x7FFF0000, 0x7FC00000, 0x80000000, 0x00050000
 X32 = 0x40000000
+LAST_KNOWN = 469
+"""file_setattr of Linux 6.17, the same on both: what is newer was looked at by nobody, and is
+absent until it was."""
 
 NAMESPACES = 0x7E020080
 """CLONE_NEWTIME, NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID and NEWNET."""
@@ -152,8 +158,14 @@ UNIX, INET, INET6, NETLINK = 1, 2, 10, 16
 STREAM = 1
 TERMINAL_INPUT = (0x5412, 0x541C, 0x541D)
 """TIOCSTI, TIOCLINUX and TIOCCONS."""
-OF_OTHERS = (("prlimit64", 0), ("sched_setaffinity", 0), ("setpriority", 1), ("ioprio_set", 1))
+OF_OTHERS = (
+    *((name, 0) for name in ("prlimit64", "sched_setaffinity", "sched_setscheduler")),
+    *((name, 0) for name in ("sched_setparam", "sched_setattr")),
+    *((name, 1) for name in ("setpriority", "ioprio_set")),
+)
 """Calls that change another process, and which argument names it; 0 is the caller."""
+OF_A_USER = (("setpriority", 2), ("ioprio_set", 3))
+"""With this first argument, 0 is no process but all of a user."""
 SEGMENT = 1 << 20
 """Shared memory of System V is counted by nobody; small segments are enough for programs."""
 
@@ -240,9 +252,11 @@ def program(machine: str, sockets: Sockets, *, alone: bool, counted: bool) -> by
     if machine == "x86_64":
         made.add(AT_LEAST, X32, 0, 1)
         made.add(RETURN, KILL)
-    for name, number in ((n, errno.ENOSYS) for n in ABSENT if n in numbers):
+    made.add(AT_LEAST, LAST_KNOWN + 1, 0, 1)
+    made.refuse(errno.ENOSYS)
+    for name in (n for n in ABSENT if n in numbers):
         made.add(EQUAL, numbers[name], 0, 1)
-        made.refuse(number)
+        made.refuse(errno.ENOSYS)
     for name in (n for n in (*REFUSED, *(() if alone else LASTING)) if n in numbers):
         made.add(EQUAL, numbers[name], 0, 1)
         made.refuse(errno.EPERM)
@@ -387,5 +401,9 @@ def _others(made: _Program, numbers: dict[str, int], *, alone: bool) -> None:
         made.argument(index)
         made.add(EQUAL, 0, 1, 0)
         made.refuse(errno.EPERM)
+        for _, users in (pair for pair in OF_A_USER if pair[0] == name):
+            made.argument(0)
+            made.add(EQUAL, users, 0, 1)
+            made.refuse(errno.EPERM)
         made.add(RETURN, ALLOW)
         made.here(after)

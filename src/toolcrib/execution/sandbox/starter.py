@@ -17,6 +17,7 @@ from toolcrib.core.config import Config
 from toolcrib.core.errors import NotFound, Unavailable
 from toolcrib.execution.sandbox import launcher, resources
 from toolcrib.execution.sandbox.confined import Confined, Stopped, last_words, set_size
+from toolcrib.execution.sandbox.landlock import terminal_rule
 from toolcrib.execution.sandbox.layout import IN_MEMORY, made_files, system_files
 from toolcrib.execution.sandbox.network import RunNetworks
 from toolcrib.execution.sandbox.preparation import (
@@ -319,6 +320,8 @@ class Starter:
                 ours.callback(os.close, terminal)
                 set_size(terminal, request.pty.rows, request.pty.columns)
                 os.set_blocking(terminal, False)
+                if report.level == "kernel" and made.landlock is not None:
+                    made.landlock[1].append(terminal_rule(os.ttyname(slave)))
 
             def begin(mark: Mark) -> subprocess.Popen[bytes]:
                 return self._popen(request, prepared, report, mark, slave, gate)

@@ -80,10 +80,13 @@ def _spellings(folders: tuple[str, ...]) -> tuple[str, ...]:
 @cache
 def _in_environment(path: Path) -> bool:
     return any(
-        os.path.exists(place / mark)  # noqa: PTH110 - no error where it may not be entered
-        for place in (path, path.parent)
-        for mark in MARKS_OF_ENVIRONMENT
+        is_there(place / mark) for place in (path, path.parent) for mark in MARKS_OF_ENVIRONMENT
     )
+
+
+def is_there(path: str | Path) -> bool:
+    """Whether something is there; not, where it may not be entered (pathlib raises then)."""
+    return os.path.exists(path)  # noqa: PTH110
 
 
 def is_in_a_home(path: Path) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import codecs
 import re
+from bisect import bisect_left, bisect_right, insort
 from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Literal, NamedTuple
@@ -50,7 +51,7 @@ class ScreenGrid:
         """Everything as at the start; the history stays."""
         self.row = self.column = 0
         self.full_screen = False
-        self.tabs = set(range(0, MAX_COLUMNS, TAB_COLUMNS))
+        self.tabs = list(range(0, MAX_COLUMNS, TAB_COLUMNS))
         self._saved = (0, 0, False, (False, False), 0)
         self._last = ""
         self._cells = [self._blank() for _ in range(self.rows)]
@@ -231,11 +232,14 @@ class ScreenGrid:
 
     def scroll_up(self, count: int) -> None:
         """The rows of the region move up; blank ones follow."""
-        for _ in range(min(count, self._bottom - self._top + 1)):
-            gone = self._cells.pop(self._top)
-            if self._top == 0 and not self.full_screen:
-                self._leave(gone)
-            self._cells.insert(self._bottom, self._blank())
+        end = self._top + min(count, self._bottom - self._top + 1)
+        gone = self._cells[self._top : end]
+        del self._cells[self._top : end]
+        if self._top == 0 and not self.full_screen:
+            for cells in gone:
+                self._leave(cells)
+        place = self._bottom + 1 - len(gone)
+        self._cells[place:place] = [self._blank() for _ in gone]
 
     def scroll_down(self, count: int) -> None:
         """The rows of the region move down."""
@@ -270,16 +274,28 @@ class ScreenGrid:
 
     def tab(self, count: int = 1) -> None:
         """To the next tab stops."""
-        for _ in range(min(count, self.columns)):
-            ahead = [at for at in self.tabs if self.column < at < self.columns]
-            self.column = min(ahead, default=self.columns - 1)
+        at = bisect_right(self.tabs, self.column) + count - 1
+        last = self.columns - 1
+        self.column = min(self.tabs[at], last) if at < len(self.tabs) else last
         self._wrapping = False
 
     def tab_back(self, count: int) -> None:
         """To the tab stops before."""
-        for _ in range(min(count, self.columns)):
-            self.column = max((at for at in self.tabs if at < self.column), default=0)
+        at = bisect_left(self.tabs, self.column) - count
+        self.column = self.tabs[at] if at >= 0 else 0
         self._wrapping = False
+
+    def set_tab(self) -> None:
+        """A tab stop at the cursor."""
+        if self.column not in self.tabs:
+            insort(self.tabs, self.column)
+
+    def clear_tabs(self, how: int) -> None:
+        """No tab stop at the cursor (0), none at all (3)."""
+        if how == 3:
+            self.tabs.clear()
+        elif how == 0 and self.column in self.tabs:
+            self.tabs.remove(self.column)
 
     # Erasing and shifting
 
@@ -375,9 +391,9 @@ class ScreenGrid:
             self.restore()
 
     def repeat(self, count: int) -> None:
-        """The last character again."""
+        """The last character again, a row of it at most: no program fills a screen so."""
         if self._last:
-            self.write(self._last * min(count, self.columns * self.rows))
+            self.write(self._last * min(count, self.columns))
 
     def _blank(self) -> Cells:
         return [" "] * self.columns
@@ -636,13 +652,6 @@ def _region(grid: ScreenGrid, numbers: Numbers) -> None:
     grid.set_region(_first(numbers, 1) - 1, _at(numbers, 1, grid.rows) - 1)
 
 
-def _clear_tabs(grid: ScreenGrid, how: int) -> None:
-    if how == 3:
-        grid.tabs.clear()
-    elif how == 0:
-        grid.tabs.discard(grid.column)
-
-
 def _insert_mode(grid: ScreenGrid, numbers: Numbers, *, on: bool) -> None:
     if 4 in numbers:
         grid.inserts = on
@@ -670,7 +679,7 @@ _ESCAPES: dict[str, Callable[[ScreenGrid], None]] = {
     "8": ScreenGrid.restore,
     "D": ScreenGrid.line_feed,
     "E": ScreenGrid.next_row,
-    "H": lambda grid: grid.tabs.add(grid.column),
+    "H": ScreenGrid.set_tab,
     "M": ScreenGrid.line_back,
     "c": ScreenGrid.reset,
     "#8": lambda grid: grid.fill("E"),
@@ -701,7 +710,7 @@ _SEQUENCES: dict[str, Callable[[ScreenGrid, Numbers], None]] = {
     "d": _count_action(_row),
     "e": _count_action(ScreenGrid.down),
     "f": _place,
-    "g": _mode_action(_clear_tabs),
+    "g": _mode_action(ScreenGrid.clear_tabs),
     "h": lambda grid, numbers: _insert_mode(grid, numbers, on=True),
     "l": lambda grid, numbers: _insert_mode(grid, numbers, on=False),
     "r": _region,

@@ -137,6 +137,8 @@ def supervise(plan: LaunchPlan, status: int) -> int:  # noqa: C901, PLR0912, PLR
     ended = (_signal.SIGCHLD, _signal.SIGTERM, _signal.SIGINT, _signal.SIGHUP)
     for number in ended:
         _signal.signal(number, lambda *_: None)
+    # Before there is a child: one that ends at once must be heard too.
+    _signal.set_wakeup_fd(wakeup_writer)
     listener_reader, listener_writer = posix.pipe()
     ack_reader, ack_writer = posix.pipe()
     own_pid = posix.getpid()
@@ -144,6 +146,7 @@ def supervise(plan: LaunchPlan, status: int) -> int:  # noqa: C901, PLR0912, PLR
     namespaced = plan["counts_processes"] and call(NR_UNSHARE[MACHINE], NEW_PROCESS_IDS) >= 0
     child = posix.fork()
     if child == 0:
+        _signal.set_wakeup_fd(-1)
         for number in ended:
             _signal.signal(number, _signal.SIG_DFL)
         call(NR_PRCTL[MACHINE], SET_DEATH_SIGNAL, _signal.SIGKILL, 0, 0, 0)
@@ -156,7 +159,6 @@ def supervise(plan: LaunchPlan, status: int) -> int:  # noqa: C901, PLR0912, PLR
         if not plan["terminal"]:
             posix.setsid()
         confine_and_exec(plan, status)
-    _signal.set_wakeup_fd(wakeup_writer)
     call(NR_PRCTL[MACHINE], SET_DUMPABLE, 0, 0, 0, 0)
     posix.closerange(0, 3)
     keep_only(lifeline, wakeup_reader, wakeup_writer, listener_reader, ack_writer)
