@@ -9,14 +9,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
+from tests.cases import each_case
 from tests.servers.scripted import Answer, scripted
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
 
-@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.stem)
+@each_case("path", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.stem)
 def test_it_compiles(path: Path) -> None:
     compile(path.read_text(encoding="utf-8"), path.name, "exec")
 

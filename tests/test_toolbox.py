@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import toolcrib
+from tests.cases import each_case
 from tests.middleware.sample import GATES, TOOLS, Gate
 from toolcrib import Config, Result, Toolbox, ToolError
 from toolcrib.core.errors import BadInput, ConfigError
@@ -132,7 +133,7 @@ async def test_many_calls_at_once_and_two_boxes_on_one_store(tmp_path: Path) -> 
     assert all(result.error is None for result in results)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "arguments",
     [
         {"text": "x", "times": 10**400},

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from tests.cases import each_case
 from tests.servers.scripted import Answer, scripted
 from toolcrib.core.config import Config
 from toolcrib.core.context import Services
@@ -71,7 +72,7 @@ def test_all_of_it_is_covered() -> None:
     assert len(TOML) == len(SETTINGS) + 1
 
 
-@pytest.mark.parametrize("part", SETTINGS, ids=lambda part: part.split("]")[0].strip("["))
+@each_case("part", SETTINGS, ids=lambda part: part.split("]")[0].strip("["))
 def test_the_settings(part: str) -> None:
     tree = tomllib.loads(part)
     config = Config.load(tree)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.cases import each_case
 from tests.servers.model import Turn
 from toolcrib.net.models.completion import MAX_ANSWER_CHARS, Assembly, Completion, error_text
 
@@ -50,12 +51,12 @@ def test_pieces_of_any_size_give_the_same(
     assert (answer.tokens_in, answer.tokens_out, answer.complete) == (10, 5, True)
 
 
-@pytest.mark.parametrize("field", ["reasoning_content", "reasoning", "thinking"])
+@each_case("field", ["reasoning_content", "reasoning", "thinking"])
 def test_reasoning_by_any_name(field: str) -> None:
     assert built(delta(**{field: "hm"})).reasoning == "hm"
 
 
-@pytest.mark.parametrize(
+@each_case(
     "chunk",
     [
         None,
@@ -106,7 +107,7 @@ def test_the_legacy_form() -> None:
     assert [(c.name, c.parsed()) for c in answer.calls] == [("f", {"a": 1})]
 
 
-@pytest.mark.parametrize("text", ['{"a": ', "[1]", "nothing", '{"a": 1} x', "1" * 5000])
+@each_case("text", ['{"a": ', "[1]", "nothing", '{"a": 1} x', "1" * 5000])
 def test_half_arguments_are_none(text: str) -> None:
     function = {"name": "f", "arguments": text}
     assert built(delta(tool_calls=[{"function": function}])).calls[0].parsed() is None
@@ -120,7 +121,7 @@ def test_a_huge_answer_is_bounded() -> None:
     assert assembly.is_full
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("error", "text"),
     [
         ("plain", "plain"),

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests.cases import each_case
 from tests.conditions import until
 from tests.servers.model import ModelServer, Raw, Turn, model_server
 from toolcrib.core.config import Config
@@ -63,7 +64,7 @@ async def fails(server: ModelServer, **more: Any) -> ToolError:
 
 
 @pytest.mark.rows("E127")
-@pytest.mark.parametrize(
+@each_case(
     "turn",
     [
         Turn("grüße 😀", piece=1, cut=1),
@@ -89,8 +90,8 @@ async def test_content_comes_whole(turn: Turn) -> None:
 
 
 @pytest.mark.rows("E127")
-@pytest.mark.parametrize("piece", [0, 1, 7])
-@pytest.mark.parametrize("indexed", [True, False])
+@each_case("piece", [0, 1, 7])
+@each_case("indexed", [True, False])
 async def test_calls_come_whole(piece: int, indexed: bool) -> None:
     calls = [("read_file", {"path": "ä.txt"}), ("ls", {})]
     with model_server(Turn(None, calls, "hm", piece=piece, indexed=indexed, cut=3)) as server:
@@ -121,7 +122,7 @@ async def test_network_failures_are_tried_twice_more() -> None:
 
 
 @pytest.mark.rows("E115")
-@pytest.mark.parametrize("status", [500, 502, 503])
+@each_case("status", [500, 502, 503])
 async def test_faults_of_the_server_are_tried_again(status: int) -> None:
     with model_server(Raw([b'{"error": "loading"}'], status), Turn("fine")) as server:
         async with client(server) as found:
@@ -165,7 +166,7 @@ async def test_a_wait_beyond_the_deadline_is_not_begun() -> None:
     assert waits.seconds == []
 
 
-@pytest.mark.parametrize("value", ["", "soon", "-3", "nan", "1e999", "Fri, 99 Foo"])
+@each_case("value", ["", "soon", "-3", "nan", "1e999", "Fri, 99 Foo"])
 def test_a_retry_after_that_names_no_time(value: str) -> None:
     assert retry_after(value) is None
 
@@ -174,7 +175,7 @@ def test_a_date_that_has_passed_is_no_wait() -> None:
     assert retry_after("Wed, 21 Oct 2015 07:28:00 GMT") == 0.0
 
 
-@pytest.mark.parametrize("error", ["boom", {"message": "boom"}, {"error": {"message": "boom"}}])
+@each_case("error", ["boom", {"message": "boom"}, {"error": {"message": "boom"}}])
 async def test_an_error_inside_the_stream(error: Any) -> None:
     with model_server(Turn("half of", error=error)) as server:
         async with client(server) as found:
@@ -192,7 +193,7 @@ async def test_a_stall_in_mid_stream_ends() -> None:
             assert found.current.finished().content == "a lo"
 
 
-@pytest.mark.parametrize("kind", ["text/html", "text/event-stream", "application/json"])
+@each_case("kind", ["text/html", "text/event-stream", "application/json"])
 async def test_an_html_page(kind: str) -> None:
     with model_server(Raw([b"<!DOCTYPE html><h1>Router</h1>"], kind=kind)) as server:
         assert "HTML" in (await fails(server)).message

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from tests.agents.boxes import box_of
+from tests.cases import each_case
 from tests.servers.model import Raw, Script, Turn, model_server
 from toolcrib import Result
 from toolcrib.agents import prompts as wording
@@ -125,7 +126,7 @@ SLOW: dict[str, Callable[[], object]] = {
 }
 
 
-@pytest.mark.parametrize("what", SLOW)
+@each_case("what", SLOW)
 def test_no_text_of_a_model_holds_the_loop(what: str) -> None:
     began = time.process_time()
     SLOW[what]()

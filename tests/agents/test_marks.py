@@ -6,12 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.cases import each_case
 from toolcrib.agents.reply import read_markers
 
 pytestmark = pytest.mark.rows("E117", "E124")
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("content", "end", "text"),
     [
         ("done\nTASK_COMPLETED", "completed", "done"),
@@ -32,7 +33,7 @@ def test_the_end(content: str, end: str, text: str) -> None:
     assert (marked.end, marked.text) == (end, text)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("content", "handoff", "text"),
     [
         ("a [HANDOFF_MESSAGE]x[/HANDOFF_MESSAGE] b", "x", "a  b"),

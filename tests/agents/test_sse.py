@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.cases import each_case
 from toolcrib.net.models.completion import MAX_EVENT_CHARS, EventReader, EventTooLong
 
 pytestmark = pytest.mark.rows("E101")
@@ -35,13 +36,13 @@ def test_a_character_cut_in_two_stays_whole() -> None:
     assert read(stream, list(range(len(stream)))) == ['{"t": "é€😀"}']
 
 
-@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@each_case("end", ["\n", "\r\n", "\r"])
 def test_line_ends_one_byte_at_a_time(end: str) -> None:
     stream = f"data: 1{end}{end}data: 2{end}{end}{end}data: 3{end}{end}".encode()
     assert read(stream, list(range(len(stream)))) == ["1", "2", "3"]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("stream", "found"),
     [
         ("data:{}\n\n", ["{}"]),

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.agents.boxes import box_of
+from tests.cases import each_case
 from tests.servers.model import ModelServer, Script, Turn, model_server
 from toolcrib import Result
 from toolcrib.agents.code_blocks import blocks_of
@@ -140,7 +141,7 @@ async def test_saving_goes_by_the_rights_of_the_child(root: Path) -> None:
 
 
 @pytest.mark.rows("E122")
-@pytest.mark.parametrize(
+@each_case(
     ("answer", "found"),
     [
         ("**a.py**\n```python\n1\n```", [("a.py", "1\n")]),
@@ -252,7 +253,7 @@ async def test_the_log_is_shown_if_wished_for(root: Path) -> None:
 
 
 @pytest.mark.rows("E121")
-@pytest.mark.parametrize(
+@each_case(
     ("task", "paths"),
     [
         ("read src/main.py and `my notes.md`", ["src/main.py", "my notes.md"]),

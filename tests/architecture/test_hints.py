@@ -5,9 +5,8 @@ from __future__ import annotations
 import ast
 import inspect
 
-import pytest
-
 from tests.architecture.tree import modules
+from tests.cases import each_case
 from toolcrib.core import errors
 
 
@@ -33,7 +32,7 @@ def test_errors_have_hints() -> None:
     assert bare == {}
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("line", "bare"),
     [
         ('raise NotFound("x")', True),

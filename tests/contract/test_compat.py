@@ -6,8 +6,7 @@ import subprocess
 import sys
 from typing import Any, get_args, get_origin
 
-import pytest
-
+from tests.cases import each_case
 from toolcrib.core.compat import compat_tables, read_tables
 from toolcrib.core.names import plain
 from toolcrib.core.registry import Registry
@@ -73,7 +72,7 @@ def test_what_changes_nothing_is_left_out() -> None:
             assert rename(TOOLS[tool], {name: "x"}) == {}
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("name", "implied"),
     [("delete_lines", {"operation": "delete"}), ("unzip", {"action": "unpack"}), ("read", {})],
 )

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.cases import each_case
 from toolcrib.core.errors import BadInput
 from toolcrib.core.names import plain
 from toolcrib.core.registry import Registry
@@ -185,7 +186,7 @@ SENT: list[tuple[str, dict[str, Any], str, dict[str, Any]]] = [
 
 
 @pytest.mark.rows("C002", "C005", "C009", "C016", "C023", "C024", "C025", "E10", "E16", "E18")
-@pytest.mark.parametrize(("name", "sent", "tool", "wanted"), SENT)
+@each_case(("name", "sent", "tool", "wanted"), SENT)
 def test_calls_of_other_systems(
     name: str, sent: dict[str, Any], tool: str, wanted: dict[str, Any]
 ) -> None:
@@ -210,7 +211,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("name", "sent", "hint"), REFUSED)
+@each_case(("name", "sent", "hint"), REFUSED)
 def test_what_would_mean_something_else_is_refused(
     name: str, sent: dict[str, Any], hint: str
 ) -> None:
@@ -219,7 +220,7 @@ def test_what_would_mean_something_else_is_refused(
     assert hint in caught.value.hint
 
 
-@pytest.mark.parametrize("tool", TOOLS, ids=lambda t: t.name)
+@each_case("tool", TOOLS, ids=lambda t: t.name)
 def test_no_alias_of_an_argument_clashes(tool: Tool) -> None:
     names = {p.name for p in tool.parameters}
     assert set(tool.all_argument_aliases.values()) <= names

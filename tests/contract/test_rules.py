@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.cases import each_case
 from tests.servers.site import site
 from toolcrib import Toolbox
 
@@ -42,8 +43,8 @@ async def test_the_current_directory_is_a_target_too(workspace: Path) -> None:
     assert result.error.code == "denied"
 
 
-@pytest.mark.parametrize("path", ["/page", "//page", "/%70age", "/x/../page", "/go"])
-@pytest.mark.parametrize("many", [False, True])
+@each_case("path", ["/page", "//page", "/%70age", "/x/../page", "/go"])
+@each_case("many", [False, True])
 async def test_a_page_by_any_way(path: str, many: bool) -> None:
     with site() as (base, hits):
         config: dict[str, Any] = {

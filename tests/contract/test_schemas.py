@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.cases import each_case
 from toolcrib.core.tool import Tool
 from toolcrib.surfaces.mcp.server import listing
 from toolcrib.toolbox import installed
@@ -111,7 +112,7 @@ def test_all_four_annotations_are_set(tool: Tool) -> None:
     assert not (hints["read_only_hint"] and hints["destructive_hint"])
 
 
-@pytest.mark.parametrize(
+@each_case(
     "node",
     [
         {"type": "string", "pattern": "^a$"},

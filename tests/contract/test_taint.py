@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from tests.cases import each_case
 from tests.servers.scripted import Answer, Request, Scripted, scripted
 from toolcrib.core.context import Caller, Question, Session
 from toolcrib.core.registry import Registry
@@ -414,7 +415,7 @@ async def test_an_error_of_a_server_marks_it_too(web, tmp_path, workspace, tool:
 
 
 @pytest.mark.rows("D36")
-@pytest.mark.parametrize("tool", OF_THE_WEB, ids=lambda tool: tool.name)
+@each_case("tool", OF_THE_WEB, ids=lambda tool: tool.name)
 def test_it_says_when_to_use_it_and_what_instead(tool: Tool):
     told = f"{tool.description} {tool.guidance}"
     others = {f"`{other.name}`" for other in Registry(installed()) if other is not tool}

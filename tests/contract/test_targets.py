@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.cases import each_case
 from tests.contract.arguments import forms, places
 from toolcrib import Toolbox
 from toolcrib.core.registry import Registry
@@ -139,7 +140,7 @@ def kept(workspace: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.rows("E130", "X12", "X20")
-@pytest.mark.parametrize(("tool", "way"), by_path(READ | WRITE))
+@each_case(("tool", "way"), by_path(READ | WRITE))
 async def test_forbidden_paths(tool: Tool, way: tuple[str, ...], workspace: Path) -> None:
     before = kept(workspace)
     async with Toolbox({}, workspace=workspace) as box:
@@ -179,7 +180,7 @@ NEVER_OPENED = {"file_info": ["fifo"], "list_changes": LEADING}
 
 
 @pytest.mark.rows("E130", "X20")
-@pytest.mark.parametrize(("tool", "way"), by_path(WRITE))
+@each_case(("tool", "way"), by_path(WRITE))
 async def test_what_is_never_written(tool: Tool, way: tuple[str, ...], workspace: Path) -> None:
     before = kept(workspace)
     async with Toolbox({}, workspace=workspace) as box:
@@ -189,7 +190,7 @@ async def test_what_is_never_written(tool: Tool, way: tuple[str, ...], workspace
     assert kept(workspace) == before
 
 
-@pytest.mark.parametrize(("tool", "way"), by_path(READ))
+@each_case(("tool", "way"), by_path(READ))
 async def test_nothing_protected_is_found(
     tool: Tool, way: tuple[str, ...], workspace: Path
 ) -> None:
@@ -213,8 +214,8 @@ def test_every_path_of_a_record_is_a_target() -> None:
 
 
 @pytest.mark.rows("X4", "X5", "E132", "D14", "D15", "D16", "D17", "A37")
-@pytest.mark.parametrize(("tool", "name"), taking("url"))
-@pytest.mark.parametrize("url", URLS)
+@each_case(("tool", "name"), taking("url"))
+@each_case("url", URLS)
 async def test_forbidden_urls(tool: Tool, name: str, url: str) -> None:
     async with Toolbox({}) as box:
         result = await box.call(tool.name, {**filled(tool), name: url})
@@ -233,8 +234,8 @@ SPELLINGS = [
 ]
 
 
-@pytest.mark.parametrize(("tool", "name"), taking("url"))
-@pytest.mark.parametrize("url", SPELLINGS)
+@each_case(("tool", "name"), taking("url"))
+@each_case("url", SPELLINGS)
 async def test_a_rule_on_targets_knows_every_spelling(tool: Tool, name: str, url: str) -> None:
     rules = [{"action": "deny", "target": "https://evil.example/*"}]
     for given in (url, ["https://fine.example/", url]):
@@ -252,7 +253,7 @@ def filled(tool: Tool) -> dict[str, Any]:
     return {p.name: samples.get(p.type, "x") for p in tool.parameters if p.required}
 
 
-@pytest.mark.parametrize("tool", TOOLS, ids=lambda t: t.name)
+@each_case("tool", TOOLS, ids=lambda t: t.name)
 def test_rights_follow_what_a_tool_takes(tool: Tool) -> None:
     kinds = {kind for p in tool.parameters for kind in p.kinds}
     if "url" in kinds:

@@ -7,8 +7,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
+from tests.cases import each_case
 from toolcrib import tools
 from toolcrib.core.config import Config
 from toolcrib.core.registry import Registry
@@ -43,19 +42,19 @@ def unknown(source: str) -> list[str]:
     return [name for text in texts(source) for name in SNAKE.findall(text) if name not in known]
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+@each_case("path", FILES, ids=lambda path: path.stem)
 def test_every_tool_that_is_named_exists(path: Path) -> None:
     assert unknown(path.read_text(encoding="utf-8")) == []
 
 
-@pytest.mark.parametrize("tool", list(REGISTRY), ids=lambda tool: tool.name)
+@each_case("tool", list(REGISTRY), ids=lambda tool: tool.name)
 def test_every_word_in_backticks_is_a_tool_or_a_parameter(tool: Tool) -> None:
     marked = re.findall(r"`([a-z_]+)`", f"{tool.description} {tool.guidance}")
     known = {t.name for t in REGISTRY} | {p.name for p in tool.parameters}
     assert [word for word in marked if word not in known] == []
 
 
-@pytest.mark.parametrize(
+@each_case(
     "source",
     [
         "@tool()\nasync def f():\n    'Use `no_such_tool`.'",

@@ -7,6 +7,7 @@ import json
 import bpe_openai
 import pytest
 
+from tests.cases import each_case
 from toolcrib.core.registry import Registry
 from toolcrib.core.tool import Tool
 from toolcrib.toolbox import installed
@@ -32,7 +33,7 @@ def test_profiles_stay_below_their_ceilings(profile: str, tools: int, tokens: in
     assert cost(chosen) <= tokens
 
 
-@pytest.mark.parametrize("tool", TOOLS, ids=lambda t: t.name)
+@each_case("tool", TOOLS, ids=lambda t: t.name)
 def test_no_tool_is_dear(tool: Tool) -> None:
     assert cost([tool]) <= 220
 
@@ -42,7 +43,7 @@ def test_all_tools_together_are_cheap() -> None:
     assert cost(everything) <= 100 * len(everything)
 
 
-@pytest.mark.parametrize("tool", TOOLS, ids=lambda t: t.name)
+@each_case("tool", TOOLS, ids=lambda t: t.name)
 def test_the_first_line_is_one_short_sentence(tool: Tool) -> None:
     assert len(tool.description) <= 80
     assert tool.description.endswith(".")

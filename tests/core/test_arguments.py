@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.cases import each_case
 from toolcrib.core.errors import BadInput
 from toolcrib.core.result import Result
 from toolcrib.core.tool import Count, JsonObject, Param, Seconds, tool
@@ -57,7 +58,7 @@ async def test_defaults_are_filled() -> None:
     }
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("name", "value", "expected"),
     [
         ("limit", "3", 3),
@@ -88,7 +89,7 @@ async def test_forgiving_in_form(name: str, value: Any, expected: Any) -> None:
     assert found[canonical] == expected
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("given", "says"),
     [
         ({}, "needs 'path' (Which file.)"),

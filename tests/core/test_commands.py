@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.cases import each_case
 from toolcrib.core.config import Config
 from toolcrib.core.errors import ConfigError
 from toolcrib.core.run_settings import covers, example_commands
@@ -16,7 +17,7 @@ def load(**rule: Any) -> Config:
     return Config.load({"run": {"rules": [rule]}})
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("pattern", "words", "fits"),
     [
         (["git"], ["git", "push"], True),
@@ -45,7 +46,7 @@ def test_right_examples_are_taken() -> None:
     assert config.run.rules[0].action == "deny"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("examples", "said"),
     [
         ({"match": ["git pull"]}, "'git pull' is not matched"),

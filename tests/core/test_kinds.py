@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, TypedDict
 
-import pytest
-
+from tests.cases import each_case
 from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, Param, tool
 
@@ -30,7 +29,7 @@ async def sample(
     return Result()
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("name", "value", "found"),
     [
         ("one", "a", ["a"]),

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.cases import each_case
 from toolcrib.core.result import Result
 from toolcrib.core.settings import PolicyConfig
 from toolcrib.core.tool import ERASE, MACHINE, NET, READ, SEND, WRITE, Right, Tool, decide, tool
@@ -23,7 +24,7 @@ def having(rights: Right) -> Tool:
     return replace(read_file, rights=rights)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("rights", "action"),
     [(READ, "allow"), (NET, "allow"), (WRITE, "allow"), (NET | SEND, "ask"), (MACHINE, "ask")],
 )
@@ -34,7 +35,7 @@ def test_without_rules_the_rights_decide(rights: Right, action: str) -> None:
 
 
 @pytest.mark.rows("D32")
-@pytest.mark.parametrize(
+@each_case(
     ("rules", "targets", "action"),
     [
         ([{"action": "deny", "tool": "READ_*"}], [], "deny"),
@@ -61,7 +62,7 @@ def test_the_default_holds_where_no_rule_matches() -> None:
     assert decide(policy, replace(read_file, name="other"), []).action == "deny"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("rights", "action"),
     [
         (["write"], "ask"),

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.cases import each_case
 from toolcrib.core.errors import BadInput, ConfigError, ToolDisabled, UnknownTool
 from toolcrib.core.registry import Registry
 from toolcrib.core.result import Result
@@ -50,7 +51,7 @@ def test_an_unknown_name_gets_the_nearest_three() -> None:
 
 
 @pytest.mark.rows("E133", "E135")
-@pytest.mark.parametrize("glob", ["read_file", "read_f*", "files"])
+@each_case("glob", ["read_file", "read_f*", "files"])
 def test_a_tool_switched_off_names_the_setting(glob: str) -> None:
     registry = Registry(TOOLS, disabled=[glob])
     assert "read_file" not in names(registry.select("all"))
@@ -59,7 +60,7 @@ def test_a_tool_switched_off_names_the_setting(glob: str) -> None:
     assert "tools.disabled" in caught.value.hint
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("profile", "expected"),
     [
         ("default", ["web_search", "read_file", "read_more"]),

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal, TypedDict
 
 import pytest
 
+from tests.cases import each_case
 from toolcrib.core.result import Result
 from toolcrib.core.tool import EXEC, NET, READ, WRITE, Count, JsonObject, Param, tool
 
@@ -68,7 +69,7 @@ def test_texts_and_annotations_follow_from_the_declaration() -> None:
     assert look.rights.names == ["read", "net"]
 
 
-@pytest.mark.parametrize(("rights", "read_only"), [(READ, True), (WRITE, False), (EXEC, False)])
+@each_case(("rights", "read_only"), [(READ, True), (WRITE, False), (EXEC, False)])
 def test_read_only_follows_from_rights(rights: Any, read_only: bool) -> None:
     async def touch(*, ctx: Any) -> Result:
         """Touch."""

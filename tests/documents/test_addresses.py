@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
 from ada_url import URL
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from tests.cases import each_case
 from toolcrib.documents.html_text import MAX_URL_CHARS, absolute_url
 
 BASES = ["https://Site.example:443/a/b?c#d", "http://127.0.1.1:8080/x/", "https://[::1]/"]
@@ -29,7 +29,7 @@ def test_a_path_means_what_a_browser_makes_of_it(path: str, base: str) -> None:
     assert absolute_url(f"/{path}", base) == wanted
 
 
-@pytest.mark.parametrize("base", ["", "file:///etc/", "data:text/html,x", "no base"])
+@each_case("base", ["", "file:///etc/", "data:text/html,x", "no base"])
 def test_a_path_means_nothing_without_a_page_of_the_web(base: str) -> None:
     assert absolute_url("/etc/passwd", base) == ""
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 import toolcrib.kit.documents as old
+from tests.cases import each_case
 from toolcrib.documents import documents, kinds, text
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("name", "now"),
     [
         ("Documents", documents.Documents),

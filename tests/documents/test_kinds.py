@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.cases import each_case
 from tests.documents import office, pdfs
 from toolcrib.core.errors import BadInput
 from toolcrib.documents.kinds import BINARY_KINDS, MEDIA_TYPES, NAMES, is_document, kind_of_document
@@ -26,16 +27,16 @@ FILES = {
 }
 
 
-@pytest.mark.parametrize("kind", FILES)
-@pytest.mark.parametrize("name", ["", "wrong.txt", "wrong.csv", "wrong.pdf", "x.html", "none"])
-@pytest.mark.parametrize("media_type", ["", "application/octet-stream", "text/plain"])
+@each_case("kind", FILES)
+@each_case("name", ["", "wrong.txt", "wrong.csv", "wrong.pdf", "x.html", "none"])
+@each_case("media_type", ["", "application/octet-stream", "text/plain"])
 def test_first_bytes_win(kind, name, media_type):
     data = FILES[kind]()
     assert kind_of_document(data, name, media_type) == kind
     assert is_document(data)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("data", "name", "media_type", "kind"),
     [
         (b"a,b\n1,2\n", "x.csv", "", "csv"),
@@ -88,7 +89,7 @@ def test_only_what_nothing_else_shows_is_a_document():
         assert not is_document(no)
 
 
-@pytest.mark.parametrize("kind", FILES)
+@each_case("kind", FILES)
 def test_the_kinds_of_files_are_known_too(kind):
     head = FILES[kind]()[:8192]
     seen = kind_of(head)
@@ -100,7 +101,7 @@ def test_any_bytes_have_a_kind_or_none(data, name, media_type):
     assert kind_of_document(data, name, media_type) in {*NAMES, ""}
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("spec", "numbers"),
     [
         ("", list(range(1, 13))),
@@ -120,9 +121,7 @@ def test_pages_are_chosen(spec, numbers):
     assert page_numbers(spec, 12) == numbers
 
 
-@pytest.mark.parametrize(
-    "spec", ["x", "3-5-7", "-", ",", "1;;x", "three", "99", "0", "5-3", "9999999"]
-)
+@each_case("spec", ["x", "3-5-7", "-", ",", "1;;x", "three", "99", "0", "5-3", "9999999"])
 def test_what_names_no_page_is_an_error(spec):
     with pytest.raises(BadInput) as raised:
         page_numbers(spec, 12)

@@ -7,6 +7,7 @@ import shutil
 
 import pytest
 
+from tests.cases import each_case
 from tests.documents.pdfs import drawn, page_of, pdf, picture, png, scan
 from toolcrib.core.config import Config
 from toolcrib.core.context import Services
@@ -80,7 +81,7 @@ async def test_what_it_cannot_do_is_said():
     await services.close()
 
 
-@pytest.mark.parametrize("language", ["", "-h", "eng deu", "../../x", "eng;x"])
+@each_case("language", ["", "-h", "eng deu", "../../x", "eng;x"])
 async def test_a_language_is_a_name(language):
     services = reader(ocr_language=language)
     with pytest.raises(ConfigError):

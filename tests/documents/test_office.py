@@ -11,6 +11,7 @@ import zipfile
 
 import pytest
 
+from tests.cases import each_case
 from tests.documents import office
 from tests.documents.office import (
     TABLE,
@@ -54,7 +55,7 @@ CASES = [
 
 
 @pytest.mark.rows("C068", "E86")
-@pytest.mark.parametrize(("kind", "make", "lines"), CASES, ids=[c[0] for c in CASES])
+@each_case(("kind", "make", "lines"), CASES, ids=[c[0] for c in CASES])
 async def test_structure(documents, kind, make, lines):
     found = await documents.read(make())
     assert found.kind == kind
@@ -110,7 +111,7 @@ async def test_sheets_are_chosen(documents):
     assert any("no fixed pages" in warning for warning in whole.warnings)
 
 
-@pytest.mark.parametrize("kind", [c[0] for c in CASES if c[0] != "rtf"])
+@each_case("kind", [c[0] for c in CASES if c[0] != "rtf"])
 async def test_torn_and_empty_archives_are_errors(documents, kind):
     data = {c[0]: c[1] for c in CASES}[kind]()
     names = {"docx": "x.docx"}
@@ -120,7 +121,7 @@ async def test_torn_and_empty_archives_are_errors(documents, kind):
         assert raised.value.hint
 
 
-@pytest.mark.parametrize("name", ["x.docx", "x.pdf", "x.csv", ""])
+@each_case("name", ["x.docx", "x.pdf", "x.csv", ""])
 async def test_nothing_is_an_error(documents, name):
     with pytest.raises(UnsupportedContent, match="empty"):
         await documents.read(b"", name=name)

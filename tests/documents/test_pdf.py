@@ -7,6 +7,7 @@ import time
 
 import pytest
 
+from tests.cases import each_case
 from tests.documents.pdfs import (
     REPORT_PAGES,
     assembled,
@@ -83,7 +84,7 @@ async def test_empty_pages_are_no_scans(documents):
 
 
 @pytest.mark.rows("D29")
-@pytest.mark.parametrize(
+@each_case(
     "data",
     [
         b"%PDF-1.4\n",

@@ -7,6 +7,7 @@ from email.message import EmailMessage
 
 import pytest
 
+from tests.cases import each_case
 from tests.documents.texts import atom, rss
 from toolcrib.core.errors import NotConfigured, TooLarge, UnsupportedContent
 from toolcrib.core.settings import DocumentsConfig
@@ -15,7 +16,7 @@ from toolcrib.execution.workers import Workers
 
 
 @pytest.mark.rows("E86")
-@pytest.mark.parametrize(
+@each_case(
     ("data", "name", "header", "rows", "line"),
     [
         (b"a,b\n1,2\n3,4\n", "x.csv", ["a", "b"], 2, "| 3 | 4 |"),
@@ -36,7 +37,7 @@ async def test_tables(documents, data, name, header, rows, line):
     assert "| --- |" in found.markdown
 
 
-@pytest.mark.parametrize("data", [b'a,b\n"' + b"x\n" * 1000, b"one\ntwo\n", b"," * 5000, b'"'])
+@each_case("data", [b'a,b\n"' + b"x\n" * 1000, b"one\ntwo\n", b"," * 5000, b'"'])
 async def test_odd_tables_stay_as_they_are(documents, data):
     found = await documents.read(data, name="x.csv")
     assert found.kind == "csv"
@@ -106,7 +107,7 @@ async def test_notebooks_show_code_and_what_it_gave(documents):
     assert "\x1b" not in text
 
 
-@pytest.mark.parametrize(
+@each_case(
     "data",
     [b"{", b"[]", b'{"nbformat": 4}', b'{"cells": 3}', b'{"cells": ', b"[" * 100_000],
 )
@@ -115,7 +116,7 @@ async def test_damaged_notebooks_are_errors(documents, data):
         await documents.read(data, name="x.ipynb")
 
 
-@pytest.mark.parametrize(
+@each_case(
     "cells",
     [
         [None, 1, "x"],
@@ -156,7 +157,7 @@ async def test_mail(documents):
     assert "no()" not in shown
 
 
-@pytest.mark.parametrize(
+@each_case(
     "data",
     [
         b"From: =?x?q?\nTo: <<<>>>\nDate: x\nSubject: =?utf-16?b?/w==?=\n\nbody",
@@ -215,7 +216,7 @@ async def test_text_is_itself(documents):
     assert (found.kind, found.title, found.markdown) == ("text", "Häfen", "# Häfen\n\nwords")
 
 
-@pytest.mark.parametrize("codec", ["shift-jis", "koi8-r", "gb18030", "big5", "euc-kr", "cp1251"])
+@each_case("codec", ["shift-jis", "koi8-r", "gb18030", "big5", "euc-kr", "cp1251"])
 async def test_charsets_work_where_no_file_can_be_opened(documents, codec):
     words = {
         "shift-jis": "港の船",

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.cases import each_case
 from tests.middleware.conftest import Make
 from toolcrib.core.context import Caller, Question
 from toolcrib.core.errors import ToolError
@@ -241,7 +242,7 @@ def test_a_link_that_is_not_parsed_is_what_parsing_gives(url: str) -> None:
     assert canonical(url) == parsed
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "url"),
     [
         (

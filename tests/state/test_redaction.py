@@ -7,16 +7,16 @@ import json
 from base64 import b64encode
 from urllib.parse import quote
 
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from tests.cases import each_case
 from toolcrib.state.redaction import HIDDEN, SecretFilter, names_secret, redact, redact_text
 
 SECRET = "Zq7Xw9Lk3VbN5mPs"
 
 
-@pytest.mark.parametrize(
+@each_case(
     "name",
     [
         *("password", "PASSWD", "db_password", "api_key", "apiKey", "X-Api-Key", "APIKEY", "key"),
@@ -30,7 +30,7 @@ def test_secret_names(name: str) -> None:
     assert redact({"headers": {name: [SECRET]}})["headers"] == {name: HIDDEN}
 
 
-@pytest.mark.parametrize(
+@each_case(
     "name",
     [
         "max_tokens",
@@ -49,7 +49,7 @@ def test_plain_names(name: str) -> None:
     assert redact({name: "value"}) == {name: "value"}
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         f"Authorization: Bearer {SECRET}",
@@ -111,7 +111,7 @@ def test_secrets_in_text(text: str) -> None:
     assert "AKIAZQ" not in kept
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         "how do bearer bonds work",
@@ -133,7 +133,7 @@ def test_plain_text_stays(text: str) -> None:
     assert redact_text(text) == text
 
 
-@pytest.mark.parametrize(
+@each_case(
     "value",
     [
         [["Authorization", f"Token {SECRET}"], ["Accept", "*/*"]],
@@ -196,7 +196,7 @@ def test_a_known_token_never_survives(before: str, after: str) -> None:
     assert SECRET not in redact_text(f"{before} {token} {after}")
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         *(
@@ -224,7 +224,7 @@ def spelled(key: str) -> list[str]:
     return [key, key.upper(), quote(key, safe=""), html.escape(key), json.dumps(key)[1:-1], coded]
 
 
-@pytest.mark.parametrize("spelling", spelled('k&y/"q"+<7'))
+@each_case("spelling", spelled('k&y/"q"+<7'))
 def test_a_known_secret_is_hidden_in_every_spelling(spelling):
     screen = SecretFilter('k&y/"q"+<7')
     assert screen.text(f"a {spelling} b") == "a [redacted] b"

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cases import each_case
 from toolcrib.core.config import data_folder, store_file
 from toolcrib.core.context import Services
 from toolcrib.core.errors import ConfigError, StorageFailure
@@ -235,7 +236,7 @@ async def test_the_log_is_moved_into_the_file_now_and_then(notes: Area, file: Pa
     assert file.stat().st_size > 500_000
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("url", "path"),
     [
         ("sqlite:///some/notes.db", Path("some/notes.db")),
@@ -252,7 +253,7 @@ def test_no_url_is_the_data_folder() -> None:
     assert store_file("") == data_folder() / "toolcrib.db"
 
 
-@pytest.mark.parametrize("url", ["postgresql://me:secret@host/db", "/tmp/x.db", "sqlite://x.db"])
+@each_case("url", ["postgresql://me:secret@host/db", "/tmp/x.db", "sqlite://x.db"])
 def test_other_urls_are_refused(url: str) -> None:
     with pytest.raises(ConfigError, match=r"store\.url") as caught:
         store_file(url)

@@ -15,6 +15,7 @@ from typing import IO
 
 import pytest
 
+from tests.cases import each_case
 from tests.servers.survivors import Tag, gone, survivors
 
 SERVER = Path(__file__).parents[1] / "servers" / "lifeline_server.py"
@@ -44,7 +45,7 @@ def close_stdin(process: subprocess.Popen[bytes]) -> None:
     process.stdin.close()
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("mode", "options"),
     [*((mode, []) for mode in BUSY), ("idle", ["children"]), ("computing", ["children"])],
 )

@@ -1,10 +1,10 @@
 # ruff: noqa: RUF001 - texts in many scripts
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.cases import each_case
 from toolcrib.text.bm25 import Bm25, stem, terms
 
 TOOLS = {
@@ -16,7 +16,7 @@ TOOLS = {
 }
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "wanted"),
     [
         ("fetch_url", ["fetch", "url", "fetchurl"]),
@@ -41,7 +41,7 @@ def test_a_query_of_han_characters_asks_for_pairs_only():
     assert terms("猫", query=True) == ["猫"]
 
 
-@pytest.mark.parametrize(
+@each_case(
     "words",
     [
         ("search", "searches", "searching", "searched"),
@@ -56,12 +56,12 @@ def test_forms_of_a_word_meet(words):
     assert len({stem(word) for word in words}) == 1
 
 
-@pytest.mark.parametrize("word", ["bus", "this", "sing", "red", "glass", "été", "go"])
+@each_case("word", ["bus", "this", "sing", "red", "glass", "été", "go"])
 def test_words_that_only_look_like_forms_stay(word):
     assert stem(word) == word
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("query", "best"),
     [
         ("search the internet web", "web_search"),

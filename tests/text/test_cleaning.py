@@ -4,10 +4,10 @@ from __future__ import annotations
 import re
 import unicodedata
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.cases import each_case
 from toolcrib.text.cleaner import clean, one_line
 
 PLAIN = {
@@ -40,21 +40,21 @@ SUSPECT = "".join(HIDDEN.values()) + "\x1b[]m\r\n\x85\u2028\ue000\ud800"
 TEXT = st.text(st.sampled_from(SUSPECT + "a1#م\u05d0क\u094d😀❤🏴\U0001f3fd\u20e3 ;"), max_size=40)
 
 
-@pytest.mark.parametrize("name", PLAIN)
+@each_case("name", PLAIN)
 def test_visible_text_stays_as_it_is(name):
     cleaned = clean(PLAIN[name])
     assert cleaned.text == PLAIN[name]
     assert cleaned.removed == {}
 
 
-@pytest.mark.parametrize("kind", HIDDEN)
+@each_case("kind", HIDDEN)
 def test_hidden_characters_go_and_are_counted(kind):
     cleaned = clean(f"before{HIDDEN[kind]}after")
     assert cleaned.text == "beforeafter"
     assert cleaned.removed == {kind: len(HIDDEN[kind])}
 
 
-@pytest.mark.parametrize("kind", HIDDEN)
+@each_case("kind", HIDDEN)
 def test_hidden_characters_go_between_emoji_too(kind):
     hidden = HIDDEN[kind].replace("\ufe0f", "").replace("\u200d", "")
     assert clean(f"😀{hidden}😀").text == "😀😀"
@@ -120,7 +120,7 @@ def test_large_hostile_text_is_cleaned_in_one_go():
     assert clean(text).removed["zero_width"] == 100_001
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("value", "limit", "wanted"),
     [
         ("  a\n\tb\u200b c ", 0, "a b c"),
@@ -135,12 +135,8 @@ def test_one_line(value, limit, wanted):
     assert one_line(value, limit) == wanted
 
 
-@pytest.mark.parametrize(
-    "around", ["plain words, ", "Größe und naïve ", "人人生而自由，", "می\u200cخواهم "]
-)
-@pytest.mark.parametrize(
-    "odd", ["\x00", "\x1b[31m", "\u202e", "\ud800", "\U000e0041", "\u200b", "x"]
-)
+@each_case("around", ["plain words, ", "Größe und naïve ", "人人生而自由，", "می\u200cخواهم "])
+@each_case("odd", ["\x00", "\x1b[31m", "\u202e", "\ud800", "\U000e0041", "\u200b", "x"])
 def test_a_long_text_is_cleaned_like_a_short_one(around: str, odd: str) -> None:
     short = clean(f"{around}{odd}a")
     long = clean(f"{around * 100}{odd}a")

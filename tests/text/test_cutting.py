@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.cases import each_case
 from tests.samples import TEXTS
 from toolcrib.text.tokens import estimate
 from toolcrib.text.truncation import cut, head_and_tail
@@ -36,7 +37,7 @@ def test_cutting_on_and_on_gives_the_text_again(text, budget):
     assert "".join(parts) == text
 
 
-@pytest.mark.parametrize("text", ["0000AAAA  \t", "AAAA  \tx", "0000AAAA0000AAAA  \t"])
+@each_case("text", ["0000AAAA  \t", "AAAA  \tx", "0000AAAA0000AAAA  \t"])
 def test_blanks_that_cost_more_at_the_end_than_within_do_not_exceed_the_budget(text):
     for budget in range(2, 12):
         assert estimate(cut(text, budget)[0]) <= budget
@@ -84,7 +85,7 @@ def test_line_ends_of_windows_are_not_torn():
     assert head.endswith("\r\n")
 
 
-@pytest.mark.parametrize("name", TEXTS)
+@each_case("name", TEXTS)
 def test_half_the_budget_is_used_on_every_kind_of_text(name):
     text = TEXTS[name] * 20
     head, _ = cut(text, 300)
@@ -114,7 +115,7 @@ def test_head_and_tail_keep_both_ends():
 
 
 @pytest.mark.rows("B26", "X7")
-@pytest.mark.parametrize(
+@each_case(
     ("text", "ends"),
     [
         ("Title\n\n" + "word " * 5000, "word "),

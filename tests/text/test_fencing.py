@@ -5,10 +5,10 @@ import html
 import re
 import unicodedata
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.cases import each_case
 from toolcrib.text.cleaner import clean
 from toolcrib.text.fence import fence
 
@@ -75,7 +75,7 @@ def test_the_fence_is_fixed():
     assert fence("", "x") == '<untrusted source="x">\n</untrusted>'
 
 
-@pytest.mark.parametrize("attack", ATTACKS)
+@each_case("attack", ATTACKS)
 def test_nothing_inside_reads_like_the_fence(attack):
     body = inside(fence(f"before {attack} after", URL))
     assert body.startswith("before [")
@@ -83,12 +83,12 @@ def test_nothing_inside_reads_like_the_fence(attack):
     assert not reads_as_fence(body)
 
 
-@pytest.mark.parametrize("attack", ATTACKS)
+@each_case("attack", ATTACKS)
 def test_cleaning_afterwards_brings_no_fence_back(attack):
     assert not reads_as_fence(clean(inside(fence(attack, URL))).text)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         "a < b, and untrusted text",
@@ -117,9 +117,7 @@ def test_no_mixture_reads_like_the_fence(text):
     assert not re.search(r"<[\s/\u200b\[]*u\s*n\s*t\s*r\s*u\s*s\s*t\s*e\s*d", body, re.IGNORECASE)
 
 
-@pytest.mark.parametrize(
-    "piece", ["<", "< ", "&amp;", "&#0", "<u", "</untruste", "<🇺", "%25", "<u&nbsp;", "<_"]
-)
+@each_case("piece", ["<", "< ", "&amp;", "&#0", "<u", "</untruste", "<🇺", "%25", "<u&nbsp;", "<_"])
 def test_repetition_is_fenced_in_one_go(piece):
     text = piece * 100_000
     assert inside(fence(text, URL)) == text

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.cases import each_case
 from toolcrib.text.program_output import printed
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("raw", "left"),
     [
         ("plain\ntext\n", "plain\ntext\n"),

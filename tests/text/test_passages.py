@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.cases import each_case
 from toolcrib.text.passages import MAX_PASSAGE_TOKENS, WHOLE, bare, has_headings, outline, split
 from toolcrib.text.tokens import estimate
 
@@ -120,13 +121,13 @@ def test_a_page_in_one_piece_without_spaces():
     assert all(p.text.endswith("。") for p in split(page))
 
 
-@pytest.mark.parametrize("page", ["", "\n\n", "   "])
+@each_case("page", ["", "\n\n", "   "])
 def test_nothing_gives_nothing(page):
     assert split(page) == []
     assert outline(page) == []
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "wanted"),
     [
         ("see [the **page**](http://x/a_(b)) now", "see the page now"),
@@ -146,7 +147,7 @@ def test_a_page_of_two_million_characters_is_split():
     assert len(split(SENTENCE * 25_000)) > 1000
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("page", "wanted"),
     [
         ("# One\n\n```sh\n# no\n```\n\n~~~\n## nor\n~~~\n## Two ##\n#hash\n", ["One", "Two"]),
@@ -167,7 +168,7 @@ def test_a_page_of_marks_is_read_in_no_time():
     assert len(outline("# x" + "#" * 1_000_000 + "\n# " + "# " * 500_000)) == 2
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("kind", "content_type", "url", "wanted"),
     [
         ("html", "text/html", "https://a.example/", True),

@@ -1,12 +1,11 @@
 # ruff: noqa: RUF001 - texts in many scripts
 from __future__ import annotations
 
-import pytest
-
+from tests.cases import each_case
 from toolcrib.text.relevance import content_words, search_query
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("question", "words"),
     [
         ("What is the default port of PostgreSQL?", ["default", "port", "PostgreSQL"]),
@@ -32,7 +31,7 @@ def test_content_words(question, words):
     assert content_words(question) == words
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("question", "query"),
     [
         ("What is a tool crib?", "What is a tool crib"),

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cases import each_case
 from toolcrib.text.relevance import Ranking, choose, rank
 from toolcrib.text.tokens import estimate
 
@@ -52,7 +53,7 @@ def test_quality_does_not_fall_below_the_committed_baseline():
     assert BASELINE.keys() == found.keys()
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("question", "bare_words"),
     [
         ("What is the fare for a bicycle?", "fare bicycle"),
@@ -90,7 +91,7 @@ def test_words_that_no_page_has_are_named():
     assert ranking.missing == ("zeppelin",)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("question", "fits"),
     [
         ("What does a bicycle cost?", True),
@@ -117,7 +118,7 @@ def test_several_sources_are_heard():
     assert {m.page for m in choose(ranking, 300)} == {0, 1}
 
 
-@pytest.mark.parametrize("room", [0, 50, 200, 1000])
+@each_case("room", [0, 50, 200, 1000])
 def test_the_choice_keeps_its_budget(room):
     chosen = choose(ranked("boat ferry bread journal"), room, dict.fromkeys(range(9), 20))
     heads = 20 * len({m.page for m in chosen})
@@ -135,7 +136,7 @@ def test_it_can_be_stopped():
         rank("x", [("", "y")], check)
 
 
-@pytest.mark.parametrize(("question", "pages"), [("", [("", "x")]), ("x", []), ("x", [("", "")])])
+@each_case(("question", "pages"), [("", [("", "x")]), ("x", []), ("x", [("", "")])])
 def test_nothing_gives_nothing(question, pages):
     ranking = rank(question, pages)
     assert ranking.matches == ()

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.cases import each_case
 from toolcrib.text.stems import bare, english, german, spanish
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("stem", "words"),
     [
         (english, "modify modified modifies"),
@@ -43,7 +43,7 @@ def test_forms_meet(stem, words):
     assert len({stem(word.casefold()) for word in words.split()}) == 1
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("stem", "words"),
     [
         (german, "Datei Datum Daten"),

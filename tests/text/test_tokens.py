@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.cases import each_case
 from tests.samples import TEXTS
 from toolcrib.text.tokens import TOKEN, _shape, _units, estimate, longest_head, longest_tail
 
@@ -30,12 +31,12 @@ O200K = {
 TEXT = st.text(st.characters() | st.sampled_from("aA0 \n.é一я😀-\u200d"), max_size=300)
 
 
-@pytest.mark.parametrize("name", O200K)
+@each_case("name", O200K)
 def test_estimate_is_near_the_count(name):
     assert estimate(TEXTS[name]) == pytest.approx(O200K[name], rel=0.15)
 
 
-@pytest.mark.parametrize("name", ["base64", "base64 lines", "hex", "log"])
+@each_case("name", ["base64", "base64 lines", "hex", "log"])
 def test_dense_text_is_not_counted_short(name):
     assert estimate(TEXTS[name]) >= 0.97 * O200K[name]
 
@@ -50,7 +51,7 @@ def test_empty_text_takes_nothing():
     assert estimate(" ") == 1
 
 
-@pytest.mark.parametrize("piece", ["a", " ", "\n", " \n", "(", "(a", "A", "0", "一", "é", "\x00"])
+@each_case("piece", ["a", " ", "\n", " \n", "(", "(a", "A", "0", "一", "é", "\x00"])
 def test_one_huge_run_is_counted_in_one_go(piece):
     text = piece * (2_000_000 // len(piece))
     assert estimate(text) > 1000

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cases import each_case
 from tests.toolcalls.corpus import CASES, FAMILIES, Case
 from tests.toolcalls.scenarios import TOOLS
 from toolcrib.toolcalls import ParsedText, parse_tool_calls
@@ -26,7 +27,7 @@ def of(family: str) -> list[Case]:
     return [case for case in CASES if case.family == family]
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@each_case("family", FAMILIES)
 def test_calls_are_exact_and_in_order(family: str) -> None:
     for case in of(family):
         parsed = parse_tool_calls(case.text, TOOLS)
@@ -34,7 +35,7 @@ def test_calls_are_exact_and_in_order(family: str) -> None:
         assert parsed.diagnostics == []
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@each_case("family", FAMILIES)
 def test_content_and_reasoning_are_told_apart(family: str) -> None:
     for case in of(family):
         parsed = parse_tool_calls(case.text, TOOLS)
@@ -47,14 +48,14 @@ def test_content_and_reasoning_are_told_apart(family: str) -> None:
             assert parsed.reasoning == thought
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@each_case("family", FAMILIES)
 def test_no_mark_is_left_in_content(family: str) -> None:
     for case in of(family):
         content = parse_tool_calls(case.text, TOOLS).content
         assert not [mark for mark in MARK_KINDS if mark in content]
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@each_case("family", FAMILIES)
 def test_without_tools_marked_calls_are_still_found(family: str) -> None:
     for case in of(family):
         names = [call.name for call in parse_tool_calls(case.text, []).calls]

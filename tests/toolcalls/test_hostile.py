@@ -6,10 +6,10 @@ from __future__ import annotations
 
 import time
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.cases import each_case
 from tests.toolcalls.scenarios import TOOLS
 from toolcrib.toolcalls import ToolCallStream, parse_message, parse_tool_calls
 
@@ -30,7 +30,7 @@ CEILING = 5.0
 """Seconds of computing for a megabyte. The slowest takes a good one on a busy machine."""
 
 
-@pytest.mark.parametrize("unit", UNITS)
+@each_case("unit", UNITS)
 def test_time_is_bounded(unit: str) -> None:
     text = (unit * (100_000 // len(unit) + 1))[:100_000]
     started = time.process_time()
@@ -46,7 +46,7 @@ LONG = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("unit", LONG)
+@each_case("unit", LONG)
 def test_a_megabyte_of_marks(unit: str) -> None:
     text = (unit * (1_000_000 // len(unit) + 1))[:1_000_000]
     started = time.process_time()
@@ -62,7 +62,7 @@ def test_what_follows_very_many_marks_is_text() -> None:
 BODY = "ab c" * 240_000
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("before", "after"),
     [
         ('<tool_call>{"name": "write_file", "arguments": {"path": "', '"}}'),
@@ -86,8 +86,8 @@ def test_a_large_call_in_small_pieces(before: str, after: str) -> None:
     assert call.arguments["path"] == BODY
 
 
-@pytest.mark.parametrize("unit", ["\n", " ", "`", "\\", "x", "<", '{"', "</parameter>", "<think>"])
-@pytest.mark.parametrize("before", ["", "<tool_call>{", "<tool_call><function=f><parameter=a>"])
+@each_case("unit", ["\n", " ", "`", "\\", "x", "<", '{"', "</parameter>", "<think>"])
+@each_case("before", ["", "<tool_call>{", "<tool_call><function=f><parameter=a>"])
 def test_a_stream_of_marks(before: str, unit: str) -> None:
     stream, left = ToolCallStream(TOOLS), 60_000
     started = time.process_time()
@@ -108,7 +108,7 @@ def test_never_raises(parts: list[str]) -> None:
     parse_tool_calls("<tool_call>" + "".join(parts) + "</tool_call>", TOOLS)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "inside",
     ["[" * 100_000, "{\"a\":" * 100_000, "f(" * 50_000, "1" * 100_000, "-" * 100_000 + "1",
      "f(a=" + "(" * 50_000, "call:f{a:" + "[" * 50_000, '{"name": "f", "arguments": 1e999}',
@@ -125,7 +125,7 @@ def test_deep_long_and_odd_values(inside: str) -> None:
             assert isinstance(call.arguments, dict)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "tools",
     [None, [], [None], [{}], [{"name": 3}], ["get_weather"], [{"function": None, "name": "f"}],
      [{"name": "f", "parameters": {"properties": [], "required": "x"}}],
@@ -139,7 +139,7 @@ def test_odd_tools(tools: list | None) -> None:
     assert [call.name for call in parse_tool_calls(text, tools).calls] == ["f"]
 
 
-@pytest.mark.parametrize(
+@each_case(
     "message",
     [{}, {"content": None}, {"content": 3, "tool_calls": "x"}, {"tool_calls": [None, 3, {}]},
      {"content": [{"type": "text", "text": "hi"}, None]}, {"function_call": {"name": None}},

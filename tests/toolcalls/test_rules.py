@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.cases import each_case
 from tests.toolcalls.scenarios import TOOLS
 from toolcrib.toolcalls import ToolCallStream, parse_message, parse_tool_calls
 
@@ -503,7 +504,7 @@ case(
 )
 
 
-@pytest.mark.parametrize(("text", "calls", "content", "reasoning", "tools"), RULES)
+@each_case(("text", "calls", "content", "reasoning", "tools"), RULES)
 def test_rule(text, calls, content, reasoning, tools) -> None:
     parsed = parse_tool_calls(text, tools)
     assert [(call.name, call.arguments) for call in parsed.calls] == calls
@@ -516,7 +517,7 @@ def schema(**properties: dict) -> list[dict]:
     return [{"name": "f", "parameters": {"properties": properties, "$defs": defs}}]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("kind", "raw", "value"),
     [
         ({"type": "string"}, "007", "007"),
@@ -541,7 +542,7 @@ def schema(**properties: dict) -> list[dict]:
         ({"type": "int"}, "4", 4),
     ],
 )
-@pytest.mark.parametrize(
+@each_case(
     "form",
     [
         "<tool_call>\n<function=f>\n<parameter=a>\n{}\n</parameter>\n</function>\n</tool_call>",
@@ -561,7 +562,7 @@ def test_what_the_schema_does_not_know_is_kept() -> None:
     assert call.arguments == {"b": "12"}
 
 
-@pytest.mark.parametrize(
+@each_case(
     "written",
     ["functions.get_weather", "get_weather:0", "mcp__server__get_weather", "server.get_weather",
      "getWeather", "get-weather"],
@@ -582,7 +583,7 @@ def test_no_mark_begins_another() -> None:
     assert not [(a, b) for a in MARK_KINDS for b in MARK_KINDS if a != b and b.startswith(a)]
 
 
-@pytest.mark.parametrize("text", [None, b"text", 3, {"content": "x"}])
+@each_case("text", [None, b"text", 3, {"content": "x"}])
 def test_what_is_no_text_is_said(text: Any) -> None:
     with pytest.raises(TypeError, match=f"must be a str, not {type(text).__name__}"):
         parse_tool_calls(text)
@@ -590,7 +591,7 @@ def test_what_is_no_text_is_said(text: Any) -> None:
         ToolCallStream().feed(text)
 
 
-@pytest.mark.parametrize("tools", ["x", b"x", {"name": "add"}, 3])
+@each_case("tools", ["x", b"x", {"name": "add"}, 3])
 def test_what_is_no_list_of_tools_is_said(tools: Any) -> None:
     for form in (parse_tool_calls, parse_message):
         given: Any = {"content": "x"} if form is parse_message else "x"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.cases import each_case
 from tests.toolcalls.corpus import CASES, FAMILIES
 from tests.toolcalls.more_texts_without_calls import QUIET
 from tests.toolcalls.scenarios import TOOLS
@@ -16,12 +17,12 @@ MEANT_BADLY = {"cut off", "cut off, bare", "cut off tags", "no JSON", "empty", "
 
 
 @pytest.mark.rows("X2", "X1")
-@pytest.mark.parametrize("name", SILENT)
+@each_case("name", SILENT)
 def test_no_false_call(name: str) -> None:
     assert parse_tool_calls(SILENT[name], TOOLS).calls == []
 
 
-@pytest.mark.parametrize("name", SILENT)
+@each_case("name", SILENT)
 def test_content_is_kept_as_it_is(name: str) -> None:
     text, parsed = SILENT[name], parse_tool_calls(SILENT[name], TOOLS)
     if name in MEANT_BADLY:
@@ -61,7 +62,7 @@ def test_diagnostics_say_what_to_send_again() -> None:
 
 
 @pytest.mark.rows("X2", "X1")
-@pytest.mark.parametrize("text", QUIET, ids=range(len(QUIET)))
+@each_case("text", QUIET, ids=range(len(QUIET)))
 def test_no_false_call_in_more_texts(text: str) -> None:
     parsed = parse_tool_calls(text, OFFERED)
     assert parsed.calls == []

@@ -6,6 +6,7 @@ import random
 
 import pytest
 
+from tests.cases import each_case
 from tests.toolcalls.faulty_calls import OFFERED as SPOKEN_OFFERED
 from tests.toolcalls.faulty_calls import SPOKEN
 from tests.toolcalls.more_unusual_calls import MORE
@@ -27,7 +28,7 @@ def test_every_family_is_heard() -> None:
     assert len(set(IDS)) == len(ALL) >= 150
 
 
-@pytest.mark.parametrize("one", ALL, ids=IDS)
+@each_case("one", ALL, ids=IDS)
 def test_it_means_what_its_format_says(one: Heard) -> None:
     parsed = parse_tool_calls(one.text, OFFERED)
     found = [(call.name, call.arguments) for call in parsed.calls]
@@ -38,7 +39,7 @@ def test_it_means_what_its_format_says(one: Heard) -> None:
         assert not [mark for mark in MARK_KINDS if mark in parsed.content]
 
 
-@pytest.mark.parametrize("one", ALL, ids=IDS)
+@each_case("one", ALL, ids=IDS)
 def test_a_stream_ends_with_the_same(one: Heard) -> None:
     whole, dice = parse_tool_calls(one.text, OFFERED), random.Random(one.name)
     for size in (1, 7):
@@ -50,7 +51,7 @@ def test_a_stream_ends_with_the_same(one: Heard) -> None:
         assert stream.close() == whole
 
 
-@pytest.mark.parametrize("one", SPOKEN, ids=[one.name for one in SPOKEN])
+@each_case("one", SPOKEN, ids=[one.name for one in SPOKEN])
 def test_what_local_models_write(one: Heard) -> None:
     whole, stream = parse_tool_calls(one.text, SPOKEN_OFFERED), ToolCallStream(SPOKEN_OFFERED)
     found = [(call.name, call.arguments) for call in whole.calls]
@@ -67,8 +68,8 @@ WRITTEN = '<tool_call>{"name": "get_weather", "arguments": {"city": "Rome"}}</to
 THOUGHT = 'Hm.\n<tool_call>{"name": "get_weather", "arguments": {"city": "Paris"}}</tool_call>'
 
 
-@pytest.mark.parametrize("key", ["tool_calls", "calls", "function_call"])
-@pytest.mark.parametrize("thoughts", ["reasoning_content", "reasoning", "thinking"])
+@each_case("key", ["tool_calls", "calls", "function_call"])
+@each_case("thoughts", ["reasoning_content", "reasoning", "thinking"])
 def test_structured_calls_come_before_content_and_content_before_reasoning(
     key: str, thoughts: str
 ) -> None:

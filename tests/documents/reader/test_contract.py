@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import toolcrib
+from tests.cases import each_case
 from tests.documents.reader.fixtures import SENTENCES, article, forum
 from toolcrib.documents.reader.extraction import Extraction, extract
 
@@ -41,9 +42,7 @@ def test_any_text_address_and_type_are_taken(html: str, url: str, content_type: 
     assert extract(html.encode("utf-8", "surrogatepass"), None, content_type).title == found.title
 
 
-@pytest.mark.parametrize(
-    "url", [None, "", "x", "https://", "http://[", "file:///a", "javascript:1", "\0"]
-)
+@each_case("url", [None, "", "x", "https://", "http://[", "file:///a", "javascript:1", "\0"])
 def test_a_strange_address_changes_no_text(url: str | None) -> None:
     page = article("<p>See <a href=/other>the other page</a> as well, about the river.</p>")
     assert extract(page, url).text == extract(page).text
@@ -79,9 +78,7 @@ def test_the_charset_of_the_header_counts() -> None:
     assert "Мост закрыт" in extract(page, None, 'text/html; Charset="KOI8-R"; x=y').text
 
 
-@pytest.mark.parametrize(
-    "content_type", ["text/html; charset=", "charset", ";;;", "é", "text/html;charset=\0"]
-)
+@each_case("content_type", ["text/html; charset=", "charset", ";;;", "é", "text/html;charset=\0"])
 def test_a_broken_type_counts_as_none(content_type: str) -> None:
     page = article().encode()
     assert extract(page, None, content_type).text == extract(page).text

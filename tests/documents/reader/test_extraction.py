@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from tests.cases import each_case
 from tests.documents.reader.fixtures import SENTENCES, article, forum
 from toolcrib.documents.reader.extraction import extract
 
@@ -66,7 +67,7 @@ def test_content_in_a_script_state_is_found_where_the_page_is_empty() -> None:
     assert "a{}" not in found.text
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("data", "content_type"),
     [
         ("<p>Größe und Maß</p>".encode("cp1252"), "text/html; charset=windows-1252"),
@@ -79,7 +80,7 @@ def test_bytes_are_decoded(data: bytes, content_type: str | None) -> None:
     assert extract(data, content_type=content_type).text == "Größe und Maß"
 
 
-@pytest.mark.parametrize("html", ["", b"", "   ", "<html></html>", "<!-- nothing -->"])
+@each_case("html", ["", b"", "   ", "<html></html>", "<!-- nothing -->"])
 def test_nothing_gives_nothing(html: str | bytes) -> None:
     found = extract(html)
     assert (found.text, found.markdown, found.page_type) == ("", "", "")

@@ -6,6 +6,7 @@ import time
 
 import pytest
 
+from tests.cases import each_case
 from tests.documents.reader.hostile_pages import MARKER, PAGES, SAID_PHRASE
 from toolcrib.documents.reader.extraction import extract
 from toolcrib.documents.reader.large_pages import MAX_ELEMENTS
@@ -77,7 +78,7 @@ def test_what_a_large_page_hides_is_left_out_and_counted() -> None:
     assert "3 words that the page hides are left out." in found.warnings
 
 
-@pytest.mark.parametrize(
+@each_case(
     "html",
     [
         f"<title>{SAID_PHRASE}",

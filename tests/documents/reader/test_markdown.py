@@ -7,6 +7,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from turbohtml import parse
 
+from tests.cases import each_case
 from tests.documents.reader.markdown_cases import BLOCKS, CODE, TABLES, Case
 from tests.documents.reader.markdown_more_cases import (
     FORMULAS,
@@ -59,14 +60,14 @@ def _body(html: str):
     return body
 
 
-@pytest.mark.parametrize("case", CASES)
+@each_case("case", CASES)
 def test_rendered_again_it_says_the_same(case: Case):
     _, html, check = case
     page = rendered(convert(html))
     assert check(page), page.md
 
 
-@pytest.mark.parametrize("case", CASES)
+@each_case("case", CASES)
 def test_no_space_at_line_ends_and_one_empty_line_outside_code(case: Case):
     markdown = re.sub(r"(?ms)^[ >]*(`{3,}).*?^[ >]*\1$", "", convert(case[1]))
     assert not re.search(r"[ \t]$", markdown, re.MULTILINE)

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import time
 
-import pytest
 from turbohtml import parse
 
+from tests.cases import each_case
 from toolcrib.documents.reader.markdown.writer import write
 
 NEEDLE = "<p>NEEDLE here</p>"
@@ -43,7 +43,7 @@ CEILING = 5
 """Seconds; a busy machine needs a tenth, what grows with the square of a page far more."""
 
 
-@pytest.mark.parametrize("name", PAGES)
+@each_case("name", PAGES)
 def test_a_hostile_page_is_written_soon_and_keeps_its_text(name: str):
     body = parse(PAGES[name] + NEEDLE, positions=False).find("body")
     assert body is not None

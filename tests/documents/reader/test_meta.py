@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import itertools
 
-import pytest
-
+from tests.cases import each_case
 from tests.documents.reader.heads import STORY, article, linked, meta, name_meta, property_meta
 from toolcrib.documents.reader.page_metadata import PageMetadata
 
@@ -40,7 +39,7 @@ EXCERPTS = [
 ]
 
 
-@pytest.mark.parametrize("first", range(len(EXCERPTS)))
+@each_case("first", range(len(EXCERPTS)))
 def test_the_excerpt_comes_from_the_first_of_nine_places(first):
     words = ["one", "two", "three", "four", "five", "six", "seven", "eight"]
     lead = "The first paragraph of the story, which is long enough to count as one, says this."
@@ -87,7 +86,7 @@ DATES = [
 ]
 
 
-@pytest.mark.parametrize("first", range(7))
+@each_case("first", range(7))
 def test_the_date_comes_from_the_first_of_seven_places(first):
     for order in (DATES[first:], DATES[first:][::-1]):
         found = meta("".join(order))
@@ -116,7 +115,7 @@ def test_a_time_on_the_page_is_the_last_resort():
     assert meta(name_meta("date", "yesterday") + page).published == "2024-02-01T10:00"
 
 
-@pytest.mark.parametrize(
+@each_case(
     "source",
     [
         '<!--\n{"dateModified": "2024-02-04",}\n//-->',
@@ -133,7 +132,7 @@ def test_broken_scripts_are_mended(source):
     assert meta(linked("{broken") + linked(source)).modified == "2024-02-04"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("page", "language"),
     [
         ('<html lang="de-CH">', "de-CH"),

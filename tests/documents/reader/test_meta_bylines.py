@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
+from tests.cases import each_case
 from tests.documents.reader.heads import article, linked, meta, name_meta, property_meta
 
 BYLINES = [
@@ -19,7 +18,7 @@ BYLINES = [
 ]
 
 
-@pytest.mark.parametrize("first", range(len(BYLINES)))
+@each_case("first", range(len(BYLINES)))
 def test_the_byline_comes_from_the_first_of_nine_places(first):
     words = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
     expected = words[first]
@@ -42,7 +41,7 @@ def test_several_authors_and_strange_ones():
     assert meta(linked({"@graph": graph})).byline == "Ann"
 
 
-@pytest.mark.parametrize(
+@each_case(
     "name",
     [
         "https://x.example/ann",
@@ -59,7 +58,7 @@ def test_no_address_and_no_placeholder_is_an_author(name):
     assert meta(name_meta("author", name) + '<b class="author">Ann</b>').byline == "Ann"
 
 
-@pytest.mark.parametrize(
+@each_case(
     "marked",
     [
         '<a rel="author">Ann</a>',
@@ -91,7 +90,7 @@ def test_a_byline_that_is_shown(marked):
     assert meta(f"<body><div>{marked}</div>").byline == "Ann"
 
 
-@pytest.mark.parametrize(
+@each_case(
     "marked",
     [
         '<div class="comment"><b class="author">Bob</b></div>',

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from dataclasses import fields
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.cases import each_case
 from tests.documents.reader.heads import CONTEXT, article, linked, meta, name_meta, property_meta
 from toolcrib.documents.reader.page_metadata import PageMetadata
 
@@ -24,7 +24,7 @@ def check(found: PageMetadata) -> None:
         text.encode()
 
 
-@pytest.mark.parametrize(
+@each_case(
     "page",
     [
         property_meta("og:title", "x") * 100_000,

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.cases import each_case
 from tests.documents.reader.heads import (
     CONTEXT,
     STORY,
@@ -86,7 +87,7 @@ TITLES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("page", "title"), TITLES)
+@each_case(("page", "title"), TITLES)
 def test_the_title(page: str, title: str) -> None:
     assert meta(page).title == title
 
@@ -132,12 +133,12 @@ BYLINES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("page", "byline"), BYLINES)
+@each_case(("page", "byline"), BYLINES)
 def test_the_byline(page: str, byline: str) -> None:
     assert meta(page).byline == byline
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("page", "name"),
     [
         (property_meta("og:site_name", "Post"), "Post"),
@@ -153,7 +154,7 @@ def test_the_name_of_the_site(page: str, name: str) -> None:
     assert meta(page).site_name == name
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("page", "excerpt"),
     [
         (article(description=" said ") + property_meta("og:description", "no"), "said"),
@@ -171,7 +172,7 @@ def test_the_excerpt(page: str, excerpt: str) -> None:
     assert meta(page).excerpt == excerpt
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("page", "published", "modified"),
     [
         (property_meta("article:published_time", "2026-01-02") + property_meta("article:modified_time", "2026-01-03"),

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
+from tests.cases import each_case
 from tests.documents.reader.heads import CONTEXT, article, linked, meta, name_meta, property_meta
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("whole", "title"),
     [
         ("A tale of five old friends - News | The Site", "A tale of five old friends - News"),
@@ -24,7 +23,7 @@ def test_the_title_element_gives_the_part_that_names_the_page(whole, title):
     assert meta(f"<title>{whole}</title>").title == title
 
 
-@pytest.mark.parametrize(
+@each_case(
     "whole",
     [
         "A story of three | The Site",
@@ -88,7 +87,7 @@ TITLES = [
 ]
 
 
-@pytest.mark.parametrize("first", range(len(TITLES)))
+@each_case("first", range(len(TITLES)))
 def test_the_title_comes_from_the_first_of_ten_places(first):
     words = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
     expected = [*words, "The title element, in full"][first]
@@ -112,7 +111,7 @@ def test_entities_are_resolved_once_more():
     assert meta(page).title == "Tom & Jerry's AT&T?a=1&copy=2"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("name", "headline", "expected"),
     [
         ("The Site", "A tale of five old friends", "A tale of five old friends"),
@@ -139,7 +138,7 @@ def test_the_article_s_name_or_the_headline_if_only_that_is_like_the_title(
 POST = {"@type": "Article", "name": "x"}
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("value", "found"),
     [
         ({"@context": CONTEXT, "@type": "Article", "name": "x"}, True),

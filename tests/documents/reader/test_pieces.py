@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.cases import each_case
 from toolcrib.documents.reader import large_pages
 from toolcrib.documents.reader.extraction import extract
 from toolcrib.documents.reader.large_pages import FIRST_PIECE_CHARS, MIN_CHARS, Pieces
@@ -41,7 +42,7 @@ def test_what_is_shown_after_a_long_hidden_part_is_kept() -> None:
     assert found.text.count("shown") == 2 * NUMBER
 
 
-@pytest.mark.parametrize(
+@each_case(
     "around",
     [("<script>var a = '", "';</script>"), ("<table><tr><td>", "</table>"), ("<!-- ", "-->")],
 )
@@ -83,7 +84,7 @@ def test_a_long_paragraph_is_cut_between_words_or_characters(unit: str) -> None:
     assert found.markdown == found.text
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("unit", "end"),
     [
         ("<a href=/a>link</a> ", ""),
@@ -124,7 +125,7 @@ def test_a_row_of_less_signs_is_cut_and_none_is_lost(around: tuple[str, str]) ->
     assert found.markdown.count("<") == len(signs) + 1
 
 
-@pytest.mark.parametrize("opening", ["<script>", "<!-- ", "<p title='", "<textarea>"])
+@each_case("opening", ["<script>", "<!-- ", "<p title='", "<textarea>"])
 def test_less_signs_that_are_no_text_are_not_cut(opening: str) -> None:
     texts = _texts(f"<p>Before.</p>{opening}{'<' * large_pages.MANY_MARKS}")
     assert len(texts) == 1

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.cases import each_case
 from toolcrib.documents.reader.scorer import Trees, TypeTrees
 
 WIDTH = 4
@@ -39,8 +40,8 @@ def sums(some: dict[str, Any], row: list[float], kinds: int = 1) -> list[int]:
     return totals
 
 
-@pytest.mark.parametrize("count", [1, 2, 37, 300])
-@pytest.mark.parametrize("trees", [1, 7, 257, 258, 600])
+@each_case("count", [1, 2, 37, 300])
+@each_case("trees", [1, 7, 257, 258, 600])
 def test_all_rows_at_once_give_what_each_gives_alone(trees: int, count: int) -> None:
     dice = random.Random(trees)
     some = table(trees, trees)
@@ -52,7 +53,7 @@ def test_all_rows_at_once_give_what_each_gives_alone(trees: int, count: int) -> 
     assert found == pytest.approx(wanted)
 
 
-@pytest.mark.parametrize("border", [0.0, 0.5, 7.0, 254.5])
+@each_case("border", [0.0, 0.5, 7.0, 254.5])
 def test_a_value_on_a_border_is_not_above_it(border: float) -> None:
     some = table(0, 1) | {"columns": [0], "borders": [[border]], "scale": 1.0, "bias": 0.0}
     some["trees"] = [[[0, 0], b85encode(bytes([0, 9])).decode()]]
@@ -64,7 +65,7 @@ def test_no_rows_give_nothing() -> None:
     assert Trees(table(3, 1), WIDTH).chances([b""] * WIDTH, [0.0, 0.0]) == []
 
 
-@pytest.mark.parametrize("trees", [1, 80, 257])
+@each_case("trees", [1, 80, 257])
 def test_the_chances_of_kinds_add_up_to_one_and_follow_their_sums(trees: int) -> None:
     dice = random.Random(trees)
     some = table(trees, trees, kinds=3) | {"bias": [0.1, -0.4, 0.3]}

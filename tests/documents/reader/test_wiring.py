@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
 from turbohtml import parse
 
+from tests.cases import each_case
 from tests.documents.reader.fixtures import SENTENCES, article
 from toolcrib.documents.reader.block_choice import drop_rest, with_whole_formulas
 from toolcrib.documents.reader.extraction import Extraction, extract
@@ -24,7 +24,7 @@ def with_part(part: str) -> Extraction:
     return extract(article(part + more), URL)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("part", "wanted"),
     [
         (f"<p>{SENTENCES[0]} Here {KATEX} holds, too.</p>", "$E=mc^2$"),
@@ -69,9 +69,7 @@ def test_a_page_is_described_as_reader_modes_do() -> None:
     assert found.excerpt == SENTENCES[0]
 
 
-@pytest.mark.parametrize(
-    ("taken", "found"), [((0,), True), ((0, 1, 2, 3, 4), True), ((4,), False), ((2,), True)]
-)
+@each_case(("taken", "found"), [((0,), True), ((0, 1, 2, 3, 4), True), ((4,), False), ((2,), True)])
 def test_a_formula_is_kept_with_its_paragraph(taken: tuple[int, ...], found: bool) -> None:
     html = "<p>let <math><mrow><mi>a</mi><mo>+</mo><mi>b</mi></mrow></math></p><p>rest</p>"
     root = parse(html, positions=False).find("body")

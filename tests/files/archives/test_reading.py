@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.cases import each_case
 from toolcrib.core.errors import BadInput, TooLarge, ToolError, UnsupportedContent
 from toolcrib.files.archives import Archive, ArchiveLimits, format_of, open_archive
 
@@ -51,15 +52,15 @@ def names(archive: Archive) -> list[tuple[str, str]]:
     return [(member.name, member.kind) for member in archive.members]
 
 
-@pytest.mark.parametrize("form", FORMS)
+@each_case("form", FORMS)
 def test_what_it_holds(form: str) -> None:
     archive = opened(made(form, ("./a/", b""), ("a/b", b"one"), ("c", b"")))
     assert names(archive) == [("a", "folder"), ("a/b", "file"), ("c", "file")]
     assert b"".join(archive.content(archive.members[1])) == b"one"
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize(
+@each_case("form", FORMS)
+@each_case(
     "name",
     ["../x", "a/../../x", "a/../b", "/x", "//x", "~/x", "a//b", "a/./b", "..", "a\\..\\b", "C:\\x"],
 )
@@ -69,8 +70,8 @@ def test_names_that_lead_elsewhere(form: str, name: str) -> None:
     assert "Nothing was unpacked" in refused.value.hint
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize(
+@each_case("form", FORMS)
+@each_case(
     ("one", "two"),
     [
         ("Read", "READ"),
@@ -88,7 +89,7 @@ def test_names_that_clash(form: str, one: str, two: str) -> None:
         opened(made(form, (one, b"x"), (two, b"y")))
 
 
-@pytest.mark.parametrize("form", FORMS)
+@each_case("form", FORMS)
 def test_more_entries_than_allowed(form: str) -> None:
     data = made(form, *((f"f{number}", b"") for number in range(40)))
     assert len(opened(data, entries=40).members) == 40
@@ -105,7 +106,7 @@ def test_many_thousand_entries(form: str, count: int) -> None:
         opened(data)
 
 
-@pytest.mark.parametrize("form", ["zip", "tar.gz", "tar.bz2", "tar.xz"])
+@each_case("form", ["zip", "tar.gz", "tar.bz2", "tar.xz"])
 def test_ratios(form: str) -> None:
     zeros = made(form, ("zeros", bytes(3_000_000)))
     with pytest.raises(TooLarge, match="unpacks to more than"):
@@ -126,8 +127,8 @@ def test_a_list_that_lies_is_noticed_while_it_is_unpacked() -> None:
         list(archive.content(archive.members[0]))
 
 
-@pytest.mark.parametrize("outer", FORMS)
-@pytest.mark.parametrize("inner", FORMS)
+@each_case("outer", FORMS)
+@each_case("inner", FORMS)
 def test_archives_in_archives_stay_closed(outer: str, inner: str) -> None:
     """A bomb within is a file like any other: its bytes, and not what it would unpack to."""
     bomb = made(inner, ("../evil", bytes(1_000_000)), ("link", b"x"))
@@ -136,7 +137,7 @@ def test_archives_in_archives_stay_closed(outer: str, inner: str) -> None:
     assert b"".join(archive.content(archive.members[0])) == bomb
 
 
-@pytest.mark.parametrize("form", FORMS)
+@each_case("form", FORMS)
 def test_cut_anywhere(form: str) -> None:
     """What ends early is refused, at once or while it is unpacked."""
     data = made(form, *((f"f{number}", bytes([number]) * 3000) for number in range(6)))
@@ -162,14 +163,12 @@ def test_any_bytes(data: bytes, head: bytes) -> None:
         assert error.hint
 
 
-@pytest.mark.parametrize(
-    ("name", "form"), [("a.ZIP", "zip"), ("b.tgz", "tar.gz"), ("c.tar.xz", "tar.xz")]
-)
+@each_case(("name", "form"), [("a.ZIP", "zip"), ("b.tgz", "tar.gz"), ("c.tar.xz", "tar.xz")])
 def test_formats_by_name(name: str, form: str) -> None:
     assert format_of(name) == form
 
 
-@pytest.mark.parametrize("name", ["a.rar", "zip", "a.gz", ""])
+@each_case("name", ["a.rar", "zip", "a.gz", ""])
 def test_other_formats(name: str) -> None:
     with pytest.raises(BadInput):
         format_of(name)

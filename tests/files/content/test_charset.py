@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.cases import each_case
 from tests.files.content.charset_pages import LANGUAGES, unlabelled
 from toolcrib.files.content.kinds import charset_of, decoded
 
@@ -28,14 +29,14 @@ def page(text: str, codec: str, head: str = "") -> bytes:
     )
 
 
-@pytest.mark.parametrize("long", [True, False], ids=["page", "text"])
-@pytest.mark.parametrize("name", LANGUAGES)
+@each_case("long", [True, False], ids=["page", "text"])
+@each_case("name", LANGUAGES)
 def test_a_page_without_any_label_is_read_by_its_bytes(name: str, long: bool) -> None:
     data, text = unlabelled(name, long=long)
     assert read(data) == text.removeprefix("\ufeff")
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "codec", "header", "head"),
     [
         # The mark comes first.
@@ -107,13 +108,13 @@ def test_x_user_defined_is_windows_1252_in_a_page_and_itself_in_a_header() -> No
     assert "caf\uf7e9" in read(page("caf\xe9", "latin-1"), "x-user-defined")
 
 
-@pytest.mark.parametrize("label", ["iso-2022-kr", "hz-gb-2312", "iso-2022-cn", "replacement"])
+@each_case("label", ["iso-2022-kr", "hz-gb-2312", "iso-2022-cn", "replacement"])
 def test_encodings_that_hide_markup_are_not_used(label: str) -> None:
     data = page("plain words ~{<script>~}", "ascii", f"<meta charset={label}>")
     assert "<script>" in read(data) or read(data) == "\ufffd"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("label", "codec"),
     [
         ("ks_c_5601-1987", "cp949"), ("windows-949", "cp949"), ("gb_2312-80", "gbk"),
@@ -128,7 +129,7 @@ def test_rare_labels_are_known(label: str, codec: str) -> None:
     assert read(f"a {said} b".encode(codec), label) == f"a {said} b"
 
 
-@pytest.mark.parametrize("label", ["", " ", "none", "utf-7", "🤔", "utf-8;", "x" * 5000, "\0"])
+@each_case("label", ["", " ", "none", "utf-7", "🤔", "utf-8;", "x" * 5000, "\0"])
 def test_an_unknown_label_counts_as_none(label: str) -> None:
     assert FRENCH in read(page(FRENCH, "utf-8"), label)
 
@@ -143,8 +144,8 @@ def test_the_start_of_a_page_does_not_break_it(data: bytes, name: str) -> None:
     assert isinstance(read(data + unlabelled(name, long=False)[0]), str)
 
 
-@pytest.mark.parametrize("codec", ["koi8-r", "cp1251", "iso-8859-5", "utf-8"])
-@pytest.mark.parametrize("before", [0, 300_000])
+@each_case("codec", ["koi8-r", "cp1251", "iso-8859-5", "utf-8"])
+@each_case("before", [0, 300_000])
 def test_a_long_page_is_told_by_the_part_that_tells(codec: str, before: int) -> None:
     text = f"<p>{'plain ' * (before // 6)}</p>" + f"<p>{RUSSIAN}</p>" * 6000
     assert read(text.encode(codec)) == text

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.cases import each_case
 from tests.conftest import absent
 from toolcrib.files.content.difference import DifferenceBlock, differences, unified
 
@@ -71,7 +72,7 @@ def test_the_same_as_the_standard_library_where_there_is_one_answer() -> None:
     assert ours == theirs
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("a", "b", "head"),
     [
         ([], ["x"], "@@ -0,0 +1 @@"),

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.cases import each_case
 from toolcrib.files.content.kinds import detect, eol_of
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("codec", "name", "mark"),
     [
         ("utf-8", "utf-8", 0),
@@ -30,7 +30,7 @@ def test_big_ends() -> None:
         assert (found.name, found.wide) == (name, True)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "codec"),
     [
         ("café\n", "cp1252"),
@@ -68,7 +68,7 @@ def test_everything_gets_an_encoding_that_exists(data: bytes, complete: bool) ->
     data[len(found.mark) :].decode(found.name, "replace")
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "eol"),
     [
         ("", ""),
@@ -87,7 +87,7 @@ def test_line_ends(text: str, eol: str) -> None:
 CAFE = "café"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("data", "declared", "name", "text"),
     [
         (CAFE.encode("latin-1"), "ISO-8859-1", "iso8859-1", CAFE),

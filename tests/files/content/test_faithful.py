@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.cases import each_case
 from toolcrib.core.errors import BadInput, UnsupportedContent
 from toolcrib.files.content.faithful import FaithfulText, Splice
 
@@ -57,7 +58,7 @@ def test_splices_are_those_of_the_text(text: str, data: st.DataObject) -> None:
 MIXED = b"one\r\ntwo\nthree\r\nfour\nfive"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("old", "new", "expected"),
     [
         ("two\n", "2\n", b"one\r\n2\nthree\r\nfour\nfive"),
@@ -73,7 +74,7 @@ def test_mixed_ends_stay_mixed(old: str, new: str, expected: bytes) -> None:
     assert changed(MIXED, old, new) == expected
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("codec", "mark"),
     [
         ("utf-8", b"\xef\xbb\xbf"),
@@ -82,7 +83,7 @@ def test_mixed_ends_stay_mixed(old: str, new: str, expected: bytes) -> None:
         ("utf-32-le", b"\xff\xfe\0\0"),
     ],
 )
-@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@each_case("end", ["\n", "\r\n", "\r"])
 def test_encodings_and_marks_are_kept(codec: str, mark: bytes, end: str) -> None:
     data = mark + f"größe{end}zwei{end}".encode(codec)
     assert changed(data, "zwei", "drei\nvier") == mark + f"größe{end}drei{end}vier{end}".encode(

@@ -10,10 +10,10 @@ import sys
 import zipfile
 from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.cases import each_case
 from toolcrib.files.content.kinds import SAMPLE_BYTES, kind_of
 
 TEXTS = [
@@ -34,7 +34,7 @@ TEXTS = [
 ]
 
 
-@pytest.mark.parametrize("head", TEXTS)
+@each_case("head", TEXTS)
 def test_text(head: bytes) -> None:
     assert kind_of(head) is None
 
@@ -65,7 +65,7 @@ def test_real_files(tmp_path: Path) -> None:
     assert kind_of(database(tmp_path)).name == "SQLite database"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("head", "name", "image"),
     [
         (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "PNG image", "image/png"),

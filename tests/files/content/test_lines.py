@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.cases import each_case
 from toolcrib.core.errors import BadInput, Cancelled, TooLarge
 from toolcrib.files.content import lines as module
 from toolcrib.files.content.lines import LinePage, TextFile
@@ -89,8 +90,8 @@ def test_a_line_longer_than_is_read_at_once() -> None:
     assert page(data, column=499_999).text == "x\nlast"
 
 
-@pytest.mark.parametrize("eol", ["\n", "\r\n", "\r"])
-@pytest.mark.parametrize("codec", ["utf-8", "utf-8-sig", "utf-16", "utf-32", "cp1251"])
+@each_case("eol", ["\n", "\r\n", "\r"])
+@each_case("codec", ["utf-8", "utf-8-sig", "utf-16", "utf-32", "cp1251"])
 def test_encodings_and_line_ends(codec: str, eol: str) -> None:
     words = ["Привет, мир", "", "как дела", "хорошо"]
     data = (eol.join(words) + eol).encode(codec)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.cases import each_case
 from toolcrib.files.content.outline import (
     OutlineEntry,
     ending_of,
@@ -71,7 +71,7 @@ SAMPLES = {
 }
 
 
-@pytest.mark.parametrize("name", SAMPLES)
+@each_case("name", SAMPLES)
 def test_the_lines_that_head_something(name: str) -> None:
     text, lines = SAMPLES[name]
     assert [entry.line for entry in outline(text.split("\n"), name)] == lines
@@ -97,7 +97,7 @@ def test_the_outer_ones_are_kept() -> None:
     assert outermost(entries, 200) == entries
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("name", "ending"), [("a.PY", "py"), ("Makefile", ""), (".env", ""), ("x/y.tar.gz", "gz")]
 )
 def test_endings(name: str, ending: str) -> None:
@@ -111,7 +111,7 @@ def test_any_text_has_an_outline(lines: list[str], name: str) -> None:
     assert all(len(entry.text) <= 100 for entry in found)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "line",
     ["public " * 60, "public " + "a " * 140, "a" * 290 + "(", "@a" * 140, "const x: " + "y" * 280],
 )

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.cases import each_case
 from toolcrib.files.content.outline import FoundRegions, find_regions, words_of
 
 
@@ -46,7 +46,7 @@ def test_a_definition_comes_before_its_uses() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("line", "focus", "met"),
     [
         ("Searching the index", "search", True),

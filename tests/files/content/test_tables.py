@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.cases import each_case
 from toolcrib.files.content.display import DELIMITERS, delimiter_of, markdown_table, rows_of
 
 FIELDS = st.text(st.characters(codec="utf-8", exclude_characters="\r\0"), max_size=12)
@@ -22,7 +23,7 @@ def test_what_was_written_is_read(rows, delimiter):
     assert rows_of(out.getvalue(), delimiter) == [row for row in rows if any(row)]
 
 
-@pytest.mark.parametrize("delimiter", DELIMITERS)
+@each_case("delimiter", DELIMITERS)
 def test_the_delimiter_is_what_parts_the_lines_alike(delimiter):
     lines = [delimiter.join(("a b", "1", "x")) for _ in range(5)]
     assert delimiter_of("\n".join([*lines, "a note, and; more | of it"])) == delimiter

@@ -6,6 +6,7 @@ from collections import Counter
 
 import pytest
 
+from tests.cases import each_case
 from tests.files.edits.drift import DRIFTS, Case, cases
 from toolcrib.core.errors import ToolError
 from toolcrib.files.content.faithful import FaithfulText
@@ -25,7 +26,7 @@ def written(case: Case) -> bytes | None:
         return None
 
 
-@pytest.mark.parametrize("kind", DRIFTS)
+@each_case("kind", DRIFTS)
 def test_drift(kind: str) -> None:
     # Some of the cases: each form, setting and source still comes up; bench/ has them all.
     every = list(cases(kind))

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.cases import each_case
 from toolcrib.core.errors import BadInput, Conflict, NotFound, ToolError
 from toolcrib.files.content.faithful import FaithfulText
 from toolcrib.files.edits.edits import Edit, EditOutcome, resolve_edits
@@ -25,7 +26,7 @@ def result(text: str, *edits: tuple[str, str] | tuple[str, str, bool]) -> str:
     return file.spliced_text(found.splices)
 
 
-@pytest.mark.parametrize("new", ["$&", "$1", r"\1", r"\g<0>", "\\", r"C:\new\table", "{0}", "%s"])
+@each_case("new", ["$&", "$1", r"\1", r"\g<0>", "\\", r"C:\new\table", "{0}", "%s"])
 def test_new_text_is_literal(new: str) -> None:
     assert result("one\ntwo\n", ("two", new)) == f"one\n{new}\n"
     drifted = result("    first line = 1\n    other\n", ("first line = 1 \nother", f"{new}\nother"))
@@ -126,7 +127,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("name", REFUSED)
+@each_case("name", REFUSED)
 def test_refused(name: str) -> None:
     text, old, new = REFUSED[name]
     with pytest.raises(ToolError) as caught:
@@ -205,7 +206,7 @@ DONE = {
 }
 
 
-@pytest.mark.parametrize("name", DONE)
+@each_case("name", DONE)
 def test_done(name: str) -> None:
     text, old, new, expected = DONE[name]
     assert result(text, (old, new)) == expected

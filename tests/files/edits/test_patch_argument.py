@@ -10,6 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from tests.cases import each_case
 from toolcrib.core.errors import ToolError
 from toolcrib.files.content.faithful import FaithfulText
 from toolcrib.files.edits.patch_argument import resolve_hunks
@@ -115,7 +116,7 @@ def test_blocks_in_any_order() -> None:
     assert applied("one\ntwo\nthree", blocks) == "1\ntwo\n3"
 
 
-@pytest.mark.parametrize(
+@each_case(
     "lines",
     [
         (" one", "-too", "+2", " three"),  # stale

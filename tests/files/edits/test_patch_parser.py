@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.cases import each_case
 from toolcrib.core.errors import BadInput
 from toolcrib.files.edits.patch_parser import FilePatch, Hunk, read_patch
 
@@ -22,7 +23,7 @@ def one(text: str) -> FilePatch:
 DIFF = "--- a/x.py\n+++ b/x.py\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n"
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         DIFF,
@@ -94,7 +95,7 @@ def test_codex() -> None:
 BLOCK = "<<<<<<< SEARCH\nold\n=======\nnew\n>>>>>>> REPLACE\n"
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         f"src/a.py\n```python\n{BLOCK}```\n",
@@ -117,7 +118,7 @@ def test_blocks_go_on_with_the_file() -> None:
     assert (new.does, new.path) == ("add", "n.txt")
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         "",

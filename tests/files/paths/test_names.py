@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cases import each_case
 from tests.files.paths.conftest import Tree
 from toolcrib.core.errors import BadInput, NotFound, PathDenied, ToolError
 from toolcrib.files.handles import KernelOpener, Opener, has_openat2
@@ -66,7 +67,7 @@ def test_deeper_than_a_path_may_be_long(workspace: Workspace, tree: Tree) -> Non
             assert "too long" in error.message
 
 
-@pytest.mark.parametrize("name", [b"bad\xff", b"\xc3\x28", b"new\nline", b"tab\there", b"\x7f"])
+@each_case("name", [b"bad\xff", b"\xc3\x28", b"new\nline", b"tab\there", b"\x7f"])
 def test_names_that_cannot_be_written(workspace: Workspace, tree: Tree, name: bytes) -> None:
     raw = os.path.join(os.fsencode(tree.root / "src"), name)
     with open(raw, "wb") as file:
@@ -81,7 +82,7 @@ def test_names_that_cannot_be_written(workspace: Workspace, tree: Tree, name: by
     assert caught.value.message.isprintable()
 
 
-@pytest.mark.parametrize(
+@each_case(
     "name", [".ENV", ".Env.Local", ".env ", ".env.", ".e\u200bnv", "\ufeff.env", "ID_RSA", "x.PEM"]
 )
 def test_protected_by_any_spelling(workspace: Workspace, tree: Tree, name: str) -> None:
@@ -102,12 +103,12 @@ def test_a_composed_name_is_not_the_decomposed_one(workspace: Workspace, tree: T
         assert other == b"composed"
 
 
-@pytest.mark.parametrize("text", ["a/..namedfork/rsrc", "a/..NamedFork/data", "..namedfork"])
+@each_case("text", ["a/..namedfork/rsrc", "a/..NamedFork/data", "..namedfork"])
 def test_forks_of_macos_are_refused_everywhere(text: str) -> None:
     assert "stream" in refusal(text)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("path", "use"),
     [
         ("/proc/1/environ", "read"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.cases import each_case
 from tests.files.paths.conftest import Tree
 from toolcrib.core.context import Ctx
 from toolcrib.core.result import Result
@@ -49,7 +50,7 @@ async def test_paths_arrive_checked(tree: Tree) -> None:
         assert result.text == f"{tree.root}/src/new.txt"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("name", "arguments", "code"),
     [
         ("look", {"path": "../ws_evil/secret.txt"}, "path_denied"),

@@ -6,6 +6,7 @@ import os
 
 import pytest
 
+from tests.cases import each_case
 from tests.files.paths.conftest import CANARY, Tree
 from toolcrib.core.errors import NotFound, PathDenied
 from toolcrib.files.paths import Workspace
@@ -38,7 +39,7 @@ def test_tells_what_is_there(workspace: Workspace, tree: Tree) -> None:
         assert place.status is None
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text", ["in", "out", "out-rel", "broken", "out-folder/x", "fifo", "src/climb", ".", "chain"]
 )
 def test_never_through_a_link_or_into_a_pipe(workspace: Workspace, tree: Tree, text: str) -> None:

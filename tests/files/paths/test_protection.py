@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.cases import each_case
 from toolcrib.files.path_rules import READ_PATTERNS, WRITE_PATTERNS, Protection
 
 
@@ -85,23 +85,23 @@ WRITABLE = [
 ]
 
 
-@pytest.mark.parametrize("path", READ_PROTECTED)
+@each_case("path", READ_PROTECTED)
 def test_secrets_are_neither_read_nor_written(path: str) -> None:
     assert match(path)
     assert match(path, "write")
 
 
-@pytest.mark.parametrize("path", READABLE)
+@each_case("path", READABLE)
 def test_the_rest_is_read(path: str) -> None:
     assert match(path) == ""
 
 
-@pytest.mark.parametrize("path", WRITE_PROTECTED)
+@each_case("path", WRITE_PROTECTED)
 def test_what_others_run_is_not_written(path: str) -> None:
     assert match(path, "write")
 
 
-@pytest.mark.parametrize("path", WRITABLE)
+@each_case("path", WRITABLE)
 def test_the_rest_is_written(path: str) -> None:
     assert match(path, "write") == ""
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os.path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.cases import each_case
 from toolcrib.files.path_rules import fold, normal_parts, parts_beneath, refusal
 
 EVERYWHERE = {
@@ -72,18 +72,18 @@ WINDOWS = {
 }
 
 
-@pytest.mark.parametrize("windows", [False, True])
-@pytest.mark.parametrize("text", EVERYWHERE)
+@each_case("windows", [False, True])
+@each_case("text", EVERYWHERE)
 def test_refused_on_every_system(text: str, windows: bool) -> None:
     assert EVERYWHERE[text] in refusal(text, windows=windows)
 
 
-@pytest.mark.parametrize("text", FINE)
+@each_case("text", FINE)
 def test_ordinary_names_pass(text: str) -> None:
     assert refusal(text) == ""
 
 
-@pytest.mark.parametrize("text", WINDOWS)
+@each_case("text", WINDOWS)
 def test_windows_names(text: str) -> None:
     assert WINDOWS[text] in refusal(text, windows=True)
 
@@ -97,7 +97,7 @@ def test_any_text_is_judged(text: str) -> None:
         assert reason == ""
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("one", "other"),
     [
         (".GIT", ".git"),
@@ -118,7 +118,7 @@ def test_folding_twice_changes_nothing(name: str) -> None:
     assert fold(fold(name)) == fold(name)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("path", "parts"),
     [
         ("/srv/ws", []),

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cases import each_case
 from toolcrib.core.errors import NotFound
 from toolcrib.files.paths import Workspace
 from toolcrib.files.suggestions import FolderName, guesses
@@ -42,7 +43,7 @@ def guessed(project: Workspace, text: str, directory: str = "") -> list[str]:
     return near
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("asked", "meant"),
     [
         # A slip in the name, in a folder, in both.
@@ -80,7 +81,7 @@ def test_guesses_can_be_sent_as_they_stand(project: Workspace) -> None:
         assert all(project.resolve(name, directory).stat() for name in near)
 
 
-@pytest.mark.parametrize("asked", ["zebra.bin", "src/app/qqqqqqqq.xyz", "nothing/like/it.doc"])
+@each_case("asked", ["zebra.bin", "src/app/qqqqqqqq.xyz", "nothing/like/it.doc"])
 def test_nothing_like_it(project: Workspace, asked: str) -> None:
     assert guessed(project, asked) == []
 

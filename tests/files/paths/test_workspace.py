@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
+from tests.cases import each_case
 from tests.files.paths.conftest import CANARY, Tree
 from toolcrib.core.config import Config
 from toolcrib.core.context import Services
@@ -25,7 +26,7 @@ def read(workspace: Workspace, text: str, directory: str = "") -> bytes:
     return workspace.resolve(text, directory).read_bytes(1000)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         "src/main.py",
@@ -46,7 +47,7 @@ def test_reads_by_absolute_path(workspace: Workspace, tree: Tree) -> None:
     assert read(workspace, f"{tree.outside}/../ws/src/main.py") == b"print()\n"
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         "..",
@@ -87,7 +88,7 @@ def test_refuses_the_sibling_with_the_same_beginning(workspace: Workspace, tree:
     assert "workspace.roots" in caught.value.hint
 
 
-@pytest.mark.parametrize("text", ["", " "])
+@each_case("text", ["", " "])
 def test_refuses_nothing(workspace: Workspace, text: str) -> None:
     with pytest.raises(BadInput, match="empty"):
         workspace.resolve(text)
@@ -345,7 +346,7 @@ def test_listing_names_that_are_not_text(workspace: Workspace, tree: Tree) -> No
     assert "bad\udcff" in {entry.name for entry in workspace.resolve("src").list()}
 
 
-@pytest.mark.parametrize("name", ["", ".", "..", "a/b", "a\0b"])
+@each_case("name", ["", ".", "..", "a/b", "a\0b"])
 def test_a_child_is_one_name(workspace: Workspace, name: str) -> None:
     with pytest.raises(BadInput):
         workspace.start().child(name)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cases import each_case
 from tests.files.paths.conftest import CANARY, Tree
 from toolcrib.core.errors import Cancelled, Conflict, PathDenied
 from toolcrib.files.paths import Workspace
@@ -50,9 +51,7 @@ def test_one_of_many_at_once_wins(workspace: Workspace, tree: Tree) -> None:
     assert (tree.root / "race").read_bytes() == bytes([won.index(True)]) * 100_000
 
 
-@pytest.mark.parametrize(
-    "text", ["in", "out", "broken", "out-folder/x", "fifo", ".env", ".mcp.json"]
-)
+@each_case("text", ["in", "out", "broken", "out-folder/x", "fifo", ".env", ".mcp.json"])
 def test_nothing_outside_and_nothing_protected(workspace: Workspace, tree: Tree, text: str) -> None:
     with pytest.raises((PathDenied, Conflict)):
         write_new(workspace.resolve(text), b"overwritten")
@@ -151,7 +150,7 @@ def test_folders_are_made(workspace: Workspace, tree: Tree) -> None:
     assert (tree.root / "src" / "d").is_dir()
 
 
-@pytest.mark.parametrize("text", ["readme.md", "readme.md/x", "out-folder/x", ".git/hooks", "fifo"])
+@each_case("text", ["readme.md", "readme.md/x", "out-folder/x", ".git/hooks", "fifo"])
 def test_folders_that_are_not(workspace: Workspace, tree: Tree, text: str) -> None:
     with pytest.raises(PathDenied):
         make_folder(workspace.resolve(text))

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.cases import each_case
 from tests.files.search.conftest import engines
 from toolcrib.core.errors import BadInput
 from toolcrib.files.path_rules import Protection
@@ -68,8 +69,8 @@ async def test_what_is_searched(workspace: Workspace, processes: Processes, engi
 
 
 @pytest.mark.usefixtures("full")
-@pytest.mark.parametrize("engine", engines())
-@pytest.mark.parametrize(
+@each_case("engine", engines())
+@each_case(
     ("text", "more", "expected"),
     [
         ("Needle", {}, {"src/a.py": 1}),
@@ -176,13 +177,13 @@ async def test_a_pattern_that_explodes_elsewhere(
 
 
 @pytest.mark.rows("C182")
-@pytest.mark.parametrize("text", ["", "a\nb", "x" * 1001])
+@each_case("text", ["", "a\nb", "x" * 1001])
 def test_refused_patterns(text: str) -> None:
     with pytest.raises(BadInput):
         pattern_of(text, literal=False, case_sensitive=False)
 
 
-@pytest.mark.parametrize("text", [r"(?=a)b", r"(a)\1", "(unclosed", "*", r"a\nb", "[z-a]"])
+@each_case("text", [r"(?=a)b", r"(a)\1", "(unclosed", "*", r"a\nb", "[z-a]"])
 def test_no_expression_is_taken_as_text(text: str) -> None:
     made = pattern_of(text, literal=False, case_sensitive=False)
     assert made.literal

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from ssrfguard import DEFAULT_DENIED
 from ssrfguard import Policy as Oracle
 
+from tests.cases import each_case
 from toolcrib.core.errors import Blocked
 from toolcrib.net.egress.addresses import embedded, parse_address, refusal
 from toolcrib.net.egress.policy import EgressPolicy
@@ -49,17 +50,17 @@ def allowed(text: str) -> bool:
 
 
 @pytest.mark.rows("X4", "X6", "X14", "D16", "D17", "E132")
-@pytest.mark.parametrize("text", NOT_PUBLIC)
+@each_case("text", NOT_PUBLIC)
 def test_refuses_what_is_not_public(text: str) -> None:
     assert not allowed(text)
 
 
-@pytest.mark.parametrize("text", PUBLIC)
+@each_case("text", PUBLIC)
 def test_lets_the_public_through(text: str) -> None:
     assert allowed(text)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "inner"),
     [
         ("::ffff:10.1.2.3", "10.1.2.3"),

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.cases import each_case
 from tests.net.egress.samples import PACKED, zstd
 from toolcrib.core.errors import ConnectionFailed, TooLarge, UnsupportedContent
 from toolcrib.net.egress.codings import PIECE, Decoder
@@ -47,13 +48,13 @@ def test_undoes_what_was_done(data: bytes, step: int, names: list[str]) -> None:
     assert decoded(packed, step, *names) == data
 
 
-@pytest.mark.parametrize("step", [1, 2, 3, 10_000])
+@each_case("step", [1, 2, 3, 10_000])
 def test_deflate_without_its_header(step: int) -> None:
     assert decoded(raw_deflate(b"plain" * 100), step, "deflate") == b"plain" * 100
 
 
-@pytest.mark.parametrize("step", [1, 7, 10_000])
-@pytest.mark.parametrize("name", ["gzip", "zstd"])
+@each_case("step", [1, 7, 10_000])
+@each_case("name", ["gzip", "zstd"])
 def test_several_members_are_one_body(name: str, step: int) -> None:
     assert decoded(PACK[name](b"one ") + PACK[name](b"two"), step, name) == b"one two"
 
@@ -72,13 +73,13 @@ def test_identity_is_nothing() -> None:
     assert decoded(b"x", 1, "identity") == b"x"
 
 
-@pytest.mark.parametrize("name", sorted(PACK))
+@each_case("name", sorted(PACK))
 def test_pieces_stay_small(name: str) -> None:
     packed = PACK[name](b"\0" * 20_000_000)
     assert max(len(piece) for piece in decoder(name).feed(packed)) <= 2 * PIECE
 
 
-@pytest.mark.parametrize("name", sorted(PACK))
+@each_case("name", sorted(PACK))
 def test_a_bomb_is_seen_by_its_ratio(name: str) -> None:
     packed = PACK[name](b"\0" * 50_000_000)
     produced = 0
@@ -107,7 +108,7 @@ def test_too_many_codings() -> None:
     assert decoded(b"", 1, *["identity"] * 9) == b""
 
 
-@pytest.mark.parametrize("name", ["compress", "x", "aes128gcm"])
+@each_case("name", ["compress", "x", "aes128gcm"])
 def test_unknown_codings(name: str) -> None:
     with pytest.raises(UnsupportedContent):
         decoder(name)
@@ -122,7 +123,7 @@ def test_junk_is_a_failure_or_nothing(name: str, junk: bytes) -> None:
         assert error.details["retryable"] is False
 
 
-@pytest.mark.parametrize("name", sorted(PACK))
+@each_case("name", sorted(PACK))
 def test_a_body_that_breaks_off_is_not_complete(name: str) -> None:
     packed = PACK[name](bytes(range(256)) * 400)
     work = decoder(name)

@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 import pytest
 
+from tests.cases import each_case
 from tests.conditions import until
 from tests.net.egress.samples import PACKED, context
 from tests.servers.wire import Asked, WireServer, reply
@@ -45,7 +46,7 @@ async def test_gives_the_answer_whole(egress: Egress, public: WireServer) -> Non
     assert answer.elapsed > 0
 
 
-@pytest.mark.parametrize(
+@each_case(
     "path",
     [
         "/a%2Fb%2fc%41%7E",
@@ -72,9 +73,7 @@ async def test_sends_method_headers_and_body(egress: Egress, public: WireServer)
 
 
 @pytest.mark.rows("A35")
-@pytest.mark.parametrize(
-    ("browser", "sign"), [("firefox", "Firefox/"), ("safari", "Version/"), ("edge", "Edg/")]
-)
+@each_case(("browser", "sign"), [("firefox", "Firefox/"), ("safari", "Version/"), ("edge", "Edg/")])
 async def test_the_browser_to_look_like(
     make_egress: Make, public: WireServer, browser: str, sign: str
 ) -> None:
@@ -113,7 +112,7 @@ async def test_head_and_empty_answers(egress: Egress, public: WireServer) -> Non
     assert (await egress.fetch(public.url("/300"))).body == b"pick"
 
 
-@pytest.mark.parametrize("method", ["CONNECT", "TRACE", "GET /x", "", "GÉT"])
+@each_case("method", ["CONNECT", "TRACE", "GET /x", "", "GÉT"])
 async def test_refuses_other_methods(egress: Egress, public: WireServer, method: str) -> None:
     with pytest.raises(BadInput):
         await egress.fetch(public.url(), method=method)
@@ -139,7 +138,7 @@ async def test_a_body_until_the_end_of_the_connection(egress: Egress, public: Wi
 
 
 @pytest.mark.rows("A37", "E132", "X4", "X5")
-@pytest.mark.parametrize(
+@each_case(
     "host",
     ["127.0.0.1", "2130706433", "0x7f.1", "0177.0.0.1", "127.1", "localhost", "internal.test"],
 )
@@ -257,8 +256,8 @@ async def test_follows_redirects_and_tells(egress: Egress, public: WireServer) -
 
 
 @pytest.mark.rows("A36", "A37", "D19", "X4", "X14")
-@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
-@pytest.mark.parametrize(
+@each_case("status", [301, 302, 303, 307, 308])
+@each_case(
     "location",
     [
         "http://127.0.0.1:{port}/",
@@ -450,7 +449,7 @@ async def test_a_length_above_the_cap_is_not_read(make_egress: Make, public: Wir
         await make_egress().fetch(public.url())
 
 
-@pytest.mark.parametrize("length", [True, False])
+@each_case("length", [True, False])
 async def test_the_cap_is_exact(make_egress: Make, public: WireServer, *, length: bool) -> None:
     async def answer(asked: Asked, writer: asyncio.StreamWriter) -> None:
         writer.write(reply(b"x" * 1000, length=length))
@@ -463,7 +462,7 @@ async def test_the_cap_is_exact(make_egress: Make, public: WireServer, *, length
         await egress.fetch(public.url(), max_bytes=999)
 
 
-@pytest.mark.parametrize("length", [True, False])
+@each_case("length", [True, False])
 async def test_part_of_a_body_where_that_is_enough(
     make_egress: Make, public: WireServer, *, length: bool
 ) -> None:
@@ -479,7 +478,7 @@ async def test_part_of_a_body_where_that_is_enough(
     assert (len(whole.body), whole.truncated) == (1000, False)
 
 
-@pytest.mark.parametrize("coding", sorted(PACKED))
+@each_case("coding", sorted(PACKED))
 async def test_codings_are_undone(make_egress: Make, public: WireServer, coding: str) -> None:
     text = b"the same words again and again " * 2000
     public.answers["/"] = reply(PACKED[coding](text), Content_Encoding=coding)
@@ -494,7 +493,7 @@ async def test_codings_are_undone(make_egress: Make, public: WireServer, coding:
     assert coding in public.asked[0].headers["accept-encoding"]
 
 
-@pytest.mark.parametrize("coding", sorted(PACKED))
+@each_case("coding", sorted(PACKED))
 async def test_a_bomb_stops_at_the_cap(make_egress: Make, public: WireServer, coding: str) -> None:
     public.answers["/"] = reply(PACKED[coding](bytes(30_000_000)), Content_Encoding=coding)
     egress = make_egress(max_decoded_bytes=500_000)
@@ -529,7 +528,7 @@ async def test_damaged_codings(egress: Egress, public: WireServer) -> None:
     assert caught.value.details["reason"] == "malformed"
 
 
-@pytest.mark.parametrize("count", [1, 30])
+@each_case("count", [1, 30])
 async def test_headers_have_a_cap(make_egress: Make, public: WireServer, count: int) -> None:
     lines = {f"X_{n}": "y" * (90_000 // count) for n in range(count)}
     public.answers["/"] = reply(b"x", **lines)
@@ -569,7 +568,7 @@ async def test_the_deadline_of_the_call_holds(egress: Egress, public: WireServer
         await egress.fetch(public.url(), ctx=ctx)
 
 
-@pytest.mark.parametrize("where", ["head", "length", "stream"])
+@each_case("where", ["head", "length", "stream"])
 async def test_cancelling_closes_the_socket(egress: Egress, public: WireServer, where: str) -> None:
     written, gone = 0, asyncio.Event()
     heads = {
@@ -604,7 +603,7 @@ async def test_cancelling_closes_the_socket(egress: Egress, public: WireServer, 
 
 
 @pytest.mark.rows("A40")
-@pytest.mark.parametrize(
+@each_case(
     ("sent", "reason", "retryable"),
     [
         (b"", "closed_early", True),

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.cases import each_case
 from toolcrib.core.errors import ToolError
 from toolcrib.net.egress import guard_protocol as wire
 
@@ -52,7 +53,7 @@ def test_forwards_in_origin_form_without_what_is_the_proxys() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each_case(
     "line",
     [
         b"CONNECT example.com HTTP/1.1",
@@ -73,7 +74,7 @@ def test_refuses_targets_that_are_none(line: bytes) -> None:
         request(line).target()
 
 
-@pytest.mark.parametrize(
+@each_case(
     "head",
     [
         b"GET\r\n\r\n",
@@ -93,7 +94,7 @@ def test_refuses_heads_that_are_not_http(head: bytes) -> None:
         wire.read_http(head)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "fields",
     [
         [b"Transfer-Encoding: chunked"],
@@ -117,7 +118,7 @@ def test_socks_readers_take_any_bytes(data: bytes) -> None:
         assert data[3] not in (1, 3, 4)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("tail", "host", "port"),
     [
         (b"\x01\x7f\x00\x00\x01\x00\x50", "127.0.0.1", 80),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.cases import each_case
 from toolcrib.core.errors import BadInput
 from toolcrib.net.egress.url import RESERVED, Headers, checked_headers
 
@@ -18,19 +19,19 @@ def test_names_in_any_case_and_several_values() -> None:
     assert headers.size == len("set-cookiea") + len("set-cookieb") + len("x1, 2") + 12
 
 
-@pytest.mark.parametrize("name", ["", "a b", "a:b", "a\r\nb", "é", "a\0"])
+@each_case("name", ["", "a b", "a:b", "a\r\nb", "é", "a\0"])
 def test_refuses_names_that_are_none(name: str) -> None:
     with pytest.raises(BadInput):
         checked_headers({name: "x"})
 
 
-@pytest.mark.parametrize("value", ["a\r\nHost: b", "a\nb", "a\0b", "\x7f"])
+@each_case("value", ["a\r\nHost: b", "a\nb", "a\0b", "\x7f"])
 def test_refuses_values_with_a_line_in_them(value: str) -> None:
     with pytest.raises(BadInput):
         checked_headers({"x": value})
 
 
-@pytest.mark.parametrize("name", sorted(RESERVED))
+@each_case("name", sorted(RESERVED))
 def test_refuses_what_the_transport_decides(name: str) -> None:
     with pytest.raises(BadInput):
         checked_headers({name.title(): "x"})

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.cases import each_case
 from toolcrib.core.errors import Blocked, ConfigError
 from toolcrib.core.settings import EgressConfig
 from toolcrib.net.egress.policy import EgressPolicy
@@ -39,12 +40,12 @@ printer.local router.home.arpa metadata metadata.google.internal instance-data
 
 
 @pytest.mark.rows("D15", "A37", "E132")
-@pytest.mark.parametrize("name", LOCAL_NAMES)
+@each_case("name", LOCAL_NAMES)
 def test_names_of_the_inside_are_refused_before_they_resolve(name: str) -> None:
     assert code(EgressPolicy(), f"http://{name}/") == "blocked_host"
 
 
-@pytest.mark.parametrize("name", ["example.com", "a_b.example", "local.example", "localhost.com"])
+@each_case("name", ["example.com", "a_b.example", "local.example", "localhost.com"])
 def test_names_of_the_outside_are_open(name: str) -> None:
     assert code(EgressPolicy(), f"https://{name}/", "1.1.1.1", "2606:4700::1") == "open"
 
@@ -54,13 +55,13 @@ def test_one_refused_answer_refuses_the_name() -> None:
     assert code(EgressPolicy(), "http://a.test/", "1.1.1.1", "10.0.0.1") == "blocked_address"
 
 
-@pytest.mark.parametrize("port", [22, 25, 53, 110, 143, 445, 3306, 5432, 6379, 9200, 11211, 27017])
+@each_case("port", [22, 25, 53, 110, 143, 445, 3306, 5432, 6379, 9200, 11211, 27017])
 def test_ports_of_other_services_are_refused(port: int) -> None:
     assert code(EgressPolicy(), f"http://example.com:{port}/") == "blocked_port"
     assert code(policy(allow_ports=[port]), f"http://example.com:{port}/", "1.1.1.1") == "open"
 
 
-@pytest.mark.parametrize("port", [80, 443, 3000, 8000, 8080, 8443, 8888, 49152, 65535])
+@each_case("port", [80, 443, 3000, 8000, 8080, 8443, 8888, 49152, 65535])
 def test_ports_of_web_servers_are_open(port: int) -> None:
     assert code(EgressPolicy(), f"http://example.com:{port}/", "1.1.1.1") == "open"
 
@@ -70,7 +71,7 @@ def test_port_zero_is_refused() -> None:
 
 
 @pytest.mark.rows("D20")
-@pytest.mark.parametrize(
+@each_case(
     ("entry", "url", "expected"),
     [
         ("wiki.corp", "http://wiki.corp/", "open"),
@@ -94,7 +95,7 @@ def test_allowed_hosts(entry: str, url: str, expected: str) -> None:
     assert code(policy(allow_hosts=[entry]), url, "10.0.0.1") == expected
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("entry", "url"),
     [
         ("127.0.0.1", "http://2130706433/"),
@@ -108,7 +109,7 @@ def test_allowed_literals(entry: str, url: str) -> None:
     assert code(policy(allow_hosts=["10.9.9.9"]), url) == "blocked_address"
 
 
-@pytest.mark.parametrize(
+@each_case(
     "entry",
     [
         "*",
@@ -160,12 +161,12 @@ METADATA = """
 WIDE = ["0.0.0.0/0", "::/0", "169.254.0.0/16", "169.254.169.254/32", "100.64.0.0/10"]
 
 
-@pytest.mark.parametrize("host", METADATA)
+@each_case("host", METADATA)
 def test_metadata_never_opens_by_a_network(host: str) -> None:
     assert code(policy(allow_networks=WIDE), f"http://{host}/") == "blocked_address"
 
 
-@pytest.mark.parametrize("host", [h for h in METADATA if h[0] != "["])
+@each_case("host", [h for h in METADATA if h[0] != "["])
 def test_metadata_opens_to_its_own_literal_alone(host: str) -> None:
     assert code(policy(allow_hosts=[host]), f"http://{host}/") == "open"
     assert code(policy(allow_hosts=["9.9.9.9"]), f"http://{host}/") == "blocked_address"
@@ -205,7 +206,7 @@ def test_an_endpoint_opens_to_a_tunnel_by_host_and_port() -> None:
         rules.check(host_target("127.0.0.1", 443))
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("glob", "url", "expected"),
     [
         ("ads.example", "http://ads.example/", "blocked_host"),
@@ -251,7 +252,7 @@ def test_a_refusal_says_what_an_address_carries() -> None:
     assert "carries 10.0.0.1 inside" in caught.value.message
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("entry", "url"),
     [
         ("bücher.de", "https://xn--bcher-kva.de/"),
@@ -272,7 +273,7 @@ def test_a_denied_host_may_be_written_in_any_form(entry: str, url: str) -> None:
     assert code(policy(deny_hosts=[entry]), url) in ("blocked_host", "blocked_address")
 
 
-@pytest.mark.parametrize(
+@each_case(
     "entry",
     [
         *("https://evil2.com", "evil.com/path", "http://10.0.0.0/8", "10.0.0.0/99"),
@@ -286,7 +287,7 @@ def test_a_denied_host_in_another_form_is_a_configuration_error(entry: str) -> N
     assert "egress.deny_hosts" in caught.value.message
 
 
-@pytest.mark.parametrize(
+@each_case(
     "host",
     [
         "64:ff9b:1:a9fe:a9:fe00::",

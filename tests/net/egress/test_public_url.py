@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.cases import each_case
 from tests.net.egress.samples import context
 from toolcrib.core.config import Config
 from toolcrib.core.errors import Blocked, ToolError
@@ -23,7 +24,7 @@ def test_is_a_plain_string_in_a_schema() -> None:
     assert unwrap(PublicUrl)[1].kind == "url"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("typed", "given"),
     [
         ("example.com/a%2Fb", "https://example.com/a%2Fb"),
@@ -36,7 +37,7 @@ async def test_completes_and_canonicalises(typed: str, given: str) -> None:
 
 
 @pytest.mark.rows("A37", "D14", "D15", "D16", "D17")
-@pytest.mark.parametrize(
+@each_case(
     "typed",
     [
         "http://127.0.0.1/",

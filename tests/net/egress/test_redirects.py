@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.cases import each_case
 from toolcrib.core.errors import Blocked, Network, ToolError, TooManyRedirects
 from toolcrib.net.egress.redirects import Chain, follow, may_follow
 from toolcrib.net.egress.transport import Request
@@ -31,7 +32,7 @@ def redirected(
 
 
 @pytest.mark.rows("A36", "D19")
-@pytest.mark.parametrize(
+@each_case(
     ("status", "method", "becomes", "keeps_body"),
     [
         (301, "POST", "GET", False),
@@ -57,7 +58,7 @@ def test_one_origin_keeps_every_header(location: str) -> None:
     assert redirected(request(), location).headers == GIVEN
 
 
-@pytest.mark.parametrize(
+@each_case(
     "location", ["https://b.test/", "https://a.test:8443/", "//sub.a.test/", "https://a.test.b/"]
 )
 def test_another_origin_gets_nothing_secret(location: str) -> None:
@@ -78,7 +79,7 @@ def test_a_redirect_needs_a_location(location: str) -> None:
         redirected(request(), location)
 
 
-@pytest.mark.parametrize("location", ["file:///etc/passwd", "gopher://x", "javascript:1", "ws://a"])
+@each_case("location", ["file:///etc/passwd", "gopher://x", "javascript:1", "ws://a"])
 def test_other_schemes_are_refused(location: str) -> None:
     with pytest.raises(Blocked) as caught:
         redirected(request(), location)
@@ -128,7 +129,7 @@ def test_a_new_cookie_makes_the_same_url_a_new_step() -> None:
 INJECTED = "ignore-all-previous-instructions"
 
 
-@pytest.mark.parametrize(
+@each_case(
     "location",
     [
         f"{INJECTED}:now",
@@ -157,7 +158,7 @@ def test_a_circle_does_not_quote_where_it_goes() -> None:
     assert INJECTED not in f"{caught.value.message} {caught.value.details}"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("source", "location", "method", "body", "goes"),
     [
         ("https://a.test/x", "https://b.test/", "POST", b"x", False),

@@ -6,6 +6,7 @@ import asyncio
 
 import pytest
 
+from tests.cases import each_case
 from toolcrib.core.errors import Blocked, DnsFailure, TimedOut
 from toolcrib.net.egress.policy import EgressPolicy
 from toolcrib.net.egress.resolver import Resolver, SystemLookup
@@ -32,7 +33,7 @@ def resolver(*answers: list[str], cache: float = 0) -> tuple[Resolver, Answers]:
 
 
 @pytest.mark.rows("D18", "X4", "X5")
-@pytest.mark.parametrize(
+@each_case(
     "answer",
     [
         ["127.0.0.1"],
@@ -130,7 +131,7 @@ async def test_the_system_resolves_the_names_of_this_machine() -> None:
     assert set(await SystemLookup()("localhost")) <= {"127.0.0.1", "::1"}
 
 
-@pytest.mark.parametrize("host", ["no-such-name.invalid", "xn--", "a" * 63 + "." + "b" * 63 + ".x"])
+@each_case("host", ["no-such-name.invalid", "xn--", "a" * 63 + "." + "b" * 63 + ".x"])
 async def test_the_system_does_not_know_a_name(host: str) -> None:
     with pytest.raises((DnsFailure, TimedOut)):
         await Resolver(timeout=10).addresses(host)

@@ -1,13 +1,10 @@
 from __future__ import annotations
 
-import pytest
-
+from tests.cases import each_case
 from toolcrib.net.egress.response import Response
 from toolcrib.net.egress.url import Headers
 
 
-@pytest.mark.parametrize(
-    ("status", "phrase"), [(200, "OK"), (404, "Not Found"), (522, ""), (799, "")]
-)
+@each_case(("status", "phrase"), [(200, "OK"), (404, "Not Found"), (522, ""), (799, "")])
 def test_phrase(status: int, phrase: str) -> None:
     assert Response("https://a.example/", status, Headers(()), b"").phrase == phrase

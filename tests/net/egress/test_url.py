@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.cases import each_case
 from toolcrib.core.errors import BadInput, Blocked, ToolError
 from toolcrib.net.egress.url import complete_url, host_target, join_url, parse_url
 
@@ -19,7 +20,7 @@ LOOPBACK_SPELLINGS = """
 
 
 @pytest.mark.rows("A37", "D14", "D16")
-@pytest.mark.parametrize("spelling", LOOPBACK_SPELLINGS)
+@each_case("spelling", LOOPBACK_SPELLINGS)
 def test_every_spelling_of_an_address_is_that_address(spelling: str) -> None:
     target = parse_url(f"http://{spelling}/x")
     assert target.host == "127.0.0.1"
@@ -27,7 +28,7 @@ def test_every_spelling_of_an_address_is_that_address(spelling: str) -> None:
     assert target.href == "http://127.0.0.1/x"
 
 
-@pytest.mark.parametrize("text", ["http://0/", "http://0x0/", "http://00.0/", "http://0.0.0.0/"])
+@each_case("text", ["http://0/", "http://0x0/", "http://00.0/", "http://0.0.0.0/"])
 def test_zero_is_the_unspecified_address(text: str) -> None:
     assert str(parse_url(text).literal) == "0.0.0.0"
 
@@ -42,7 +43,7 @@ http://%00/ http://a%0ab/ http://%2f@127.0.0.1/ http://foo.0x7f/ http://<a>/ htt
 
 
 @pytest.mark.rows("A37", "D14")
-@pytest.mark.parametrize("text", [*NOT_URLS, "http://a b/", "http://" + "a" * 64 + ".com/"])
+@each_case("text", [*NOT_URLS, "http://a b/", "http://" + "a" * 64 + ".com/"])
 def test_refuses_what_is_no_url(text: str) -> None:
     with pytest.raises(ToolError) as caught:
         parse_url(text)
@@ -50,8 +51,8 @@ def test_refuses_what_is_no_url(text: str) -> None:
     assert caught.value.hint
 
 
-@pytest.mark.parametrize("character", ["\t", "\n", "\r", "\0", "\x1b", "\x7f"])
-@pytest.mark.parametrize("place", ["{}http://a/", "ht{}tp://a/", "http://a{}b/", "http://a/{}"])
+@each_case("character", ["\t", "\n", "\r", "\0", "\x1b", "\x7f"])
+@each_case("place", ["{}http://a/", "ht{}tp://a/", "http://a{}b/", "http://a/{}"])
 def test_refuses_control_characters(character: str, place: str) -> None:
     with pytest.raises(BadInput):
         parse_url(place.format(character))
@@ -65,7 +66,7 @@ http+unix://x/ mailto:a@b ldap://a/ tftp://a/ smb://a/ about:blank FILE:///etc/p
 
 
 @pytest.mark.rows("A37", "D14", "E132")
-@pytest.mark.parametrize("text", SCHEMES)
+@each_case("text", SCHEMES)
 def test_refuses_other_schemes(text: str) -> None:
     with pytest.raises(Blocked) as caught:
         parse_url(complete_url(text))
@@ -74,9 +75,7 @@ def test_refuses_other_schemes(text: str) -> None:
 
 
 @pytest.mark.rows("D14", "A37")
-@pytest.mark.parametrize(
-    "text", ["http://a@b/", "http://a:p@b/", "http://:p@b/", "http://good.test@127.0.0.1/"]
-)
+@each_case("text", ["http://a@b/", "http://a:p@b/", "http://:p@b/", "http://good.test@127.0.0.1/"])
 def test_refuses_credentials(text: str) -> None:
     with pytest.raises(Blocked) as caught:
         parse_url(text)
@@ -84,7 +83,7 @@ def test_refuses_credentials(text: str) -> None:
     assert "user name or password" in caught.value.message
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "canonical"),
     [
         ("HTTP://EXAMPLE.com:80", "http://example.com/"),
@@ -130,7 +129,7 @@ def test_never_fails_in_another_way(text: str) -> None:
             assert parse_url(given_text).scheme in {"http", "https"}
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("typed", "meant"),
     [
         ("example.com/x", "https://example.com/x"),
@@ -148,7 +147,7 @@ def test_completes_what_a_model_types(typed: str, meant: str) -> None:
     assert complete_url(typed) == meant
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("reference", "joined"),
     [
         ("/b?c", "http://x:8080/b?c"),
@@ -163,14 +162,12 @@ def test_joins_like_a_browser(reference: str, joined: str) -> None:
     assert join_url(parse_url("http://x:8080/a/p?k"), reference).href == joined
 
 
-@pytest.mark.parametrize(
-    ("host", "literal"), [("2130706433", "127.0.0.1"), ("::1", "::1"), ("[::1]", "::1")]
-)
+@each_case(("host", "literal"), [("2130706433", "127.0.0.1"), ("::1", "::1"), ("[::1]", "::1")])
 def test_tunnel_hosts_are_parsed_like_urls(host: str, literal: str) -> None:
     assert str(host_target(host, 443).literal) == literal
 
 
-@pytest.mark.parametrize("host", ["", "a/b", "a@b", "a b", "a#b", "a?b", "a\\b", "a\nb"])
+@each_case("host", ["", "a/b", "a@b", "a b", "a#b", "a?b", "a\\b", "a\nb"])
 def test_refuses_tunnel_hosts_that_are_none(host: str) -> None:
     with pytest.raises(BadInput):
         host_target(host, 443)

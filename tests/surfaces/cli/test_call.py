@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cases import each_case
 from tests.servers.model import Raw, model_server
 from tests.surfaces.cli.program import Program, eventually, gone
 from toolcrib.core.errors import BadInput
@@ -55,7 +56,7 @@ def test_a_repeated_key_is_a_list() -> None:
     assert pairs(["a=1", "b=2", "a:=3"], "t") == {"a": ["1", 3], "b": "2"}
 
 
-@pytest.mark.parametrize("word", ["plain", "=x", ":=1", "a:={", ""])
+@each_case("word", ["plain", "=x", ":=1", "a:={", ""])
 def test_words_that_are_no_arguments(word: str) -> None:
     with pytest.raises(BadInput):
         pairs([word], "t")

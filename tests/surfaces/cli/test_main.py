@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import toolcrib
+from tests.cases import each_case
 from tests.surfaces.cli.program import PROGRAM, Program
 from toolcrib.surfaces.cli.commands import COMMANDS
 from toolcrib.surfaces.cli.flags import split
@@ -101,7 +102,7 @@ def test_characters_that_the_terminal_cannot_show(program: Program) -> None:
     assert (done.code, done.out) == (0, "na?ve\n")
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("words", "parts"),
     [
         ([], ([], None, [])),

@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
+from tests.cases import each_case
 from toolcrib.agents.roles import ALL, BUILT_IN
 from toolcrib.core.registry import Registry
 from toolcrib.surfaces.cli.commands import COMMANDS, load
@@ -34,7 +33,7 @@ def test_some_are_named() -> None:
     assert {"agents.md", "README.md", "chat --help"} <= {where for where, _ in _named()}
 
 
-@pytest.mark.parametrize(("where", "profile"), sorted(set(_named())))
+@each_case(("where", "profile"), sorted(set(_named())))
 def test_each_named_profile_is_there(where: str, profile: str) -> None:
     assert REGISTRY.select(profile), where
 

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 import httpx2
 import pytest
 
+from tests.cases import each_case
 from tests.servers.asgi import served
 from tests.servers.mcp_tools import TOOLS
 from toolcrib.core.errors import ConfigError
@@ -30,8 +31,8 @@ async def client() -> AsyncIterator[httpx2.AsyncClient]:
         yield found
 
 
-@pytest.mark.parametrize("path", PATHS)
-@pytest.mark.parametrize(
+@each_case("path", PATHS)
+@each_case(
     "host",
     [
         *("evil.example", "127.0.0.1.evil.example", "localhost.evil.example:80", "0.0.0.0"),
@@ -45,14 +46,14 @@ async def test_an_unknown_host_name_is_refused(
     assert answer.status_code == 421
 
 
-@pytest.mark.parametrize("host", ["localhost", "127.0.0.1:1", "[::1]:8722", "crib.example:443"])
+@each_case("host", ["localhost", "127.0.0.1:1", "[::1]:8722", "crib.example:443"])
 async def test_a_known_host_name_is_served(client: httpx2.AsyncClient, host: str) -> None:
     answer = await client.get("/openapi.json", headers={"Host": host})
     assert answer.status_code == 200
 
 
-@pytest.mark.parametrize("path", PATHS)
-@pytest.mark.parametrize(
+@each_case("path", PATHS)
+@each_case(
     "origin",
     [
         *("https://evil.example", "null", "", "http://localhost.evil.example"),
@@ -67,7 +68,7 @@ async def test_an_unknown_origin_is_refused(
     assert "access-control-allow-origin" not in answer.headers
 
 
-@pytest.mark.parametrize("path", PATHS)
+@each_case("path", PATHS)
 async def test_a_page_that_is_allowed_may_ask_and_read(
     client: httpx2.AsyncClient, path: str
 ) -> None:
@@ -86,7 +87,7 @@ async def test_a_page_that_is_allowed_may_ask_and_read(
     assert answer.headers["access-control-allow-origin"] == PAGE
 
 
-@pytest.mark.parametrize("path", PATHS)
+@each_case("path", PATHS)
 async def test_a_page_that_is_not_allowed_may_not(client: httpx2.AsyncClient, path: str) -> None:
     asked = {"Origin": "https://evil.example", "Access-Control-Request-Method": "POST"}
     answer = await client.options(path, headers=asked)

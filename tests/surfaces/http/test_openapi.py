@@ -10,6 +10,7 @@ import httpx2
 import pytest
 from openapi_spec_validator import validate
 
+from tests.cases import each_case
 from tests.contract.doors import serving
 
 JSON = {"Content-Type": "application/json"}
@@ -46,9 +47,7 @@ async def test_text_alone_for_those_who_ask_for_it(client: httpx2.AsyncClient) -
     assert "one" in answer.text
 
 
-@pytest.mark.parametrize(
-    ("body", "code"), [("{broken", "bad_input"), ("[1]", "bad_input"), ("", "bad_input")]
-)
+@each_case(("body", "code"), [("{broken", "bad_input"), ("[1]", "bad_input"), ("", "bad_input")])
 async def test_bad_bodies(client: httpx2.AsyncClient, body: str, code: str) -> None:
     answer = await client.post("/tools/read_file", content=body, headers=JSON)
     assert answer.json()["error"]["code"] == code
@@ -73,7 +72,7 @@ async def test_a_body_without_end_is_cut_off(client: httpx2.AsyncClient) -> None
     assert (await client.get("/health")).status_code == 200
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("headers", "status"),
     [
         ({"Host": "evil.example"}, 421),

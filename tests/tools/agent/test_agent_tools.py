@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.cases import each_case
 from tests.servers.model import Turn, model_server
 from toolcrib import Toolbox
 from toolcrib.core.registry import Registry
@@ -16,7 +17,7 @@ pytestmark = pytest.mark.rows("E101", "E102", "E103")
 REGISTRY = Registry(installed())
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("alias", "name"),
     [
         ("consult_secondary_agent", "delegate_task"),

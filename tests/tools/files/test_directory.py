@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cases import each_case
 from toolcrib.core.result import Result
 from toolcrib.files.content.display import size_of
 from toolcrib.text.tokens import estimate
@@ -199,7 +200,7 @@ async def test_other_names(box: Toolbox, full: Path, name: str) -> None:
     assert result.text == "src: 1 folder, 1 file\ndeep/\nmain.py  8 bytes"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("count", "text"),
     [
         (0, "0 bytes"),

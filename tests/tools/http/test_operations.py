@@ -5,6 +5,7 @@ import json
 import pytest
 import yaml
 
+from tests.cases import each_case
 from tests.servers.api import Told, echo
 from tests.servers.site import site
 from tests.tools.http.conftest import TOKEN
@@ -187,7 +188,7 @@ async def test_places_of_parameters(box, pets, server):
     assert result.data["body"]["method"] == "GET"
 
 
-@pytest.mark.parametrize("name", ["getPet", "getpet", "GET /pets/{petId}", "get /pets/{petId}"])
+@each_case("name", ["getPet", "getpet", "GET /pets/{petId}", "get /pets/{petId}"])
 async def test_names_of_operations(box, pets, server, name):
     result = await call(box, pets, name, {"petId": 7})
     assert result.error is None
@@ -214,7 +215,7 @@ async def test_what_stands_in_a_path_stays_there(box, pets, server):
     assert len(server.asked) == before
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("operation", "arguments", "words"),
     [
         ("getPet", {}, "needs 'petId' (path, integer: The number of the pet)"),
@@ -297,7 +298,7 @@ definitions:
 """
 
 
-@pytest.mark.parametrize("kind", ["application/yaml", "text/plain", None])
+@each_case("kind", ["application/yaml", "text/plain", None])
 async def test_swagger_2_in_yaml(box, server, kind):
     server["/api.yaml"] = Told(SWAGGER.encode(), kind=kind)
     server["/old/things/a%20b"] = server["/old/upload"] = echo
@@ -328,7 +329,7 @@ MERGES = "a0: &a0 {k: v}\n" + "\n".join(
 )
 
 
-@pytest.mark.parametrize(
+@each_case(
     "body",
     [
         b"",
@@ -405,7 +406,7 @@ async def test_circles_of_references(box, server):
     assert server.last.json == nested
 
 
-@pytest.mark.parametrize(
+@each_case(
     "server_url",
     [
         "http://169.254.169.254/latest",
@@ -615,7 +616,7 @@ async def test_a_kept_description_is_judged_by_the_rules_of_now(server, other, s
     assert other.paths() == ["/real"]
 
 
-@pytest.mark.parametrize(
+@each_case(
     "root",
     [
         {"openapi": "3.0.0", "servers": [{"url": "http://[bad"}]},

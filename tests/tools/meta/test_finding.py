@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.cases import each_case
 from tests.tools.meta.catalogue import HERE, Question, catalogue, questions, recall
 from toolcrib import tools as installed
 from toolcrib.core.registry import Registry, discover
@@ -108,7 +109,7 @@ def test_words_are_those_of_tools_there_are(language, hint):
         )
 
 
-@pytest.mark.parametrize("language", LANGUAGES[1:])
+@each_case("language", LANGUAGES[1:])
 def test_a_glossary_leads_to_english_words(language):
     for head, words in lexicon(language).glossary.items():
         assert head.isascii()
@@ -122,7 +123,7 @@ def test_no_data_file_writes_traditional_characters_outside_its_table():
     assert not [text for text in (*texts, *zh.stop, *zh.weak) if text.translate(known) != text]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("compound", "parts"),
     [
         ("Dateinamen", "Datei Name"),
@@ -149,7 +150,7 @@ def test_traditional_characters_are_read_as_simplified():
     assert words_of_han("犇猋骉") == ["犇猋", "猋骉"]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "said", "quoted"),
     [
         ("open https://a.example/x please", "open <url> please", ""),
@@ -167,7 +168,7 @@ def test_shapes(text, said, quoted):
     assert inside == quoted
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "language"),
     [
         ("wo ist die Datei", "de"),
@@ -205,7 +206,7 @@ def test_a_tool_that_is_named_in_a_question_is_found(every):
     assert {"edit_lines", "tool_help"} <= {t.name for t in every.find("how do i use edit_lines", 5)}
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "means"),
     [
         ("Tell me, where am I?", "current directory"),

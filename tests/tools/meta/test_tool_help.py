@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
+from tests.cases import each_case
 from toolcrib.toolbox import Toolbox, installed
 
 
-@pytest.mark.parametrize("name", [tool.name for tool in installed()])
+@each_case("name", [tool.name for tool in installed()])
 async def test_every_tool_has_a_manual(name: str) -> None:
     async with Toolbox() as box:
         result = await box.call("tool_help", {"name": name})

@@ -6,6 +6,7 @@ import importlib
 
 import pytest
 
+from tests.cases import each_case
 from toolcrib.web import handlers, page, provider, providers
 
 MOVED = {
@@ -25,7 +26,7 @@ MOVED = {
 }
 
 
-@pytest.mark.parametrize("name", MOVED)
+@each_case("name", MOVED)
 def test_an_older_path_works_and_warns(name: str) -> None:
     new, names = MOVED[name]
     old = importlib.import_module(f"toolcrib.tools.web.{name}")

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.cases import each_case
 from tests.conditions import until
 from tests.servers.scripted import Answer
 from tests.servers.site import site
@@ -81,7 +82,7 @@ async def test_saved_as_files(server, box, workspace):
 
 
 @pytest.mark.rows("A31")
-@pytest.mark.parametrize(
+@each_case(
     ("path", "body", "kind", "ending"),
     [
         ("/x.gif", png(), "image/gif", "png"),
@@ -386,7 +387,7 @@ async def test_cancelled_in_the_middle(server, box, workspace):
 
 
 @pytest.mark.rows("A33")
-@pytest.mark.parametrize(
+@each_case(
     ("path", "shown"),
     [
         ("images/1-1.png", "images/1-1.png"),
@@ -410,7 +411,7 @@ def test_nothing_gets_out_of_a_reference(alt, path):
 
 
 @pytest.mark.rows("A34")
-@pytest.mark.parametrize(
+@each_case(
     ("url", "name"),
     [
         ("https://x.example/a/b%20c.png?d=e/f.gif#g", "b_c.png"),

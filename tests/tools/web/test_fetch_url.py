@@ -9,6 +9,7 @@ import zlib
 
 import pytest
 
+from tests.cases import each_case
 from tests.conditions import until
 from tests.servers.scripted import Answer
 from toolcrib.core.config import Config
@@ -175,7 +176,7 @@ async def test_json_that_is_none(server, box):
     assert content(raw) == '{"a": 1,'
 
 
-@pytest.mark.parametrize(
+@each_case(
     "body",
     [
         "[" * 200_000,
@@ -320,7 +321,7 @@ def long_page(paragraphs: int) -> str:
     return "<title>Long</title>" + "".join(f"<p>{line}</p>\n" for line in lines)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "arguments",
     [{}, {"max_tokens": 300}, {"max_tokens": 50}, {"format": "text", "max_tokens": 700}],
 )
@@ -464,7 +465,7 @@ async def test_when_every_page_fails_the_call_fails(server, box):
     ]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("arguments", "message"),
     [
         ({}, "'urls' as a non-empty array"),
@@ -482,7 +483,7 @@ async def test_wrong_arguments_are_refused(box, arguments, message):
     assert message in result.error.message
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("name", "arguments"),
     [
         ("visit_website", {"url": "URL"}),
@@ -515,7 +516,7 @@ NESTED = {
 }
 
 
-@pytest.mark.parametrize("name", NESTED)
+@each_case("name", NESTED)
 async def test_hostile_pages_come_to_an_end(server, box, name):
     server["/page"] = Answer(NESTED[name])
     result = await box.call("fetch_url", {"url": f"{server.url}/page"})

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.cases import each_case
 from toolcrib.core.errors import UnsupportedContent
 from toolcrib.web.handlers import Handlers
 from toolcrib.web.page import RawPage
@@ -27,7 +28,7 @@ def page(text: str, meta: str = "") -> str:
 
 
 @pytest.mark.rows("A23", "X6")
-@pytest.mark.parametrize(
+@each_case(
     ("name", "real", "header", "meta"),
     [
         ("latin", "utf-8", "iso-8859-1", ""),
@@ -72,7 +73,7 @@ def test_a_single_broken_byte_does_not_change_the_charset():
 
 
 @pytest.mark.rows("D24")
-@pytest.mark.parametrize("charset", ["", "utf-8", "iso-8859-1"])
+@each_case("charset", ["", "utf-8", "iso-8859-1"])
 def test_a_stray_nul_is_passed_over_and_many_are_refused(charset):
     body = page("Plain words here. " * 20).encode().replace(b"words", b"wo\0rds", 1)
     assert "Plain wo" in shown(body, charset)
@@ -80,7 +81,7 @@ def test_a_stray_nul_is_passed_over_and_many_are_refused(charset):
         shown(b"a\0b\0\0c" * 100, charset)
 
 
-@pytest.mark.parametrize("body", [b"", b"\0", b"\xff", b"\xfe\xff", b"\xef\xbb\xbf", b"ab", b"a\0"])
+@each_case("body", [b"", b"\0", b"\xff", b"\xfe\xff", b"\xef\xbb\xbf", b"ab", b"a\0"])
 def test_tiny_pages_do_not_break(body):
     try:
         assert isinstance(shown(body), str)

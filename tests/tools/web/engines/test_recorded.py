@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cases import each_case
 from tests.servers.scripted import Answer
 
 FOLDER = os.environ.get("TOOLCRIB_SERP", "")
@@ -31,7 +32,7 @@ def recorded(name: str) -> bytes:
     return gzip.decompress((Path(FOLDER) / name).read_bytes())
 
 
-@pytest.mark.parametrize("name", PAGES)
+@each_case("name", PAGES)
 async def test_every_result_of_a_recorded_page(look, name):
     engine, mark = PAGES[name]
     body = recorded(name)

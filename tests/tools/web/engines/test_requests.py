@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from tests.cases import each_case
 from tests.servers.scripted import Answer
 from tests.tools.web.engines import forms
 
 FIRST = {name: Answer(each[0](forms.HITS)) for name, each in forms.FORMS.items()}
 
 
-@pytest.mark.parametrize("name", sorted(forms.FORMS))
+@each_case("name", sorted(forms.FORMS))
 async def test_a_request_looks_like_one_of_a_browser(look, server, name):
     await look(name, FIRST[name])
     sent = server.asked[-1]
@@ -70,7 +71,7 @@ async def test_pages_of_duckduckgo_without_that_form(look, server, page, offset)
     assert "b" not in sent
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("name", "options", "sent", "cookies"),
     [
         ("bing", {"safe_search": "strict"}, {"q": "tool crib", "adlt": "strict"}, ""),
@@ -113,7 +114,7 @@ async def test_since_is_a_day(look, server):
     assert since.isdigit()
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("name", "cursor"),
     [
         ("bing", {"first": "11"}),
@@ -132,7 +133,7 @@ async def test_the_page_tells_how_the_next_one_is_asked_for(look, server, name, 
     assert server.asked[-1].query.items() >= cursor.items()
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("name", "form"),
     [("brave_html", forms.brave_2022), ("bing", forms.bing_rendered), ("yahoo", None)],
 )

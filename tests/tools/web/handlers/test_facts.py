@@ -7,6 +7,7 @@ import json
 
 import pytest
 
+from tests.cases import each_case
 from toolcrib.web.handlers import Handlers
 from toolcrib.web.page import Facts, RawPage
 
@@ -33,7 +34,7 @@ DATES = [
 
 
 @pytest.mark.rows("A07")
-@pytest.mark.parametrize("first", range(7))
+@each_case("first", range(7))
 def test_the_date_comes_from_the_first_of_seven_places(first):
     parts = DATES[first:]
     for order in (parts, parts[::-1]):
@@ -50,7 +51,7 @@ def test_both_dates_are_kept():
 
 
 @pytest.mark.rows("A07")
-@pytest.mark.parametrize(
+@each_case(
     ("value", "date"),
     [
         (

@@ -8,6 +8,7 @@ import json
 
 import pytest
 
+from tests.cases import each_case
 from toolcrib.web.handlers import Handlers
 from toolcrib.web.page import Link, Page, RawPage
 
@@ -108,7 +109,7 @@ def test_atom():
 RDF = 'xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"'
 
 
-@pytest.mark.parametrize(
+@each_case(
     "body",
     [
         (
@@ -238,8 +239,8 @@ BOMB = """<?xml version="1.0"?><!DOCTYPE rss [<!ENTITY a "aaaaaaaaaa">{entities}
 
 
 @pytest.mark.rows("B21")
-@pytest.mark.parametrize("form", ["markdown", "text", "raw"])
-@pytest.mark.parametrize("root", ["rss", "other"])
+@each_case("form", ["markdown", "text", "raw"])
+@each_case("root", ["rss", "other"])
 def test_entities_are_not_expanded(root, form):
     names = ["a", *(f"e{n}" for n in range(10))]
     entities = "".join(

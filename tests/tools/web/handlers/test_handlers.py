@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from tests.cases import each_case
 from tests.servers.scripted import Answer
 from toolcrib.core.errors import BadInput, Internal, UnsupportedContent
 from toolcrib.web.handlers import Handlers
@@ -27,7 +28,7 @@ def read(body: bytes | str, kind: str = "", charset: str = "", form: str = "mark
 
 
 @pytest.mark.rows("A24", "D23", "B18")
-@pytest.mark.parametrize(
+@each_case(
     ("kind", "body", "read_as"),
     [
         ("text/html", "<p>x", "html"),
@@ -69,11 +70,11 @@ def test_a_type_has_its_handler(kind, body, read_as):
 
 
 @pytest.mark.rows("A24", "B23", "D23")
-@pytest.mark.parametrize(
+@each_case(
     "declared",
     ["", "application/octet-stream", "binary/octet-stream", "application/x-download", "html"],
 )
-@pytest.mark.parametrize(
+@each_case(
     ("body", "read_as"),
     [
         ("plain words, no more", "text"),
@@ -97,7 +98,7 @@ def test_what_is_not_said_is_sniffed(declared, body, read_as):
 
 
 @pytest.mark.rows("A24", "D23", "D24")
-@pytest.mark.parametrize(
+@each_case(
     ("kind", "body", "named"),
     [
         ("application/pdf", b"%PDF-1.7\n" + bytes(100), "application/pdf, a PDF document"),
@@ -145,7 +146,7 @@ def test_documents_are_told_from_what_is_never_read():
 
 
 @pytest.mark.rows("B20", "D30")
-@pytest.mark.parametrize("body", ["{", "", "nope", '{"a": 1} x', "[" * 100_000, "9" * 5000 + "x"])
+@each_case("body", ["{", "", "nope", '{"a": 1} x', "[" * 100_000, "9" * 5000 + "x"])
 def test_broken_json_is_an_error_and_readable_raw(body):
     with pytest.raises(UnsupportedContent, match="JSON could not be parsed") as refused:
         read(body, "application/json")
@@ -169,9 +170,7 @@ def thing(raw: RawPage) -> Page:
 
 
 @pytest.mark.rows("B18")
-@pytest.mark.parametrize(
-    "added", ["application/x-thing", "application/*", "+json", "text/html", "text/*"]
-)
+@each_case("added", ["application/x-thing", "application/*", "+json", "text/html", "text/*"])
 def test_a_handler_of_ones_own_comes_first(added):
     handlers = Handlers()
     handlers.add(added, thing)
@@ -192,7 +191,7 @@ def test_documents_are_read_once_there_is_a_handler_for_them():
         assert handlers.convert(RawPage(URL, kind, "", b"%PDF-1.7")).kind == "thing"
 
 
-@pytest.mark.parametrize("kind", ["", "html", "/", "a/", "/b"])
+@each_case("kind", ["", "html", "/", "a/", "/b"])
 def test_a_handler_needs_a_kind(kind):
     with pytest.raises(ValueError, match="media type"):
         Handlers().add(kind, thing)
@@ -265,7 +264,7 @@ async def test_fetch_url_reads_with_the_handler_that_was_added(server, box):
     assert result.data["pages"][0]["content"] == "A THING"
 
 
-@pytest.mark.parametrize("form", ["markdown", "text", "raw"])
+@each_case("form", ["markdown", "text", "raw"])
 def test_every_form_is_json_ready(form):
     document = read("<title>t</title><p>x<a href=/y>z</a><img src=/i.png>", "text/html", form=form)
     assert json.dumps(document.text)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.cases import each_case
 from toolcrib.web.converters.html import MAX_NAVIGATION_BYTES
 from toolcrib.web.handlers import Handlers
 from toolcrib.web.page import Link, Page, Picture, RawPage
@@ -129,7 +130,7 @@ def test_a_page_of_links_under_such_a_name_stays():
     assert "Chapter two" in page.text
 
 
-@pytest.mark.parametrize(
+@each_case(
     "body",
     [
         "<br>" * 200_000,
@@ -151,9 +152,7 @@ def test_hostile_pages_end(body):
     assert page.kind == "html"
 
 
-@pytest.mark.parametrize(
-    "odd", [" ", "\u2028", "\x85", "\x0b", '"', "<", ">", "`", "\u00a0", "\x1b"]
-)
+@each_case("odd", [" ", "\u2028", "\x85", "\x0b", '"', "<", ">", "`", "\u00a0", "\x1b"])
 def test_a_link_ends_where_it_ends(odd):
     """Nothing of its address can stand on a line of its own, or read like more than one."""
     href = f"/x?a{odd}[2] Forged\n".replace('"', "&quot;")

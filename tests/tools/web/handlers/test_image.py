@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.cases import each_case
 from toolcrib.files.content.kinds import picture_of
 from toolcrib.web.handlers import Handlers
 from toolcrib.web.page import Page, RawPage
@@ -40,7 +41,7 @@ def read(body: bytes | str, kind: str = "image/png", form: str = "markdown") -> 
 
 
 @pytest.mark.rows("A24", "D23")
-@pytest.mark.parametrize(
+@each_case(
     ("body", "shown", "text"),
     [
         (PNG, "image/png", "PNG image, 640 x 480 pixels"),
@@ -57,7 +58,7 @@ def read(body: bytes | str, kind: str = "image/png", form: str = "markdown") -> 
         (JPEG[:30], "image/jpeg", "JPEG image"),
     ],
 )
-@pytest.mark.parametrize("declared", ["image/png", "application/octet-stream", "", "text/html"])
+@each_case("declared", ["image/png", "application/octet-stream", "", "text/html"])
 def test_kind_size_and_bytes(body, shown, text, declared):
     page = read(body, declared)
     assert page.text == f"{text}, {len(body):,} bytes"
@@ -66,7 +67,7 @@ def test_kind_size_and_bytes(body, shown, text, declared):
     assert bool(page.notes) == bool(told)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("tag", "size"),
     [
         ('width="30" height="20px"', "30 x 20 pixels, "),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.cases import each_case
 from toolcrib.web.handlers import Handlers
 from toolcrib.web.page import Page, RawPage
 
@@ -14,7 +15,7 @@ def read(body: str | bytes, kind: str, form: str = "markdown") -> Page:
 
 
 @pytest.mark.rows("B22")
-@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+@each_case("delimiter", [",", ";", "\t", "|"])
 def test_a_small_table_is_markdown_whatever_parts_it(delimiter):
     rows = [["name", "note"], ["a|b", '"x""y"'], ['"two\r\nlines"', '"1,5; 2"'], ["short"]]
     body = "\ufeff" + "\r\n".join(delimiter.join(row) for row in rows) + "\r\n\r\n"
@@ -29,7 +30,7 @@ def test_a_small_table_is_markdown_whatever_parts_it(delimiter):
 
 
 @pytest.mark.rows("B22")
-@pytest.mark.parametrize(
+@each_case(
     ("body", "note"),
     [
         ("a,b\n" + "1,2\n" * 500, "501 rows, 2 columns."),
@@ -49,7 +50,7 @@ def test_text_and_raw_are_the_rows():
         assert read("a,b\n1,2", "text/csv", form).text == "a,b\n1,2"
 
 
-@pytest.mark.parametrize(
+@each_case(
     "body",
     ["", "\n\n", 'a,"b\n' + "1,2\n" * 200, "a,b\n" + "x" * 200_000 + ",y", '"' * 1001, ",,,\n" * 9],
 )

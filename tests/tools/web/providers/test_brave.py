@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.cases import each_case
 from tests.servers.scripted import Answer
 from tests.tools.web.providers.bench import KEY, answer
 from toolcrib.core.errors import BadInput, HttpStatus, RateLimited, TooLarge
@@ -51,7 +52,7 @@ async def test_web(bench, server):
     }
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("region", "wanted"),
     [
         ("", (None, None, None)),

@@ -9,6 +9,7 @@ import textwrap
 
 import pytest
 
+from tests.cases import each_case
 from toolcrib.core.errors import BadInput
 from toolcrib.toolbox import Toolbox
 from toolcrib.web.provider import Provider, ProviderClient, ResultPage, SearchRequest, SearchResult
@@ -57,7 +58,7 @@ def test_one_of_the_same_name_takes_its_place():
     assert not isinstance(Providers().named("tavily"), Other)
 
 
-@pytest.mark.parametrize("name", ["hacker-news", "HackerNews", " hacker_news "])
+@each_case("name", ["hacker-news", "HackerNews", " hacker_news "])
 def test_names_are_found_however_they_are_joined(name):
     assert Providers().named(name).name == "hackernews"
 

@@ -7,6 +7,7 @@ import time
 
 import pytest
 
+from tests.cases import each_case
 from tests.servers.scripted import Answer
 from tests.tools.web.providers.bench import KEY, OPEN, answer
 from toolcrib.core.errors import HttpStatus, RateLimited
@@ -59,7 +60,7 @@ async def test_wikipedia_of_other_sites_is_not_asked(bench, server):
     assert server.asked == []
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("error", "code"),
     [
         ({"code": "ratelimited", "info": "slow down"}, "rate_limited"),
@@ -73,7 +74,7 @@ async def test_wikipedia_calls_errors_by_code(bench, server, error, code):
 
 
 @pytest.mark.rows("X20")
-@pytest.mark.parametrize(
+@each_case(
     ("text", "code"),
     [
         ("en", "en"),
@@ -175,7 +176,7 @@ async def test_arxiv_takes_its_own_language_and_a_time(bench, server):
     assert len(server.asked) == 1
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("script", "code"),
     [
         (Answer("Rate exceeded.", kind="text/plain"), "rate_limited"),
@@ -266,7 +267,7 @@ async def test_stackexchange_waits_as_long_as_it_is_asked_to(bench, server):
     await bench.page("stackexchange", page=2, cursor={"until": "1"})
 
 
-@pytest.mark.parametrize(("status", "seconds"), [(400, 52), (502, 52), (503, None)])
+@each_case(("status", "seconds"), [(400, 52), (502, 52), (503, None)])
 async def test_stackexchange_throttles(bench, server, status, seconds):
     more = ", more requests available in 52 seconds" if seconds else ""
     server["/2.3/search/excerpts"] = answer(
@@ -334,7 +335,7 @@ async def test_github(bench, server):
     assert "authorization" not in sent.headers
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("script", "code", "after"),
     [
         (
@@ -479,7 +480,7 @@ PATHS = {
 }
 
 
-@pytest.mark.parametrize("name", OPEN)
+@each_case("name", OPEN)
 async def test_what_they_have_in_common(bench, server, name):
     assert not bench.services.use(Providers).named(name).needs_key
     server[PATHS[name]] = Answer("", 429, headers={"Retry-After": "7"})

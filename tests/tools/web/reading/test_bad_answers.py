@@ -8,6 +8,7 @@ import zlib
 
 import pytest
 
+from tests.cases import each_case
 from tests.servers.scripted import Answer
 from tests.servers.wire import Asked, WireServer, reply
 from toolcrib.toolbox import Toolbox
@@ -267,7 +268,7 @@ async def test_an_error_status_with_a_page_is_an_error(box, wire, status):
 
 
 @pytest.mark.rows("A38", "A41")
-@pytest.mark.parametrize(
+@each_case(
     ("after", "told", "hint"),
     [
         ("3600", 3600.0, "Wait for 3600 s"),
@@ -354,7 +355,7 @@ CHALLENGES = {
 }
 
 
-@pytest.mark.parametrize("name", CHALLENGES)
+@each_case("name", CHALLENGES)
 async def test_a_challenge_is_told_as_one(box, wire, name):
     status, page, headers = CHALLENGES[name]
     kind = "application/json" if headers.pop("json", "") else HTML
@@ -366,7 +367,7 @@ async def test_a_challenge_is_told_as_one(box, wire, name):
     assert "another source" in result.error.hint
 
 
-@pytest.mark.parametrize(
+@each_case(
     "page",
     [
         "<title>How challenges work</title><p>DataDome serves captcha-delivery.com scripts.",
@@ -409,7 +410,7 @@ async def test_a_page_that_needs_scripts_says_so(box, wire, page, told):
 
 
 @pytest.mark.rows("A36", "X8")
-@pytest.mark.parametrize(
+@each_case(
     "url",
     [
         "http://127.0.0.1/",

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from tests.cases import each_case
 from toolcrib.web.neutralizer import neutralize
 
 SECRET = "s3cr3t"
@@ -59,7 +59,7 @@ CARRIERS = [
 ]
 
 
-@pytest.mark.parametrize("carrier", CARRIERS)
+@each_case("carrier", CARRIERS)
 def test_nothing_is_carried_out(carrier):
     done = neutralize(f"before\n\n{carrier}\n\nafter")
     assert SECRET not in done
@@ -69,7 +69,7 @@ def test_nothing_is_carried_out(carrier):
     assert "![" not in done
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "expected"),
     [
         ("![a chart](https://e.example/p.png?d=1)", "a chart"),
@@ -92,7 +92,7 @@ def test_what_is_left(text, expected):
     assert neutralize(text) == expected
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         "Plain text. Is it? [Yes], a[0] # heading\n\n- one\n- 2 < 3 & 4 > 1",
@@ -191,7 +191,7 @@ def test_no_target_keeps_a_query(text):
         assert "?" not in target
 
 
-@pytest.mark.parametrize(
+@each_case(
     "piece",
     ["![", "[", "](", "[a](", "<img ", "<a b='", "https://", "(", "&#104;", "[r]: ", "](x(", "\\"],
 )

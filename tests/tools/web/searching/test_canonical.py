@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import string
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.cases import each_case
 from toolcrib.web.search.fusion import identity, is_within
 
 SAME = [
@@ -44,19 +44,17 @@ OTHER = [
 ]
 
 
-@pytest.mark.parametrize(("one", "other"), SAME)
+@each_case(("one", "other"), SAME)
 def test_these_are_one_page(one, other):
     assert identity(one) == identity(other)
 
 
-@pytest.mark.parametrize(("one", "other"), OTHER)
+@each_case(("one", "other"), OTHER)
 def test_these_are_two(one, other):
     assert identity(one) != identity(other)
 
 
-@pytest.mark.parametrize(
-    "odd", ["", "x", "https://", "https://[::1", "http://a:b/", "//a", "mailto:a"]
-)
+@each_case("odd", ["", "x", "https://", "https://[::1", "http://a:b/", "//a", "mailto:a"])
 def test_what_is_no_web_address_is_itself(odd):
     assert identity(f" {odd} ") == odd
 
@@ -67,7 +65,7 @@ def test_it_takes_anything_and_is_settled(text):
     assert identity(f"https://{once}") == once
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("url", "site", "within"),
     [
         ("https://example.org/a", "example.org", True),

@@ -1,9 +1,9 @@
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.cases import each_case
 from toolcrib.web.provider import SearchResult
 from toolcrib.web.search.fusion import fuse, identity
 
@@ -56,7 +56,7 @@ def test_nothing_is_nothing():
     assert fuse({"one": []}) == []
 
 
-@pytest.mark.parametrize("depth", [10, 20, 30])
+@each_case("depth", [10, 20, 30])
 def test_more_ranks_only_add_to_the_end(depth):
     one = found(*(f"{n}-" for n in range(30)))
     two = found(*(f"{n}-" for n in range(45, 15, -1)))

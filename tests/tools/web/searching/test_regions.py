@@ -2,11 +2,12 @@ from __future__ import annotations
 
 import pytest
 
+from tests.cases import each_case
 from toolcrib.core.errors import BadInput
 from toolcrib.web.search.chain import region_of
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("typed", "region"),
     [
         ("de-DE", "de-DE"),
@@ -31,7 +32,7 @@ def test_regions_are_understood(typed, region):
     assert region_of(typed) == region
 
 
-@pytest.mark.parametrize("typed", ["Germany", "de-", "d", "de-DE-x", "de DE", "1-2"])
+@each_case("typed", ["Germany", "de-", "d", "de-DE-x", "de DE", "1-2"])
 def test_others_are_refused(typed):
     with pytest.raises(BadInput, match="like de-DE"):
         region_of(typed)

@@ -6,6 +6,7 @@ import random
 
 import pytest
 
+from tests.cases import each_case
 from tests.servers.scripted import Answer
 from toolcrib.core.errors import BadInput
 from toolcrib.text.tokens import estimate
@@ -56,7 +57,7 @@ def page(server):
     return f"{server.url}/page"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("term", "expected"),
     [
         ("solar panel", "efficiency of 23.5"),
@@ -158,7 +159,7 @@ async def test_no_expression_hangs(server, box, expression):
     assert result.error is None
 
 
-@pytest.mark.parametrize("expression", ["/(/", "/(?=a)b/", r"/(a)\1/", "/a{5000}/", "/[z-a]/"])
+@each_case("expression", ["/(/", "/(?=a)b/", r"/(a)\1/", "/a{5000}/", "/[z-a]/"])
 async def test_a_wrong_expression_is_told(box, page, expression):
     result = await box.call("fetch_url", {"url": page, "find": [expression]})
     assert result.error.code == "bad_input"
@@ -174,14 +175,14 @@ def test_terms_are_bounded():
     assert terms_of(["", "  "]) == []
 
 
-@pytest.mark.parametrize("text", ["", "one", "a\n\nb\n\n\n  \nc", "x" * 5000, "w. " * 3000, "\n\n"])
+@each_case("text", ["", "one", "a\n\nb\n\n\n  \nc", "x" * 5000, "w. " * 3000, "\n\n"])
 def test_chunks_are_the_whole_text(text):
     chunks = chunks_of(text, 0, len(text))
     assert "".join(text[c.start : c.end] for c in chunks) == text
     assert all(0 < c.end - c.start <= 1200 for c in chunks)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "term", "count"),
     [
         ("東京は日本の首都です。\n\n大阪は都市です。", "日本の首都", 1),
@@ -217,7 +218,7 @@ async def test_find_within_a_section(box, page):
     assert "Paragraph 300" not in told["content"]
 
 
-@pytest.mark.parametrize("name", ["findInPage", "find_in_page", "query", "search_terms"])
+@each_case("name", ["findInPage", "find_in_page", "query", "search_terms"])
 async def test_other_names_of_find(box, page, name):
     result = await box.call("visit_website", {"url": page, name: ["efficiency"]})
     assert "efficiency of 23.5" in result.text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.cases import each_case
 from tests.servers.scripted import Answer
 from toolcrib.text.passages import outline
 from toolcrib.text.tokens import estimate
@@ -27,7 +28,7 @@ def page(server):
     return f"{server.url}/page"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("name", "heading"),
     [
         ("Installation", "Installation"),
