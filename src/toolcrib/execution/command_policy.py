@@ -312,10 +312,16 @@ async def terminal_verdict(arguments: Mapping[str, Any], ctx: Ctx) -> Decision |
 
 
 async def apply_verdict(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | None:
-    """Making held changes is the user's own act, where the user wants to be asked."""
-    if arguments.get("drop") or ctx.config.run.commit == "auto":
+    """Making held changes is the user's own act, where the user wants to be asked or must be."""
+    from toolcrib.execution.runs.runs import Runs
+
+    if arguments.get("drop"):
         return None
-    return Decision("ask", f"run.commit is {ctx.config.run.commit}", explicit=True)
+    if ctx.config.run.commit != "auto":
+        return Decision("ask", f"run.commit is {ctx.config.run.commit}", explicit=True)
+    if await ctx.use(Runs).is_for_user(str(arguments.get("id") or ""), ctx):
+        return Decision("ask", "programs outside of the boundary act on these files", explicit=True)
+    return None
 
 
 def _held(ctx: Ctx, found: Decision | None) -> Decision | None:

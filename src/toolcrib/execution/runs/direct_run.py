@@ -33,6 +33,7 @@ from toolcrib.execution.runs.snapshots import (
     restore_tree,
     take_snapshot,
 )
+from toolcrib.execution.runs.triggers import Triggers
 from toolcrib.execution.runs.verdict import (
     GIT,
     NO_GIT,
@@ -330,9 +331,11 @@ class DirectRuns:
         folder: where contents are kept from one run to the next.
         services: of the toolbox.
         area: the rows of pending runs.
+        triggers: finds what the user has to be asked about.
     """
 
-    def __init__(self, folder: Path, services: Services, area: Area) -> None:
+    def __init__(self, folder: Path, services: Services, area: Area, triggers: Triggers) -> None:
+        self.triggers = triggers
         self.workspace = services.use(Workspace)
         self.changes = services.use(Changes)
         self.config = services.config
@@ -456,6 +459,11 @@ class DirectRun:
             notes.append(UNMASKED)
         if not deltas:
             return RunOutcome(notes=tuple(notes))
+        session = ctx.session.id
+        triggers = await asyncio.to_thread(self.direct.triggers.among, deltas, session)
+        notes += triggers
+        if triggers and commit == "auto" and not self.background:
+            commit = "ask"
         changes, size = await asyncio.to_thread(self._changes, deltas)
         lost = [printable(change.display) for change in changes if not change.undoable]
         note = f"not kept: {some_of(lost)}" if lost else ""
@@ -468,7 +476,7 @@ class DirectRun:
             notes.append("what others changed meanwhile is in this step too")
         state = RunOutcome("applied", step=step)
         if commit != "auto":
-            state = await self._withdraw(ctx, commit, step, notes)
+            state = await self._withdraw(ctx, commit, step, notes, for_user=bool(triggers))
         return RunOutcome(
             state.state,
             state.step,
@@ -479,7 +487,9 @@ class DirectRun:
             (*notes, *view.notes),
         )
 
-    async def _withdraw(self, ctx: Ctx, commit: Commit, step: int, notes: list[str]) -> RunOutcome:
+    async def _withdraw(
+        self, ctx: Ctx, commit: Commit, step: int, notes: list[str], *, for_user: bool
+    ) -> RunOutcome:
         """Take the step back, for good or until it is applied."""
         try:
             back = await self.direct.changes.undo_step(step, ctx, self.tool)
@@ -502,6 +512,7 @@ class DirectRun:
             since=step,
             roots=tuple(root.real for root in self.direct.workspace.roots),
             step=back.step,
+            for_user=for_user,
         )
         await self.direct.area.write(lambda c: folders.add(c, pending))
         notes.append("it worked on the files themselves, which were put back after it")

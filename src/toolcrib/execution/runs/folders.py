@@ -180,9 +180,10 @@ SCHEMA = Schema(
         );
         CREATE INDEX held_run_time ON held_run (time);
         """,
+        "ALTER TABLE held_run ADD COLUMN for_user INTEGER NOT NULL DEFAULT 0;",
     ),
 )
-COLUMNS = "id, time, tool, session, kind, since, roots, step, bytes"
+COLUMNS = "id, time, tool, session, kind, since, roots, step, bytes, for_user"
 MAX_PENDING = 32
 """Pending runs of a store; the oldest go first."""
 
@@ -201,6 +202,7 @@ class PendingRun:
         roots: the real paths of the roots, in the order of the folders.
         step: that step's number.
         size: bytes on disk.
+        for_user: whether only the user can make the changes.
     """
 
     id: str
@@ -212,6 +214,7 @@ class PendingRun:
     roots: tuple[str, ...]
     step: int = 0
     size: int = 0
+    for_user: bool = False
 
 
 def add(connection: sqlite3.Connection, pending: PendingRun) -> None:
@@ -219,7 +222,7 @@ def add(connection: sqlite3.Connection, pending: PendingRun) -> None:
     row = astuple(pending)
     values = (*row[:6], json.dumps(pending.roots), *row[7:])
     connection.execute(
-        f"INSERT INTO held_run ({COLUMNS}) VALUES (?,?,?,?,?,?,?,?,?)",  # noqa: S608
+        f"INSERT INTO held_run ({COLUMNS}) VALUES (?,?,?,?,?,?,?,?,?,?)",  # noqa: S608
         values,
     )
 
@@ -252,7 +255,7 @@ def too_many(found: Iterable[PendingRun], oldest: float, max_bytes: int) -> list
 
 
 def _of_row(row: tuple[Any, ...]) -> PendingRun:
-    values = (*row[:6], tuple(json.loads(row[6])), *row[7:])
+    values = (*row[:6], tuple(json.loads(row[6])), *row[7:9], bool(row[9]))
     return PendingRun(*values)
 
 

@@ -22,6 +22,7 @@ from toolcrib.execution.runs.folders import (
 )
 from toolcrib.execution.runs.outcome import ChangeView, Commit, RunOutcome
 from toolcrib.execution.runs.overlay_upper import OverlayUpper
+from toolcrib.execution.runs.triggers import Triggers
 from toolcrib.execution.runs.verdict import (
     RUN_AGAIN,
     Verdict,
@@ -110,10 +111,14 @@ class OverlayRun:
         services: of the toolbox.
         folders: where the upper directories are.
         area: the rows of pending runs.
+        triggers: finds what the user has to be asked about.
         tool: who asks.
     """
 
-    def __init__(self, services: Services, folders: Folders, area: Area, tool: str) -> None:
+    def __init__(
+        self, services: Services, folders: Folders, area: Area, triggers: Triggers, tool: str
+    ) -> None:
+        self._triggers = triggers
         self._workspace = services.use(Workspace)
         self._changes = services.use(Changes)
         self._config = services.config
@@ -198,9 +203,16 @@ class OverlayRun:
         size = self._config.run.limits.disk_mb * 1_000_000
         if deltas.size > SPARSE_FACTOR * size:
             reasons.append(f"its new files have {size_of(deltas.size)} in all")
-        if commit == "ask" or reasons:
-            lost = bool(deltas.conflicts)
-            return await self._make_pending(ctx, view, verdict, reasons, overtaken=lost)
+        found = await asyncio.to_thread(self._triggers.among, verdict.deltas, ctx.session.id)
+        if commit == "ask" or reasons or found:
+            return await self._make_pending(
+                ctx,
+                view,
+                verdict,
+                [*reasons, *found],
+                overtaken=bool(deltas.conflicts),
+                for_user=bool(found),
+            )
         try:
             applied = await self._apply(ctx, verdict)
         except ToolError as error:
@@ -220,7 +232,9 @@ class OverlayRun:
         if not reasons:
             await self._remember(deltas)  # it may be the end of this process
             try:
-                return _applied(await self._apply(ctx, verdict), view, verdict)
+                applied = await self._apply(ctx, verdict)
+                self._triggers.let_pass(verdict.deltas, ctx.session.id)
+                return _applied(applied, view, verdict)
             except Conflict as error:
                 reasons = [overtaken(error)]
             except ToolError as error:
@@ -269,7 +283,14 @@ class OverlayRun:
         return await self._changes.apply(step, ctx)
 
     async def _make_pending(
-        self, ctx: Ctx, view: ChangeView, verdict: Verdict, reasons: list[str], *, overtaken: bool
+        self,
+        ctx: Ctx,
+        view: ChangeView,
+        verdict: Verdict,
+        reasons: list[str],
+        *,
+        overtaken: bool,
+        for_user: bool = False,
     ) -> RunOutcome:
         assert self._folder is not None
         folder = self._folder
@@ -287,6 +308,7 @@ class OverlayRun:
             since=self._since,
             roots=tuple(root.real for root in self._roots),
             size=await asyncio.to_thread(measure),
+            for_user=for_user,
         )
         try:
             await self._area.write(lambda c: folders.add(c, pending))

@@ -24,6 +24,7 @@ from toolcrib.execution.runs.folders import (
 )
 from toolcrib.execution.runs.outcome import APPLY_TOOL, COMMITS, Commit, RunOutcome, RunResult
 from toolcrib.execution.runs.overlay_run import OverlayProbe, OverlayRun
+from toolcrib.execution.runs.triggers import Triggers
 from toolcrib.files.changes.changes import Changes
 from toolcrib.files.handles import NO_ROOTS
 from toolcrib.files.paths import SafePath, Workspace
@@ -160,7 +161,8 @@ class Runs:
         self._rows = store.area(SCHEMA)
         self._folders = Folders(store.path)
         self._overlays = OverlayProbe(self._folders, self._workspace)
-        self._direct = DirectRuns(self._folders.base, services, self._rows)
+        self._triggers = Triggers(self._workspace)
+        self._direct = DirectRuns(self._folders.base, services, self._rows, self._triggers)
         self._swept = False
         self._going: list[BackgroundRun] = []
         self._ending = False
@@ -250,8 +252,11 @@ class Runs:
         """Through overlays where they work, else on the files themselves."""
         report = await self._sandbox.report()
         if report.level == "strong" and await self._overlays.good(self._sandbox):
-            return OverlayRun(self._services, self._folders, self._rows, tool)
+            return self._overlay_run(tool)
         return self._direct.run(tool, report.level, commit)
+
+    def _overlay_run(self, tool: str) -> OverlayRun:
+        return OverlayRun(self._services, self._folders, self._rows, self._triggers, tool)
 
     async def start(
         self,
@@ -316,12 +321,18 @@ class Runs:
         if pending.kind == "step":
             outcome = await self._direct.apply(pending, ctx)
         else:
-            strategy = OverlayRun(self._services, self._folders, self._rows, pending.tool)
+            strategy = self._overlay_run(pending.tool)
             async with strategy.of_pending(pending):
                 outcome = await run_shielded(strategy.apply(ctx))
         if outcome.state != "held":
             await self._rows.write(lambda c: drop(c, [pending.id]))
         return outcome
+
+    async def is_for_user(self, pending_id: str, ctx: Ctx) -> bool:
+        """Whether only the user can make the changes of a pending run."""
+        with suppress(ToolError):
+            return (await self._find(pending_id, ctx)).for_user
+        return False
 
     async def drop(self, pending_id: str, ctx: Ctx) -> RunOutcome:
         """Throw the changes of a pending run away. Raises as `apply`."""

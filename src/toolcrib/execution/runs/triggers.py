@@ -1,0 +1,263 @@
+"""Triggers: files of a workspace on which a program outside of the boundary acts by itself.
+
+What a run leaves in them is executed, or obeyed, when the user opens the folder in an editor,
+enters it in a shell or asks git for its status. No list of them is complete: repositories are
+recognised by their form, and what the user's own settings and PATH point at is found there.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from toolcrib.core.config import environment
+from toolcrib.core.errors import ToolError
+from toolcrib.files.changes.deltas import Delta
+from toolcrib.files.content.display import printable, some_of
+from toolcrib.files.path_rules import PatternSet, fold
+from toolcrib.files.paths import SafePath, Workspace
+
+KINDS: Mapping[str, tuple[str, ...]] = {
+    kind: tuple(texts.split())
+    for kind, texts in {
+        "instructions of coding agents": """
+            agents.md agent.md claude*.md gemini.md qwen.md warp.md crush.md
+            .cursorrules .windsurfrules .clinerules .roorules* .roomodes .rules
+            .continuerules .goosehints skill.md .aider* copilot-instructions.md
+            .github/instructions .github/prompts .github/chatmodes .github/agents .codex
+            .gemini .opencode opencode.json* .crush crush.json .crush.json .amazonq
+            .augment* .trae .qwen .roo .kilocode* .kiro .junie .agent .agents .goose
+            .factory .copilot .mcp .warp .void
+        """,
+        "settings of an editor": """
+            *.code-workspace *.sublime-project *.sublime-workspace .fleet .vs .nova
+            .exrc .vimrc .gvimrc .lvimrc .nvimrc .nvim.lua .vim _vimrc .dir-locals*.el
+            .emacs* .projectile .helix .kakrc .nanorc .theia .clangd rust-analyzer.toml
+            pyrightconfig.json .classpath .project .settings *.csproj.user *.iml
+        """,
+        "a development environment": """
+            .devcontainer* devcontainer.json .gitpod* .replit replit.nix .idx
+            .codesandbox .stackblitzrc .devfile.yaml devfile.yaml .vagrant .daytona
+            docker-compose.override.* compose.override.*
+        """,
+        "what git and other version control run": """
+            .pre-commit-config.yaml .pre-commit-hooks.yaml lefthook*.y*ml .lefthook*
+            .overcommit.yml .lintstagedrc* lint-staged.config.* .git-hooks git-hooks
+            .gitattributes .hg/hgrc* .hgrc .hgsub .hg/shared* .jj/repo/config*
+            .jj/*config* .bzr/branch/branch.conf .fossil-settings .arcconfig .p4config
+            .svn/wc.db _darcs/prefs .sl/config .sapling/config
+        """,
+        "what a shell runs in a folder": """
+            .autoenv* .env.zsh .mise* mise*.toml .config/mise* .tool-versions .rtx.toml
+            .sdkmanrc .direnv .devbox devbox.json .hermit .flox .envrc*
+        """,
+        "what a debugger or interpreter runs at its start": """
+            .gdbinit .gdbearlyinit .lldbinit* .pdbrc* .radare2rc .r2rc .irbrc .pryrc
+            .rprofile .renviron* .ghci .iex.exs .ocamlinit .sqliterc .psqlrc .mysqlrc
+            .octaverc .pythonrc* .pythonstartup* .duckdbrc .tclshrc .guile .perldb
+            .ipython .jupyter .matlab .erlang site-packages/*.pth dist-packages/*.pth
+            *._pth sitecustomize.py usercustomize.py pyvenv.cfg .perlcriticrc
+        """,
+        "settings of a package manager": """
+            .yarnrc .yarn/releases .yarn/plugins .yarn/sdks .pnp.* .pnpmfile.*
+            pnpmfile.js bunfig.toml .bunfig.toml .cargo/config* rust-toolchain* .gemrc
+            .bundle/config .mvn gradle/wrapper .condarc pip.conf pip.ini uv.toml
+            poetry.toml .pdm.toml .pdm-python nuget.config directory.build.*
+            directory.packages.props global.json .config/dotnet-tools.json .bazelrc
+            .bazeliskrc .buckconfig* .npmrc* .composer .sbtopts .jvmopts .terraformrc
+        """,
+        "what an editor runs to check code": """
+            eslint.config.* .eslintrc* prettier.config.* .prettierrc* biome.json*
+            stylelint.config.* .stylelintrc* .rubocop.yml .solargraph.yml .pylintrc
+            .flake8 .phpcs.xml* phpstan.neon* .luacheckrc .golangci.* build.rs
+            tailwind.config.* svelte.config.* .watchmanconfig .swiftlint.yml
+        """,
+        "what a server runs after a push": """
+            .github/workflows .github/actions .github/dependabot.y*ml .gitlab-ci.yml
+            .circleci jenkinsfile .travis.yml azure-pipelines.y*ml .drone.y*ml
+            .woodpecker* bitbucket-pipelines.yml appveyor.yml .buildkite .cirrus.y*ml
+            .gitea/workflows .forgejo/workflows renovate.json* .readthedocs.y*ml
+        """,
+        "what a desktop runs": """
+            *.desktop autorun.inf desktop.ini *.lnk *.scf *.library-ms *.webloc *.url
+            *.command .directory *.workflow *.app *.terminal
+        """,
+    }.items()
+}
+"""By what acts on them, patterns as in `path_rules`."""
+
+DEPENDENCY_FOLDERS = frozenset({".venv", "venv", "node_modules", "__pypackages__"})
+"""What programs of the user import from: one question for all of it in a conversation."""
+SCRATCH_OF_DEPENDENCIES = frozenset({".cache", ".vite", ".vitest"})
+REPOSITORY_PARTS = frozenset(
+    {"head", "objects", "refs", "config", "config.worktree", "commondir", "gitdir", "hooks", "info"}
+)
+"""The names by which git takes a folder for a repository, or that it obeys in one."""
+BARE_REPOSITORY = "a repository without files, whose settings git obeys in its folder"
+DEPENDENCIES = "what programs of the user import"
+ON_PATH = "programs on PATH"
+GIT_SETTINGS = "what the settings of git point at"
+ONLY_THE_USER = "a program outside of the boundary acts on that, so only the user can make it"
+
+_PATTERNS = PatternSet(text for texts in KINDS.values() for text in texts)
+_KIND_OF = {text: kind for kind, texts in KINDS.items() for text in texts}
+
+
+class Triggers:
+    """Finds them among changes, and remembers which dependency folders the user has let pass.
+
+    Args:
+        workspace: its roots.
+    """
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._passed: set[tuple[str, str]] = set()
+
+    def among(self, deltas: Sequence[Delta], session: str) -> list[str]:
+        """What has to be asked about, a line for each kind. Blocking: it reads settings of git."""
+        found: dict[str, list[str]] = defaultdict(list)
+        for delta, kind, place in self._all(deltas):
+            if (session, place) not in self._passed:
+                found[kind].append(printable(place and _display(delta, place)))
+        return [
+            f"{some_of(list(dict.fromkeys(places)), 5)} ({kind}): {ONLY_THE_USER}"
+            for kind, places in found.items()
+        ]
+
+    def let_pass(self, deltas: Sequence[Delta], session: str) -> None:
+        """Ask no more about these dependency folders in this conversation."""
+        for _, kind, place in self._all(deltas):
+            if kind == DEPENDENCIES:
+                self._passed.add((session, place))
+
+    def _all(self, deltas: Sequence[Delta]) -> Iterable[tuple[Delta, str, str]]:
+        """The changes that are some, each with its kind and the absolute path to ask about."""
+        made = [d for d in deltas if d.after is not None and not _is_untouched(d)]
+        bare = _bare_repositories(made)
+        pointed = pointed_at(self._workspace) if made else frozenset()
+        path = {os.path.realpath(p) for p in _search_path() if self._workspace.holds(p)}
+        for delta in made:
+            place = delta.path.absolute
+            if _is_beneath(place, bare):
+                yield delta, BARE_REPOSITORY, place
+            elif delta.after is not None and delta.after.kind == "folder":
+                continue  # an empty one makes nobody act, and what others hold is here too
+            elif folder := _dependency_folder(delta.path):
+                yield delta, DEPENDENCIES, folder
+            elif kind := _kind(delta.path):
+                yield delta, kind, place
+            elif _is_beneath(place, pointed):
+                yield delta, GIT_SETTINGS, place
+            elif path and os.path.realpath(Path(place).parent) in path:
+                yield delta, ON_PATH, place
+
+
+def _is_untouched(delta: Delta) -> bool:
+    after = delta.after
+    return bool(delta.same and after and delta.before and after.mode == delta.before[0].mode)
+
+
+def _display(delta: Delta, place: str) -> str:
+    """A place as the user names it: that of the change, or a folder above it."""
+    up = delta.path.absolute.count("/") - place.count("/")
+    return delta.path.ancestor(len(delta.path.parts) - up).display if up else delta.path.display
+
+
+def _kind(path: SafePath) -> str:
+    names = [fold(name) for name in path.parts]
+    for end in range(1, len(names) + 1):
+        for pattern in _PATTERNS.find(names, end):
+            return _KIND_OF[pattern.text]
+    return ""
+
+
+def _dependency_folder(path: SafePath) -> str:
+    """The dependency folder that holds a path, absolute; "" for none."""
+    for depth, name in enumerate(path.parts, 1):
+        if name in DEPENDENCY_FOLDERS:
+            inner = path.parts[depth : depth + 1]
+            return (
+                "" if SCRATCH_OF_DEPENDENCIES.intersection(inner) else path.ancestor(depth).absolute
+            )
+    return ""
+
+
+def _bare_repositories(deltas: Sequence[Delta]) -> frozenset[str]:
+    """What makes a folder of any name a repository to git, or changes how it acts in one.
+
+    `.git` and `*.git` have rules of their own: see `files.repositories`.
+    """
+    named: dict[SafePath, set[str]] = defaultdict(set)
+    for delta in deltas:
+        for depth, name in enumerate(delta.path.parts):
+            above = delta.path.parts[:depth]
+            if fold(name) in REPOSITORY_PARTS and not any(n.endswith(".git") for n in above):
+                named[delta.path.ancestor(depth)].add(name)
+    found: set[str] = set()
+    for folder, names in named.items():
+        there = set(map(fold, names))
+        with suppress(ToolError):
+            there |= {fold(entry.name) for entry in folder.list()}
+        if "head" in there and ({"objects", "refs"} <= there or "commondir" in there):
+            found |= {folder.child(name).absolute for name in names}
+    return frozenset(found)
+
+
+def _is_beneath(path: str, folders: frozenset[str]) -> bool:
+    """Whether a path is one of the folders or lies in one."""
+    return bool(folders) and any(path == place or path.startswith(f"{place}/") for place in folders)
+
+
+def _search_path() -> list[str]:
+    found = environment(["PATH"]).get("PATH", "").split(os.pathsep)
+    return [folder for folder in found if folder.startswith("/")]
+
+
+_SECTION = re.compile(r"\s*\[\s*([\w.-]+)")
+_VALUE = re.compile(r"\s*([\w-]+)\s*=\s*(.*)")
+_WORD = re.compile(r"[^\s\"';|&()<>=!]+")
+MAX_SETTINGS_BYTES = 200_000
+
+
+def pointed_at(workspace: Workspace) -> frozenset[str]:
+    """What the settings of the repositories at the roots, and the user's own, name in a root.
+
+    Any word of any value counts that leads into a root and names something there, or a folder
+    for hooks: which settings git obeys changes with its version.
+    """
+    tops = [root.real for root in workspace.roots]
+    found: set[str] = set()
+    own = [Path("~/.gitconfig").expanduser(), Path("~/.config/git/config").expanduser()]
+    for top in tops:
+        for file in (Path(top, ".git/config"), Path(top, ".git/config.worktree"), *own):
+            for place in _named_in(file, top):
+                if any(place.startswith(f"{root.rstrip('/')}/") for root in tops):
+                    found.add(place)
+    return frozenset(found)
+
+
+def _named_in(file: Path, top: str) -> Iterable[str]:
+    try:
+        with file.open("rb") as opened:
+            text = opened.read(MAX_SETTINGS_BYTES).decode("utf-8", "replace")
+    except OSError:
+        return
+    section = ""
+    for line in text.splitlines():
+        if head := _SECTION.match(line):
+            section = head[1].lower()
+        elif value := _VALUE.match(line):
+            if section in ("remote", "branch", "user", "submodule"):
+                continue
+            starts = (str(file.parent), top) if section.startswith("include") else (top,)
+            for word in _WORD.findall(value[2]):
+                for start in starts:
+                    place = os.path.normpath(os.path.join(start, os.path.expanduser(word)))  # noqa: PTH111, PTH118
+                    if value[1].lower() == "hookspath" or os.path.lexists(place):
+                        yield place
+                        yield os.path.realpath(place)

@@ -1,0 +1,116 @@
+"""What a run leaves where a program outside acts on it waits for the user."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.execution.runs.conftest import RunBench
+
+pytestmark = pytest.mark.rows("C074", "E33")
+ACTED_ON = [
+    ".devcontainer/devcontainer.json", "app.code-workspace", ".codex/config.toml",
+    ".gemini/settings.json", "opencode.json", ".exrc", ".gdbinit", ".pre-commit-config.yaml",
+    ".yarnrc", "AGENTS.md", "CLAUDE.md", "GEMINI.md", "sub/AGENTS.md", ".cursorrules",
+    ".github/copilot-instructions.md", ".github/workflows/x.yml", ".hg/hgrc", ".gitattributes",
+    "lefthook.yml", ".mise.toml", ".tool-versions", ".lldbinit", ".pdbrc", ".irbrc", ".Rprofile",
+    "lib/site-packages/x.pth", "sitecustomize.py", ".cargo/config.toml", ".mvn/extensions.xml",
+    "bunfig.toml", "eslint.config.js", ".rubocop.yml", "build.rs", ".gitlab-ci.yml", "a.desktop",
+    ".replit", ".dir-locals.el", ".venv/lib/python3.11/site-packages/x.py",
+    "node_modules/x/index.js", ".jj/repo/config.toml",
+]  # fmt: skip
+PLAIN = [
+    "README.md", "src/app.py", "tests/test_app.py", "conftest.py", "package.json", "Makefile",
+    "model.pth", "node_modules/.cache/x", "build/compile_commands.json", "docs/agents/list.md",
+    ".editorconfig", "HEAD", "refs/x", "objects/y", "config",
+]  # fmt: skip
+
+
+def script(names: list[str]) -> str:
+    return "; ".join(f"mkdir -p '{Path(name).parent}'; echo 1 > '{name}'" for name in names)
+
+
+async def test_each_is_held_for_the_user(bench: RunBench, root: Path) -> None:
+    missed = []
+    for name in ACTED_ON:
+        outcome = await bench.changed(script([name]))
+        if outcome.state != "held" or not await bench.runs.is_for_user(
+            outcome.pending_id, bench.ctx()
+        ):
+            missed.append(name)
+    assert missed == []
+    assert list(root.iterdir()) == []
+    plain = await bench.changed(script([name for name in PLAIN if name != "HEAD"]))
+    assert plain.state == "applied", plain.notes
+
+
+async def test_its_diff_and_kind_are_told_and_the_user_makes_it(
+    bench: RunBench, root: Path
+) -> None:
+    outcome = await bench.changed("echo 'do this' > AGENTS.md; echo x > plain.txt")
+    assert "+do this" in outcome.diff
+    assert any("AGENTS.md (instructions of coding agents)" in note for note in outcome.notes)
+    made = await bench.apply_pending(outcome.pending_id)
+    assert made.state == "applied"
+    assert (root / "AGENTS.md").read_text() == "do this\n"
+    removed = await bench.changed("rm AGENTS.md")
+    assert removed.state == "applied", "what is gone makes nobody act"
+
+
+async def test_a_dependency_folder_is_one_question(bench: RunBench, root: Path) -> None:
+    first = await bench.changed("mkdir -p node_modules/a; echo 1 > node_modules/a/i.js")
+    assert first.state == "held"
+    assert any("node_modules (" in note for note in first.notes)
+    await bench.apply_pending(first.pending_id)
+    again = await bench.changed("mkdir node_modules/b; echo 2 > node_modules/b/i.js")
+    assert again.state == "applied"
+    other = await bench.changed("mkdir -p .venv/bin; echo 1 > .venv/bin/python")
+    assert other.state == "held", "another folder is another question"
+    assert (root / "node_modules/b/i.js").exists()
+
+
+@pytest.mark.parametrize("made", ["once", "bit by bit"])
+async def test_a_bare_repository_of_any_name(bench: RunBench, root: Path, made: str) -> None:
+    parts = [
+        "mkdir -p x/refs; echo 'ref: refs/heads/main' > x/HEAD",
+        "printf '[core]\\n\\tfsmonitor = touch owned\\n\\tbare = false\\n' > x/config",
+        "mkdir x/objects",
+    ]
+    if made == "once":
+        parts = ["; ".join(parts)]
+    states = [(await bench.changed(part)).state for part in parts]
+    assert states[-1] == "held"
+    subprocess.run(["git", "status"], cwd=root / "x" if (root / "x").exists() else root)
+    assert not list(root.rglob("owned"))
+
+
+async def test_what_settings_of_git_point_at(bench: RunBench, root: Path) -> None:
+    subprocess.run(["git", "init", "-q", root], check=True)
+    for name, value in (("core.hooksPath", "tools/hooks"), ("include.path", "../shared.ini")):
+        subprocess.run(["git", "-C", root, "config", name, value], check=True)
+    subprocess.run(["git", "-C", root, "config", "alias.x", "!sh ./scripts/x.sh"], check=True)
+    (root / "scripts").mkdir()
+    (root / "shared.ini").touch()
+    (root / "scripts/x.sh").touch()
+    for name in ("tools/hooks/pre-commit", "shared.ini", "scripts/x.sh"):
+        outcome = await bench.changed(script([name]))
+        assert outcome.state == "held", name
+    assert (await bench.changed(script(["scripts/y.sh"]))).state == "applied"
+
+
+async def test_a_folder_on_path(
+    bench: RunBench, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", f"{root}/tools{os.pathsep}{os.environ['PATH']}")
+    assert (await bench.changed(script(["tools/ls"]))).state == "held"
+
+
+async def test_without_overlays_it_is_put_back_and_held(bare: RunBench, root: Path) -> None:
+    outcome = await bare.changed("echo x > AGENTS.md")
+    assert outcome.state == "held"
+    assert list(root.iterdir()) == []
+    await bare.apply_pending(outcome.pending_id)
+    assert (root / "AGENTS.md").exists()
