@@ -31,8 +31,7 @@ from catboost import CatBoostClassifier, Pool
 from reader_alignment import align, words_of
 from turbohtml import parse
 
-from toolcrib.documents.reader import block_choice as choice
-from toolcrib.documents.reader import features, lexicon, scorer, signals
+from toolcrib.documents.reader import extraction, features, lexicon, scorer, signals
 from toolcrib.documents.reader.tree import read_tree
 
 PARTS = 5
@@ -261,8 +260,8 @@ class Training:
         scores: dict[str, list[float]] = collections.defaultdict(list)
         for number, item in enumerate(self.pages):
             own = chances[self.starts[number] : self.starts[number + 1]].tolist()
-            own = choice.without_repeats(item["page"], own)
-            chosen = choice.best_set(own, [block.words for block in item["page"].blocks])
+            own = extraction.without_repeats(item["page"], own)
+            chosen = extraction.best_set(own, [block.words for block in item["page"].blocks])
             got = [w for words, ok in zip(item["words"], chosen, strict=True) if ok for w in words]
             value = f1(got, item["truth"])
             group = "held out" if item["part"] == HELD_OUT else "parts 0-3"

@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import Any, Self, TypeVar
 from uuid import uuid4
 
-from toolcrib.core.call import Call, fold
 from toolcrib.core.config import Config
-from toolcrib.core.context import Caller, Ctx, Invoke, Scope, Service, Services
+from toolcrib.core.context import Call, Caller, Ctx, Invoke, Scope, Service, Services, fold
 from toolcrib.core.errors import ToolDisabled, ToolError
 from toolcrib.core.registry import Registry, discover
 from toolcrib.core.result import Result, well_formed

@@ -15,9 +15,9 @@ from tests.agents.boxes import SENT, box_of
 from tests.servers.model import Turn, model_server
 from toolcrib import Result, Toolbox, tool
 from toolcrib.agents.roles import BUILT_IN, GROUP, Role, find_role, granted, listed
-from toolcrib.core.agent_settings import RoleConfig
 from toolcrib.core.context import Caller, Ctx
 from toolcrib.core.errors import BadInput
+from toolcrib.core.settings import RoleConfig
 from toolcrib.core.tool import NET, NONE, READ, Right, Tool
 from toolcrib.state.sessions import Sessions
 from toolcrib.toolbox import installed

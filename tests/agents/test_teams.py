@@ -13,7 +13,7 @@ from tests.agents.boxes import box_of
 from tests.cases import each_case
 from tests.servers.model import ModelServer, Script, Turn, model_server
 from toolcrib import Result
-from toolcrib.agents.code_blocks import blocks_of
+from toolcrib.agents.delegation import blocks_of
 from toolcrib.agents.prompts import paths_in
 
 

@@ -47,8 +47,8 @@ ROOMS_OF = {
     "socket": ("net/egress/", "net/models/connection.py", "system/stdin_monitor.py",
                "execution/sandbox/ports.py", "execution/sandbox/namespace_child.py"),
     "file": (
-        "core/compat.py",  # tables of the package itself
-        "core/layers.py",
+        "core/names.py",  # tables of the package itself
+        "core/config.py",
         "files/handles.py",
         "files/path_gate.py",
         "files/trees.py",

@@ -7,8 +7,7 @@ import sys
 from typing import Any, get_args, get_origin
 
 from tests.cases import each_case
-from toolcrib.core.compat import compat_tables, read_tables
-from toolcrib.core.names import plain
+from toolcrib.core.names import compat_tables, plain, read_tables
 from toolcrib.core.registry import Registry
 from toolcrib.middleware.validate import rename
 from toolcrib.toolbox import Toolbox, installed
@@ -96,7 +95,7 @@ async def test_implied_arguments_hold_where_nothing_else_is_sent(tmp_path: Any) 
 def test_the_tables_are_read_on_the_first_miss() -> None:
     program = """
 import asyncio, sys
-from toolcrib.core.compat import compat_tables
+from toolcrib.core.names import compat_tables
 from toolcrib.toolbox import Toolbox
 async def main(folder):
     async with Toolbox(workspace=folder) as box:

@@ -10,7 +10,7 @@ import pytest
 from tests.cases import each_case
 from toolcrib.core.config import Config
 from toolcrib.core.errors import ConfigError
-from toolcrib.core.run_settings import covers, example_commands
+from toolcrib.core.settings import covers, example_commands
 
 
 def load(**rule: Any) -> Config:

@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from toolcrib.core.config import Config, secret
+from toolcrib.core.config import NEW_NAMES, Config, secret, setting
 from toolcrib.core.errors import ConfigError, NotConfigured
-from toolcrib.core.layers import NEW_NAMES, setting
 
 
 @pytest.fixture

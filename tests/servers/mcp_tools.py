@@ -10,9 +10,9 @@ import os
 import sys
 from pathlib import Path
 
-from toolcrib.core.call import Result
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import NotFound
+from toolcrib.core.result import Result
 from toolcrib.core.tool import EXEC, SEND, Tool, tool
 from toolcrib.system.processes import Processes
 from toolcrib.toolbox import Toolbox

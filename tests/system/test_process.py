@@ -20,9 +20,8 @@ from tests.servers.survivors import Tag, gone, survivors
 from toolcrib.core.errors import BadInput, NotFound, PathDenied, Unavailable
 from toolcrib.files.paths import Workspace
 from toolcrib.system.child import Chunk
-from toolcrib.system.collector import Output
+from toolcrib.system.collector import Output, Ring
 from toolcrib.system.processes import Processes
-from toolcrib.system.ring_buffer import Ring
 
 pytestmark = pytest.mark.rows("C197")
 

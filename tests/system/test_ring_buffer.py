@@ -7,7 +7,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcrib.system.ring_buffer import HEAD_BYTES, TAIL_BYTES, Ring, Segment, join
+from toolcrib.system.collector import HEAD_BYTES, TAIL_BYTES, Ring, Segment, join
 
 
 def test_fifty_megabytes_leave_the_beginning_and_the_end() -> None:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.cases import each_case
-from toolcrib.text.program_output import printed
+from toolcrib.text.cleaner import printed
 
 
 @each_case(

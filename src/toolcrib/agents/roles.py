@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
-from toolcrib.core.agent_settings import AgentConfig, RoleConfig
 from toolcrib.core.context import Caller, Ctx, Scope, Session
 from toolcrib.core.errors import BadInput
 from toolcrib.core.names import nearest, plain
 from toolcrib.core.registry import Registry
+from toolcrib.core.settings import AgentConfig, RoleConfig
 from toolcrib.core.tool import NET, NONE, READ, Right, Tool
 
 ALL = ("*",)

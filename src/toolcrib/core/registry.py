@@ -9,9 +9,8 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-from toolcrib.core.compat import compat_tables
 from toolcrib.core.errors import BadInput, ConfigError, ToolDisabled, UnknownTool
-from toolcrib.core.names import nearest, plain
+from toolcrib.core.names import compat_tables, nearest, plain
 from toolcrib.core.tool import Tool
 
 GROUP_ORDER = ("web", "files", "jobs", "meta")

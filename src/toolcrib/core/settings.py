@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+import shlex
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Any, Literal, Self, TypeAlias
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PositiveFloat, PositiveInt
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PositiveFloat,
+    PositiveInt,
+    model_validator,
+)
 
 
 def _split(value: Any) -> Any:
@@ -264,3 +274,437 @@ class HttpConfig(Section):
     stateless: Annotated[
         bool, Field(description="Keep no MCP sessions; each request stands alone.")
     ] = False
+
+
+# Prefixes of commands: what a rule means, and the check of its examples.
+
+Pattern: TypeAlias = Sequence[str | Sequence[str]]
+"""The first words of a command; a list stands for any of its words."""
+
+BETWEEN = frozenset(";&|()\n")
+"""What stands between commands, as shlex gives it."""
+
+
+def covers(pattern: Pattern, words: Sequence[str | None]) -> bool | None:
+    """Whether a command starts as a pattern says.
+
+    Args:
+        pattern: what the words must be.
+        words: the words of a command; None for one that only the shell knows.
+
+    Returns:
+        None where it depends on words that are not known.
+    """
+    if len(words) < len(pattern):
+        return False
+    sure = True
+    for wanted, word in zip(pattern, words, strict=False):
+        if word is None:
+            sure = False
+        elif word not in ((wanted,) if isinstance(wanted, str) else wanted):
+            return False
+    return True if sure else None
+
+
+def example_commands(text: str) -> Iterator[list[str]]:
+    """The commands of an example, as plain words.
+
+    Raises:
+        ValueError: a quote is not closed.
+    """
+    splitter = shlex.shlex(text, posix=True, punctuation_chars=";&|()\n")
+    splitter.whitespace = " \t\r"
+    splitter.whitespace_split = True
+    splitter.commenters = ""
+    words: list[str] = []
+    for word in splitter:
+        if word and set(word) <= BETWEEN:
+            if words:
+                yield words
+            words = []
+        else:
+            words.append(word)
+    if words:
+        yield words
+
+
+def wrong_example(
+    pattern: Pattern, match: Sequence[str], not_match: Sequence[str]
+) -> tuple[str, str] | None:
+    """The first example that a pattern contradicts, and what is wrong with it; else None."""
+    for examples, wanted in ((match, True), (not_match, False)):
+        for example in examples:
+            try:
+                found = any(covers(pattern, words) for words in example_commands(example))
+            except ValueError as error:
+                return example, f"cannot be read: {error}"
+            if found is not wanted:
+                return example, "is not matched by it" if wanted else "is matched by it"
+    return None
+
+
+class CommandRule(Section):
+    """A rule for commands that begin with these words; of several that match, the strictest."""
+
+    pattern: Annotated[
+        list[str | list[str]],
+        Field(min_length=1, description="The first words; a list in it is any of its words."),
+    ]
+    action: Annotated[Action, Field(description="allow, ask or deny.")]
+    match: Annotated[
+        list[str], Field(description="Commands that it must match, checked when it is read.")
+    ] = []
+    not_match: Annotated[list[str], Field(description="Commands that it must not match.")] = []
+
+    @model_validator(mode="after")
+    def _is_as_its_examples_say(self) -> Self:
+        wrong = wrong_example(self.pattern, self.match, self.not_match)
+        if wrong is not None:
+            raise ValueError(f"the example '{wrong[0]}' {wrong[1]}")
+        return self
+
+
+class RunLimits(Section):
+    """What one run may use; megabytes are of 1,000,000 bytes."""
+
+    memory_mb: Annotated[
+        PositiveInt, Field(description="Memory of all processes of a run together.")
+    ] = 2_000
+    cpu_seconds: Annotated[
+        PositiveFloat, Field(description="CPU time of one process of a run.")
+    ] = 3_600.0
+    processes: Annotated[PositiveInt, Field(description="Processes and threads of a run.")] = 512
+    file_mb: Annotated[PositiveInt, Field(description="Size of one file that a run writes.")] = (
+        1_000
+    )
+    disk_mb: Annotated[PositiveInt, Field(description="All that a run writes to disk.")] = 2_000
+    output_mb: Annotated[
+        PositiveInt, Field(description="Output after which a run in the foreground is stopped.")
+    ] = 100
+    open_files: Annotated[PositiveInt, Field(description="Open files of one process.")] = 4_096
+
+
+class RunConfig(Section):
+    """How code runs, and behind which boundary."""
+
+    level: Annotated[
+        Literal["auto", "strong", "kernel", "none"],
+        Field(description="auto: the strongest that works; none: no boundary at all."),
+    ] = "auto"
+    commit: Annotated[
+        Literal["auto", "ask", "never"],
+        Field(
+            description="What happens to changed files; a call can only be stricter. ask: held "
+            "until the user makes them, never: dropped."
+        ),
+    ] = "auto"
+    python: Annotated[
+        str, Field(description="Interpreter of run_python; else the workspace's .venv, else ours.")
+    ] = ""
+    javascript: Annotated[
+        Literal["auto", "deno", "node", "quickjs"],
+        Field(description="Engine of run_javascript; auto: deno, else node, else quickjs."),
+    ] = "auto"
+    network: Annotated[
+        Names, Field(description="Hosts that runs may reach, through the guard: host or *.suffix.")
+    ] = []
+    readable: Annotated[
+        Names, Field(description="More folders that runs may read, such as toolchains.")
+    ] = []
+    environment: Annotated[
+        Names, Field(description="Names of variables that runs may see, beside PATH, LANG and TZ.")
+    ] = []
+    rules: Annotated[
+        list[CommandRule],
+        Field(
+            description="Commands allowed, asked about or denied: advice beside the boundary, for "
+            "a program can start others."
+        ),
+    ] = []
+    pending_hours: Annotated[
+        PositiveFloat, Field(description="Hours for which held changes of a run are kept.")
+    ] = 24.0
+    pending_mb: Annotated[
+        PositiveInt, Field(description="Megabytes of all held changes; the oldest go first.")
+    ] = 4_000
+    limits: RunLimits = RunLimits()
+
+
+# The branch `web` of the configuration.
+
+
+class ProviderConfig(Section):
+    """One search provider."""
+
+    base_url: Annotated[str, Field(description="Another address of the same service.")] = ""
+    api_key_env: Annotated[
+        str,
+        Field(description="Environment variable that holds the key, instead of the usual one."),
+    ] = ""
+
+
+class SearchConfig(Section):
+    """How `web_search` works."""
+
+    providers: Annotated[Names, Field(description="The order in which providers are tried.")] = [
+        "duckduckgo",
+        "brave_html",
+        "mojeek",
+        "bing",
+        "startpage",
+        "yahoo",
+    ]
+    at_once: Annotated[
+        int,
+        Field(ge=1, le=10, description="Providers asked together; their results are fused."),
+    ] = 1
+    limit: Annotated[int, Field(ge=1, le=50, description="Results a query.")] = 10
+    snippets: Annotated[bool, Field(description="Give each result's snippet.")] = True
+    enrich: Annotated[
+        bool, Field(description="Open each result for its date, type and description.")
+    ] = False
+    safe_search: Annotated[
+        Literal["strict", "moderate", "off"], Field(description="Where the call says nothing.")
+    ] = "moderate"
+    region: Annotated[
+        str, Field(description="Language and country of results, like de-DE; empty: any.")
+    ] = ""
+    concurrency: Annotated[
+        PositiveInt, Field(description="Queries of one call that are asked at the same time.")
+    ] = 3
+    cache_seconds: Annotated[
+        int, Field(ge=0, description="Seconds for which results are kept; 0 keeps none.")
+    ] = 900
+    cache_entries: Annotated[PositiveInt, Field(description="Pages of results kept.")] = 100
+    gap_seconds: Annotated[
+        float, Field(ge=0, description="Seconds between two requests to one public provider.")
+    ] = 5.0
+    timeout: Annotated[
+        PositiveFloat, Field(description="Seconds that a provider has for an answer.")
+    ] = 15.0
+    cooldown_seconds: Annotated[
+        float,
+        Field(ge=0, description="Rest of a provider that refused; doubles each time. 0: none."),
+    ] = 60.0
+    max_cooldown_seconds: Annotated[PositiveFloat, Field(description="The longest such rest.")] = (
+        3600.0
+    )
+
+
+class FetchConfig(Section):
+    """How pages are read, by every tool that opens one."""
+
+    cache_seconds: Annotated[
+        int, Field(ge=0, description="Seconds for which a page is kept; 0 keeps none.")
+    ] = 600
+    cache_entries: Annotated[PositiveInt, Field(description="Pages kept.")] = 50
+    max_tokens: Annotated[
+        int, Field(ge=100, description="Tokens of an answer that sets no budget.")
+    ] = 4000
+    format: Annotated[
+        Literal["markdown", "text"], Field(description="Form of pages where the call says nothing.")
+    ] = "markdown"
+    max_bytes: Annotated[
+        PositiveInt, Field(description="Bytes of a page, as sent and decoded.")
+    ] = 5_000_000
+    timeout: Annotated[
+        PositiveFloat,
+        Field(description="Seconds that a page may take; at most egress.total_timeout."),
+    ] = 20.0
+    concurrency: Annotated[
+        PositiveInt, Field(description="Pages of one call that are fetched at the same time.")
+    ] = 8
+    host_concurrency: Annotated[
+        PositiveInt, Field(description="Requests to one host at the same time.")
+    ] = 2
+    host_gap_seconds: Annotated[
+        float, Field(ge=0, description="Seconds between two requests to one host.")
+    ] = 0.25
+    robots: Annotated[bool, Field(description="Obey robots.txt.")] = False
+    links: Annotated[
+        int, Field(ge=0, le=200, description="Links listed of a page, where they are asked for.")
+    ] = 40
+    whole: Annotated[
+        bool, Field(description="Read whole pages, where it would be their main content.")
+    ] = False
+    neutralize: Annotated[
+        bool,
+        Field(description="Show links and images of pages without what could carry data out."),
+    ] = False
+    allow_hosts: Annotated[
+        Names,
+        Field(description="Non-public hosts for pages, images, http_request, OpenAPI alone."),
+    ] = []
+    allow_networks: Annotated[
+        Names,
+        Field(description="Non-public networks for pages, images, http_request, OpenAPI alone."),
+    ] = []
+
+
+class ImagesConfig(Section):
+    """How images are searched and saved."""
+
+    providers: Annotated[Names, Field(description="The order in which providers are tried.")] = [
+        "bing_images",
+        "duckduckgo_images",
+    ]
+    limit: Annotated[int, Field(ge=1, le=35, description="Images that a search gives.")] = 10
+    save_limit: Annotated[
+        int, Field(ge=1, le=200, description="Images saved where the call says nothing.")
+    ] = 10
+    folder: Annotated[str, Field(description="Folder of the workspace for saved images.")] = (
+        "images"
+    )
+    max_bytes: Annotated[PositiveInt, Field(description="Bytes of one image.")] = 10_000_000
+    timeout: Annotated[PositiveFloat, Field(description="Seconds for one image.")] = 10.0
+    concurrency: Annotated[PositiveInt, Field(description="Images fetched at the same time.")] = 6
+
+
+class ResearchConfig(Section):
+    """How `web_research` and `ask_url` work."""
+
+    pages: Annotated[int, Field(ge=1, le=20, description="Pages read for a question.")] = 6
+    max_tokens: Annotated[
+        int, Field(ge=200, description="Tokens of an answer that sets no budget.")
+    ] = 3000
+
+
+class SecretConfig(Section):
+    """A key that `http_request` may use, and where."""
+
+    env: Annotated[str, Field(description="Environment variable that holds it.")]
+    hosts: Annotated[Names, Field(description="Hosts that may see it; `*.suffix` is allowed.")]
+    scheme: Annotated[
+        Literal["bearer", "basic", "header"],
+        Field(description="bearer; basic, holding `user:password`; or a header of its own."),
+    ] = "bearer"
+    header: Annotated[str, Field(description="The header's name, for scheme header.")] = ""
+
+
+class RequestsConfig(Section):
+    """How `http_request` and the OpenAPI tools work."""
+
+    timeout: Annotated[PositiveFloat, Field(description="Seconds for one request.")] = 30.0
+    max_bytes: Annotated[PositiveInt, Field(description="Bytes of an answer.")] = 500_000
+    secrets: Annotated[
+        dict[str, SecretConfig], Field(description="Keys by the name that `auth` takes.")
+    ] = {}
+
+
+class WebConfig(Section):
+    """The web tools."""
+
+    search: SearchConfig = SearchConfig()
+    fetch: FetchConfig = FetchConfig()
+    images: ImagesConfig = ImagesConfig()
+    research: ResearchConfig = ResearchConfig()
+    requests: RequestsConfig = RequestsConfig()
+    providers: Annotated[
+        dict[str, ProviderConfig], Field(description="Settings of one provider, by its name.")
+    ] = {}
+
+
+# The branch of the configuration for agents: the model server, and what a run may use.
+
+
+class RoleConfig(Section):
+    """A role of your own, or in place of a built-in one."""
+
+    persona: Annotated[str, Field(description="What the model is told that it is.")] = ""
+    tools: Annotated[
+        Names, Field(description="Groups, tools or globs on their names; empty: all.")
+    ] = []
+    rights: Annotated[
+        Names, Field(description="What its tools may do: read, write, net, exec and so on.")
+    ] = ["read"]
+    model: Annotated[str, Field(description="The model; empty: agent.model.")] = ""
+
+
+class AgentConfig(Section):
+    """Agents and `toolcrib chat`: loops that ask a model server of yours."""
+
+    base_url: Annotated[
+        str,
+        Field(description="An OpenAI-compatible server, as http://127.0.0.1:1234/v1."),
+    ] = ""
+    servers: Annotated[
+        Names, Field(description="Asked in turn where base_url is empty; the first that answers.")
+    ] = [
+        "http://127.0.0.1:1234/v1",
+        "http://127.0.0.1:11434/v1",
+        "http://127.0.0.1:8080/v1",
+    ]
+    model: Annotated[str, Field(description="The model; empty: the first of the server.")] = ""
+    api_key_env: Annotated[
+        str, Field(description="Name of the environment variable that holds the server's key.")
+    ] = ""
+    temperature: Annotated[
+        float | None, Field(ge=0, le=2, description="Unset: the server's own.")
+    ] = None
+    answer_tokens: Annotated[
+        int, Field(ge=0, description="Tokens of one answer of the model; 0: the server's own.")
+    ] = 0
+    extra: Annotated[
+        dict[str, Any], Field(description="More fields of each request, such as top_p.")
+    ] = {}
+    tool_calls: Annotated[
+        Literal["auto", "native", "text"],
+        Field(description="How tools are offered; auto: native, and as text if refused."),
+    ] = "auto"
+    steps: Annotated[int, Field(ge=1, le=30, description="Answers of the model in a run.")] = 8
+    seconds: Annotated[
+        float,
+        Field(
+            ge=1,
+            le=3600,
+            description="Seconds of a run, if the call sets none, and of chat -p.",
+        ),
+    ] = 120.0
+    max_calls: Annotated[PositiveInt, Field(description="Tool calls of a run.")] = 24
+    max_tokens: Annotated[
+        PositiveInt, Field(description="Tokens of a run: all that is read and written.")
+    ] = 400_000
+    repeats: Annotated[
+        int, Field(ge=2, le=20, description="Equal calls, errors or bad forms that end a run.")
+    ] = 3
+    first_seconds: Annotated[
+        PositiveFloat,
+        Field(description="Silence before an answer that ends it; a model may load for minutes."),
+    ] = 600.0
+    stall_seconds: Annotated[
+        PositiveFloat, Field(description="Silence in the middle of an answer that ends it.")
+    ] = 60.0
+    max_messages: Annotated[
+        int, Field(ge=4, description="Messages kept beside the task; older ones are left out.")
+    ] = 16
+    result_tokens: Annotated[
+        int, Field(ge=100, description="Tokens of a tool's result in a run.")
+    ] = 4_000
+    web_tokens: Annotated[
+        int, Field(ge=100, description="Tokens of a result from the network in a run.")
+    ] = 2_000
+    max_listed_tools: Annotated[
+        int,
+        Field(ge=4, description="Tools that are listed to the model; the rest by search_tools."),
+    ] = 24
+    roles: Annotated[dict[str, RoleConfig], Field(description="Roles by name.")] = {}
+    instructions: Annotated[
+        str, Field(description="A file of the workspace that a run is shown; empty: none.")
+    ] = "SUB_AGENT_INSTRUCTIONS.md"
+    journal: Annotated[
+        str, Field(description="A file of the workspace that gets a line a run; empty: none.")
+    ] = ""
+    review: Annotated[
+        bool, Field(description="Let a reviewer check each answer; what it finds is added.")
+    ] = False
+    review_steps: Annotated[
+        int, Field(ge=1, le=30, description="Answers of the model in a review.")
+    ] = 5
+    auto_save: Annotated[
+        bool, Field(description="Save code blocks of an answer that name a file.")
+    ] = False
+    show_code: Annotated[bool, Field(description="Leave the saved code in the answer as well.")] = (
+        False
+    )
+    show_log: Annotated[bool, Field(description="Add the steps of the run to the result.")] = False
+    keep: Annotated[PositiveInt, Field(description="Runs whose trace is kept.")] = 200

@@ -19,7 +19,7 @@ from typing import (
     is_typeddict,
 )
 
-from toolcrib.core.compat import compat_tables
+from toolcrib.core.names import compat_tables
 from toolcrib.core.result import Result
 from toolcrib.core.settings import Action, PolicyConfig, Rule
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import ToolError
-from toolcrib.core.run_settings import CommandRule, covers
+from toolcrib.core.settings import CommandRule, covers
 from toolcrib.core.tool import STRICTNESS, Decision
 from toolcrib.execution.shell_parser import ShellCommand, ShellScript, ShellWord, read_script, wraps
 from toolcrib.files.paths import SafePath, Workspace

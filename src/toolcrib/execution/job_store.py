@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from toolcrib.core.result import ErrorInfo, Image, Next, Result
 from toolcrib.state.store import Owner, Schema
-from toolcrib.system.ring_buffer import HEAD_BYTES, TAIL_BYTES, Segment, join
+from toolcrib.system.collector import HEAD_BYTES, TAIL_BYTES, Segment, join
 
 State = Literal["running", "done", "failed", "stopped", "lost"]
 

@@ -26,7 +26,7 @@ from toolcrib.core.tool import NONE, Right
 from toolcrib.execution import job_store
 from toolcrib.execution.job_store import JobView, Record, State, Update, pack
 from toolcrib.state.store import Area, Owner, Store
-from toolcrib.system.ring_buffer import Ring
+from toolcrib.system.collector import Ring
 from toolcrib.system.threads import plain_id, random_id
 
 

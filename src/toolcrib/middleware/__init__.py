@@ -7,7 +7,7 @@ as a job is shaped as well.
 
 from __future__ import annotations
 
-from toolcrib.core.call import Middleware
+from toolcrib.core.context import Middleware
 from toolcrib.middleware.errors import errors, recovery
 from toolcrib.middleware.history import history
 from toolcrib.middleware.limits import limits

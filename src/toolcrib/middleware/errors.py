@@ -8,8 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Self
 
-from toolcrib.core.call import Call, Proceed
-from toolcrib.core.context import Services
+from toolcrib.core.context import Call, Proceed, Services
 from toolcrib.core.errors import Internal, ToolError, as_tool_error
 from toolcrib.core.result import ErrorInfo, Result, well_formed
 from toolcrib.core.tool import READ, WRITE

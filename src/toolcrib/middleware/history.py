@@ -9,7 +9,7 @@ import time
 import traceback
 from collections.abc import Mapping
 
-from toolcrib.core.call import Call, Proceed
+from toolcrib.core.context import Call, Proceed
 from toolcrib.core.errors import Internal, as_tool_error
 from toolcrib.core.result import Result, well_formed
 from toolcrib.state.history import History, HistoryEntry

@@ -10,8 +10,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass, field, replace
 from typing import Self
 
-from toolcrib.core.call import Call, Proceed
-from toolcrib.core.context import Caller, Notify, Progress, Services
+from toolcrib.core.context import Call, Caller, Notify, Proceed, Progress, Services
 from toolcrib.core.errors import Busy, TimedOut
 from toolcrib.core.result import Next, Result
 from toolcrib.core.tool import NONE, Tool

@@ -10,8 +10,7 @@ from typing import Any
 from unicodedata import normalize
 from urllib.parse import unquote
 
-from toolcrib.core.call import Call, Proceed
-from toolcrib.core.context import Question
+from toolcrib.core.context import Call, Proceed, Question
 from toolcrib.core.errors import (
     BadInput,
     Busy,

@@ -7,8 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeVar
 
-from toolcrib.core.call import Call, Proceed
-from toolcrib.core.context import room_in
+from toolcrib.core.context import Call, Proceed, room_in
 from toolcrib.core.errors import StorageFailure
 from toolcrib.core.result import Next, Result
 from toolcrib.core.tool import NET

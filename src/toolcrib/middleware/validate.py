@@ -10,11 +10,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Literal, get_args, get_origin, is_typeddict
 
-from toolcrib.core.call import Call, Proceed
-from toolcrib.core.compat import compat_tables
-from toolcrib.core.context import Ctx
+from toolcrib.core.context import Call, Ctx, Proceed
 from toolcrib.core.errors import BadInput, TooLarge
-from toolcrib.core.names import nearest, plain
+from toolcrib.core.names import compat_tables, nearest, plain
 from toolcrib.core.result import Result, well_formed
 from toolcrib.core.tool import Parameter, Tool, record_fields
 

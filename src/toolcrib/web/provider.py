@@ -31,8 +31,8 @@ from toolcrib.core.errors import (
     RateLimited,
     Unavailable,
 )
+from toolcrib.core.settings import ProviderConfig
 from toolcrib.core.version import VERSION
-from toolcrib.core.web_settings import ProviderConfig
 from toolcrib.net.egress.client import Egress
 from toolcrib.net.egress.guard_proxy import GuardProxy, Lease
 from toolcrib.net.egress.response import Response

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from turbohtml import parse
 
-from toolcrib.documents.reader.block_choice import best_set, drop_rest, plain_text, without_repeats
+from toolcrib.documents.reader.extraction import best_set, drop_rest, plain_text, without_repeats
 from toolcrib.documents.reader.tree import read_tree
 
 CHANCES = st.lists(st.tuples(st.floats(0, 1), st.integers(1, 300)), max_size=60)

@@ -5,8 +5,7 @@ from math import log
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcrib.documents.reader.chains import bit_columns, log_code, signed_code
-from toolcrib.documents.reader.features import window_sums
+from toolcrib.documents.reader.features import bit_columns, log_code, signed_code, window_sums
 
 NUMBERS = st.integers(0, 10**9)
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from turbohtml import parse
 
-from toolcrib.documents.reader.block_choice import drop_rest
+from toolcrib.documents.reader.extraction import drop_rest
 from toolcrib.documents.reader.tree import MAX_ELEMENTS, PageTables, read_tree
 
 

@@ -6,8 +6,7 @@ from turbohtml import parse
 
 from tests.cases import each_case
 from tests.documents.reader.fixtures import SENTENCES, article
-from toolcrib.documents.reader.block_choice import drop_rest, with_whole_formulas
-from toolcrib.documents.reader.extraction import Extraction, extract
+from toolcrib.documents.reader.extraction import Extraction, drop_rest, extract, with_whole_formulas
 from toolcrib.documents.reader.tree import read_tree
 
 URL = "https://river.example/2026/bridge"

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolcrib.execution.job_store import JobView, OutputSpan, Record
-from toolcrib.system.ring_buffer import Ring, Segment, join
+from toolcrib.system.collector import Ring, Segment, join
 
 
 def view_of(segments: list[Segment], offset: int, total: int) -> JobView:

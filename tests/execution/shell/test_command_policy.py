@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.execution.shell.corpora import HOSTILE, READING, WORKING
-from toolcrib.core.run_settings import CommandRule
+from toolcrib.core.settings import CommandRule
 from toolcrib.core.tool import Decision
 from toolcrib.execution.command_policy import shell_decision
 from toolcrib.execution.shell_parser import read_script

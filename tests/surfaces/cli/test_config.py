@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.surfaces.cli.program import Program
 from toolcrib.core.config import Config
-from toolcrib.surfaces.cli.tomltext import document
+from toolcrib.surfaces.cli.config import document
 
 # Each test runs the program several times, each with a time limit of its own.
 pytestmark = pytest.mark.timeout(180)

@@ -21,7 +21,7 @@ import pytest
 import yaml
 
 from tests.surfaces.cli.program import PATIENCE, Program, eventually, listed
-from toolcrib.surfaces.cli.hosts import HOSTS
+from toolcrib.surfaces.cli.install import HOSTS
 
 # Each test runs the program several times, each with a time limit of its own.
 pytestmark = pytest.mark.timeout(180)

@@ -18,11 +18,12 @@ from toolcrib.core.result import Result
 from toolcrib.core.tool import tool
 from toolcrib.text.stems import english
 from toolcrib.tools.meta.tool_index.index import Finder, finder, question, shapes
-from toolcrib.tools.meta.tool_index.lexicon import LANGUAGES, lexicon
 from toolcrib.tools.meta.tool_index.words import (
+    LANGUAGES,
     idioms,
     is_han,
     languages_of,
+    lexicon,
     pieces,
     vocabulary,
     words_of_han,

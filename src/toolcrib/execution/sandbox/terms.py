@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Self, TypeAlias
 
-from toolcrib.core.run_settings import RunLimits
+from toolcrib.core.settings import RunLimits
 
 Level = Literal["strong", "kernel", "none"]
 """strong: namespaces, Landlock and seccomp; kernel: without namespaces; none: bare."""

@@ -2,14 +2,80 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from toolcrib.surfaces.cli.flags import Flags
+
+# A configuration as TOML, each value with the layer that it comes from.
+
+SettingPath = tuple[str, ...]
+Origin = Callable[[SettingPath], str]
+BARE = re.compile(r"[A-Za-z0-9_-]+")
+
+
+def document(tree: Mapping[str, Any], origin: Origin) -> str:
+    """The tree as TOML text; `origin` names the layer of a value, shown behind it."""
+    return "\n".join(_table(tree, (), origin)).strip("\n") + "\n"
+
+
+def _table(tree: Mapping[str, Any], path: SettingPath, origin: Origin) -> Iterator[str]:
+    values = {k: v for k, v in tree.items() if not _is_table(v) and not _is_table_list(v)}
+    if path and values:
+        yield f"\n[{'.'.join(map(_key, path))}]"
+    for name, value in values.items():
+        comment = f"  # {origin((*path, name))}"
+        yield (
+            f"# {name} is not set" if value is None else f"{_key(name)} = {inline(value)}{comment}"
+        )
+    for name, value in tree.items():
+        if _is_table(value):
+            yield from _table(value, (*path, name), origin)
+        elif _is_table_list(value):
+            yield from _table_list(value, (*path, name), origin)
+
+
+def _table_list(
+    items: Sequence[Mapping[str, Any]], path: SettingPath, origin: Origin
+) -> Iterator[str]:
+    for item in items:
+        yield f"\n[[{'.'.join(map(_key, path))}]]  # {origin(path)}"
+        for name, value in item.items():
+            if value is not None:
+                yield f"{_key(name)} = {inline(value)}"
+
+
+def inline(value: Any) -> str:
+    """A value on one line."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        # TOML escapes like JSON, and wants DEL escaped too.
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    if isinstance(value, Mapping):
+        inside = ", ".join(f"{_key(k)} = {inline(v)}" for k, v in value.items() if v is not None)
+        return f"{{ {inside} }}" if inside else "{}"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(inline, value))}]"
+    return repr(value)
+
+
+def _key(name: str) -> str:
+    return name if BARE.fullmatch(name) else inline(name)
+
+
+def _is_table(value: Any) -> bool:
+    return isinstance(value, Mapping) and bool(value)
+
+
+def _is_table_list(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(v, Mapping) for v in value)
+
 
 ENV_NAME = re.compile(r"[A-Z_][A-Z0-9_]*")
 WHAT = """\
@@ -38,8 +104,6 @@ def run(options: Namespace, flags: Flags) -> int:
     config = flags.load()
     if options.what == "check":
         return _check(file, config.model_dump(mode="json"))
-    from toolcrib.surfaces.cli.tomltext import document
-
     layers = _layers(file, flags)
     print(f"# {file}{'' if file.is_file() else ' (no such file)'}")
     print("# each value with its layer: default, file, env or flag\n")
@@ -56,8 +120,7 @@ def _file(flags: Flags) -> Path:
 
 def _layers(file: Path, flags: Flags) -> dict[str, Mapping[str, Any]]:
     """What each layer says, the strongest first."""
-    from toolcrib.core.config import Config
-    from toolcrib.core.layers import read_environment, read_toml, with_new_names
+    from toolcrib.core.config import Config, read_environment, read_toml, with_new_names
 
     layers = {
         "flag": flags.layer(),

@@ -50,7 +50,7 @@ async def run_all(config: Config, *, offline: bool = False) -> list[Check]:
     """Every check, in the order in which they are shown."""
     from toolcrib.core.context import Services
     from toolcrib.core.errors import ToolError
-    from toolcrib.surfaces.cli import checks, web_checks
+    from toolcrib.surfaces.cli import checks
     from toolcrib.surfaces.cli.checks import Check
 
     services = Services(config)
@@ -64,7 +64,7 @@ async def run_all(config: Config, *, offline: bool = False) -> list[Check]:
         checks.web,
     ]
     probes += [] if offline else [checks.names]
-    probes += [web_checks.offline if offline else web_checks.online]
+    probes += [checks.offline if offline else checks.online]
     probes += [checks.token, checks.programs, checks.documents, checks.sandbox]
     found: list[Check] = []
     try:

@@ -64,8 +64,8 @@ class Flags:
         Raises:
             ConfigError: `--set` was not given as key=value.
         """
+        from toolcrib.core.config import merge, setting
         from toolcrib.core.errors import ConfigError
-        from toolcrib.core.layers import merge, setting
 
         layer: dict[str, Any] = {}
         for text in self.settings:

@@ -21,7 +21,7 @@ from toolcrib.core.errors import (
     UnsupportedContent,
 )
 from toolcrib.core.result import Result
-from toolcrib.core.web_settings import SecretConfig
+from toolcrib.core.settings import SecretConfig
 from toolcrib.execution.jq import MAX_RESULTS, run_program
 from toolcrib.files.content.kinds import detect, kind_of
 from toolcrib.net.egress.client import PAGES, Egress

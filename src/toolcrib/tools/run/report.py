@@ -18,9 +18,9 @@ from toolcrib.execution.runs.runs import BackgroundRun
 from toolcrib.execution.shell_parser import ShellScript, read_script
 from toolcrib.state.results import Results
 from toolcrib.system.child import Chunk
-from toolcrib.system.ring_buffer import Ring
+from toolcrib.system.collector import Ring
 from toolcrib.system.threads import in_thread_if_large
-from toolcrib.text.program_output import printed
+from toolcrib.text.cleaner import printed
 from toolcrib.text.tokens import estimate
 from toolcrib.text.truncation import head_and_tail
 

@@ -21,7 +21,7 @@ from toolcrib.execution.sandbox.sandbox import Sandbox
 from toolcrib.files.paths import SafePath, Workspace, WorkspacePath
 from toolcrib.system.child import run_shielded
 from toolcrib.system.threads import Turns, in_thread
-from toolcrib.text.program_output import printed
+from toolcrib.text.cleaner import printed
 from toolcrib.tools.run import argument_adapters
 from toolcrib.tools.run.argument_adapters import MAX_SECONDS
 from toolcrib.tools.run.report import (

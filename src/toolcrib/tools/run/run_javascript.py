@@ -17,7 +17,7 @@ from toolcrib.execution.sandbox.sandbox import Sandbox
 from toolcrib.execution.workers import Task, Workers
 from toolcrib.files.paths import Workspace
 from toolcrib.system.threads import in_thread, in_thread_if_large
-from toolcrib.text.program_output import printed
+from toolcrib.text.cleaner import printed
 from toolcrib.tools.run import argument_adapters
 from toolcrib.tools.run.argument_adapters import MAX_SECONDS
 from toolcrib.tools.run.report import OutputFollower, fit_to_budget, javascript_hints, report

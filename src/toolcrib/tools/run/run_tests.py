@@ -16,7 +16,7 @@ from toolcrib.execution.runs.outcome import RunResult
 from toolcrib.execution.runs.runs import Runs
 from toolcrib.files.paths import Workspace, WorkspacePath
 from toolcrib.system.threads import in_thread, in_thread_if_large
-from toolcrib.text.program_output import printed
+from toolcrib.text.cleaner import printed
 from toolcrib.tools.run import argument_adapters
 from toolcrib.tools.run.argument_adapters import MAX_SECONDS
 from toolcrib.tools.run.report import OutputFollower, report

@@ -34,8 +34,7 @@ from toolcrib.system.threads import Checkpoint, in_thread
 from toolcrib.text.cleaner import clean, one_line
 from toolcrib.tools.web.view.headers import failed_data
 from toolcrib.web.page_reader import check_found_url, read_page
-from toolcrib.web.search.chain import Window, find_images
-from toolcrib.web.search.failures import best_error
+from toolcrib.web.search.chain import Window, best_error, find_images
 
 MAX_IMAGES = 200
 MAX_DISPLAYED_IMAGES = 4

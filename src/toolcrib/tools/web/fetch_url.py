@@ -32,7 +32,7 @@ from toolcrib.tools.web.view.page_search import Term, folded, terms_of
 from toolcrib.web.neutralizer import neutralize
 from toolcrib.web.page import Link, Page
 from toolcrib.web.page_reader import read_page, read_whole
-from toolcrib.web.search.failures import best_error
+from toolcrib.web.search.chain import best_error
 
 MAX_URLS = 10
 MIN_PAGE_TOKENS = 120

@@ -40,8 +40,14 @@ from toolcrib.tools.web.citations import (
 from toolcrib.web.page import Page
 from toolcrib.web.page_reader import read_found_page
 from toolcrib.web.provider import SearchRequest, SearchResult
-from toolcrib.web.search.chain import SearchOutcome, Window, search, usual_region
-from toolcrib.web.search.failures import best_error, reworded
+from toolcrib.web.search.chain import (
+    SearchOutcome,
+    Window,
+    best_error,
+    reworded,
+    search,
+    usual_region,
+)
 
 SPARE_RESULTS = 4
 """Results beyond the pages wanted, for those that cannot be read."""

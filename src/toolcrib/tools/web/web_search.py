@@ -23,11 +23,12 @@ from toolcrib.web.search import chain
 from toolcrib.web.search.chain import (
     SearchOutcome,
     Window,
+    best_error,
     region_of,
+    reworded,
     usual_region,
     with_answer_deadline,
 )
-from toolcrib.web.search.failures import best_error, reworded
 
 MAX_QUERIES = 10
 MAX_ENRICHED_PAGES = 30

@@ -11,8 +11,8 @@ from typing import Annotated, Any
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, NoResults
 from toolcrib.core.result import Result
+from toolcrib.core.settings import ProviderConfig
 from toolcrib.core.tool import NET, Param, tool
-from toolcrib.core.web_settings import ProviderConfig
 from toolcrib.net.cache import Cache
 from toolcrib.text.cleaner import one_line
 from toolcrib.text.fence import escape_fence

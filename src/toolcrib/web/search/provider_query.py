@@ -23,7 +23,7 @@ from toolcrib.core.errors import (
     ToolError,
     Unavailable,
 )
-from toolcrib.core.web_settings import ProviderConfig
+from toolcrib.core.settings import ProviderConfig
 from toolcrib.net.cache import Cache, Cached
 from toolcrib.net.cooldowns import Cooldowns, Lengths, Rest
 from toolcrib.net.pace import Pace

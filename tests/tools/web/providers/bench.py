@@ -12,7 +12,7 @@ from toolcrib.core.config import Config
 from toolcrib.core.context import Caller, Ctx, Services, Session
 from toolcrib.core.errors import ToolError
 from toolcrib.core.result import Result
-from toolcrib.core.web_settings import ProviderConfig
+from toolcrib.core.settings import ProviderConfig
 from toolcrib.web.provider import ProviderClient, ResultPage, SearchRequest, SearchResult
 from toolcrib.web.providers import Providers
 

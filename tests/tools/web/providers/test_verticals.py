@@ -11,7 +11,7 @@ from tests.cases import each_case
 from tests.servers.scripted import Answer
 from tests.tools.web.providers.bench import KEY, OPEN, answer
 from toolcrib.core.errors import HttpStatus, RateLimited
-from toolcrib.core.web_settings import ProviderConfig
+from toolcrib.core.settings import ProviderConfig
 from toolcrib.web.provider import ProviderClient
 from toolcrib.web.providers import Providers
 from toolcrib.web.providers.wikipedia import edition

@@ -23,7 +23,7 @@ from tests.tools.web.made_up import (
 from toolcrib.core.context import Caller
 from toolcrib.toolbox import Toolbox
 from toolcrib.web.providers import Providers
-from toolcrib.web.search.failures import OFFLINE_HINT, OFFLINE_MESSAGE
+from toolcrib.web.search.chain import OFFLINE_HINT, OFFLINE_MESSAGE
 
 pytestmark = pytest.mark.rows("C030", "E50")
 

@@ -11,11 +11,12 @@ from toolcrib.core.registry import Registry
 from toolcrib.core.tool import Tool
 from toolcrib.text.bm25 import Bm25
 from toolcrib.text.stems import bare
-from toolcrib.tools.meta.tool_index.lexicon import LANGUAGES, lexicon
 from toolcrib.tools.meta.tool_index.words import (
+    LANGUAGES,
     idioms,
     is_han,
     languages_of,
+    lexicon,
     pieces,
     vocabulary,
     words_of_han,
