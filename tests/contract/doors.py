@@ -14,10 +14,10 @@ from typing import Any
 
 import httpx2
 import tomli_w
-import uvicorn
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
+from tests.servers.asgi import served
 from toolcrib import Toolbox
 from toolcrib.core.config import Config
 from toolcrib.surfaces.http.app import create_app
@@ -141,16 +141,8 @@ async def openapi(config: dict[str, Any]) -> AsyncIterator[Send]:
 async def serving(config: dict[str, Any]) -> AsyncIterator[str]:
     """The real HTTP server on a free port of loopback."""
     tree = Config.load({**config, "http": {"port": 0}})
-    app = create_app(Toolbox(tree, profile=tree.profile))
-    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="warning", lifespan="on"))
-    task = asyncio.ensure_future(server.serve())
-    while not server.started:
-        await asyncio.sleep(0.01)
-    try:
-        yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
-    finally:
-        server.should_exit = True
-        await task
+    async with served(create_app(Toolbox(tree, profile=tree.profile))) as url:
+        yield url
 
 
 def write(config: dict[str, Any], file: Path) -> Path:

@@ -34,7 +34,6 @@ async def have_children(processes: Processes, tag: str) -> None:
     hidden = f"(setsid sh -c '{sleeper} & exit' &) ; trap '' TERM; {sleeper} & {sleeper}"
     for argv in (sleeper.split(), ["sh", "-c", hidden]):
         await processes.spawn(argv, cwd="/")
-    await asyncio.sleep(0.5)
 
 
 def say(word: str) -> None:

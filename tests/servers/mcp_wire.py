@@ -11,9 +11,15 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Self
 
+from tests.conditions import until
+
 ROOT = Path(__file__).parents[2]
 TEST_TOOLS = (sys.executable, "-m", "tests.servers.mcp_tools")
-PRODUCT = (sys.executable, "-m", "toolcrib", "mcp", "--profile", "default")
+PRODUCT = (
+    *(sys.executable, "-I", "-m", "toolcrib", "mcp", "--profile", "default"),
+    *("--workspace", str(ROOT / "docs")),
+)
+"""Started as hosts start it, on a workspace in which it is not installed."""
 HANDSHAKE, MODERN = "2025-11-25", "2026-07-28"
 CLIENT = {"name": "wire", "version": "1"}
 
@@ -156,8 +162,9 @@ async def wire(*command: str, revision: str = HANDSHAKE) -> AsyncIterator[Wire]:
 
 async def written(file: Path, lines: int = 1) -> list[str]:
     """The lines of a file, once there are so many."""
-    while True:
-        found = file.read_text().splitlines() if file.exists() else []
-        if len(found) >= lines:
-            return found
-        await asyncio.sleep(0.02)
+
+    def found() -> list[str]:
+        return file.read_text().splitlines() if file.exists() else []
+
+    await until(lambda: len(found()) >= lines)
+    return found()

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import secrets
-import time
 from dataclasses import dataclass
 from pathlib import Path
+
+from tests.conditions import block_until
 
 
 @dataclass(frozen=True)
@@ -36,5 +37,4 @@ def survivors(tag: Tag) -> list[str]:
 
 def gone(tag: Tag) -> None:
     """Wait until none is left; the test's own time limit bounds it."""
-    while survivors(tag):
-        time.sleep(0.02)
+    block_until(lambda: not survivors(tag))

@@ -77,7 +77,7 @@ async def test_quick_work_does_not_wait_for_a_writer(notes: Area, file: Path) ->
     other = sqlite3.connect(file, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     waiting = asyncio.create_task(notes.write(add("b"), quick=True))
-    await asyncio.sleep(0.2)  # the loop is free all the while
+    await asyncio.sleep(0.2)  # time is the subject: the loop is free all the while
     assert not waiting.done()
     other.execute("COMMIT")
     other.close()

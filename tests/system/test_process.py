@@ -9,13 +9,14 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.conditions import block_until, settled, until
 from tests.servers.survivors import Tag, gone, survivors
 from toolcrib.core.errors import BadInput, NotFound, PathDenied, Unavailable
 from toolcrib.files.paths import Workspace
@@ -70,12 +71,6 @@ SHAPES = {
 
 def sleepers(tag: Tag) -> int:
     return sum(line.startswith("sleep") for line in survivors(tag))
-
-
-async def until(condition: Callable[[], object]) -> None:
-    """Wait for something that must come; the test's own time limit bounds it."""
-    while not condition():
-        await asyncio.sleep(0.01)
 
 
 # What a run gives.
@@ -190,12 +185,8 @@ async def test_who_does_not_read_makes_it_wait(processes: Processes) -> None:
             lines = Path(f"/proc/{process.pid}/io").read_text().splitlines()
             return int(dict(line.split(": ") for line in lines)["wchar"])
 
-        before, now = -1, 0
-        while before != now or not now:
-            before = now
-            await asyncio.sleep(0.2)
-            now = written()
-        assert now < 2_000_000
+        await until(written)
+        assert await settled(written) < 2_000_000
 
 
 @given(st.lists(st.binary(max_size=300), max_size=40), st.integers(0, 500))
@@ -365,7 +356,6 @@ async def main():
     hidden = f"(setsid sh -c '{sleeper} & exit' &) ; exec {sleeper}"
     for argv in (sleeper.split(), ["sh", "-c", hidden]):
         await processes.spawn(argv, cwd="/")
-    await asyncio.sleep(0.5)
     print("ready", flush=True)
     await asyncio.sleep(600)
 asyncio.run(main())
@@ -378,7 +368,7 @@ def test_nothing_outlives_its_owner(number: signal.Signals) -> None:
     with subprocess.Popen([PYTHON, "-c", OWNER, tag.seconds], stdout=subprocess.PIPE) as owner:
         assert owner.stdout is not None
         assert owner.stdout.readline() == b"ready\n"
-        assert sleepers(tag) == 3
+        block_until(lambda: sleepers(tag) == 3)
         owner.send_signal(number)
         owner.wait()
     gone(tag)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import os
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.conditions import until
 from tests.files.changes.conftest import Bench, picture
 from toolcrib.core.errors import (
     BadInput,
@@ -167,17 +169,20 @@ async def test_deadline_and_cancellation(bench: Bench, root: Path) -> None:
     with pytest.raises(TimedOut):
         await bench.changes.apply(step, bench.ctx(time.monotonic() - 1))
 
+    began = threading.Event()
+
     class Slow:
         def chunks(self) -> Iterator[bytes]:
-            for _ in range(100):
-                time.sleep(0.02)
+            while True:
+                began.set()
+                time.sleep(0.01)
                 yield b"x"
 
     slow = Step("x")
     slow.write(bench.path("f"), b"changed")
     slow.write(bench.path("g"), Slow())
     task = asyncio.create_task(bench.apply(slow))
-    await asyncio.sleep(0.2)
+    await until(began.is_set)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task

@@ -20,15 +20,20 @@ HERE = Path(__file__).parents[3]
 pytestmark = pytest.mark.rows("C028", "E05")
 
 
-def run_and_kill(root: Path, arguments: list[str], seconds: float) -> list[int]:
-    """Let a writer work for a while; the numbers that it acknowledged."""
+def run_and_kill(root: Path, arguments: list[str], seconds: float, least: int = 0) -> list[int]:
+    """Let a writer work, and kill it at any moment; the numbers that it acknowledged.
+
+    The moment is the subject: so many seconds after `least` of them.
+    """
     argv = [sys.executable, "-m", "tests.files.changes.writer", str(root), *arguments]
     with subprocess.Popen(argv, cwd=HERE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
+        first = [process.stdout.readline() for _ in range(least)]
         time.sleep(seconds)
         process.kill()
-        return [int(line) for line in process.stdout.read().split("\n")[:-1]]
+        rest = process.stdout.read().split("\n")[:-1]
+        return [int(line) for line in [*first, *rest]]
 
 
 def is_whole(path: Path) -> bool:
@@ -39,7 +44,7 @@ def is_whole(path: Path) -> bool:
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.timeout(120)
 async def test_single_writes(root: Path, seed: int) -> None:
-    acknowledged = run_and_kill(root, ["1000"], 0.5 + random.Random(seed).random())
+    acknowledged = run_and_kill(root, ["1000"], random.Random(seed).random(), least=20)
     assert acknowledged
     bench = Bench.on(root)
     steps = await bench.changes.steps(limit=2000)  # the next use takes back what is unfinished
@@ -68,7 +73,7 @@ async def test_plans(root: Path, seed: int) -> None:
     (root / "tree").mkdir()
     (root / "tree/old").write_bytes(b"x")
     before = picture(root)
-    acknowledged = run_and_kill(root, ["plan", "12"], 0.4 + random.Random(seed).random())
+    acknowledged = run_and_kill(root, ["plan", "12"], random.Random(seed).random(), least=2)
     bench = Bench.on(root)
     steps = await bench.changes.steps(limit=2000)
     rounds = [p.name for p in root.glob("round*")]

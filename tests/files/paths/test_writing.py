@@ -129,7 +129,7 @@ def test_no_half_after_a_kill(tmp_path: Path) -> None:
         from toolcrib.files.writer import write_new
         def check():
             print("writing", flush=True)
-            time.sleep(0.05)
+            time.sleep(0.05)  # so that it is killed in the middle
         write_new(Workspace([sys.argv[1]]).resolve("half"), bytes(500_000_000), check)
     """
     argv = [sys.executable, "-c", textwrap.dedent(program), str(tmp_path)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import errno
 import json
 import os
@@ -11,14 +10,15 @@ import select
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 PROGRAM = (sys.executable, "-P", "-m", "toolcrib")
 SAMPLES = Path(__file__).parent / "samples"
-PATIENCE = 25.0
+PATIENCE = 100.0
+"""Seconds; what hangs is ended before pytest ends the test."""
 
 
 @dataclass(frozen=True)
@@ -156,9 +156,3 @@ def gone(pid: int) -> bool:
     except OSError:
         return True
     return status.rpartition(")")[2].split()[0] == "Z"
-
-
-async def eventually(true: Callable[[], bool]) -> None:
-    """Wait until it is true; the test's own timeout is the limit."""
-    while not true():
-        await asyncio.sleep(0.05)

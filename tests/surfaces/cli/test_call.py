@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from tests.cases import each_case
+from tests.conditions import until
 from tests.servers.model import Raw, model_server
-from tests.surfaces.cli.program import Program, eventually, gone
+from tests.surfaces.cli.program import Program, gone
 from toolcrib.core.errors import BadInput
 from toolcrib.surfaces.cli.call import pairs
 
@@ -157,7 +158,7 @@ async def test_a_signal_ends_the_call_and_its_children(
     process.send_signal(number)
     out, err = process.communicate(timeout=20)
     assert (process.returncode, out, err) == (code, "", "toolcrib: stopped.\n")
-    await eventually(lambda: gone(pid))
+    await until(lambda: gone(pid))
     assert program("history", "--json").json[0]["outcome"] == "cancelled"
 
 
@@ -227,7 +228,7 @@ async def test_ctrl_c_is_answered_with_a_line(program: Program) -> None:
     with model_server(Raw(mute=True)) as server:
         flags = ("--set", f"agent.base_url={server.url}")
         process = program.start("call", "delegate_task", "task=x", *flags)
-        await eventually(lambda: bool(server.asked))
+        await until(lambda: server.asked)
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=20)
     assert (process.returncode, out, err) == (130, "", "toolcrib: stopped.\n")

@@ -20,7 +20,8 @@ from urllib.parse import parse_qs, unquote, urlsplit
 import pytest
 import yaml
 
-from tests.surfaces.cli.program import PATIENCE, Program, eventually, listed
+from tests.conditions import until
+from tests.surfaces.cli.program import PATIENCE, Program, listed
 from toolcrib.surfaces.cli.install import HOSTS
 
 # Each test runs the program several times, each with a time limit of its own.
@@ -101,7 +102,7 @@ async def test_the_printed_server_answers(program: Program, host: str) -> None:
     assert f"http://127.0.0.1:{port}/mcp" in done.err
     server = subprocess.Popen(words, env=dict(program.env), stderr=subprocess.DEVNULL)
     try:
-        await eventually(lambda: answers(f"http://127.0.0.1:{port}/openapi.json"))
+        await until(lambda: answers(f"http://127.0.0.1:{port}/openapi.json"))
     finally:
         server.terminate()
         server.wait(PATIENCE)

@@ -10,7 +10,8 @@ import urllib.request
 
 import pytest
 
-from tests.surfaces.cli.program import Program, eventually
+from tests.conditions import until
+from tests.surfaces.cli.program import Program
 
 # Each test runs the program several times, each with a time limit of its own.
 pytestmark = pytest.mark.timeout(180)
@@ -33,7 +34,7 @@ async def test_flags_say_where_and_which_tools(program: Program) -> None:
         except (urllib.error.URLError, ConnectionError):
             return False
 
-    await eventually(answers)
+    await until(answers)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=20)
     assert out == ""

@@ -12,6 +12,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from tests.conditions import until
 from tests.servers.mcp_wire import ROOT, alive, written
 
 pytestmark = pytest.mark.timeout(60)
@@ -57,11 +58,9 @@ async def test_a_signal_ends_it_whatever_runs(tmp_path: Path, tool: str) -> None
         call = asyncio.ensure_future(client.post(f"/tools/{tool}", json=arguments))
         lines = await written(note, 2 if tool == "spawn" else 1)
         process.terminate()
-        async with asyncio.timeout(ENOUGH):
-            await process.wait()
-            for pid in lines if tool == "spawn" else ():
-                while alive(int(pid)):
-                    await asyncio.sleep(0.02)
+        await process.wait()
+        for pid in lines if tool == "spawn" else ():
+            await until(lambda pid=pid: not alive(int(pid)))
         await asyncio.gather(call, return_exceptions=True)
     if tool == "wait":
         assert await written(note, 2) == ["began", "cleaned up"]

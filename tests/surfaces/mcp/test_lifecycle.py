@@ -10,22 +10,18 @@ from pathlib import Path
 
 import pytest
 
+from tests.conditions import until
 from tests.servers.mcp_wire import PRODUCT, TEST_TOOLS, Wire, alive, wire, written
 
 pytestmark = pytest.mark.timeout(90)
-ENOUGH = 20.0
-"""Seconds for an exit that should take less than two; this machine may be busy."""
 
 
 async def gone(pid: int) -> None:
-    async with asyncio.timeout(ENOUGH):
-        while alive(pid):
-            await asyncio.sleep(0.02)
+    await until(lambda: not alive(pid))
 
 
 async def end_of(server: Wire) -> int:
-    async with asyncio.timeout(ENOUGH):
-        return await server.process.wait()
+    return await server.process.wait()
 
 
 @pytest.mark.parametrize("command", [PRODUCT, TEST_TOOLS])

@@ -108,7 +108,7 @@ async def test_a_client_that_reads_slowly_gets_all(revision: str) -> None:
     async with wire(revision=revision) as server:
         text = "long " * 2000
         calls = [server.call("echo", text=f"{n} {text}") for n in range(60)]
-        await asyncio.sleep(1)  # the pipe is full long before
+        await asyncio.sleep(1)  # time is the subject: the pipe is full long before
         seen = {(await server.read())["id"] for _ in calls}
         assert seen == set(calls)
 

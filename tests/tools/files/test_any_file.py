@@ -99,7 +99,7 @@ async def test_a_file_that_grows_all_the_time(tmp_path: Path) -> None:
             while not stop.is_set():
                 file.write("another line\n" * 50)
                 file.flush()
-                time.sleep(0.002)
+                time.sleep(0.002)  # how often it grows
 
     (tmp_path / "log").write_text("first\n")
     writer = threading.Thread(target=grow)

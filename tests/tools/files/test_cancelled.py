@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from tests.conditions import until
 from tests.files.changes.conftest import Picture, picture
 from toolcrib.core.context import Caller
 from toolcrib.system.processes import Processes
@@ -72,10 +73,7 @@ def leftovers(ws: Path) -> list[str]:
 
 async def nothing_is_left(ws: Path) -> None:
     """A thread whose call was cancelled ends at its next check, a moment after the call."""
-    until = time.monotonic() + 20
-    while leftovers(ws) and time.monotonic() < until:
-        await asyncio.sleep(0.01)
-    assert leftovers(ws) == []
+    await until(lambda: not leftovers(ws))
 
 
 @pytest.mark.parametrize("case", range(len(CALLS)))
@@ -99,6 +97,7 @@ async def test_cancelled(box: Toolbox, ws: Path, case: int) -> None:
         if name == "create_backup":
             arguments = {**arguments, "name": f"at-{share}"}
         task = asyncio.create_task(box.call(name, arguments))
+        # The moment is the subject.
         await asyncio.sleep(taken * share * chooser.uniform(0.5, 1.5))
         task.cancel()
         (outcome,) = await asyncio.gather(task, return_exceptions=True)

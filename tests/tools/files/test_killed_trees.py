@@ -86,6 +86,7 @@ async def test_all_or_nothing(ws: Path, tmp_path: Path, tool: str) -> None:
     chooser = random.Random(tool)
     for share in (0.3, 0.8):
         process = ready(ws, tool)
+        # The moment is the subject.
         time.sleep(taken * share * chooser.uniform(0.5, 1.2))
         process.kill()
         said, _ = process.communicate()

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.conditions import until
 from toolcrib.core.result import Result
 from toolcrib.toolbox import Toolbox
 
@@ -23,13 +25,17 @@ async def call(box: Toolbox, **arguments: Any) -> Result:
 async def seen(box: Toolbox, watch: str, path: str) -> set[tuple[str, str]]:
     """The events until one speaks of a path."""
     found: set[tuple[str, str]] = set()
-    for _ in range(20):
+    while not any(named == path for _, named in found):
         result = await call(box, action="read", id=watch, wait=2)
         assert result.error is None
         found |= {(e["change"], e["path"]) for e in result.data["events"]}
-        if any(named == path for _, named in found):
-            break
     return found
+
+
+async def listed(box: Toolbox, condition: Callable[[dict[str, Any]], bool]) -> None:
+    """Wait until the list says something of the only watch."""
+    while not condition((await call(box, action="list")).data["watches"][0]):
+        await asyncio.sleep(0.01)
 
 
 async def test_changes_are_told_once(ws: Path, box: Toolbox) -> None:
@@ -67,11 +73,7 @@ async def test_fifty_are_kept_and_ten_shown(ws: Path, box: Toolbox) -> None:
     watch = (await call(box, action="start")).data["id"]
     for number in range(80):
         (ws / f"f{number:02}").write_text("x")
-    for _ in range(100):
-        listed = await call(box, action="list")
-        if listed.data["watches"][0]["changes"] >= 80:
-            break
-        await asyncio.sleep(0.1)
+    await listed(box, lambda watch: watch["changes"] >= 80)
     result = await call(box, action="read", id=watch)
     assert len(result.data["events"]) == 10
     assert result.data["total"] >= 80
@@ -82,11 +84,7 @@ async def test_what_is_watched_goes_away(ws: Path, box: Toolbox) -> None:
     (ws / "sub").mkdir()
     watch = (await call(box, action="start", path="sub")).data["id"]
     (ws / "sub").rmdir()
-    for _ in range(50):
-        listed = await call(box, action="list")
-        if listed.data["watches"][0]["ended"]:
-            break
-        await asyncio.sleep(0.1)
+    await listed(box, lambda watch: watch["ended"])
     result = await call(box, action="read", id=watch)
     assert "gone" in result.text
 
@@ -103,7 +101,6 @@ async def test_links_that_lead_out_tell_nothing(ws: Path, box: Toolbox, tmp_path
 
 
 async def test_nothing_is_left_and_there_is_a_limit(ws: Path) -> None:
-    before = threading.active_count()
     async with Toolbox(workspace=ws) as box:
         for number in range(10):
             (ws / f"d{number}").mkdir()
@@ -112,8 +109,4 @@ async def test_nothing_is_left_and_there_is_a_limit(ws: Path) -> None:
         assert result.error.code == "bad_input"
         other = await box.call("watch_paths", {"action": "list"}, session="another")
         assert other.data["watches"] == []
-    for _ in range(50):
-        if threading.active_count() <= before + 2:
-            break
-        await asyncio.sleep(0.1)
-    assert not [t for t in threading.enumerate() if "_follow" in t.name]
+    await until(lambda: not [t for t in threading.enumerate() if "_follow" in t.name])

@@ -323,9 +323,7 @@ async def test_cancelling_stops_the_reading(box, searched):
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    await asyncio.sleep(0)
-    ours = {t for t in asyncio.all_tasks() if "gather" in repr(t.get_coro())}
-    assert not ours
+    await until(lambda: not [t for t in asyncio.all_tasks() if "gather" in repr(t.get_coro())])
     hold.set()
 
 

@@ -239,7 +239,7 @@ async def test_an_answer_ends_the_count_of_refusals(config, server):
             server["/w/api.php"] = Answer("no", 429)
             result = await box.call("wikipedia_search", {"query": f"a{number}"})
             assert result.error.code == "rate_limited"
-            await asyncio.sleep(0.05)
+            await asyncio.sleep(0.05)  # time is the subject: its rest is over
             server["/w/api.php"] = api(METAL)
             assert (await box.call("wikipedia_search", {"query": f"b{number}"})).error is None
         wait = await box.use(Cooldowns).refused(f"wikipedia {server.url}", "x", Lengths(8, 1000))
