@@ -28,7 +28,7 @@ LONGEST_DESCRIPTION = 110
 SAYS_IT_ALL = {
     *("query", "queries", "url", "path", "source", "id", "new", "new_name"),
     *("limit", "page", "max_tokens"),
-    *("command", "cwd", "code", "paths", "urls", "question"),
+    *("command", "cwd", "code", "input", "paths", "urls", "question", "links", "lines"),
 }
 """Parameters whose name is description enough. A list of choices is, too."""
 SNAKE = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")

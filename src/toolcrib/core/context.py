@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any, Protocol, Self, TypeVar, cast
@@ -115,7 +115,8 @@ class Session:
     `untrusted` and `private` are the taint flags: something from outside, or
     something of the user's own, has been read. `reads` maps an absolute path to
     the fingerprint that the file had when it was read. `links` holds short
-    hashes of URLs that the conversation has already seen. `single` says that it is this one
+    hashes of URLs that the conversation has already seen, `hosts` those that a person has
+    let its runs reach. `single` says that it is this one
     call: what would have to be named in a later one is of no use. That is not kept.
     """
 
@@ -125,6 +126,7 @@ class Session:
     private: bool = False
     reads: dict[str, str] = field(default_factory=dict)
     links: dict[str, None] = field(default_factory=dict)
+    hosts: dict[str, None] = field(default_factory=dict)
     changed: bool = False
     single: bool = False
 
@@ -148,6 +150,13 @@ class Session:
         self.reads[path] = fingerprint
         _trim(self.reads)
         self.changed = True
+
+    def open_hosts(self, hosts: Iterable[str]) -> None:
+        """Note what a person has let runs of this conversation reach."""
+        for host in hosts:
+            if host not in self.hosts:
+                self.hosts[host] = None
+                self.changed = True
 
     def remember_link(self, url: str) -> None:
         """Note a URL that the conversation has seen as it stands."""

@@ -413,11 +413,15 @@ ASK_BY_DEFAULT = SEND | MACHINE | ERASE
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What the policy says, and by which words. `explicit`: the user's own rule said it."""
+    """What the policy says, and by which words. `explicit`: the user's own rule said it.
+
+    `hosts` are those that a run of the call may reach: asked about once a conversation.
+    """
 
     action: Action
     reason: str
     explicit: bool = False
+    hosts: tuple[str, ...] = ()
 
 
 def decide(

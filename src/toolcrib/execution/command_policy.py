@@ -8,13 +8,14 @@ certain to only read is asked about.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import ToolError
 from toolcrib.core.settings import CommandRule, covers
 from toolcrib.core.tool import STRICTNESS, Decision
+from toolcrib.execution.network_access import network_decision
 from toolcrib.execution.shell_parser import ShellCommand, ShellScript, ShellWord, read_script, wraps
 from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.system.threads import in_thread
@@ -329,28 +330,47 @@ def _held(ctx: Ctx, found: Decision | None) -> Decision | None:
     if ctx.config.run.commit == "auto" or (found is not None and found.action == "deny"):
         return found
     why = f"run.commit is {ctx.config.run.commit}, and this changes files at once"
-    return Decision("ask", why, explicit=True)
+    hosts = found.hosts if found is not None else ()
+    if hosts and found is not None:
+        why = f"{why}; {found.reason}"
+    return Decision("ask", why, explicit=True, hosts=hosts)
 
 
 async def _command_verdict(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | None:
     command = str(arguments.get("command") or "")
+    network = await network_decision(arguments, ctx)
     why = await unconfined_reason(ctx)
+    if network is not None and not network.explicit:
+        why = why or network.reason
     if not command.strip() or not (why or ctx.config.run.rules):
-        return Decision("ask", why) if why else CONFINED
+        return _with_network(Decision("ask", why) if why else CONFINED, network)
     cwd = arguments.get("cwd")
     may_read = _ReadableFiles(ctx, cwd if isinstance(cwd, SafePath) else None)
     # A long command takes seconds to read.
-    return await in_thread(
+    found = await in_thread(
         lambda _: shell_decision(command, ctx.config.run.rules, open_why=why, may_read=may_read),
         ctx.deadline,
     )
+    return _with_network(found, network)
+
+
+def _with_network(found: Decision, network: Decision | None) -> Decision:
+    """A decision, with the hosts that have to be asked about."""
+    if network is None or found.action == "deny":
+        return found
+    if network.explicit:
+        also = f"; {found.reason}" if found.action == "ask" else ""
+        return replace(network, reason=f"{network.reason}{also}")
+    return replace(found, hosts=network.hosts)
 
 
 async def code_verdict(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | None:
     """For tools that run code of any kind: it is asked about where no boundary holds it."""
-    del arguments
+    network = await network_decision(arguments, ctx)
     why = await unconfined_reason(ctx)
-    return Decision("ask", why) if why else CONFINED
+    if network is not None and not network.explicit:
+        why = why or network.reason
+    return _with_network(Decision("ask", why) if why else CONFINED, network)
 
 
 async def unconfined_reason(ctx: Ctx) -> str:
@@ -360,10 +380,7 @@ async def unconfined_reason(ctx: Ctx) -> str:
     """
     from toolcrib.execution.sandbox.sandbox import Sandbox
 
-    settings = ctx.config.run
-    if settings.network:
-        return f"it may reach {', '.join(settings.network)[:200]}"
-    if settings.level != "none":
+    if ctx.config.run.level != "none":
         return ""
     report = await ctx.use(Sandbox).report()
     return "it runs without a boundary (run.level is none)" if report.level == "none" else ""

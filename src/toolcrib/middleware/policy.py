@@ -177,6 +177,7 @@ async def policy(call: Call, proceed: Proceed) -> Result:
     needs_approval = decision.action == "ask"
     if needs_approval:
         await _ask(call, decision.reason)
+        call.ctx.session.open_hosts(decision.hosts)
     if call.tool.rights & NET and call.ctx.config.policy.rules:
         judge = _Judge(call, rights, _reasons(call, rights) if needs_approval else None)
         call = replace(call, ctx=replace(call.ctx, check_url=judge))

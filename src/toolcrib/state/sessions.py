@@ -61,6 +61,7 @@ class _Known:
     directory: str = ""
     reads: dict[str, str] = field(default_factory=dict)
     links: set[str] = field(default_factory=set)
+    hosts: set[str] = field(default_factory=set)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +132,7 @@ class Sessions:
         session.changed = False
         flags = session.untrusted, session.private
         directory = session.directory if session.directory != known.directory else None
-        reads, links = dict(session.reads), set(session.links)
+        reads, links, hosts = dict(session.reads), set(session.links), set(session.hosts)
         changed = _changed(known)
         sweep = now - self._swept > TOUCH_SECONDS
         full = len(reads) + len(links) >= MAX_REMEMBERED
@@ -154,7 +155,7 @@ class Sessions:
             return
         self.warning = ""
         self._swept = now if sweep else self._swept
-        known.used, known.reads, known.links = now, reads, links
+        known.used, known.reads, known.links, known.hosts = now, reads, links, hosts
         known.directory = directory if directory is not None else known.directory
         if version == known.version + 1:  # else another process wrote: the next load merges
             known.version = version
@@ -172,6 +173,7 @@ def _changed(known: _Known) -> Maps:
     found = {("read", p): m for p, m in session.reads.items() if known.reads.get(p) != m}
     # A name that is no text cannot be stored, and no call can spell it either.
     changed = {key: mark for key, mark in found.items() if well_formed(key[1]) == key[1]}
+    changed |= {("host", key): "" for key in session.hosts if key not in known.hosts}
     return changed | {("link", key): "" for key in session.links if key not in known.links}
 
 
@@ -184,6 +186,10 @@ def _merge(known: _Known, row: _Row) -> None:
         session.directory = row.directory
     known.directory = row.directory
     for (kind, key), value in row.maps.items():
+        if kind == "host":
+            session.hosts[key] = None
+            known.hosts.add(key)
+            continue
         mine = session.reads if kind == "read" else session.links
         if kind == "link":
             session.links[key] = None

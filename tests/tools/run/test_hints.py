@@ -12,7 +12,7 @@ import pytest
 from toolcrib import Toolbox
 
 pytestmark = [pytest.mark.rows("E31", "E32"), pytest.mark.timeout(120)]
-NO_NETWORK = "[runs have no network; the user can open hosts with run.network]"
+NO_NETWORK = "[it has no network: name the hosts in 'network', and the user is asked]"
 LOOPBACK = {
     "strong": "[each run has a loopback of its own: start the server with 'ports' to reach it",
     "kernel": "[runs have no network here, not even a loopback of their own]",

@@ -27,7 +27,7 @@ from toolcrib.files.paths import Workspace
 # Programs that are not there: what each is, and how to get it, in one line.
 
 PIP = (
-    "The user can install it in the workspace's .venv (runs have no network): "
+    'Install it in the workspace\'s .venv, by run_command with network=["packages"]: '
     "python3 -m venv .venv; .venv/bin/pip install {}"
 )
 NPM = "Install it in the project: npm install --save-dev {}"
@@ -37,7 +37,7 @@ NODE = "It comes with Node.js: https://nodejs.org"
 HOW_TO_INSTALL = {
     "python": "python3 may be there; else install it from your system's packages",
     "python3": SYSTEM_PACKAGE.format("python3"),
-    "pip": "Try python3 -m pip; runs have no network, so install packages yourself",
+    "pip": "Try python3 -m venv .venv, and .venv/bin/pip",
     **{name: PIP.format(name) for name in ("pytest", "ruff", "flake8", "pylint", "mypy")},
     "node": "Install Node.js from https://nodejs.org",
     "npm": NODE,
@@ -84,8 +84,7 @@ def not_installed(program: str) -> Unavailable:
 
 
 OFFLINE = {"PIP_RETRIES": "0", "npm_config_fetch_retries": "0", "CARGO_NET_RETRY": "0"}
-"""Without network to try once is enough: it would take minutes else."""
-SCRATCH = "/tmp"  # noqa: S108 - that of the run
+"""Without network to try once is enough: it would take minutes. Who has one says more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +106,7 @@ def toolchains(ctx: Ctx) -> Toolchains:
         if not closed and not workspace.holds(str(folder)):
             wanted += [folder, *prefix_of(f"{folder}/x")]
     readable = tuple(path for path in dict.fromkeys(wanted) if _is_open(path, own))
-    offline = {} if ctx.config.run.network else OFFLINE
-    return Toolchains(readable, _variables(own) | offline)
+    return Toolchains(readable, _variables(own) | OFFLINE)
 
 
 def _is_open(path: Path, own: Path) -> bool:
@@ -120,12 +118,11 @@ def _variables(own: Path) -> dict[str, str]:
     """Where programs look for what the run may read, and may write what they must."""
     named = environment(VARIABLE_FOLDERS)
     variables = {
-        "GOCACHE": f"{SCRATCH}/go-build",
         "GOFLAGS": "-buildvcs=false",
         "GOTOOLCHAIN": "local",
-        "npm_config_cache": f"{SCRATCH}/npm",
         "npm_config_update_notifier": "false",
         "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+        "PIP_CONFIG_FILE": "/dev/null",  # the system's and the user's are out of reach
         "PYTHONDONTWRITEBYTECODE": "1",
         "NO_COLOR": "1",
     }

@@ -50,8 +50,8 @@ ENVIRONMENTS = (".venv", "venv")
 MAX_SETTINGS = 10_000
 QUOTED = re.compile(r"\s*`([^`\n]+)`\s*")
 NO_PACKAGES = (
-    "Runs have no network, so nothing can be installed: the user can do it in the workspace's "
-    ".venv, or open pypi.org and files.pythonhosted.org with run.network."
+    'To install, use run_command with network=["packages"], about which the user is asked: '
+    "python3 -m venv .venv; .venv/bin/pip install NAME"
 )
 INSTALLS = re.compile(r"\s*[!%]?\s*(?:python3? -m )?pip3?\s+install\b[^\n]*\s*")
 HINT = "Install Python 3.8 or later, or name one with run.python in the configuration."

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from toolcrib.core.errors import ToolError
 from toolcrib.core.result import Next
+from toolcrib.execution.sandbox.terms import NetworkAccess
 from toolcrib.files.changes.deltas import Delta
 from toolcrib.files.changes.step import Source
 from toolcrib.files.content.difference import differences
@@ -241,6 +242,7 @@ class RunResult:
         exit_code: minus the signal that ended it.
         stopped: "" or why the boundary ended it: "memory", "disk", "output", ….
         level: the boundary that held: "strong", "kernel" or "none".
+        network: what it could reach.
     """
 
     exit_code: int
@@ -251,3 +253,4 @@ class RunResult:
     stopped: str
     level: str
     outcome: RunOutcome
+    network: NetworkAccess = field(default_factory=NetworkAccess)

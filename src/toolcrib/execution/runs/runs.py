@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Self, TypedDict, Unpack
 
@@ -25,6 +25,7 @@ from toolcrib.execution.runs.folders import (
 from toolcrib.execution.runs.outcome import APPLY_TOOL, COMMITS, Commit, RunOutcome, RunResult
 from toolcrib.execution.runs.overlay_run import OverlayProbe, OverlayRun
 from toolcrib.execution.runs.triggers import Triggers
+from toolcrib.execution.sandbox.terms import NetworkAccess
 from toolcrib.files.changes.changes import Changes
 from toolcrib.files.handles import NO_ROOTS
 from toolcrib.files.paths import SafePath, Workspace
@@ -52,11 +53,13 @@ class BackgroundRun:
         confined: the process; read from it, write to it, wait for it, kill it.
         level: the boundary that holds.
         ports: those by which it is reached.
+        network: what it may reach.
     """
 
     confined: Confined
     _finish: Callable[[], Awaitable[RunOutcome]]
     ports: RunPorts | None = None
+    network: NetworkAccess = field(default_factory=NetworkAccess)
     _ending: asyncio.Task[RunOutcome] | None = None
     _hurrying: asyncio.Task[RunOutcome] | None = None
 
@@ -137,7 +140,7 @@ class SpawnOptions(TypedDict, total=False):
     stdin: bytes | Literal["pipe"] | None
     env: Mapping[str, str] | None
     readable: Sequence[Path]
-    network: Sequence[str]
+    network: NetworkAccess | None
     limits: Limits | None
     merge: bool
     on_namespace: OnNamespace | None
@@ -246,7 +249,8 @@ class Runs:
         if layered and await in_thread_if_large(size, _could_not_rename, done):
             outcome = replace(outcome, notes=(*outcome.notes, RENAME_NOTE))
         outcome = replace(outcome, notes=(*outcome.notes, *confined.notes))
-        return _ran(done, confined, outcome)
+        access = options.get("network") or NetworkAccess()
+        return replace(_ran(done, confined, outcome), network=access)
 
     async def _strategy(self, tool: str, commit: Commit) -> OverlayRun | DirectRun:
         """Through overlays where they work, else on the files themselves."""
@@ -280,7 +284,8 @@ class Runs:
         """
         await self._get_ready()
         report = await self._sandbox.report()
-        offline = report.level != "none" and not options.get("network")
+        access = options.get("network") or NetworkAccess()
+        offline = report.level != "none" and not access.hosts
         open_ports = self._ports.of_run(ctx.session.id, ports, offline=offline)
         if ports and report.level == "kernel":
             raise Unavailable(NO_PORTS, hint=report.fix or "Leave 'ports' out.")
@@ -292,7 +297,7 @@ class Runs:
                 views = await strategy.prepare(ctx)
                 confined = await self._sandbox.spawn(argv, cwd=cwd, views=views, pty=pty, **options)
                 running = BackgroundRun(
-                    confined, lambda: strategy.finish(ctx, "auto", ""), open_ports
+                    confined, lambda: strategy.finish(ctx, "auto", ""), open_ports, access
                 )
         except BaseException:
             await run_shielded(open_ports.close())

@@ -207,6 +207,7 @@ ETC = (
     *("ld.so.cache", "alternatives", "ssl/certs", "ssl/openssl.cnf", "ssl/cert.pem"),
     *("pki/tls/certs", "pki/ca-trust/extracted", "ca-certificates/extracted", "crypto-policies"),
     *("localtime", "timezone", "mime.types", "services", "protocols", "fonts"),
+    *("os-release", "lsb-release", "debian_version"),  # pip tells it to indexes
 )
 """What programs read there, and nothing about this machine or its users."""
 NAMESPACES = (

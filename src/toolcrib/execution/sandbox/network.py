@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields
 
 from toolcrib.core.errors import Blocked, Unavailable
 from toolcrib.execution.sandbox import landlock
-from toolcrib.execution.sandbox.terms import Level
+from toolcrib.execution.sandbox.terms import Level, NetworkAccess
 from toolcrib.net.egress.client import Egress
 from toolcrib.net.egress.guard_proxy import GuardProxy, Lease
 from toolcrib.net.egress.policy import EgressPolicy, HostRule
@@ -45,9 +45,10 @@ class OnlyHosts(EgressPolicy):
         if not any(rule.matches(target) for rule in self.only):
             raise Blocked(
                 f"Destination not allowed: {target.host} was not given to this run.",
-                hint="Name the host in the call's network, or the user adds it to run.network.",
+                hint="Name the host in 'network' of the call, or the user adds it to run.network.",
                 code="blocked_host",
                 host=target.host,
+                origin=f"{'http' if target.scheme == 'http' else 'https'}://{target.authority}",
                 rule="not given",
             )
         super().check(target)
@@ -59,6 +60,7 @@ class RunNetwork:
 
     lease: Lease
     proxy: GuardProxy
+    access: NetworkAccess
     folder: str = ""
 
     @property
@@ -72,10 +74,15 @@ class RunNetwork:
         if self.folder:
             url = f"http://{self.lease.username}:{self.lease.password}@127.0.0.1:{PROXY_PORT}"
         variables = {name: url for upper in PROXY_VARIABLES for name in (upper, upper.lower())}
-        return {**variables, "NO_PROXY": "localhost,127.0.0.1", "no_proxy": "localhost,127.0.0.1"}
+        # An index on this machine's loopback is not to be looked for in the run's own.
+        opened = {host.partition(":")[0] for host in self.access.hosts}
+        own = ",".join(host for host in ("localhost", "127.0.0.1") if host not in opened)
+        return {**variables, "NO_PROXY": own, "no_proxy": own}
 
     def close(self) -> None:
         """Shut it; what goes through it is cut."""
+        refused = (str(error.details.get("host", "")) for error in self.lease.refusals)
+        self.access.refused.extend(dict.fromkeys(host for host in refused if host))
         self.lease.close()
         if self.folder:
             closing = asyncio.ensure_future(self.proxy.close_unix(self.socket))
@@ -95,7 +102,7 @@ class RunNetworks:
         self._proxy = proxy
         self._egress = egress
 
-    async def open(self, hosts: Sequence[str], level: Level) -> RunNetwork:
+    async def open(self, access: NetworkAccess, level: Level) -> RunNetwork:
         """A network that reaches some hosts.
 
         Raises:
@@ -107,13 +114,14 @@ class RunNetworks:
                 "This run cannot have a network: the kernel cannot keep it to the guard.",
                 hint="It needs Linux 6.7, or the sandbox level strong; see `toolcrib doctor`.",
             )
-        policy = OnlyHosts.within(self._egress().policy(), hosts)
+        opened = self._egress().policy(endpoints=access.endpoints)
+        policy = OnlyHosts.within(opened, access.hosts)
         proxy = self._proxy()
         lease = await proxy.lease()
         lease.policy = policy
         if level == "kernel":
-            return RunNetwork(lease, proxy)
-        network = RunNetwork(lease, proxy, tempfile.mkdtemp(prefix="toolcrib-"))
+            return RunNetwork(lease, proxy, access)
+        network = RunNetwork(lease, proxy, access, tempfile.mkdtemp(prefix="toolcrib-"))
         try:
             await proxy.listen_unix(network.socket)
         except BaseException:

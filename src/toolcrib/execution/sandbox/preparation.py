@@ -30,7 +30,7 @@ from toolcrib.execution.sandbox.layout import (
 from toolcrib.execution.sandbox.network import PROXY_PORT, SOCKET_PATH, RunNetwork
 from toolcrib.execution.sandbox.resources import ControlGroup, ResourceGauge, threads_of
 from toolcrib.execution.sandbox.seccomp import Sockets, program
-from toolcrib.execution.sandbox.terms import Level, Limits, Pty, ReadOnly, View
+from toolcrib.execution.sandbox.terms import Level, Limits, NetworkAccess, Pty, ReadOnly, View
 from toolcrib.execution.sandbox.toolchains import SYSTEM_FOLDERS, is_among, is_known, is_there
 from toolcrib.files.paths import Workspace, code_within, own_places
 
@@ -227,7 +227,7 @@ class RunRequest:
     pty: Pty | None = None
     readable: tuple[str, ...] = ()
     writable: tuple[str, ...] = ()
-    network: tuple[str, ...] = ()
+    network: NetworkAccess = field(default_factory=NetworkAccess)
     limits: Limits = field(default_factory=Limits)
     on_namespace: OnNamespace | None = None
 

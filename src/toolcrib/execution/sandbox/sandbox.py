@@ -32,6 +32,7 @@ from toolcrib.execution.sandbox.terms import (
     Bind,
     Level,
     Limits,
+    NetworkAccess,
     Overlay,
     Pty,
     ReadOnly,
@@ -322,7 +323,7 @@ class Sandbox:
         pty: Pty | None = None,
         readable: Sequence[Path] = (),
         writable: Sequence[Path] = (),
-        network: Sequence[str] = (),
+        network: NetworkAccess | None = None,
         limits: Limits | None = None,
         on_namespace: OnNamespace | None = None,
     ) -> Confined:
@@ -339,7 +340,7 @@ class Sandbox:
             pty: a terminal in place of the pipes; `stdin` is not used then.
             readable: more files and folders that it may read, such as a toolchain.
             writable: scratch folders.
-            network: hosts that it may reach, through the guard; with none, no network.
+            network: what it may reach, through the guard; with no hosts, no network.
             limits: what it may use; the configured ones where nothing is said.
             on_namespace: see `OnNamespace`.
 
@@ -359,7 +360,7 @@ class Sandbox:
             pty=pty,
             readable=(*map(str, readable), *self._config.run.readable),
             writable=tuple(map(str, writable)),
-            network=tuple(network),
+            network=network or NetworkAccess(),
             limits=limits or self.limits,
             on_namespace=on_namespace,
         )

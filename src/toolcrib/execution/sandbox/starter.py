@@ -271,7 +271,7 @@ class Starter:
         """
         prepared = await self._prepared(request, report.level)
         try:
-            if request.network and report.level != "none":
+            if request.network.hosts and report.level != "none":
                 prepared.network = await self._network.open(request.network, report.level)
                 connect_network(prepared, prepared.network)
             return await self.launch(request, prepared, report)

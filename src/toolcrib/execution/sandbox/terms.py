@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Self, TypeAlias
 
@@ -68,6 +69,26 @@ class Pty:
 
     rows: int = 24
     columns: int = 80
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkAccess:
+    """What a run may reach.
+
+    Attributes:
+        hosts: in the forms of `egress.allow_hosts`.
+        endpoints: URLs that the user configured; their origins are open also where they are
+            not public.
+        environment: variables for its programs.
+        notes: what the user should know, a line each.
+        refused: the hosts that the guard refused, known at its end.
+    """
+
+    hosts: tuple[str, ...] = ()
+    endpoints: tuple[str, ...] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    refused: list[str] = field(default_factory=list, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from toolcrib.core.result import Result
 from toolcrib.core.tool import EXEC, READ
 from toolcrib.execution.jobs import JobHandle, Jobs
 from toolcrib.execution.sandbox.sandbox import Sandbox
-from toolcrib.execution.sandbox.terms import Pty
+from toolcrib.execution.sandbox.terms import NetworkAccess, Pty
 from toolcrib.execution.terminals.screen import Screen
 from toolcrib.system.threads import Turns
 
@@ -259,6 +259,7 @@ class Terminals:
         pty: Pty,
         tools: Toolchains,
         tool: str,
+        access: NetworkAccess,
         ports: Sequence[int] = (),
     ) -> Terminal:
         """Start a program on the real workspace; its end makes one step of the undo log.
@@ -280,9 +281,9 @@ class Terminals:
             ctx,
             tool=tool,
             cwd=cwd,
-            env={**tools.environment, "TERM": "xterm-256color"},
+            env={**tools.environment, **access.environment, "TERM": "xterm-256color"},
             readable=tools.readable,
-            network=ctx.config.run.network,
+            network=access,
             pty=pty,
             ports=ports,
             limits=replace(ctx.use(Sandbox).limits, output_bytes=0),

@@ -6,7 +6,7 @@ import shlex
 from typing import Any
 
 from toolcrib.core.errors import BadInput
-from toolcrib.execution.interpreters.python import unfenced
+from toolcrib.execution.interpreters.python import NO_PACKAGES, unfenced
 
 MAX_SECONDS = 36_000
 """Seconds of the longest `timeout`; a larger number is one of milliseconds."""
@@ -27,7 +27,7 @@ def python(arguments: dict[str, Any]) -> None:
         if arguments.pop(name, None):
             raise BadInput(
                 "run_python installs nothing.",
-                hint="Leave the packages out; it uses those of the workspace's .venv.",
+                hint=f"Leave them out; it uses those of the workspace's .venv. {NO_PACKAGES}",
             )
 
 

@@ -22,6 +22,7 @@ from toolcrib.execution.interpreters.programs import (
     toolchains,
 )
 from toolcrib.execution.interpreters.python import python_for
+from toolcrib.execution.network_access import NetworkRequests
 from toolcrib.execution.runs.outcome import RunResult
 from toolcrib.execution.runs.runs import Runs
 from toolcrib.files.paths import SafePath, Workspace, WorkspacePath
@@ -308,7 +309,7 @@ async def _run(ctx: Ctx, linter: Linter, folder: SafePath, limit: float) -> RunR
             seconds=limit,
             env={**tools.environment, "CI": "true"},
             readable=(*tools.readable, *linter.readable),
-            network=ctx.config.run.network,
+            network=await ctx.use(NetworkRequests).of(ctx, None),
             on_output=follower,
         )
 

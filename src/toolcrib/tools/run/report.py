@@ -15,6 +15,7 @@ from toolcrib.execution.interpreters.programs import UNAVAILABLE_PROGRAMS, how_t
 from toolcrib.execution.interpreters.python import NO_PACKAGES
 from toolcrib.execution.runs.outcome import RunOutcome, RunResult
 from toolcrib.execution.runs.runs import BackgroundRun
+from toolcrib.execution.sandbox.terms import NetworkAccess
 from toolcrib.execution.shell_parser import ShellScript, read_script
 from toolcrib.state.results import Results
 from toolcrib.system.child import Chunk
@@ -80,6 +81,7 @@ class OutputFollower:
 
 
 MAX_FILES = 12
+MAX_REFUSED = 5
 HEAD_SHARE = 0.3
 """Of the room for output: the end of it usually says what went wrong."""
 RUN_AGAIN = "to make these changes run it again with commit=auto; or "
@@ -122,12 +124,13 @@ async def report(
     """
     size = ring.total + ran.stdout.size + ran.stderr.size
     body, data = await in_thread_if_large(
-        size, lambda: (printed(ring_text(ring)).strip("\n"), _facts(ctx, ran))
+        size, lambda: (printed(ring_text(ring)).strip("\n"), _facts(ran))
     )
     body, whole = ("", body) if quiet else (body, "")
     outcome = ran.outcome
     error = _stopped(ran, limit, tool)
-    lines = [_ending(ran, empty=not body and not quiet), *notes, *change_lines(outcome)]
+    lines = [_ending(ran, empty=not body and not quiet), *notes, *_refused(ran)]
+    lines += change_lines(outcome)
     apply = outcome.next
     if apply is not None and all(tool.name != apply.tool for tool in ctx.offered):
         again = RUN_AGAIN if ctx.config.run.commit == "auto" else ""
@@ -135,9 +138,10 @@ async def report(
         apply = None
     if ran.level != "strong":
         lines.append(f"[sandbox: {ran.level}]")
-    text, more = await fit_to_budget(ctx, tool, body, "\n".join(lines), lead)
+    source = source_of(ran.network)
+    text, more = await fit_to_budget(ctx, tool, body, "\n".join(lines), lead, source)
     if whole:
-        more = await _store_output(ctx, whole)
+        more = await _store_output(ctx, whole, source)
     if (apply or whole) and more:
         text += f"\n[the rest of the output: {more}]"
     return Result(
@@ -146,12 +150,12 @@ async def report(
         truncated=more is not None and not whole,
         next=apply or (None if whole else more),
         error=error,
-        source=NETWORK_SOURCE if ctx.config.run.network else "",
+        source=source,
         private=True,
     )
 
 
-def _facts(ctx: Ctx, ran: RunResult) -> dict[str, Any]:
+def _facts(ran: RunResult) -> dict[str, Any]:
     return {
         "exit_code": ran.exit_code,
         "stdout": str(ran.stdout),
@@ -160,7 +164,7 @@ def _facts(ctx: Ctx, ran: RunResult) -> dict[str, Any]:
         "seconds": round(ran.seconds, 3),
         "timed_out": ran.timed_out,
         "stopped": ran.stopped,
-        "sandbox": {"level": ran.level, "network": list(ctx.config.run.network)},
+        "sandbox": {"level": ran.level, "network": list(ran.network.hosts)},
         "changes": ran.outcome.to_json(),
     }
 
@@ -178,7 +182,7 @@ def ring_text(ring: Ring) -> str:
 
 
 async def fit_to_budget(
-    ctx: Ctx, tool: str, body: str, tail: str, lead: str = ""
+    ctx: Ctx, tool: str, body: str, tail: str, lead: str = "", source: str = ""
 ) -> tuple[str, Next | None]:
     """Output with what stands around it, cut to the budget; and the call that reads the rest."""
     room = max(room_in(ctx.budget(tool)) - estimate(tail) - estimate(lead), 50)
@@ -189,15 +193,14 @@ async def fit_to_budget(
     if first >= last:
         around[1] = body
         return "\n".join(part for part in around if part), None
-    more = await _store_output(ctx, body, first)
+    more = await _store_output(ctx, body, source, first)
     middle = f"[{last - first:,} of {len(body):,} characters left out here]"
     around[1] = f"{head.rstrip()}\n{middle}\n{end}"
     return "\n".join(part for part in around if part), more
 
 
-async def _store_output(ctx: Ctx, body: str, offset: int = 0) -> Next | None:
+async def _store_output(ctx: Ctx, body: str, source: str, offset: int = 0) -> Next | None:
     """Store output; the call that reads it from an offset on."""
-    source = NETWORK_SOURCE if ctx.config.run.network else ""
     try:
         handle = await ctx.use(Results).keep(body, ctx.session.id, source)
     except StorageFailure as error:
@@ -221,6 +224,20 @@ def change_lines(outcome: RunOutcome) -> list[str]:
         "dropped": f"[dropped, nothing is changed: {listed}]",
     }[outcome.state]
     return [state_line, *([outcome.diff.rstrip("\n")] if outcome.diff else []), *lines]
+
+
+def source_of(access: NetworkAccess) -> str:
+    """Where what a run wrote may come from; empty where it could reach nobody."""
+    return NETWORK_SOURCE if access.hosts else ""
+
+
+def _refused(ran: RunResult) -> list[str]:
+    """What the guard did not let it reach, and what else is to be known of its network."""
+    lines = [f"[{note}]" for note in ran.network.notes]
+    if ran.network.refused:
+        names = ", ".join(ran.network.refused[:MAX_REFUSED])
+        lines.append(f"[not reached, as they are not in 'network': {names}]")
+    return lines
 
 
 def served_lines(ctx: Ctx, running: BackgroundRun) -> list[str]:
@@ -297,7 +314,7 @@ FETCHES = re.compile(
 LOCAL = re.compile(r"\blocalhost\b|\b127(?:\.\d{1,3}){3}\b|\b0\.0\.0\.0\b|\[::1?\]")
 SILENT = {"curl": {6: "Could not resolve", 7: "Failed to connect to"}, "wget": {4: "ECONNREFUSED"}}
 """The exit codes of programs that may say nothing, and what each would have said."""
-PIP = re.compile(r"\bpip\b|pypi\.org|from versions: none")
+PIP = re.compile(r"\bpip\b|from versions: none|npm (?:ERR!|error)|/simple/")
 WINDOWS = re.compile(r"\$'\\r'|\\r'?: |required file not found|bad interpreter|: unexpected end of")
 READERS = {"cat", "read", "sort", "wc", "tee", "python", "python3", "node", "bash", "sh", "bc"}
 """Commands that read their stdin where they are given nothing else."""
@@ -325,7 +342,7 @@ def hints_of(ctx: Ctx, command: str, ran: RunResult, *, fed: bool) -> list[str]:
     tail = f"{ran.stdout.last(TAIL)}\n{ran.stderr.last(TAIL)}".rstrip()
     script = read_script(command)
     found = list(_failed(tail, script)) if ran.exit_code else []
-    found += _network(ctx, command, ran, _silent(script, ran.exit_code))
+    found += _network(command, ran, _silent(script, ran.exit_code))
     if not fed and (ASKS.search(tail) or (not tail.strip() and _reads(script))):
         found.append(f"its stdin is empty: give 'input'{_or_terminal(ctx)}")
     names = {c.name for c in script.commands if not c.nested}
@@ -338,7 +355,7 @@ def hints_of(ctx: Ctx, command: str, ran: RunResult, *, fed: bool) -> list[str]:
     return [f"[{line}]" for line in dict.fromkeys(found)]
 
 
-def python_hints(ctx: Ctx, source: str, ran: RunResult) -> list[str]:
+def python_hints(source: str, ran: RunResult) -> list[str]:
     """The same for Python code."""
     errors = ran.stderr.last(TAIL)
     found = []
@@ -346,12 +363,12 @@ def python_hints(ctx: Ctx, source: str, ran: RunResult) -> list[str]:
         found.append("lines with ! or % are of notebooks: run_command runs commands of the shell")
     if ran.exit_code and "EOFError: EOF when reading a line" in errors:
         found.append("nobody can answer input() here: write the values into the code")
-    return [f"[{line}]" for line in (*found, *_network(ctx, source, ran))]
+    return [f"[{line}]" for line in (*found, *_network(source, ran))]
 
 
-def javascript_hints(ctx: Ctx, source: str, ran: RunResult) -> list[str]:
+def javascript_hints(source: str, ran: RunResult) -> list[str]:
     """The same for JavaScript."""
-    return [f"[{line}]" for line in _network(ctx, source, ran)]
+    return [f"[{line}]" for line in _network(source, ran)]
 
 
 def needs_screen(command: str) -> str:
@@ -403,7 +420,7 @@ def _silent(script: ShellScript, code: int) -> str:
     return "".join(messages.get(code, "") for name, messages in SILENT.items() if name in names)
 
 
-def _network(ctx: Ctx, source: str, ran: RunResult, silent: str = "") -> list[str]:
+def _network(source: str, ran: RunResult, silent: str = "") -> list[str]:
     """Why nothing answers, if a run asked some host and got no answer."""
     source = source[:MAX_PARSED_CHARS]
     if ran.level == "none" or not (ran.exit_code or FETCHES.search(source)):
@@ -412,12 +429,12 @@ def _network(ctx: Ctx, source: str, ran: RunResult, silent: str = "") -> list[st
     unnamed = UNNAMED.search(tail)
     if not unnamed and not REFUSED.search(tail):
         return []
+    hosts = ", ".join(ran.network.hosts)
     if PIP.search(tail):
-        return [NO_PACKAGES]
+        return [] if hosts else [NO_PACKAGES]
     if unnamed or not LOCAL.search(source):
-        hosts = ", ".join(ctx.config.run.network)
-        reach = f"runs reach no other hosts than {hosts}" if hosts else "runs have no network"
-        return [f"{reach}; the user can open hosts with run.network"]
+        reach = f"this run reaches no other hosts than {hosts}" if hosts else "it has no network"
+        return [f"{reach}: name the hosts in 'network', and the user is asked"]
     if ran.level == "kernel" or "Requires net access to" in tail:
         return ["runs have no network here, not even a loopback of their own"]
     return ["each run has a loopback of its own: start the server with 'ports' to reach it here"]

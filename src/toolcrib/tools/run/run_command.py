@@ -15,9 +15,11 @@ from toolcrib.core.tool import EXEC, READ, WRITE, Param, Seconds, tool
 from toolcrib.execution.command_policy import command_verdict
 from toolcrib.execution.interpreters.programs import Toolchains, shell_program, toolchains
 from toolcrib.execution.jobs import JobHandle, Jobs
+from toolcrib.execution.network_access import NetworkRequests
 from toolcrib.execution.runs.outcome import Commit
 from toolcrib.execution.runs.runs import BackgroundRun, Runs
 from toolcrib.execution.sandbox.sandbox import Sandbox
+from toolcrib.execution.sandbox.terms import NetworkAccess
 from toolcrib.files.paths import SafePath, Workspace, WorkspacePath
 from toolcrib.system.child import run_shielded
 from toolcrib.system.threads import Turns, in_thread
@@ -25,7 +27,6 @@ from toolcrib.text.cleaner import printed
 from toolcrib.tools.run import argument_adapters
 from toolcrib.tools.run.argument_adapters import MAX_SECONDS
 from toolcrib.tools.run.report import (
-    NETWORK_SOURCE,
     OutputFollower,
     change_lines,
     fit_to_budget,
@@ -34,6 +35,7 @@ from toolcrib.tools.run.report import (
     report,
     screen_alternative,
     served_lines,
+    source_of,
 )
 
 FIRST_SECONDS = 0.5
@@ -53,6 +55,7 @@ async def in_background(
     tools: Toolchains,
     seconds: float,
     stdin: bytes | None,
+    access: NetworkAccess,
     ports: Sequence[int] = (),
 ) -> Result:
     """Start it, and answer with its id and what it wrote first."""
@@ -63,16 +66,16 @@ async def in_background(
         tool=tool,
         cwd=cwd,
         stdin=stdin,
-        env=tools.environment,
+        env={**tools.environment, **access.environment},
         readable=tools.readable,
-        network=ctx.config.run.network,
+        network=access,
         limits=limits,
         merge=True,
         ports=ports,
     )
 
     async def work(handle: JobHandle) -> None:
-        handle.source = NETWORK_SOURCE if ctx.config.run.network else ""
+        handle.source = source_of(access)
         await _follow(running, handle)
 
     title = " ".join(command.split())[:TITLE_CHARS]
@@ -100,7 +103,12 @@ async def _first(ctx: Ctx, tool: str, job: str, title: str, running: BackgroundR
     tail = [] if over else served_lines(ctx, running)
     tail += [] if running.level == "strong" else [f"[sandbox: {running.level}]"]
     text, _ = await fit_to_budget(
-        ctx, tool, view.text.rstrip("\n"), "\n".join(tail), f"{title}: {status}."
+        ctx,
+        tool,
+        view.text.rstrip("\n"),
+        "\n".join(tail),
+        f"{title}: {status}.",
+        source_of(running.network),
     )
     data = {
         "id": job,
@@ -110,7 +118,7 @@ async def _first(ctx: Ctx, tool: str, job: str, title: str, running: BackgroundR
         "output": view.text,
         "bytes": view.record.total,
         "ports": running.addresses,
-        "sandbox": {"level": running.level, "network": list(ctx.config.run.network)},
+        "sandbox": {"level": running.level, "network": list(running.network.hosts)},
     }
     follow = Next("read_job", {"id": job, "wait": "exit", "offset": view.record.total})
     return Result(
@@ -194,17 +202,20 @@ async def run_command(
     cwd: WorkspacePath | None = None,
     timeout: Annotated[Seconds, Param(maximum=MAX_SECONDS)] = 0,  # noqa: ASYNC109 - of the run
     commit: Annotated[Commit | None, Param("Changed files: keep, hold, drop.")] = None,
-    background: Annotated[bool, Param("Go on as a job.")] = False,
-    input: Annotated[str, Param("Its stdin.")] = "",  # noqa: A002 - the name that models use
+    background: Annotated[bool, Param("As a job.")] = False,
+    input: str = "",  # noqa: A002 - the name that models use
     ports: Annotated[list[int] | None, Param("Of its server.")] = None,
+    network: Annotated[list[str] | None, Param("Hosts, or packages.")] = None,
     *,
     ctx: Ctx,
 ) -> Result:
-    """Run a shell command in a sandbox, without network.
+    """Run a shell command in a sandbox.
 
     Its stdin is empty unless `input` is given; for what asks questions use start_terminal.
     With `background` it goes on as a job for read_job: servers, watchers, long builds. A
     server that is started with `ports=[8000]` can be fetched at the address in the answer.
+    It has no network but for the hosts in `network`, about which the user is asked;
+    "packages" stands for those that pip, npm, uv, cargo and go install from.
     """
     _check(command)
     folder = cwd or ctx.use(Workspace).start(ctx.session.directory)
@@ -215,6 +226,7 @@ async def run_command(
         raise BadInput(
             f"{screen} needs a terminal, and would only wait here.", hint=screen_alternative(ctx)
         )
+    access = await ctx.use(NetworkRequests).of(ctx, network)
     argv = [shell_program(ctx), "-c", command]
     stdin = input.encode() if input else None
     if background or ports:
@@ -225,7 +237,7 @@ async def run_command(
                 hint="Leave 'commit' out, or run it to its end without background.",
             )
         return await in_background(
-            ctx, run_command.name, argv, command, folder, tools, timeout, stdin, ports or ()
+            ctx, run_command.name, argv, command, folder, tools, timeout, stdin, access, ports or ()
         )
     limit = timeout or DEFAULT_SECONDS
     async with OutputFollower(ctx) as follower:
@@ -237,9 +249,9 @@ async def run_command(
             commit=commit,
             seconds=limit,
             stdin=stdin,
-            env=tools.environment,
+            env={**tools.environment, **access.environment},
             readable=tools.readable,
-            network=ctx.config.run.network,
+            network=access,
             on_output=follower,
         )
     return await report(

@@ -11,6 +11,7 @@ from toolcrib.core.result import Result
 from toolcrib.core.tool import EXEC, READ, WRITE, Decision, Param, Seconds, tool
 from toolcrib.execution.command_policy import code_verdict
 from toolcrib.execution.interpreters.javascript import JavaScriptEngine, clean_code, engine_for
+from toolcrib.execution.network_access import NetworkRequests
 from toolcrib.execution.runs.outcome import Commit
 from toolcrib.execution.runs.runs import Runs
 from toolcrib.execution.sandbox.sandbox import Sandbox
@@ -69,10 +70,11 @@ async def run_javascript(
     code: Annotated[str, Param("JavaScript, or TypeScript where Deno is.")],
     timeout: Annotated[Seconds, Param(maximum=MAX_SECONDS)] = DEFAULT_SECONDS,  # noqa: ASYNC109 - of the run
     commit: Annotated[Commit | None, Param("Changed files: keep, hold, drop.")] = None,
+    network: Annotated[list[str] | None, Param("Hosts, or packages.")] = None,
     *,
     ctx: Ctx,
 ) -> Result:
-    """Run JavaScript in a sandbox, without network.
+    """Run JavaScript in a sandbox.
 
     Shows what it logs. By Deno, else Node.js, else an engine that only computes. Nothing is
     kept between calls but files.
@@ -82,6 +84,7 @@ async def run_javascript(
     limit = timeout or DEFAULT_SECONDS
     if engine.name == "quickjs":
         return await _compute(ctx, source, limit)
+    access = await ctx.use(NetworkRequests).of(ctx, network)
     async with OutputFollower(ctx) as follower:
         ran = await ctx.use(Runs).run(
             engine.argv(source),
@@ -91,9 +94,9 @@ async def run_javascript(
             commit=commit,
             seconds=limit,
             stdin=source.encode(),
-            env=engine.environment,
+            env={**engine.environment, **access.environment},
             readable=engine.readable,
-            network=ctx.config.run.network,
+            network=access,
             on_output=follower,
         )
     notes = []
@@ -107,7 +110,7 @@ async def run_javascript(
             and TYPESCRIPT_SIGNS.search(source)
         ):
             notes.append('[TypeScript needs Deno: pip install "toolcrib[js]"]')
-    notes += javascript_hints(ctx, source, ran)
+    notes += javascript_hints(source, ran)
     facts = {"engine": engine.name, "program": engine.program}
     return await report(
         ctx, run_javascript.name, ran, follower.ring, limit=limit, notes=notes, facts=facts

@@ -10,6 +10,7 @@ from toolcrib.core.result import Result
 from toolcrib.core.tool import EXEC, READ, WRITE, Param, Seconds, tool
 from toolcrib.execution.command_policy import code_verdict
 from toolcrib.execution.interpreters.python import Python, clean_code, python_for
+from toolcrib.execution.network_access import NetworkRequests
 from toolcrib.execution.runs.outcome import Commit
 from toolcrib.execution.runs.runs import Runs
 from toolcrib.files.paths import Workspace
@@ -46,19 +47,23 @@ MISSING = re.compile(r"^ModuleNotFoundError: No module named '([\w.]+)'", re.MUL
 async def run_python(
     code: str,
     timeout: Annotated[Seconds, Param(maximum=MAX_SECONDS)] = DEFAULT_SECONDS,  # noqa: ASYNC109 - of the run
-    commit: Annotated[Commit | None, Param("Changed files: keep, hold, drop.")] = None,
+    commit: Commit | None = None,
+    network: Annotated[list[str] | None, Param("Hosts, or packages.")] = None,
     *,
     ctx: Ctx,
 ) -> Result:
-    """Run Python code in a sandbox, without network.
+    """Run Python code in a sandbox.
 
     Shows what it prints and the value of a last expression. Nothing is kept between calls
-    but files. Uses the workspace's .venv where there is one. For a shell use run_command.
+    but files; `commit` says whether changed ones are kept, held back or dropped. It has no
+    network but for the hosts in `network`. Uses the workspace's .venv where there is one. For
+    a shell use run_command.
     """
     source = clean_code(code)
     cwd = ctx.use(Workspace).start(ctx.session.directory)
     python = await in_thread(lambda _: python_for(ctx, cwd), ctx.deadline)
     limit = timeout or DEFAULT_SECONDS
+    access = await ctx.use(NetworkRequests).of(ctx, network)
     async with OutputFollower(ctx) as follower:
         ran = await ctx.use(Runs).run(
             python.argv,
@@ -68,9 +73,9 @@ async def run_python(
             commit=commit,
             seconds=limit,
             stdin=source.encode(),
-            env={"PYTHONDONTWRITEBYTECODE": "1", "PIP_RETRIES": "0"},
+            env={"PYTHONDONTWRITEBYTECODE": "1", "PIP_RETRIES": "0", **access.environment},
             readable=python.readable,
-            network=ctx.config.run.network,
+            network=access,
             on_output=follower,
         )
     return await report(
@@ -81,7 +86,7 @@ async def run_python(
         limit=limit,
         notes=[
             *_notes(python, ran.stderr.last(MAX_SEARCHED_CHARS)),
-            *python_hints(ctx, source, ran),
+            *python_hints(source, ran),
         ],
         facts={"interpreter": {"path": python.program, "from": python.origin}},
     )

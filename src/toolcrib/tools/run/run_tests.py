@@ -12,6 +12,7 @@ from toolcrib.core.result import Result
 from toolcrib.core.tool import EXEC, READ, WRITE, Decision, Param, Seconds, tool
 from toolcrib.execution.command_policy import code_verdict, command_verdict
 from toolcrib.execution.interpreters.programs import not_installed, toolchains
+from toolcrib.execution.network_access import NetworkRequests
 from toolcrib.execution.runs.outcome import RunResult
 from toolcrib.execution.runs.runs import Runs
 from toolcrib.files.paths import Workspace, WorkspacePath
@@ -84,7 +85,7 @@ async def run_tests(
             seconds=limit,
             env={**tools.environment, **CI, **chosen.environment},
             readable=(*tools.readable, *chosen.readable),
-            network=ctx.config.run.network,
+            network=await ctx.use(NetworkRequests).of(ctx, None),
             on_output=follower,
         )
     totals = await in_thread_if_large(ran.stdout.size + ran.stderr.size, _totals, chosen, ran)

@@ -11,7 +11,7 @@ from toolcrib.core.result import Next, Result
 from toolcrib.execution.terminals.terminals import Terminal
 from toolcrib.system.threads import in_thread_if_large
 from toolcrib.text.truncation import head_and_tail
-from toolcrib.tools.run.report import NETWORK_SOURCE, served_lines
+from toolcrib.tools.run.report import served_lines, source_of
 
 WaitFor = Literal["idle", "text", "exit", "none"]
 
@@ -86,7 +86,7 @@ async def screen_result(
         _facts(terminal, came=came),
         truncated=start < end,
         next=follow,
-        source=NETWORK_SOURCE if ctx.config.run.network else "",
+        source=source_of(terminal.running.network),
     )
 
 

@@ -9,6 +9,7 @@ from toolcrib.core.result import Result
 from toolcrib.core.tool import EXEC, READ, WRITE, Param, tool
 from toolcrib.execution.command_policy import terminal_verdict
 from toolcrib.execution.interpreters.programs import shell_program, toolchains
+from toolcrib.execution.network_access import NetworkRequests
 from toolcrib.execution.sandbox.terms import Pty
 from toolcrib.execution.terminals.terminals import Terminals
 from toolcrib.files.paths import Workspace, WorkspacePath
@@ -35,6 +36,7 @@ async def start_terminal(
     rows: Annotated[int, Param("Rows.", minimum=2, maximum=200)] = 24,
     columns: Annotated[int, Param("Columns.", minimum=10, maximum=500)] = 80,
     ports: Annotated[list[int] | None, Param("Ports of servers in it.")] = None,
+    network: Annotated[list[str] | None, Param("Hosts, or packages.")] = None,
     *,
     ctx: Ctx,
 ) -> Result:
@@ -44,12 +46,21 @@ async def start_terminal(
     editor. For a plain command use run_command. Returns the id and the screen.
     """
     folder = cwd or ctx.use(Workspace).start(ctx.session.directory)
+    access = await ctx.use(NetworkRequests).of(ctx, network)
     tools = await in_thread(lambda _: toolchains(ctx), ctx.deadline)
     program = shell_program(ctx)
     argv = [program, "-c", command] if command.strip() else [program, "-i"]
     title = " ".join(command.split())[:TITLE_CHARS] or program.rpartition("/")[2]
     terminal = await ctx.use(Terminals).start(
-        ctx, argv, title, folder, Pty(rows, columns), tools, start_terminal.name, ports or ()
+        ctx,
+        argv,
+        title,
+        folder,
+        Pty(rows, columns),
+        tools,
+        start_terminal.name,
+        access,
+        ports or (),
     )
     await terminal.settle(0, START_SECONDS, in_time(ctx, 2 * START_SECONDS))
     return await screen_result(ctx, terminal, start_terminal.name)

@@ -75,7 +75,7 @@ async def fetch_url(
     offset: Annotated[Offset, Param("Character to start at.")] = 0,
     max_tokens: Tokens | None = None,
     format: Format | None = None,  # noqa: A002 - the name that models know
-    links: Annotated[bool, Param("List them.")] = False,
+    links: bool = False,
     navigation: Annotated[bool, Param("With menus.")] = False,
     whole: Annotated[bool, Param("Not only main content.")] = False,
     *,

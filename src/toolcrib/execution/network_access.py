@@ -1,0 +1,112 @@
+"""Network access of one run: the hosts that its call and the user's settings name, and asking.
+
+A call names hosts, or `packages` for the indexes that the user's own package managers use. Hosts
+are asked about once a conversation, by name; what the user configured for all runs likewise.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
+
+from toolcrib.core.context import Ctx, Services
+from toolcrib.core.errors import BadInput, ConfigError, Unavailable
+from toolcrib.core.tool import Decision
+from toolcrib.execution.package_indexes import authority, package_indexes
+from toolcrib.execution.sandbox.terms import NetworkAccess
+from toolcrib.net.egress.policy import HostRule
+
+PACKAGES = "packages"
+MAX_HOSTS = 20
+"""Hosts that one call may name: a person has to read them."""
+MAX_CALLS = 64
+NO_INDEX = "No pip, npm, uv, cargo or go of this machine says where it gets packages from."
+ONLINE = {
+    "PIP_RETRIES": "1",
+    "PIP_DEFAULT_TIMEOUT": "15",
+    "npm_config_fetch_retries": "1",
+    "npm_config_fetch_timeout": "30000",
+    "npm_config_audit": "false",
+    "npm_config_fund": "false",
+    "CARGO_NET_RETRY": "1",
+}
+"""An index that does not answer is not waited for until the run's time is up."""
+VIRTUAL_ENVIRONMENT = {"PIP_REQUIRE_VIRTUALENV": "1"}
+"""Outside of the workspace nothing that is installed would last."""
+
+
+class NetworkRequests:
+    """A service: works out what a call's run may reach, once for its policy and for itself."""
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[str, NetworkAccess] = OrderedDict()
+
+    @classmethod
+    def open(cls, services: Services) -> Self:
+        """Nothing is asked before a run wants it."""
+        del services
+        return cls()
+
+    async def of(self, ctx: Ctx, wanted: Sequence[str] | None) -> NetworkAccess:
+        """What the run of a call may reach.
+
+        Args:
+            ctx: the call.
+            wanted: what it names.
+
+        Raises:
+            BadInput: what is no host, or too many.
+            Unavailable: no package manager is there.
+        """
+        known = self._known.get(ctx.call_id)
+        if known is None:
+            known = self._known[ctx.call_id] = await _access(ctx, wanted or ())
+            while len(self._known) > MAX_CALLS:
+                self._known.popitem(last=False)
+        return known
+
+
+async def network_decision(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | None:
+    """Ask about hosts that this conversation was not let to yet; None where there are none."""
+    wanted = arguments.get("network") or ()
+    access = await ctx.use(NetworkRequests).of(ctx, wanted)
+    missing = [host for host in access.hosts if host not in ctx.session.hosts]
+    if not missing:
+        return None
+    own = set(ctx.config.run.network)
+    # What a model asks for is more than any rule for the tool has allowed.
+    explicit = any(host not in own for host in missing)
+    return Decision("ask", f"it may reach {', '.join(missing)}", explicit, tuple(missing))
+
+
+async def _access(ctx: Ctx, wanted: Sequence[str]) -> NetworkAccess:
+    hosts = list(ctx.config.run.network)
+    named = [word.strip() for word in wanted if word.strip()]
+    hosts += [_checked(host) for host in named if host.lower() != PACKAGES]
+    if len(named) > MAX_HOSTS:
+        raise BadInput(f"At most {MAX_HOSTS} hosts for one run, not {len(named):,}.")
+    if all(host.lower() != PACKAGES for host in named):
+        return NetworkAccess(tuple(dict.fromkeys(hosts)), environment=ONLINE if hosts else {})
+    indexes = await package_indexes(ctx)
+    if not indexes.urls:
+        raise Unavailable(NO_INDEX, hint="Name the hosts in 'network'.")
+    hosts += [*map(authority, indexes.urls), *indexes.hosts]
+    return NetworkAccess(
+        tuple(dict.fromkeys(hosts)),
+        endpoints=indexes.urls,
+        environment={**ONLINE, **VIRTUAL_ENVIRONMENT, **indexes.environment},
+        notes=indexes.notes,
+    )
+
+
+def _checked(host: str) -> str:
+    """A host as a person is shown it, and as the guard takes it."""
+    try:
+        rule = HostRule.parse(host.lower())
+    except ConfigError:
+        raise BadInput(
+            f"'{host[:100]}' is no host.",
+            hint='Forms: host, host:port, *.suffix, or "packages"; no scheme and no path.',
+        ) from None
+    return rule.host if rule.port is None else f"{rule.host}:{rule.port}"

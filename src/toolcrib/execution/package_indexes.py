@@ -1,0 +1,233 @@
+"""Package indexes: which ones the user's own pip, npm, uv, cargo and go are configured for.
+
+Each program is asked when a run wants packages, outside of the workspace, so that nothing in a
+project changes the answer. Those that do not tell are started with a proxy that lets nothing
+through, and the guard notes where they wanted to go. What an index says of its files' host counts
+too. Logins in addresses stay here: a run is given the address without them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urljoin, urlsplit, urlunsplit
+
+from toolcrib.core.context import Ctx
+from toolcrib.core.errors import ToolError
+from toolcrib.execution.interpreters.programs import find_program
+from toolcrib.execution.sandbox.network import OnlyHosts
+from toolcrib.net.egress.client import Egress
+from toolcrib.net.egress.guard_proxy import GuardProxy
+from toolcrib.system.processes import PASSED_ON, Processes
+
+SECONDS = 20.0
+"""What a program may take to say its index."""
+INDEX_SECONDS = 5.0
+MAX_INDEX_BYTES = 3_000_000
+MAX_HOSTS = 12
+SETTINGS = (
+    *("PIP_*", "UV_*", "npm_config_*", "NPM_CONFIG_*", "CARGO_*", "RUSTUP_*"),
+    *("GOPROXY", "GOSUMDB", "GOENV", "GOROOT", "GOPATH"),
+)
+PIP_SETTING = re.compile(
+    r"^(?:[\w:]+\.)+(index-url|extra-index-url|trusted-host)=(.*)$", re.MULTILINE
+)
+PIP_DEFAULT = re.compile(r"--index-url\s<url>.*?\(default:?\s*(\S+?)\)", re.DOTALL)
+HREF = re.compile(rb"""<a\s[^>]*?href\s*=\s*["']([^"'#]+)""", re.IGNORECASE)
+KNOWN_PROJECT = "pip/"
+"""A project that an index of Python packages usually has, to see where its files are."""
+WANTING: Mapping[str, tuple[str, ...]] = {
+    "uv": ("pip", "compile", "--no-cache", "--quiet", "-"),
+    "cargo": ("search", "--limit", "1", "toolcrib"),
+}
+"""What makes those that do not tell go there."""
+
+
+@dataclass(frozen=True, slots=True)
+class PackageIndexes:
+    """Where packages come from.
+
+    Attributes:
+        urls: the indexes themselves, as the user configured them, without logins.
+        hosts: hosts that they name for their files, as `host` or `host:port`.
+        environment: variables by which the programs in a run use the same indexes.
+        notes: what the user should know, a line each.
+    """
+
+    urls: tuple[str, ...] = ()
+    hosts: tuple[str, ...] = ()
+    environment: dict[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+async def package_indexes(ctx: Ctx) -> PackageIndexes:
+    """Ask the programs that there are, all at the same time."""
+    programs = (_pip(ctx), _npm(ctx), _go(ctx), *(_wanting(ctx, name) for name in WANTING))
+    answers = await asyncio.gather(*programs)
+    urls: list[str] = []
+    environment: dict[str, str] = {}
+    for found, variables in answers:
+        urls += found
+        environment |= variables
+    notes = []
+    if any(urlsplit(url).username for url in urls):
+        notes.append("the login of an index stays outside: runs ask it without one")
+    plain = tuple(dict.fromkeys(map(_without_login, urls)))
+    hosts = await asyncio.gather(*(_file_hosts(ctx, url) for url in plain))
+    own = {authority(url) for url in plain}
+    others = dict.fromkeys(host for found in hosts for host in found if host not in own)
+    return PackageIndexes(plain, tuple(others)[:MAX_HOSTS], environment, tuple(notes))
+
+
+Answer = tuple[list[str], dict[str, str]]
+
+
+async def _output(ctx: Ctx, argv: Sequence[str], **more: Any) -> str:
+    """What a program of the user's says, started where no project is; "" where it fails."""
+    try:
+        done = await ctx.use(Processes).run(
+            argv, cwd="/", timeout=SECONDS, passed_on=(*PASSED_ON, *SETTINGS), **more
+        )
+    except ToolError:
+        return ""
+    return str(done.stdout) if done.exit_code == 0 else ""
+
+
+async def _pip(ctx: Ctx) -> Answer:
+    program = find_program(ctx, "pip3") or find_program(ctx, "pip")
+    python = find_program(ctx, "python3")
+    if not (program or python):
+        return [], {}
+    pip = [program] if program else [python, "-I", "-m", "pip"]
+    settings: dict[str, list[str]] = {}
+    for name, value in PIP_SETTING.findall(await _output(ctx, [*pip, "config", "list"])):
+        words = value.strip().strip("'\"").replace("\\n", " ").split()
+        # The last one counts, as for pip. Folders of this machine are none of a run's.
+        settings[name] = [word for word in words if is_web(word) or name == "trusted-host"]
+    if not settings.get("index-url"):
+        default = PIP_DEFAULT.search(await _output(ctx, [*pip, "install", "--help"]))
+        settings["index-url"] = [default[1]] if default and is_web(default[1]) else []
+    variables = {
+        f"PIP_{name.upper().replace('-', '_')}": " ".join(map(_without_login, words))
+        for name, words in settings.items()
+        if words
+    }
+    main, extra = settings["index-url"], settings.get("extra-index-url", [])
+    if main:
+        variables["UV_DEFAULT_INDEX"] = _without_login(main[0])
+    if extra:
+        variables["UV_INDEX"] = " ".join(map(_without_login, extra))
+    return [*main, *extra], variables
+
+
+async def _npm(ctx: Ctx) -> Answer:
+    program = find_program(ctx, "npm")
+    if not program:
+        return [], {}
+    try:
+        settings = json.loads(await _output(ctx, [program, "config", "list", "--json"]) or "{}")
+    except ValueError:
+        return [], {}
+    found = {
+        name: str(value)
+        for name, value in settings.items()
+        if (name == "registry" or name.endswith(":registry")) and is_web(str(value))
+    }
+    variables = {f"npm_config_{name}": _without_login(url) for name, url in found.items()}
+    return list(found.values()), variables
+
+
+async def _go(ctx: Ctx) -> Answer:
+    program = find_program(ctx, "go")
+    if not program:
+        return [], {}
+    names = ("GOPROXY", "GOSUMDB")
+    lines = (await _output(ctx, [program, "env", *names])).splitlines()
+    if len(lines) != len(names):
+        return [], {}
+    proxies = [url for url in re.split(r"[,|]", lines[0]) if is_web(url)]
+    sums = lines[1].split("+")[0].split()[-1:]
+    found = [f"https://{name}" for name in sums if name not in ("off", "")]
+    variables = {"GOPROXY": ",".join(map(_without_login, proxies)) or "off", "GOSUMDB": lines[1]}
+    return [*proxies, *found], variables
+
+
+async def _wanting(ctx: Ctx, name: str) -> Answer:
+    """Where a program goes that does not tell: it is let go nowhere, and that is noted."""
+    program = find_program(ctx, name)
+    if not program:
+        return [], {}
+    with await ctx.use(GuardProxy).lease() as lease:
+        lease.policy = OnlyHosts.within(lease.policy, ())
+        proxy = dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "CARGO_HTTP_PROXY"), lease.http_url)
+        proxy |= {upper.lower(): url for upper, url in proxy.items()}
+        retries = {"CARGO_NET_RETRY": "0", "UV_HTTP_RETRIES": "0", "NO_PROXY": "", "no_proxy": ""}
+        await _output(ctx, [program, *WANTING[name]], env=proxy | retries, stdin=b"toolcrib\n")
+        origins = [str(refused.details["origin"]) for refused in lease.refusals]
+    return list(dict.fromkeys(origins)), {}
+
+
+async def _file_hosts(ctx: Ctx, index: str) -> list[str]:
+    """Hosts from which an index has its files fetched, by what it says itself."""
+    found: list[str] = []
+    for address, read in ((KNOWN_PROJECT, _linked), ("config.json", _downloads)):
+        url = urljoin(f"{index.rstrip('/')}/", address)
+        try:
+            answer = await ctx.use(Egress).fetch(
+                url,
+                headers={"accept": "text/html, application/json;q=0.9, */*;q=0.1"},
+                endpoints=(index,),
+                max_bytes=MAX_INDEX_BYTES,
+                timeout=INDEX_SECONDS,
+                allow_truncated=True,
+            )
+        except ToolError:
+            return found  # what it does not say now, the guard will refuse and name
+        if answer.status == 200:
+            found += read(answer.body, answer.url)
+    return [authority(url) for url in found if is_web(url)]
+
+
+def _linked(body: bytes, url: str) -> list[str]:
+    """The links of a project's page, one for each host."""
+    links = {urljoin(url, link.decode("ascii", "replace")) for link in HREF.findall(body)}
+    return list({authority(link): link for link in sorted(links) if is_web(link)}.values())
+
+
+def _downloads(body: bytes, url: str) -> list[str]:
+    """Where a registry of crates has its files."""
+    del url
+    try:
+        settings = json.loads(body)
+    except ValueError:
+        return []
+    place = settings.get("dl") if isinstance(settings, dict) else None
+    return [place.partition("{")[0]] if isinstance(place, str) else []
+
+
+def is_web(url: str) -> bool:
+    """Whether it is a web address with a host."""
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in ("http", "https") and bool(parts.hostname)
+    except ValueError:
+        return False
+
+
+def authority(url: str) -> str:
+    """The host of a web address, with its port where that is not the usual one."""
+    parts = urlsplit(url)
+    host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname or ""
+    usual = {"http": 80, "https": 443}[parts.scheme]
+    return host if parts.port in (None, usual) else f"{host}:{parts.port}"
+
+
+def _without_login(url: str) -> str:
+    if not is_web(url):
+        return url
+    parts = urlsplit(url)
+    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))

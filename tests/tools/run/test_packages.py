@@ -1,0 +1,194 @@
+"""Installing in a run: the user's own indexes, asked about once, and what hostile ones can do."""
+
+from __future__ import annotations
+
+import shutil
+import socket
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.servers.packages import NAME, VERSION, index, offer_npm, tarball
+from tests.servers.scripted import Answer, Scripted
+from toolcrib import Result, Toolbox
+from toolcrib.state.approvals import Approvals
+
+pytestmark = [pytest.mark.rows("E31", "E32"), pytest.mark.timeout(180)]
+NPM = pytest.mark.skipif(not shutil.which("npm"), reason="npm is not on this machine")
+PIP = f".venv/bin/pip install {NAME}"
+ENVIRONMENT = "python3 -m venv .venv && "
+BARE = "python3 -m venv --without-pip .venv && python3 -m pip --python .venv/bin/python install "
+"""The same without a copy of pip, which takes seconds."""
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Scripted]:
+    """The index that the user's programs are configured for."""
+    with index() as made:
+        monkeypatch.setenv("PIP_INDEX_URL", f"http://reader:loginword@{made.origin}/simple/")
+        monkeypatch.setenv("npm_config_registry", f"{made.url}/npm/")
+        monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
+        for name in ("PIP_EXTRA_INDEX_URL", "PIP_FIND_LINKS", "PIP_NO_INDEX"):
+            monkeypatch.delenv(name, raising=False)
+        yield made
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    made = tmp_path / "work"
+    made.mkdir()
+    return made
+
+
+@pytest.fixture
+async def box(folder: Path, server: Scripted, level: str) -> AsyncIterator[Toolbox]:
+    del server, level  # they are in the environment
+    settings = {"store": {"url": f"sqlite:///{folder.parent}/s.db"}}
+    async with Toolbox(settings, workspace=folder) as made:
+        yield made
+
+
+async def call(box: Toolbox, session: str = "one", **arguments: Any) -> Result:
+    return await box.call("run_command", arguments, session=session)
+
+
+async def approved(box: Toolbox, **arguments: Any) -> Result:
+    """The same call again, after a person has allowed it; dependency folders that it held, made."""
+    done = await allowed(box, "run_command", arguments)
+    if done.next is not None and done.next.tool == "apply_changes":
+        made = await allowed(box, "apply_changes", dict(done.next.arguments))
+        assert made.error is None, made.render()
+    return done
+
+
+async def allowed(box: Toolbox, name: str, arguments: dict[str, Any]) -> Result:
+    asked = await box.call(name, arguments, session="one")
+    assert asked.error is not None, asked.render()
+    assert asked.error.code == "needs_approval", asked.render()
+    await box.use(Approvals).grant(str(asked.error.details["id"]))
+    return await box.call(name, arguments, session="one")
+
+
+async def test_pip_installs_from_the_users_index(box: Toolbox, server: Scripted) -> None:
+    refused = await call(box, command=BARE + NAME)
+    assert 'network=["packages"]' in refused.text
+    assert not server.asked
+
+    asked = await call(box, command=ENVIRONMENT + PIP, network=["packages"])
+    assert asked.error is not None
+    assert server.origin in asked.error.message
+    assert "loginword" not in asked.render()
+    done = await approved(box, command=ENVIRONMENT + PIP, network=["packages"])
+    assert f"Successfully installed {NAME}-{VERSION}" in done.text, done.text
+    assert "loginword" not in done.text
+
+    later = await box.call("run_python", {"code": f"import {NAME}; {NAME}.WORD"}, session="one")
+    assert later.text.startswith("'heron'"), later.text
+    # Asked once: another call of the conversation goes on at once, one of another asks.
+    again = await call(box, command=f"{PIP} --force-reinstall", network=["packages"])
+    assert again.error is None, again.render()
+    other = await call(box, "two", command=PIP, network=["packages"])
+    assert other.error is not None
+    assert other.error.code == "needs_approval"
+    # What was let through for packages is not let through for more.
+    more = await call(box, command="true", network=["packages", "other.example"])
+    assert more.error is not None
+    assert "other.example" in more.error.message
+    assert server.origin not in more.error.message
+
+
+@NPM
+async def test_npm_installs_and_its_scripts_are_confined(
+    box: Toolbox, server: Scripted, folder: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "secret").write_text("CANARY")
+    (folder / "package.json").write_text("{}")
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        attack = (
+            f"cat {tmp_path}/secret > seen; echo x > {tmp_path}/written; "
+            f"node -e \"require('net').connect({port},'127.0.0.1').on('connect',()=>"
+            "require('fs').writeFileSync('reached',''))\"; env > seen.env; true"
+        )
+        offer_npm(server, {"postinstall": attack})
+        done = await approved(
+            box, command=f"npm install --foreground-scripts {NAME}", network=["packages"]
+        )
+        assert "added 1 package" in done.text, done.text
+        other.setblocking(False)
+        with pytest.raises(BlockingIOError):
+            other.accept()
+    place = folder / "node_modules" / NAME
+    assert (place / "seen").read_text() == ""
+    assert not (place / "reached").exists()
+    assert not (tmp_path / "written").exists()
+    assert "loginword" not in (place / "seen.env").read_text()
+    used = await call(box, command=f"node -p \"require('{NAME}')\"")
+    assert used.text.startswith("heron"), used.text
+
+
+async def test_an_index_cannot_lead_to_other_places(
+    box: Toolbox, server: Scripted, level: str
+) -> None:
+    del level
+    with index() as private:
+        server[f"/simple/{NAME}/"] = Answer(
+            "", status=302, headers={"Location": f"{private.url}/simple/{NAME}/"}
+        )
+        done = await approved(box, command=BARE + NAME, network=["packages"])
+        assert done.data["exit_code"] != 0
+        assert not private.asked
+        assert "127.0.0.1" in done.text
+
+
+async def test_an_index_that_hangs_costs_no_more_than_the_time_of_the_run(
+    box: Toolbox, server: Scripted
+) -> None:
+    import threading
+
+    server[f"/simple/{NAME}/"] = Answer("", hold=threading.Event())
+    done = await approved(box, command=BARE + NAME, network=["packages"], timeout=8)
+    assert done.error is not None
+    assert done.error.code == "timeout"
+
+
+async def test_what_is_built_on_install_is_confined(
+    box: Toolbox, server: Scripted, tmp_path: Path
+) -> None:
+    (tmp_path / "secret").write_text("CANARY")
+    setup = f"print(open('{tmp_path}/secret').read())\n"
+    source = tarball(
+        {
+            f"{NAME}-9/setup.py": setup,
+            f"{NAME}-9/PKG-INFO": f"Metadata-Version: 2.1\nName: {NAME}\nVersion: 9\n",
+        }
+    )
+    server[f"/files/{NAME}-9.tar.gz"] = Answer(source, kind="application/gzip")
+    server[f"/simple/{NAME}/"] = Answer(f'<a href="/files/{NAME}-9.tar.gz">{NAME}-9.tar.gz</a>')
+    command = f"{BARE}{NAME} --no-build-isolation -v"
+    done = await approved(box, command=command, network=["packages"])
+    assert done.data["exit_code"] != 0
+    assert "CANARY" not in done.text
+
+
+async def test_what_is_no_host_is_refused(folder: Path) -> None:
+    wrong = [["http://a.example/"], ["*"], ["a b"], ["user@a.example"], ["x" * 300]]
+    async with Toolbox(workspace=folder) as box:
+        for network in [*wrong, ["a.example"] * 21, ["a.example:70000"], ["a.example", "["]]:
+            result = await call(box, command="true", network=network)
+            assert result.error is not None, network
+            assert result.error.code == "bad_input", network
+
+
+async def test_a_rule_for_the_tool_is_none_for_its_network(folder: Path) -> None:
+    settings = {
+        "store": {"url": f"sqlite:///{folder.parent}/s.db"},
+        "policy": {"rules": [{"tool": "run_command", "action": "allow"}]},
+    }
+    async with Toolbox(settings, workspace=folder) as box:
+        assert (await call(box, command="true")).error is None
+        result = await call(box, command="true", network=["a.example"])
+        assert result.error is not None
+        assert result.error.code == "needs_approval"
