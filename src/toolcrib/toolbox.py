@@ -1,4 +1,4 @@
-"""The one way in: a toolbox takes a call by name and gives a result."""
+"""`Toolbox`: all tools of one configuration, called by name through one pipeline."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Thin doors into the one pipeline."""
+"""Interfaces to the tools: an MCP server, a command line, HTTP with OpenAPI, and a chat."""

@@ -39,7 +39,7 @@ def test_a_healthy_machine_is_0(program: Program, tmp_path: Path) -> None:
 def test_programs_are_found_on_the_path(program: Program, tmp_path: Path) -> None:
     folder = tmp_path / "bin"
     folder.mkdir()
-    (folder / "rg").write_text("#!/bin/sh\necho ripgrep\n")
+    (folder / "rg").write_text("#!/bin/sh\necho ripgrep 14.1.0\n")
     (folder / "node").write_text("#!/bin/sh\necho sorry >&2\nexit 3\n")
     (folder / "rg").chmod(0o755)
     (folder / "node").chmod(0o755)
@@ -78,8 +78,34 @@ def test_a_missing_program_names_the_line_that_installs_it(
     (folder / "apt-get").write_text("#!/bin/sh\n")
     (folder / "apt-get").chmod(0o755)
     done = program("doctor", "--offline", env={"PATH": str(folder)})
-    assert "missing  rg" in done.out
-    assert "-> sudo apt-get install -y ripgrep\n" in done.out
+    assert "missing  git" in done.out
+    assert "-> sudo apt-get install -y git\n" in done.out
+
+
+def test_the_ripgrep_of_the_environment_counts(program: Program, tmp_path: Path) -> None:
+    """Searches use it, on PATH or not; one of another program's name does not count."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    (folder / "rg").write_text("#!/bin/sh\necho another 14.1.0\n")
+    (folder / "rg").chmod(0o755)
+    done = program("doctor", "--json", "--offline", env={"PATH": str(folder)})
+    beside = Path(sys.executable).with_name("rg")
+    found = checks(done)["rg"]
+    assert found["state"] == ("ok" if beside.is_file() else "missing")
+    assert found["detail"].startswith(f"{beside}, " if beside.is_file() else "for fast search")
+
+
+def test_an_old_name_of_a_setting_counts_and_is_told(program: Program) -> None:
+    (program.folder / "old.toml").write_text("[run]\nheld_hours = 5\n\n[agent]\nmost_calls = 7\n")
+    done = program("doctor", "--json", "--offline", "--config", "old.toml")
+    found = checks(done)["configuration"]
+    assert done.code == 0
+    assert found["state"] == "ok"
+    assert "run.held_hours is run.pending_hours now" in found["detail"]
+    assert "agent.most_calls is agent.max_calls now" in found["detail"]
+    shown = program("config", "show", "--config", "old.toml").out
+    assert "pending_hours = 5.0  # file" in shown
+    assert "max_calls = 7  # file" in shown
 
 
 def test_the_sandbox_is_told_as_it_is(program: Program) -> None:

@@ -205,8 +205,8 @@ async def programs(services: Services) -> list[Check]:
     """Programs that some tools use where they are there."""
     found = []
     for name, (use, package) in PACKAGES.items():
-        path = shutil.which(name)
-        if path is None:
+        path = await _ripgrep(services) if name == "rg" else shutil.which(name)
+        if not path:
             found.append(Check(name, "missing", use, _package(package)))
             continue
         fault = await _run(services, [path, "--version"])
@@ -214,6 +214,15 @@ async def programs(services: Services) -> list[Check]:
         detail = f"{path}: {fault}" if fault else f"{path}, {use}"
         found.append(Check(name, state, detail, _package(package)))
     return found
+
+
+async def _ripgrep(services: Services) -> str:
+    """The one that searches use: also the wheel's, beside this Python."""
+    from toolcrib.files.paths import Workspace
+    from toolcrib.files.search.ripgrep import find_program
+    from toolcrib.system.processes import Processes
+
+    return await find_program(services.use(Workspace), services.use(Processes))
 
 
 async def documents(services: Services) -> list[Check]:

@@ -1,1 +1,1 @@
-"""One module for each way in which formats write a name and its arguments."""
+"""Decoders: one module for each way in which formats write a name and its arguments."""
