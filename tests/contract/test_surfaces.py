@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -51,8 +52,8 @@ async def test_every_surface_gives_the_same(tmp_path: Path) -> None:
                 await doors["python"](name, arguments)
                 expected = await doors["python"](name, arguments)
                 assert expected.code == code, (name, arguments, expected)
-                for door, send in doors.items():
-                    outcome = await send(name, arguments)
+                outcomes = await asyncio.gather(*(send(name, arguments) for send in doors.values()))
+                for door, outcome in zip(doors, outcomes, strict=True):
                     assert same(outcome, expected), (door, name, outcome, expected)
     assert hits["/page"] == 1, "the page was fetched once, for all of them"
 

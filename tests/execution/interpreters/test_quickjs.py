@@ -10,8 +10,8 @@ from toolcrib.execution.interpreters.quickjs import run
 pytestmark = pytest.mark.rows("C072", "C186", "X19")
 
 
-def out(code: str) -> tuple[str, str]:
-    answer, data = run({"code": code, "seconds": 2.0}, b"")
+def out(code: str, seconds: float = 5.0) -> tuple[str, str]:
+    answer, data = run({"code": code, "seconds": seconds}, b"")
     return data.decode(), answer["failed"]
 
 
@@ -67,7 +67,7 @@ def test_what_it_has_not_fails(code: str) -> None:
 )
 def test_it_is_bounded(code: str, error: type[Exception]) -> None:
     with pytest.raises(error):
-        out(code)
+        out(code, 0.5 if error is TimedOut else 20.0)
 
 
 def test_an_error_tells_the_line_and_nothing_of_ours() -> None:

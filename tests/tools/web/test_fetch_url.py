@@ -233,7 +233,7 @@ async def test_what_is_no_text_is_refused_by_name(server, box, kind, body, named
         (Answer("no", 403), "http_status", {"status": 403}),
         (Answer("oh", 500), "http_status", {"status": 500}),
         (Answer("oh", 799), "http_status", {"status": 799}),
-        (Answer("slow", 429, headers={"Retry-After": "12"}), "rate_limited", {"retry_after": 12}),
+        (Answer("slow", 429, headers={"Retry-After": "120"}), "rate_limited", {"retry_after": 120}),
         (
             Answer("", 503, headers={"Retry-After": "Wed, 21 Oct 2015 07:28:00 GMT"}),
             "http_status",
