@@ -8,7 +8,7 @@ import pytest
 
 from toolcrib.core.config import Config
 from toolcrib.core.context import Services
-from toolcrib.net.cooldowns import Cooldowns, Lengths
+from toolcrib.net.pace import Cooldowns, Lengths
 
 USUAL = Lengths(60, 3600)
 

@@ -37,6 +37,8 @@ class Turns:
 
 ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 """Base 32 without i, l, o and u, which are misread."""
+ID_CHARS = 8
+"""Characters of an id that is made of a content."""
 
 
 def random_id(length: int = 6) -> str:
@@ -44,14 +46,14 @@ def random_id(length: int = 6) -> str:
     return _spell(secrets.randbits(5 * length), length)
 
 
-def content_id(*parts: str, length: int = 8) -> str:
+def content_id(*parts: str) -> str:
     """An id that is the same for the same texts."""
     digest = hashlib.blake2b(digest_size=16)
     for part in parts:
         encoded = part.encode("utf-8", "surrogatepass")
         digest.update(len(encoded).to_bytes(8, "big"))
         digest.update(encoded)
-    return _spell(int.from_bytes(digest.digest(), "big"), length)
+    return _spell(int.from_bytes(digest.digest(), "big"), ID_CHARS)
 
 
 def plain_id(typed: str) -> str:

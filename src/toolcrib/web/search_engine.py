@@ -13,6 +13,7 @@ import asyncio
 import re
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
+from http import HTTPStatus
 from typing import TYPE_CHECKING, ClassVar
 from urllib.parse import parse_qsl, urlsplit
 
@@ -351,11 +352,11 @@ def accepted_languages(request: SearchRequest) -> str:
     return wide if request.language == "en" else f"{wide},en;q=0.6"
 
 
-def refusal_of_url(name: str, url: str, status: int = 302) -> ToolError | None:
+def refusal_of_url(name: str, url: str) -> ToolError | None:
     """What an address says to which an engine redirects, or nothing."""
     if _URL_CONSENT.search(url):
-        return _consent_required(name, status)
-    return bot_refusal(name, status) if _URL_PUZZLE.search(url) else None
+        return _consent_required(name, HTTPStatus.FOUND)
+    return bot_refusal(name, HTTPStatus.FOUND) if _URL_PUZZLE.search(url) else None
 
 
 def marked_refusal(name: str, response: Response, document: Document) -> ToolError | None:

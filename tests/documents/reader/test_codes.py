@@ -23,7 +23,7 @@ def test_signed_numbers_keep_their_order(one: int, other: int) -> None:
 
 @given(st.binary(max_size=40))
 def test_bits_are_columns(values: bytes) -> None:
-    columns = bit_columns(values, 8)
+    columns = bit_columns(values)
     assert [sum(column[at] << bit for bit, column in enumerate(columns))
             for at in range(len(values))] == list(values)  # fmt: skip
 

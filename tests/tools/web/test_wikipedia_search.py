@@ -7,7 +7,7 @@ import pytest
 
 from tests.cases import each_case
 from tests.servers.scripted import Answer, Request
-from toolcrib.net.cooldowns import Cooldowns, Lengths
+from toolcrib.net.pace import Cooldowns, Lengths
 from toolcrib.toolbox import Toolbox
 
 INTRO = "It is the beginning. "

@@ -54,7 +54,7 @@ _OPENED_TAGS = ("noscript", "dialog")
 """Their text is left out of the Markdown, unless it was chosen."""
 
 
-def best_set(chances: list[float], words: list[int], *, known: float = 1.0) -> list[bool]:
+def best_set(chances: list[float], words: list[int]) -> list[bool]:
     """The set of blocks for which the expected word F1 is greatest.
 
     With the likeliest first, that is some number of first ones: precision falls and recall
@@ -63,11 +63,10 @@ def best_set(chances: list[float], words: list[int], *, known: float = 1.0) -> l
     Args:
         chances: that each block is main content.
         words: of each block.
-        known: weight of the words that are expected to be wanted in all.
     """
     chosen = [False] * len(chances)
     order = sorted(range(len(chances)), key=chances.__getitem__, reverse=True)
-    wanted = known * sum(chance * count for chance, count in zip(chances, words, strict=True))
+    wanted = sum(chance * count for chance, count in zip(chances, words, strict=True))
     hits = taken = 0.0
     best, stop = 0.0, 0
     for place, number in enumerate(order):

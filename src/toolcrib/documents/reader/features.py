@@ -49,9 +49,9 @@ def signed_code(number: int) -> int:
     return 255 if number > 0 else 0
 
 
-def bit_columns(low: bytes, count: int) -> list[bytes]:
-    """The lowest bits of bytes as columns of their own."""
-    return [low.translate(table) for table in _BITS[:count]]
+def bit_columns(low: bytes) -> list[bytes]:
+    """The bits of bytes as columns of their own, the lowest first."""
+    return [low.translate(table) for table in _BITS]
 
 
 _BITS = [bytes(value >> bit & 1 for value in range(256)) for bit in range(8)]
@@ -409,7 +409,7 @@ class PageFeatures:
         low = bytes([one & 255 for one in flags])
         high = bytes([one >> 8 & 255 for one in flags])
         chains = strided(b"".join(self.chains.rows()), len(CHAIN_NAMES))
-        split = bit_columns(low, 8) + bit_columns(high, 8)
+        split = bit_columns(low) + bit_columns(high)
         places = [*self._elements(), *self._groups(), *self._places(), low, high]
         return self.texts + places + chains + split + self._around()
 

@@ -25,8 +25,7 @@ from toolcrib.core.errors import (
 )
 from toolcrib.core.settings import ProviderConfig
 from toolcrib.net.cache import Cache, Cached
-from toolcrib.net.cooldowns import Cooldowns, Lengths, Rest
-from toolcrib.net.pace import Pace
+from toolcrib.net.pace import Cooldowns, Lengths, Pace, Rest
 from toolcrib.text.cleaner import clean, one_line
 from toolcrib.web.provider import (
     Provider,
