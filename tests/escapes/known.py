@@ -16,6 +16,7 @@ OLD = os.getuid() == 0 and not resources.has_own_pid_max()
 GAPS: dict[str, dict[str, str]] = {
     "strong": dict.fromkeys(("F10", "F11"), BURST) if OLD else {},
     "kernel": {
+        **(dict.fromkeys(("F10", "F11"), BURST) if OLD else {}),
         "R31": INSIDE,
         "R32": INSIDE,
         "R33": INSIDE,

@@ -4,28 +4,22 @@ from __future__ import annotations
 
 import os
 import platform
+import signal
 import socket
 import stat
 import subprocess
 import tempfile
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import absent
 from tests.execution.sandbox.conftest import Box, Open
-from toolcrib.core.config import Config, data_folder
-from toolcrib.core.context import Services
+from toolcrib.core.config import data_folder
 from toolcrib.core.errors import BadInput, NotFound, Unavailable
-from toolcrib.execution.sandbox import launcher
-from toolcrib.execution.sandbox.network import RunNetworks
-from toolcrib.execution.sandbox.preparation import RunRequest
-from toolcrib.execution.sandbox.starter import Starter
-from toolcrib.execution.sandbox.terms import Bind, Overlay, Pty, ReadOnly
-from toolcrib.net.egress.client import Egress
-from toolcrib.net.egress.guard_proxy import GuardProxy
-from toolcrib.system.processes import Processes
+from toolcrib.execution.sandbox.preparation import NICE
+from toolcrib.execution.sandbox.resources import tree
+from toolcrib.execution.sandbox.terms import Bind, Limits, Overlay, Pty, ReadOnly
 
 pytestmark = pytest.mark.rows("X3", "X19", "E31", "C073")
 
@@ -259,30 +253,64 @@ async def test_what_cannot_be_run(box: Box) -> None:
         await box.run(f"{box.root}/data")
 
 
-async def test_where_machine_code_is_refused_an_interpreter_starts_the_program(
-    strong: Box, tmp_path: Path
-) -> None:
-    report = await strong.sandbox.report()
-    assert report.quick == launcher.knows(platform.machine())
-    services = Services(Config.load({"workspace": {"roots": [str(strong.root)]}}))
-    doors = RunNetworks(lambda: services.use(GuardProxy), lambda: services.use(Egress))
-    starter = Starter(strong.workspace, services.config, services.use(Processes), doors)
-    (tmp_path / "secret").write_text("canary")
-    (strong.root / "plain").write_text("benign")
-    script = 'cat plain "$1"; grep -E "NoNewPrivs|Seccomp:" /proc/self/status'
-    request = RunRequest(
-        argv=("sh", "-c", script, "sh", str(tmp_path / "secret")),
-        cwd=str(strong.root),
-        views={str(strong.root): Bind()},
-        merge=True,
-    )
-    async with await starter.start(request, replace(report, quick=False)) as run:
-        output = b"".join([chunk.data async for chunk in run.output()]).decode()
-        assert await run.wait() == 0
-    await services.close()
-    assert "benign" in output
-    assert "canary" not in output
-    assert output.split()[-4:] == ["NoNewPrivs:", "1", "Seccomp:", "2"]
+async def test_a_boundary_that_cannot_be_made_is_told(strong: Box, tmp_path: Path) -> None:
+    views = Overlay(tmp_path / "no upper", tmp_path / "no work")
+    with pytest.raises(Unavailable, match=r"could not be started: bwrap: .*no upper"):
+        await strong.sh("echo out > made", views=views)
+    assert not (strong.root / "made").exists()
+
+
+async def test_what_every_program_starts_with(box: Box) -> None:
+    code = """
+import os, resource
+def is_open(fd):
+    try:
+        return bool(os.fstat(fd))
+    except OSError:
+        return False
+print(os.umask(0), os.nice(0), *resource.getrlimit(resource.RLIMIT_NOFILE))
+print(resource.getrlimit(resource.RLIMIT_CPU)[0], [fd for fd in range(3, 5000) if is_open(fd)])
+"""
+    done = await box.python(code, limits=Limits(open_files=77, cpu_seconds=9))
+    nice = min(os.getpriority(os.PRIO_PROCESS, 0) + NICE, 19)
+    assert done.out.splitlines() == [f"{0o022} {nice} 77 77", "9 []"]
+
+
+async def test_a_server_that_hears_no_interrupt_starts_programs_that_do(box: Box) -> None:
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        done = await box.python("import signal as s; print(s.getsignal(s.SIGINT))")
+        shell = await box.sh("kill -PIPE $$; echo on")
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert "default_int_handler" in done.out
+    assert (shell.code, shell.out) == (128 + signal.SIGPIPE, "")
+
+
+async def test_folders_on_the_path_are_no_programs(box: Box) -> None:
+    (box.root / "one" / "here").mkdir(parents=True)
+    (box.root / "two").mkdir()
+    script = box.root / "two" / "here"
+    script.write_text("#!/bin/sh\necho found\n")
+    script.chmod(0o700)
+    env = {"PATH": f"{box.root}/none:{box.root}/one:{box.root}/two:/bin"}
+    assert (await box.run("here", env=env)).out == "found\n"
+    with pytest.raises(Unavailable, match="here is not there"):
+        await box.run("here", env={"PATH": f"{box.root}/one"})
+
+
+async def test_variables_stand_in_no_command_line(box: Box) -> None:
+    async with await box.sandbox.spawn(
+        ["/bin/sh", "-c", "echo up; read x"],
+        cwd=box.workspace.start(),
+        env={"TOKEN": "canary"},
+        stdin="pipe",
+    ) as run:
+        async for _ in run.read("stdout"):
+            break
+        lines = [Path(f"/proc/{pid}/cmdline").read_bytes() for pid in tree(run.pid)]
+    assert len(lines) > 1
+    assert not any(b"canary" in line for line in lines)
 
 
 async def test_exit_codes(box: Box) -> None:

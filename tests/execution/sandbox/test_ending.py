@@ -72,8 +72,10 @@ time.sleep(20)
     start = asyncio.ensure_future(box.python(code, limits=limits, seconds=8))
     while tree(os.getpid(), 1).keys() <= before.keys():
         await asyncio.sleep(0)
-    while not (box.root / "taken").exists():
-        time.sleep(0.01)  # so that nobody hears that it began
+    while not (box.root / "taken").exists() and not start.done():
+        await asyncio.sleep(0)
+        time.sleep(0.01)
+    time.sleep(0.5)  # so that nobody hears of it
     assert (await start).stopped == "memory"
 
 
@@ -320,8 +322,8 @@ def _all_but(free: int) -> Iterator[None]:
 # It goes on after its fork once the child has ended.
 LATE_SUPERVISOR = """
 import dataclasses, os, posix, sys
-from toolcrib.execution.sandbox.inside import supervisor
-from toolcrib.execution.sandbox.launcher import LaunchPlan
+from toolcrib.execution.sandbox import confinement_child
+from toolcrib.execution.sandbox.confinement import LaunchPlan
 class Late:
     def __getattr__(self, name):
         return getattr(posix, name)
@@ -330,10 +332,10 @@ class Late:
         if child:
             os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)
         return child
-supervisor.posix = Late()
-plan = LaunchPlan(["/bin/true"], {}, "/", supervised=True, confined=False)
+confinement_child.posix = Late()
+plan = LaunchPlan(["/bin/true"], {}, "/", status=2, supervised=True, confined=False)
 plan.lifeline = int(sys.argv[1])
-os._exit(supervisor.supervise(dataclasses.asdict(plan), 2))
+os._exit(confinement_child.supervise(dataclasses.asdict(plan)))
 """
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import shutil
+import socket
 import ssl
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
@@ -326,24 +327,24 @@ async def test_half_closed_connections_go_on(lease: Lease) -> None:
     await until(lambda: not lease.ends)
 
 
-async def test_a_unix_socket_for_sandboxes(
-    guard: GuardProxy, lease: Lease, public: WireServer, tmp_path: Path
+async def test_a_socket_that_listens_elsewhere(
+    guard: GuardProxy, lease: Lease, public: WireServer
 ) -> None:
-    path = tmp_path / "proxy.sock"
-    await guard.listen_unix(str(path))
-    assert path.stat().st_mode & 0o777 == 0o600
-    reader, writer = await asyncio.open_unix_connection(str(path))
+    listener = socket.create_server(("127.0.0.1", 0))
+    address = listener.getsockname()
+    server = await guard.listen(listener)
+    reader, writer = await asyncio.open_connection(*address)
     line = f"GET {public.url()} HTTP/1.1\r\n".encode()
     writer.write(line + basic(lease) + b"\r\n")
     assert (await asyncio.wait_for(reader.read(), 20)).endswith(b"public")
     writer.close()
-    reader, writer = await asyncio.open_unix_connection(str(path))
+    reader, writer = await asyncio.open_connection(*address)
     writer.write(line + b"\r\n")
     assert (await reader.read()).startswith(b"HTTP/1.1 407")
     writer.close()
-    await guard.close_unix(str(path))
+    server.close()
     with pytest.raises(ConnectionRefusedError):
-        await asyncio.open_unix_connection(str(path))
+        await asyncio.open_connection(*address)
 
 
 async def test_starts_with_the_first_lease_and_ends_cleanly(public: WireServer) -> None:

@@ -6,88 +6,19 @@ import asyncio
 import errno
 import fcntl
 import os
-import signal
 import struct
 import termios
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from types import TracebackType
 from typing import Literal, Self
 
-from toolcrib.execution.sandbox.resources import tree
+from toolcrib.execution.sandbox.namespaces import NamespaceInit
 from toolcrib.execution.sandbox.terms import Level
 from toolcrib.system.child import BLOCK, GRACE, Chunk, Process, Stream, merged, run_shielded
 
-# The first process of a run's namespace: when it ends, the kernel ends all others in there.
-
-WITHIN = 5.0
-"""Seconds after which it is given up (a process in there waits for a hung disk)."""
-
-
-@dataclass(slots=True)
-class NamespaceInit:
-    """A hold on it, that does not go to another process of the same number."""
-
-    pidfd: int
-
-    @classmethod
-    def of(cls, outermost: int) -> Self | None:
-        """The only child of what made the namespace; None where that is not to be found out."""
-        children = _children(outermost)
-        if len(children) != 1:
-            return None
-        try:
-            first = cls(os.pidfd_open(children[0]))
-        except OSError:
-            return None
-        if _children(outermost) != children:  # the number may have gone to another process
-            first.close()
-            return None
-        return first
-
-    async def end(self) -> bool:
-        """Kill it and wait until nothing is left in there; False if that took too long.
-
-        Several may do so at once, and `close` may come meanwhile.
-        """
-        if self.pidfd < 0:
-            return True
-        with suppress(ProcessLookupError):
-            signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
-        try:
-            mine = os.dup(self.pidfd)  # the event loop knows one reader of a descriptor
-        except OSError:
-            return False
-        loop = asyncio.get_running_loop()
-        gone = asyncio.Event()
-        loop.add_reader(mine, gone.set)
-        try:
-            async with asyncio.timeout(WITHIN):
-                await gone.wait()
-        except TimeoutError:
-            return False
-        finally:
-            loop.remove_reader(mine)
-            os.close(mine)
-        self.close()
-        return True
-
-    def close(self) -> None:
-        """Let go of it."""
-        if self.pidfd >= 0:
-            os.close(self.pidfd)
-            self.pidfd = -1
-
-
-def _children(pid: int) -> list[int]:
-    return [child for child in tree(pid, 1) if child != pid]
-
-
 Stopped = Literal["", "memory", "disk", "output", "processes", "time"]
 SUPERVISOR_SECONDS = 5.0
-STEP_SECONDS = 0.002
-"""Between two looks for the first process of a namespace that is being made."""
 
 
 class Confined:
@@ -130,26 +61,9 @@ class Confined:
         self._first: NamespaceInit | None = None
         self.is_over = False
 
-    def in_namespace(self) -> None:
-        """Find the first process of the namespace that it now has."""
-        if self._process.exit_code is None:  # else the number may be another's by now
-            self._first = NamespaceInit.of(self.pid)
-
-    async def entered(self, work: Callable[[int], Awaitable[None]]) -> None:
-        """Do something in its namespace, while its program waits for that to be done.
-
-        Args:
-            work: given a hold on its first process.
-        """
-        while self._process.exit_code is None:
-            first = NamespaceInit.of(self.pid)
-            if first is not None:
-                try:
-                    await work(first.pidfd)
-                finally:
-                    first.close()
-                return
-            await asyncio.sleep(STEP_SECONDS)
+    def in_namespace(self, first: NamespaceInit) -> None:
+        """Tell it the first process of its namespace."""
+        self._first = first
 
     @property
     def namespace(self) -> int:
@@ -271,16 +185,16 @@ class Confined:
                     # The boundary itself stays: with it, all would be gone at once.
                     self._process.ask_what_it_started()
                     await self._until_exit(grace)
-                if self._lifeline >= 0:
+                if self._lifeline >= 0 and self.level == "kernel":
                     # The supervisor kills what only it can find.
-                    self._close_lifeline()
+                    self.close_lifeline()
                     await self._until_exit(SUPERVISOR_SECONDS)
                 grace = 0
             if not await self._namespace_ended():
                 await self._process.kill(grace)
         finally:
             self.is_over = True
-            self._close_lifeline()
+            self.close_lifeline()
             if self._at_end is not None:
                 await self._at_end()
 
@@ -299,7 +213,8 @@ class Confined:
             async with asyncio.timeout(seconds):
                 await self._process.wait()
 
-    def _close_lifeline(self) -> None:
+    def close_lifeline(self) -> None:
+        """Say no more: in namespaces it was to begin, else it is to end."""
         if self._lifeline >= 0:
             os.close(self._lifeline)
             self._lifeline = -1

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from toolcrib.execution.sandbox.layout import ETC, HOME, STORES, TOP
+from toolcrib.execution.sandbox.layout import ETC, STORES, TOP
 from toolcrib.execution.sandbox.toolchains import is_there
 
 MEMORY = "/dev/shm"  # noqa: S108
@@ -20,18 +20,8 @@ PROC = (
 )
 
 
-def strong_rules(written: Sequence[str]) -> LandlockRules:
-    """Inside namespaces all that is there may be read, and these written.
-
-    Not /proc: to the kernel, root in there is root, and settings of the machine are its own.
-    """
-    paths = [("/", READ), ("/dev", READ | DEVICE), ("/proc", READ)]
-    paths += [(path, WRITE) for path in ("/tmp", MEMORY, HOME)]  # noqa: S108
-    return LandlockRules((*paths, *((path, _rights(path, WRITE)) for path in written)))
-
-
 def kernel_rules(read: Sequence[str], written: Sequence[str]) -> LandlockRules:
-    """Without namespaces: what a run may read of the machine, and what it may write."""
+    """What a run may read of the machine, and what it may write."""
     places = ["/usr", *(f"/{name}" for name in TOP), *STORES, *(f"/etc/{name}" for name in ETC)]
     places += ["/etc/passwd", "/etc/group", "/etc/nsswitch.conf", "/etc/hosts"]
     places += [f"/proc/{name}" for name in PROC]
@@ -111,7 +101,7 @@ class LandlockRules:
     ports: tuple[int, ...] | None = None
 
     def packed(self, abi: int) -> tuple[bytes, list[tuple[str, int]], list[tuple[int, int]]] | None:
-        """The arguments of the calls as `inside.confinement` makes them; None without Landlock."""
+        """The arguments of the calls as `confinement_child` makes them; None without Landlock."""
         if abi < 1:
             return None
         rights = known(abi)

@@ -8,7 +8,7 @@ import stat
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Literal
@@ -288,7 +288,6 @@ class SandboxRoot:
         masks: places that are masked.
         empty: a file that nobody can read, for masking files.
         small: the size of each file system in memory, in bytes.
-        sockets: sockets of the guard proxy, and where the run finds them.
     """
 
     roots: Mapping[str, View]
@@ -298,19 +297,17 @@ class SandboxRoot:
     masks: Sequence[Mask]
     empty: str
     small: int
-    sockets: dict[str, str] = field(default_factory=dict)
 
     @property
     def copies(self) -> dict[str, bytes]:
         """What is read in the place of some files."""
         return {mask.path: mask.data for mask in self.masks if mask.kind == "copy"}
 
-    def arguments(self, files: Mapping[str, int], variables: Iterable[str] = ()) -> list[str]:
+    def arguments(self, files: Mapping[str, int]) -> list[str]:
         """The arguments of bwrap, up to the program.
 
         Args:
             files: made up files, by path, each with a descriptor that it is read from.
-            variables: further arguments of bwrap.
         """
         user, group = identity()
         size = str(self.small)
@@ -327,11 +324,9 @@ class SandboxRoot:
         for path, fd in files.items():
             if path not in self.copies:
                 words += ["--perms", "0444", "--file", str(fd), path]
-        for path, place in self.sockets.items():
-            words += ["--ro-bind", path, place]
         words += self._folders()
         words += self._masked(files)
-        words += ["--remount-ro", "/dev", "--remount-ro", "/proc", "--remount-ro", "/", *variables]
+        words += ["--remount-ro", "/dev", "--remount-ro", "/proc", "--remount-ro", "/"]
         return words
 
     def _folders(self) -> list[str]:

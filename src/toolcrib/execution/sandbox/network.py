@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
-import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 
 from toolcrib.core.errors import Blocked, Unavailable
 from toolcrib.execution.sandbox import landlock
+from toolcrib.execution.sandbox.ports import NamespaceSockets
 from toolcrib.execution.sandbox.terms import Level, NetworkAccess
 from toolcrib.net.egress.client import Egress
 from toolcrib.net.egress.guard_proxy import GuardProxy, Lease
 from toolcrib.net.egress.policy import EgressPolicy, HostRule
 from toolcrib.net.egress.url import Target
+from toolcrib.system.processes import Processes
 
 PROXY_PORT = 3128
 """Where the proxy answers in a network of the run's own."""
-SOCKET_PATH = "/run/toolcrib/proxy"
 PROXY_VARIABLES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
 MIN_LANDLOCK = 4
 """The version of Landlock that knows ports."""
@@ -61,17 +60,14 @@ class RunNetwork:
     lease: Lease
     proxy: GuardProxy
     access: NetworkAccess
-    folder: str = ""
-
-    @property
-    def socket(self) -> str:
-        """The socket of the proxy, for a run with a network of its own; "" without."""
-        return f"{self.folder}/proxy" if self.folder else ""
+    processes: Processes
+    level: Level
+    _server: asyncio.Server | None = None
 
     def variables(self) -> dict[str, str]:
         """The environment variables by which programs find it."""
         url = self.lease.http_url
-        if self.folder:
+        if self.level == "strong":
             url = f"http://{self.lease.username}:{self.lease.password}@127.0.0.1:{PROXY_PORT}"
         variables = {name: url for upper in PROXY_VARIABLES for name in (upper, upper.lower())}
         # An index on this machine's loopback is not to be looked for in the run's own.
@@ -79,15 +75,25 @@ class RunNetwork:
         own = ",".join(host for host in ("localhost", "127.0.0.1") if host not in opened)
         return {**variables, "NO_PROXY": own, "no_proxy": own}
 
+    async def enter(self, pidfd: int) -> None:
+        """Let the proxy answer in the run's own network.
+
+        Raises:
+            Unavailable: this system does not let us.
+        """
+        sockets = await NamespaceSockets.open(self.processes, pidfd)
+        try:
+            self._server = await self.proxy.listen(await sockets.listening(PROXY_PORT))
+        finally:
+            await sockets.close()
+
     def close(self) -> None:
         """Shut it; what goes through it is cut."""
         refused = (str(error.details.get("host", "")) for error in self.lease.refusals)
         self.access.refused.extend(dict.fromkeys(host for host in refused if host))
         self.lease.close()
-        if self.folder:
-            closing = asyncio.ensure_future(self.proxy.close_unix(self.socket))
-            closing.add_done_callback(lambda _: None)
-            shutil.rmtree(self.folder, ignore_errors=True)
+        if self._server is not None:
+            self._server.close()
 
 
 class RunNetworks:
@@ -96,10 +102,14 @@ class RunNetworks:
     Args:
         proxy: gives the service, which is opened with the first network.
         egress: whose policy holds for runs too.
+        processes: who looks after what is started.
     """
 
-    def __init__(self, proxy: Callable[[], GuardProxy], egress: Callable[[], Egress]) -> None:
+    def __init__(
+        self, proxy: Callable[[], GuardProxy], egress: Callable[[], Egress], processes: Processes
+    ) -> None:
         self._proxy = proxy
+        self._processes = processes
         self._egress = egress
 
     async def open(self, access: NetworkAccess, level: Level) -> RunNetwork:
@@ -119,12 +129,4 @@ class RunNetworks:
         proxy = self._proxy()
         lease = await proxy.lease()
         lease.policy = policy
-        if level == "kernel":
-            return RunNetwork(lease, proxy, access)
-        network = RunNetwork(lease, proxy, access, tempfile.mkdtemp(prefix="toolcrib-"))
-        try:
-            await proxy.listen_unix(network.socket)
-        except BaseException:
-            network.close()
-            raise
-        return network
+        return RunNetwork(lease, proxy, access, self._processes, level)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import platform
@@ -17,18 +18,22 @@ from pathlib import Path
 from typing import Literal, Self, TypeAlias
 
 from toolcrib.core.config import Config, data_folder, environment
-from toolcrib.execution.sandbox import landlock, launcher, resources
-from toolcrib.execution.sandbox.landlock import kernel_rules, strong_rules
+from toolcrib.core.errors import NotFound, Unavailable
+from toolcrib.execution.sandbox import confinement, landlock, resources
+from toolcrib.execution.sandbox.confinement import LaunchPlan
+from toolcrib.execution.sandbox.landlock import kernel_rules
 from toolcrib.execution.sandbox.layout import (
     HOME,
+    STORES,
+    TOP,
     Mask,
     Masks,
     SandboxRoot,
     settings_of_submodules,
     without_credentials,
 )
-from toolcrib.execution.sandbox.network import PROXY_PORT, SOCKET_PATH, RunNetwork
-from toolcrib.execution.sandbox.resources import ControlGroup, ResourceGauge, threads_of
+from toolcrib.execution.sandbox.network import RunNetwork
+from toolcrib.execution.sandbox.resources import ResourceGauge, threads_of
 from toolcrib.execution.sandbox.seccomp import Sockets, program
 from toolcrib.execution.sandbox.terms import Level, Limits, NetworkAccess, Pty, ReadOnly, View
 from toolcrib.execution.sandbox.toolchains import SYSTEM_FOLDERS, is_among, is_known, is_there
@@ -237,10 +242,9 @@ class PreparedRun:
     """A run that can be started, with what must be cleaned up after it."""
 
     layout: SandboxRoot
-    plan: launcher.LaunchPlan
+    plan: LaunchPlan
     scratch: Scratch | None = None
     network: RunNetwork | None = None
-    group: ControlGroup | None = None
     gauge: ResourceGauge | None = None
     notes: list[str] = field(default_factory=list)
 
@@ -249,12 +253,73 @@ class PreparedRun:
         if self.network is not None:
             self.network.close()
             self.network = None
-        if self.group is not None:
-            self.group.close()
-            self.group = None
         if self.scratch is not None:
             self.scratch.remove()
             self.scratch = None
+
+
+def check_folder(folder: str) -> None:
+    """Refuse a folder where nothing can start.
+
+    Raises:
+        NotFound: it is none, or may not be entered.
+    """
+    try:
+        os.stat(f"{folder}/.")  # noqa: PTH116 - the dot asks whether it may be entered
+    except OSError as error:
+        raise NotFound(
+            f"The folder {folder} cannot be used: {error.strerror}.",
+            hint="Name a folder of the workspace that exists.",
+        ) from None
+
+
+def located(request: RunRequest, path: str, visible: Sequence[str]) -> str:
+    """The path of the program that is meant.
+
+    Args:
+        request: what is to be run.
+        path: the folders to look in, for a mere name.
+        visible: folders that the run can read.
+
+    Raises:
+        Unavailable: it is not there, or no program.
+    """
+    name = request.argv[0]
+    folders = [""] if "/" in name else path.split(":")
+    for folder in folders:
+        whole = os.path.normpath(Path(request.cwd, folder, name))
+        there = is_among(Path(whole), visible) and os.path.isfile(whole)  # noqa: PTH113
+        if there and ("/" in name or os.access(whole, os.X_OK)):
+            _check_program(whole)
+            return whole
+    raise Unavailable(
+        f"The program {name} is not there.",
+        hint="Install it, name another, or make its folder readable with run.readable.",
+    )
+
+
+def _check_program(path: str) -> None:
+    """Refuse what the system would: else data would be taken for a script of the shell.
+
+    Raises:
+        Unavailable: it is no program.
+    """
+    number = 0 if os.access(path, os.X_OK) else errno.EACCES
+    with suppress(OSError), open(path, "rb") as file:  # noqa: PTH123
+        start = file.read(128)
+        is_text = b"\0" not in start.partition(b"\n")[0]
+        number = number or (0 if start.startswith(b"\x7fELF") or is_text else errno.ENOEXEC)
+    if number:
+        raise cannot_run(f"{path}: {os.strerror(number)}")
+
+
+def cannot_run(words: str) -> Unavailable:
+    """A program that is there, and that the system does not execute."""
+    return Unavailable(
+        f"The program cannot be run: {words}.",
+        hint="It must be a program of this machine, or a script whose first line"
+        " names one, and have the right to be executed.",
+    )
 
 
 class RunPreparer:
@@ -293,7 +358,7 @@ class RunPreparer:
             empty=empty_file() if masks else "",
             small=min(limits.memory_bytes // 4, limits.disk_bytes),
         )
-        made = launcher.LaunchPlan(argv=list(request.argv), env={}, cwd=request.cwd)
+        made = LaunchPlan(argv=list(request.argv), env={}, cwd=request.cwd)
         made.terminal = request.pty is not None
         prepared = PreparedRun(layout, made, notes=notes)
         try:
@@ -317,29 +382,25 @@ class RunPreparer:
             self._strong(request, prepared, visible)
         if request.pty is not None:
             made.env.setdefault("TERM", "xterm-256color")
-        made.max_processes = limits.processes
         made.nice = NICE if level != "none" else 0
         made.env.setdefault("PWD", request.cwd)
         processes = limits.processes + 1 if level == "strong" else 0
-        if level == "kernel" and not made.counts_processes:
+        if level == "kernel" and os.getuid():
             # There it counts all that the user runs, so that comes on top.
             processes = limits.processes + threads_of(os.getuid())
-        made.limits = launcher.rlimits(limits, processes=processes)
-        prepared.group = ControlGroup.make(limits) if level != "none" else None
-        if level == "strong" and os.getuid() == 0 and resources.has_own_pid_max():
+        made.limits = confinement.rlimits(limits, processes=processes)
+        if level != "none" and os.getuid() == 0 and resources.has_own_pid_max():
             # To root the system refuses no process, so the namespace gets no more numbers.
             made.pid_max = resources.pid_max(limits.processes)
-        if prepared.group is not None:
-            made.group = prepared.group.procs_fd
+        seen = [*visible, *layout.links, *SYSTEM_FOLDERS, *STORES, *(f"/{name}" for name in TOP)]
+        check_folder(request.cwd)
+        made.argv[0] = located(request, made.env["PATH"], seen if made.confined else ["/"])
 
     def _strong(self, request: RunRequest, prepared: PreparedRun, visible: Sequence[str]) -> None:
         made = prepared.plan
         allowed = self._config.run.environment
         made.env = confined_variables(HOME, "/tmp", allowed, visible, request.env)  # noqa: S108
-        made.filter = program(MACHINE, Sockets(), alone=True, counted=False)
-        written = [p for p, view in request.views.items() if not isinstance(view, ReadOnly)]
-        rules = strong_rules([*written, *prepared.layout.writable])
-        made.landlock = rules.packed(landlock.version())
+        made.filter = program(MACHINE, Sockets(), alone=True)
 
     def _kernel(self, request: RunRequest, prepared: PreparedRun, visible: Sequence[str]) -> None:
         made = prepared.plan
@@ -350,13 +411,12 @@ class RunPreparer:
         Path(home).mkdir(mode=0o700)
         made.env = confined_variables(home, scratch, allowed, visible, request.env)
         sockets = Sockets(unix=False, inet=False, netlink=False, datagrams=False)
-        made.filter = program(MACHINE, sockets, alone=False, counted=False)
-        made.notify_filter = program(MACHINE, sockets, alone=False, counted=True)
+        made.filter = program(MACHINE, sockets, alone=False)
         written = [p for p, view in request.views.items() if not isinstance(view, ReadOnly)]
         rules = kernel_rules([*visible], [*written, *prepared.layout.writable, scratch])
         made.landlock = rules.packed(landlock.version())
         made.supervised = True
-        made.capabilities = made.counts_processes = os.getuid() == 0
+        made.is_root = os.getuid() == 0
 
     def _masked(self, request: RunRequest, readable: Sequence[str]) -> tuple[list[Mask], list[str]]:
         masks: list[Mask] = []
@@ -398,13 +458,9 @@ def connect_network(prepared: PreparedRun, network: RunNetwork) -> None:
     """Let a run reach the guard proxy."""
     made = prepared.plan
     made.env = {**network.variables(), **made.env}
-    if network.socket:
-        prepared.layout.sockets[network.socket] = SOCKET_PATH
-        made.relay = (PROXY_PORT, SOCKET_PATH)
+    if made.landlock is None:
         return
     sockets = Sockets(unix=False, inet=True, netlink=False, datagrams=False)
-    made.filter = program(MACHINE, sockets, alone=False, counted=False)
-    made.notify_filter = program(MACHINE, sockets, alone=False, counted=True)
-    assert made.landlock is not None
+    made.filter = program(MACHINE, sockets, alone=False)
     attributes, paths, _ = made.landlock
     made.landlock = (attributes, paths, [(network.lease.port, landlock.CONNECT_TCP)])

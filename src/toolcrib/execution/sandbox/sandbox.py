@@ -22,12 +22,13 @@ from typing import Self
 from toolcrib.core.config import Config, data_folder
 from toolcrib.core.context import Services
 from toolcrib.core.errors import BadInput, ToolError, Unavailable
-from toolcrib.execution.sandbox import landlock, launcher
+from toolcrib.execution.sandbox import landlock
 from toolcrib.execution.sandbox.confined import Confined
+from toolcrib.execution.sandbox.namespaces import BoundaryFailed
 from toolcrib.execution.sandbox.network import RunNetworks
 from toolcrib.execution.sandbox.preparation import OnNamespace, RunRequest, Stdin
 from toolcrib.execution.sandbox.seccomp import machine_known
-from toolcrib.execution.sandbox.starter import BoundaryFailed, Starter
+from toolcrib.execution.sandbox.starter import Starter
 from toolcrib.execution.sandbox.terms import (
     Bind,
     Level,
@@ -121,7 +122,6 @@ GAPS_KERNEL = (
 GAP_SIGNALS = "signals can be sent to other programs of the same user (Landlock before 6.12)"
 GAP_TRUNCATE = "files outside can be emptied (Landlock before 6.2)"
 GAP_OVERLAY = "no overlay: runs work on the folder itself, after a snapshot"
-GAP_LANDLOCK = "no Landlock in this kernel: the namespaces stand alone"
 NO_LANDLOCK = "the kernel has no Landlock"
 
 _found: dict[tuple[str, str, int], Report] = {}
@@ -183,12 +183,11 @@ class BoundaryProbe:
     async def _strongest(self, why: list[str]) -> Report | None:
         """The first bubblewrap that works with overlays, else the first that works."""
         second: Report | None = None
-        gaps = () if landlock.version() else (GAP_LANDLOCK,)
         programs = candidates()
         if not programs:
             why.append("there is no bubblewrap")
         for program in programs:
-            found, fault = await self._with(program, gaps)
+            found, fault = await self._with(program)
             if found is None:
                 why.append(f"{program}: {fault}")
             elif not found.overlay:
@@ -199,22 +198,16 @@ class BoundaryProbe:
                 return found
         return second
 
-    async def _with(self, program: str, gaps: tuple[str, ...]) -> tuple[Report | None, str]:
+    async def _with(self, program: str) -> tuple[Report | None, str]:
         """What works with one bubblewrap, and what was wrong with more than that."""
-        fault = ""
-        # Closing all descriptors at once came before Landlock.
-        quick = launcher.knows(platform.machine()) and landlock.version() > 0
-        for overlay in (True, False):
-            for start in (True, False) if quick else (False,):
-                tried = Report("strong", program=program, overlay=overlay, quick=start)
-                wrong = await self._fault(tried, overlay=overlay)
-                if not wrong and overlay:
-                    return replace(tried, gaps=gaps), ""
-                if not wrong:
-                    lasting = f"{fault}; {GET_BUBBLEWRAP}"
-                    return replace(tried, gaps=(*gaps, GAP_OVERLAY), fix=lasting), fault
-                fault = fault or wrong
-        return None, fault
+        tried = Report("strong", program=program, overlay=True)
+        fault = await self._fault(tried, overlay=True)
+        if not fault:
+            return tried, ""
+        lasting = f"{fault}; {GET_BUBBLEWRAP}"
+        lesser = replace(tried, overlay=False, gaps=(GAP_OVERLAY,), fix=lasting)
+        wrong = await self._fault(lesser, overlay=False)
+        return (None if wrong else lesser), fault
 
     async def _kernel(self, why: list[str], remedy: str) -> Report:
         abi = landlock.version()
@@ -268,8 +261,8 @@ class BoundaryProbe:
         return f"a try went wrong: {text[:200] or 'no answer'}"
 
 
-def _strength(report: Report) -> tuple[int, bool, bool]:
-    return STRENGTH.index(report.level), report.overlay, report.quick
+def _strength(report: Report) -> tuple[int, bool]:
+    return STRENGTH.index(report.level), report.overlay
 
 
 def _remove(place: Path) -> None:
@@ -304,7 +297,11 @@ class Sandbox:
     @classmethod
     def open(cls, services: Services) -> Self:
         """Nothing is tried before the first report or run."""
-        network = RunNetworks(lambda: services.use(GuardProxy), lambda: services.use(Egress))
+        network = RunNetworks(
+            lambda: services.use(GuardProxy),
+            lambda: services.use(Egress),
+            services.use(Processes),
+        )
         return cls(services.use(Workspace), services.use(Processes), services.config, network)
 
     async def report(self) -> Report:

@@ -108,8 +108,6 @@ LASTING = _table("""\
 """What these make outlives its maker, where it does not go with a namespace."""
 
 CHECKED = _table("""\
-    fork                   57    -
-    vfork                  58    -
     open                    2    -
     ioctl                  16   29
     socket                 41  198
@@ -143,7 +141,7 @@ def _numbers(column: int) -> dict[str, int]:
 ARCHITECTURES = {"x86_64": (0xC000003E, _numbers(0)), "aarch64": (0xC00000B7, _numbers(1))}
 NUMBER, ARCHITECTURE, ARGUMENTS = 0, 4, 16
 LOAD, EQUAL, AT_LEAST, ANY_BIT, MASK, RETURN = 0x20, 0x15, 0x35, 0x45, 0x54, 0x06
-ALLOW, NOTIFY, KILL, ERRNO = 0x7FFF0000, 0x7FC00000, 0x80000000, 0x00050000
+ALLOW, KILL, ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
 X32 = 0x40000000
 LAST_KNOWN = 469
 """file_setattr of Linux 6.17, the same on both: what is newer was looked at by nobody, and is
@@ -233,7 +231,7 @@ def machine_known(machine: str) -> bool:
 
 
 @lru_cache(maxsize=32)
-def program(machine: str, sockets: Sockets, *, alone: bool, counted: bool) -> bytes:
+def program(machine: str, sockets: Sockets, *, alone: bool) -> bytes:
     """The filter for a processor.
 
     Args:
@@ -241,7 +239,6 @@ def program(machine: str, sockets: Sockets, *, alone: bool, counted: bool) -> by
         sockets: what `socket` may give.
         alone: whether other processes of the machine are out of sight; where they are
             not, their limits may not be set either.
-        counted: whether `inside.supervisor.ForkLimiter` is asked about each new process.
     """
     code, numbers = ARCHITECTURES[machine]
     made = _Program()
@@ -261,13 +258,7 @@ def program(machine: str, sockets: Sockets, *, alone: bool, counted: bool) -> by
         made.add(EQUAL, numbers[name], 0, 1)
         made.refuse(errno.EPERM)
     # What hangs on arguments comes last: they replace the number that is loaded.
-    fork_verdict = NOTIFY if counted else ALLOW
-    _by_bits(made, numbers, ("clone",), 0, NAMESPACES, fork_verdict)
-    _by_bits(made, numbers, ("unshare",), 0, NAMESPACES)
-    for name in ("fork", "vfork"):
-        if name in numbers:
-            made.add(EQUAL, numbers[name], 0, 1)
-            made.add(RETURN, fork_verdict)
+    _by_bits(made, numbers, ("clone", "unshare"), 0, NAMESPACES)
     _modes(made, numbers)
     _sockets(made, numbers["socket"], sockets)
     _others(made, numbers, alone=alone)
@@ -281,7 +272,6 @@ def _by_bits(
     names: tuple[str, ...],
     index: int,
     bits: int,
-    otherwise: int = ALLOW,
 ) -> None:
     """Refuse calls that have any of some bits in an argument."""
     for name in names:
@@ -291,7 +281,7 @@ def _by_bits(
             made.argument(index)
             made.add(ANY_BIT, bits, 0, 1)
             made.refuse(errno.EPERM)
-            made.add(RETURN, otherwise)
+            made.add(RETURN, ALLOW)
             made.here(after)
 
 

@@ -10,7 +10,7 @@ from typing import Literal, Self, TypeAlias
 from toolcrib.core.settings import RunLimits
 
 Level = Literal["strong", "kernel", "none"]
-"""strong: namespaces, Landlock and seccomp; kernel: without namespaces; none: bare."""
+"""strong: namespaces and seccomp; kernel: Landlock and seccomp; none: bare."""
 
 MEGABYTE = 1_000_000
 
@@ -26,8 +26,6 @@ class Report:
         program: what makes the namespaces; "" below "strong".
         fix: the one line by which the user gets a stronger one; "" where there is none.
         overlay: whether folders can be seen by `Overlay`.
-        quick: whether the last step before the program is machine code of our own, which
-            starts sooner than an interpreter.
     """
 
     level: Level
@@ -36,7 +34,6 @@ class Report:
     program: str = ""
     fix: str = ""
     overlay: bool = False
-    quick: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,8 @@ import socket
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Self
+from weakref import WeakSet
 
 import toolcrib.net.egress.guard_protocol as wire
 from toolcrib.core.context import Services
@@ -328,7 +328,7 @@ class GuardProxy:
         self._config = config
         self._leases: dict[str, Lease] = {}
         self._server: asyncio.Server | None = None
-        self._unix: dict[str, asyncio.Server] = {}
+        self._others: WeakSet[asyncio.Server] = WeakSet()
         self._starting = asyncio.Lock()
         self.port = 0
 
@@ -356,21 +356,12 @@ class GuardProxy:
         self._leases[lease.username] = lease
         return lease
 
-    async def listen_unix(self, path: str) -> None:
-        """Answer on a unix socket too, for a sandbox without network; only its owner may connect.
-
-        Raises:
-            OSError: the path cannot be bound.
-        """
-        listener = _bound_unix(path)
+    async def listen(self, listener: socket.socket) -> asyncio.Server:
+        """Answer on a socket too that listens elsewhere, such as in the network of a sandbox."""
         loop = asyncio.get_running_loop()
-        self._unix[path] = await loop.create_unix_server(self._client, sock=listener)
-
-    async def close_unix(self, path: str) -> None:
-        """Stop answering on a unix socket; its file goes with the folder it was put in."""
-        server = self._unix.pop(path, None)
-        if server is not None:
-            server.close()
+        server = await loop.create_server(self._client, sock=listener)
+        self._others.add(server)
+        return server
 
     def forget(self, lease: Lease) -> None:
         """Make a lease's credentials worthless."""
@@ -380,8 +371,8 @@ class GuardProxy:
         """End every lease and stop listening."""
         for lease in list(self._leases.values()):
             lease.close()
-        for path in list(self._unix):
-            await self.close_unix(path)
+        for server in self._others:
+            server.close()
         if self._server is not None:
             self._server.close()
             self._server = None
@@ -407,14 +398,3 @@ class GuardProxy:
             await connect_by_proxy(pipe, target, self._config.proxy, seconds)
         else:
             await connect(pipe, target, addresses, seconds)
-
-
-def _bound_unix(path: str) -> socket.socket:
-    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    try:
-        listener.bind(path)
-        Path(path).chmod(0o600)  # before it listens: nobody can have connected
-    except OSError:
-        listener.close()
-        raise
-    return listener

@@ -1,1 +1,0 @@
-"""Code that another interpreter runs inside the sandbox, before the program."""

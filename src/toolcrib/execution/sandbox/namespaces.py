@@ -1,0 +1,209 @@
+"""The start of a program in namespaces: what bubblewrap is told, and waits for.
+
+It makes the namespaces, tells the number of the first process in there, and waits. Meanwhile that
+process gets its limits from outside, and all that it starts inherits them. Then the program may
+begin, behind the filter of system calls, which bubblewrap loads as its last step.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import json
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import termios
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+
+from toolcrib.core.errors import Unavailable
+from toolcrib.execution.sandbox.confinement import LaunchPlan, interpreter
+
+STATUS_SECONDS = 20.0
+"""How long the boundary may take to report."""
+SYSTEM_PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
+HEAR_SIGNALS = (
+    "import _signal as s,posix,sys\n"
+    "for n in s.SIGINT,s.SIGQUIT,s.SIGPIPE,s.SIGXFSZ:s.signal(n,s.SIG_DFL)\n"
+    "posix.execv(sys.argv[1],sys.argv[1:])"
+)
+SET_PID_MAX = 'echo "$0" > /proc/sys/kernel/pid_max'
+
+
+class BoundaryFailed(Exception):
+    """The boundary itself could not be made, though the probe had worked."""
+
+    def unavailable(self) -> Unavailable:
+        """As the caller gets it."""
+        return Unavailable(
+            f"The sandbox could not be started: {self}.", hint="`toolcrib doctor` says more."
+        )
+
+
+async def read_status(fd: int) -> bytes:
+    """What is reported before the program begins."""
+    loop = asyncio.get_running_loop()
+    ended = asyncio.Event()
+    status = b""
+
+    def on_readable() -> None:
+        nonlocal status
+        data = os.read(fd, 4096)
+        status += data
+        if not data:
+            loop.remove_reader(fd)
+            ended.set()
+
+    loop.add_reader(fd, on_readable)
+    try:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(STATUS_SECONDS):
+                await ended.wait()
+    finally:
+        loop.remove_reader(fd)
+    return status
+
+
+WITHIN = 5.0
+"""Seconds after which it is given up (a process in there waits for a hung disk)."""
+
+
+@dataclass(slots=True)
+class NamespaceInit:
+    """A hold on the first process of a namespace: when it ends, the kernel ends all in there."""
+
+    pidfd: int
+
+    async def end(self) -> bool:
+        """Kill it and wait until nothing is left in there; False if that took too long.
+
+        Several may do so at once, and `close` may come meanwhile.
+        """
+        if self.pidfd < 0:
+            return True
+        with suppress(ProcessLookupError):
+            signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
+        try:
+            mine = os.dup(self.pidfd)  # the event loop knows one reader of a descriptor
+        except OSError:
+            return False
+        loop = asyncio.get_running_loop()
+        gone = asyncio.Event()
+        loop.add_reader(mine, gone.set)
+        try:
+            async with asyncio.timeout(WITHIN):
+                await gone.wait()
+        except TimeoutError:
+            return False
+        finally:
+            loop.remove_reader(mine)
+            os.close(mine)
+        self.close()
+        return True
+
+    def close(self) -> None:
+        """Let go of it."""
+        if self.pidfd >= 0:
+            os.close(self.pidfd)
+            self.pidfd = -1
+
+
+def command(
+    program: str, words: list[str], plan: LaunchPlan, keep: Callable[[bytes], int]
+) -> list[str]:
+    """The arguments that start a program in namespaces.
+
+    Args:
+        program: bubblewrap.
+        words: its arguments for what is seen of the machine.
+        plan: how the program starts.
+        keep: makes a file in memory that is passed on. Variables are nobody else's to see, and
+            stand in no command line.
+
+    Raises:
+        BoundaryFailed: a program of the system is missing.
+    """
+    words = [*words, "--chdir", plan.cwd, "--seccomp", str(keep(plan.filter))]
+    for name, value in plan.env.items():
+        words += ["--setenv", name, value]
+    words += ["--info-fd", str(plan.status), "--block-fd", str(plan.lifeline)]
+    argv = plan.argv
+    if plan.terminal:
+        setsid = shutil.which("setsid", path=SYSTEM_PATH)
+        if setsid is None:
+            raise BoundaryFailed("a terminal needs the program setsid of the package util-linux")
+        argv = [setsid, "--ctty", *argv]
+    arguments = keep(b"".join(os.fsencode(word) + b"\0" for word in words))
+    front: list[str] = []
+    if signal.SIG_IGN in map(signal.getsignal, (signal.SIGINT, signal.SIGQUIT)):
+        # So it is under nohup, and a program would inherit that: Ctrl-C would do nothing.
+        front = [interpreter(), "-I", "-S", "-c", HEAR_SIGNALS]
+    return [*front, program, "--args", str(arguments), "--", *argv]
+
+
+async def first_process(status: int) -> tuple[int, NamespaceInit]:
+    """The first process in the namespaces, which waits to be let go on.
+
+    Raises:
+        BoundaryFailed: there is none.
+    """
+    report = await read_status(status)
+    try:
+        pid = int(json.loads(report)["child-pid"])
+        return pid, NamespaceInit(os.pidfd_open(pid))
+    except (ValueError, KeyError, OSError):
+        raise BoundaryFailed from None
+
+
+async def let_go(pid: int, plan: LaunchPlan, gate: int) -> None:
+    """Limit the process that waits, and let it become the program.
+
+    Args:
+        pid: it.
+        plan: how the program starts.
+        gate: our end of `plan.lifeline`.
+
+    Raises:
+        BoundaryFailed: it ended before.
+    """
+    try:
+        for which, soft, hard in plan.limits:
+            resource.prlimit(pid, which, (soft, hard))
+        os.setpriority(
+            os.PRIO_PROCESS, pid, min(os.getpriority(os.PRIO_PROCESS, 0) + plan.nice, 19)
+        )
+        if plan.pid_max:
+            await asyncio.to_thread(_set_pid_max, pid, plan.pid_max)
+        os.write(gate, b"x")
+    except BrokenPipeError:
+        raise BoundaryFailed from None  # its last words say why
+    except OSError as error:
+        raise BoundaryFailed(error.strerror or str(error)) from None
+    # It closes its end once it has read the byte; what is left unread tells that it ended.
+    loop = asyncio.get_running_loop()
+    closed = asyncio.Event()
+    loop.add_reader(gate, closed.set)  # an error is all that comes from this end
+    try:
+        async with asyncio.timeout(STATUS_SECONDS):
+            await closed.wait()
+    except TimeoutError:
+        raise BoundaryFailed("it is not ready in time") from None
+    finally:
+        loop.remove_reader(gate)
+    unread = bytearray(4)
+    fcntl.ioctl(gate, termios.FIONREAD, unread)
+    if any(unread):
+        raise BoundaryFailed
+
+
+def _set_pid_max(pid: int, highest: str) -> None:
+    """Set the highest number of a process in there, which only one from in there can."""
+    nsenter = shutil.which("nsenter", path=SYSTEM_PATH)
+    if nsenter is not None:  # without it, the watchdog alone looks
+        argv = [nsenter, f"--pid=/proc/{pid}/ns/pid", "/bin/sh", "-c", SET_PID_MAX, highest]
+        with suppress(subprocess.SubprocessError):
+            subprocess.run(argv, capture_output=True, check=False, env={}, timeout=STATUS_SECONDS)  # noqa: S603
