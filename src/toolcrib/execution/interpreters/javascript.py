@@ -14,6 +14,7 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, Unavailable
 from toolcrib.execution.interpreters.programs import find_program, prefix_of
 from toolcrib.execution.interpreters.python import unfenced
+from toolcrib.execution.sandbox.lmstudio import lmstudio_utils
 from toolcrib.execution.sandbox.toolchains import home
 
 Name = Literal["deno", "node", "quickjs"]
@@ -28,7 +29,14 @@ HINT = (
 NODE_BOOT = r"""
 (() => {
 const fs = require('node:fs'), vm = require('node:vm'), util = require('node:util');
-const code = fs.readFileSync(0, 'utf8');
+let code = fs.readFileSync(0, 'utf8');
+const strip = require('node:module').stripTypeScriptTypes;
+if (strip) {
+  // Never of what is JavaScript already: `f(a < b, c > (d))` means another thing in TypeScript.
+  try { new vm.Script(code); } catch {
+    try { code = strip(code); } catch { /* neither: its own fault is shown below */ }
+  }
+}
 let wrote = false;
 const write = process.stdout.write;
 process.stdout.write = function (...given) { wrote = true; return write.apply(this, given); };
@@ -152,7 +160,7 @@ def _places(name: str) -> list[Path]:
     """Where installers put it, beside PATH."""
     folders = [Path(sys.executable).parent] if sys.executable and name == "deno" else []
     if name == "deno":
-        return [*folders, home() / ".deno/bin"]
+        return [*folders, home() / ".deno/bin", *lmstudio_utils()]
     found = sorted((home() / ".nvm/versions/node").glob("v*/bin"), key=_version, reverse=True)
     return [*found, home() / ".volta/bin"]
 

@@ -9,12 +9,14 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, NotConfigured, ToolError, Unavailable
 from toolcrib.execution.interpreters.programs import find_program, is_program, prefix_of
+from toolcrib.execution.sandbox.lmstudio import lmstudio_python
 from toolcrib.files.paths import SafePath
 
 # Code as models hand it over: in a fence of Markdown, with a line of prose around it.
@@ -45,7 +47,11 @@ def unfenced(text: str) -> str:
     return opened["code"]
 
 
-Origin = Literal["run.python", "workspace", "toolcrib"]
+Origin = Literal["run.python", "workspace", "toolcrib", "lmstudio"]
+LM_STUDIO = "lmstudio"
+"""What names its Python in `run.python`."""
+DATA_PACKAGES = ("numpy", "pandas", "matplotlib")
+"""Those of the extra `data`."""
 ENVIRONMENTS = (".venv", "venv")
 MAX_SETTINGS = 10_000
 QUOTED = re.compile(r"\s*`([^`\n]+)`\s*")
@@ -73,6 +79,45 @@ def _run():
     sys.path.insert(0, os.getcwd())
     sys.argv = ["<code>"]
     linecache.cache["<code>"] = (len(code), None, code.splitlines(True), "<code>")
+    packages = os.environ.pop("TOOLCRIB_PACKAGES", "")
+    if packages:
+        sys.path.append(packages)
+    folder = os.environ.pop("TOOLCRIB_PICTURES", "")
+    drawn = {"saved": 0, "shown": 0}
+
+    def show(*given, **more):
+        plt = sys.modules["matplotlib.pyplot"]
+        for number in plt.get_fignums():
+            drawn["shown"] += 1
+            name = os.path.join(folder, "figure-%03d.png" % drawn["shown"])
+            drawn["savefig"](plt.figure(number), name, bbox_inches="tight")
+        plt.close("all")
+
+    class Finder:
+        @staticmethod
+        def find_spec(name, path=None, target=None):
+            if name != "matplotlib.pyplot":
+                return None
+            import importlib.machinery
+            spec = importlib.machinery.PathFinder.find_spec(name, path)
+            if spec is None or spec.loader is None:
+                return spec
+            execute = spec.loader.exec_module
+
+            def exec_module(module):
+                execute(module)
+                drawn["savefig"] = module.Figure.savefig
+
+                def savefig(figure, *given, **more):
+                    drawn["saved"] += 1
+                    return drawn["savefig"](figure, *given, **more)
+                module.Figure.savefig = savefig
+                module.show = show
+            spec.loader.exec_module = exec_module
+            return spec
+
+    if folder:
+        sys.meta_path.insert(0, Finder)
     waits = getattr(ast, "PyCF_ALLOW_TOP_LEVEL_AWAIT", 0)
     quiet = {"write", "writelines", "write_text", "write_bytes", "seek", "truncate", "writerow"}
 
@@ -115,6 +160,8 @@ def _run():
             value = started(compile(last, "<code>", "eval", waits, dont_inherit=True))
             if value is not None:
                 print(repr(value))
+        if "savefig" in drawn and not drawn["saved"]:
+            show()
     except SystemExit:
         raise
     except BaseException:
@@ -133,6 +180,8 @@ class Python:
     origin: Origin
     label: str
     readable: tuple[Path, ...]
+    packages: str = ""
+    """A folder with more packages that it finds, after its own."""
 
     @property
     def argv(self) -> list[str]:
@@ -169,7 +218,7 @@ def python_for(ctx: Ctx, cwd: SafePath) -> Python:
     """
     named = ctx.config.run.python
     if named:
-        program = find_program(ctx, named)
+        program = lmstudio_python() if named == LM_STUDIO else find_program(ctx, named)
         if not program:
             raise NotConfigured(
                 f"The Python of run.python is not there: {named}.",
@@ -265,6 +314,22 @@ def _own() -> Python:
     base: str = getattr(sys, "_base_executable", "") or sys.executable or ""
     program = os.path.realpath(base) if base else ""
     if not program or not is_program(program):
+        program = lmstudio_python()
+        if program:
+            return Python(program, "lmstudio", program, tuple(needed_folders(program)))
         raise Unavailable("There is no Python on this machine to run the code with.", hint=HINT)
     version = ".".join(map(str, sys.version_info[:2]))
-    return Python(program, "toolcrib", f"Python {version}", tuple(needed_folders(program)))
+    folders = tuple(needed_folders(program))
+    packages = data_packages()
+    if not packages:
+        return Python(program, "toolcrib", f"Python {version}", folders)
+    return Python(program, "toolcrib", f"Python {version}", (*folders, Path(packages)), packages)
+
+
+def data_packages() -> str:
+    """Where the packages of the extra `data` are, in an environment of ours; "" without them."""
+    if sys.prefix == sys.base_prefix:
+        return ""  # the interpreter has them itself, or not
+    specs = [find_spec(name) for name in DATA_PACKAGES]
+    folders = [str(Path(spec.origin).parent.parent) for spec in specs if spec and spec.origin]
+    return folders[0] if folders else ""

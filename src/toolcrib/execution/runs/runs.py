@@ -140,6 +140,7 @@ class SpawnOptions(TypedDict, total=False):
     stdin: bytes | Literal["pipe"] | None
     env: Mapping[str, str] | None
     readable: Sequence[Path]
+    writable: Sequence[Path]
     network: NetworkAccess | None
     limits: Limits | None
     merge: bool
@@ -220,6 +221,7 @@ class Runs:
             StorageFailure: no room for the run.
         """
         await self._get_ready()
+        await self._add_identity(ctx, options)
         wanted: tuple[Commit, Commit] = (commit or "auto", self._config.run.commit)
         strictest = max(wanted, key=COMMITS.index)
         strategy = await self._strategy(tool, strictest)
@@ -283,6 +285,7 @@ class Runs:
             Unavailable: no ports at this level of the sandbox.
         """
         await self._get_ready()
+        await self._add_identity(ctx, options)
         report = await self._sandbox.report()
         access = options.get("network") or NetworkAccess()
         offline = report.level != "none" and not access.hosts
@@ -362,6 +365,14 @@ class Runs:
     def ending(self) -> bool:
         """Whether something that was told to end is still being logged; from any thread."""
         return self._ending and not all(running.is_over for running in self._going)
+
+    async def _add_identity(self, ctx: Ctx, options: SpawnOptions) -> None:
+        """Let git in the run know the user's name."""
+        from toolcrib.execution.sandbox.git_identity import GitIdentity
+
+        found = await self._services.use(GitIdentity).settings(ctx)
+        options["env"] = {**found.environment, **(options.get("env") or {})}
+        options["readable"] = (*options.get("readable", ()), *found.readable)
 
     async def _get_ready(self) -> None:
         if not self._workspace.roots:

@@ -267,4 +267,5 @@ def _gauge(request: RunRequest, level: Level, *, supervised: bool) -> ResourceGa
         for root, view in request.views.items()
         if not isinstance(view, ReadOnly)
     ]
+    gauge.folders += request.writable
     return gauge

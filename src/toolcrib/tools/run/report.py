@@ -6,21 +6,28 @@ import asyncio
 import codecs
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Self
 
 from toolcrib.core.context import Ctx, room_in
-from toolcrib.core.errors import StorageFailure, TimedOut, TooLarge
-from toolcrib.core.result import ErrorInfo, Next, Result
+from toolcrib.core.errors import StorageFailure, TimedOut, TooLarge, ToolError
+from toolcrib.core.result import ErrorInfo, Image, Next, Result
 from toolcrib.execution.interpreters.programs import UNAVAILABLE_PROGRAMS, how_to_get
 from toolcrib.execution.interpreters.python import NO_PACKAGES
 from toolcrib.execution.runs.outcome import RunOutcome, RunResult
 from toolcrib.execution.runs.runs import BackgroundRun
+from toolcrib.execution.sandbox.pictures import (
+    MAX_PICTURE_BYTES,
+    MAX_PICTURES,
+    first_pictures,
+)
 from toolcrib.execution.sandbox.terms import NetworkAccess
 from toolcrib.execution.shell_parser import ShellScript, read_script
+from toolcrib.files.paths import Workspace
 from toolcrib.state.results import Results
 from toolcrib.system.child import Chunk
 from toolcrib.system.collector import Ring
-from toolcrib.system.threads import in_thread_if_large
+from toolcrib.system.threads import in_thread, in_thread_if_large
 from toolcrib.text.cleaner import printed
 from toolcrib.text.tokens import estimate
 from toolcrib.text.truncation import head_and_tail
@@ -82,6 +89,8 @@ class OutputFollower:
 
 MAX_FILES = 12
 MAX_REFUSED = 5
+MAX_SEARCHED_PICTURES = 20
+PICTURE_SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".webp")
 HEAD_SHARE = 0.3
 """Of the room for output: the end of it usually says what went wrong."""
 RUN_AGAIN = "to make these changes run it again with commit=auto; or "
@@ -108,6 +117,7 @@ async def report(
     lead: str = "",
     facts: Mapping[str, Any] | None = None,
     quiet: bool = False,
+    pictures: Sequence[Image] = (),
 ) -> Result:
     """The result of a run that ended.
 
@@ -121,6 +131,7 @@ async def report(
         lead: what stands before the output and is never cut.
         facts: more data.
         quiet: the output is left out of the text: `lead` says all that matters.
+        pictures: what it showed; those among the files that it made come after them.
     """
     size = ring.total + ran.stdout.size + ran.stderr.size
     body, data = await in_thread_if_large(
@@ -152,7 +163,32 @@ async def report(
         error=error,
         source=source,
         private=True,
+        images=tuple([*pictures, *await _made_pictures(ctx, ran, len(pictures))][:MAX_PICTURES]),
     )
+
+
+async def _made_pictures(ctx: Ctx, ran: RunResult, count: int) -> list[Image]:
+    """Pictures among the files that a run made, as far as they may be read."""
+    if ran.outcome.state != "applied" or count >= MAX_PICTURES:
+        return []
+    paths = [
+        changed.path
+        for changed in ran.outcome.files
+        if changed.kind != "deleted"
+        and changed.path.lower().endswith(PICTURE_SUFFIXES)
+        and changed.size <= MAX_PICTURE_BYTES
+    ]
+    if not paths:
+        return []
+
+    def contents() -> Iterator[bytes]:
+        for path in paths[:MAX_SEARCHED_PICTURES]:
+            with suppress(ToolError, OSError):
+                place = ctx.use(Workspace).resolve(path, ctx.session.directory)
+                with place.open_read() as handle:
+                    yield handle.file.read(MAX_PICTURE_BYTES + 1)
+
+    return await in_thread(lambda _: first_pictures(contents()))
 
 
 def _facts(ran: RunResult) -> dict[str, Any]:

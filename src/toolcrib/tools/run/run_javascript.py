@@ -67,7 +67,7 @@ async def _verdict(arguments: Any, ctx: Ctx) -> Decision | None:
     argument_adapter=argument_adapters.javascript,
 )
 async def run_javascript(
-    code: Annotated[str, Param("JavaScript, or TypeScript where Deno is.")],
+    code: Annotated[str, Param("JavaScript or TypeScript.")],
     timeout: Annotated[Seconds, Param(maximum=MAX_SECONDS)] = DEFAULT_SECONDS,  # noqa: ASYNC109 - of the run
     commit: Annotated[Commit | None, Param("Changed files: keep, hold, drop.")] = None,
     network: Annotated[list[str] | None, Param("Hosts, or packages.")] = None,
@@ -109,7 +109,7 @@ async def run_javascript(
             and "SyntaxError" in ran.stderr.last(MAX_SEARCHED_CHARS)
             and TYPESCRIPT_SIGNS.search(source)
         ):
-            notes.append('[TypeScript needs Deno: pip install "toolcrib[js]"]')
+            notes.append('[TypeScript needs Node.js 22.13, or Deno: pip install "toolcrib[js]"]')
     notes += javascript_hints(source, ran)
     facts = {"engine": engine.name, "program": engine.program}
     return await report(

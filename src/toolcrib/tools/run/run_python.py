@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from typing import Annotated
 
@@ -9,11 +10,14 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.result import Result
 from toolcrib.core.tool import EXEC, READ, WRITE, Param, Seconds, tool
 from toolcrib.execution.command_policy import code_verdict
-from toolcrib.execution.interpreters.python import Python, clean_code, python_for
+from toolcrib.execution.interpreters.python import DATA_PACKAGES, Python, clean_code, python_for
 from toolcrib.execution.network_access import NetworkRequests
 from toolcrib.execution.runs.outcome import Commit
 from toolcrib.execution.runs.runs import Runs
-from toolcrib.files.paths import Workspace
+from toolcrib.execution.sandbox.pictures import VARIABLE, PictureFolder
+from toolcrib.execution.sandbox.terms import NetworkAccess
+from toolcrib.files.paths import SafePath, Workspace
+from toolcrib.system.child import run_shielded
 from toolcrib.system.threads import in_thread
 from toolcrib.tools.run import argument_adapters
 from toolcrib.tools.run.argument_adapters import MAX_SECONDS
@@ -62,8 +66,25 @@ async def run_python(
     source = clean_code(code)
     cwd = ctx.use(Workspace).start(ctx.session.directory)
     python = await in_thread(lambda _: python_for(ctx, cwd), ctx.deadline)
-    limit = timeout or DEFAULT_SECONDS
     access = await ctx.use(NetworkRequests).of(ctx, network)
+    folder = await in_thread(lambda _: PictureFolder.make())
+    try:
+        return await _run(ctx, source, python, cwd, timeout, commit, access, folder)
+    finally:
+        await run_shielded(asyncio.to_thread(folder.remove))
+
+
+async def _run(
+    ctx: Ctx,
+    source: str,
+    python: Python,
+    cwd: SafePath,
+    timeout: float,  # noqa: ASYNC109 - of the run
+    commit: Commit | None,
+    access: NetworkAccess,
+    folder: PictureFolder,
+) -> Result:
+    limit = timeout or DEFAULT_SECONDS
     async with OutputFollower(ctx) as follower:
         ran = await ctx.use(Runs).run(
             python.argv,
@@ -73,11 +94,19 @@ async def run_python(
             commit=commit,
             seconds=limit,
             stdin=source.encode(),
-            env={"PYTHONDONTWRITEBYTECODE": "1", "PIP_RETRIES": "0", **access.environment},
+            env={
+                "PYTHONDONTWRITEBYTECODE": "1",
+                "PIP_RETRIES": "0",
+                "TOOLCRIB_PACKAGES": python.packages,
+                VARIABLE: str(folder.path),
+                **access.environment,
+            },
             readable=python.readable,
+            writable=[folder.path],
             network=access,
             on_output=follower,
         )
+    pictures = await in_thread(lambda _: folder.pictures())
     return await report(
         ctx,
         run_python.name,
@@ -88,6 +117,7 @@ async def run_python(
             *_notes(python, ran.stderr.last(MAX_SEARCHED_CHARS)),
             *python_hints(source, ran),
         ],
+        pictures=pictures,
         facts={"interpreter": {"path": python.program, "from": python.origin}},
     )
 
@@ -95,6 +125,8 @@ async def run_python(
 def _notes(python: Python, errors: str) -> list[str]:
     """Which interpreter it was, where that is not the usual one or lacks a package."""
     missing = MISSING.search(errors)
+    if missing and missing[1].partition(".")[0] in DATA_PACKAGES and python.origin == "toolcrib":
+        return [f'[{missing[1]} is not installed: pip install "toolcrib[data]"]']
     if missing and python.origin == "toolcrib":
         place = f"{python.label} ({python.program})"
         return [
