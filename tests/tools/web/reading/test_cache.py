@@ -45,7 +45,7 @@ async def test_forms_at_the_same_time_are_made_of_one_download(server, box):
         for form in ("markdown", "text", "raw") * 17
     ]
     await until(lambda: server.asked)
-    await asyncio.sleep(0.05)
+    await asyncio.sleep(0.05)  # who comes later finds it cached; either way it is one download
     hold.set()
     for result in await asyncio.gather(*calls):
         first(result)

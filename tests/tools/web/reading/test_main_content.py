@@ -241,7 +241,9 @@ async def test_a_heavy_page_has_the_time_of_its_call_only(server, settings):
         result = await box.call("fetch_url", {"url": f"{server.url}/heavy"})
         assert result.error.code == "timeout"
         # A child that had not got the page yet, or was done with it, may stay for the next one.
-        assert box.use(Processes).running == box.use(Workers).idle
+        workers = box.use(Workers)
+        assert box.use(Processes).running == workers.idle
+        assert all(child.sound for child, _ in workers._idle)
 
 
 async def test_two_pages_that_are_equally_heavy(server, box):
