@@ -12,6 +12,7 @@ import pytest
 
 from tests.execution.runs.conftest import Opened, RunBench, need_overlay, picture
 from toolcrib.core.errors import ToolError
+from toolcrib.execution.runs.runs import BackgroundRun
 
 
 async def done(bench: RunBench, script: str) -> tuple[str, ...]:
@@ -148,3 +149,81 @@ async def test_a_cancelled_end_is_logged_all_the_same(bench: RunBench, root: Pat
         await ending
     assert (await running.finish()).state == "applied"
     assert len(await bench.steps()) == 1
+
+
+async def lines_of(running: BackgroundRun, wanted: str) -> None:
+    """Wait until it has written a line."""
+    seen = b""
+    async for data in running.confined.read("stdout"):
+        seen = (seen + data)[-10_000:]
+        if wanted.encode() in seen:
+            return
+    pytest.fail(f"it ended without writing {wanted}")
+
+
+async def test_a_protected_file_that_is_replaced_is_covered_again(
+    bench: RunBench, root: Path
+) -> None:
+    (root / ".env").write_text("KEY=old\n")
+    (root / ".mcp.json").write_text("{}\n")
+    running = await bench.start(
+        "echo begins; until [ -e go ]; do sleep 0.05; done; "
+        "while cat .env 2>&1 | grep -q KEY; do sleep 0.05; done; echo hidden; "
+        "while (echo evil >> .mcp.json) 2>/dev/null; do sleep 0.05; done; echo fixed; sleep 60"
+    )
+    await lines_of(running, "begins")
+    for name, text in ((".env", "KEY=new\n"), (".mcp.json", '{"mine": 1}\n')):
+        (root / "saved").write_text(text)
+        (root / "saved").rename(root / name)
+    (root / "go").touch()
+    await lines_of(running, "fixed")
+    await running.finish()
+    assert (root / ".env").read_text() == "KEY=new\n"
+    assert (root / ".mcp.json").read_text().startswith('{"mine": 1}\n')
+
+
+EVIL = "printf '[core]\\n\\tbare = false\\n\\tfsmonitor = touch owned\\n' >"
+FORM = "mkdir -p {0}/objects {0}/refs; echo 'ref: refs/heads/main' > {0}/HEAD"
+
+
+@pytest.mark.parametrize(
+    ("script", "aside"),
+    [
+        (f"{FORM.format('x')}; {EVIL} x/config", "x/HEAD"),
+        (f"{FORM.format('.git')}; {EVIL} .git/config", ".git/HEAD"),
+        (f"{FORM.format('e')}; {EVIL} e/config; echo 'gitdir: e' > .git", ".git"),
+        (f"{FORM.format('y')}; {EVIL} z; echo ../.. > y/commondir", "y/HEAD"),
+    ],
+)
+@pytest.mark.parametrize("ends", [False, True])
+async def test_a_repository_that_would_run_something_is_put_aside(
+    bench: RunBench, root: Path, script: str, aside: str, ends: bool
+) -> None:
+    running = await bench.start(f"{script}; echo made; {'true' if ends else 'sleep 60'}")
+    await lines_of(running, "made")
+    if not ends:
+        async with asyncio.timeout(20):
+            while not (root / f"{aside}.refused").exists():
+                await asyncio.sleep(0.02)
+    notes = (await running.finish()).notes
+    assert (root / f"{aside}.refused").exists()
+    assert any("put aside" in note for note in notes), notes
+    for folder in (root, root / "x", root / "e", root / "y"):
+        if folder.exists():
+            subprocess.run(["git", "status"], cwd=folder, capture_output=True)
+    assert not list(root.rglob("owned"))
+
+
+async def test_what_git_makes_itself_stays(bench: RunBench, root: Path) -> None:
+    """Commits, worktrees and clones of a program in the background are git's usual ones."""
+    make(root)
+    notes = await done(
+        bench,
+        "git config user.email a@example.com 2>/dev/null; export GIT_AUTHOR_NAME=a "
+        "GIT_AUTHOR_EMAIL=a@example.com GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@example.com; "
+        "echo a > a; git add a && git commit -qm one; git init -q sub; git clone -q . copy",
+    )
+    log = subprocess.run(["git", "log", "--oneline"], cwd=root, capture_output=True, text=True)
+    assert " one" in log.stdout
+    assert not list(root.rglob("*.refused")), notes
+    assert (root / "copy/a").exists()

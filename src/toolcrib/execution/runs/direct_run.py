@@ -7,7 +7,7 @@ import stat
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -19,6 +19,7 @@ from toolcrib.core.context import Ctx, Services
 from toolcrib.core.errors import Conflict, StorageFailure, ToolError, Unavailable
 from toolcrib.core.settings import WorkspaceConfig
 from toolcrib.execution.runs import folders
+from toolcrib.execution.runs.background_guard import quarantine_repositories
 from toolcrib.execution.runs.folders import PendingRun
 from toolcrib.execution.runs.outcome import ChangedFile, ChangeView, Commit, RunOutcome
 from toolcrib.execution.runs.snapshots import (
@@ -80,6 +81,7 @@ class Comparison:
         masked: whether the run could not change the protected names that were there.
         deltas: what differs and may.
         notes: what may not, and what was done about it.
+        paths: all that differs, absolute.
     """
 
     roots: Sequence[Root]
@@ -88,6 +90,7 @@ class Comparison:
     masked: bool
     deltas: list[Delta] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    paths: list[str] = field(default_factory=list)
 
     def add(
         self,
@@ -114,6 +117,7 @@ class Comparison:
                 after = take_snapshot(handle.fd, skip, Checkpoint())
                 deltas, repositories = self._checked(comparison.deltas(handle, after))
         self.notes += repositories.notes
+        self.paths += [delta.path.absolute for delta in deltas]
         self.deltas += [found for delta in deltas if (found := self._loggable(delta)) is not None]
 
     def _checked(self, deltas: Sequence[Delta]) -> tuple[list[Delta], RunRepositories]:
@@ -438,6 +442,16 @@ class DirectRun:
             )
         return {root.real: Bind() for root in self.direct.workspace.roots}
 
+    def known_paths(self) -> Iterator[str]:
+        """All that was there before the run, absolute."""
+        for real, snapshot in self._before.items():
+            yield from (f"{real}/{relative}" for relative in snapshot.entries)
+
+    def knew(self, path: SafePath) -> bool:
+        """Whether something was there before the run."""
+        snapshot = self._before.get(path.root.real)
+        return snapshot is not None and "/".join(path.parts) in snapshot.entries
+
     async def finish(self, ctx: Ctx, commit: Commit, cut: str) -> RunOutcome:
         """Compare, log what was changed, and take it back where that was asked for."""
         try:
@@ -449,6 +463,13 @@ class DirectRun:
 
     async def _finish(self, ctx: Ctx, commit: Commit, cut: str) -> RunOutcome:
         comparison = await asyncio.to_thread(self._compare, ctx)
+        if self.background:
+            quarantined = await asyncio.to_thread(
+                quarantine_repositories, self.direct.workspace, comparison.paths, self.knew
+            )
+            if quarantined:
+                self._notes += quarantined
+                comparison = await asyncio.to_thread(self._compare, ctx)
         others = await self._changes_of_others()
         deltas = [delta for delta in comparison.deltas if not _is_by_others(delta, others)]
         deltas = await asyncio.to_thread(without_refreshed, deltas)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal, Self, TypedDict, Unpack
 
 from toolcrib.core.context import Ctx, Services
 from toolcrib.core.errors import Denied, NotConfigured, NotFound, ToolError, Unavailable
+from toolcrib.execution.runs.background_guard import BackgroundGuard
 from toolcrib.execution.runs.direct_run import DirectRun, DirectRuns
 from toolcrib.execution.runs.folders import (
     SCHEMA,
@@ -32,6 +33,7 @@ from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.state.store import Store
 from toolcrib.system.child import run_shielded
 from toolcrib.system.collector import Collected, OnOutput, collect
+from toolcrib.system.processes import Processes
 from toolcrib.system.threads import in_thread_if_large
 
 if TYPE_CHECKING:
@@ -54,12 +56,14 @@ class BackgroundRun:
         level: the boundary that holds.
         ports: those by which it is reached.
         network: what it may reach.
+        guard: watches over what is protected, as long as it runs.
     """
 
     confined: Confined
     _finish: Callable[[], Awaitable[RunOutcome]]
     ports: RunPorts | None = None
     network: NetworkAccess = field(default_factory=NetworkAccess)
+    guard: BackgroundGuard | None = None
     _ending: asyncio.Task[RunOutcome] | None = None
     _hurrying: asyncio.Task[RunOutcome] | None = None
 
@@ -112,7 +116,11 @@ class BackgroundRun:
         finally:
             if self.ports is not None:
                 await self.ports.close()
-        return await self._finish()
+            if self.guard is not None:
+                await self.guard.stop()
+        outcome = await self._finish()
+        notes = self.guard.notes if self.guard is not None else ()
+        return replace(outcome, notes=(*dict.fromkeys(notes), *outcome.notes))
 
 
 async def _awaited(work: Awaitable[RunOutcome]) -> RunOutcome:
@@ -298,9 +306,16 @@ class Runs:
         try:
             async with strategy:
                 views = await strategy.prepare(ctx)
+                guard = BackgroundGuard(
+                    self._workspace,
+                    self._services.use(Processes),
+                    lambda: confined.namespace,
+                    strategy.knew,
+                )
+                await guard.remember(strategy.known_paths())
                 confined = await self._sandbox.spawn(argv, cwd=cwd, views=views, pty=pty, **options)
                 running = BackgroundRun(
-                    confined, lambda: strategy.finish(ctx, "auto", ""), open_ports, access
+                    confined, lambda: strategy.finish(ctx, "auto", ""), open_ports, access, guard
                 )
         except BaseException:
             await run_shielded(open_ports.close())
@@ -310,6 +325,7 @@ class Runs:
         except BaseException:
             await running.finish()
             raise
+        guard.start()
         self._going = [other for other in self._going if not other.is_over] + [running]
         if self._ending:
             running.hurry()

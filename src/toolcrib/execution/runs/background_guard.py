@@ -1,0 +1,245 @@
+"""The guard of a background run: what is protected stays so while others change the same files.
+
+A run in the background works on the files themselves. The masks that were mounted before it
+started hold for the files that were there then: where an editor of the user puts another file in
+the place of one, or a protected name is new, the place is covered again from outside. What git
+would obey and the run could have made (a `.git` file, a repository of any name with settings that
+run something) is put aside by its content, since git needs to write beside it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from pathlib import Path, PurePosixPath
+
+import anyio
+
+from toolcrib.core.errors import ToolError
+from toolcrib.execution.runs.snapshots import quarantine
+from toolcrib.execution.sandbox.covers import Cover, cover
+from toolcrib.files.content.display import printable
+from toolcrib.files.path_rules import PatternSet, fold, parts_beneath
+from toolcrib.files.paths import SafePath, Workspace
+from toolcrib.files.repositories import trouble
+from toolcrib.system.processes import Processes
+
+DEBOUNCE_MILLISECONDS, STEP_MILLISECONDS, CHECK_MILLISECONDS = 50, 10, 300
+GIT_NAMES = frozenset(
+    {".git", "HEAD", "commondir", "config", "config.worktree", "hooks", "objects", "refs"}
+)
+MAX_SETTINGS_BYTES = 65_536
+MAX_NEW_FOLDERS = 2_000
+"""Folders in a new one, or in all at the start, that are looked into; all are at the end."""
+LEADS = re.compile(rb"gitdir:\s*(.+?)\s*\Z")
+OWN_PLACES = frozenset({"worktrees", "modules"})
+"""Where git keeps the folders to which a `.git` file leads; runs cannot write there."""
+
+Known = Callable[[SafePath], bool]
+"""Whether something was there before the run."""
+
+
+class BackgroundGuard:
+    """Watches the workspace for one run; see `start` and `stop`.
+
+    Args:
+        workspace: what is watched.
+        processes: looks after what covers.
+        namespace: gives a hold on the run's first process; -1 for none, and nothing is covered.
+        known: tells what was there before.
+
+    Attributes:
+        notes: what was done, a line each.
+    """
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        processes: Processes,
+        namespace: Callable[[], int],
+        known: Known,
+    ) -> None:
+        self.notes: list[str] = []
+        self._workspace = workspace
+        self._processes = processes
+        self._namespace = namespace
+        self._known = known
+        self._covered: dict[str, tuple[int, int]] = {}
+        self._stop = anyio.Event()
+        self._task: asyncio.Task[None] | None = None
+
+    async def remember(self, paths: Iterable[str]) -> None:
+        """Note which files the masks of the run are for, before it starts.
+
+        Args:
+            paths: all that there is in the workspace.
+        """
+        patterns = PatternSet(p.text for p in self._workspace.gate.protection.patterns("write"))
+
+        def work() -> None:
+            named = (path for path in paths if patterns.may_match(fold(path.rpartition("/")[2])))
+            list(self._covers(named))
+
+        await asyncio.to_thread(work)
+
+    def start(self) -> None:
+        """Begin to watch."""
+        self._task = asyncio.create_task(self._watch())
+
+    async def stop(self) -> None:
+        """End it."""
+        self._stop.set()
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    async def _watch(self) -> None:
+        from watchfiles import Change, awatch
+
+        began = False
+        try:
+            async for batch in awatch(
+                *(root.real for root in self._workspace.roots),
+                watch_filter=lambda change, path: (
+                    self._concerns(path) or (change == Change.added and os.path.isdir(path))  # noqa: PTH112
+                ),
+                debounce=DEBOUNCE_MILLISECONDS,
+                step=STEP_MILLISECONDS,
+                stop_event=self._stop,
+                ignore_permission_denied=True,
+                rust_timeout=CHECK_MILLISECONDS,
+                yield_on_timeout=True,
+            ):
+                changed = {path for _, path in batch}
+                if not began:  # what came before the watch stood
+                    began = True
+                    await self._cover(tuple(self._covered))
+                    changed.update(root.real for root in self._workspace.roots)
+                paths = await asyncio.to_thread(self._with_contents, changed)
+                self.notes += await asyncio.to_thread(
+                    quarantine_repositories, self._workspace, paths, self._known
+                )
+                await self._cover(paths)
+        except Exception as error:  # noqa: BLE001 - the run goes on, and the user is told
+            why = " ".join(str(error).split())[:200]
+            self.notes.append(f"new protected names were not watched for: {why}")
+
+    def _concerns(self, path: str) -> bool:
+        place = _place(self._workspace, path)
+        if place is None or not place.parts:
+            return False
+        names = {place.parts[-1], *place.parts[-2:-1]}
+        return bool(names & GIT_NAMES) or bool(place.gate.pattern(place, "write"))
+
+    def _with_contents(self, paths: Iterable[str]) -> list[str]:
+        """The paths, and what new folders hold already: what came before the watch is not told."""
+        found = set(paths)
+        for path in tuple(found):
+            if os.path.islink(path) or not os.path.isdir(path):  # noqa: PTH112, PTH114
+                continue
+            for count, (folder, inner, files) in enumerate(os.walk(path)):
+                if count >= MAX_NEW_FOLDERS:
+                    break
+                found |= {
+                    f"{folder}/{n}" for n in (*inner, *files) if self._concerns(f"{folder}/{n}")
+                }
+        return sorted(found)
+
+    async def _cover(self, paths: Iterable[str]) -> None:
+        if self._namespace() < 0:
+            return
+        covers = await asyncio.to_thread(lambda: list(self._covers(paths)))
+        if covers and not await cover(self._processes, self._namespace(), covers):
+            names = ", ".join(printable(path) for _, path in covers)
+            self.notes.append(f"could not be covered again: {names}")
+
+    def _covers(self, paths: Iterable[str]) -> Iterable[Cover]:
+        for path in paths:
+            place = _place(self._workspace, path)
+            if place is None or not place.gate.pattern(place, "write"):
+                continue
+            if place.parts[-1] == ".git":
+                continue  # git writes in it, and what it obeys there has names of its own
+            try:
+                status = os.lstat(path)
+            except OSError:
+                continue
+            if self._covered.get(path) != (status.st_dev, status.st_ino):
+                self._covered[path] = (status.st_dev, status.st_ino)
+                yield ("hide" if place.gate.pattern(place, "read") else "fix"), path
+
+
+def quarantine_repositories(workspace: Workspace, paths: Iterable[str], known: Known) -> list[str]:
+    """Rename what makes git obey what a run has made; a line for each. Blocking."""
+    places: dict[SafePath, None] = {}
+    for path in paths:
+        place = _place(workspace, path)
+        for depth, name in enumerate(place.parts if place is not None else ()):
+            if place is not None and name in GIT_NAMES:
+                places[place.ancestor(depth + (name == ".git"))] = None
+    notes = []
+    for place in places:
+        with suppress(ToolError, OSError):
+            found = _misleading(workspace, place, known)
+            if found is not None and _renamed(found[0]):
+                notes.append(f"{printable(found[0].display)} was put aside: {found[1]}")
+    return notes
+
+
+def _misleading(workspace: Workspace, place: SafePath, known: Known) -> tuple[SafePath, str] | None:
+    """The name by which git would obey something, and why; None where there is nothing wrong."""
+    kind = _kind(place)
+    if kind == "file":
+        return None if known(place) else _misleading_file(workspace, place)
+    names = {entry.name for entry in place.list()} if kind == "folder" else set()
+    if "HEAD" not in names or not ({"objects", "refs"} <= names or "commondir" in names):
+        return None
+    if known(place.child("HEAD")):
+        new = next((n for n in ("commondir", "config.worktree") if n in names), "")
+        changed = new and not known(place.child(new)) and ".git" not in place.parts[:-1]
+        return (place.child(new), "it makes git use other settings") if changed else None
+    if "commondir" in names and ".git" not in place.parts[:-1]:
+        return place.child("HEAD"), "git would use settings of another folder"
+    why = trouble(_read(place.child("config")), lambda path: _place(workspace, path) is not None)
+    hooks = [e.name for e in place.child("hooks").list()] if "hooks" in names else []
+    if not why and any(not name.endswith(".sample") for name in hooks):
+        why = "it has hooks"
+    return (place.child("HEAD"), f"{why}, and it is new") if why else None
+
+
+def _misleading_file(workspace: Workspace, place: SafePath) -> tuple[SafePath, str] | None:
+    found = LEADS.match(_read(place))
+    if found is None or place.parts[-1] != ".git":
+        return None
+    target = os.path.normpath(Path(place.parent.absolute, os.fsdecode(found[1])))
+    inner = _place(workspace, os.path.realpath(target))
+    parts = PurePosixPath(target).parts
+    if inner is None or (".git" in parts and OWN_PLACES.intersection(parts)):
+        return None
+    return place, "it leads git to a folder that runs can write"
+
+
+def _kind(place: SafePath) -> str:
+    with place.open() as handle:
+        return handle.kind
+
+
+def _read(place: SafePath) -> bytes:
+    with place.open_read() as handle:
+        return handle.file.read(MAX_SETTINGS_BYTES)
+
+
+def _renamed(place: SafePath) -> bool:
+    with SafePath(place.root, (), place.gate, 0).open() as top:
+        return quarantine(top.fd, "/".join(place.parts))
+
+
+def _place(workspace: Workspace, path: str) -> SafePath | None:
+    for root in workspace.roots:
+        parts = parts_beneath(path, root.real)
+        if parts is not None:
+            return SafePath(root, tuple(parts), workspace.gate, -1)
+    return None
