@@ -25,7 +25,8 @@ def each_case(
 ) -> Callable[[Test], Test]:
     """As `pytest.mark.parametrize`, but all cases are one test, with the same fixtures.
 
-    For cases that leave nothing behind in a fixture. Failures are told by case, all of them.
+    For cases that leave nothing behind in a fixture: behind a cache, the second case would
+    see what the first one got. Failures are told by case, all of them.
 
     Args:
         names: of the parameters.

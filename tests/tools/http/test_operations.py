@@ -5,7 +5,6 @@ import json
 import pytest
 import yaml
 
-from tests.cases import each_case
 from tests.servers.api import Told, echo
 from tests.servers.site import site
 from tests.tools.http.conftest import TOKEN
@@ -188,7 +187,7 @@ async def test_places_of_parameters(box, pets, server):
     assert result.data["body"]["method"] == "GET"
 
 
-@each_case("name", ["getPet", "getpet", "GET /pets/{petId}", "get /pets/{petId}"])
+@pytest.mark.parametrize("name", ["getPet", "getpet", "GET /pets/{petId}", "get /pets/{petId}"])
 async def test_names_of_operations(box, pets, server, name):
     result = await call(box, pets, name, {"petId": 7})
     assert result.error is None
@@ -215,7 +214,7 @@ async def test_what_stands_in_a_path_stays_there(box, pets, server):
     assert len(server.asked) == before
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("operation", "arguments", "words"),
     [
         ("getPet", {}, "needs 'petId' (path, integer: The number of the pet)"),
@@ -298,7 +297,7 @@ definitions:
 """
 
 
-@each_case("kind", ["application/yaml", "text/plain", None])
+@pytest.mark.parametrize("kind", ["application/yaml", "text/plain", None])
 async def test_swagger_2_in_yaml(box, server, kind):
     server["/api.yaml"] = Told(SWAGGER.encode(), kind=kind)
     server["/old/things/a%20b"] = server["/old/upload"] = echo
@@ -329,7 +328,7 @@ MERGES = "a0: &a0 {k: v}\n" + "\n".join(
 )
 
 
-@each_case(
+@pytest.mark.parametrize(
     "body",
     [
         b"",
@@ -406,7 +405,7 @@ async def test_circles_of_references(box, server):
     assert server.last.json == nested
 
 
-@each_case(
+@pytest.mark.parametrize(
     "server_url",
     [
         "http://169.254.169.254/latest",
@@ -616,7 +615,7 @@ async def test_a_kept_description_is_judged_by_the_rules_of_now(server, other, s
     assert other.paths() == ["/real"]
 
 
-@each_case(
+@pytest.mark.parametrize(
     "root",
     [
         {"openapi": "3.0.0", "servers": [{"url": "http://[bad"}]},

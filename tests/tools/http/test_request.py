@@ -6,7 +6,6 @@ import json
 
 import pytest
 
-from tests.cases import each_case
 from tests.servers.api import Told, echo
 from tests.servers.site import site
 from toolcrib.state.sessions import Sessions
@@ -73,7 +72,7 @@ async def test_an_error_status_is_visible(server, settings, status):
 
 
 @pytest.mark.rows("C046")
-@each_case(
+@pytest.mark.parametrize(
     ("given", "kind", "sent"),
     [
         ({"body": {"a": [1, "é"]}}, "application/json", '{"a": [1, "é"]}'),
@@ -118,7 +117,7 @@ async def test_an_empty_body_of_a_get_is_none(server, box):
     assert [asked.body for asked in server.asked[:2]] == [b"", b""]
 
 
-@each_case(
+@pytest.mark.parametrize(
     "headers",
     [
         {"Authorization": "Bearer abc"},
@@ -139,7 +138,7 @@ async def test_typed_logins_are_refused(server, box, headers):
     assert server.asked == []
 
 
-@each_case(
+@pytest.mark.parametrize(
     "headers",
     [
         {"X-A": "b\r\nX-Evil: 1"},
@@ -164,7 +163,7 @@ async def test_headers_that_are_none(server, box, headers):
     assert server.asked == []
 
 
-@each_case("bad", ["/x\r\nX-Evil: 1", "/x y\r\n", "/\x00"])
+@pytest.mark.parametrize("bad", ["/x\r\nX-Evil: 1", "/x y\r\n", "/\x00"])
 async def test_line_breaks_in_the_url(server, box, bad):
     result = await box.call("http_request", {"url": server.url + bad})
     assert all("x-evil" not in asked.headers for asked in server.asked)
@@ -212,7 +211,7 @@ async def test_a_long_answer_stays_readable(server, box):
     assert len(result.data["body"]) == 2000
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("body", "kind", "shown"),
     [
         (b"\x89PNG\r\n\x1a\n" + b"\0" * 50, "image/png", "PNG image of 58 bytes"),
@@ -311,7 +310,7 @@ async def test_a_body_does_not_follow_to_another_host(server, other, box, status
     assert other.asked == []
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("status", "method", "becomes"),
     [(301, "POST", "GET"), (302, "POST", "GET"), (303, "PUT", "GET"), (307, "POST", "POST")],
 )
@@ -356,7 +355,7 @@ async def test_a_rule_holds_for_redirects(server, other, settings):
 DATA = {"items": [{"id": 9007199254740993, "name": "é"}, {"id": 2, "name": "b"}], "next": None}
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("program", "values", "shown"),
     [
         (".items[].name", ["é", "b"], '"é"\n"b"'),
@@ -377,7 +376,7 @@ async def test_filters(server, box, program, values, shown):
     assert "body" not in result.data
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("program", "code"),
     [
         (".items[", "bad_input"),

@@ -10,7 +10,6 @@ from urllib.parse import quote
 
 import pytest
 
-from tests.cases import each_case
 from tests.servers.api import Told, echo
 from tests.tools.http.conftest import TOKEN, USER
 from toolcrib.core.context import Caller
@@ -33,7 +32,7 @@ def everything(result) -> str:
     return json.dumps(result.to_json(), ensure_ascii=False) + result.render()
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("name", "header", "value"),
     [
         ("service", "authorization", f"Bearer {TOKEN}"),
@@ -52,8 +51,8 @@ async def test_each_scheme_is_sent_and_hidden(server, box, name, header, value):
         assert secret not in shown
 
 
-@each_case("spelling", SPELLINGS)
-@each_case("way", ["text", "json", "name", "header", "type", "filter", "html"])
+@pytest.mark.parametrize("spelling", SPELLINGS)
+@pytest.mark.parametrize("way", ["text", "json", "name", "header", "type", "filter", "html"])
 async def test_an_echo_in_any_spelling(server, box, spelling, way):
     given = {"url": f"{server.url}/x", "auth": "service"}
     if way == "text":
@@ -196,8 +195,8 @@ async def test_a_wrong_configuration_says_so(server, settings, broken, monkeypat
     assert server.asked == []
 
 
-@each_case("between", ["\u200b", "\x1b[0m", "\x01", "\u00ad"])
-@each_case("kind", ["text/plain; charset=utf-8", "application/json"])
+@pytest.mark.parametrize("between", ["\u200b", "\x1b[0m", "\x01", "\u00ad"])
+@pytest.mark.parametrize("kind", ["text/plain; charset=utf-8", "application/json"])
 async def test_an_echo_with_something_invisible_in_it(server, box, between, kind):
     """What nobody sees is taken out of a result, so it must not hide the secret until then."""
     broken = between.join((TOKEN[:9], TOKEN[9:]))
@@ -211,7 +210,7 @@ async def test_an_echo_with_something_invisible_in_it(server, box, between, kind
         assert json.dumps(secret)[1:-1] not in everything(result)
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("answer", "program"),
     [
         ({"a": TOKEN[:9], "b": TOKEN[9:]}, ".a + .b"),

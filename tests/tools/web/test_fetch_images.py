@@ -82,7 +82,7 @@ async def test_saved_as_files(server, box, workspace):
 
 
 @pytest.mark.rows("A31")
-@each_case(
+@pytest.mark.parametrize(
     ("path", "body", "kind", "ending"),
     [
         ("/x.gif", png(), "image/gif", "png"),

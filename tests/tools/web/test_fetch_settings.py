@@ -10,7 +10,6 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.cases import each_case
 from tests.servers.scripted import Answer, Crowd, Request
 from toolcrib.text.tokens import estimate
 from toolcrib.toolbox import Toolbox
@@ -188,8 +187,8 @@ async def test_what_failed_leaves_its_share_to_the_others(server, box, more):
 
 
 @pytest.mark.rows("B13")
-@each_case("arguments", [{}, {"find": ["words"]}, {"section": "Growth"}])
-@each_case("budget", [60, 120, 200])
+@pytest.mark.parametrize("arguments", [{}, {"find": ["words"]}, {"section": "Growth"}])
+@pytest.mark.parametrize("budget", [60, 120, 200])
 async def test_a_small_budget_has_a_small_header(server, box, budget, arguments):
     words = "<nav><a href=/>menu</a></nav>" + "<p>words and more of them</p>" * 3000
     server["/long"] = Answer(f"<title>A long title of a page</title><h1>Growth</h1>{words}")

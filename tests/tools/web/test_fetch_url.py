@@ -9,7 +9,6 @@ import zlib
 
 import pytest
 
-from tests.cases import each_case
 from tests.conditions import until
 from tests.servers.scripted import Answer
 from toolcrib.core.config import Config
@@ -176,7 +175,7 @@ async def test_json_that_is_none(server, box):
     assert content(raw) == '{"a": 1,'
 
 
-@each_case(
+@pytest.mark.parametrize(
     "body",
     [
         "[" * 200_000,
@@ -321,7 +320,7 @@ def long_page(paragraphs: int) -> str:
     return "<title>Long</title>" + "".join(f"<p>{line}</p>\n" for line in lines)
 
 
-@each_case(
+@pytest.mark.parametrize(
     "arguments",
     [{}, {"max_tokens": 300}, {"max_tokens": 50}, {"format": "text", "max_tokens": 700}],
 )
@@ -465,7 +464,7 @@ async def test_when_every_page_fails_the_call_fails(server, box):
     ]
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("arguments", "message"),
     [
         ({}, "'urls' as a non-empty array"),
@@ -483,7 +482,7 @@ async def test_wrong_arguments_are_refused(box, arguments, message):
     assert message in result.error.message
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("name", "arguments"),
     [
         ("visit_website", {"url": "URL"}),
@@ -516,7 +515,7 @@ NESTED = {
 }
 
 
-@each_case("name", NESTED)
+@pytest.mark.parametrize("name", NESTED)
 async def test_hostile_pages_come_to_an_end(server, box, name):
     server["/page"] = Answer(NESTED[name])
     result = await box.call("fetch_url", {"url": f"{server.url}/page"})

@@ -9,7 +9,6 @@ import threading
 
 import pytest
 
-from tests.cases import each_case
 from tests.conditions import until
 from tests.servers.scripted import Answer
 from toolcrib.core.context import Caller
@@ -213,7 +212,7 @@ async def test_a_question_that_finds_nothing_is_asked_again_in_its_words(box, se
     assert list(dict.fromkeys(asked)) == [full, words]
 
 
-@each_case("question", ["", "   ", "\u200b"])
+@pytest.mark.parametrize("question", ["", "   ", "\u200b"])
 async def test_an_empty_question_is_refused(box, question):
     assert code(await ask(box, question)) == "bad_input"
 

@@ -5,7 +5,6 @@ import json
 
 import pytest
 
-from tests.cases import each_case
 from tests.servers.scripted import Answer, Crowd
 from tests.tools.web.made_up import EMPTY, answer, results, service
 from toolcrib.core.config import Config
@@ -316,7 +315,7 @@ async def test_when_every_query_fails_the_call_fails(server, made_up):
 
 
 @pytest.mark.rows("B04", "D01", "D02", "D03")
-@each_case(
+@pytest.mark.parametrize(
     ("arguments", "message"),
     [
         ({}, "'queries' must be a non-empty array of strings"),
@@ -347,7 +346,7 @@ async def test_wrong_arguments_are_refused_before_anything_is_sent(
     assert server.asked == []
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("name", "arguments"),
     [
         ("WebSearch", {"q": "crib", "count": "2"}),
@@ -367,7 +366,9 @@ async def test_other_names_work(server, made_up, name, arguments):
     assert server.asked[0].query["q"] == "crib"
 
 
-@each_case("given", ["beta,alpha", "Beta, ALPHA", ["beta", "alpha"], '["beta","alpha"]'])
+@pytest.mark.parametrize(
+    "given", ["beta,alpha", "Beta, ALPHA", ["beta", "alpha"], '["beta","alpha"]']
+)
 async def test_several_providers_are_named_in_any_form(server, made_up, given):
     server["/alpha/find"] = answer(*results("a"))
     server["/beta/find"] = answer(*results("b"))

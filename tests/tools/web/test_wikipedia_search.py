@@ -5,7 +5,6 @@ import json
 
 import pytest
 
-from tests.cases import each_case
 from tests.servers.scripted import Answer, Request
 from toolcrib.net.pace import Cooldowns, Lengths
 from toolcrib.toolbox import Toolbox
@@ -127,7 +126,7 @@ async def test_an_old_answer_stands_in(box, server, grow_older):
 
 
 @pytest.mark.rows("X20")
-@each_case(
+@pytest.mark.parametrize(
     "language",
     [
         "evil.example/",
@@ -148,7 +147,7 @@ async def test_a_language_never_becomes_another_host(box, server, language):
     assert server.asked == []
 
 
-@each_case("query", ["", "  ", "\u200b"])
+@pytest.mark.parametrize("query", ["", "  ", "\u200b"])
 async def test_an_empty_query(box, server, query):
     result = await box.call("wikipedia_search", {"query": query})
     assert result.error.code == "bad_input"

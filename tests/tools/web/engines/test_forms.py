@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from tests.cases import each_case
 from tests.servers.scripted import Answer
 from tests.tools.web.engines import forms
 
@@ -12,13 +11,13 @@ ALL = [pytest.param(n, f, id=f"{n}-{f.__name__}") for n, fs in forms.FORMS.items
 
 
 @pytest.mark.rows("A04", "X8", "C030", "E50")
-@each_case(("name", "form"), ALL)
+@pytest.mark.parametrize(("name", "form"), ALL)
 async def test_every_result_and_nothing_else(look, name, form):
     found = await look(name, Answer(form(forms.HITS)))
     assert [(r.title, r.url, r.snippet) for r in found.results] == forms.HITS
 
 
-@each_case(("name", "form"), ALL)
+@pytest.mark.parametrize(("name", "form"), ALL)
 async def test_wrapped_or_not(look, name, form):
     wrap = forms.WRAPS.get(name, forms.same)
     for each in (wrap, forms.same):
@@ -26,14 +25,14 @@ async def test_wrapped_or_not(look, name, form):
         assert [r.url for r in found.results] == forms.EXACT
 
 
-@each_case(("name", "form"), ALL)
+@pytest.mark.parametrize(("name", "form"), ALL)
 async def test_an_address_counts_once_and_the_first_stays(look, name, form):
     hits = [forms.HITS[0], ("Again", forms.HITS[0][1], "x"), forms.HITS[1]]
     found = await look(name, Answer(form(hits)))
     assert [r.title for r in found.results] == [forms.HITS[0][0], forms.HITS[1][0]]
 
 
-@each_case(("name", "form"), ALL)
+@pytest.mark.parametrize(("name", "form"), ALL)
 async def test_results_about_captchas_and_nothing_are_results(look, name, form):
     hits = [
         ("Unusual traffic: what to do about captchas", "https://example.org/1", "Not a robot."),
@@ -43,7 +42,7 @@ async def test_results_about_captchas_and_nothing_are_results(look, name, form):
     assert [(r.title, r.url, r.snippet) for r in found.results] == hits
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("said", "date", "text"),
     [
         ("Mar 3, 2024 — Words", "Mar 3, 2024", "Words"),

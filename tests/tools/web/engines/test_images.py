@@ -7,7 +7,6 @@ from html import escape
 
 import pytest
 
-from tests.cases import each_case
 from tests.servers.scripted import Answer
 from tests.tools.web.engines.forms import page
 from toolcrib.core.errors import ChallengePage, RateLimited, Unavailable
@@ -135,7 +134,7 @@ async def test_images_of_duckduckgo(look, server):
 
 
 @pytest.mark.rows("S8.7")
-@each_case(
+@pytest.mark.parametrize(
     ("home", "answer", "error"),
     [
         (Answer("<html></html>"), None, Unavailable),

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.cases import each_case
 from tests.servers.scripted import Answer
 
 FOLDER = os.environ.get("TOOLCRIB_SERP", "")
@@ -32,7 +31,7 @@ def recorded(name: str) -> bytes:
     return gzip.decompress((Path(FOLDER) / name).read_bytes())
 
 
-@each_case("name", PAGES)
+@pytest.mark.parametrize("name", PAGES)
 async def test_every_result_of_a_recorded_page(look, name):
     engine, mark = PAGES[name]
     body = recorded(name)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from tests.cases import each_case
 from tests.servers.scripted import Answer, scripted
 from tests.tools.web.engines.forms import ENGINES, FORMS, HITS, LITE_FORM, bing, page
 from toolcrib.core.errors import (
@@ -123,7 +122,7 @@ CAPTCHAS = [
 
 
 @pytest.mark.rows("S8.7")
-@each_case("name", WEB)
+@pytest.mark.parametrize("name", WEB)
 async def test_a_page_without_results_is_empty(look, name):
     found = await look(name, Answer(NOTHING[name]), query="zzz")
     assert found.results == ()
@@ -131,7 +130,7 @@ async def test_a_page_without_results_is_empty(look, name):
 
 
 @pytest.mark.rows("S8.7")
-@each_case(("name", "answer"), CAPTCHAS)
+@pytest.mark.parametrize(("name", "answer"), CAPTCHAS)
 async def test_a_captcha_is_no_empty_answer(look, name, answer):
     with pytest.raises(ChallengePage) as caught:
         await look(name, answer)
@@ -142,8 +141,8 @@ async def test_a_captcha_is_no_empty_answer(look, name, answer):
     assert "another provider" in error.hint
 
 
-@each_case("name", WEB)
-@each_case(("headers", "after"), [({"Retry-After": "37"}, 37), ({}, None)])
+@pytest.mark.parametrize("name", WEB)
+@pytest.mark.parametrize(("headers", "after"), [({"Retry-After": "37"}, 37), ({}, None)])
 async def test_too_often(look, name, headers, after):
     with pytest.raises(RateLimited) as caught:
         await look(name, Answer("slow down", 429, headers=headers))
@@ -151,7 +150,7 @@ async def test_too_often(look, name, headers, after):
     assert "another" in caught.value.hint
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("status", "body"),
     [
         (999, "Unable to process request at this time -- error 999"),
@@ -164,7 +163,7 @@ async def test_yahoo_says_too_often_in_its_own_ways(look, status, body):
         await look("yahoo", Answer(body, status))
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("name", "body"),
     [
         (
@@ -203,7 +202,7 @@ async def test_google_wants_scripts(look):
     assert "scripts" in caught.value.message
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("name", "place", "kind"),
     [
         ("google", "https://www.google.com/sorry/index?continue=x&q=y", "google"),
@@ -240,8 +239,8 @@ async def test_a_redirect_at_home_is_followed(look, server):
     assert len(found.results) == len(HITS)
 
 
-@each_case("name", WEB)
-@each_case(
+@pytest.mark.parametrize("name", WEB)
+@pytest.mark.parametrize(
     "answer",
     [
         Answer("<html><body>Hello</body></html>"),
@@ -258,7 +257,7 @@ async def test_an_unknown_page_is_an_error(look, name, answer):
     assert "another provider" in caught.value.hint
 
 
-@each_case("name", WEB)
+@pytest.mark.parametrize("name", WEB)
 async def test_other_statuses_stay_what_they_are(look, name):
     with pytest.raises(HttpStatus) as caught:
         await look(name, Answer("<h1>Oops</h1>", 503))
@@ -301,7 +300,7 @@ async def test_a_puzzle_laid_over_results_hides_nothing(look):
     assert len((await look("brave_html", Answer(body))).results) == len(HITS)
 
 
-@each_case("name", sorted(ENGINES))
+@pytest.mark.parametrize("name", sorted(ENGINES))
 async def test_a_query_that_is_too_long_is_not_sent(look, server, name):
     with pytest.raises(BadInput, match="at most"):
         await look(name, query="x" * (ENGINES[name].max_chars + 1))

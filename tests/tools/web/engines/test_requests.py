@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from tests.cases import each_case
 from tests.servers.scripted import Answer
 from tests.tools.web.engines import forms
 
 FIRST = {name: Answer(each[0](forms.HITS)) for name, each in forms.FORMS.items()}
 
 
-@each_case("name", sorted(forms.FORMS))
+@pytest.mark.parametrize("name", sorted(forms.FORMS))
 async def test_a_request_looks_like_one_of_a_browser(look, server, name):
     await look(name, FIRST[name])
     sent = server.asked[-1]
@@ -71,7 +70,7 @@ async def test_pages_of_duckduckgo_without_that_form(look, server, page, offset)
     assert "b" not in sent
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("name", "options", "sent", "cookies"),
     [
         ("bing", {"safe_search": "strict"}, {"q": "tool crib", "adlt": "strict"}, ""),
@@ -114,7 +113,7 @@ async def test_since_is_a_day(look, server):
     assert since.isdigit()
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("name", "cursor"),
     [
         ("bing", {"first": "11"}),
@@ -133,7 +132,7 @@ async def test_the_page_tells_how_the_next_one_is_asked_for(look, server, name, 
     assert server.asked[-1].query.items() >= cursor.items()
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("name", "form"),
     [("brave_html", forms.brave_2022), ("bing", forms.bing_rendered), ("yahoo", None)],
 )

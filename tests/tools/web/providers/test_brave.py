@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import pytest
 
-from tests.cases import each_case
 from tests.servers.scripted import Answer
 from tests.tools.web.providers.bench import KEY, answer
 from toolcrib.core.errors import BadInput, HttpStatus, RateLimited, TooLarge
@@ -52,7 +51,7 @@ async def test_web(bench, server):
     }
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("region", "wanted"),
     [
         ("", (None, None, None)),

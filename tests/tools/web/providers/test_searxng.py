@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import pytest
 
-from tests.cases import each_case
 from tests.servers.scripted import Answer
 from tests.tools.web.providers.bench import answer
 from toolcrib.core.errors import NotConfigured, Unavailable
@@ -101,7 +100,7 @@ async def test_images(bench, server):
     assert bench.sent.query["categories"] == "images"
 
 
-@each_case("name", ["searxng", "searxng_news", "searxng_images"])
+@pytest.mark.parametrize("name", ["searxng", "searxng_news", "searxng_images"])
 async def test_an_instance_without_json_says_what_to_set(bench, server, name):
     server["/search"] = Answer("<h1>Forbidden</h1>", 403)
     error = await bench.error(name)

@@ -6,7 +6,6 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from tests.cases import each_case
 from tests.servers.scripted import Answer
 from tests.tools.web.providers.bench import KEY, KEYED, answer
 from toolcrib.core.errors import HttpStatus, NotConfigured, RateLimited, ToolError
@@ -343,7 +342,7 @@ def everywhere(server, script: Answer) -> None:
 
 
 @pytest.mark.rows("B09", "D08")
-@each_case("name", KEYED)
+@pytest.mark.parametrize("name", KEYED)
 async def test_a_refused_key(bench, server, name):
     for status in (401, 403):
         everywhere(server, answer({"detail": {"error": f"Invalid API key {KEY}"}}, status))
@@ -358,7 +357,7 @@ async def test_a_refused_key(bench, server, name):
 
 
 @pytest.mark.rows("D08", "B09")
-@each_case("name", KEYED)
+@pytest.mark.parametrize("name", KEYED)
 async def test_a_plan_that_is_used_up(bench, server, name):
     for status in (402, 432, 433):
         everywhere(server, answer({"error": "more money"}, status))
@@ -370,7 +369,7 @@ async def test_a_plan_that_is_used_up(bench, server, name):
 
 
 @pytest.mark.rows("D08")
-@each_case("name", KEYED)
+@pytest.mark.parametrize("name", KEYED)
 async def test_slowing_down(bench, server, name):
     everywhere(server, answer({"error": "slow"}, 429, Retry_After="7"))
     error = await bench.error(name)
@@ -384,8 +383,8 @@ async def test_slowing_down(bench, server, name):
     assert "a minute" in error.hint
 
 
-@each_case("name", KEYED)
-@each_case(
+@pytest.mark.parametrize("name", KEYED)
+@pytest.mark.parametrize(
     "script",
     [
         Answer("<html>", kind="text/html"),
@@ -405,8 +404,8 @@ async def test_an_answer_that_cannot_be_read(bench, server, name, script):
     assert name in error.message
 
 
-@each_case("name", KEYED)
-@each_case("value", [{}, 1, "x", None, [1, "x", None, {}], [{"url": 1, "title": 2}]])
+@pytest.mark.parametrize("name", KEYED)
+@pytest.mark.parametrize("value", [{}, 1, "x", None, [1, "x", None, {}], [{"url": 1, "title": 2}]])
 async def test_odd_values_are_no_results(bench, server, name, value):
     odd = {
         "results": value,
@@ -463,7 +462,7 @@ async def test_services_are_told_who_asks(bench, server):
     assert bench.sent.headers["accept"] == "application/json"
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("headers", "seconds"),
     [
         ({"ratelimit-reset": "9"}, 9),

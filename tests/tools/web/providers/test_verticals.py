@@ -60,7 +60,7 @@ async def test_wikipedia_of_other_sites_is_not_asked(bench, server):
     assert server.asked == []
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("error", "code"),
     [
         ({"code": "ratelimited", "info": "slow down"}, "rate_limited"),
@@ -176,7 +176,7 @@ async def test_arxiv_takes_its_own_language_and_a_time(bench, server):
     assert len(server.asked) == 1
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("script", "code"),
     [
         (Answer("Rate exceeded.", kind="text/plain"), "rate_limited"),
@@ -267,7 +267,7 @@ async def test_stackexchange_waits_as_long_as_it_is_asked_to(bench, server):
     await bench.page("stackexchange", page=2, cursor={"until": "1"})
 
 
-@each_case(("status", "seconds"), [(400, 52), (502, 52), (503, None)])
+@pytest.mark.parametrize(("status", "seconds"), [(400, 52), (502, 52), (503, None)])
 async def test_stackexchange_throttles(bench, server, status, seconds):
     more = ", more requests available in 52 seconds" if seconds else ""
     server["/2.3/search/excerpts"] = answer(
@@ -335,7 +335,7 @@ async def test_github(bench, server):
     assert "authorization" not in sent.headers
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("script", "code", "after"),
     [
         (
@@ -480,7 +480,7 @@ PATHS = {
 }
 
 
-@each_case("name", OPEN)
+@pytest.mark.parametrize("name", OPEN)
 async def test_what_they_have_in_common(bench, server, name):
     assert not bench.services.use(Providers).named(name).needs_key
     server[PATHS[name]] = Answer("", 429, headers={"Retry-After": "7"})

@@ -8,7 +8,6 @@ import zlib
 
 import pytest
 
-from tests.cases import each_case
 from tests.servers.scripted import Answer
 from tests.servers.wire import Asked, WireServer, reply
 from toolcrib.toolbox import Toolbox
@@ -268,7 +267,7 @@ async def test_an_error_status_with_a_page_is_an_error(box, wire, status):
 
 
 @pytest.mark.rows("A38", "A41")
-@each_case(
+@pytest.mark.parametrize(
     ("after", "told", "hint"),
     [
         ("3600", 3600.0, "Wait for 3600 s"),
@@ -355,7 +354,7 @@ CHALLENGES = {
 }
 
 
-@each_case("name", CHALLENGES)
+@pytest.mark.parametrize("name", CHALLENGES)
 async def test_a_challenge_is_told_as_one(box, wire, name):
     status, page, headers = CHALLENGES[name]
     kind = "application/json" if headers.pop("json", "") else HTML
@@ -367,7 +366,7 @@ async def test_a_challenge_is_told_as_one(box, wire, name):
     assert "another source" in result.error.hint
 
 
-@each_case(
+@pytest.mark.parametrize(
     "page",
     [
         "<title>How challenges work</title><p>DataDome serves captcha-delivery.com scripts.",
@@ -410,7 +409,7 @@ async def test_a_page_that_needs_scripts_says_so(box, wire, page, told):
 
 
 @pytest.mark.rows("A36", "X8")
-@each_case(
+@pytest.mark.parametrize(
     "url",
     [
         "http://127.0.0.1/",

@@ -6,7 +6,6 @@ import json
 
 import pytest
 
-from tests.cases import each_case
 from tests.servers.scripted import Answer
 from tests.tools.web import site_pages
 from tests.tools.web.site_pages import SENTENCES
@@ -213,8 +212,8 @@ async def test_markdown_and_text_have_one_style(server, box):
     assert max(map(len, text.split("\n"))) > 90
 
 
-@each_case("form", ["markdown", "text"])
-@each_case(
+@pytest.mark.parametrize("form", ["markdown", "text"])
+@pytest.mark.parametrize(
     "html",
     [
         f"<main><p>{SENTENCES[0]}</p>{'<p>Some words of a long page.</p>' * 40_000}</main>",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from tests.cases import each_case
 from tests.servers.scripted import Answer, scripted
 from tests.tools.web.pictures import png
 from toolcrib.toolbox import Toolbox
@@ -37,7 +36,7 @@ async def get(box, url: str):
     return await box.call("fetch_url", {"url": url})
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("path", "allowed"),
     [
         ("/page", True),
@@ -69,7 +68,7 @@ async def test_nobody_asks_unless_the_user_wants_it(server, box):
     assert server.count("/robots.txt") == 0
 
 
-@each_case("status", [404, 401, 403, 410, 429])
+@pytest.mark.parametrize("status", [404, 401, 403, 410, 429])
 async def test_without_the_file_everything_is_allowed(server, polite, status):
     rules(server, "User-agent: *\nDisallow: /", status)
     server["/page"] = Answer("<p>words")
@@ -145,7 +144,7 @@ async def test_the_guard_judges_its_redirects(server, polite):
     assert server.count("/page") == 0
 
 
-@each_case(
+@pytest.mark.parametrize(
     "text",
     [
         "\x00\xff nonsense",

@@ -57,7 +57,7 @@ def page(server):
     return f"{server.url}/page"
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("term", "expected"),
     [
         ("solar panel", "efficiency of 23.5"),
@@ -159,7 +159,7 @@ async def test_no_expression_hangs(server, box, expression):
     assert result.error is None
 
 
-@each_case("expression", ["/(/", "/(?=a)b/", r"/(a)\1/", "/a{5000}/", "/[z-a]/"])
+@pytest.mark.parametrize("expression", ["/(/", "/(?=a)b/", r"/(a)\1/", "/a{5000}/", "/[z-a]/"])
 async def test_a_wrong_expression_is_told(box, page, expression):
     result = await box.call("fetch_url", {"url": page, "find": [expression]})
     assert result.error.code == "bad_input"
@@ -218,7 +218,7 @@ async def test_find_within_a_section(box, page):
     assert "Paragraph 300" not in told["content"]
 
 
-@each_case("name", ["findInPage", "find_in_page", "query", "search_terms"])
+@pytest.mark.parametrize("name", ["findInPage", "find_in_page", "query", "search_terms"])
 async def test_other_names_of_find(box, page, name):
     result = await box.call("visit_website", {"url": page, name: ["efficiency"]})
     assert "efficiency of 23.5" in result.text

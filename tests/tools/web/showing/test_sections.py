@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from tests.cases import each_case
 from tests.servers.scripted import Answer
 from toolcrib.text.passages import outline
 from toolcrib.text.tokens import estimate
@@ -28,7 +27,7 @@ def page(server):
     return f"{server.url}/page"
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("name", "heading"),
     [
         ("Installation", "Installation"),
