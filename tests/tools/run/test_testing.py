@@ -232,7 +232,7 @@ def test_what_is_missing_is_said_with_where_it_goes(name: str) -> None:
     assert error.message == f"{name} is not installed."
     if name == "ruff":
         assert error.hint == (
-            "The user can install it in the workspace's .venv (runs have no network): "
+            'Install it in the workspace\'s .venv, by run_command with network=["packages"]: '
             "python3 -m venv .venv; .venv/bin/pip install ruff."
         )
         assert how_to_get(name) == f"{error.message} {error.hint}".rstrip(".")
