@@ -6,11 +6,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from toolcrib.code.javascript.model import TYPE, Binding, Module, NameUse
+from toolcrib.code.javascript.model import Module
 from toolcrib.code.javascript.program import TRANSPARENT_KINDS
 from toolcrib.code.javascript.scopes import descendants, named
 from toolcrib.code.languages import name_set
 from toolcrib.code.operations import need_lines, not_whole, shared_line
+from toolcrib.code.scopes import TYPE, Binding, Occurrence
 
 FUNCTION_KINDS = name_set("""
     function_declaration generator_function_declaration function_expression generator_function
@@ -267,8 +268,8 @@ class Variable:
     """
 
     binding: Binding
-    inside: list[NameUse] = field(default_factory=list)
-    outside: list[NameUse] = field(default_factory=list)
+    inside: list[Occurrence] = field(default_factory=list)
+    outside: list[Occurrence] = field(default_factory=list)
     bound: bool = False
     plain: bool = False
 
@@ -280,7 +281,7 @@ class Variable:
     @property
     def order(self) -> int:
         """Where it is bound."""
-        return self.binding.tokens[0].start
+        return self.binding.start
 
 
 class ScriptExtraction:
@@ -324,7 +325,7 @@ class ScriptExtraction:
             if any(inner):
                 found.setdefault(id(binding), Variable(binding)).bound = True
                 if not all(inner):
-                    self._refuse(binding.tokens[0].start, f"{binding.name} is bound elsewhere too")
+                    self._refuse(binding.start, f"{binding.name} is bound elsewhere too")
         for use in self.module.uses:
             if id(use.binding) in found and not holds(use.token.start):
                 found[id(use.binding)].outside.append(use)
@@ -336,7 +337,7 @@ class ScriptExtraction:
         if message not in self.obstacles:
             self.obstacles.append(message)
 
-    def _is_far(self, use: NameUse) -> bool:
+    def _is_far(self, use: Occurrence) -> bool:
         """Whether another function uses it."""
         return bool(function_of(use.node) != self.selection.function)
 
@@ -369,14 +370,14 @@ class ScriptExtraction:
             self.results.append(variable)
 
     def _is_var(self, binding: Binding) -> bool:
-        at = binding.tokens[0].start
+        at = binding.start
         return any(
             node.range().start.index <= at < node.range().end.index
             for statement in self.selection.statements
             for node in descendants(statement, "variable_declaration")
         )
 
-    def _may_run_early(self, use: NameUse) -> bool:
+    def _may_run_early(self, use: Occurrence) -> bool:
         """Whether a function may run before the statements are done."""
         node, outermost = use.node, None
         while node is not None and node != self.selection.function:
@@ -419,7 +420,9 @@ class ScriptExtraction:
         if writes and (later or around or self.selection.loops(variable.order)):
             self.results.append(variable)
 
-    def _read_only(self, variable: Variable, inner: list[NameUse], changes: list[NameUse]) -> None:
+    def _read_only(
+        self, variable: Variable, inner: list[Occurrence], changes: list[Occurrence]
+    ) -> None:
         far = [use for use in changes if self._is_far(use)]
         if far:
             self._refuse(far[0].token.start, f"a function changes {variable.name}, maybe meanwhile")
@@ -431,7 +434,7 @@ class ScriptExtraction:
                 inner[0].token.start, f"a function keeps {variable.name}, bound repeatedly"
             )
 
-    def _has_no_value(self, variable: Variable, changes: list[NameUse]) -> bool:
+    def _has_no_value(self, variable: Variable, changes: list[Occurrence]) -> bool:
         """`let x;` in the same function, not yet set."""
         binding = variable.binding
         if binding.what != "variable" or len(binding.tokens) != 1 or changes:
@@ -455,7 +458,7 @@ class ScriptExtraction:
 
     def _holder(self, binding: Binding) -> Any:
         """The declarator whose name or pattern binds something."""
-        at = binding.tokens[0].start
+        at = binding.start
         for node in self._declarators:
             name = node.field("name").range()
             if name.start.index <= at < name.end.index:

@@ -14,13 +14,14 @@ from toolcrib.code.javascript.extract_analysis import (
     select,
 )
 from toolcrib.code.javascript.imports import is_module
-from toolcrib.code.javascript.model import TYPE, Module
+from toolcrib.code.javascript.model import Module
 from toolcrib.code.javascript.program import ScriptProgram
 from toolcrib.code.javascript.references import bad_name
 from toolcrib.code.javascript.scopes import descendants, named
 from toolcrib.code.languages import SCRIPTS, language_of
 from toolcrib.code.operations import ExtractionPlan, indent_of, reindented
 from toolcrib.code.project import Project
+from toolcrib.code.scopes import TYPE
 from toolcrib.core.errors import BadInput, UnsupportedContent
 from toolcrib.files.content.faithful import Splice
 
@@ -297,7 +298,7 @@ class ParameterTypes:
 
     def _parameter(self, binding: Any) -> str:
         """A parameter with a default value, or one that is taken apart."""
-        at = binding.tokens[0].start
+        at = binding.start
         for node in descendants(self.module.root, "required_parameter", "optional_parameter"):
             pattern = node.field("pattern")
             plain = pattern is not None and pattern.kind() == "identifier"

@@ -6,58 +6,45 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from toolcrib.code.javascript.model import (
-    BOTH,
-    Binding,
-    Member,
-    Module,
-    NameToken,
-    NameUse,
-    ScriptScope,
-)
+from toolcrib.code.javascript.model import Member, Module
 from toolcrib.code.javascript.program import TRANSPARENT_KINDS, ScriptProgram, Slot
-from toolcrib.code.javascript.scopes import literal, named, resolve
+from toolcrib.code.javascript.scopes import literal, named
 from toolcrib.code.languages import ending_of
+from toolcrib.code.places import NameToken, ReferenceCollector
+from toolcrib.code.scopes import BOTH, Binding, LexicalScope, Occurrence
 
 WHOLE = ("module.exports", "exports")
 
 
+_KIND_ORDER = ("definition", "export", "import", "string", "reference")
+
+
 @dataclass(eq=False, slots=True)
-class SymbolGroup:
-    """One symbol.
+class SymbolGroup(ReferenceCollector):
+    """One symbol: what is found of it.
 
     Attributes:
-        places: for each file, the tokens by where they start.
         scripts: the files that mention the name, read.
         family: for a member of a class, that class and its relatives.
     """
 
-    program: ScriptProgram
-    name: str
+    program: ScriptProgram = field(kw_only=True)
     bindings: dict[int, tuple[Module, Binding]] = field(default_factory=dict)
     slots: set[Slot] = field(default_factory=set)
-    places: dict[str, dict[int, NameToken]] = field(default_factory=dict)
     scripts: list[Module] = field(default_factory=list)
-    family: list[ScriptScope] = field(default_factory=list)
-    obstacles: list[str] = field(default_factory=list)
+    family: list[LexicalScope] = field(default_factory=list)
 
-    def add(self, path: str, token: NameToken) -> None:
-        """Note a place; where it is named by both sides of a short form, it stays short."""
-        file = self.places.setdefault(path, {})
-        known = file.get(token.start)
-        if known is not None and known != token:
-            order = ("definition", "export", "import", "string", "reference")
-            kind = min(known.kind, token.kind, key=order.index)
-            if known.before or known.after or token.before or token.after:
-                token = NameToken(token.start, token.end, kind)
-        file[token.start] = token
+    def merged(self, known: NameToken, token: NameToken) -> NameToken:
+        """Where a place is named by both sides of a short form, it stays short."""
+        short = known.before or known.after or token.before or token.after
+        if known == token or not short:
+            return token
+        return token.as_kind(min(known.kind, token.kind, key=_KIND_ORDER.index))
 
-    def add_obstacle(self, module: Module, start: int, why: str) -> None:
+    def add_obstacle_at(self, module: Module, start: int, why: str) -> None:
         """Note an obstacle."""
-        line = module.line_at(start)
-        message = f"{self.program.project.display(module.path)}:{line}: {why}"
-        if message not in self.obstacles:
-            self.obstacles.append(message)
+        display = self.program.project.display(module.path)
+        self.add_obstacle(f"{display}:{module.line_at(start)}: {why}")
 
 
 class GroupBuilder:
@@ -65,7 +52,7 @@ class GroupBuilder:
 
     def __init__(self, program: ScriptProgram, name: str, scripts: list[Module]) -> None:
         self.program = program
-        self.group = SymbolGroup(program, name, scripts=scripts)
+        self.group = SymbolGroup(name, program=program, scripts=scripts)
         self._left: list[Any] = []
 
     def build(self, seed: tuple[Module, Binding] | Slot) -> SymbolGroup:
@@ -109,7 +96,7 @@ class GroupBuilder:
             self._left.append(slot)
         elif target is not None and program.is_script(target):
             start = module.text.find(specifier)
-            self.group.add_obstacle(module, start, f"{specifier} is not seen to export {name}")
+            self.group.add_obstacle_at(module, start, f"{specifier} is not seen to export {name}")
 
     def _take_slot(self, slot: Slot) -> None:
         group, name, program = self.group, self.group.name, self.program
@@ -123,7 +110,7 @@ class GroupBuilder:
         elif export.source is not None:
             specifier, there = export.source
             if not specifier and there == name:
-                binding = resolve(module.top, there, BOTH)
+                binding = module.top.resolve(there, BOTH)
                 if binding is not None:
                     self._left.append((module, binding))
             elif specifier and there == name:
@@ -178,7 +165,7 @@ class GroupBuilder:
         for owner, binding in list(group.bindings.values()):
             if owner is module:
                 for token in binding.tokens:
-                    group.add(module.path, token)
+                    group.add(module, token)
         for use in module.uses:
             if use.name == name and use.binding and id(use.binding) in group.bindings:
                 self._used(module, use)
@@ -188,20 +175,20 @@ class GroupBuilder:
         if group.slots:
             self._named_there(module)
 
-    def _used(self, module: Module, use: NameUse) -> None:
+    def _used(self, module: Module, use: Occurrence) -> None:
         group, token = self.group, use.token
         if token.after and (module.path, group.name) in group.slots:
-            token = NameToken(token.start, token.end, "export")
-        group.add(module.path, token)
+            token = token.as_kind("export")
+        group.add(module, token)
         if any(scope.dynamic == "with" for scope in use.scope.chain()):
-            group.add_obstacle(module, token.start, "it stands in a with statement")
+            group.add_obstacle_at(module, token.start, "it stands in a with statement")
         parent = use.node.parent()
         if parent is not None and parent.kind() == "member_expression":
             parts = named(parent)
             value = use.binding.value if use.binding else None
             runs = value is not None and ("function" in value.kind() or "class" in value.kind())
             if parts[0] == use.node and parts[-1].text() == "name" and runs:
-                group.add_obstacle(module, token.start, f"{group.name}.name is its name as text")
+                group.add_obstacle_at(module, token.start, f"{group.name}.name is its name as text")
 
     def _offered(
         self, module: Module, tokens: list[NameToken], source: tuple[str, str] | None
@@ -211,24 +198,24 @@ class GroupBuilder:
         if inside and source is not None:
             target = self.program.resolve(module.path, source[0])
             if self.program.slot(target, name) not in group.slots:
-                tokens = [NameToken(t.start, t.end, t.kind, f"{name} as ") for t in tokens]
+                tokens = [t.as_kind(t.kind, f"{name} as ") for t in tokens]
         for token in tokens:
             # It may be the short form of a use too, and then stays short.
             file = group.places.setdefault(module.path, {})
             short = token.start in file
-            file[token.start] = NameToken(token.start, token.end, "export") if short else token
+            file[token.start] = token.as_kind("export") if short else token
 
     def _named_there(self, module: Module) -> None:
         group, name = self.group, self.group.name
         for one in module.imported:
             if one.name == name and self._leads_in(module, one.module):
-                group.add(module.path, one.token)
+                group.add(module, one.token)
         file = group.places.setdefault(module.path, {})
         for binding in module.bindings:
             same = binding.source is not None and binding.source[1] == name == binding.name
             if same and binding.source and self._leads_in(module, binding.source[0]):
                 for token in binding.tokens:
-                    file[token.start] = NameToken(token.start, token.end, "import")
+                    file[token.start] = token.as_kind("import")
         for member in module.members:
             if member.name == name and member.base is not None:
                 self._member_there(module, member)
@@ -238,7 +225,7 @@ class GroupBuilder:
     def _member_there(self, module: Module, member: Member) -> None:
         program, group = self.program, self.group
         if self._is_own(module, member.base, member.scope):
-            group.add(module.path, member.token)
+            group.add(module, member.token)
             return
         meant = program.meant(module, member.base, member.scope)
         if meant is None or meant.binding is not None:
@@ -251,16 +238,16 @@ class GroupBuilder:
         after = ""
         if token.start not in file and member.role == "pattern" and _is_short(module, token):
             after = f": {member.name}"
-        file[token.start] = NameToken(token.start, token.end, token.kind, "", after)
+        file[token.start] = token.as_kind(token.kind, "", after)
 
     def _leads_in(self, module: Module, specifier: str) -> bool:
         target = self.program.resolve(module.path, specifier)
         return self.program.slot(target, self.group.name) in self.group.slots
 
-    def _is_own(self, module: Module, base: Any, scope: ScriptScope) -> bool:
+    def _is_own(self, module: Module, base: Any, scope: LexicalScope) -> bool:
         own = (module.path, self.group.name) in self.group.slots
         return (
-            own and base.text() in WHOLE and resolve(scope, base.text().split(".")[0], BOTH) is None
+            own and base.text() in WHOLE and scope.resolve(base.text().split(".")[0], BOTH) is None
         )
 
 
@@ -292,10 +279,11 @@ def find_obstacles(group: SymbolGroup, mixed: list[str], closed: list[str]) -> N
         mixed: files that mix languages and mention the name.
         closed: sentences on files that could not be read.
     """
-    group.obstacles += closed
+    for why in closed:
+        group.add_obstacle(why)
     for module in group.scripts:
         for start in module.errors[:1]:
-            group.add_obstacle(module, start, "a syntax error: the file cannot be understood")
+            group.add_obstacle_at(module, start, "a syntax error: the file cannot be understood")
     for module, binding in group.bindings.values():
         _about_binding(group, module, binding)
     if group.slots:
@@ -319,7 +307,7 @@ def mixed_obstacle(group: SymbolGroup, path: str) -> None:
         if found is not None:
             line = 1 + text.count("\n", 0, found.start())
             display = group.program.project.display(path)
-            group.obstacles.append(f"{display}:{line}: {group.name} stands in code of a mixed file")
+            group.add_obstacle(f"{display}:{line}: {group.name} stands in code of a mixed file")
             return
 
 
@@ -330,18 +318,18 @@ def _is_global(module: Module, binding: Binding) -> bool:
 
 
 def _about_binding(group: SymbolGroup, module: Module, binding: Binding) -> None:
-    start = binding.tokens[0].start
+    start = binding.start
     for scope in module.evals:
         if scope.within(binding.scope):
-            group.add_obstacle(module, start, "eval is called where it can be seen")
+            group.add_obstacle_at(module, start, "eval is called where it can be seen")
     if any(scope.dynamic.startswith("declare") for scope in binding.scope.chain()):
-        group.add_obstacle(module, start, "it is declared for another module or for all")
+        group.add_obstacle_at(module, start, "it is declared for another module or for all")
     if binding.what == "parameter property":
-        group.add_obstacle(module, start, "it is a parameter and a property at once")
+        group.add_obstacle_at(module, start, "it is a parameter and a property at once")
     if binding.sloppy and not module.esm:
         _sloppy(group, module, binding)
     if binding.what == "namespace" and len(binding.bodies) > 1 and binding.exposed:
-        group.add_obstacle(module, start, "the namespace has several parts")
+        group.add_obstacle_at(module, start, "the namespace has several parts")
     if _is_global(module, binding):
         _other_scripts(group, module)
 
@@ -350,7 +338,7 @@ def _sloppy(group: SymbolGroup, module: Module, binding: Binding) -> None:
     outer = next(s for s in binding.scope.chain() if s.kind in ("module", "body"))
     for use in module.uses:
         if use.name == group.name and use.binding is not binding and use.scope.within(outer):
-            group.add_obstacle(module, use.token.start, "a function of a block may be meant")
+            group.add_obstacle_at(module, use.token.start, "a function of a block may be meant")
 
 
 def _other_scripts(group: SymbolGroup, module: Module) -> None:
@@ -358,17 +346,17 @@ def _other_scripts(group: SymbolGroup, module: Module) -> None:
     for other in group.scripts:
         for member in other.members:
             if member.name == name and member.base is not None and member.base.text() in GLOBALS:
-                group.add_obstacle(other, member.token.start, "it may be the global one")
+                group.add_obstacle_at(other, member.token.start, "it may be the global one")
         if other is module:
             continue
         for use in other.uses:
             if use.name == name and use.binding is None:
-                group.add_obstacle(other, use.token.start, "it may be the global one")
+                group.add_obstacle_at(other, use.token.start, "it may be the global one")
         if name in other.top.names and _is_global(other, other.top.names[name]):
             start = other.top.names[name].tokens[0].start
             if other.top.names[name].what != "function" or group.program.importers(other.path):
                 continue
-            group.add_obstacle(other, start, "another script defines the same global name")
+            group.add_obstacle_at(other, start, "another script defines the same global name")
 
 
 def _unknown_imports(group: SymbolGroup) -> None:
@@ -379,11 +367,11 @@ def _unknown_imports(group: SymbolGroup) -> None:
             if program.specifiers.may_mean(module.path, specifier, files):
                 start = max(module.text.find(f'"{specifier}'), module.text.find(f"'{specifier}"), 0)
                 why = f"{specifier!r} may be a module that exports {group.name}"
-                group.add_obstacle(module, start, why)
+                group.add_obstacle_at(module, start, why)
         for specifier, start in module.mentions:
             target = program.resolve(module.path, specifier)
             if program.slot(target, group.name) in group.slots:
-                group.add_obstacle(module, start, "the module is named in a call")
+                group.add_obstacle_at(module, start, "the module is named in a call")
 
 
 def _escapes(group: SymbolGroup) -> None:
@@ -420,15 +408,15 @@ def _whole_uses(group: SymbolGroup, module: Module) -> None:
         if meant is None or meant.binding is not None:
             continue
         if program.slot(meant.path, group.name) in group.slots and not is_plain(node):
-            group.add_obstacle(module, token.start, MODULE_ESCAPES_REASON.format(group.name))
+            group.add_obstacle_at(module, token.start, MODULE_ESCAPES_REASON.format(group.name))
     for node, scope, specifier in module.calls:
         target = program.resolve(module.path, specifier)
         if program.slot(target, group.name) not in group.slots:
             continue
-        free = resolve(scope, "require", BOTH) is None
+        free = scope.resolve("require", BOTH) is None
         if not free or not _is_plain_call(node):
             start = node.range().start.index
-            group.add_obstacle(module, start, MODULE_ESCAPES_REASON.format(group.name))
+            group.add_obstacle_at(module, start, MODULE_ESCAPES_REASON.format(group.name))
 
 
 def _is_plain_call(node: Any) -> bool:

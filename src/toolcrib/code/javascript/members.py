@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from toolcrib.code.javascript.group import SymbolGroup, mixed_obstacle
-from toolcrib.code.javascript.model import Binding, Member, Module, NameToken, ScriptScope
+from toolcrib.code.javascript.model import Member, Module
 from toolcrib.code.javascript.scopes import named
 from toolcrib.code.languages import name_set
+from toolcrib.code.scopes import Binding, LexicalScope
 
 SPECIAL_MEMBERS = name_set("""
     constructor toString valueOf toJSON then next return throw name length prototype call apply
@@ -34,7 +35,8 @@ def find_members(
     group: SymbolGroup, module: Module, member: Member | None, mixed: list[str], closed: list[str]
 ) -> str:
     """Add the places of a member to a group, and what stands in the way; tells its kind."""
-    group.obstacles += closed
+    for why in closed:
+        group.add_obstacle(why)
     for path in mixed:
         mixed_obstacle(group, path)
     if member is None:
@@ -43,8 +45,8 @@ def find_members(
     if owner is None and member.base is not None and member.base.text() == "this":
         owner, static = this_class(member)
     if owner is None:
-        group.add(module.path, member.token)
-        group.add_obstacle(
+        group.add(module, member.token)
+        group.add_obstacle_at(
             module, member.token.start, "it is a property: which objects have it is unknown"
         )
         _list_others(group, set())
@@ -65,10 +67,10 @@ def _shared(group: SymbolGroup) -> str:
                 continue
             meant = group.program.meant(module, member.base, member.scope)
             if meant is not None and id(meant.binding) in owners:
-                group.add(module.path, member.token)
+                group.add(module, member.token)
     for module, owner in owners.values():
         if len(owner.bodies) > 1:
-            group.add_obstacle(module, owner.tokens[0].start, f"{owner.name} has several parts")
+            group.add_obstacle_at(module, owner.start, f"{owner.name} has several parts")
         _owner_escapes(group, owner)
     return next(b.what for _, b in group.bindings.values())
 
@@ -98,10 +100,10 @@ def _owner_escapes(group: SymbolGroup, owner: Binding) -> None:
                 plain = parent.field("index").kind() == "string"
             if not plain:
                 why = f"{owner.name} is used as a whole, so that its names may be seen"
-                group.add_obstacle(module, use.token.start, why)
+                group.add_obstacle_at(module, use.token.start, why)
 
 
-def this_class(member: Member) -> tuple[ScriptScope | None, bool]:
+def this_class(member: Member) -> tuple[LexicalScope | None, bool]:
     """The class that `this` is of, and whether it is the class itself."""
     node = member.base.parent()
     while node is not None:
@@ -120,7 +122,7 @@ def this_class(member: Member) -> tuple[ScriptScope | None, bool]:
     return None, False
 
 
-def _class_of(scope: ScriptScope, node: Any) -> ScriptScope | None:
+def _class_of(scope: LexicalScope, node: Any) -> LexicalScope | None:
     return next((s for s in scope.chain() if s.kind == "class" and s.node == node), None)
 
 
@@ -130,7 +132,7 @@ class _Family:
 
     group: SymbolGroup
     module: Module
-    owner: ScriptScope
+    owner: LexicalScope
     static: bool
 
     def __post_init__(self) -> None:
@@ -142,7 +144,7 @@ class _Family:
         group, name = self.group, self.group.name
         if name in SPECIAL_MEMBERS:
             start = self._start(self.owner)
-            group.add_obstacle(self.module, start, f"{name} is called by the language itself")
+            group.add_obstacle_at(self.module, start, f"{name} is called by the language itself")
         line = [self.owner, *self._ancestors(self.module, self.owner, report=True)]
         touched = {id(scope) for module in group.scripts for scope in self._touching(module)}
         root = [scope for scope in line if id(scope) in touched or scope is self.owner][-1]
@@ -161,13 +163,13 @@ class _Family:
             for member in module.members:
                 if member.name == name and self._is_ours(module, member, kin):
                     token = member.token
-                    group.add(module.path, NameToken(token.start, token.end, token.kind))
+                    group.add(module, token.as_kind(token.kind))
                     taken.add(id(member))
             self._dynamic(module, kin)
         _list_others(group, taken, self._is_other)
         self._listed()
 
-    def _decorated(self, scope: ScriptScope) -> None:
+    def _decorated(self, scope: LexicalScope) -> None:
         """A decorator sees the name of what it stands before."""
         body = scope.node.field("body") if scope.node is not None else None
         marks: list[Any] = []
@@ -180,14 +182,14 @@ class _Family:
             if marks and name is not None and name.text() == self.group.name:
                 module = self.homes[id(scope)]
                 start = marks[0].range().start.index
-                self.group.add_obstacle(module, start, "a decorator may use its name")
+                self.group.add_obstacle_at(module, start, "a decorator may use its name")
             if child.kind() != "comment":
                 marks = []
 
-    def _start(self, scope: ScriptScope) -> int:
+    def _start(self, scope: LexicalScope) -> int:
         return int(scope.node.range().start.index)
 
-    def _touching(self, module: Module) -> list[ScriptScope]:
+    def _touching(self, module: Module) -> list[LexicalScope]:
         found = []
         for member in module.members:
             if member.name == self.group.name:
@@ -198,8 +200,8 @@ class _Family:
                     found += [scope] if scope is not None else []
         return found
 
-    def _classes(self, module: Module) -> list[ScriptScope]:
-        found: dict[int, ScriptScope] = {}
+    def _classes(self, module: Module) -> list[LexicalScope]:
+        found: dict[int, LexicalScope] = {}
         for member in module.members:
             for scope in member.scope.chain():
                 if scope.kind == "class":
@@ -208,8 +210,10 @@ class _Family:
             found.update((id(s), s) for s in binding.bodies if s.kind == "class")
         return list(found.values())
 
-    def _ancestors(self, module: Module, scope: ScriptScope, *, report: bool) -> list[ScriptScope]:
-        found: list[ScriptScope] = []
+    def _ancestors(
+        self, module: Module, scope: LexicalScope, *, report: bool
+    ) -> list[LexicalScope]:
+        found: list[LexicalScope] = []
         while scope.node is not None and len(found) < 50:
             heritage = next((c for c in named(scope.node) if c.kind() == "class_heritage"), None)
             if heritage is None:
@@ -239,10 +243,10 @@ class _Family:
             found.append(scope)
         return found
 
-    def _refuse(self, module: Module, scope: ScriptScope, why: str) -> None:
-        self.group.add_obstacle(module, self._start(scope), why)
+    def _refuse(self, module: Module, scope: LexicalScope, why: str) -> None:
+        self.group.add_obstacle_at(module, self._start(scope), why)
 
-    def _is_ours(self, module: Module, member: Member, kin: dict[int, ScriptScope]) -> bool:
+    def _is_ours(self, module: Module, member: Member, kin: dict[int, LexicalScope]) -> bool:
         if member.owner is not None:
             return id(member.owner) in kin and member.static == self.static
         if member.base is None or member.role == "pattern":
@@ -259,8 +263,8 @@ class _Family:
         return scope is not None and id(scope) in kin
 
     def _instance(
-        self, module: Module, node: Any, scope: ScriptScope, depth: int = 0
-    ) -> ScriptScope | None:
+        self, module: Module, node: Any, scope: LexicalScope, depth: int = 0
+    ) -> LexicalScope | None:
         """The class of which an expression is an instance."""
         kind = node.kind()
         if kind == "parenthesized_expression" and depth < 20:
@@ -294,7 +298,7 @@ class _Family:
                 )
         return None
 
-    def _class(self, module: Module, node: Any, scope: ScriptScope) -> ScriptScope | None:
+    def _class(self, module: Module, node: Any, scope: LexicalScope) -> LexicalScope | None:
         meant = self.program.meant(module, node, scope) if node is not None else None
         bodies = meant.binding.bodies if meant is not None and meant.binding else []
         return next((body for body in bodies if body.kind == "class"), None)
@@ -324,7 +328,7 @@ class _Family:
             return True
         return self._instance(module, base, member.scope) is not None
 
-    def _dynamic(self, module: Module, kin: dict[int, ScriptScope]) -> None:
+    def _dynamic(self, module: Module, kin: dict[int, LexicalScope]) -> None:
         for base, scope, start in module.dynamic:
             around = next((s for s in scope.chain() if s.kind == "class"), None)
             if (
@@ -333,7 +337,7 @@ class _Family:
                 and around is not None
                 and id(around) in kin
             ):
-                self.group.add_obstacle(module, start, "a member is taken by a computed name")
+                self.group.add_obstacle_at(module, start, "a member is taken by a computed name")
 
     def _listed(self) -> None:
         """Refuse for a field, whose name is data, where names of fields are listed."""
@@ -356,14 +360,14 @@ class _Family:
         for module in modules.values():
             match = FIELD_LISTING.search(module.text)
             if match is not None:
-                group.add_obstacle(module, match.start(), "it lists the names of fields")
+                group.add_obstacle_at(module, match.start(), "it lists the names of fields")
 
 
 def _list_others(group: SymbolGroup, taken: set[int], is_other: Any = None) -> None:
     """Refuse for each member of the same name of which nobody knows whose it is."""
     for module in group.scripts:
         if module.errors:
-            group.add_obstacle(
+            group.add_obstacle_at(
                 module, module.errors[0], "a syntax error: the file cannot be understood"
             )
         for member in module.members:
@@ -372,4 +376,6 @@ def _list_others(group: SymbolGroup, taken: set[int], is_other: Any = None) -> N
             if is_other is None or not is_other(module, member):
                 start = member.token.start
                 if start not in group.places.get(module.path, {}):
-                    group.add_obstacle(module, start, f"whose {group.name} this is cannot be told")
+                    group.add_obstacle_at(
+                        module, start, f"whose {group.name} this is cannot be told"
+                    )

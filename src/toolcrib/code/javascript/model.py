@@ -1,101 +1,13 @@
-"""Records of one JavaScript or TypeScript file: scopes, bindings, uses, members and exports."""
+"""Records of one JavaScript or TypeScript file: its scopes, members, imports and exports."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from toolcrib.code.places import Kind
-
-VALUE, TYPE = 1, 2
-BOTH = VALUE | TYPE
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class NameToken:
-    """A name in the text: where it starts and ends, and see `Place`."""
-
-    start: int
-    end: int
-    kind: Kind = "reference"
-    before: str = ""
-    after: str = ""
-
-
-@dataclass(eq=False, slots=True)
-class ScriptScope:
-    """A region in which names are bound.
-
-    Attributes:
-        kind: "module", "function" (its parameters), "body", "block", "catch", "class", "enum",
-            "namespace", "types" or "conditional".
-        owner: for an enum or a namespace, the binding whose members these are; for a
-            class the binding, if it has a name.
-    """
-
-    kind: str
-    parent: ScriptScope | None
-    names: dict[str, Binding] = field(default_factory=dict)
-    private: dict[str, list[NameToken]] = field(default_factory=dict)
-    owner: Binding | None = None
-    node: Any = None
-    """The node of a class."""
-    dynamic: str = ""
-    """Why names in it cannot be told from the text: "with", "eval"."""
-
-    def chain(self) -> Iterator[ScriptScope]:
-        """This scope and those around it."""
-        scope: ScriptScope | None = self
-        while scope is not None:
-            yield scope
-            scope = scope.parent
-
-    def within(self, other: ScriptScope) -> bool:
-        """Whether it is that scope or lies in it."""
-        return any(scope is other for scope in self.chain())
-
-
-@dataclass(eq=False, slots=True)
-class Binding:
-    """A name of a scope, with all declarations of it.
-
-    Attributes:
-        space: whether it is a value, a type, or both.
-        source: for an import the module and the name in it; the name is "*" for the whole
-            module.
-        value: the expression that a `const` is set to, or the class.
-        bodies: scopes of the namespaces, enums or classes that it names.
-        through: for a `var`, the blocks in which it stands.
-        exposed: a name that a namespace exports.
-        sloppy: a function in a block, which old code sees outside of it too.
-    """
-
-    name: str
-    scope: ScriptScope
-    what: str
-    space: int
-    tokens: list[NameToken] = field(default_factory=list)
-    source: tuple[str, str] | None = None
-    value: Any = None
-    annotation: Any = None
-    bodies: list[ScriptScope] = field(default_factory=list)
-    through: list[ScriptScope] = field(default_factory=list)
-    exposed: bool = False
-    sloppy: bool = False
-
-
-@dataclass(eq=False, slots=True)
-class NameUse:
-    """A name that stands for a binding. `node` is its node of the tree."""
-
-    name: str
-    token: NameToken
-    scope: ScriptScope
-    space: int
-    node: Any
-    binding: Binding | None = None
+from toolcrib.code.places import NameToken
+from toolcrib.code.scopes import Binding, LexicalScope, Occurrence
 
 
 @dataclass(eq=False, slots=True)
@@ -112,9 +24,9 @@ class Member:
     name: str
     token: NameToken
     base: Any
-    scope: ScriptScope
+    scope: LexicalScope
     role: str = "use"
-    owner: ScriptScope | None = None
+    owner: LexicalScope | None = None
     static: bool = False
 
 
@@ -149,21 +61,21 @@ class Module:
 
     path: str
     text: str
-    top: ScriptScope
+    top: LexicalScope
     bindings: list[Binding] = field(default_factory=list)
-    uses: list[NameUse] = field(default_factory=list)
+    uses: list[Occurrence] = field(default_factory=list)
     members: list[Member] = field(default_factory=list)
     exports: dict[str, Export] = field(default_factory=dict)
     stars: list[str] = field(default_factory=list)
     imported: list[Imported] = field(default_factory=list)
-    labels: list[tuple[str, NameToken, ScriptScope, Any]] = field(default_factory=list)
+    labels: list[tuple[str, NameToken, LexicalScope, Any]] = field(default_factory=list)
     mentions: list[tuple[str, int]] = field(default_factory=list)
     """Strings that name a module elsewhere than in an import, and where: `jest.mock("./a")`."""
-    dynamic: list[tuple[Any, ScriptScope, int]] = field(default_factory=list)
+    dynamic: list[tuple[Any, LexicalScope, int]] = field(default_factory=list)
     """Expressions of which a member is taken by a computed name, and where."""
-    calls: list[tuple[Any, ScriptScope, str]] = field(default_factory=list)
+    calls: list[tuple[Any, LexicalScope, str]] = field(default_factory=list)
     """Calls of `require` and `import` with a plain string, and what it says."""
-    evals: list[ScriptScope] = field(default_factory=list)
+    evals: list[LexicalScope] = field(default_factory=list)
     errors: list[int] = field(default_factory=list)
     """Where the text is no valid code."""
     esm: bool = False
@@ -178,3 +90,12 @@ class Module:
     def line_at(self, start: int) -> int:
         """The line of a position, from 1."""
         return bisect_right(self.lines, start)
+
+    def written(self, token: NameToken) -> str:
+        """What stands at a place."""
+        return self.text[token.start : token.end]
+
+    def text_token(self, start: int, end: int) -> NameToken:
+        """Some characters of its text, which are no name of the code."""
+        line = self.line_at(start)
+        return NameToken(start, end, line, start - self.lines[line - 1], "text")

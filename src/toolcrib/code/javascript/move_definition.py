@@ -23,12 +23,13 @@ from toolcrib.code.javascript.imports import (
     specifier_of,
     statements,
 )
-from toolcrib.code.javascript.model import TYPE, Binding, Module, NameUse
+from toolcrib.code.javascript.model import Module
 from toolcrib.code.javascript.program import ScriptProgram
 from toolcrib.code.javascript.scopes import descendants, named
 from toolcrib.code.languages import SCRIPTS, language_of, name_set
 from toolcrib.code.operations import MovePlan, import_cycle
 from toolcrib.code.rewrite import Rewrite
+from toolcrib.code.scopes import TYPE, Binding, Occurrence
 from toolcrib.core.errors import BadInput, Conflict, NotFound, ToolError, UnsupportedContent
 from toolcrib.files.content.faithful import Splice
 
@@ -341,7 +342,7 @@ class RequiredImports(_Move):
                 self._own(use, binding)
         return self._obstacles
 
-    def _outer(self) -> list[NameUse]:
+    def _outer(self) -> list[Occurrence]:
         """Uses of what is bound outside of the moved code."""
         found = []
         for use in self.module.uses:
@@ -352,16 +353,16 @@ class RequiredImports(_Move):
                 found.append(use)
         return found
 
-    def _refuse_use(self, use: NameUse, why: str) -> None:
+    def _refuse_use(self, use: Occurrence, why: str) -> None:
         self._refuse(self.module, use.token.start, why)
 
-    def _free(self, use: NameUse) -> None:
+    def _free(self, use: Occurrence) -> None:
         if self.there is not None and use.name in self.there.top.names:
             self._refuse_use(
                 use, f"{use.name} is the global one here, but something else in the target"
             )
 
-    def _import(self, use: NameUse, statement: ImportStatement, part: ImportedName) -> None:
+    def _import(self, use: Occurrence, statement: ImportStatement, part: ImportedName) -> None:
         program = self.program
         target = program.resolve(self.module.path, statement.specifier)
         if target == self.target:
@@ -407,7 +408,7 @@ class RequiredImports(_Move):
                     return True
         return False
 
-    def _is_taken(self, use: NameUse) -> bool:
+    def _is_taken(self, use: Occurrence) -> bool:
         there = self.there
         if there is not None and (
             use.name in there.top.names
@@ -417,7 +418,7 @@ class RequiredImports(_Move):
             return True
         return False
 
-    def _own(self, use: NameUse, binding: Binding) -> None:
+    def _own(self, use: Occurrence, binding: Binding) -> None:
         """A name of the source itself."""
         export = self.module.exports.get(use.name)
         offered = export is not None and (
@@ -520,7 +521,7 @@ class ImporterUpdate(_Move):
             specifier, under = binding.source or ("", "")
             same = self.program.resolve(there.path, specifier) == self.module.path
             if not (specifier and same and under == name):
-                self._refuse(there, binding.tokens[0].start, f"{name} is there already")
+                self._refuse(there, binding.start, f"{name} is there already")
         elif name in there.exports:
             self._refuse(there, 0, f"it exports a {name} already")
         for use in there.uses:

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from posixpath import dirname, join, normpath
 from typing import Any
 
-from toolcrib.code.javascript.model import BOTH, Binding, Module, ScriptScope
-from toolcrib.code.javascript.scopes import literal, named, read, resolve
+from toolcrib.code.javascript.model import Module
+from toolcrib.code.javascript.scopes import literal, named, read
 from toolcrib.code.languages import SCRIPTS, language_of
 from toolcrib.code.project import Project
+from toolcrib.code.scopes import BOTH, Binding, LexicalScope
 from toolcrib.core.errors import ToolError
 
 ENDINGS = (".ts", ".tsx", ".d.ts", ".js", ".jsx", ".mjs", ".cjs", ".mts", ".cts")
@@ -237,7 +238,7 @@ class ScriptProgram:
             return None
         specifier, there = export.source
         if not specifier:
-            binding = resolve(module.top, there, BOTH)
+            binding = module.top.resolve(there, BOTH)
             return self.bound(module, binding, depth + 1) if binding else None
         target = self.resolve(slot[0], specifier)
         if there == "*":
@@ -267,7 +268,7 @@ class ScriptProgram:
         return module.common and not module.esm
 
     def meant(
-        self, module: Module, node: Any, scope: ScriptScope, depth: int = 0
+        self, module: Module, node: Any, scope: LexicalScope, depth: int = 0
     ) -> Resolution | None:
         """What an expression means."""
         if node is None or depth > 50:
@@ -280,7 +281,7 @@ class ScriptProgram:
         if kind == "call_expression":
             return self._called(module, node, scope, "require")
         if kind in ("identifier", "type_identifier", "shorthand_property_identifier"):
-            binding = resolve(scope, node.text(), BOTH)
+            binding = scope.resolve(node.text(), BOTH)
             return self.bound(module, binding, depth + 1) if binding else None
         if kind in ("member_expression", "nested_identifier", "nested_type_identifier"):
             parts = named(node)
@@ -298,7 +299,7 @@ class ScriptProgram:
                 return Resolution(base.path, found)
         return None
 
-    def _called(self, module: Module, node: Any, scope: ScriptScope, by: str) -> Resolution | None:
+    def _called(self, module: Module, node: Any, scope: LexicalScope, by: str) -> Resolution | None:
         if node.kind() != "call_expression":
             return None
         arguments = node.field("arguments")
@@ -306,7 +307,7 @@ class ScriptProgram:
         path = literal(inner[0]) if len(inner) == 1 else None
         if node.field("function").text() != by or path is None:
             return None
-        if by == "require" and resolve(scope, "require", BOTH) is not None:
+        if by == "require" and scope.resolve("require", BOTH) is not None:
             return None
         target = self.resolve(module.path, module.text[path.start : path.end])
         return Resolution(target) if target and self.is_script(target) else None

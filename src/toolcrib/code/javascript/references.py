@@ -9,11 +9,12 @@ from typing import Any
 
 from toolcrib.code.javascript.group import GroupBuilder, SymbolGroup, find_obstacles, is_shared
 from toolcrib.code.javascript.members import find_members, this_class
-from toolcrib.code.javascript.model import Binding, Member, Module, NameToken, ScriptScope
+from toolcrib.code.javascript.model import Member, Module
 from toolcrib.code.javascript.program import ScriptProgram, Slot
 from toolcrib.code.languages import SCRIPTS, language_of, name_set
-from toolcrib.code.places import Kind, Place, SymbolReferences
+from toolcrib.code.places import NameToken, ReferenceCollector, SymbolReferences
 from toolcrib.code.project import Project
+from toolcrib.code.scopes import Binding, LexicalScope
 from toolcrib.core.errors import BadInput, NotFound, TooLarge, ToolError
 
 # Labels and private names, which stay within one file
@@ -59,7 +60,7 @@ def private_places(module: Module, member: Member) -> list[NameToken]:
     return found
 
 
-def _private_scope(member: Member) -> ScriptScope | None:
+def _private_scope(member: Member) -> LexicalScope | None:
     return next((s for s in member.scope.chain() if member.name in s.private), None)
 
 
@@ -108,13 +109,12 @@ def _found(
     scripts = [program.module(path) for path in paths if language_of(path) in SCRIPTS]
     mixed = [path for path in paths if language_of(path) not in SCRIPTS]
     if isinstance(seed, Label):
-        places = [(module, token) for token in find_label(module, seed)]
-        return _references(places, name, "label"), None
+        return _collected(name, module, find_label(module, seed), "label"), None
     if isinstance(seed, Member):
         if seed.role == "private" or name.startswith("#"):
-            places = [(module, token) for token in private_places(module, seed)]
-            return _references(places, name, "private member"), None
-        group = SymbolGroup(program, name, scripts=scripts)
+            places = private_places(module, seed)
+            return _collected(name, module, places, "private member"), None
+        group = SymbolGroup(name, program=program, scripts=scripts)
         what = find_members(group, module, seed, mixed, closed)
     else:
         group = GroupBuilder(program, name, scripts).build(seed)
@@ -122,54 +122,33 @@ def _found(
         what = next((b.what for _, b in group.bindings.values() if b.what != "import"), "name")
         if is_shared(group):
             what = find_members(group, module, None, mixed, [])
-    return _of_group(group, what), group
+    _add_texts(group)
+    return group.result(what), group
 
 
-def _of_group(group: SymbolGroup, what: str) -> SymbolReferences:
-    modules = {path: group.program.module(path) for path in group.places}
-    pairs = [(modules[p], token) for p, found in group.places.items() for token in found.values()]
-    references = _references(pairs, group.name, what)
-    references.obstacles = group.obstacles
-    references.possible = sorted({*references.possible, *_texts(group)})
-    return references
-
-
-def _references(
-    pairs: Iterable[tuple[Module, NameToken]], name: str, what: str
+def _collected(
+    name: str, module: Module, tokens: Iterable[NameToken], what: str
 ) -> SymbolReferences:
-    certain = sorted(place_of(module, token) for module, token in pairs)
-    return SymbolReferences(certain, [], [], name, what)
+    """The references of what stays within one file."""
+    found = ReferenceCollector(name)
+    for token in tokens:
+        found.add(module, token)
+    return found.result(what)
 
 
-def place_of(module: Module, token: NameToken, kind: Kind | None = None) -> Place:
-    """A token as a place."""
-    line = module.line_at(token.start)
-    at = module.lines[line - 1]
-    return Place(
-        module.path,
-        line,
-        token.start - at,
-        token.end - at,
-        kind or token.kind,
-        token.before,
-        token.after,
-    )
-
-
-def _texts(group: SymbolGroup) -> Iterable[Place]:
-    """Where the name stands in comments and strings."""
+def _add_texts(group: SymbolGroup) -> None:
+    """Add where the name stands in comments and strings."""
     word = re.compile(rf"(?<![\w$#]){re.escape(group.name)}(?![\w$])")
     for module in group.scripts:
         known = set(group.places.get(module.path, ()))
-        known.update(use.token.start for use in module.uses)
+        known.update(each.token.start for each in module.top.all())
         known.update(member.token.start for member in module.members)
-        known.update(token.start for b in module.bindings for token in b.tokens)
         known.update(token.start for e in module.exports.values() for token in e.tokens)
         known.update(one.token.start for one in module.imported)
         known.update(token.start for _, token, _, _ in module.labels)
         for match in word.finditer(module.text):
             if match.start() not in known:
-                yield place_of(module, NameToken(match.start(), match.end()), "text")
+                group.add_possible(module, module.text_token(*match.span()))
 
 
 def locate(project: Project, module: Module, line: int, name: str) -> Seed:
@@ -282,10 +261,10 @@ def bad_name(new: str, *, private: bool = False, member: bool = False) -> str:
 def captures(group: SymbolGroup, new: str) -> list[str]:
     """Why a group cannot get a name, a sentence each. It blocks."""
     program = group.program
-    found = SymbolGroup(program, group.name)
+    found = SymbolGroup(group.name, program=program)
     if group.family:
         _member_clashes(group, new, found)
-        return found.obstacles
+        return list(found.obstacles)
     touched = {path: program.module(path) for path in group.places}
     for module in touched.values():
         bindings = {id(b): b for m, b in group.bindings.values() if m.path == module.path}
@@ -294,7 +273,7 @@ def captures(group: SymbolGroup, new: str) -> list[str]:
         _given(module, bindings, new, found)
     for path, _ in group.slots:
         _exported(program, path, group, new, found)
-    return found.obstacles
+    return list(found.obstacles)
 
 
 def _declared(module: Module, bindings: dict[int, Binding], new: str, found: SymbolGroup) -> None:
@@ -305,17 +284,17 @@ def _declared(module: Module, bindings: dict[int, Binding], new: str, found: Sym
         for scope in around:
             other = scope.names.get(new)
             if other is not None:
-                start = other.tokens[0].start
-                found.add_obstacle(module, start, f"{new} is bound in the same scope already")
+                start = other.start
+                found.add_obstacle_at(module, start, f"{new} is bound in the same scope already")
         for other in module.bindings:
             if other.name != new or other.scope is binding.scope:
                 continue
             if any(binding.scope in _between(scope, other.scope) for scope in other.through):
-                start = other.tokens[0].start
-                found.add_obstacle(module, start, f"a var {new} passes through the scope")
+                start = other.start
+                found.add_obstacle_at(module, start, f"a var {new} passes through the scope")
 
 
-def _beside(module: Module, scope: ScriptScope) -> list[ScriptScope]:
+def _beside(module: Module, scope: LexicalScope) -> list[LexicalScope]:
     """Scopes that see each other: parameters and body, a caught error and its block."""
     pairs = {"function": "body", "catch": "block"}
     inner = pairs.get(scope.kind)
@@ -330,9 +309,9 @@ def _beside(module: Module, scope: ScriptScope) -> list[ScriptScope]:
     return list(found.values())
 
 
-def _between(scope: ScriptScope, end: ScriptScope) -> list[ScriptScope]:
+def _between(scope: LexicalScope, end: LexicalScope) -> list[LexicalScope]:
     """A scope and those around it, up to one that is not counted."""
-    found: list[ScriptScope] = []
+    found: list[LexicalScope] = []
     for each in scope.chain():
         if each is end:
             return found
@@ -347,17 +326,15 @@ def _taken(
     for use in module.uses:
         if use.name != group.name or use.binding is None or id(use.binding) not in bindings:
             continue
-        for scope in use.scope.chain():
-            if scope is use.binding.scope:
-                break
+        for scope in use.passed():
             if new in scope.names:
                 why = f"{new} would mean another {scope.names[new].what} here"
-                found.add_obstacle(module, use.token.start, why)
+                found.add_obstacle_at(module, use.token.start, why)
         tag = use.node.parent().kind() if use.node.parent() is not None else ""
         is_tag = tag.startswith("jsx_") and tag != "jsx_expression"
         if is_tag and not new[:1].isupper():
             why = "a component of JSX must start with a capital letter"
-            found.add_obstacle(module, use.token.start, why)
+            found.add_obstacle_at(module, use.token.start, why)
 
 
 def _given(module: Module, bindings: dict[int, Binding], new: str, found: SymbolGroup) -> None:
@@ -365,14 +342,10 @@ def _given(module: Module, bindings: dict[int, Binding], new: str, found: Symbol
     for use in module.uses:
         if use.name != new:
             continue
-        home = use.binding.scope if use.binding is not None else None
         for binding in bindings.values():
-            inside = use.scope.within(binding.scope)
-            if inside and (
-                home is None or (home is not binding.scope and binding.scope.within(home))
-            ):
+            if use.would_mean(binding.scope):
                 why = f"{new} means something else here and would be captured"
-                found.add_obstacle(module, use.token.start, why)
+                found.add_obstacle_at(module, use.token.start, why)
 
 
 def _exported(
@@ -382,7 +355,7 @@ def _exported(
     slot = program.slot(path, new)
     if slot is not None and slot not in group.slots:
         start = module.text.find(new)
-        found.add_obstacle(module, max(start, 0), f"the module exports {new} already")
+        found.add_obstacle_at(module, max(start, 0), f"the module exports {new} already")
     seen, left = {path}, [path]
     while left:
         for importer in sorted(program.importers(left.pop()) - seen):
@@ -394,7 +367,7 @@ def _exported(
             left.append(importer)
             if program.slot(importer, new) is not None:
                 why = f"the module passes on another {new}"
-                found.add_obstacle(other, 0, why)
+                found.add_obstacle_at(other, 0, why)
 
 
 def _member_clashes(group: SymbolGroup, new: str, found: SymbolGroup) -> None:
@@ -414,7 +387,7 @@ def _member_clashes(group: SymbolGroup, new: str, found: SymbolGroup) -> None:
             if owner is None and member.base is not None and member.base.kind() == "this":
                 owner, _ = this_class(member)
             if owner is not None and any(_same(owner, kin) for kin in group.family):
-                found.add_obstacle(module, member.token.start, f"the class has a {new} already")
+                found.add_obstacle_at(module, member.token.start, f"the class has a {new} already")
 
 
 def _same(one: object, other: object) -> bool:

@@ -6,27 +6,17 @@ from collections.abc import Iterator
 from itertools import accumulate
 from typing import Any
 
-from toolcrib.code.javascript.model import (
-    BOTH,
-    TYPE,
-    VALUE,
-    Binding,
-    Export,
-    Imported,
-    Member,
-    Module,
-    NameToken,
-    NameUse,
-    ScriptScope,
-)
+from toolcrib.code.javascript.model import Export, Imported, Member, Module
 from toolcrib.code.languages import language_of, name_set, parse
-from toolcrib.code.places import Kind
+from toolcrib.code.places import Kind, NameToken
+from toolcrib.code.scopes import BOTH, TYPE, VALUE, Binding, LexicalScope, Occurrence
 
 
 def token(node: Any, kind: Kind = "reference", before: str = "", after: str = "") -> NameToken:
     """The token of a leaf."""
     span = node.range()
-    return NameToken(span.start.index, span.end.index, kind, before, after)
+    start = span.start
+    return NameToken(start.index, span.end.index, start.line + 1, start.column, kind, before, after)
 
 
 def literal(node: Any) -> NameToken | None:
@@ -36,7 +26,10 @@ def literal(node: Any) -> NameToken | None:
     text, span = node.text(), node.range()
     if "\\" in text or len(text) < 2:
         return None
-    return NameToken(span.start.index + 1, span.end.index - 1, "string")
+    start = span.start
+    return NameToken(
+        start.index + 1, span.end.index - 1, start.line + 1, start.column + 1, "string"
+    )
 
 
 def named(node: Any) -> list[Any]:
@@ -76,7 +69,7 @@ def read(path: str, text: str) -> Module:
     Raises:
         MissingExtra: ast-grep is not installed.
     """
-    top = ScriptScope("module", None)
+    top = LexicalScope("module", None)
     starts = list(accumulate((len(line) + 1 for line in text.split("\n")), initial=0))
     module = Module(path, text, top, lines=starts)
     root = module.root = parse(text, language_of(path))
@@ -84,7 +77,7 @@ def read(path: str, text: str) -> Module:
     walk.run(root)
     walk.finish()
     for use in module.uses:
-        use.binding = resolve(use.scope, use.name, use.space)
+        use.binding = use.scope.resolve(use.name, use.space)
     if not module.errors and root.find(kind="ERROR") is not None:
         module.errors.append(0)
     return module
@@ -95,22 +88,13 @@ def is_valid(path: str, text: str) -> bool:
     return not read(path, text).errors
 
 
-def resolve(scope: ScriptScope, name: str, space: int) -> Binding | None:
-    """What a name stands for in a scope; None for what the file does not bind."""
-    for around in scope.chain():
-        binding = around.names.get(name)
-        if binding is not None and binding.space & space:
-            return binding
-    return None
-
-
 class _ScopeBuilder:
     """Collects what a file binds, uses, imports and exports; names are resolved afterwards."""
 
     def __init__(self, module: Module) -> None:
         self.module = module
-        self._left: list[tuple[Any, ScriptScope]] = []
-        self._offers: list[tuple[ScriptScope, Any]] = []
+        self._left: list[tuple[Any, LexicalScope]] = []
+        self._offers: list[tuple[LexicalScope, Any]] = []
 
     def run(self, root: Any) -> None:
         """Walk over the whole tree."""
@@ -132,33 +116,35 @@ class _ScopeBuilder:
 
     # Names
 
-    def all(self, nodes: Any, scope: ScriptScope) -> None:
+    def all(self, nodes: Any, scope: LexicalScope) -> None:
         """Walk over some nodes later."""
         self._left.extend((node, scope) for node in nodes if node is not None)
 
     def declare(
-        self, scope: ScriptScope, node: Any, what: str, space: int = VALUE, before: str = ""
+        self, scope: LexicalScope, node: Any, what: str, space: int = VALUE, before: str = ""
     ) -> Binding:
         """Bind the name of a leaf."""
-        name = node.text()
-        binding = scope.names.get(name)
-        if binding is None:
-            binding = Binding(name, scope, what, 0)
-            scope.names[name] = binding
+        name, made = node.text(), token(node, "definition", before)
+        known = name in scope.names
+        binding = scope.bind(name, what, space)
+        if not known:
             self.module.bindings.append(binding)
-        binding.space |= space
-        binding.tokens.append(token(node, "definition", before))
+        declared = Occurrence(name, made, what, scope, node, space=space, binding=binding)
+        binding.declarations.append(declared)
+        scope.occurrences.append(declared)
         return binding
 
-    def use(self, node: Any, scope: ScriptScope, space: int = VALUE, before: str = "") -> None:
+    def use(self, node: Any, scope: LexicalScope, space: int = VALUE, before: str = "") -> None:
         """Note a name that is used."""
         made = token(node, "reference", before)
         if "\\" in node.text():  # an escape in a name
             self.module.errors.append(made.start)
-        self.module.uses.append(NameUse(node.text(), made, scope, space, node))
+        found = Occurrence(node.text(), made, "load", scope, node, space=space)
+        self.module.uses.append(found)
+        scope.occurrences.append(found)
 
     def member(
-        self, node: Any, base: Any, scope: ScriptScope, role: str = "use", **more: Any
+        self, node: Any, base: Any, scope: LexicalScope, role: str = "use", **more: Any
     ) -> None:
         """Note a name behind a dot."""
         kind: Kind = "definition" if role in ("method", "field") else "reference"
@@ -166,20 +152,20 @@ class _ScopeBuilder:
         name = self.module.text[found.start : found.end]
         self.module.members.append(Member(name, found, base, scope, role, **more))
 
-    def _identifier(self, node: Any, scope: ScriptScope) -> None:
+    def _identifier(self, node: Any, scope: LexicalScope) -> None:
         self.use(node, scope)
 
-    def _type_identifier(self, node: Any, scope: ScriptScope) -> None:
+    def _type_identifier(self, node: Any, scope: LexicalScope) -> None:
         self.use(node, scope, TYPE)
 
-    def _shorthand_property_identifier(self, node: Any, scope: ScriptScope) -> None:
+    def _shorthand_property_identifier(self, node: Any, scope: LexicalScope) -> None:
         self.use(node, scope, VALUE, f"{node.text()}: ")
 
-    def _shorthand_property_identifier_pattern(self, node: Any, scope: ScriptScope) -> None:
+    def _shorthand_property_identifier_pattern(self, node: Any, scope: LexicalScope) -> None:
         self.use(node, scope, VALUE, f"{node.text()}: ")
         self.member(node, None, scope, "pattern")
 
-    def _pair_pattern(self, node: Any, scope: ScriptScope) -> None:
+    def _pair_pattern(self, node: Any, scope: LexicalScope) -> None:
         key = node.field("key")
         if key.kind() == "property_identifier":
             self.member(key, None, scope, "pattern")
@@ -187,10 +173,10 @@ class _ScopeBuilder:
             self.all([key], scope)
         self.all([node.field("value")], scope)
 
-    def _private_property_identifier(self, node: Any, scope: ScriptScope) -> None:
+    def _private_property_identifier(self, node: Any, scope: LexicalScope) -> None:
         self.member(node, None, scope, "private")
 
-    def _member_expression(self, node: Any, scope: ScriptScope) -> None:
+    def _member_expression(self, node: Any, scope: LexicalScope) -> None:
         base, name = node.field("object"), node.field("property")
         if name is not None and name.kind() == "property_identifier":
             self.member(name, base, scope)
@@ -198,7 +184,7 @@ class _ScopeBuilder:
             self.all([name], scope)
         self.all([base], scope)
 
-    def _subscript_expression(self, node: Any, scope: ScriptScope) -> None:
+    def _subscript_expression(self, node: Any, scope: LexicalScope) -> None:
         base, index = node.field("object"), node.field("index")
         text = literal(index)
         if text is not None:
@@ -207,7 +193,7 @@ class _ScopeBuilder:
             self.module.dynamic.append((base, scope, node.range().start.index))
         self.all([base, index], scope)
 
-    def _lookup_type(self, node: Any, scope: ScriptScope) -> None:
+    def _lookup_type(self, node: Any, scope: LexicalScope) -> None:
         children = named(node)
         inner = named(children[-1]) if children else []
         text = literal(inner[0]) if inner and children[-1].kind() == "literal_type" else None
@@ -215,13 +201,13 @@ class _ScopeBuilder:
             self.member(inner[0], None, scope, token=text)
         self.all(children, scope)
 
-    def _nested_identifier(self, node: Any, scope: ScriptScope) -> None:
+    def _nested_identifier(self, node: Any, scope: LexicalScope) -> None:
         self._dotted(node, scope, VALUE)
 
-    def _nested_type_identifier(self, node: Any, scope: ScriptScope) -> None:
+    def _nested_type_identifier(self, node: Any, scope: LexicalScope) -> None:
         self._dotted(node, scope, BOTH)
 
-    def _dotted(self, node: Any, scope: ScriptScope, space: int) -> None:
+    def _dotted(self, node: Any, scope: LexicalScope, space: int) -> None:
         *bases, last = named(node)
         self.member(last, bases[0], scope)
         if bases[0].kind() == "identifier":
@@ -229,10 +215,10 @@ class _ScopeBuilder:
         else:
             self.all(bases, scope)
 
-    def _type_query(self, node: Any, scope: ScriptScope) -> None:
+    def _type_query(self, node: Any, scope: LexicalScope) -> None:
         self.all(node.children(), scope)
 
-    def _jsx_opening_element(self, node: Any, scope: ScriptScope) -> None:
+    def _jsx_opening_element(self, node: Any, scope: LexicalScope) -> None:
         name = node.field("name")
         plain = name is not None and name.kind() == "identifier"
         for child in named(node):
@@ -243,21 +229,21 @@ class _ScopeBuilder:
 
     # Regions
 
-    def _statement_block(self, node: Any, scope: ScriptScope) -> None:
-        self.all(node.children(), ScriptScope("block", scope))
+    def _statement_block(self, node: Any, scope: LexicalScope) -> None:
+        self.all(node.children(), LexicalScope("block", scope))
 
     _switch_body = _statement_block
     _for_statement = _statement_block
 
-    def _class_static_block(self, node: Any, scope: ScriptScope) -> None:
+    def _class_static_block(self, node: Any, scope: LexicalScope) -> None:
         for child in named(node):
-            self.all(child.children(), ScriptScope("body", scope))
+            self.all(child.children(), LexicalScope("body", scope))
 
-    def _with_statement(self, node: Any, scope: ScriptScope) -> None:
+    def _with_statement(self, node: Any, scope: LexicalScope) -> None:
         self.all([node.field("object")], scope)
-        self.all([node.field("body")], ScriptScope("block", scope, dynamic="with"))
+        self.all([node.field("body")], LexicalScope("block", scope, dynamic="with"))
 
-    def _call_expression(self, node: Any, scope: ScriptScope) -> None:
+    def _call_expression(self, node: Any, scope: LexicalScope) -> None:
         called = node.field("function")
         arguments = node.field("arguments")
         first = next(iter(named(arguments)), None) if arguments is not None else None
@@ -274,8 +260,8 @@ class _ScopeBuilder:
                 self.module.mentions.append((specifier, path.start))
         self.all(node.children(), scope)
 
-    def _for_in_statement(self, node: Any, scope: ScriptScope) -> None:
-        inner = ScriptScope("block", scope)
+    def _for_in_statement(self, node: Any, scope: LexicalScope) -> None:
+        inner = LexicalScope("block", scope)
         kind, left = node.field("kind"), node.field("left")
         if kind is None:
             self.all([left], inner)
@@ -285,33 +271,33 @@ class _ScopeBuilder:
             )
         self.all([node.field("right"), node.field("body")], inner)
 
-    def _catch_clause(self, node: Any, scope: ScriptScope) -> None:
-        inner = ScriptScope("catch", scope)
+    def _catch_clause(self, node: Any, scope: LexicalScope) -> None:
+        inner = LexicalScope("catch", scope)
         parameter = node.field("parameter")
         if parameter is not None:
             self.pattern(parameter, inner, inner, "variable")
         self.all([node.field("type"), node.field("body")], inner)
 
-    def _labeled_statement(self, node: Any, scope: ScriptScope) -> None:
+    def _labeled_statement(self, node: Any, scope: LexicalScope) -> None:
         label = node.field("label")
         self.module.labels.append((label.text(), token(label, "definition"), scope, node))
         self.all([node.field("body")], scope)
 
-    def _statement_identifier(self, node: Any, scope: ScriptScope) -> None:
+    def _statement_identifier(self, node: Any, scope: LexicalScope) -> None:
         self.module.labels.append((node.text(), token(node), scope, node))
 
     # Functions
 
-    def _callable(self, node: Any, scope: ScriptScope) -> None:
+    def _callable(self, node: Any, scope: LexicalScope) -> None:
         kind, name = node.kind(), node.field("name")
-        inner = ScriptScope("function", scope)
+        inner = LexicalScope("function", scope)
         if kind in DECLARED and name is not None:
             where = _merged(scope, name.text())
             binding = self.declare(where, name, "function")
             binding.value = node
             binding.sloppy = scope.kind == "block"
         elif kind in ("function_expression", "generator_function") and name is not None:
-            inner = ScriptScope("function", ScriptScope("block", scope))
+            inner = LexicalScope("function", LexicalScope("block", scope))
             assert inner.parent is not None
             self.declare(inner.parent, name, "function").value = node
         elif name is not None:
@@ -329,15 +315,15 @@ class _ScopeBuilder:
         body = node.field("body")
         if body is not None:
             statements = body.children() if body.kind() == "statement_block" else [body]
-            self.all(statements, ScriptScope("body", inner))
+            self.all(statements, LexicalScope("body", inner))
 
-    def _method(self, node: Any, name: Any, scope: ScriptScope) -> None:
+    def _method(self, node: Any, name: Any, scope: LexicalScope) -> None:
         static = any(child.kind() == "static" for child in node.children())
         role = "method" if scope.kind == "class" else "property"
         self._named_member(name, scope, role, static=static)
 
     def _named_member(
-        self, name: Any, scope: ScriptScope, role: str, *, static: bool = False
+        self, name: Any, scope: LexicalScope, role: str, *, static: bool = False
     ) -> None:
         owner = scope if scope.kind == "class" else None
         kind = name.kind()
@@ -350,18 +336,18 @@ class _ScopeBuilder:
         else:
             self.all([name], scope)
 
-    def _required_parameter(self, node: Any, scope: ScriptScope) -> None:
+    def _required_parameter(self, node: Any, scope: LexicalScope) -> None:
         self.pattern(node, scope, scope, "parameter")
 
     _optional_parameter = _required_parameter
 
     # Classes and types
 
-    def _a_class(self, node: Any, scope: ScriptScope) -> None:
+    def _a_class(self, node: Any, scope: LexicalScope) -> None:
         name = node.field("name")
-        inner = ScriptScope("class", scope)
+        inner = LexicalScope("class", scope)
         if node.kind() == "class":
-            inner = ScriptScope("class", ScriptScope("block", scope))
+            inner = LexicalScope("class", LexicalScope("block", scope))
         inner.node = node
         if name is not None:
             where = inner.parent if node.kind() == "class" else scope
@@ -373,7 +359,7 @@ class _ScopeBuilder:
             if child != name:
                 self.all([child], scope if child.kind() == "decorator" else inner)
 
-    def _field_definition(self, node: Any, scope: ScriptScope) -> None:
+    def _field_definition(self, node: Any, scope: LexicalScope) -> None:
         name = node.field("name") or node.field("property")
         static = any(child.kind() == "static" for child in node.children())
         if name is not None:
@@ -384,41 +370,41 @@ class _ScopeBuilder:
 
     _public_field_definition = _field_definition
 
-    def _property_signature(self, node: Any, scope: ScriptScope) -> None:
+    def _property_signature(self, node: Any, scope: LexicalScope) -> None:
         name = node.field("name")
         if name is not None:
             self._named_member(name, scope, "property")
         self.all([child for child in named(node) if child != name], scope)
 
-    def _pair(self, node: Any, scope: ScriptScope) -> None:
+    def _pair(self, node: Any, scope: LexicalScope) -> None:
         key = node.field("key")
         if key is not None:
-            self._named_member(key, ScriptScope("block", scope), "property")
+            self._named_member(key, LexicalScope("block", scope), "property")
         self.all([node.field("value")], scope)
 
-    def _interface_declaration(self, node: Any, scope: ScriptScope) -> None:
-        name, inner = node.field("name"), ScriptScope("types", scope)
+    def _interface_declaration(self, node: Any, scope: LexicalScope) -> None:
+        name, inner = node.field("name"), LexicalScope("types", scope)
         self.declare(scope, name, node.kind().partition("_")[0], TYPE)
         self.all([child for child in named(node) if child != name], inner)
 
     _type_alias_declaration = _interface_declaration
 
-    def _type_parameter(self, node: Any, scope: ScriptScope) -> None:
+    def _type_parameter(self, node: Any, scope: LexicalScope) -> None:
         name = node.field("name")
         self.declare(scope, name, "type parameter", TYPE)
         self.all([child for child in named(node) if child != name], scope)
 
-    def _conditional_type(self, node: Any, scope: ScriptScope) -> None:
-        self.all(node.children(), ScriptScope("conditional", scope))
+    def _conditional_type(self, node: Any, scope: LexicalScope) -> None:
+        self.all(node.children(), LexicalScope("conditional", scope))
 
-    def _infer_type(self, node: Any, scope: ScriptScope) -> None:
+    def _infer_type(self, node: Any, scope: LexicalScope) -> None:
         first, *others = named(node)
         where = next((s for s in scope.chain() if s.kind == "conditional"), scope)
         self.declare(where, first, "type parameter", TYPE)
         self.all(others, scope)
 
-    def _index_signature(self, node: Any, scope: ScriptScope) -> None:
-        name, inner = node.field("name"), ScriptScope("types", scope)
+    def _index_signature(self, node: Any, scope: LexicalScope) -> None:
+        name, inner = node.field("name"), LexicalScope("types", scope)
         for child in named(node):
             if child.kind() == "mapped_type_clause":
                 key = child.field("name")
@@ -427,9 +413,9 @@ class _ScopeBuilder:
             elif child != name:
                 self.all([child], inner)
 
-    def _enum_declaration(self, node: Any, scope: ScriptScope) -> None:
+    def _enum_declaration(self, node: Any, scope: LexicalScope) -> None:
         binding = self.declare(scope, node.field("name"), "enum", BOTH)
-        inner = ScriptScope("enum", scope, owner=binding)
+        inner = LexicalScope("enum", scope, owner=binding)
         binding.bodies.append(inner)
         body = node.field("body")
         for child in named(body) if body is not None else ():
@@ -439,7 +425,7 @@ class _ScopeBuilder:
             if child.kind() == "enum_assignment":
                 self.all([child.field("value")], inner)
 
-    def _internal_module(self, node: Any, scope: ScriptScope) -> None:
+    def _internal_module(self, node: Any, scope: LexicalScope) -> None:
         name = node.field("name")
         parts: list[Any] = []
         while name is not None and name.kind() == "nested_identifier":
@@ -451,33 +437,33 @@ class _ScopeBuilder:
         for part in parts:
             binding = self.declare(scope, part, "namespace", BOTH)
             binding.exposed = scope.kind == "namespace"
-            scope = ScriptScope("namespace", scope, owner=binding)
+            scope = LexicalScope("namespace", scope, owner=binding)
             binding.bodies.append(scope)
         body = node.field("body")
         if body is not None:
-            inner = scope if parts else ScriptScope("namespace", scope, dynamic="declare module")
+            inner = scope if parts else LexicalScope("namespace", scope, dynamic="declare module")
             self.all(body.children(), inner)
 
     _module = _internal_module
 
-    def _ambient_declaration(self, node: Any, scope: ScriptScope) -> None:
+    def _ambient_declaration(self, node: Any, scope: LexicalScope) -> None:
         for child in node.children():
             if child.kind() == "statement_block":  # declare global
                 self.all(
-                    child.children(), ScriptScope("namespace", scope, dynamic="declare global")
+                    child.children(), LexicalScope("namespace", scope, dynamic="declare global")
                 )
             else:
                 self.all([child], scope)
 
     # Variables
 
-    def _variable_declaration(self, node: Any, scope: ScriptScope) -> None:
+    def _variable_declaration(self, node: Any, scope: LexicalScope) -> None:
         self._variables(node, _variables(scope), scope)
 
-    def _lexical_declaration(self, node: Any, scope: ScriptScope) -> None:
+    def _lexical_declaration(self, node: Any, scope: LexicalScope) -> None:
         self._variables(node, scope, scope)
 
-    def _variables(self, node: Any, where: ScriptScope, scope: ScriptScope) -> None:
+    def _variables(self, node: Any, where: LexicalScope, scope: LexicalScope) -> None:
         constant = node.children()[0].text() == "const"
         for child in named(node):
             if child.kind() != "variable_declarator":
@@ -495,7 +481,7 @@ class _ScopeBuilder:
             self.all([child.field("type"), value], scope)
 
     def pattern(
-        self, node: Any, where: ScriptScope, scope: ScriptScope, what: str, base: Any = None
+        self, node: Any, where: LexicalScope, scope: LexicalScope, what: str, base: Any = None
     ) -> None:
         """Bind the names of a pattern. What it computes is walked over in `scope`."""
         kind = node.kind()
@@ -524,7 +510,7 @@ class _ScopeBuilder:
         else:
             self.all([node], scope)
 
-    def _parameter(self, node: Any, where: ScriptScope, scope: ScriptScope) -> None:
+    def _parameter(self, node: Any, where: LexicalScope, scope: LexicalScope) -> None:
         inside = node.field("pattern") or node.field("name")
         modified = any(c.kind() in ("accessibility_modifier", "readonly") for c in node.children())
         if inside is not None and inside.kind() != "this":
@@ -537,7 +523,7 @@ class _ScopeBuilder:
 
     # Imports and exports
 
-    def _import_statement(self, node: Any, scope: ScriptScope) -> None:
+    def _import_statement(self, node: Any, scope: LexicalScope) -> None:
         self.module.esm = True
         module = self._string_value(node.field("source"))
         for child in named(node):
@@ -552,7 +538,7 @@ class _ScopeBuilder:
         found = literal(node)
         return self.module.text[found.start : found.end] if found else ""
 
-    def _clause(self, clause: Any, scope: ScriptScope, module: str) -> None:
+    def _clause(self, clause: Any, scope: LexicalScope, module: str) -> None:
         for child in named(clause):
             if child.kind() == "identifier":
                 self.declare(scope, child, "import", BOTH).source = (module, "default")
@@ -563,7 +549,7 @@ class _ScopeBuilder:
                     if one.kind() == "import_specifier":
                         self._specifier(one, scope, module)
 
-    def _specifier(self, node: Any, scope: ScriptScope, module: str) -> None:
+    def _specifier(self, node: Any, scope: LexicalScope, module: str) -> None:
         name, alias = node.field("name"), node.field("alias")
         there = self._name(name)
         if alias is None:
@@ -577,12 +563,12 @@ class _ScopeBuilder:
     def _name(self, node: Any) -> str:
         return self._string_value(node) if node.kind() == "string" else str(node.text())
 
-    def _import_alias(self, node: Any, scope: ScriptScope) -> None:
+    def _import_alias(self, node: Any, scope: LexicalScope) -> None:
         name, *others = named(node)
         self.declare(scope, name, "import", BOTH)
         self.all(others, scope)
 
-    def _export_statement(self, node: Any, scope: ScriptScope) -> None:
+    def _export_statement(self, node: Any, scope: LexicalScope) -> None:
         if scope.kind == "module":
             self.module.esm = True
         source = node.field("source")
@@ -627,12 +613,12 @@ class _ScopeBuilder:
                 if any(span.start.index <= t.start < span.end.index for t in binding.tokens):
                     self._offer(scope, binding.name, binding)
 
-    def _offer(self, scope: ScriptScope, name: str, binding: Binding) -> None:
+    def _offer(self, scope: LexicalScope, name: str, binding: Binding) -> None:
         binding.exposed = True
         if scope.kind == "module":
             self.module.exports.setdefault(name, Export(name)).binding = binding
 
-    def _clause_out(self, clause: Any, scope: ScriptScope) -> None:
+    def _clause_out(self, clause: Any, scope: LexicalScope) -> None:
         for one in named(clause):
             if one.kind() != "export_specifier":
                 continue
@@ -681,10 +667,10 @@ class _ScopeBuilder:
 
     # CommonJS
 
-    def _assignment_expression(self, node: Any, scope: ScriptScope) -> None:
+    def _assignment_expression(self, node: Any, scope: LexicalScope) -> None:
         left, right = node.field("left"), node.field("right")
         target = left.text() if left.kind() in ("member_expression", "identifier") else ""
-        free = resolve(scope, target.partition(".")[0], BOTH) is None
+        free = scope.resolve(target.partition(".")[0], BOTH) is None
         if target == "module.exports" and free:
             self._whole(right, scope)
             return
@@ -699,7 +685,7 @@ class _ScopeBuilder:
             return
         self.all([left, right], scope)
 
-    def _whole(self, right: Any, scope: ScriptScope) -> None:
+    def _whole(self, right: Any, scope: LexicalScope) -> None:
         """`module.exports = ...`."""
         self.module.common = True
         if right.kind() != "object":
@@ -730,11 +716,11 @@ class _ScopeBuilder:
                 self.all([child], scope)
 
 
-def _variables(scope: ScriptScope) -> ScriptScope:
+def _variables(scope: LexicalScope) -> LexicalScope:
     return next(s for s in scope.chain() if s.kind in VARIABLE_SCOPES or s.parent is None)
 
 
-def _merged(scope: ScriptScope, name: str) -> ScriptScope:
+def _merged(scope: LexicalScope, name: str) -> LexicalScope:
     """Where a name is bound: a `var` that repeats a parameter is that parameter."""
     outer = scope.parent
     if (

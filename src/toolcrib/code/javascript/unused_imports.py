@@ -12,12 +12,13 @@ from toolcrib.code.javascript.imports import (
     is_module,
     statements,
 )
-from toolcrib.code.javascript.model import Binding, Module
+from toolcrib.code.javascript.model import Module
 from toolcrib.code.javascript.program import ScriptProgram
 from toolcrib.code.javascript.scopes import descendants, literal, named
 from toolcrib.code.languages import language_of
 from toolcrib.code.operations import CleanupPlan, without_lines
 from toolcrib.code.project import Project
+from toolcrib.code.scopes import Binding
 from toolcrib.core.errors import UnsupportedContent
 from toolcrib.files.content.faithful import Splice
 
@@ -119,7 +120,7 @@ class _ImportCleanup:
         if not alone or taken:
             return False
         if binding.name in self.reserved:
-            line = module.line_at(binding.tokens[0].start)
+            line = module.line_at(binding.start)
             self.notes.append(f"Kept on line {line}: {binding.name}, JSX or a comment may use it.")
             return False
         return True

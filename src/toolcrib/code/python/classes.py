@@ -11,8 +11,9 @@ from functools import cache
 
 from toolcrib.code.languages import name_set
 from toolcrib.code.python.program import ExternalName, Program, PythonSymbol
-from toolcrib.code.python.scopes import Occurrence, PythonFile, PythonScope
+from toolcrib.code.python.scopes import PythonFile
 from toolcrib.code.python.source import last_name
+from toolcrib.code.scopes import LexicalScope, Occurrence
 
 _KNOWN_MODULES = name_set("""
     abc enum typing collections collections.abc threading unittest json logging argparse io
@@ -33,7 +34,7 @@ class PythonClass:
     node: ast.ClassDef
 
     @property
-    def scope(self) -> PythonScope:
+    def scope(self) -> LexicalScope:
         """The scope of its body."""
         return self.file.scopes[self.node]
 
@@ -147,7 +148,7 @@ class ClassHierarchy:
         ]
 
 
-def method_of(file: PythonFile, scope: PythonScope) -> tuple[PythonClass, Method] | None:
+def method_of(file: PythonFile, scope: LexicalScope) -> tuple[PythonClass, Method] | None:
     """The class that a function is a method of, and how it calls its object."""
     node = scope.node
     if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -166,9 +167,9 @@ def method_of(file: PythonFile, scope: PythonScope) -> tuple[PythonClass, Method
     return PythonClass(file, above.node), Method(node, listed[0].arg, of_class)
 
 
-def method_at(file: PythonFile, scope: PythonScope) -> tuple[PythonClass, Method] | None:
+def method_at(file: PythonFile, scope: LexicalScope) -> tuple[PythonClass, Method] | None:
     """The method in which a scope lies, also where it is of a function inside of it."""
-    at: PythonScope | None = scope
+    at: LexicalScope | None = scope
     while at is not None:
         found = method_of(file, at)
         if found is not None:
@@ -192,12 +193,12 @@ def self_stores(of: PythonClass, name: str) -> list[ast.Attribute]:
 
 def defines(of: PythonClass, name: str) -> bool:
     """Whether a class itself gives its objects a name."""
-    return bool(of.scope.bound.get(name)) or bool(self_stores(of, name))
+    return bool(of.scope.binders(name)) or bool(self_stores(of, name))
 
 
 def binders(of: PythonClass, name: str) -> list[Occurrence]:
     """Where a class body binds a name."""
-    return of.scope.bound.get(name, [])
+    return of.scope.binders(name)
 
 
 @cache

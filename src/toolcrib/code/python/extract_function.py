@@ -20,8 +20,9 @@ from toolcrib.code.python.classes import method_of
 from toolcrib.code.python.inference import Inference
 from toolcrib.code.python.members import MemberReferences
 from toolcrib.code.python.program import Program
-from toolcrib.code.python.scopes import Occurrence, PythonFile, PythonScope
+from toolcrib.code.python.scopes import PythonFile
 from toolcrib.code.python.source import is_name
+from toolcrib.code.scopes import LexicalScope, Occurrence
 from toolcrib.core.errors import BadInput
 from toolcrib.files.content.faithful import Splice
 
@@ -148,7 +149,7 @@ class NameFlow:
 class FlowAnalysis:
     """The flow of names that belong to one scope of a file."""
 
-    def __init__(self, file: PythonFile, owner: PythonScope) -> None:
+    def __init__(self, file: PythonFile, owner: LexicalScope) -> None:
         self._file = file
         self._owner = owner
 
@@ -354,16 +355,15 @@ class PythonExtraction:
         self.unsure = unsure
 
     def _order(self, name: str) -> int:
-        bound = self.scope.bound.get(name) or []
-        return min((b.order for b in bound), default=0)
+        return min((b.order for b in self.scope.binders(name)), default=0)
 
     def _stored(self) -> set[str]:
         start, stop = self._lines()
         return {
             b.name
-            for bound in self.scope.bound.values()
-            for b in bound
-            if start <= b.spot.line <= stop and b.role not in ("annotate", "delete")
+            for bound in self.scope.names.values()
+            for b in bound.declarations
+            if start <= b.token.line <= stop and b.role not in ("annotate", "delete")
         }
 
     def _lines(self) -> tuple[int, int]:
@@ -371,7 +371,7 @@ class PythonExtraction:
 
     def _is_in(self, occurrence: Occurrence) -> bool:
         start, stop = self._lines()
-        return start <= occurrence.spot.line <= stop
+        return start <= occurrence.token.line <= stop
 
     def _is_given(self, name: str) -> bool:
         """Whether a name has to be handed over."""
@@ -379,7 +379,7 @@ class PythonExtraction:
             return False
         if self.function is not None or name in self.stored:
             return True
-        return any(b.role in ("assign", "annotate") for b in self.scope.bound.get(name, ()))
+        return any(b.role in ("assign", "annotate") for b in self.scope.binders(name))
 
     def _read_after(self) -> set[str]:
         """Names that may be read when the lines have run."""
@@ -491,7 +491,7 @@ class PythonExtraction:
                 and occurrence.role != "load"
             ):
                 found.append(  # noqa: PERF401 - reads best so
-                    f"{self.file.path}:{occurrence.spot.line}: {occurrence.name} is "
+                    f"{self.file.path}:{occurrence.token.line}: {occurrence.name} is "
                     "not a name of this function."
                 )
         before = self._bound_before()
@@ -553,11 +553,11 @@ class PythonExtraction:
             for use in inner.all():
                 if use.owner is not self.scope:
                     continue
-                name, where = use.name, f"{self.file.path}:{use.spot.line}: "
+                name, where = use.name, f"{self.file.path}:{use.token.line}: "
                 if self._is_in(use):
                     # What is a parameter or a local of the new function must not change later.
                     given = name in self.parameters or name in self.stored
-                    rebound = [b for b in self.scope.bound.get(name, ()) if not self._is_in(b)]
+                    rebound = [b for b in self.scope.binders(name) if not self._is_in(b)]
                     if (self.function and given and self._later(rebound)) or use.role != "load":
                         found.append(f"{where}a function in it sees {name} change later.")
                 elif name in self.stored:
@@ -567,7 +567,7 @@ class PythonExtraction:
     def _later(self, bound: list[Occurrence]) -> bool:
         start, _ = self._lines()
         in_loop = any(isinstance(n, LOOPS) for n in self.part.above)
-        return any(b.spot.line > start or in_loop for b in bound if b.role != "parameter")
+        return any(b.token.line > start or in_loop for b in bound if b.role != "parameter")
 
     def _taken(self) -> list[str]:
         found = []
@@ -578,10 +578,10 @@ class PythonExtraction:
             members.search()
             members.related |= {self.method[0]}
             return members.clashes(self.name)
-        for occurrence in self.file.module.all():
+        for occurrence in self.file.top.all():
             if occurrence.name == self.name:
                 found.append(  # noqa: PERF401 - reads best so
-                    f"{self.file.path}:{occurrence.spot.line}: {self.name} is used already."
+                    f"{self.file.path}:{occurrence.token.line}: {self.name} is used already."
                 )
         return found[:1]
 
@@ -677,7 +677,7 @@ class PythonExtraction:
             for argument in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]:
                 if argument.annotation is not None:
                     notes[argument.arg] = self.file.source.segment(argument.annotation)
-        rebound = {n for n in self.parameters if len(self.scope.bound.get(n, ())) > 1}
+        rebound = {n for n in self.parameters if len(self.scope.binders(n)) > 1}
         for name in self.parameters:
             note = notes.get(name, "") if name not in rebound else ""
             declared.append(f"{name}: {note}" if note and "\n" not in note else name)

@@ -15,8 +15,9 @@ from toolcrib.code.python.classes import (
     self_stores,
 )
 from toolcrib.code.python.program import ExternalName, ModuleTarget, Program, PythonSymbol
-from toolcrib.code.python.scopes import Occurrence, PythonFile
+from toolcrib.code.python.scopes import PythonFile
 from toolcrib.code.python.source import decorator_names, last_name
+from toolcrib.code.scopes import Occurrence
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 MAX_DEPTH = 24
@@ -566,7 +567,7 @@ class Inference:
             return self._generic(file, node, function)
         name = last_name(node)
         if name == "Self":
-            method = method_at(file, file.within.get(node, file.module))
+            method = method_at(file, file.within.get(node, file.top))
             if method is None and function is not None:
                 method = method_of(file, file.scopes[function])
             return frozenset([Value("object", of=method[0])]) if method else None

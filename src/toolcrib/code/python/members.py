@@ -8,12 +8,13 @@ import sys
 from dataclasses import dataclass, field
 
 from toolcrib.code.languages import name_set
+from toolcrib.code.places import ReferenceCollector
 from toolcrib.code.python.classes import ClassHierarchy, PythonClass, binders, defines, method_of
 from toolcrib.code.python.inference import Inference, Values
-from toolcrib.code.python.names import ReferenceCollector, is_python, local_references, texts
+from toolcrib.code.python.names import add_occurrence, is_python, local_references, texts
 from toolcrib.code.python.program import ExternalName, Program, PythonSymbol
 from toolcrib.code.python.scopes import PythonFile
-from toolcrib.code.python.source import Spot, decorator_names, last_name
+from toolcrib.code.python.source import decorator_names, last_name
 
 MAX_SCANNED_BYTES = 4_000_000
 """Bytes of Python up to which every file is looked at for classes."""
@@ -43,7 +44,7 @@ class MemberReferences:
     every: list[PythonClass] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.result = ReferenceCollector(self.program, self.name)
+        self.result = ReferenceCollector(self.name)
 
     @property
     def classes(self) -> ClassHierarchy:
@@ -115,13 +116,13 @@ class MemberReferences:
     def _defined(self, found: ReferenceCollector, one: PythonClass) -> None:
         for use in one.scope.uses(self.name):
             if use.role == "import":
-                found.add_obstacle(f"{one.file.path}:{use.spot.line}: an import defines it.")
-            found.occurrence(one.file, use)
+                found.add_obstacle(f"{one.file.path}:{use.token.line}: an import defines it.")
+            add_occurrence(found, one.file, use)
         for scope in one.scope.walk():
             for o in scope.occurrences:
                 if o.name == self.name and o.mixed and scope is one.scope:
                     found.add_obstacle(
-                        f"{one.file.path}:{o.spot.line}: it may mean another name there."
+                        f"{one.file.path}:{o.token.line}: it may mean another name there."
                     )
         for binder in binders(one, "__slots__") + binders(one, "__match_args__"):
             parent = one.file.parents.get(binder.node)
@@ -132,13 +133,13 @@ class MemberReferences:
     def _string(self, found: ReferenceCollector, file: PythonFile, node: ast.Constant) -> None:
         at = file.source.segment(node).find(self.name)
         column = file.source.column(node.lineno, node.col_offset) + max(at, 0)
-        found.add(file, Spot(node.lineno, column, column + len(self.name)), "string")
+        found.add(file, file.source.token(node.lineno, column, len(self.name)).as_kind("string"))
 
     def _attribute(self, found: ReferenceCollector, file: PythonFile, node: ast.Attribute) -> None:
-        spot = file.attribute_spot(node)
+        token = file.attribute_token(node)
         if self.is_private:
             if file is self.start.file and file.enclosing(node, ast.ClassDef) is self.start.node:
-                found.add(file, spot, "reference")
+                found.add(file, token)
             return
         if self.program.module_of(file, node.value) is not None or is_outside(
             self.program, file, node.value
@@ -147,13 +148,13 @@ class MemberReferences:
         verdict = self.ownership(self.inference.of(file, node.value))
         if verdict == "ours":
             is_store = isinstance(node.ctx, ast.Store)
-            found.add(file, spot, "definition" if is_store else "reference")
+            found.add(file, token.as_kind("definition") if is_store else token)
         elif verdict == "unknown":
-            found.add_possible(file, spot)
+            found.add_possible(file, token)
             text = ast.unparse(node.value)[:40]
             found.add_obstacle(f"{file.at(node)}what {text} is cannot be told.")
         elif verdict == "both":
-            found.add_possible(file, spot)
+            found.add_possible(file, token)
             found.add_obstacle(f"{file.at(node)}its object may be of this class, or of another.")
 
     def ownership(self, values: Values) -> str:
@@ -194,8 +195,8 @@ class MemberReferences:
                 if isinstance(node, ast.Call):
                     for word in node.keywords:
                         if word.arg == self.name and self._is_field_call(found, file, node):
-                            spot = file.source.spot(word.lineno, word.col_offset, self.name)
-                            found.add(file, spot, "reference")
+                            token = file.source.token_at(word.lineno, word.col_offset, self.name)
+                            found.add(file, token)
                 elif isinstance(node, ast.MatchClass) and self.name in node.kwd_attrs:
                     self._matched(found, file, node)
                 elif isinstance(node, ast.Subscript) and _key(node) == self.name:
@@ -224,7 +225,7 @@ class MemberReferences:
             found.add_obstacle(f"{file.at(node)}what the pattern matches cannot be told.")
         elif self._relation(of) == "ours":
             line, offset = node.cls.end_lineno or node.lineno, node.cls.end_col_offset or 0
-            found.add(file, file.source.spot_after(line, offset, self.name, "( ,"), "reference")
+            found.add(file, file.source.token_after(line, offset, self.name, "( ,"))
 
     def _bars(self, found: ReferenceCollector) -> None:
         first = self.start.file
@@ -356,7 +357,7 @@ def is_outside(program: Program, file: PythonFile, node: ast.AST) -> bool:
     occurrence = file.names.get(node)
     if occurrence is None or occurrence.owner is None:
         return False
-    bound = occurrence.owner.bound.get(occurrence.name, ())
+    bound = occurrence.owner.binders(occurrence.name)
     return all(isinstance(file.parents.get(b.node), ast.Import) for b in bound)
 
 
@@ -384,7 +385,7 @@ class ParameterReferences:
     def found(self) -> ReferenceCollector:
         """All references."""
         name, node = self.symbol.name, self.symbol.scope.node
-        found = local_references(self.program, self.symbol)
+        found = local_references(self.symbol)
         if not isinstance(node, Function) or self._is_positional(node):
             return found
         functions = self._functions(found)
@@ -431,9 +432,10 @@ class ParameterReferences:
 
     def _override(self, found: ReferenceCollector, file: PythonFile, function: Function) -> None:
         scope = file.scopes[function]
-        if any(b.role == "parameter" for b in scope.bound.get(self.symbol.name, ())):
-            more = local_references(self.program, PythonSymbol(file, scope, self.symbol.name))
-            found.places.update(more.places)
+        if any(b.role == "parameter" for b in scope.binders(self.symbol.name)):
+            more = local_references(PythonSymbol(file, scope, self.symbol.name))
+            for path, tokens in more.places.items():
+                found.places.setdefault(path, {}).update(tokens)
             found.obstacles.update(more.obstacles)
         elif function.args.kwarg is not None:
             found.add_obstacle(
@@ -463,15 +465,15 @@ class ParameterReferences:
         word: ast.keyword,
         nodes: set[Function],
     ) -> None:
-        spot = file.source.spot(word.lineno, word.col_offset, self.symbol.name)
+        token = file.source.token_at(word.lineno, word.col_offset, self.symbol.name)
         verdict = self.called(file, call, nodes)
         if verdict == "ours":
-            found.add(file, spot, "reference")
+            found.add(file, token)
         elif verdict == "both":
-            found.add_possible(file, spot)
+            found.add_possible(file, token)
             found.add_obstacle(f"{file.at(word)}another function may be called there too.")
         elif verdict == "unknown" and self._could_be(call, nodes):
-            found.add_possible(file, spot)
+            found.add_possible(file, token)
             found.add_obstacle(f"{file.at(word)}what is called there cannot be told.")
 
     def _could_be(self, call: ast.Call, nodes: set[Function]) -> bool:

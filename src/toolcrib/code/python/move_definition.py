@@ -11,8 +11,9 @@ from toolcrib.code.operations import MovePlan, import_cycle, indent_of
 from toolcrib.code.places import Place
 from toolcrib.code.python.names import GlobalReferences
 from toolcrib.code.python.program import ModuleTarget, Program, PythonSymbol
-from toolcrib.code.python.scopes import Occurrence, PythonFile
+from toolcrib.code.python.scopes import PythonFile
 from toolcrib.code.rewrite import Rewrite
+from toolcrib.code.scopes import Occurrence
 from toolcrib.core.errors import BadInput, Conflict, NotFound
 from toolcrib.files.content.faithful import Splice
 
@@ -69,9 +70,9 @@ def changing(
     """Names of the module whose value at that moment may not be that at the end of the module."""
     early = {inner for part in made_with(node) for inner in ast.walk(part)}
     for use in uses:
-        if use.owner is not file.module or use.node not in early:
+        if use.owner is not file.top or use.node not in early:
             continue
-        if not all(_is_fixed(file, b) for b in file.module.bound.get(use.name, ())):
+        if not all(_is_fixed(file, b) for b in file.top.binders(use.name)):
             yield use
 
 
@@ -82,7 +83,7 @@ def _is_fixed(file: PythonFile, binder: Occurrence) -> bool:
     while at is not None and not isinstance(at, ast.stmt):
         at = file.parents.get(at)
     value = at.value if isinstance(at, ast.Assign | ast.AnnAssign) else None
-    once = len([b for b in file.module.bound.get(binder.name, ()) if b.role != "annotate"]) == 1
+    once = len([b for b in file.top.binders(binder.name) if b.role != "annotate"]) == 1
     return once and value is not None and _is_constant(value)
 
 
@@ -126,7 +127,7 @@ def plan_move(rewrite: Rewrite, path: str, name: str, target: str) -> MovePlan:
 def _definition(file: PythonFile, name: str) -> Definition:
     for statement in file.source.tree.body:
         if isinstance(statement, Definition) and statement.name == name:
-            if len([b for b in file.module.bound.get(name, ()) if b.role != "declare"]) != 1:
+            if len([b for b in file.top.binders(name) if b.role != "declare"]) != 1:
                 raise Conflict(
                     f"{name} is defined several times in {file.path}.",
                     hint="Leave one definition, then move it.",
@@ -179,16 +180,15 @@ class _Move:
 
     def plan(self) -> None:
         """Collect all changes, and what is against them."""
-        found = GlobalReferences(
-            self.program, PythonSymbol(self.source, self.source.module, self.name)
-        ).found()
+        symbol = PythonSymbol(self.source, self.source.top, self.name)
+        found = GlobalReferences(self.program, symbol).found().result("")
         self._needs()
         self._target_is_free()
-        places = [p for p in found.places.values() if not self._is_inside(p)]
+        places = [p for p in found.certain if not self._is_inside(p)]
         back = self._importers(places)
         if back or found.obstacles:
             self._reimport()
-        for place in found.result("").possible:
+        for place in found.possible:
             if place.kind == "text" and not self._is_inside(place):
                 self.notes.append(f"Left as it is: {place.path}:{place.line}")
         self.notes[10:] = []
@@ -224,7 +224,7 @@ class _Move:
             if use.owner is None:
                 if name in _OWN:
                     self.obstacles.append(f"{self._at(use)}{name} is that of its module.")
-                elif self.there is not None and self.there.module.bound.get(name):
+                elif self.there is not None and self.there.top.binders(name):
                     self.obstacles.append(
                         f"{self._at(use)}{name} is something else in {self.target}."
                     )
@@ -234,10 +234,10 @@ class _Move:
             if use.role != "load":
                 self.obstacles.append(f"{self._at(use)}it changes {name} of its module.")
                 continue
-            symbol = PythonSymbol(self.source, self.source.module, name)
+            symbol = PythonSymbol(self.source, self.source.top, name)
             self._need(symbol, use, typed=future and is_typing(self.source, symbol))
-        if self.source.module.stars and any(u.owner is None for u in self._outer_uses()):
-            star = self.source.module.stars[0]
+        if self.source.stars and any(u.owner is None for u in self._outer_uses()):
+            star = self.source.stars[0]
             self.obstacles.append(f"{self.source.at(star)}`import *` may give names that it needs.")
 
         for use in changing(self.source, self.node, self._outer_uses()):
@@ -249,17 +249,17 @@ class _Move:
             self.obstacles.append(f"{self.target}:1: it needs `{FUTURE}`.")
 
     def _outer_uses(self) -> Iterator[Occurrence]:
-        for occurrence in self.source.module.all():
-            line = occurrence.spot.line
+        for occurrence in self.source.top.all():
+            line = occurrence.token.line
             if not self.start <= line <= self.stop:
                 continue
             if (occurrence.owner is None and occurrence.role == "load") or (
-                occurrence.owner is self.source.module and occurrence.node is not self.node
+                occurrence.owner is self.source.top and occurrence.node is not self.node
             ):
                 yield occurrence
 
     def _at(self, use: Occurrence) -> str:
-        return f"{self.source.path}:{use.spot.line}: "
+        return f"{self.source.path}:{use.token.line}: "
 
     def _need(self, symbol: PythonSymbol, use: Occurrence, *, typed: bool) -> None:
         binders = symbol.binders
@@ -295,16 +295,16 @@ class _Move:
 
     def _changes(self, symbol: PythonSymbol) -> bool:
         bound = [b for b in symbol.binders if b.role != "annotate"]
-        if any(b.scope is not self.source.module for b in bound):
+        if any(b.scope is not self.source.top for b in bound):
             return True
         return len(bound) > 1 and any(b.role == "assign" for b in bound)
 
     def _in_target(self, symbol: PythonSymbol) -> str:
         """Whether the target has a name already: "same" thing, "other", or ""."""
-        if self.there is None or not self.there.module.bound.get(symbol.name):
+        if self.there is None or not self.there.top.binders(symbol.name):
             return ""
         here = self.program.origin(symbol)
-        there = self.program.origin(PythonSymbol(self.there, self.there.module, symbol.name))
+        there = self.program.origin(PythonSymbol(self.there, self.there.top, symbol.name))
         return "same" if here is not None and here == there else "other"
 
     def _import_of(self, node: ast.Import | ast.ImportFrom, alias: ast.alias) -> str:
@@ -344,14 +344,14 @@ class _Move:
     def _target_is_free(self) -> None:
         if self.there is None:
             return
-        for binder in self.there.module.bound.get(self.name, ()):
+        for binder in self.there.top.binders(self.name):
             node = self.there.parents.get(binder.node)
             ours = isinstance(node, ast.ImportFrom) and (
                 self.program.modules.imported(self.target, node).path == self.source.path
             )
             if not ours:
                 self.obstacles.append(
-                    f"{self.target}:{binder.spot.line}: {self.name} is there already."
+                    f"{self.target}:{binder.token.line}: {self.name} is there already."
                 )
 
     def _importers(self, places: list[Place]) -> bool:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import ast
 import re
+import tokenize
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from toolcrib.code.places import Kind, Place, SymbolReferences
+from toolcrib.code.places import Kind, NameToken, Place, ReferenceCollector, SymbolReferences
 from toolcrib.code.python.classes import PythonClass, binders
 from toolcrib.code.python.program import ModuleTarget, Program, PythonSymbol, all_strings, exported
-from toolcrib.code.python.scopes import Occurrence, PythonFile, PythonScope
-from toolcrib.code.python.source import Spot, decorator_names, last_name
+from toolcrib.code.python.scopes import PythonFile
+from toolcrib.code.python.source import decorator_names, last_name
+from toolcrib.code.scopes import LexicalScope, Occurrence
 
 _KINDS: dict[str, Kind] = {"load": "reference", "declare": "reference", "import": "import"}
 _WHAT = {
@@ -25,51 +27,16 @@ _WHAT = {
 MAX_TEXTS = 200
 
 
-@dataclass
-class ReferenceCollector:
-    """Collects references; `places` by where they are, so that none is there twice."""
-
-    program: Program
-    name: str
-    places: dict[tuple[str, Spot], Place] = field(default_factory=dict)
-    possible: dict[tuple[str, Spot], Place] = field(default_factory=dict)
-    obstacles: dict[str, None] = field(default_factory=dict)
-
-    def add(self, file: PythonFile, spot: Spot, kind: Kind, before: str = "") -> None:
-        """Add a place that is one, if the text says so."""
-        if file.source.written(spot) != self.name:
-            self.add_obstacle(f"{file.path}:{spot.line}: the name is written in another way there.")
-            return
-        key = (file.path, spot)
-        if key not in self.places:
-            self.places[key] = Place(
-                file.path, spot.line, spot.column, spot.end, kind, before=before
-            )
-
-    def add_possible(self, file: PythonFile, spot: Spot, kind: Kind = "reference") -> None:
-        """Add a place that may be one."""
-        self.possible.setdefault(
-            (file.path, spot), Place(file.path, spot.line, spot.column, spot.end, kind)
+def add_occurrence(
+    found: ReferenceCollector, file: PythonFile, one: Occurrence, before: str = ""
+) -> None:
+    """Add a name of a scope."""
+    found.add(file, one.token.as_kind(_KINDS.get(one.role, "definition"), before))
+    if one.mixed:
+        found.add_obstacle(
+            f"{file.path}:{one.token.line}: it may mean another {found.name} there, "
+            "depending on what ran before."
         )
-
-    def add_obstacle(self, why: str) -> None:
-        """Add an obstacle."""
-        self.obstacles[why] = None
-
-    def occurrence(self, file: PythonFile, found: Occurrence, before: str = "") -> None:
-        """Add a name of a scope."""
-        self.add(file, found.spot, _KINDS.get(found.role, "definition"), before)
-        if found.mixed:
-            self.add_obstacle(
-                f"{file.path}:{found.spot.line}: it may mean another {self.name} there, "
-                "depending on what ran before."
-            )
-
-    def result(self, what: str) -> SymbolReferences:
-        """All of it, in order."""
-        certain = sorted(self.places.values())
-        possible = sorted(p for key, p in self.possible.items() if key not in self.places)
-        return SymbolReferences(certain, possible, list(self.obstacles), self.name, what)
 
 
 def what_is(symbol: PythonSymbol) -> str:
@@ -78,11 +45,11 @@ def what_is(symbol: PythonSymbol) -> str:
     return _WHAT.get(roles[0], "variable") if roles else "variable"
 
 
-def local_references(program: Program, symbol: PythonSymbol) -> ReferenceCollector:
+def local_references(symbol: PythonSymbol) -> ReferenceCollector:
     """The references of a name that only its own function or class body knows."""
-    found = ReferenceCollector(program, symbol.name)
+    found = ReferenceCollector(symbol.name)
     for use in symbol.scope.uses(symbol.name):
-        found.occurrence(symbol.file, use, _as_import(symbol, use))
+        add_occurrence(found, symbol.file, use, _as_import(symbol, use))
     for why in in_scope(symbol.file, symbol.scope, symbol.name):
         found.add_obstacle(why)
     _mangled(found, symbol.file)
@@ -101,10 +68,10 @@ def _as_import(symbol: PythonSymbol, use: Occurrence) -> str:
 def _mangled(found: ReferenceCollector, file: PythonFile) -> None:
     if not found.name.startswith("__") or found.name.endswith("__"):
         return
-    for place in list(found.places.values()):
-        if place.path == file.path and file.scope_at(place.line).kind == "class":
+    for token in list(found.places.get(file.path, {}).values()):
+        if file.scope_at(token.line).kind == "class":
             found.add_obstacle(
-                f"{place.path}:{place.line}: names with two underscores are private there."
+                f"{file.path}:{token.line}: names with two underscores are private there."
             )
 
 
@@ -124,7 +91,7 @@ class GlobalReferences:
     def found(self) -> ReferenceCollector:
         """All references."""
         name = self.symbol.name
-        found = ReferenceCollector(self.program, name)
+        found = ReferenceCollector(name)
         self.files, closed = self.program.mentioning(name)
         for why in closed:
             if is_python(why):
@@ -157,13 +124,13 @@ class GlobalReferences:
                     found.add_obstacle(f"{file.path}:{node.lineno}: several files could be meant.")
                 seen.add(alias)
                 todo = True
-                spot = file.source.spot(alias.lineno, alias.col_offset, name)
-                found.add(file, spot, "import")
+                token = file.source.token_at(alias.lineno, alias.col_offset, name)
+                found.add(file, token.as_kind("import"))
                 scope = file.within.get(node)
                 if alias.asname in (None, name) and scope is not None:
-                    owner = scope.find(name)
-                    if owner is not None and alias.asname is None:
-                        self.group[PythonSymbol(file, owner, name)] = None
+                    local = scope.resolve(name)
+                    if local is not None and alias.asname is None:
+                        self.group[PythonSymbol(file, local.scope, name)] = None
 
     def _imports(self, name: str) -> Iterator[tuple[PythonFile, ast.alias, ast.ImportFrom]]:
         for file in self.files:
@@ -180,16 +147,16 @@ class GlobalReferences:
             if use.role == "import":
                 before = self._import_prefix(found, file, use)
             if before is not None:
-                found.occurrence(file, use, before)
+                add_occurrence(found, file, use, before)
         if member.is_global:
             for node in all_strings(file):
                 if node.value == member.name:
                     _add_string(found, file, node)
-        for scope in file.module.walk():
+        for scope in file.top.walk():
             for occurrence in scope.occurrences:
                 if occurrence.name == member.name and occurrence.mixed and scope.kind == "class":
                     found.add_obstacle(
-                        f"{file.path}:{occurrence.spot.line}: it may mean the {member.name} of "
+                        f"{file.path}:{occurrence.token.line}: it may mean the {member.name} of "
                         "the class or of the module there."
                     )
 
@@ -218,15 +185,15 @@ class GlobalReferences:
         escapes = None
         for node in file.attributes(self.symbol.name):
             meaning = self.program.meaning(file, node.value)
-            spot = file.attribute_spot(node)
+            token = file.attribute_token(node)
             if isinstance(meaning, ModuleTarget):
                 member = self.program.member(meaning, node.attr)
                 if isinstance(member, PythonSymbol) and member in self.group:
-                    found.add(file, spot, "reference")
+                    found.add(file, token)
             elif meaning is None or isinstance(meaning, PythonSymbol):
                 escapes = self._escapes() if escapes is None else escapes
                 if escapes and not _is_own(node):
-                    found.add_possible(file, spot)
+                    found.add_possible(file, token)
                     for why in escapes:
                         found.add_obstacle(why)
                     found.add_obstacle(f"{file.at(node)}it may be an attribute of that module.")
@@ -240,15 +207,12 @@ class GlobalReferences:
         members = {m.file.path: m.file for m in self.group if m.is_global}
         files, _ = self.program.mentioning("import *", "import(*", "import (*", "import  *")
         for file in files:
-            for scope in file.module.walk():
-                for node in scope.stars:
-                    target = self.program.modules.imported(file.path, node)
-                    if target.path in members and star_import_gives(
-                        members[target.path], self.symbol.name
-                    ):
-                        found.add_obstacle(
-                            f"{file.path}:{node.lineno}: `import *` brings the name in."
-                        )
+            for node in file.stars:
+                target = self.program.modules.imported(file.path, node)
+                if target.path in members and star_import_gives(
+                    members[target.path], self.symbol.name
+                ):
+                    found.add_obstacle(f"{file.path}:{node.lineno}: `import *` brings the name in.")
 
     def _bars(self, found: ReferenceCollector) -> None:
         name = self.symbol.name
@@ -301,28 +265,23 @@ def _add_string(found: ReferenceCollector, file: PythonFile, node: ast.Constant)
         found.add_obstacle(f"{file.at(node)}the name is written in another way there.")
         return
     column = file.source.column(node.lineno, node.col_offset) + at
-    found.add(file, Spot(node.lineno, column, column + len(found.name)), "string")
+    found.add(file, file.source.token(node.lineno, column, len(found.name)).as_kind("string"))
 
 
 def texts(found: ReferenceCollector, files: list[PythonFile]) -> None:
     """Add the comments and strings in which the name stands as a word."""
     word = re.compile(rf"(?<!\w){re.escape(found.name)}(?!\w)")
     for file in files:
-        known = {
-            (spot.line, spot.column)
-            for spot in [o.spot for o in file.module.all() if o.name == found.name]
-        }
-        known |= {(s.line, s.column) for s in map(file.attribute_spot, file.attributes(found.name))}
-        for spot in _words(file, word):
-            if len(found.possible) >= MAX_TEXTS:
+        known = {o.token.start for o in file.top.all() if o.name == found.name}
+        known |= {file.attribute_token(each).start for each in file.attributes(found.name)}
+        for token in _words(file, word):
+            if sum(map(len, found.possible.values())) >= MAX_TEXTS:
                 return
-            if (spot.line, spot.column) not in known:
-                found.add_possible(file, spot, "text")
+            if token.start not in known:
+                found.add_possible(file, token)
 
 
-def _words(file: PythonFile, word: re.Pattern[str]) -> Iterator[Spot]:
-    import tokenize
-
+def _words(file: PythonFile, word: re.Pattern[str]) -> Iterator[NameToken]:
     middle = getattr(tokenize, "FSTRING_MIDDLE", -1)
     for token in file.source.tokens:
         if token.type not in (tokenize.STRING, tokenize.COMMENT, middle):
@@ -330,7 +289,8 @@ def _words(file: PythonFile, word: re.Pattern[str]) -> Iterator[Spot]:
         for row, line in enumerate(token.string.split("\n")):
             shift = token.start[1] if not row else 0
             for match in word.finditer(line):
-                yield Spot(token.start[0] + row, match.start() + shift, match.end() + shift)
+                at = file.source.token(token.start[0] + row, match.start() + shift, len(match[0]))
+                yield at.as_kind("text")
 
 
 # Code that reaches names by text
@@ -341,7 +301,7 @@ _ATTRIBUTE_CALLS = ("getattr", "setattr", "hasattr", "delattr")
 _IMPORT_CALLS = ("import_module", "__import__")
 
 
-def in_scope(file: PythonFile, scope: PythonScope, name: str) -> Iterator[str]:
+def in_scope(file: PythonFile, scope: LexicalScope, name: str) -> Iterator[str]:
     """What may use a local name by its text."""
     inside = set(scope.walk())
     for call in file.calls(*_EVALUATING_CALLS, "locals", "vars"):

@@ -8,8 +8,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from toolcrib.code.project import Project
-from toolcrib.code.python.scopes import Occurrence, PythonFile, PythonScope
+from toolcrib.code.python.scopes import PythonFile
 from toolcrib.code.python.source import PythonSource
+from toolcrib.code.scopes import LexicalScope, Occurrence
 from toolcrib.code.trial_parse import PYTHON_PARSER
 from toolcrib.core.errors import ToolError
 
@@ -165,7 +166,7 @@ class PythonSymbol:
     """A name of a scope of a file."""
 
     file: PythonFile
-    scope: PythonScope
+    scope: LexicalScope
     name: str
 
     @property
@@ -176,7 +177,7 @@ class PythonSymbol:
     @property
     def binders(self) -> list[Occurrence]:
         """Where it is bound."""
-        return self.scope.bound.get(self.name, [])
+        return self.scope.binders(self.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,23 +265,23 @@ class Program:
     def member(self, target: ModuleTarget, name: str) -> Meaning:
         """A name of a module, as another file sees it."""
         module = self.maybe(target.path) if target.path else None
-        if module is not None and module.module.bound.get(name):
-            return PythonSymbol(module, module.module, name)
+        if module is not None and module.top.binders(name):
+            return PythonSymbol(module, module.top, name)
         child = self.modules.child(target, name)
         if child is not None:
             return child
-        if module is not None and module.module.stars:
+        if module is not None and module.stars:
             return self._by_star(module, name)
         return None
 
     def _by_star(self, file: PythonFile, name: str, depth: int = 0) -> Meaning:
-        for node in file.module.stars:
+        for node in file.stars:
             target = self.modules.imported(file.path, node)
             module = self.maybe(target.path) if target.path else None
             if module is None or depth > MAX_IMPORT_DEPTH:
                 continue
-            if module.module.bound.get(name):
-                return PythonSymbol(module, module.module, name)
+            if module.top.binders(name):
+                return PythonSymbol(module, module.top, name)
             found = self._by_star(module, name, depth + 1)
             if found is not None:
                 return found
@@ -329,11 +330,11 @@ class Program:
         if occurrence is None or occurrence.mixed:
             return None
         if occurrence.owner is None:
-            if file.module.stars:
+            if file.stars:
                 found = self._by_star(file, node.id)
                 if found is not None:
                     return found
-                if any(not self.modules.imported(file.path, s).path for s in file.module.stars):
+                if any(not self.modules.imported(file.path, s).path for s in file.stars):
                     return None
             return ExternalName(f"builtins.{node.id}")
         return PythonSymbol(file, occurrence.owner, node.id)
@@ -347,7 +348,7 @@ class Program:
 def exported(file: PythonFile) -> set[str] | None:
     """The names in `__all__`, None without one, as far as they are written out."""
     nodes = list(all_strings(file))
-    if not file.module.bound.get("__all__"):
+    if not file.top.binders("__all__"):
         return None
     return {str(node.value) for node in nodes}
 

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from toolcrib.code.places import SymbolReferences
+from toolcrib.code.places import ReferenceCollector, SymbolReferences
 from toolcrib.code.project import Project
 from toolcrib.code.python.classes import PythonClass, binders
 from toolcrib.code.python.inference import Inference
@@ -18,7 +18,6 @@ from toolcrib.code.python.members import (
 )
 from toolcrib.code.python.names import (
     GlobalReferences,
-    ReferenceCollector,
     invented,
     keywords,
     listed,
@@ -28,8 +27,9 @@ from toolcrib.code.python.names import (
     what_is,
 )
 from toolcrib.code.python.program import ExternalName, Program, PythonSymbol, exported
-from toolcrib.code.python.scopes import BINDING, Occurrence, PythonFile, PythonScope
+from toolcrib.code.python.scopes import BINDING, PythonFile
 from toolcrib.code.python.source import is_name
+from toolcrib.code.scopes import Occurrence
 from toolcrib.core.errors import BadInput, NotFound
 
 # The symbol that a line means
@@ -76,7 +76,7 @@ def subject(
 
 
 def _dotted(program: Program, file: PythonFile, name: str) -> Subject:
-    scope = file.module
+    scope = file.top
     *holders, last = name.split(".")
     for part in holders:
         inner = next((c for c in scope.children if c.name == part), None)
@@ -85,7 +85,7 @@ def _dotted(program: Program, file: PythonFile, name: str) -> Subject:
         scope = inner
     if scope.kind == "class" and isinstance(scope.node, ast.ClassDef):
         return ClassMember(PythonClass(file, scope.node), last)
-    if last not in scope.bound:
+    if last not in scope.names:
         raise _absent(file, last, 0)
     return _symbol(program, PythonSymbol(file, scope, last))
 
@@ -98,13 +98,13 @@ def _method_of_class(file: PythonFile, kind: str, name: str) -> ClassMember:
 
 
 def _anywhere(program: Program, inference: Inference, file: PythonFile, name: str) -> Subject:
-    if file.module.bound.get(name):
-        return _symbol(program, PythonSymbol(file, file.module, name))
+    if file.top.binders(name):
+        return _symbol(program, PythonSymbol(file, file.top, name))
     found: dict[Subject, int] = {}
-    for scope in file.module.walk():
-        for binder in scope.bound.get(name, ()):
+    for scope in file.top.walk():
+        for binder in scope.binders(name):
             one = _of_binder(program, file, binder)
-            found.setdefault(one, binder.spot.line)
+            found.setdefault(one, binder.token.line)
     if not found:
         for node in file.attributes(name):
             if isinstance(node.ctx, ast.Store):
@@ -124,12 +124,12 @@ def _anywhere(program: Program, inference: Inference, file: PythonFile, name: st
 def _on_line(  # noqa: C901, PLR0912 - one list of cases
     program: Program, inference: Inference, file: PythonFile, line: int, name: str
 ) -> Subject | None:
-    here = [o for o in file.module.all() if o.name == name and o.spot.line == line]
+    here = [o for o in file.top.all() if o.name == name and o.token.line == line]
     for roles in (("function", "class"), ("parameter",), tuple(BINDING)):
         for occurrence in here:
             if occurrence.role in roles:
                 return _of_binder(program, file, occurrence)
-    attributes = [n for n in file.attributes(name) if file.attribute_spot(n).line == line]
+    attributes = [n for n in file.attributes(name) if file.attribute_token(n).line == line]
     attributes.sort(key=lambda n: not isinstance(n.ctx, ast.Store))
     stored = [n for n in attributes if isinstance(n.ctx, ast.Store)]
     for store in stored:
@@ -205,7 +205,7 @@ def _of_attribute(
 
 
 def _absent(file: PythonFile, name: str, line: int) -> NotFound:
-    lines = [o.spot.line for o in file.module.all() if o.name == name]
+    lines = [o.token.line for o in file.top.all() if o.name == name]
     lines += [n.lineno for n in file.attributes(name)]
     where = f"{file.path}:{line}" if line else file.path
     if not lines:
@@ -244,12 +244,12 @@ def _found_references(
             return GlobalReferences(program, about).found(), what_is(about), about
         if any(b.role == "parameter" for b in about.binders):
             return ParameterReferences(program, inference, about).found(), "parameter", about
-        return local_references(program, about), what_is(about), about
+        return local_references(about), what_is(about), about
     if isinstance(about, ClassMember):
         members = MemberReferences(program, inference, about.of, about.name)
         members.search()
         return members.result, _member_kind(about), about
-    found = ReferenceCollector(program, name.rpartition(".")[2])
+    found = ReferenceCollector(name.rpartition(".")[2])
     found.add_obstacle(f"{path}:{max(line, 1)}: {about.name} is defined outside of the project.")
     return found, "import", about
 
@@ -272,8 +272,8 @@ def _conflicts(
     paths = {place.path for place in found.certain}
     for path in sorted(paths):
         file = program.file(path)
-        spots = {(p.line, p.column) for p in found.certain if p.path == path}
-        mine = [o for o in file.module.all() if (o.spot.line, o.spot.column) in spots]
+        places = {(p.line, p.column) for p in found.certain if p.path == path}
+        mine = [o for o in file.top.all() if (o.token.line, o.token.column) in places]
         for why in _captures(program, file, mine, new):
             clashes[why] = None
     clashes.update(dict.fromkeys(texts_seen(program, found)))
@@ -313,10 +313,9 @@ def _of_symbol(
 def _by_stars(program: Program, about: PythonSymbol, new: str) -> Iterator[str]:
     """Where a name that becomes public is brought in by `import *`."""
     for file in program.mentioning("import *")[0]:
-        for scope in file.module.walk():
-            for node in scope.stars:
-                if program.modules.imported(file.path, node).path == about.file.path:
-                    yield f"{file.at(node)}`import *` would bring {new} in."
+        for node in file.stars:
+            if program.modules.imported(file.path, node).path == about.file.path:
+                yield f"{file.at(node)}`import *` would bring {new} in."
 
 
 def _captures(  # noqa: C901 - one list of cases
@@ -325,43 +324,21 @@ def _captures(  # noqa: C901 - one list of cases
     """Where a new name would mean something else, or take the place of something else."""
     owners = {o.owner for o in mine if o.owner is not None}
     for owner in owners:
-        for taken in owner.bound.get(new, ())[:1]:
-            yield f"{file.path}:{taken.spot.line}: {new} is defined in the same scope already."
+        for taken in owner.binders(new)[:1]:
+            yield f"{file.path}:{taken.token.line}: {new} is defined in the same scope already."
         for other in owner.all():
-            if other.name == new and other.owner is not owner and _is_outward(other, owner):
-                yield f"{file.path}:{other.spot.line}: {new} means something else there."
+            if other.name == new and other.owner is not owner and other.would_mean(owner):
+                yield f"{file.path}:{other.token.line}: {new} means something else there."
     for use in mine:
-        for scope in _between(use):
-            if new in scope.bound or new in scope.globals or new in scope.nonlocals:
-                line = scope.bound[new][0].spot.line if scope.bound.get(new) else use.spot.line
+        for scope in use.passed():
+            if new in scope.names or new in scope.globals or new in scope.nonlocals:
+                line = next(iter([*scope.binders(new), use])).token.line
                 yield f"{file.path}:{line}: {new} is a name of its own in there."
-        if new.startswith("__") and any(s.kind == "class" for s in _above(use.scope)):
-            yield f"{file.path}:{use.spot.line}: names with two underscores are private there."
-        if use.owner is file.module and new not in file.module.bound:
-            for star in file.module.stars:
+        if new.startswith("__") and any(s.kind == "class" for s in use.scope.chain()):
+            yield f"{file.path}:{use.token.line}: names with two underscores are private there."
+        if use.owner is file.top and new not in file.top.names:
+            for star in file.stars:
                 target = program.modules.imported(file.path, star)
                 module = program.maybe(target.path) if target.path else None
-                if module is None or star_import_gives(module, new) or module.module.stars:
+                if module is None or star_import_gives(module, new) or module.stars:
                     yield f"{file.at(star)}`import *` may bring {new} in already."
-
-
-def _is_outward(other: Occurrence, owner: PythonScope) -> bool:
-    """Whether a name that is used inside of a scope means one outside of it."""
-    if other.owner is None:
-        return owner in set(other.scope.chain()) or other.role == "declare"
-    return other.owner in set(_above(owner)) - {owner} and owner in set(other.scope.chain())
-
-
-def _above(scope: PythonScope) -> Iterator[PythonScope]:
-    at: PythonScope | None = scope
-    while at is not None:
-        yield at
-        at = at.parent
-
-
-def _between(use: Occurrence) -> Iterator[PythonScope]:
-    """The scopes that a name passes on the way to its owner."""
-    for scope in use.scope.chain():
-        if scope is use.owner:
-            return
-        yield scope

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable
 from typing import Any, Literal
 
-from toolcrib.code.python.source import PythonSource, Spot, last_name
+from toolcrib.code.places import NameToken
+from toolcrib.code.python.source import PythonSource, last_name
+from toolcrib.code.scopes import LexicalScope, Occurrence
 from toolcrib.core.errors import UnsupportedContent
 
 ScopeKind = Literal["module", "class", "function", "lambda", "comprehension", "types"]
@@ -19,130 +20,38 @@ BINDING = frozenset(["parameter", "function", "class", "import", "assign", "anno
 BUILTINS = frozenset(dir(builtins))
 
 
-@dataclass(slots=True, eq=False)
-class Occurrence:
-    """A name in a text.
-
-    Attributes:
-        name: what it says.
-        spot: where.
-        role: what it does there.
-        scope: where it stands.
-        node: the node that holds it; for a string annotation, what was parsed of it.
-        order: its number in the order of the text that is run.
-        owner: the scope whose name it is; None for a builtin or a name that nobody binds.
-        mixed: it may mean that of another scope, depending on what ran before.
-        quoted: it stands in a string.
-    """
-
-    name: str
-    spot: Spot
-    role: Role
-    scope: PythonScope
-    node: ast.AST
-    order: int
-    owner: PythonScope | None = None
-    mixed: bool = False
-    quoted: bool = False
-
-
-@dataclass(slots=True, eq=False)
-class PythonScope:
-    """A module, a class, a function, a comprehension, or the type parameters of one of them."""
-
-    kind: ScopeKind
-    node: ast.AST
-    parent: PythonScope | None
-    name: str = ""
-    bound: dict[str, list[Occurrence]] = field(default_factory=dict)
-    occurrences: list[Occurrence] = field(default_factory=list)
-    globals: set[str] = field(default_factory=set)
-    nonlocals: set[str] = field(default_factory=set)
-    children: list[PythonScope] = field(default_factory=list)
-    stars: list[ast.ImportFrom] = field(default_factory=list)
-
-    @property
-    def module(self) -> PythonScope:
-        """The outermost scope."""
-        scope = self
-        while scope.parent is not None:
-            scope = scope.parent
-        return scope
-
-    def walk(self) -> Iterator[PythonScope]:
-        """This scope and all in it."""
-        yield self
-        for child in self.children:
-            yield from child.walk()
-
-    def all(self) -> Iterator[Occurrence]:
-        """The names in it and in all scopes in it."""
-        for scope in self.walk():
-            yield from scope.occurrences
-
-    def chain(self) -> Iterator[PythonScope]:
-        """The scopes that a name in it is looked up in, in order."""
-        scope: PythonScope | None = self
-        direct = True
-        while scope is not None:
-            if scope.kind != "class" or direct:
-                yield scope
-            direct = direct and scope.kind == "types"
-            scope = scope.parent
-
-    def find(self, name: str) -> PythonScope | None:
-        """The scope that a name in it belongs to."""
-        passed = False
-        for scope in self.chain():
-            if name in scope.globals and not passed:
-                module = self.module
-                return module if name in module.bound else None
-            if name in scope.nonlocals:
-                passed = True
-                continue
-            if name in scope.bound and not (passed and scope.kind == "module"):
-                return scope
-        return None
-
-    def uses(self, name: str) -> list[Occurrence]:
-        """Every place, here and deeper, that means this scope's name."""
-        return [o for o in self.all() if o.name == name and o.owner is self]
-
-
-def resolve(module: PythonScope) -> None:
-    """Find the owner of each name."""
-    for scope in module.walk():
+def resolve(top: LexicalScope) -> None:
+    """Find what each name means."""
+    for scope in top.walk():
         for name in scope.nonlocals:
-            owner = scope.find(name)
-            moved = scope.bound.pop(name, [])
-            if owner is not None:
-                owner.bound[name] += moved
-    for scope in module.walk():
+            outer, moved = scope.resolve(name), scope.names.pop(name, None)
+            if outer is not None and moved is not None:
+                outer.declarations += moved.declarations
+    for scope in top.walk():
         for occurrence in scope.occurrences:
-            occurrence.owner = scope.find(occurrence.name)
+            occurrence.binding = scope.resolve(occurrence.name)
             if scope.kind == "class" and occurrence.owner is scope:
                 _settle(occurrence, scope)
-    _settle_builtins(module)
+    _settle_builtins(top)
 
 
-def _settle(occurrence: Occurrence, scope: PythonScope) -> None:
+def _settle(occurrence: Occurrence, scope: LexicalScope) -> None:
     """A name of a class body that is read before it is bound there means an outer one."""
     if occurrence.role != "load":
         return
-    binders = scope.bound[occurrence.name]
+    binders = scope.binders(occurrence.name)
     if any(b.role != "annotate" and _surely_before(b, occurrence, scope) for b in binders):
         return
     if all(b.order > occurrence.order for b in binders) and not _in_loop(scope, occurrence):
-        module = scope.module
-        occurrence.owner = module if occurrence.name in module.bound else None
+        occurrence.binding = scope.top.names.get(occurrence.name)
         return
     occurrence.mixed = True
 
 
-def _settle_builtins(module: PythonScope) -> None:
+def _settle_builtins(module: LexicalScope) -> None:
     """A module that binds the name of a builtin may read that one before."""
-    for name in BUILTINS & module.bound.keys():
-        binders = module.bound[name]
+    for name in BUILTINS & module.names.keys():
+        binders = module.binders(name)
         for occurrence in module.uses(name):
             if occurrence.role != "load":
                 continue
@@ -150,7 +59,7 @@ def _settle_builtins(module: PythonScope) -> None:
                 occurrence.mixed = True
 
 
-def _surely_before(binder: Occurrence, load: Occurrence, scope: PythonScope) -> bool:
+def _surely_before(binder: Occurrence, load: Occurrence, scope: LexicalScope) -> bool:
     """Whether a name is bound whenever a load in the same body, or in a function, runs."""
     statement = _top(binder, scope)
     if statement is None or not isinstance(statement, _PLAIN):
@@ -172,9 +81,9 @@ _PLAIN = (
 )
 
 
-def _top(occurrence: Occurrence, scope: PythonScope) -> ast.stmt | None:
+def _top(occurrence: Occurrence, scope: LexicalScope) -> ast.stmt | None:
     """The statement of a scope's own body that holds a name."""
-    line = occurrence.spot.line
+    line = occurrence.token.line
     body: list[ast.stmt] = getattr(scope.node, "body", [])
     for statement in body:
         first = min(
@@ -185,7 +94,7 @@ def _top(occurrence: Occurrence, scope: PythonScope) -> ast.stmt | None:
     return None
 
 
-def _in_loop(scope: PythonScope, occurrence: Occurrence) -> bool:
+def _in_loop(scope: LexicalScope, occurrence: Occurrence) -> bool:
     return isinstance(_top(occurrence, scope), ast.For | ast.While | ast.AsyncFor)
 
 
@@ -203,35 +112,39 @@ class ScopeBuilder:
     def __init__(self, file: PythonFile) -> None:
         self.file = file
         self.source = file.source
-        self.scope = file.module
+        self.scope = file.top
         self.order = 0
         self.annotating = False
-        self.quoted: Spot | None = None
+        self.quoted: NameToken | None = None
 
     # What is added
 
     def add(
-        self, name: str, spot: Spot, role: Role, node: ast.AST, scope: PythonScope | None = None
+        self,
+        name: str,
+        token: NameToken,
+        role: Role,
+        node: ast.AST,
+        scope: LexicalScope | None = None,
     ) -> None:
         """Add a name."""
         at = scope or self.scope
         self.order += 1
-        found = Occurrence(name, spot, role, at, node, self.order, quoted=self.quoted is not None)
+        found = Occurrence(name, token, role, at, node, self.order)
         at.occurrences.append(found)
         if isinstance(node, ast.Name):
             self.file.names[node] = found
         if role in BINDING:
-            owner = at.module if name in at.globals else at
-            owner.bound.setdefault(name, []).append(found)
+            owner = at.top if name in at.globals else at
+            owner.bind(name).declarations.append(found)
 
-    def open(self, kind: ScopeKind, node: ast.AST, name: str = "") -> PythonScope:
+    def open(self, kind: ScopeKind, node: ast.AST, name: str = "") -> LexicalScope:
         """A new scope in the present one."""
-        scope = PythonScope(kind, node, self.scope, name)
-        self.scope.children.append(scope)
+        scope = LexicalScope(kind, self.scope, node, name, open=kind != "class")
         self.file.scopes.setdefault(node, scope)
         return scope
 
-    def inside(self, scope: PythonScope, *nodes: ast.AST | None) -> None:
+    def inside(self, scope: LexicalScope, *nodes: ast.AST | None) -> None:
         """Walk nodes in another scope."""
         before, self.scope = self.scope, scope
         for node in nodes:
@@ -275,14 +188,13 @@ class ScopeBuilder:
             role = "assign"
         elif isinstance(node.ctx, ast.Del):
             role = "delete"
-        self.add(node.id, self.spot(node.lineno, node.col_offset, node.id), role, node)
+        self.add(node.id, self.token_at(node.lineno, node.col_offset, node.id), role, node)
 
-    def spot(self, line: int, offset: int, name: str) -> Spot:
+    def token_at(self, line: int, offset: int, name: str) -> NameToken:
         """Where a name stands, also in a string."""
         if self.quoted is not None:
-            column = self.quoted.column + offset
-            return Spot(self.quoted.line, column, column + len(name))
-        return self.source.spot(line, offset, name)
+            return self.source.token(self.quoted.line, self.quoted.column + offset, len(name))
+        return self.source.token_at(line, offset, name)
 
     def _constant(self, node: ast.Constant) -> None:
         if self.annotating and isinstance(node.value, str) and self.quoted is None:
@@ -302,7 +214,7 @@ class ScopeBuilder:
         if not value.isascii() or "\n" in value:
             return
         column = self.source.column(node.lineno, node.col_offset) + quote
-        self.quoted = Spot(node.lineno, column, column)
+        self.quoted = self.source.token(node.lineno, column, 0)
         self.visit(parsed.body)
         self.quoted = None
 
@@ -343,7 +255,7 @@ class ScopeBuilder:
     def _functiondef(self, node: _Function) -> None:
         self.body(node.decorator_list)
         outer = self.scope
-        self.add(node.name, self.source.definition_spot(node, node.name), "function", node)
+        self.add(node.name, self.source.definition_token(node, node.name), "function", node)
         self.types(node)
         self.defaults(node.args)
         for argument in _arguments(node.args):
@@ -361,11 +273,11 @@ class ScopeBuilder:
         for value in (*arguments.defaults, *arguments.kw_defaults):
             self.visit(value)
 
-    def parameters(self, scope: PythonScope, arguments: ast.arguments) -> None:
+    def parameters(self, scope: LexicalScope, arguments: ast.arguments) -> None:
         """Add the parameters of a function to its scope."""
         for argument in _arguments(arguments):
-            spot = self.source.spot(argument.lineno, argument.col_offset, argument.arg)
-            self.add(argument.arg, spot, "parameter", argument, scope)
+            token = self.source.token_at(argument.lineno, argument.col_offset, argument.arg)
+            self.add(argument.arg, token, "parameter", argument, scope)
             self.file.parents[argument] = scope.node
 
     def types(self, node: Any) -> None:
@@ -377,8 +289,8 @@ class ScopeBuilder:
         self.scope = scope
         for one in listed:
             stars = {"TypeVarTuple": 1, "ParamSpec": 2}.get(type(one).__name__, 0)
-            spot = self.source.spot(one.lineno, one.col_offset + stars, one.name)
-            self.add(one.name, spot, "assign", one)
+            token = self.source.token_at(one.lineno, one.col_offset + stars, one.name)
+            self.add(one.name, token, "assign", one)
             self.annotation(getattr(one, "bound", None))
             self.annotation(getattr(one, "default_value", None))
 
@@ -394,7 +306,7 @@ class ScopeBuilder:
     def _classdef(self, node: ast.ClassDef) -> None:
         self.body(node.decorator_list)
         outer = self.scope
-        self.add(node.name, self.source.definition_spot(node, node.name), "class", node)
+        self.add(node.name, self.source.definition_token(node, node.name), "class", node)
         self.types(node)
         for base in node.bases:
             self.annotation(base)
@@ -430,8 +342,8 @@ class ScopeBuilder:
         while scope.kind == "comprehension" and scope.parent is not None:
             scope = scope.parent
         self.file.within[node.target] = self.scope
-        spot = self.spot(node.target.lineno, node.target.col_offset, node.target.id)
-        self.add(node.target.id, spot, "assign", node.target, scope)
+        token = self.token_at(node.target.lineno, node.target.col_offset, node.target.id)
+        self.add(node.target.id, token, "assign", node.target, scope)
 
     # Statements that bind
 
@@ -451,8 +363,8 @@ class ScopeBuilder:
             self.visit(node.value)
         if isinstance(node.target, ast.Name) and node.value is None:
             self.file.within[node.target] = self.scope
-            spot = self.spot(node.target.lineno, node.target.col_offset, node.target.id)
-            self.add(node.target.id, spot, "annotate", node.target)
+            token = self.token_at(node.target.lineno, node.target.col_offset, node.target.id)
+            self.add(node.target.id, token, "annotate", node.target)
         else:
             self.visit(node.target)
 
@@ -467,52 +379,52 @@ class ScopeBuilder:
         for alias in node.names:
             name = alias.asname or alias.name.partition(".")[0]
             self.file.parents[alias] = node
-            self.add(name, self.alias_spot(alias), "import", alias)
+            self.add(name, self.alias_token(alias), "import", alias)
 
     def _importfrom(self, node: ast.ImportFrom) -> None:
         for alias in node.names:
             self.file.parents[alias] = node
             if alias.name == "*":
-                self.scope.stars.append(node)
+                self.file.stars.append(node)
             elif node.module != "__future__":
-                self.add(alias.asname or alias.name, self.alias_spot(alias), "import", alias)
+                self.add(alias.asname or alias.name, self.alias_token(alias), "import", alias)
 
-    def alias_spot(self, alias: ast.alias) -> Spot:
+    def alias_token(self, alias: ast.alias) -> NameToken:
         """Where an import binds its name."""
         if alias.asname:
-            return self.source.spot_before(
+            return self.source.token_before(
                 alias.end_lineno or alias.lineno, alias.end_col_offset or 0, alias.asname
             )
-        return self.source.spot(alias.lineno, alias.col_offset, alias.name.partition(".")[0])
+        return self.source.token_at(alias.lineno, alias.col_offset, alias.name.partition(".")[0])
 
     def _global(self, node: ast.Global | ast.Nonlocal) -> None:
         names = self.scope.globals if isinstance(node, ast.Global) else self.scope.nonlocals
         for name in node.names:
             names.add(name)
-            spot = self.source.spot_after(node.lineno, node.col_offset, name, "global nonlocal ,")
-            self.add(name, spot, "declare", node)
+            token = self.source.token_after(node.lineno, node.col_offset, name, "global nonlocal ,")
+            self.add(name, token, "declare", node)
             if isinstance(node, ast.Global):
-                self.scope.module.bound.setdefault(name, [])
+                self.scope.top.bind(name)
 
     _nonlocal = _global
 
     def _excepthandler(self, node: ast.ExceptHandler) -> None:
         self.visit(node.type)
         if node.name:
-            spot = self.source.spot_after(node.lineno, node.col_offset, node.name, "as")
-            self.add(node.name, spot, "assign", node)
+            token = self.source.token_after(node.lineno, node.col_offset, node.name, "as")
+            self.add(node.name, token, "assign", node)
         self.body(node.body)
 
     def _matchas(self, node: ast.MatchAs) -> None:
         self.visit(node.pattern)
         if node.name:
             line, end = node.end_lineno or node.lineno, node.end_col_offset or 0
-            self.add(node.name, self.source.spot_before(line, end, node.name), "assign", node)
+            self.add(node.name, self.source.token_before(line, end, node.name), "assign", node)
 
     def _matchstar(self, node: ast.MatchStar) -> None:
         if node.name:
             line, end = node.end_lineno or node.lineno, node.end_col_offset or 0
-            self.add(node.name, self.source.spot_before(line, end, node.name), "assign", node)
+            self.add(node.name, self.source.token_before(line, end, node.name), "assign", node)
 
     def _matchmapping(self, node: ast.MatchMapping) -> None:
         self.body((*node.keys, *node.patterns))
@@ -520,8 +432,8 @@ class ScopeBuilder:
             last = node.patterns[-1] if node.patterns else node
             line = (last.end_lineno if node.patterns else node.lineno) or node.lineno
             offset = (last.end_col_offset if node.patterns else node.col_offset) or 0
-            spot = self.source.spot_after(line, offset, node.rest, "**")
-            self.add(node.rest, spot, "assign", node)
+            token = self.source.token_after(line, offset, node.rest, "**")
+            self.add(node.rest, token, "assign", node)
 
 
 def _arguments(arguments: ast.arguments) -> list[ast.arg]:
@@ -536,7 +448,8 @@ class PythonFile:
 
     Attributes:
         source: the text and its tree.
-        module: its outermost scope, each name resolved.
+        top: its outermost scope, each name resolved.
+        stars: its imports of all names of a module.
         scopes: the scope that each node opens.
         parents: the node that holds each node.
         within: the scope in which each name, attribute and call is evaluated.
@@ -552,12 +465,13 @@ class PythonFile:
         """
         self.source = source
         self.path = source.path
-        self.module = PythonScope("module", source.tree, None)
-        self.scopes: dict[ast.AST, PythonScope] = {source.tree: self.module}
+        self.top = LexicalScope("module", None, source.tree)
+        self.stars: list[ast.ImportFrom] = []
+        self.scopes: dict[ast.AST, LexicalScope] = {source.tree: self.top}
         self.parents: dict[ast.AST, ast.AST] = {}
-        self.within: dict[ast.AST, PythonScope] = {}
+        self.within: dict[ast.AST, LexicalScope] = {}
         self.names: dict[ast.AST, Occurrence] = {}
-        self.shifts: dict[ast.AST, Spot] = {}
+        self.shifts: dict[ast.AST, NameToken] = {}
         builder = ScopeBuilder(self)
         try:
             builder.body(source.tree.body)
@@ -565,12 +479,16 @@ class PythonFile:
             raise UnsupportedContent(
                 f"{source.path}: it is nested too deep.", hint="Leave it out."
             ) from None
-        resolve(self.module)
+        resolve(self.top)
 
-    def scope_at(self, line: int) -> PythonScope:
+    def written(self, token: NameToken) -> str:
+        """What stands at a place."""
+        return self.source.written(token)
+
+    def scope_at(self, line: int) -> LexicalScope:
         """The innermost function, class or module that holds a line."""
-        best = self.module
-        for scope in self.module.walk():
+        best = self.top
+        for scope in self.top.walk():
             if scope.kind in ("function", "class"):
                 first = getattr(scope.node, "lineno", 1)
                 last = getattr(scope.node, "end_lineno", 0) or 0
@@ -578,13 +496,14 @@ class PythonFile:
                     best = scope
         return best
 
-    def attribute_spot(self, node: ast.Attribute) -> Spot:
+    def attribute_token(self, node: ast.Attribute) -> NameToken:
         """Where the name of an attribute stands."""
         line, end = node.end_lineno or node.lineno, node.end_col_offset or 0
         shift = self.shifts.get(node)
         if shift is not None:
-            return Spot(shift.line, shift.column + end - len(node.attr), shift.column + end)
-        return self.source.spot_before(line, end, node.attr)
+            length = len(node.attr)
+            return self.source.token(shift.line, shift.column + end - length, length)
+        return self.source.token_before(line, end, node.attr)
 
     def attributes(self, name: str) -> list[ast.Attribute]:
         """Every attribute with a name."""

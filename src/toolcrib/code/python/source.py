@@ -10,9 +10,9 @@ import sys
 import tokenize
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 
+from toolcrib.code.places import NameToken
 from toolcrib.core.errors import UnsupportedContent
 
 
@@ -182,15 +182,6 @@ WORD = re.compile(r"[^\W\d]\w*")
 _REPAIR_HINT = "Mend the file first, or leave it out."
 
 
-@dataclass(frozen=True, slots=True)
-class Spot:
-    """A name in a text: its line, from 1, and the columns in characters, from 0."""
-
-    line: int
-    column: int
-    end: int
-
-
 class PythonSource:
     """A file and its tree.
 
@@ -248,18 +239,21 @@ class PythonSource:
         """The text of a node."""
         return self.text[self.start(node) : self.end(node)]
 
-    def spot(self, line: int, offset: int, name: str) -> Spot:
-        """The spot of a name that begins at a column in bytes."""
-        column = self.column(line, offset)
-        return Spot(line, column, column + len(name))
+    def token(self, line: int, column: int, length: int) -> NameToken:
+        """The token of some characters of a line."""
+        start = self.starts[line - 1] + column
+        return NameToken(start, start + length, line, column)
 
-    def spot_before(self, line: int, offset: int, name: str) -> Spot:
-        """The spot of a name that ends at a column in bytes."""
-        column = self.column(line, offset)
-        return Spot(line, column - len(name), column)
+    def token_at(self, line: int, offset: int, name: str) -> NameToken:
+        """The token of a name that begins at a column in bytes."""
+        return self.token(line, self.column(line, offset), len(name))
 
-    def spot_after(self, line: int, offset: int, name: str, marks: str = "") -> Spot:
-        """The first spot of a name behind a column in bytes.
+    def token_before(self, line: int, offset: int, name: str) -> NameToken:
+        """The token of a name that ends at a column in bytes."""
+        return self.token(line, self.column(line, offset) - len(name), len(name))
+
+    def token_after(self, line: int, offset: int, name: str, marks: str = "") -> NameToken:
+        """The first token of a name behind a column in bytes.
 
         Args:
             line: where to look first.
@@ -274,25 +268,23 @@ class PythonSource:
                 continue
             if token.string == name and token.type == tokenize.NAME:  # noqa: SIM102 - reads best so
                 if not marks or before in marks.split():
-                    return Spot(token.start[0], token.start[1], token.end[1])
+                    return self.token(*token.start, len(name))
             before = token.string
-        return Spot(line, column, column)
+        return self.token(line, column, 0)
 
-    def definition_spot(self, node: ast.AST, name: str) -> Spot:
-        """The spot of the name of a function or a class."""
+    def definition_token(self, node: ast.AST, name: str) -> NameToken:
+        """The token of the name of a function or a class."""
         line: int = node.lineno  # type: ignore[attr-defined]
         offset: int = node.col_offset  # type: ignore[attr-defined]
         column = self.column(line, offset)
         match = _HEAD.match(self.lines[line - 1], column)
         if match is not None and match[1] == name:
-            return Spot(line, match.start(1), match.end(1))
-        return self.spot_after(line, offset, name, "def class")
+            return self.token(line, match.start(1), len(name))
+        return self.token_after(line, offset, name, "def class")
 
-    def written(self, spot: Spot) -> str:
-        """What stands at a spot."""
-        if not 0 < spot.line <= len(self.lines):
-            return ""
-        return self.lines[spot.line - 1][spot.column : spot.end]
+    def written(self, token: NameToken) -> str:
+        """What stands at a place of its line."""
+        return self.lines[token.line - 1][token.column : token.end_column]
 
 
 _HEAD = re.compile(r"(?:(?:async[ \t]+)?def|class)[ \t]+([^\W\d]\w*)")

@@ -13,8 +13,9 @@ from collections.abc import Iterator
 from toolcrib.code.operations import CleanupPlan, without_lines
 from toolcrib.code.project import Project
 from toolcrib.code.python.program import ModuleTarget, Program, PythonSymbol, exported
-from toolcrib.code.python.scopes import Occurrence, PythonFile, PythonScope
+from toolcrib.code.python.scopes import PythonFile
 from toolcrib.code.python.source import last_name
+from toolcrib.code.scopes import LexicalScope, Occurrence
 from toolcrib.files.content.faithful import Splice
 
 Import = ast.Import | ast.ImportFrom
@@ -53,22 +54,22 @@ def _is_dynamic(file: PythonFile) -> bool:
     return any(isinstance(c.func, ast.Name) for c in file.calls(*_EVALUATING_CALLS))
 
 
-def _imports(file: PythonFile) -> Iterator[tuple[PythonScope, Occurrence]]:
-    for scope in file.module.walk():
+def _imports(file: PythonFile) -> Iterator[tuple[LexicalScope, Occurrence]]:
+    for scope in file.top.walk():
         for occurrence in scope.occurrences:
             if occurrence.role == "import":
                 yield occurrence.owner or scope, occurrence
 
 
-def _is_used(file: PythonFile, scope: PythonScope, occurrence: Occurrence) -> bool:
+def _is_used(file: PythonFile, scope: LexicalScope, occurrence: Occurrence) -> bool:
     name = occurrence.name
-    if any(b.role != "import" for b in scope.bound.get(name, ())):
+    if any(b.role != "import" for b in scope.binders(name)):
         return True
     if any(o.role != "import" for o in scope.uses(name)):
         return True
-    if scope.kind == "class" or any(o.name == name and o.mixed for o in file.module.all()):
+    if scope.kind == "class" or any(o.name == name and o.mixed for o in file.top.all()):
         return True
-    return scope is file.module and name in (exported(file) or ())
+    return scope is file.top and name in (exported(file) or ())
 
 
 def _is_marked(file: PythonFile, node: Import, alias: ast.alias) -> bool:
@@ -96,15 +97,15 @@ def _is_fallback(node: ast.Try) -> bool:
 
 
 def _reason(
-    program: Program, file: PythonFile, scope: PythonScope, occurrence: Occurrence, node: Import
+    program: Program, file: PythonFile, scope: LexicalScope, occurrence: Occurrence, node: Import
 ) -> str:
     """Why an import is kept that its own file does not use."""
     name = occurrence.name
     if _in_strings(file, name):
         return "a string or a doctest names it"
-    if any(o.role == "parameter" and o.name == name for o in file.module.all()):
+    if any(o.role == "parameter" and o.name == name for o in file.top.all()):
         return "a parameter has its name, as for a fixture"
-    if scope is file.module and _is_taken(program, file, name):
+    if scope is file.top and _is_taken(program, file, name):
         return "another file takes it from here"
     meaning = (
         program.modules.imported(file.path, node)
@@ -146,7 +147,7 @@ def _is_type(text: str) -> bool:
 
 def _is_taken(program: Program, file: PythonFile, name: str) -> bool:  # noqa: C901 - one list of cases
     """Whether another file gets a name from a module that only imports it."""
-    symbol = PythonSymbol(file, file.module, name)
+    symbol = PythonSymbol(file, file.top, name)
     for other in program.mentioning(name)[0]:
         if other is file:
             continue
@@ -159,7 +160,7 @@ def _is_taken(program: Program, file: PythonFile, name: str) -> bool:  # noqa: C
             if target is not None and program.member(target, name) == symbol:
                 return True
     for other in program.mentioning("import *")[0]:
-        for node in other.module.stars:
+        for node in other.stars:
             if program.modules.imported(other.path, node).path == file.path:
                 return not name.startswith("_") and exported(file) is None
     return False
