@@ -215,9 +215,6 @@ class _ScopeBuilder:
         else:
             self.all(bases, scope)
 
-    def _type_query(self, node: Any, scope: LexicalScope) -> None:
-        self.all(node.children(), scope)
-
     def _jsx_opening_element(self, node: Any, scope: LexicalScope) -> None:
         name = node.field("name")
         plain = name is not None and name.kind() == "identifier"
