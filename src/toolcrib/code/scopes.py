@@ -115,7 +115,7 @@ class LexicalScope:
         kind: the words are those of the reader of the language.
         node: what opens it.
         name: of the function or the class.
-        open: whether names in scopes inside are looked up in it.
+        inherited: whether names in scopes inside are looked up in it.
         names: what it binds.
         occurrences: names that stand in it, those in scopes inside not counted.
         private: private names of a class, and where they are declared.
@@ -128,7 +128,7 @@ class LexicalScope:
     parent: LexicalScope | None
     node: Any = None
     name: str = ""
-    open: bool = True
+    inherited: bool = True
     names: dict[str, Binding] = field(default_factory=dict)
     occurrences: list[Occurrence] = field(default_factory=list)
     children: list[LexicalScope] = field(default_factory=list)
@@ -168,7 +168,7 @@ class LexicalScope:
         scope: LexicalScope | None = self
         direct = True
         while scope is not None:
-            if scope.open or direct:
+            if scope.inherited or direct:
                 yield scope
             # Type parameters stand between a class and its function, and see the class.
             direct = direct and scope.kind == "types"

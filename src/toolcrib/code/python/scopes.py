@@ -140,7 +140,7 @@ class ScopeBuilder:
 
     def open(self, kind: ScopeKind, node: ast.AST, name: str = "") -> LexicalScope:
         """A new scope in the present one."""
-        scope = LexicalScope(kind, self.scope, node, name, open=kind != "class")
+        scope = LexicalScope(kind, self.scope, node, name, inherited=kind != "class")
         self.file.scopes.setdefault(node, scope)
         return scope
 
