@@ -29,7 +29,8 @@ async def apply_changes(
 ) -> Result:
     """Make the changes of a run that were held back, as one undoable step.
 
-    A run holds its changes back with commit=ask, or when it was stopped before its end.
+    A run holds its changes back with commit=ask, when it was stopped before its end, and when
+    programs of the user act on them: then the user is asked.
     """
     runs = ctx.use(Runs)
     outcome = await (runs.drop(id, ctx) if drop else runs.apply(id, ctx))
