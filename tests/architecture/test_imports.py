@@ -62,6 +62,7 @@ ROOMS_OF = {
         # Upper directories of overlays, and snapshots of trees.
         *("execution/runs/folders.py", "execution/runs/overlay_upper.py"),
         "execution/runs/snapshots.py",
+        "execution/runs/triggers.py",  # settings of git, the user's own too
         "execution/worker_child.py",  # what the system tells of its memory
         "surfaces/cli/",
     ),

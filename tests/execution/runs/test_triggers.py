@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import subprocess
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.execution.runs.conftest import RunBench
+from toolcrib.core.errors import NoResults
 
 pytestmark = pytest.mark.rows("C074", "E33")
 ACTED_ON = [
@@ -112,5 +114,17 @@ async def test_without_overlays_it_is_put_back_and_held(bare: RunBench, root: Pa
     outcome = await bare.changed("echo x > AGENTS.md")
     assert outcome.state == "held"
     assert list(root.iterdir()) == []
+    with pytest.raises(NoResults):  # that would make it, and nobody was asked
+        await bare.undo()
+    assert await bare.steps() == []
     await bare.apply_pending(outcome.pending_id)
     assert (root / "AGENTS.md").exists()
+    await bare.undo()
+    assert list(root.iterdir()) == []
+
+
+async def test_settings_of_git_that_are_a_pipe_hold_nothing_up(bench: RunBench, root: Path) -> None:
+    (root / ".git").mkdir()
+    os.mkfifo(root / ".git/config")
+    async with asyncio.timeout(20):
+        assert (await bench.changed("echo x > x")).state == "applied"

@@ -48,7 +48,7 @@ from toolcrib.files.changes.changes import Changes
 from toolcrib.files.changes.copies import FileSource
 from toolcrib.files.changes.deltas import Delta, index_digest, is_index, without_refreshed
 from toolcrib.files.changes.step import Change, ChangeKind
-from toolcrib.files.changes.undo_log import StoredSource
+from toolcrib.files.changes.undo_log import HELD, StoredSource
 from toolcrib.files.content.display import counted, printable, some_of
 from toolcrib.files.handles import Handle, Root
 from toolcrib.files.paths import SafePath, Workspace
@@ -488,7 +488,8 @@ class DirectRun:
         changes, size = await asyncio.to_thread(self._changes, deltas)
         lost = [printable(change.display) for change in changes if not change.undoable]
         note = f"not kept: {some_of(lost)}" if lost else ""
-        step = await self.direct.changes.record(self.tool, ctx.session, changes, note, size)
+        tool = f"{HELD}{self.tool}" if commit == "ask" else self.tool
+        step = await self.direct.changes.record(tool, ctx.session, changes, note, size)
         if cut:
             notes.append(f"it was stopped before its end ({cut}); what it had changed is there")
         if lost:
@@ -513,8 +514,10 @@ class DirectRun:
     ) -> RunOutcome:
         """Take the step back, for good or until it is applied."""
         try:
-            back = await self.direct.changes.undo_step(step, ctx, self.tool)
+            tool = f"{HELD}{self.tool}" if commit == "ask" else self.tool
+            back = await self.direct.changes.undo_step(step, ctx, tool)
         except ToolError as error:
+            await self.direct.changes.show_step(step)
             notes.append(f"the changes could not be taken back: {error.message}")
             return RunOutcome("applied", step=step)
         if commit == "never":

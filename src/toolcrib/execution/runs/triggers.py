@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -140,7 +141,7 @@ class Triggers:
         made = [d for d in deltas if d.after is not None and not _is_untouched(d)]
         bare = _bare_repositories(made)
         pointed = pointed_at(self._workspace) if made else frozenset()
-        path = {os.path.realpath(p) for p in _search_path() if self._workspace.holds(p)}
+        path = set(filter(self._workspace.holds, map(os.path.realpath, _search_path())))
         for delta in made:
             place = delta.path.absolute
             if _is_beneath(place, bare):
@@ -243,10 +244,13 @@ def pointed_at(workspace: Workspace) -> frozenset[str]:
 
 def _named_in(file: Path, top: str) -> Iterable[str]:
     try:
-        with file.open("rb") as opened:
-            text = opened.read(MAX_SETTINGS_BYTES).decode("utf-8", "replace")
+        # A pipe of that name has no writer, and would hold the run up for good.
+        with os.fdopen(os.open(file, os.O_RDONLY | os.O_NONBLOCK), "rb") as opened:
+            is_file = stat.S_ISREG(os.fstat(opened.fileno()).st_mode)
+            data = opened.read(MAX_SETTINGS_BYTES) if is_file else b""
     except OSError:
         return
+    text = data.decode("utf-8", "replace")
     section = ""
     for line in text.splitlines():
         if head := _SECTION.match(line):

@@ -180,8 +180,11 @@ def without_credentials(mask: Mask) -> Mask:
     if mask.kind != "fixed" or PurePosixPath(mask.path).name not in GIT_SETTINGS:
         return mask
     try:
-        with open(mask.path, "rb") as file:  # noqa: PTH123
-            data = file.read(MAX_SETTINGS_BYTES)
+        # Nobody else has to open it: a pipe of that name must not hold the server up.
+        fd = os.open(mask.path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
+        with open(fd, "rb") as file:  # noqa: PTH123
+            regular = stat.S_ISREG(os.fstat(fd).st_mode)
+            data = file.read(MAX_SETTINGS_BYTES) if regular else b""
     except OSError:
         return mask
     clean = _SECRET_SETTING.sub(b"", _USER_IN_URL.sub(b"", data))

@@ -198,7 +198,13 @@ class Changes:
             before = rows[-1].id
         return found[:limit]
 
+    async def show_step(self, number: int) -> None:
+        """Let a step be seen and taken back that was recorded for a held run."""
+        await self._log.write(lambda c: undo_log.unhide(c, number))
+
     def _is_ours(self, step: LoggedStep, within: str) -> bool:
+        if step.tool.startswith(undo_log.HELD):
+            return False  # to take that back would make what is held
         if not all(map(self._workspace.holds, step.paths)):
             return False
         if not within:

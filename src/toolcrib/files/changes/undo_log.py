@@ -230,6 +230,19 @@ def find(connection: sqlite3.Connection, number: int) -> LoggedStep | None:
     return next(map(LoggedStep.of_row, rows), None)
 
 
+HELD = "held: "
+"""Before the name of the tool: a run that was taken back and waits for the user, and the step that
+took it back. Neither is shown or taken back as others are."""
+
+
+def unhide(connection: sqlite3.Connection, number: int) -> None:
+    """Let a step be seen that was hidden for a held run."""
+    connection.execute(
+        "UPDATE step SET tool = substr(tool, ?) WHERE id = ? AND tool LIKE ?",
+        (len(HELD) + 1, number, f"{HELD}%"),
+    )
+
+
 def unfinished(connection: sqlite3.Connection) -> list[LoggedStep]:
     """Steps that some process is making, or died over."""
     rows = connection.execute(f"SELECT {COLUMNS} FROM step WHERE state <> 'done'")  # noqa: S608
