@@ -179,7 +179,7 @@ async def let_go(pid: int, plan: LaunchPlan, gate: int) -> None:
         if plan.pid_max:
             await asyncio.to_thread(_set_pid_max, pid, plan.pid_max)
         os.write(gate, b"x")
-    except BrokenPipeError:
+    except (BrokenPipeError, ProcessLookupError):
         raise BoundaryFailed from None  # its last words say why
     except OSError as error:
         raise BoundaryFailed(error.strerror or str(error)) from None
