@@ -112,7 +112,7 @@ async def searching(root: Path, count: int) -> None:
     scope = scope_of(workspace.start())
     engines = {e: Search(workspace, processes, e) for e in ("rg", "python")}
     for text in PATTERNS:
-        pattern = pattern_of(text, literal=False, case_sensitive=False)
+        pattern = pattern_of(text, literal=False, case_sensitive=None)
         flag = "-i" if pattern.ignore_case else "-s"
         rounds: dict[str, list[float]] = {}
         for _ in range(count):

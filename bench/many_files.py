@@ -1,21 +1,25 @@
-"""What many files cost: a program that makes them, bare and as `run_command`; and their undo.
+"""What many files cost: a program that makes them, bare and as a run, and the undo of that run.
 
-    python -m bench.many_files
+    python -m bench.many_files [FOLDER]
 
-The program itself is the peer: it makes the same files in the same folder on the same disk,
-with no boundary, no review and no undo. Times are wall time, in seconds.
+The program itself is the peer: it makes the same files on the same disk, with no boundary, no
+review and no undo. They lie in folders of a hundred each, as those of packages and builds do, or
+all in one folder that was there. Times are wall time in seconds, the median of three rounds;
+before each the disk is at rest and a run has been made, since the first of a process tries what
+works here. Nothing is removed before the end: some file systems are slow to make files for
+minutes after others were removed. FOLDER chooses the disk.
 """
 
 from __future__ import annotations
 
 import asyncio
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
+from statistics import median
 
 from bench.run import nothing
 from toolcrib import Toolbox
@@ -25,7 +29,8 @@ from toolcrib.files.changes.changes import Changes
 from toolcrib.files.paths import Workspace
 
 COUNTS = (1_000, 20_000)
-PROGRAM = """
+ROUNDS = 3
+FOLDERS = """
 import os
 for n in range({count}):
     folder = f"made/{{n // 100:03d}}"
@@ -34,52 +39,72 @@ for n in range({count}):
     with open(f"{{folder}}/{{n:05d}}.txt", "w") as file:
         file.write(f"file {{n}}\\n" * 20)
 """
+FLAT = """
+for n in range({count}):
+    with open(f"{{n:05d}}.txt", "w") as file:
+        file.write(f"file {{n}}\\n" * 20)
+"""
 
 
-def bare(folder: Path, script: Path) -> float:
+def bare(folder: Path, program: str) -> float:
     """The program itself."""
+    folder.mkdir()
+    os.sync()
     began = time.perf_counter()
-    subprocess.run([sys.executable, "-I", str(script)], cwd=folder, check=True)
+    subprocess.run([sys.executable, "-I", "-c", program], cwd=folder, check=True)
     return time.perf_counter() - began
 
 
-async def measured(count: int) -> None:
+async def as_run(folder: Path, program: str, count: int) -> tuple[float, float]:
+    """The same as a run, and its undo."""
+    folder.mkdir()
+    async with Toolbox(workspace=folder) as box:
+        session = Session("bench")
+        ctx = Ctx("bench", Caller("python"), session, box._services, box.registry, nothing)  # type: ignore[arg-type]  # noqa: SLF001
+        runs, cwd = box.use(Runs), box.use(Workspace).start("")
+        await runs.run(["/bin/true"], ctx, tool="bench", cwd=cwd)
+        argv = [sys.executable, "-I", "-c", program]
+        os.sync()
+        began = time.perf_counter()
+        result = await runs.run(argv, ctx, tool="bench", cwd=cwd, commit="auto")
+        ran = time.perf_counter() - began
+        assert sum(1 for _ in folder.rglob("*.txt")) == count, result
+        os.sync()
+        began = time.perf_counter()
+        await box.use(Changes).undo(ctx)
+        undone = time.perf_counter() - began
+        assert not list(folder.iterdir())
+    return ran, undone
+
+
+async def measured(top: Path, name: str, program: str, count: int) -> None:
     """One line: bare, as a run, undone."""
-    with tempfile.TemporaryDirectory() as top:
-        folder = Path(top) / "project"
-        folder.mkdir()
-        script = folder / "make.py"
-        script.write_text(PROGRAM.format(count=count), "utf-8")
-        alone = bare(folder, script)
-        shutil.rmtree(folder / "made")
-        os.environ["TOOLCRIB_DATA"] = f"{top}/state"
-        async with Toolbox(workspace=folder) as box:
-            session = Session("bench")
-            ctx = Ctx("bench", Caller("python"), session, box._services, box.registry, nothing)  # type: ignore[arg-type]  # noqa: SLF001
-            argv, cwd = [sys.executable, "-I", "make.py"], box.use(Workspace).start("")
-            began = time.perf_counter()
-            result = await box.use(Runs).run(
-                argv, ctx, tool="bench", cwd=cwd, commit="auto", seconds=60.0
-            )
-            ran = time.perf_counter() - began
-            made = sum(1 for _ in folder.rglob("*.txt"))
-            assert made == count, result
-            began = time.perf_counter()
-            await box.use(Changes).undo(ctx)
-            undone = time.perf_counter() - began
-            left = sum(1 for _ in folder.rglob("*.txt"))
+    alone, ran, undone = [], [], []
+    for number in range(ROUNDS):
+        place = top / f"{name}-{count}-{number}"
+        place.mkdir()
+        os.environ["TOOLCRIB_DATA"] = str(place / "state")
+        text = program.format(count=count)
+        alone.append(bare(place / "bare", text))
+        times = await as_run(place / "project", text, count)
+        ran.append(times[0])
+        undone.append(times[1])
+    least, run, undo = median(alone), median(ran), median(undone)
     print(
-        f"{count:>6,} files: bare {alone:6.2f} s, run {ran:6.2f} s ({ran / alone:.1f}x), "
-        f"undo {undone:6.2f} s ({undone / alone:.1f}x); made {made:,}, left {left:,}",
+        f"{count:>6,} files, {name:>7}: bare {least:5.2f} s, "
+        f"run {run:5.2f} s ({run / least:.1f}x), "
+        f"undo {undo:5.2f} s ({undo / least:.1f}x)",
         flush=True,
     )
 
 
-async def main() -> None:
+async def main(folder: str | None) -> None:
     """All counts."""
-    for count in COUNTS:
-        await measured(count)
+    with tempfile.TemporaryDirectory(dir=folder) as top:
+        for count in COUNTS:
+            await measured(Path(top), "folders", FOLDERS, count)
+            await measured(Path(top), "flat", FLAT, count)
 
 
 if __name__ == "__main__":
-    asyncio.run(main())
+    asyncio.run(main(*sys.argv[1:2] or [None]))

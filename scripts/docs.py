@@ -16,10 +16,11 @@ from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel
 
+from toolcrib.core.compat import systems_of
 from toolcrib.core.config import Config
 from toolcrib.core.registry import Registry
 from toolcrib.core.tool import Tool
-from toolcrib.toolbox import installed
+from toolcrib.toolbox import installed, openai_tools
 from toolcrib.web.provider import Kind
 from toolcrib.web.providers import Providers
 
@@ -61,12 +62,11 @@ def _read(name: str) -> str:
 
 
 def tokens_of(tools: list[Tool]) -> int:
-    """The o200k count of a tool list as a model sees it."""
+    """The o200k count of a tool list in the form in which hosts send it."""
     import bpe_openai
 
     encoding = bpe_openai.get_encoding("o200k_base")
-    shown = [{"name": t.name, "description": t.description, "parameters": t.schema} for t in tools]
-    text = "".join(json.dumps(tool, ensure_ascii=False, separators=(",", ":")) for tool in shown)
+    text = json.dumps(openai_tools(tools), ensure_ascii=False, separators=(",", ":"))
     return len(encoding.encode(text, disallowed_special=()))
 
 
@@ -82,7 +82,7 @@ def _profiles(registry: Registry) -> str:
         "|---|---:|---:|",
     ]
     for profile in registry.profiles():
-        tools = registry.select(profile)
+        tools = Registry(installed(), (), systems_of(profile)).listed(profile)
         lines.append(f"| {profile} | {len(tools)} | {tokens_of(tools)} |")
     return "\n".join(lines) + "\n"
 
@@ -93,18 +93,21 @@ def _page(tool: Tool) -> str:
         lines += [tool.guidance, ""]
     if tool.parameters:
         lines += ["| argument | type | default | meaning |", "|---|---|---|---|"]
-    for parameter in tool.parameters:
+    for parameter in (p for p in tool.parameters if not p.meta.unlisted):
         node = tool.schema["properties"][parameter.name]
         kind = " or ".join(node["enum"]) if "enum" in node else node["type"]
         default = "required" if parameter.required else _default(parameter.default)
         meta = parameter.meta
         bounds = f"({meta.range})" if meta.range else ""
-        meaning = f"{node.get('description', '')} {bounds}".strip()
+        meaning = f"{parameter.description} {bounds}".strip()
         lines.append(f"| `{parameter.name}` | {kind} | {default} | {meaning} |")
     facts = [
         f"Group {tool.group}; rights: {', '.join(tool.rights.names) or 'none'}",
         f"{tokens_of([tool])} tokens",
     ]
+    unlisted = [f"`{p.name}`" for p in tool.parameters if p.meta.unlisted]
+    if unlisted:
+        facts.append(f"also takes {', '.join(unlisted)}, which hosts are not shown")
     if tool.all_aliases:
         facts.append("also found as " + ", ".join(f"`{a}`" for a in tool.all_aliases))
     lines += ["", "; ".join(facts) + ".", ""]

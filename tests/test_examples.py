@@ -7,10 +7,12 @@ import os
 import runpy
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 from tests.cases import each_case
 from tests.servers.scripted import Answer, scripted
+from toolcrib import Toolbox
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
@@ -83,3 +85,12 @@ def test_web_research(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert f"[1] All on lichens \n    {server.url}/lichens\n" in done.stdout
     assert "    Lichens > Water: Lichens on bare rock live of dew.\n" in done.stdout
+
+
+@each_case("name", ["langchain_tools", "pydantic_ai_agent"])
+def test_bridges_hand_the_tools_over(name: str) -> None:
+    """They need the other library; without it only their form is looked at."""
+    module = runpy.run_path(str(EXAMPLES / f"{name}.py"))
+    if find_spec({"langchain_tools": "langchain_core"}.get(name, "pydantic_ai")) is not None:
+        box = Toolbox(profile="files")
+        assert {tool.name for tool in module["tools_of"](box)} >= {"read_file"}

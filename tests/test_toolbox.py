@@ -19,8 +19,11 @@ from toolcrib.core.errors import BadInput, ConfigError
 
 def test_the_face_is_small_and_complete() -> None:
     assert set(toolcrib.__all__) == {
-        "Config", "Extraction", "ParsedText", "Result", "ToolCall", "ToolCallStream", "ToolError",
-        "Toolbox", "extract", "parse_tool_calls", "tool",
+        "BadInput", "Config", "Count", "Ctx", "ERASE", "EXEC", "Extraction", "Image", "JsonObject",
+        "Line", "MACHINE", "NET", "NONE", "Next", "NotFound", "Offset", "Param", "ParsedText",
+        "PublicUrl", "READ", "Result", "SEND", "Seconds", "Tool", "ToolCall", "ToolCallStream",
+        "ToolError", "Toolbox", "WRITE", "WorkspacePath", "WritablePath", "extract",
+        "parse_tool_calls", "tool",
     }  # fmt: skip
     for name in toolcrib.__all__:
         assert getattr(toolcrib, name).__doc__

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Coroutine, Mapping
+from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
@@ -13,9 +13,12 @@ from pathlib import Path
 from typing import Any, Self, TypeVar
 from uuid import uuid4
 
+from toolcrib.core.compat import systems_of
 from toolcrib.core.config import Config
 from toolcrib.core.context import Call, Caller, Ctx, Invoke, Scope, Service, Services, fold
 from toolcrib.core.errors import ToolDisabled, ToolError
+from toolcrib.core.live_settings import LiveSettings
+from toolcrib.core.named_tool import going_on
 from toolcrib.core.registry import Registry, discover
 from toolcrib.core.result import Result, well_formed
 from toolcrib.core.tool import Tool, decide
@@ -24,6 +27,7 @@ from toolcrib.execution.jobs import Jobs
 from toolcrib.middleware import PIPELINE, UNRESOLVED
 from toolcrib.state.sessions import Sessions
 from toolcrib.system.child import run_shielded
+from toolcrib.system.installation import drop_beneath
 
 S = TypeVar("S", bound=Service)
 T = TypeVar("T")
@@ -57,6 +61,7 @@ class Toolbox:
             setting `profile` is for the servers and is not looked at here.
         workspace: the folder for the file tools, over `workspace.roots`.
         tools: the tools to hold, instead of all that are installed.
+        extra: tools to hold besides, as your own functions with `@tool`.
 
     Raises:
         ConfigError: the configuration is wrong.
@@ -69,18 +74,26 @@ class Toolbox:
         profile: str = "all",
         workspace: Path | str | None = None,
         *,
-        tools: list[Tool] | None = None,
+        tools: Sequence[Tool] | None = None,
+        extra: Sequence[Tool] = (),
     ) -> None:
         self.config = _config(config, workspace)
         self.profile = profile
         self.registry = Registry(
-            installed() if tools is None else tools, self.config.tools.disabled
+            [*(installed() if tools is None else tools), *extra],
+            self.config.tools.disabled,
+            systems_of(profile),
+            self.config.switched_off,
         )
         self._listed = {t.name: t for t in self.registry.select(profile)}
+        self._faces = self.registry.listed(profile)
         self._services = Services(self.config)
+        self._services.notes += [f"Settings: {problem}." for problem in self.config.problems]
+        self._live = LiveSettings(self.config)
         self._handler = fold(PIPELINE)
         self._session_id = ""
         self._thread: _LoopThread | None = None
+        self._starting = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
 
     async def __aenter__(self) -> Self:
@@ -117,10 +130,27 @@ class Toolbox:
         """A shared service of this toolbox, for surfaces and tests."""
         return self._services.use(kind)
 
+    def use_roots(self, roots: Sequence[str], notes: Iterable[str] = ()) -> None:
+        """Make these folders the workspace, before the first call has looked at files.
+
+        Args:
+            roots: absolute folders; without any nothing changes.
+            notes: what the next result should say of it.
+        """
+        if roots:
+            self.config = self._services.config = self.config.with_roots(roots)
+            drop_beneath(roots)
+        for note in notes:
+            self.add_note(note)
+
+    def add_note(self, note: str) -> None:
+        """Say this at the end of the next result."""
+        self._services.notes.append(note)
+
     @property
     def listed(self) -> list[Tool]:
-        """The declared tools of the profile, in the order in which hosts list them."""
-        return list(self._listed.values())
+        """The tools of the profile, in the order in which hosts list them."""
+        return list(self._faces)
 
     def tools(self) -> list[ToolInfo]:
         """The tools of the profile, with what a program needs to offer them to a model."""
@@ -131,15 +161,12 @@ class Toolbox:
 
     def as_openai_tools(self) -> list[dict[str, Any]]:
         """The tools of the profile in the form of the OpenAI chat API."""
+        return openai_tools(self.listed)
+
+    def as_anthropic_tools(self) -> list[dict[str, Any]]:
+        """The tools of the profile in the form of the Anthropic messages API."""
         return [
-            {
-                "type": "function",
-                "function": {
-                    "name": t.name,
-                    "description": t.description,
-                    "parameters": t.schema,
-                },
-            }
+            {"name": t.name, "description": t.description, "input_schema": t.schema}
             for t in self.listed
         ]
 
@@ -160,6 +187,7 @@ class Toolbox:
             caller: who calls, for surfaces.
         """
         self._keep_to_one_loop()
+        self._refresh()
         sessions = self.use(Sessions)
         if not session:
             session = self._session_id = self._session_id or sessions.new_id()
@@ -177,6 +205,13 @@ class Toolbox:
                 await run_shielded(jobs.withdraw(begun))
                 raise
 
+    def _refresh(self) -> None:
+        """Take over what the user has changed in their file since the last call."""
+        fresh = self._live.refreshed(self.config)
+        if fresh is not None:
+            self.config = self._services.config = fresh[0]
+            self._services.notes += fresh[1]
+
     def _keep_to_one_loop(self) -> None:
         loop = asyncio.get_running_loop()
         self._loop = self._loop or loop
@@ -193,10 +228,13 @@ class Toolbox:
         *,
         session: str | None = None,
     ) -> Result:
-        """The same for scripts; jobs go on between calls. Close with `with Toolbox(...)`."""
-        if self._thread is None:
-            self._thread = _LoopThread()
-        return self._thread.run(self.call(name, arguments, session=session))
+        """The same for scripts, from any thread, from many at once.
+
+        Jobs go on between calls. Close with `with Toolbox(...)`.
+        """
+        with self._starting:
+            thread = self._thread = self._thread or _LoopThread()
+        return thread.run(self.call(name, arguments, session=session))
 
     async def _send(
         self, name: str, arguments: Any, scope: Scope, *, nested: bool = False
@@ -232,7 +270,11 @@ class Toolbox:
             return await _refuse(name, arguments, ctx, error)
         if scope.budget is not None:
             ctx = replace(ctx, max_tokens=scope.budget(found))
-        return await self._handler(Call(found, arguments, ctx, scope.registry.implied(name)))
+        naming = scope.registry.naming(name)
+        result = await self._handler(Call(found, arguments, ctx, naming))
+        if naming is None or result.next is None or not scope.registry.systems:
+            return result
+        return replace(result, next=going_on(result.next, found.name, naming))
 
     def _offered(self, scope: Scope) -> tuple[Tool, ...]:
         """What a caller can reach: the tools of the profile, and all where call_tool is allowed."""
@@ -245,6 +287,17 @@ class Toolbox:
         return tuple(scope.registry)
 
 
+def openai_tools(tools: Iterable[Tool]) -> list[dict[str, Any]]:
+    """Tools in the form of the OpenAI chat API, which is how hosts send them to a model."""
+    return [
+        {
+            "type": "function",
+            "function": {"name": t.name, "description": t.description, "parameters": t.schema},
+        }
+        for t in tools
+    ]
+
+
 @cache
 def installed() -> tuple[Tool, ...]:
     """Every tool of toolcrib, and of packages that bring some (entry point `toolcrib.tools`)."""
@@ -253,6 +306,27 @@ def installed() -> tuple[Tool, ...]:
     packages = [import_module("toolcrib.tools")]
     packages += [point.load() for point in entry_points(group="toolcrib.tools")]
     return tuple(tool for package in packages for tool in discover(package))
+
+
+ALONE = ("backup", "code", "data", "documents", "files", "git", "http")
+"""Groups whose tools never look at another tool."""
+
+
+def installed_alone(name: str) -> Tool | None:
+    """The tool that a module is named after, without loading any other.
+
+    None where others may matter: for an alias, outside of the groups `ALONE`, and where other
+    packages bring tools.
+    """
+    from importlib.metadata import entry_points
+
+    if not name.isidentifier() or entry_points(group="toolcrib.tools"):
+        return None
+    for group in ALONE:
+        if (Path(__file__).parent / "tools" / group / f"{name}.py").is_file():
+            found = getattr(import_module(f"toolcrib.tools.{group}.{name}"), name, None)
+            return found if isinstance(found, Tool) else None
+    return None
 
 
 def _config(
@@ -266,10 +340,7 @@ def _config(
         tree = Config.load(path=config)
     if workspace is None:
         return tree
-    root = str(Path(workspace).expanduser().absolute())
-    return tree.model_copy(
-        update={"workspace": tree.workspace.model_copy(update={"roots": [root]})}
-    )
+    return tree.with_roots([str(Path(workspace).expanduser().absolute())])
 
 
 async def _refuse(name: str, arguments: Any, ctx: Ctx, error: ToolError) -> Result:

@@ -15,7 +15,7 @@ FLOORS = (
     ("files", "net"),
     ("execution", "retrieval"),
     ("documents", "code", "memory", "browser", "git"),
-    ("web", "chatflow"),
+    ("web", "chatflow", "data"),
     ("middleware", "agents"),
     ("tools",),
     ("toolbox",),
@@ -38,19 +38,27 @@ MOST_FUNCTION_LINES = 80
 
 # Where the world outside is touched. Everywhere else it comes through these.
 ROOMS_OF = {
-    "environ": ("core/config.py", "surfaces/cli/"),
+    "environ": ("core/config.py", "surfaces/cli/", "git/ssh_tunnel_child.py"),
     "process": ("system/", "execution/sandbox/"),
     "path": ("core/", "system/", "state/", "files/", "net/", "execution/", "documents/", "code/",
-             "surfaces/", "toolbox.py"),
+             "git/", "browser/", "retrieval/", "surfaces/", "toolbox.py"),
     # The model server is the user's own; its address is judged by the policy of the guard.
     # Ports of runs are passed on between loopbacks alone.
     "socket": ("net/egress/", "net/models/connection.py", "system/stdin_monitor.py",
-               "execution/sandbox/ports.py", "execution/sandbox/namespace_child.py"),
+               "execution/sandbox/ports.py", "execution/sandbox/namespace_child.py",
+               "execution/sandbox/namespace_helper.py",
+               "git/ssh_tunnel_child.py"),
     "file": (
+        "core/compat.py",  # tables of the package itself
+        # Which browsers there are; what the browser fetched into its own folder.
+        *("browser/program.py", "browser/downloads.py"),
         "core/names.py",  # tables of the package itself
         "core/config.py",
         "files/handles.py",
+        "retrieval/vectors.py",  # the mapped file beside an index
+        "documents/writers/pdf.py",  # a template of the package itself
         "files/path_gate.py",
+        "files/roots.py",  # a scratch folder in the system's place for such
         "files/trees.py",
         "files/writer.py",
         "state/blobs.py",
@@ -62,7 +70,12 @@ ROOMS_OF = {
         # Upper directories of overlays, and snapshots of trees.
         *("execution/runs/folders.py", "execution/runs/overlay_upper.py"),
         "execution/runs/snapshots.py",
+        # What is renamed between folders of our own and the workspace.
+        *("files/changes/tree_store.py", "execution/runs/takeover.py"),
         "execution/runs/triggers.py",  # settings of git, the user's own too
+        # The folder that stands in for a repository's, and going back to how one was.
+        *("git/exec_path.py", "git/layout.py", "git/program.py"),
+        *("git/restoration.py", "git/snapshots.py"),
         "execution/worker_child.py",  # what the system tells of its memory
         "surfaces/cli/",
     ),

@@ -131,8 +131,9 @@ async def openapi(config: dict[str, Any]) -> AsyncIterator[Send]:
 
         async def send(name: str, arguments: Mapping[str, Any]) -> Outcome:
             response = await client.post(f"{base}/tools/{name}?data", json=dict(arguments))
-            assert response.status_code == 200
-            return of_json(response.json())
+            told = of_json(response.json())
+            assert response.is_error is (told.code is not None)
+            return told
 
         yield send
 

@@ -2,25 +2,42 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
-from typing import Any, get_args, get_origin
+from collections.abc import Mapping
+from typing import Any, Literal, get_args, get_origin
+
+import pytest
 
 from tests.cases import each_case
-from toolcrib.core.names import compat_tables, plain, read_tables
+from tests.contract.test_schemas import faults
+from toolcrib.core.compat import compat_tables, read_tables
+from toolcrib.core.errors import BadInput
+from toolcrib.core.names import plain
 from toolcrib.core.registry import Registry
+from toolcrib.core.tool import Tool
 from toolcrib.middleware.validate import rename
 from toolcrib.toolbox import Toolbox, installed
 
 REGISTRY = Registry(installed())
 TOOLS = {tool.name: tool for tool in REGISTRY}
 TABLES = dict(read_tables())
+PARTS = {"system", "names", "arguments", "fixed", "ignored", "tools", "settings"}
 
 
 def test_tables_hold_what_there_is() -> None:
     problems = []
     for file, table in TABLES.items():
-        parts = set(table) - {"system", "names", "arguments", "fixed", "ignored"}
+        parts = set(table) - {
+            "system",
+            "names",
+            "arguments",
+            "fixed",
+            "ignored",
+            "tools",
+            "settings",
+        }
         problems += [f"{file}: {part} is no part of a table" for part in sorted(parts)]
         problems += [] if table.get("system") else [f"{file}: system is missing"]
         names = {plain(name): tool for name, tool in table.get("names", {}).items()}
@@ -29,12 +46,50 @@ def test_tables_hold_what_there_is() -> None:
             known = {p.name for p in TOOLS[tool].parameters}
             problems += [f"{file}: {tool} has no {n}" for n in renamed.values() if n not in known]
         for name, implied in table.get("fixed", {}).items():
-            parameters = {p.name: p for p in TOOLS[names[plain(name)]].parameters}
-            for key, value in implied.items():
-                choices = get_args(parameters[key].type)
-                if get_origin(parameters[key].type) is None or value not in choices:
-                    problems.append(f"{file}: {name} implies {key} = {value}")
+            tool = TOOLS[names[plain(name)]]
+            problems += [f"{file}: {name}{fault}" for fault in unfit(tool, implied)]
     assert not problems
+
+
+def unfit(tool: Tool, implied: Mapping[str, Any]) -> list[str]:
+    """What of the arguments that a name implies the tool does not take."""
+    parameters = {p.name: p for p in tool.parameters}
+    faults = []
+    for key, value in implied.items():
+        kind = parameters[key].type if key in parameters else None
+        fits = value in get_args(kind) if get_origin(kind) is Literal else isinstance(value, kind)  # type: ignore[arg-type]
+        faults += [] if kind and fits else [f" implies {key} = {value}"]
+    return faults
+
+
+def test_a_tool_of_a_system_is_here_or_says_what_there_is_instead() -> None:
+    """Who adds a tool gives the names of it here their `arguments`."""
+    problems = []
+    for system, namings in compat_tables().systems.items():
+        for naming in namings.values():
+            where = f"{system}: {naming.name}"
+            tool = TOOLS.get(naming.tool)
+            if tool is None:
+                problems += [] if naming.instead else [f"{where}: no {naming.tool}, no instead"]
+                continue
+            problems += [f"{where}{fault}" for fault in unfit(tool, naming.fixed)]
+            parameters = {p.name for p in tool.parameters}
+            problems += [
+                f"{where}: {tool.name} has no {argument.to}"
+                for argument in (naming.arguments or {}).values()
+                if argument.to and argument.to not in parameters and not argument.adapted
+            ]
+    assert not problems
+
+
+def test_systems_agree_on_what_a_name_means() -> None:
+    seen: dict[str, str] = {}
+    for namings in compat_tables().systems.values():
+        for short, naming in namings.items():
+            assert seen.setdefault(short, naming.tool) == naming.tool, naming.name
+    for file, table in TABLES.items():
+        for name, tool in table.get("names", {}).items():
+            assert seen.setdefault(plain(name), tool) == tool, f"{file}: {name}"
 
 
 def test_each_spelling_stands_once() -> None:
@@ -60,9 +115,11 @@ def test_each_spelling_stands_once() -> None:
 
 
 def test_every_name_leads_to_its_tool() -> None:
-    for name, tool in compat_tables().tools.items():
-        assert REGISTRY.resolve(name).name == tool
-        assert name in {plain(alias) for alias in TOOLS[tool].all_aliases}
+    for name, naming in compat_tables().namings.items():
+        if naming.tool in TOOLS:
+            assert REGISTRY.resolve(name).name == naming.tool
+            aliases = {plain(alias) for alias in TOOLS[naming.tool].all_aliases}
+            assert name in aliases | {plain(naming.tool)}
 
 
 def test_what_changes_nothing_is_left_out() -> None:
@@ -76,8 +133,10 @@ def test_what_changes_nothing_is_left_out() -> None:
     [("delete_lines", {"operation": "delete"}), ("unzip", {"action": "unpack"}), ("read", {})],
 )
 def test_a_name_implies_arguments(name: str, implied: dict[str, Any]) -> None:
-    assert REGISTRY.implied(name) == implied
-    assert REGISTRY.implied(REGISTRY.resolve(name).name) == {}
+    naming = REGISTRY.naming(name)
+    assert naming is not None
+    assert naming.fixed == implied
+    assert REGISTRY.naming(REGISTRY.resolve(name).name) is None
 
 
 async def test_implied_arguments_hold_where_nothing_else_is_sent(tmp_path: Any) -> None:
@@ -95,7 +154,7 @@ async def test_implied_arguments_hold_where_nothing_else_is_sent(tmp_path: Any) 
 def test_the_tables_are_read_on_the_first_miss() -> None:
     program = """
 import asyncio, sys
-from toolcrib.core.names import compat_tables
+from toolcrib.core.compat import compat_tables
 from toolcrib.toolbox import Toolbox
 async def main(folder):
     async with Toolbox(workspace=folder) as box:
@@ -108,3 +167,44 @@ asyncio.run(main(sys.argv[1]))
     argv = [sys.executable, "-c", program, "."]
     ran = subprocess.run(argv, capture_output=True, text=True, check=True, timeout=60)
     assert ran.stdout.split() == ["0", "1"]
+
+
+async def test_a_profile_lists_the_names_of_a_system(tmp_path: Any) -> None:
+    (tmp_path / "a.txt").write_text("".join(f"line {n}\n" for n in range(40)))
+    async with Toolbox(workspace=tmp_path, profile="compat:ai-toolbox") as box:
+        listed = {tool.name: tool for tool in box.listed}
+        known = compat_tables().systems["ai-toolbox"].values()
+        assert {n.listed_name for n in known if n.tool in TOOLS} <= listed.keys()
+        assert listed["insert_at_line"].schema["required"] == ["file_name"]
+        assert set(listed["read_file"].schema["properties"]) >= {"file_name", "max_length"}
+        assert "path" not in listed["read_file"].schema["properties"]
+        page = await box.call("read_file", {"file_name": "a.txt", "max_length": 30})
+        assert page.text.startswith("line 0\nline 1\n")
+        assert page.next is not None
+        assert page.next.tool == "read_file"
+        assert page.next.arguments["file_name"] == "a.txt"
+        assert set(page.next.arguments) <= set(listed["read_file"].schema["properties"])
+        more = await box.call(page.next.tool, page.next.arguments)
+        assert more.text.startswith("line 4\n")
+        hits = await box.call("grep_files", {"pattern": "line", "max_results": 5})
+        assert hits.next is not None
+        assert hits.next.tool == "grep_files"
+        missing = await box.call("analyze_image", {"imagePath": "a.png"})
+        assert missing.error is not None
+        assert missing.error.code == "unknown_tool"
+
+
+@each_case("system", sorted(compat_tables().systems))
+def test_every_profile_of_a_system_is_safe_for_hosts(system: str) -> None:
+    for profile in (f"compat:{system}", "compat"):
+        for tool in Toolbox(profile=profile).listed:
+            assert faults(tool.schema) == []
+            assert re.fullmatch(r"[A-Za-z0-9_-]{1,64}", tool.name)
+            assert 10 <= len(tool.description) <= 110
+
+
+@each_case("profile", ["compat:nothing", "compat:"])
+def test_an_unknown_system_names_those_that_there_are(profile: str) -> None:
+    with pytest.raises(BadInput) as caught:
+        Toolbox(profile=profile)
+    assert "ai-toolbox" in caught.value.hint

@@ -138,7 +138,7 @@ SENT: list[tuple[str, dict[str, Any], str, dict[str, Any]]] = [
         "multi_replace_text",
         {"file_name": "a", "replacements": [{"start_line": 1, "old": "x", "new": "y"}]},
         "edit_file",
-        {"path": "a", "edits": [{"old": "x", "new": "y"}]},
+        {"path": "a", "edits": [{"start_line": 1, "old": "x", "new": "y"}]},
     ),
     (
         "insert_at_line",
@@ -148,6 +148,7 @@ SENT: list[tuple[str, dict[str, Any], str, dict[str, Any]]] = [
     ),
     ("make_directory", {"directory_name": "a"}, "make_directory", {"path": "a"}),
     ("delete_files_by_pattern", {"pattern": "/x/"}, "delete_path", {"pattern": "/x/"}),
+    ("delete_files_by_pattern", {"pattern": "x$"}, "delete_path", {"pattern": "/x$/"}),
     ("fuzzy_find_local_files", {"query": "a", "max_results": 5}, "find_files", {"limit": 5}),
     ("find_files", {"pattern": "a", "max_depth": 5}, "find_files", {"query": "a"}),
     ("get_file_metadata", {"path": "a"}, "file_info", {"path": "a"}),
@@ -192,7 +193,7 @@ def test_calls_of_other_systems(
 ) -> None:
     found = REGISTRY.resolve(name)
     assert found.name == tool
-    named = rename(found, sent)
+    named = rename(found, sent, REGISTRY.naming(name))
     assert named | wanted == named
 
 
@@ -205,7 +206,7 @@ REFUSED = [
     ("edit_file", {**EDIT, "expected_replacements": 3}, "all=true"),
     ("edit_file", {"target_file": "a", "code_edit": "..."}, "old"),
     ("start_search", {"pattern": "a", "searchType": "files"}, "find_files"),
-    ("stop_watch", {"watcher_id": "a"}, "stop"),
+    ("watch_paths", {"watcher_id": "a"}, "stop"),
     ("Grep", {"pattern": "a", "multiline": True}, "one line"),
     ("read_file", {"path": "a", "colour": "red"}, "read_file takes"),
 ]
@@ -216,7 +217,7 @@ def test_what_would_mean_something_else_is_refused(
     name: str, sent: dict[str, Any], hint: str
 ) -> None:
     with pytest.raises(BadInput) as caught:
-        rename(REGISTRY.resolve(name), sent)
+        rename(REGISTRY.resolve(name), sent, REGISTRY.naming(name))
     assert hint in caught.value.hint
 
 

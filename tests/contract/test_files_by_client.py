@@ -216,10 +216,10 @@ async def moves(say: Conversation, folder: Path) -> None:
 async def takes_back(say: Conversation, folder: Path) -> None:
     changes = await say("list_changes", limit=3)
     assert re.search(r"^1  .*delete_path: out", changes, re.MULTILINE)
-    await say("undo_changes")
-    assert (folder / "out/src/new.py").exists()
-    again = re.search(r"steps=(\d+) goes back one step further", await say("undo_changes"))
+    again = re.search(r"id=(\d+) makes this undone", await say("undo_changes"))
     assert again
+    assert (folder / "out/src/new.py").exists()
+    await say("undo_changes")
     assert not (folder / "out").exists()
     await say("undo_changes", path="src/app.py", steps=1)
     assert "return total" in (folder / "src/app.py").read_text()

@@ -28,7 +28,10 @@ LONGEST_DESCRIPTION = 110
 SAYS_IT_ALL = {
     *("query", "queries", "url", "path", "source", "id", "new", "new_name"),
     *("limit", "page", "max_tokens"),
+    *("message", "branch", "revision", "range", "since", "author", "onto", "text", "remote"),
     *("command", "cwd", "code", "input", "paths", "urls", "question", "links", "lines"),
+    *("columns", "headers", "group", "sheet", "save_to", "output", "from_format", "sql", "title"),
+    *("dry_run", "colors", "x", "y"),
 }
 """Parameters whose name is description enough. A list of choices is, too."""
 SNAKE = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
@@ -94,8 +97,9 @@ def test_names_are_snake_case(tool: Tool) -> None:
 def test_everything_is_described_and_briefly(tool: Tool) -> None:
     assert 10 <= len(tool.description) <= LONGEST_DESCRIPTION
     assert "\n" not in tool.description
-    for name, node in tool.schema["properties"].items():
-        said = node.get("description", "")
+    for parameter in tool.parameters:
+        name, said = parameter.name, parameter.description
+        node = tool.schema["properties"].get(name, {})
         assert len(said) <= LONGEST_DESCRIPTION, name
         assert len(said) >= 3 or "enum" in node or name in SAYS_IT_ALL, name
 

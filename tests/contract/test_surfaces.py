@@ -34,7 +34,7 @@ CALLS: list[tuple[str, dict[str, Any], str | None]] = [
 ]
 
 
-@pytest.mark.timeout(180)
+@pytest.mark.timeout(400)
 @pytest.mark.rows("B29", "D10", "D37", "E100")
 async def test_every_surface_gives_the_same(tmp_path: Path) -> None:
     workspace = tmp_path / "workspace"

@@ -84,6 +84,7 @@ REFUSED_URL = {
     "blocked_address",
     "blocked_port",
     "bad_input",
+    "path_denied",  # git takes folders too
 }
 
 

@@ -11,7 +11,7 @@ from tests.cases import each_case
 from toolcrib import tools
 from toolcrib.core.config import Config
 from toolcrib.core.registry import Registry
-from toolcrib.core.tool import Tool
+from toolcrib.core.tool import Tool, schema_of
 from toolcrib.toolbox import installed
 
 REGISTRY = Registry(installed())
@@ -20,6 +20,9 @@ FILES = sorted(Path(tools.__file__).parent.rglob("*.py"))
 SETTINGS = set(re.findall(r"\w+", str(Config.model_json_schema()))) | {"api_key_env", "base_url"}
 FOLDERS = {"node_modules"}
 PARAMETERS = {p.name for tool in REGISTRY for p in tool.parameters}
+VALUES = {
+    v for tool in REGISTRY for v in re.findall(r"\w+", str(schema_of(tool.parameters))) if "_" in v
+}
 
 
 def texts(source: str) -> Iterator[str]:
@@ -38,7 +41,7 @@ def texts(source: str) -> Iterator[str]:
 
 def unknown(source: str) -> list[str]:
     """The names in those texts that are no tool, parameter or setting."""
-    known = {tool.name for tool in REGISTRY} | PARAMETERS | SETTINGS | FOLDERS
+    known = {tool.name for tool in REGISTRY} | PARAMETERS | VALUES | SETTINGS | FOLDERS
     return [name for text in texts(source) for name in SNAKE.findall(text) if name not in known]
 
 

@@ -8,9 +8,10 @@ import bpe_openai
 import pytest
 
 from tests.cases import each_case
+from toolcrib.core.config import Config
 from toolcrib.core.registry import Registry
 from toolcrib.core.tool import Tool
-from toolcrib.toolbox import installed
+from toolcrib.toolbox import installed, openai_tools
 
 ENCODING = bpe_openai.get_encoding("o200k_base")
 REGISTRY = Registry(installed())
@@ -18,8 +19,8 @@ TOOLS = list(REGISTRY)
 
 
 def cost(tools: list[Tool]) -> int:
-    shown = ({"name": t.name, "description": t.description, "parameters": t.schema} for t in tools)
-    text = "".join(json.dumps(tool, ensure_ascii=False, separators=(",", ":")) for tool in shown)
+    """Tokens of the tools in the form in which a host sends them."""
+    text = json.dumps(openai_tools(tools), ensure_ascii=False, separators=(",", ":"))
     return len(ENCODING.encode(text, disallowed_special=()))
 
 
@@ -31,6 +32,20 @@ def test_profiles_stay_below_their_ceilings(profile: str, tools: int, tokens: in
     chosen = REGISTRY.select(profile)
     assert 0 < len(chosen) <= tools
     assert cost(chosen) <= tokens
+
+
+@pytest.mark.parametrize(
+    ("group", "tokens", "each"),
+    [
+        *(("git", 1600, 150), ("github", 500, 215), ("data", 970, 160)),
+        *(("plan", 250, 100), ("documents", 450, 120), ("memory", 450, 110)),
+    ],
+)
+def test_groups_stay_below_their_ceilings(group: str, tokens: int, each: int) -> None:
+    off = Config().switched_off
+    chosen = [tool for tool in TOOLS if tool.group == group and tool.name not in off]
+    assert cost(chosen) <= tokens
+    assert max(cost([tool]) for tool in chosen) <= each
 
 
 @each_case("tool", TOOLS, ids=lambda t: t.name)

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from tests.cases import each_case
+from toolcrib.core.command_prefixes import covers, example_commands
 from toolcrib.core.config import Config
 from toolcrib.core.errors import ConfigError
-from toolcrib.core.settings import covers, example_commands
 
 
 def load(**rule: Any) -> Config:

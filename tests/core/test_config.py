@@ -53,11 +53,10 @@ def test_a_provider_is_configured_by_name(monkeypatch: pytest.MonkeyPatch) -> No
     ("text", "says", "hints"),
     [
         ("[web.serch]\n", "unknown key web.serch", "Did you mean web.search?"),
-        ("[limits]\nconcurrency = 0\n", "limits.concurrency", "TOOLCRIB_*"),
+        ("[store]\ncache_bytes = 0\n", "store.cache_bytes", "TOOLCRIB_*"),
         ('[policy]\ndefault = "maybe"\n', "policy.default", ""),
         ('[[policy.rules]]\naction = "allow"\ntol = "x"\n', "policy.rules.0.tol", ""),
         ("not toml", "not valid TOML", ""),
-        ("profile = 3\n", "profile", ""),
     ],
 )
 def test_a_wrong_file_is_explained(file: Path, text: str, says: str, hints: str) -> None:

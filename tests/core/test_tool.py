@@ -81,17 +81,14 @@ def test_read_only_follows_from_rights(rights: Any, read_only: bool) -> None:
     assert declared.idempotent is read_only
 
 
-def test_a_tool_is_an_async_function_with_a_docstring() -> None:
-    def sync(ctx: Any) -> None:
-        """Sync."""
-
+def test_a_tool_is_a_function_with_a_docstring() -> None:
     async def silent(ctx: Any) -> Result:
         return Result()
 
-    with pytest.raises(TypeError, match="async"):
-        tool(group="test")(sync)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="docstring"):
         tool(group="test")(silent)
+    with pytest.raises(TypeError, match="@tool is for functions"):
+        tool("group")  # type: ignore[call-overload]
 
 
 def test_a_type_without_a_json_form_is_refused() -> None:

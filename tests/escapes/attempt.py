@@ -77,6 +77,8 @@ class Attempt:
         seconds: how long it may take.
         terminal: whether it is run in one.
         machine: the only processor that it is for; "" for any.
+        background: whether it is run as a job on the files themselves.
+        leaves: a name in the workspace that must not be there, or be as it was, afterwards.
     """
 
     id: str
@@ -94,6 +96,8 @@ class Attempt:
     seconds: float = 12.0
     terminal: bool = False
     machine: str = ""
+    background: bool = False
+    leaves: str = ""
 
 
 def command(language: Language, body: str, token: str, python: str = "") -> list[str]:

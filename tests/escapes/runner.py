@@ -25,8 +25,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from tests.escapes.attempt import Attempt, command
-from tests.escapes.battery import ATTEMPTS
+from tests.escapes.battery import ATTEMPTS, SECOND
 from tests.escapes.benign import BENIGN
+from tests.escapes.looking import state
 from tests.escapes.watcher import Seen, Watcher
 from tests.escapes.ways import Bare, Bubblewrap, Done, SandboxKind, Tool
 from tests.escapes.world import World, libc
@@ -111,6 +112,9 @@ class Runner:
         if {"disk", "files", "largest"} & attempt.over.keys():
             runs = Path(os.environ["TOOLCRIB_DATA"]) / "runs"
             seen.folders = (str(world.workspace), str(runs))
+        if {"refused", "aio"} & attempt.over.keys():
+            seen.refused = world.place("notes")
+        before = state(world.workspace / attempt.leaves)
         argv = command(attempt.language, attempt.body, world.token)
         self.watcher.begin(seen)
         try:
@@ -126,6 +130,8 @@ class Runner:
         evidence += await asyncio.to_thread(world.evidence, done.output, shared=shared)
         if shared:
             self.shared[attempt.target].write_text(f"# {self.common[attempt.target]}\n")
+        if attempt.leaves and state(world.workspace / attempt.leaves) != before:
+            evidence.append(f"left: {attempt.leaves}")
         return evidence + self._seen(attempt, seen, done, world), done
 
     def _seen(self, attempt: Attempt, seen: Seen, done: Done, world: World) -> list[str]:
@@ -243,7 +249,7 @@ async def work(arguments: argparse.Namespace, base: Path) -> None:
     only = set(filter(None, arguments.only.split(",")))
     chosen = [
         attempt
-        for attempt in ATTEMPTS
+        for attempt in (SECOND if arguments.second else ATTEMPTS)
         if (not only or attempt.id in only) and attempt.machine in ("", platform.machine())
     ]
     with Path(arguments.file).open("w") as file:
@@ -287,6 +293,7 @@ def main() -> None:
     parser.add_argument("file")
     parser.add_argument("--jobs", type=int, default=3)
     parser.add_argument("--only", default="")
+    parser.add_argument("--second", action="store_true")
     parser.add_argument("--base", required=True)
     arguments = parser.parse_args()
     libc.prctl(SUBREAPER, 1, 0, 0, 0)

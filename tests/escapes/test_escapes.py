@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import absent
-from tests.escapes.battery import ATTEMPTS
-from tests.escapes.known import GAPS
+from tests.escapes.battery import ATTEMPTS, SECOND
+from tests.escapes.known import GAPS, SECOND_GAPS
 from tests.escapes.start import SECONDS, start
 
 IDS = [attempt.id for attempt in ATTEMPTS]
@@ -55,10 +55,23 @@ async def test_what_gets_out(place: Path, level: str, user: str) -> None:
 
 
 @pytest.mark.timeout(SECONDS + 30)
-async def test_without_a_sandbox_they_get_out(place: Path) -> None:
+@pytest.mark.parametrize("user", USERS)
+@pytest.mark.parametrize("level", ["strong", "kernel"])
+async def test_what_gets_out_of_a_second_round(place: Path, level: str, user: str) -> None:
+    _need_tools()
+    answers = await start(place, level, user, "--second")
+    wrong = {name: a["evidence"] or a["twin"] for name, a in answers.items()}
+    gaps = SECOND_GAPS[level]
+    assert {name: why for name, why in wrong.items() if why and name not in gaps} == {}
+    assert len(answers) >= 100
+
+
+@pytest.mark.timeout(SECONDS + 30)
+@pytest.mark.parametrize("more", [(), ("--second",)], ids=["first", "second"])
+async def test_without_a_sandbox_they_get_out(place: Path, more: tuple[str, ...]) -> None:
     """An attempt that fails without a sandbox too shows nothing."""
     _need_tools()
-    answers = await start(place, "bare", USERS[0])
+    answers = await start(place, "bare", USERS[0], *more)
     inert = [name for name, answer in answers.items() if not answer["evidence"]]
     assert len(answers) - len(inert) >= 0.95 * len(answers), inert
 
@@ -67,3 +80,4 @@ def test_there_are_enough_and_each_has_a_twin() -> None:
     assert len(set(IDS)) == len(IDS) >= 108
     assert all(attempt.twin.place or attempt.twin.body for attempt in ATTEMPTS)
     assert all(set(gaps) <= set(IDS) for gaps in GAPS.values())
+    assert len({attempt.id for attempt in SECOND}) == len(SECOND) >= 100

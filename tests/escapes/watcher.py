@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import re
 import signal
@@ -25,6 +26,7 @@ class Seen:
     alone: bool = False
     closely: bool = True
     folders: tuple[str, ...] = ()
+    refused: str = ""
     links: set[tuple[str, bool]] = field(default_factory=set)
     mounts: set[str] = field(default_factory=set)
     roots: set[str] = field(default_factory=set)
@@ -55,7 +57,8 @@ class Watcher:
         self._thread.start()
 
     def begin(self, seen: Seen) -> None:
-        seen.before = {"shared": shared_memory(), **(_disk(seen) if seen.folders else {})}
+        seen.before = {"shared": shared_memory(), "aio": int(_read("/proc/sys/fs/aio-nr"))}
+        seen.before |= _disk(seen) if seen.folders else {}
         with self._lock:
             self._runs.append(seen)
 
@@ -147,6 +150,9 @@ class Watcher:
         for pid, fields in members:
             seen.processor[pid, fields[19]] = int(fields[11]) + int(fields[12])
         seen.note("cpu", sum(seen.processor.values()) / TICKS)
+        if seen.refused:
+            seen.note("refused", len(refused(seen.refused)))
+            seen.note("aio", int(_read("/proc/sys/fs/aio-nr")))
         if seen.alone:
             own = sum(_own_memory(pid) for pid, _ in members)
             seen.note("memory", own + max(shared_memory() - seen.before["shared"], 0))
@@ -223,6 +229,22 @@ def _read(path: str) -> bytes:
 def _own_memory(pid: int) -> int:
     found = re.search(rb"RssAnon:\s+(\d+)", _read(f"/proc/{pid}/status"))
     return int(found[1]) * 1024 if found else 0
+
+
+def refused(path: str) -> list[str]:
+    """What the system refuses to others of the same user: a file, a watch, a queued signal."""
+    found = []
+    try:
+        os.close(os.open(path, os.O_WRONLY | os.O_NONBLOCK))
+    except OSError:
+        found.append("a file")
+    libc = ctypes.CDLL(None, use_errno=True)
+    timer = ctypes.c_void_p()
+    if libc.timer_create(0, None, ctypes.byref(timer)):
+        found.append("a timer")
+    else:
+        libc.timer_delete(timer)
+    return found
 
 
 def shared_memory() -> int:

@@ -171,9 +171,10 @@ class Tool(SandboxKind):
         given = {name: TYPES.get(name, int)(value) for name, value in attempt.limits.items()}
         env, limits = world.variables(place), replace(usual, **given)
         started = time.monotonic()
-        if attempt.terminal:
+        if attempt.terminal or attempt.background:
+            pty = Pty() if attempt.terminal else None
             running = await runs.start(
-                argv, ctx, tool="start_terminal", cwd=cwd, env=env, limits=limits, pty=Pty()
+                argv, ctx, tool="start_terminal", cwd=cwd, env=env, limits=limits, pty=pty
             )
             output = b""
             with suppress(TimeoutError):

@@ -18,6 +18,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from tests.escapes.looking import differs, disk, look, own_address
+from toolcrib.system.removal import remove
 
 VICTIM = """
 import ctypes, os, sys
@@ -32,7 +33,11 @@ PROTECTED = (
     ".profile", ".gitmodules",
 )  # fmt: skip
 """What no run may change in a workspace, as a person would list it."""
-UNREADABLE = (".env", "deploy.pem")
+UNREADABLE = (
+    ".env", "deploy.pem", ".git/credentials", "tool.git/config", "inner/.env.local",
+)  # fmt: skip
+HIDDEN = (".env", ".env.local", "deploy.pem")
+"""Names under which a secret stays one, wherever a run puts it."""
 RING, SHARED_USER = -4, 0o600
 _numbers = itertools.count(secrets.randbelow(10**7))
 libc = ctypes.CDLL(None, use_errno=True)
@@ -68,7 +73,7 @@ class World:
         self.number = f"{next(_numbers):08d}"
         self.canaries = {name: secrets.token_hex(16) for name in (
             "key", "aws", "secret", "evil", "env", "pem", "database", "name", "memory", "argument",
-            "keyring")} | common  # fmt: skip
+            "keyring", "git", "shared", "queue")} | common  # fmt: skip
         self.nonce = secrets.token_hex(8)
         self.shared = shared
         self.workspace = base / "ws"
@@ -81,6 +86,7 @@ class World:
             self._start_victims()
         self._key = call(248, b"user", self.token.encode() + b"-key",
                          self.canaries["keyring"].encode(), 32, RING)  # fmt: skip
+        self._segment, self._queue = self._share()
         self.outside = self._outside()
         self.protected = self._protected()
         self.names = set(self._names())
@@ -91,7 +97,7 @@ class World:
         c, base, ws = self.canaries, self.base, self.workspace
         for folder in (
             "home/.ssh", "home/.aws", "home/.local/lib", "outside/named", "cron", "ws_evil",
-            "ws/sub", "ws/listed", "ws/.vscode",
+            "ws/sub", "ws/listed", "ws/.vscode", "ws/inner", "ws/tool.git",
         ):  # fmt: skip
             (base / folder).mkdir(parents=True, exist_ok=True)
         shutil.copytree(git, ws / ".git")
@@ -104,6 +110,9 @@ class World:
             f"outside/named/{c['name']}.txt": "",
             "ws_evil/s": c["evil"],
             "ws/.env": f"TOKEN={c['env']}\n",
+            "ws/.git/credentials": f"https://me:{c['git']}@example.com\n",
+            "ws/tool.git/config": f"[http]\n\tproxy = me:{c['git']}@proxy:3128\n",
+            "ws/inner/.env.local": f"TOKEN={c['env']}\n",
             "ws/deploy.pem": f"-----BEGIN-----\n{c['pem']}\n",
             "ws/.vscode/settings.json": "{}\n",
             "ws/notes.txt": f"{self.nonce}\n",
@@ -123,6 +132,18 @@ class World:
         (base / "home").chmod(0o700)
         (base / "outside").chmod(0o700)
         (base / "outside/plain.txt").chmod(0o644)
+
+    def _share(self) -> tuple[int, int]:
+        """Memory and a queue of another program, with a secret each."""
+        libc.shmat.restype = ctypes.c_void_p
+        segment, queue = libc.shmget(0, 4096, SHARED_USER), libc.msgget(0, SHARED_USER)
+        place = ctypes.c_void_p(libc.shmat(segment, None, 0))
+        shared = self.canaries["shared"].encode()
+        ctypes.memmove(place, shared, len(shared))
+        libc.shmdt(place)
+        message = (1).to_bytes(8, "little") + self.canaries["queue"].encode()
+        libc.msgsnd(queue, message, len(message) - 8, 0)
+        return segment, queue
 
     def _listen(self) -> None:
         base, token = self.base, self.token
@@ -209,6 +230,8 @@ class World:
             "SUPER": self._victims[1].pid if self._victims else 0,
             "VICTIM_FD": self.descriptor,
             "ADDRESS": self.address,
+            "SEGMENT": self._segment,
+            "QUEUE": self._queue,
         }
         return {f"T_{name}": str(value) for name, value in told.items()}
 
@@ -225,7 +248,7 @@ class World:
     def _leaked(self, output: bytes) -> list[str]:
         texts = [output]
         for path in self._names():
-            if path not in UNREADABLE:
+            if os.path.basename(path) not in HIDDEN and path not in UNREADABLE:
                 full = self.workspace / path
                 with suppress(OSError):
                     status = full.lstat()
@@ -341,12 +364,14 @@ class World:
                         pipe.close()
         for listener in (*self._streams.values(), *self._datagrams.values()):
             listener.close()
+        libc.shmctl(self._segment, 0, None)
+        libc.msgctl(self._queue, 0, None)
         if self._key > 0:
             call(250, 9, self._key, RING)
         # The root itself stays: those who know it go on knowing it.
         for top in (self.base, self.workspace):
             for path in top.iterdir():
                 if path.is_dir() and not path.is_symlink() and path != self.workspace:
-                    shutil.rmtree(path, ignore_errors=True)
+                    remove(path)
                 elif path != self.workspace:
                     path.unlink()

@@ -20,6 +20,9 @@ from toolcrib.core.errors import NotFound
 from toolcrib.core.result import Result
 from toolcrib.execution.jobs import JobHandle, Jobs
 from toolcrib.net.cache import Cache
+from toolcrib.retrieval.chunks import TextChunk
+from toolcrib.retrieval.entries import IndexEntry
+from toolcrib.retrieval.indexes import Indexes
 from toolcrib.state.approvals import Approvals
 from toolcrib.state.history import History, HistoryEntry
 from toolcrib.state.sessions import Sessions
@@ -40,6 +43,15 @@ async def history(services: Services, prefix: str, count: str) -> None:
     for number in range(int(count)):
         await keeper.record(entry(f"{prefix}-{number}"))
         say(keeper.warning or f"{prefix}-{number}")
+
+
+async def retrieval(services: Services, prefix: str, count: str) -> None:
+    """Put entries of three chunks into one index; each is said once it is acknowledged."""
+    index = services.use(Indexes).index("shared")
+    for number in range(int(count)):
+        chunks = [TextChunk(f"windmill {prefix} {number} {part}") for part in range(3)]
+        await index.put([IndexEntry(f"{prefix}-{number}", chunks)])
+        say(f"{prefix}-{number}")
 
 
 async def gated(services: Services, prefix: str) -> None:
@@ -120,7 +132,8 @@ async def session(services: Services, name: str) -> None:
 
 
 ACTIONS: dict[str, Callable[..., Awaitable[None]]] = {
-    action.__name__: action for action in (history, gated, full, fetch, job, grant, session)
+    action.__name__: action
+    for action in (history, retrieval, gated, full, fetch, job, grant, session)
 }
 
 

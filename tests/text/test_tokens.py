@@ -6,7 +6,15 @@ from hypothesis import strategies as st
 
 from tests.cases import each_case
 from tests.samples import TEXTS
-from toolcrib.text.tokens import TOKEN, _shape, _units, estimate, longest_head, longest_tail
+from toolcrib.text.tokens import (
+    TOKEN,
+    _shape,
+    _units,
+    estimate,
+    lines_within,
+    longest_head,
+    longest_tail,
+)
 
 # Counted with the o200k vocabulary.
 O200K = {
@@ -89,3 +97,31 @@ def test_two_texts_cost_about_what_they_cost_apart(first, second):
     together = estimate(first + second)
     assert together <= estimate(first) + estimate(second) + 3
     assert together >= max(estimate(first), estimate(second)) - 3
+
+
+RARE = """
+abelmoschus aberroscope aciliated afterband aldononose alencon allobroges anticreeper antifrost
+aquarial asmile balancewise befluster begloze beshine binately blemmyes bombardon bursar cacoethes
+calmative capsulation cassia chrysamphora chrysolophus coenosteal collarband costanoan
+crayonist cyclopia dialkyl edematous endurability enrobement ephemerally episioplasty epithalamium
+equalizer eupepsy exhibitioner firstship florigraphy fluocerine geoside glossy guerdonable
+handicap herborize hysterogeny hysteromania indictee iodobehenate ishmael japanophobe koromika
+kwarterka lekane lincolnlike malleablize meandrite merohedric notarize onement orchialgia overdamn
+overhot overpuissant oxygenant paradisian parviflorous perkiness perplexable pessulus pommeler
+precept precosmical presbyterium pressing pretest prolusory puddlelike pumpable puppyism quemado
+reactional repressory ruesome scabrate scarrer scotticize scrimpiness semiupright sidney soldering
+starriness stylizer subaltern subsample sulphurweed thencefrom thrower tilestone toltec tragicize
+umbrage unapparently underballast unexpert unfamiliar unhumble unmusicianly unprismatic unsome
+untrouble unversedly varnashrama webworm workload yapster
+"""
+
+
+@each_case("between", ["\n", ", ", " ", "\n- ", ".txt  17 bytes\n"])
+def test_lists_of_rare_words_are_not_counted_short(between):
+    """Budgets hold within 5 % on them; so the count may be more, and hardly less."""
+    encoding = pytest.importorskip("bpe_openai").get_encoding("o200k_base")
+    text = between.join(RARE.split())
+    assert estimate(text) >= 0.95 * len(encoding.encode_ordinary(text))
+    assert estimate(text[: longest_head(text, 200)]) <= 210
+    lines = lines_within(text.split("\n"), 200)
+    assert estimate("\n".join(lines)) <= 200 or len(lines) == 1

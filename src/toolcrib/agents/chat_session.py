@@ -17,7 +17,7 @@ from toolcrib.agents.conversation import Conversation, Message
 from toolcrib.agents.loop import Budget, Loop, LoopConfig, LoopDetector
 from toolcrib.agents.observer import RunObserver
 from toolcrib.agents.outcome import Outcome
-from toolcrib.agents.prompts import head
+from toolcrib.agents.prompts import head, plan_hint
 from toolcrib.agents.tool_executor import ToolExecutor
 from toolcrib.core.config import Config
 from toolcrib.core.context import Invoke, Service, Services
@@ -279,7 +279,8 @@ class ChatSession:
         with contextlib.suppress(ToolError):
             where = self._resources.use(Workspace).start("").absolute
             place = f"\nThe workspace is {where}; paths are relative to it."
-        return head(SYSTEM.format(place=place), "", self._manual)[:1]
+        hint = plan_hint(self._resources.config.plan.hint, self.executor.names)
+        return head(SYSTEM.format(place=place) + hint, "", self._manual)[:1]
 
     def _cut_short(self, partial: str) -> None:
         self.conversation.close_calls(STOPPED)

@@ -442,6 +442,7 @@ class DelegatedRun:
         )
         system = prompts.system_prompt(role, self._place, steps, budget.calls)
         executor = ToolExecutor(tools, listed(tools, agent.max_listed_tools), invoke)
+        system += prompts.plan_hint(self._ctx.config.plan.hint, executor.names)
         text = agent.tool_calls == "text"
         config = LoopConfig(
             model=endpoint.named(role.model),

@@ -11,6 +11,7 @@ from toolcrib.agents.outcome import Outcome
 from toolcrib.agents.reply import ParsedReply
 from toolcrib.agents.runs import AgentRuns, RunMessage
 from toolcrib.agents.tool_executor import ExecutedCall
+from toolcrib.memory.plans import progress_of
 from toolcrib.net.models.client import ChatRequest
 from toolcrib.net.models.completion import Completion
 
@@ -142,6 +143,10 @@ class Recorder(RunObserver):
         await self._after_result()
         if performed.error:
             self._log(f"  failed: {_line(performed.error)}")
+        plan = progress_of(performed.result.data) if performed.result else None
+        if plan is not None:
+            self._log(plan[0])
+            await self._say(f"{self.role}: {plan[0]}", plan[1], plan[2])
         await self.note("result", f"{name}\n{performed.text}")
 
     async def on_error(self, message: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import islice
 from typing import Any, Literal, get_args, get_origin, is_typeddict
 
@@ -189,6 +189,26 @@ PATH = re.compile(
 )
 LINK = re.compile(r"https?://[^\s<>\"'`)\]]+")
 NO_FILES = ("com", "org", "net", "io", "de", "dev", "eu", "g", "e")
+
+
+PLAN_TOOLS = {"create_plan", "update_plan_step"}
+PLAN_HINTS = {
+    "always": "Begin with create_plan, and move its steps on with update_plan_step as you go.",
+    "when_useful": "For work of more than three steps make a plan with create_plan, and move its "
+    "steps on with update_plan_step.",
+    "never": "",
+}
+
+
+def plan_hint(mode: str, names: Collection[str]) -> str:
+    """When to make a plan, as a line of a system prompt; empty without the tools for it.
+
+    Args:
+        mode: `plan.hint` of the configuration.
+        names: the tools that the model is shown.
+    """
+    hint = PLAN_HINTS[mode] if set(names) >= PLAN_TOOLS else ""
+    return f"\n{hint}" if hint else ""
 
 
 def system_prompt(role: Role, place: str, steps: int, calls: int) -> str:

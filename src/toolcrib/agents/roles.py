@@ -42,7 +42,7 @@ BUILT_IN = (
     Role(
         "coder",
         "You are a programmer. Read before you change, make small changes, check that they work.",
-        (*_FILES, "run", "git", "jobs"),
+        (*_FILES, "run", "git", "jobs", "plan"),
         _R | _W | _X,
     ),
     Role(
@@ -60,19 +60,19 @@ BUILT_IN = (
     Role(
         "debugger",
         "You find the cause of a fault. Reproduce it, narrow it down, mend the cause and check it.",
-        (*_FILES, "run", "git", "jobs"),
+        (*_FILES, "run", "git", "jobs", "plan"),
         _R | _W | _X,
     ),
     Role(
         "tester",
         "You test. Write tests that can fail, run them, and report what fails and why.",
-        (*_FILES, "run", "jobs"),
+        (*_FILES, "run", "jobs", "plan"),
         _R | _W | _X,
     ),
     Role(
         "documenter",
         "You write documentation: short, exact, checked against the code.",
-        (*_FILES, "web", "git"),
+        (*_FILES, "web", "git", "plan"),
         _R | _W | _N,
     ),
     Role(
@@ -84,7 +84,7 @@ BUILT_IN = (
     Role(
         "data_analyst",
         "You analyse data. Look at its shape first, compute with tools, and give figures.",
-        (*_FILES, "data", "run", "jobs"),
+        (*_FILES, "data", "run", "jobs", "plan"),
         _R | _W | _X,
     ),
 )

@@ -7,6 +7,7 @@ import re
 import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from difflib import get_close_matches
 from itertools import accumulate, islice
 from typing import Any, Final
 
@@ -468,6 +469,37 @@ def find_definitions(
     return found, PYTHON_ONLY_NOTE if lookup.missing is not None else ""
 
 
+MAX_NEAR_NAMES = 5
+MIN_NEARNESS = 0.75
+MAX_LENGTH_DIFFERENCE = 4
+_IDENTIFIER = re.compile(r"[^\W\d]\w{2,}")
+
+
+def nearest_definitions(
+    project: Project, name: str, kind: str = "", under: str = ""
+) -> list[Definition]:
+    """Symbols whose names are like one that nothing has, the most like first.
+
+    Args:
+        project: the files.
+        name: as of `find_definitions`.
+        kind: only such symbols.
+        under: only files whose path starts so.
+    """
+    last = name.rpartition(".")[2].lower()
+    lookup = _Lookup(project, kind, under)
+    names: dict[str, str] = {}
+    for word in lookup.words():
+        if abs(len(word) - len(last)) <= MAX_LENGTH_DIFFERENCE:
+            names.setdefault(word.lower(), word)
+    found: list[Definition] = []
+    for near in get_close_matches(last, names, 4 * MAX_NEAR_NAMES, MIN_NEARNESS):
+        found += [one for one in lookup.find(names[near]) if one.rank == 0][:1]
+        if len(found) == MAX_NEAR_NAMES:
+            break
+    return found
+
+
 class _Lookup:
     """Attributes: `missing` is what a file needed that is not installed."""
 
@@ -497,6 +529,11 @@ class _Lookup:
             if all(word in lower for word in words):
                 loose += _like(path, self._symbols(path), holder, last)
         return _sorted(loose)
+
+    def words(self) -> Iterator[str]:
+        """The names that stand in the files, once for each file at least."""
+        for path in islice(self._paths(self._project.paths), MAX_LOOSE_FILES):
+            yield from set(_IDENTIFIER.findall(self._text(path)))
 
     def _paths(self, paths: Iterable[str]) -> Iterator[str]:
         for path in paths:

@@ -14,19 +14,25 @@ import os
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
+from itertools import takewhile
 from pathlib import Path
 from typing import Annotated, Any, Self, cast
 
 import platformdirs
 from pydantic import BaseModel, Field, PrivateAttr, ValidationError, model_validator
 
+from toolcrib.core.document_settings import DocumentsConfig, EmbeddingsConfig
 from toolcrib.core.errors import ConfigError, NotConfigured
+from toolcrib.core.llm_chat_web import read_variables
+from toolcrib.core.memory_settings import MemoryConfig, PlanConfig
 from toolcrib.core.names import nearest
 from toolcrib.core.settings import (
     AgentConfig,
     BackupConfig,
-    DocumentsConfig,
+    BrowserConfig,
     EgressConfig,
+    GitConfig,
+    GitHubConfig,
     HistoryConfig,
     HttpConfig,
     LimitsConfig,
@@ -44,6 +50,7 @@ from toolcrib.core.settings import (
 # Reading the layers of the configuration: files, environment, and what is wrong with them.
 
 PREFIX = "TOOLCRIB_"
+STORE_NAME = "toolcrib.db"
 NEW_NAMES = {
     "egress.retry.most_seconds": "max_seconds",
     "web.search.cooldown_most": "max_cooldown_seconds",
@@ -155,6 +162,58 @@ def explain(error: ValidationError, tree: type[BaseModel], file: Path) -> Config
     )
 
 
+STRICT = (
+    *("policy", "workspace", "egress", "run", "tools", "http", "store", "pin", "agent.roles"),
+    "github",
+    *("web.search.providers", "web.images.providers", "web.requests", "web.fetch.neutralize"),
+)
+"""Where a wrong value is an error: a default in its place could allow or send more."""
+
+
+def without_wrong_values(
+    error: ValidationError, merged: dict[str, Any], overrides: Mapping[str, Any]
+) -> list[str]:
+    """Take wrong values out of the merged layers, so that the defaults stand in for them.
+
+    Args:
+        error: what is wrong.
+        merged: all layers; it is changed.
+        overrides: those of flags or a program, which are never wrong in silence.
+
+    Returns:
+        What was taken out, in words; nothing where anything else is wrong.
+    """
+    found: dict[tuple[str, ...], str] = {}
+    for item in error.errors():
+        # Of a list with a wrong item nothing is used.
+        names = takewhile(lambda part: isinstance(part, str), item["loc"])
+        path = tuple(str(name) for name in names)
+        key = ".".join(path)
+        if (
+            item["type"] == "extra_forbidden"
+            or not path
+            or any(f"{key}.".startswith(f"{strict}.") for strict in STRICT)
+            or _stands_in(overrides, path)
+        ):
+            return []
+        found[path] = f"{key}: {item['msg']}; the default is used"
+    for path in found:
+        branch: Any = merged
+        for part in path[:-1]:
+            branch = branch.get(part) if isinstance(branch, dict) else None
+        if isinstance(branch, dict):
+            branch.pop(path[-1], None)
+    return list(found.values())
+
+
+def _stands_in(layer: Any, path: Sequence[str]) -> bool:
+    for part in path:
+        if not isinstance(layer, Mapping) or part not in layer:
+            return False
+        layer = layer[part]
+    return True
+
+
 def _keys_at(tree: type[BaseModel], path: list[str]) -> list[str]:
     current: Any = tree
     for part in path:
@@ -181,8 +240,14 @@ class Config(Section):
     egress: EgressConfig = EgressConfig()
     web: WebConfig = WebConfig()
     documents: DocumentsConfig = DocumentsConfig()
+    embeddings: EmbeddingsConfig = EmbeddingsConfig()
     run: RunConfig = RunConfig()
+    git: GitConfig = GitConfig()
+    github: GitHubConfig = GitHubConfig()
+    browser: BrowserConfig = BrowserConfig()
     agent: AgentConfig = AgentConfig()
+    plan: PlanConfig = PlanConfig()
+    memory: MemoryConfig = MemoryConfig()
     limits: LimitsConfig = LimitsConfig()
     results: ResultsConfig = ResultsConfig()
     history: HistoryConfig = HistoryConfig()
@@ -190,8 +255,15 @@ class Config(Section):
     undo: UndoConfig = UndoConfig()
     backup: BackupConfig = BackupConfig()
     http: HttpConfig = HttpConfig()
+    pin: Annotated[
+        dict[str, dict[str, Any]],
+        Field(description="Arguments that a model cannot override, by tool; 0 or auto: it may."),
+    ] = {}  # noqa: RUF012 - pydantic copies it
     _file: Path | None = PrivateAttr(None)
     _renamed: tuple[str, ...] = PrivateAttr(())
+    _problems: tuple[str, ...] = PrivateAttr(())
+    _overrides: Mapping[str, Any] = PrivateAttr({})
+    _path: Path | str | None = PrivateAttr(None)
 
     @model_validator(mode="before")
     @classmethod
@@ -202,6 +274,33 @@ class Config(Section):
     def renamed(self) -> tuple[str, ...]:
         """In words, the settings that were given by a name of before."""
         return self._renamed
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """In words, the settings whose value was wrong, so that their default is used."""
+        return self._problems
+
+    @property
+    def switched_off(self) -> dict[str, str]:
+        """Tools that are off until a setting turns them on, each with its setting."""
+        return {} if self.memory.verbs else {"memory": "memory.verbs"}
+
+    def with_roots(self, roots: Sequence[str]) -> Self:
+        """The same with these folders as the workspace, also when it is read again."""
+        workspace = self.workspace.model_copy(update={"roots": list(roots)})
+        tree = self.model_copy(update={"workspace": workspace})
+        tree._overrides = merge(  # noqa: SLF001 - its own
+            self._overrides, {"workspace": {"roots": list(roots)}}
+        )
+        return tree
+
+    def reloaded(self) -> Self:
+        """The same layers, read again.
+
+        Raises:
+            ConfigError: as `load`.
+        """
+        return self.load(self._overrides, self._path)
 
     @property
     def file(self) -> Path | None:
@@ -233,7 +332,7 @@ class Config(Section):
         file = Path(path).expanduser() if path else user_config_file()
         if path and not file.is_file():
             raise ConfigError(f"The configuration file {file} does not exist.")
-        merged: dict[str, Any] = {}
+        merged, problems = read_variables(os.environ)
         renamed: list[str] = []
         for layer in (
             read_toml(file) if file.is_file() else {},
@@ -241,13 +340,24 @@ class Config(Section):
             overrides or {},
         ):
             merged = merge(merged, with_new_names(layer, renamed))
-        try:
-            tree = cls.model_validate(merged)
-        except ValidationError as error:
-            raise explain(error, cls, file) from None
-        tree._file = file  # noqa: SLF001 - its own
+        tree = cls._validated(merged, overrides or {}, file, problems)
+        tree._file, tree._path = file, path  # noqa: SLF001 - its own
+        tree._overrides, tree._problems = overrides or {}, tuple(problems)  # noqa: SLF001
         tree._renamed = tuple(dict.fromkeys(renamed))  # noqa: SLF001 - its own
         return tree
+
+    @classmethod
+    def _validated(
+        cls, merged: dict[str, Any], overrides: Mapping[str, Any], file: Path, problems: list[str]
+    ) -> Self:
+        while True:
+            try:
+                return cls.model_validate(merged)
+            except ValidationError as error:
+                wrong = without_wrong_values(error, merged, overrides)
+                if not wrong or set(wrong) <= set(problems):
+                    raise explain(error, cls, file) from None
+                problems += wrong
 
 
 def user_config_file() -> Path:
@@ -261,8 +371,11 @@ def user_config_file() -> Path:
 def data_folder() -> Path:
     """Where the store and other state live; `TOOLCRIB_DATA` names another place."""
     named = os.environ.get("TOOLCRIB_DATA")
-    if named:
-        return Path(named).expanduser()
+    return Path(named).expanduser() if named else usual_data_folder()
+
+
+def usual_data_folder() -> Path:
+    """Where it is for who names no other."""
     return Path(platformdirs.user_data_dir("toolcrib", appauthor=False))
 
 
@@ -275,7 +388,7 @@ def store_file(url: str) -> Path | None:
         ConfigError: another scheme.
     """
     if not url:
-        return data_folder() / "toolcrib.db"
+        return data_folder() / STORE_NAME
     scheme, _, rest = url.partition("://")
     if scheme != "sqlite" or (rest and not rest.startswith("/")):
         raise ConfigError(

@@ -9,8 +9,10 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any, Protocol, Self, TypeVar, cast
 
+from toolcrib.core.compat import Naming
 from toolcrib.core.config import Config
 from toolcrib.core.errors import TimedOut
+from toolcrib.core.plain_functions import result_of
 from toolcrib.core.registry import Registry
 from toolcrib.core.result import Result
 from toolcrib.core.tool import Tool
@@ -42,6 +44,7 @@ class Services:
         self.config = config
         self._open: dict[type[Any], Any] = {}
         self._reported: dict[type[Any], int] = {}
+        self.notes: list[str] = []
 
     def use(self, kind: type[ServiceType]) -> ServiceType:
         """The one instance of this kind in this toolbox."""
@@ -53,10 +56,11 @@ class Services:
     def news(self) -> list[str]:
         """Warnings of the open services that nobody was told yet; what lasts is told once.
 
+        First come `notes`, which whoever made these services may add to.
         A service warns by `warnings`, a list that grows, or by `warning`, a text that is
         empty while all is well.
         """
-        fresh: list[str] = []
+        fresh, self.notes = self.notes, []
         for kind, service in self._open.items():
             reported = self._reported.get(kind, 0)
             listed: list[str] = list(getattr(service, "warnings", ()))
@@ -337,14 +341,14 @@ class Call:
     """One call on its way to a tool.
 
     `arguments` are the caller's own (an object, or JSON text) until the validate
-    middleware has replaced them by checked keyword arguments. `implied` are those that
-    the name says by which the tool was called, where the caller sends nothing else.
+    middleware has replaced them by checked keyword arguments. `naming` is what the name says
+    by which the tool was called, where another system calls it so.
     """
 
     tool: Tool
     arguments: Any
     ctx: Ctx
-    implied: Mapping[str, Any] = field(default_factory=dict)
+    naming: Naming | None = None
 
 
 Proceed = Callable[[Call], Awaitable[Result]]
@@ -353,7 +357,7 @@ Middleware = Callable[[Call, Proceed], Awaitable[Result]]
 
 async def run_tool(call: Call) -> Result:
     """The innermost step: the tool's own function."""
-    return await call.tool.function(**call.arguments, ctx=call.ctx)
+    return result_of(await call.tool.function(**call.arguments, ctx=call.ctx))
 
 
 def fold(middleware: Sequence[Middleware], innermost: Proceed = run_tool) -> Proceed:

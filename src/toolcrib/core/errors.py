@@ -261,12 +261,47 @@ class Internal(ToolError):
     default_hint = "A defect of toolcrib, not of the call. `toolcrib history` has the trace."
 
 
+NOT_EVERYWHERE = {
+    "turbohtml": ("turbohtml", "Reading web pages and HTML"),
+    "quickjs": ("quickjs-ng", "JavaScript that only computes"),
+    "re2": ("google-re2", "Searching by a pattern"),
+}
+"""Modules of the base installation that some systems have no wheel of, and what they are for."""
+
+
+def missing_module(error: ModuleNotFoundError) -> Unavailable | None:
+    """What to say where the base installation lacks a part; None for another module."""
+    name = (error.name or "").partition(".")[0]
+    if name not in NOT_EVERYWHERE:
+        return None
+    package, needed_for = NOT_EVERYWHERE[name]
+    return Unavailable(
+        f"{needed_for} needs the package {package}, which has no wheel for this system.",
+        hint=f'"pip install {package}" compiles it where a compiler is; other tools work.',
+        code=MissingExtra.code,
+        extra=package,
+    )
+
+
 def as_tool_error(error: BaseException, name: str) -> ToolError:
     """The error of the tree for whatever a tool named `name` raised."""
     if isinstance(error, ToolError):
         return error
+    if isinstance(error, ModuleNotFoundError) and (missing := missing_module(error)):
+        return missing
     if isinstance(error, TimeoutError):
         return TimedOut(f"{name} took too long.", hint="Ask for less at a time.")
     text = " ".join(str(error).split())[:300]
     kind = type(error).__name__
     return Internal(f"{name} failed: {kind}: {text}" if text else f"{name} failed: {kind}")
+
+
+def error_class(code: str) -> type[ToolError]:
+    """The class of errors with this code; `ToolError` where none has it."""
+    waiting: list[type[ToolError]] = [ToolError]
+    while waiting:
+        found = waiting.pop()
+        if found.code == code and found is not ToolError:
+            return found
+        waiting += found.__subclasses__()
+    return Blocked if code.startswith("blocked_") else ToolError

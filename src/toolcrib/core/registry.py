@@ -7,10 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from importlib import import_module
 from types import ModuleType
-from typing import Any
 
+from toolcrib.core.compat import PREFIX, Naming, compat_tables
 from toolcrib.core.errors import BadInput, ConfigError, ToolDisabled, UnknownTool
-from toolcrib.core.names import compat_tables, nearest, plain
+from toolcrib.core.named_tool import NamedTool
+from toolcrib.core.names import nearest, plain
 from toolcrib.core.tool import Tool
 
 GROUP_ORDER = ("web", "files", "jobs", "meta")
@@ -32,13 +33,23 @@ class Registry:
     Args:
         tools: the tools, in any order.
         disabled: globs on tool names and groups that are switched off.
+        systems: other systems whose names go before the names here (`compat`).
+        switched_off: names of tools that a setting would turn on, with that setting.
 
     Raises:
         ConfigError: two tools claim one name or alias.
     """
 
-    def __init__(self, tools: Iterable[Tool], disabled: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        tools: Iterable[Tool],
+        disabled: Iterable[str] = (),
+        systems: Iterable[str] = (),
+        switched_off: Mapping[str, str] | None = None,
+    ) -> None:
         self._disabled = tuple(disabled)
+        self._switched_off = dict(switched_off or {})
+        self.systems = tuple(systems)
         self._tools: list[Tool] = sorted(tools, key=_rank)
         self._enabled = tuple(tool for tool in self._tools if not self.is_disabled(tool))
         self._names: dict[str, Tool] = {}
@@ -58,8 +69,10 @@ class Registry:
         return len(self._enabled)
 
     def is_disabled(self, tool: Tool) -> bool:
-        """Whether the user switched the tool or its group off."""
-        return any(fnmatchcase(n, g) for g in self._disabled for n in (tool.name, tool.group))
+        """Whether the tool is off until a setting turns it on, or the user switched it off."""
+        return tool.name in self._switched_off or any(
+            fnmatchcase(n, g) for g in self._disabled for n in (tool.name, tool.group)
+        )
 
     def resolve(self, name: str, listed: Iterable[Tool] | None = None) -> Tool:
         """The tool of this name or alias; case and dashes do not matter.
@@ -70,15 +83,13 @@ class Registry:
             UnknownTool: no such tool; the hint names the nearest three.
             ToolDisabled: it is switched off; the hint names the setting.
         """
-        tool = self._named(plain(name))
+        tool = self._named(name)
         if tool is None:
-            known = list(self if listed is None else listed)
-            near = ", ".join(_nearest(name, known))
-            searchable = any(tool.name == "search_tools" for tool in known)
-            more = " search_tools finds a tool by what it does." if searchable else ""
-            raise UnknownTool(
-                f"There is no tool '{str(name)[:80]}'.",
-                hint=f"Nearest: {near}.{more}",
+            raise self.unknown(name, list(self if listed is None else listed))
+        if tool.name in self._switched_off:
+            raise ToolDisabled(
+                f"{tool.name} is switched off.",
+                hint=f"The user can turn it on: {self._switched_off[tool.name]} = true.",
             )
         if self.is_disabled(tool):
             raise ToolDisabled(
@@ -89,15 +100,35 @@ class Registry:
         return tool
 
     def _named(self, name: str) -> Tool | None:
-        tool = self._names.get(name)
-        if tool is None:
-            tool = self._names.get(plain(compat_tables().tools.get(name, "")))
-        return tool
+        naming = None if plain(name) in self._names and not self.systems else self.naming(name)
+        return self._names.get(plain(name if naming is None else naming.tool))
 
-    def implied(self, name: str) -> Mapping[str, Any]:
-        """The arguments that a name of another system implies, as `delete_lines` does."""
-        wanted = plain(name)
-        return {} if wanted in self._names else compat_tables().fixed.get(wanted, {})
+    def naming(self, name: str) -> Naming | None:
+        """What a name of another system says: the tool, what it implies, its arguments.
+
+        None where the name is one of those here, and no system goes before them. One that
+        another system shares with a tool here says only what the tool does not know itself.
+        """
+        if self.systems:
+            found = compat_tables().naming(name, self.systems)
+            if found is not None:
+                return found
+        own = self._names.get(plain(name))
+        is_own = own is not None and (plain(own.name) == plain(name))
+        return None if is_own else compat_tables().naming(name)
+
+    def unknown(self, name: str, known: list[Tool]) -> UnknownTool:
+        """The error for a name that no tool here has: what there is instead, or what is near."""
+        naming = compat_tables().naming(name, self.systems)
+        if naming is not None and naming.instead:
+            has_some = any(tool.group == naming.group for tool in self._tools)
+            what = f"tool for '{naming.name}'" if has_some else f"{naming.group} tools"
+            return UnknownTool(f"toolcrib has no {what} yet.", hint=naming.instead)
+        near = ", ".join(_nearest(name, known))
+        searchable = any(tool.name == "search_tools" for tool in known)
+        more = " search_tools finds a tool by what it does." if searchable else ""
+        hint = f"Nearest: {near}." if near else "None is called anything like it."
+        return UnknownTool(f"There is no tool '{str(name)[:80]}'.", hint=f"{hint}{more}")
 
     def select(self, profile: str) -> list[Tool]:
         """The tools that a profile shows: names of profiles, groups and tools, by commas.
@@ -109,6 +140,9 @@ class Registry:
         """
         chosen: dict[str, Tool] = {}
         for part in (p.strip() for p in profile.split(",")):
+            if part.startswith(PREFIX) or part == PREFIX.removesuffix(":"):
+                chosen |= {tool.name: tool for tool in self._compatible(part)}
+                continue
             found = [t for t in self if part in _profiles_of(t)]
             if part and not found and part not in self.profiles():
                 raise BadInput(
@@ -121,7 +155,38 @@ class Registry:
     def profiles(self) -> list[str]:
         """Every name that `select` takes for more than one tool."""
         names = {n for t in self._tools for n in (t.group, *t.profiles)} | {"all", "default"}
+        names |= {PREFIX.removesuffix(":"), *(PREFIX + s for s in compat_tables().systems)}
         return sorted(names - {"*"})
+
+    def _compatible(self, part: str) -> list[Tool]:
+        """The tools here behind the names of a system, or of all."""
+        systems = compat_tables().systems
+        wanted = part.removeprefix(PREFIX)
+        if part.startswith(PREFIX) and wanted not in systems:
+            raise BadInput(
+                f"There is no system '{wanted}'.", hint=f"There are: {', '.join(systems)}."
+            )
+        chosen = [systems[wanted]] if part.startswith(PREFIX) else systems.values()
+        names = {plain(naming.tool) for system in chosen for naming in system.values()}
+        return [tool for tool in self if plain(tool.name) in names]
+
+    def listed(self, profile: str) -> list[Tool]:
+        """What a profile shows: its tools, those of other systems under the names there."""
+        if not self.systems:
+            return self.select(profile)
+        rest = [
+            part
+            for part in (p.strip() for p in profile.split(","))
+            if not part.startswith(PREFIX) and part != PREFIX.removesuffix(":")
+        ]
+        named: dict[str, Tool] = {}
+        for system in self.systems:
+            for short, naming in compat_tables().systems[system].items():
+                tool = self._names.get(plain(naming.tool))
+                if tool is not None and not self.is_disabled(tool):
+                    named.setdefault(short, NamedTool.of(tool, naming))
+        own = [tool for tool in self.select(",".join(rest)) if plain(tool.name) not in named]
+        return [*named.values(), *own]
 
 
 def _profiles_of(tool: Tool) -> tuple[str, ...]:
@@ -137,7 +202,15 @@ def _place(tool: Tool) -> str:
     return f"{tool.function.__module__}.{tool.name}"
 
 
+MIN_LIKENESS = 0.72
+"""How alike two names are, from 0 to 1, of which one is probably meant by the other."""
+MIN_OTHER_LIKENESS = 0.6
+"""The same for those that are named beside it."""
+
+
 def _nearest(name: str, tools: Iterable[Tool], count: int = 3) -> list[str]:
     owners = {n: tool.name for tool in tools for n in (tool.name, *tool.all_aliases)}
-    found = (owners[n] for n in nearest(name, owners, count=len(owners)))
+    if not nearest(name, owners, 1, MIN_LIKENESS):
+        return []
+    found = (owners[n] for n in nearest(name, owners, len(owners), MIN_OTHER_LIKENESS))
     return list(dict.fromkeys(found))[:count]

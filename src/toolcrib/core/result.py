@@ -7,7 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from toolcrib.core.errors import ToolError
+from toolcrib.core.errors import ToolError, error_class
+
+LINE_CHARS = 100
+"""Characters of a result in one line."""
 
 
 def well_formed(text: str) -> str:
@@ -79,9 +82,10 @@ class Result:
     `source` names where untrusted text came from (a URL). The pipeline fences
     such text and notes so in `fenced`; a tool sets the source and nothing more.
     `private` says that something of the user's own is in it, beyond what the rights
-    of the tool say. `outside` is what came from outside as it came, where a program of the
-    caller made the text of it: only links that stand there count as seen. `max_tokens` is
-    a budget that the caller asked for, below the configured ceiling; 0 means the default.
+    of the tool say, and `impersonal` that nothing is, whatever they say. `outside` is what
+    came from outside as it came, where a program of the caller made the text of it: only
+    links that stand there count as seen. `max_tokens` is a budget that the caller asked for,
+    below the configured ceiling; 0 means the default.
     `tokens` is what the text takes, if a tool that fills a budget exactly says so; else
     the pipeline counts. `job` names the job as which the call goes on; the pipeline
     sets it.
@@ -96,10 +100,35 @@ class Result:
     source: str = ""
     fenced: bool = False
     private: bool = False
+    impersonal: bool = False
     outside: str | None = None
     max_tokens: int = 0
     tokens: int = 0
     job: str = ""
+
+    def __str__(self) -> str:
+        """The result in one short line, for logs."""
+        if self.error:
+            line = f"{self.error.code}: {self.error.message}"
+        else:
+            line = next((part for part in self.text.split("\n") if part.strip()), "(no text)")
+        more = [f"{len(self.text):,} characters"] if len(self.text) > LINE_CHARS else []
+        more += ["more by next"] if self.next else []
+        short = line if len(line) <= LINE_CHARS else f"{line[: LINE_CHARS - 1]}…"
+        return f"{short} ({', '.join(more)})" if more else short
+
+    def raise_for_error(self) -> Result:
+        """This result, where the call worked.
+
+        Raises:
+            ToolError: it failed; of the class for its code, as `NotFound`.
+        """
+        if self.error is None:
+            return self
+        info = self.error
+        raise error_class(info.code)(
+            info.message, hint=info.hint, code=info.code, **dict(info.details)
+        )
 
     def to_json(self) -> dict[str, Any]:
         """The result as JSON values, as `--json` and the OpenAPI server give it."""

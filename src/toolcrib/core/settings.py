@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Iterator, Sequence
-from typing import Annotated, Any, Literal, Self, TypeAlias
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
     BaseModel,
@@ -15,6 +13,8 @@ from pydantic import (
     PositiveInt,
     model_validator,
 )
+
+from toolcrib.core.command_prefixes import wrong_example
 
 
 def _split(value: Any) -> Any:
@@ -78,6 +78,13 @@ class PolicyConfig(Section):
         Field(description="For calls that no rule matches; unset: the built-in rules by rights."),
     ] = None
     rules: list[Rule] = []
+    ask: Annotated[
+        Literal["toolcrib", "host"],
+        Field(
+            description="Who asks the user. host: over MCP nothing is asked, since the host asks "
+            "before each call."
+        ),
+    ] = "toolcrib"
     taint: Annotated[
         bool,
         Field(description="Ask before data can leave once untrusted and private text was read."),
@@ -111,6 +118,13 @@ class EgressConfig(Section):
     ] = []
     allow_networks: Annotated[
         Names, Field(description="Non-public networks to open, in CIDR notation.")
+    ] = []
+    schemes: Annotated[
+        Annotated[list[Literal["http", "https"]], BeforeValidator(_split)],
+        Field(description="Schemes of URLs; https alone refuses plain http."),
+    ] = ["http", "https"]
+    only_hosts: Annotated[
+        Names, Field(description="If any: no other hosts are reached. Forms as deny_hosts.")
     ] = []
     deny_hosts: Annotated[
         Names, Field(description="Hosts never reached: host[:port], *.suffix, address, network.")
@@ -164,27 +178,11 @@ class EgressConfig(Section):
     retry: RetryConfig = RetryConfig()
 
 
-class DocumentsConfig(Section):
-    """The reader of documents: PDF, office files, books, mail."""
-
-    ocr: Annotated[
-        Literal["off", "tesseract"],
-        Field(description="tesseract: read scanned pages and images by that program."),
-    ] = "off"
-    ocr_language: Annotated[
-        str, Field(description="Languages of tesseract, as `eng` or `deu+eng`.")
-    ] = "eng"
-    ocr_pages: Annotated[
-        int, Field(ge=1, le=1000, description="Scanned pages of a document that are read at most.")
-    ] = 20
-    max_bytes: Annotated[PositiveInt, Field(description="Bytes of a document.")] = 50_000_000
-
-
 class LimitsConfig(Section):
     """How much may run at once, and for how long."""
 
     concurrency: Annotated[PositiveInt, Field(description="Calls that run at the same time.")] = 16
-    waiting: Annotated[PositiveInt, Field(description="Calls that wait for a place.")] = 64
+    waiting: Annotated[PositiveInt, Field(description="Calls that wait for a place.")] = 1000
     answer_within: Annotated[
         PositiveFloat,
         Field(description="Seconds after which a call goes on as a job; clients cut at 60."),
@@ -192,6 +190,10 @@ class LimitsConfig(Section):
     max_argument_chars: Annotated[
         PositiveInt, Field(description="Characters of all arguments of a call.")
     ] = 2_000_000
+    repeats: Annotated[
+        int,
+        Field(ge=0, description="Equal calls and results in a row that are told; 0: none."),
+    ] = 3
     job_seconds: Annotated[PositiveFloat, Field(description="Seconds that a job may run.")] = 3600.0
 
 
@@ -274,73 +276,9 @@ class HttpConfig(Section):
     stateless: Annotated[
         bool, Field(description="Keep no MCP sessions; each request stands alone.")
     ] = False
-
-
-# Prefixes of commands: what a rule means, and the check of its examples.
-
-Pattern: TypeAlias = Sequence[str | Sequence[str]]
-"""The first words of a command; a list stands for any of its words."""
-
-BETWEEN = frozenset(";&|()\n")
-"""What stands between commands, as shlex gives it."""
-
-
-def covers(pattern: Pattern, words: Sequence[str | None]) -> bool | None:
-    """Whether a command starts as a pattern says.
-
-    Args:
-        pattern: what the words must be.
-        words: the words of a command; None for one that only the shell knows.
-
-    Returns:
-        None where it depends on words that are not known.
-    """
-    if len(words) < len(pattern):
-        return False
-    sure = True
-    for wanted, word in zip(pattern, words, strict=False):
-        if word is None:
-            sure = False
-        elif word not in ((wanted,) if isinstance(wanted, str) else wanted):
-            return False
-    return True if sure else None
-
-
-def example_commands(text: str) -> Iterator[list[str]]:
-    """The commands of an example, as plain words.
-
-    Raises:
-        ValueError: a quote is not closed.
-    """
-    splitter = shlex.shlex(text, posix=True, punctuation_chars=";&|()\n")
-    splitter.whitespace = " \t\r"
-    splitter.whitespace_split = True
-    splitter.commenters = ""
-    words: list[str] = []
-    for word in splitter:
-        if word and set(word) <= BETWEEN:
-            if words:
-                yield words
-            words = []
-        else:
-            words.append(word)
-    if words:
-        yield words
-
-
-def wrong_example(
-    pattern: Pattern, match: Sequence[str], not_match: Sequence[str]
-) -> tuple[str, str] | None:
-    """The first example that a pattern contradicts, and what is wrong with it; else None."""
-    for examples, wanted in ((match, True), (not_match, False)):
-        for example in examples:
-            try:
-                found = any(covers(pattern, words) for words in example_commands(example))
-            except ValueError as error:
-                return example, f"cannot be read: {error}"
-            if found is not wanted:
-                return example, "is not matched by it" if wanted else "is matched by it"
-    return None
+    access_log: Annotated[
+        bool, Field(description="A line on stderr for each request: time, address, path, status.")
+    ] = True
 
 
 class CommandRule(Section):
@@ -430,7 +368,119 @@ class RunConfig(Section):
     limits: RunLimits = RunLimits()
 
 
+class GitConfig(Section):
+    """The git tools."""
+
+    trusted: Annotated[
+        Names,
+        Field(
+            description="Repositories, by path, that git uses as they are: their hooks, filters "
+            "and signing run."
+        ),
+    ] = []
+    local_remotes: Annotated[
+        Names,
+        Field(description="Folders outside of the workspace that may be remotes and alternates."),
+    ] = []
+    protected: Annotated[
+        Names,
+        Field(
+            description="Branches never deleted or forced on a remote, as globs; HEAD is the "
+            "remote's default branch."
+        ),
+    ] = ["HEAD", "release/*"]
+    default_branch: Annotated[
+        str, Field(description="Of git_init; empty: the user's init.defaultBranch, else main.")
+    ] = ""
+    auto_commit: Annotated[
+        bool, Field(description="Commit what a call changed in a clean repository; never pushed.")
+    ] = False
+    max_transfer_mb: Annotated[
+        PositiveInt, Field(description="Megabytes that one fetch, pull or clone may bring.")
+    ] = 4_000
+
+
+class GitHubConfig(Section):
+    """The tools for GitHub, GitHub Enterprise, Gitea and Forgejo."""
+
+    base_url: Annotated[
+        str,
+        Field(
+            description="Address of the API: https://HOST/api/v3 of an Enterprise server, "
+            "https://HOST/api/v1 of Gitea or Forgejo."
+        ),
+    ] = "https://api.github.com"
+    token_env: Annotated[
+        str,
+        Field(
+            description="Environment variable that holds the token for base_url; empty: "
+            "GITHUB_TOKEN or GH_TOKEN for GitHub itself, else the login of an installed gh."
+        ),
+    ] = ""
+    repository: Annotated[
+        str, Field(description="OWNER/NAME for calls that name none, outside of a clone.")
+    ] = ""
+    repositories: Annotated[
+        Names,
+        Field(description="If any: only these are read and written; OWNER/NAME, as globs."),
+    ] = []
+    read_only: Annotated[bool, Field(description="github_write is refused.")] = False
+    lockdown: Annotated[
+        bool,
+        Field(
+            description="Show only texts of people who may push to the repository; those of "
+            "others, such as issues of passers-by, are left out."
+        ),
+    ] = False
+
+
 # The branch `web` of the configuration.
+
+
+class BrowserSecretConfig(Section):
+    """A value that is typed for the model as `secret:NAME`, and never shown to it."""
+
+    env: Annotated[str, Field(description="Environment variable that holds it.")]
+    origins: Annotated[
+        Names, Field(description="Origins whose fields may get it, such as https://example.com.")
+    ]
+
+
+class BrowserConfig(Section):
+    """The browser that pages are opened in."""
+
+    executable: Annotated[
+        str, Field(description="Chromium, Chrome or Edge; empty: the one that is found.")
+    ] = ""
+    cdp_url: Annotated[
+        str,
+        Field(description="A browser that runs already, such as http://127.0.0.1:9222."),
+    ] = ""
+    headless: Annotated[
+        bool | None, Field(description="Show no window; unset: where there is no screen.")
+    ] = None
+    timeout: Annotated[
+        float, Field(ge=1, le=30, description="Seconds for one step, such as a page to answer.")
+    ] = 5.0
+    profile: Annotated[
+        Literal["none", "workspace"],
+        Field(description="Start with the logins of `toolcrib browser login`, or with none."),
+    ] = "none"
+    idle_seconds: Annotated[
+        PositiveFloat, Field(description="Unused for so long, pages and browser are closed.")
+    ] = 300.0
+    memory_mb: Annotated[PositiveInt, Field(description="A browser that uses more is ended.")] = (
+        3_000
+    )
+    snapshot_chars: Annotated[
+        int, Field(ge=1_000, le=100_000, description="Characters of a snapshot.")
+    ] = 8_000
+    evaluate: Annotated[
+        bool, Field(description="Allow the step evaluate, which runs a script in the page.")
+    ] = False
+    secrets: Annotated[
+        dict[str, BrowserSecretConfig], Field(description="Values for `secret:NAME`, by name.")
+    ] = {}
 
 
 class ProviderConfig(Section):
@@ -441,6 +491,9 @@ class ProviderConfig(Section):
         str,
         Field(description="Environment variable that holds the key, instead of the usual one."),
     ] = ""
+    timeout: Annotated[
+        float, Field(ge=0, description="Seconds that it has for an answer; 0: web.search.timeout.")
+    ] = 0.0
 
 
 class SearchConfig(Section):
@@ -460,6 +513,9 @@ class SearchConfig(Section):
     ] = 1
     limit: Annotated[int, Field(ge=1, le=50, description="Results a query.")] = 10
     snippets: Annotated[bool, Field(description="Give each result's snippet.")] = True
+    max_chars: Annotated[
+        int, Field(ge=0, le=50_000, description="Characters of each text; 0: as they come.")
+    ] = 0
     enrich: Annotated[
         bool, Field(description="Open each result for its date, type and description.")
     ] = False
@@ -501,6 +557,9 @@ class FetchConfig(Section):
     max_tokens: Annotated[
         int, Field(ge=100, description="Tokens of an answer that sets no budget.")
     ] = 4000
+    ceiling: Annotated[
+        int, Field(ge=0, description="Tokens that a call may ask for; 0: results.ceiling.")
+    ] = 0
     format: Annotated[
         Literal["markdown", "text"], Field(description="Form of pages where the call says nothing.")
     ] = "markdown"
@@ -527,6 +586,12 @@ class FetchConfig(Section):
     whole: Annotated[
         bool, Field(description="Read whole pages, where it would be their main content.")
     ] = False
+    render: Annotated[
+        Literal["auto", "never", "always"],
+        Field(
+            description="Read pages in a browser: where scripts make all of the text, or always."
+        ),
+    ] = "auto"
     neutralize: Annotated[
         bool,
         Field(description="Show links and images of pages without what could carry data out."),

@@ -17,9 +17,11 @@ from typing import (
     get_origin,
     get_type_hints,
     is_typeddict,
+    overload,
 )
 
-from toolcrib.core.names import compat_tables
+from toolcrib.core.compat import compat_tables
+from toolcrib.core.plain_functions import awaitable
 from toolcrib.core.result import Result
 from toolcrib.core.settings import Action, PolicyConfig, Rule
 
@@ -46,6 +48,8 @@ class Param:
     takes the value and the `Ctx` and returns what the tool is given.
     `json_type` is the schema type where the Python type is not a JSON one. `aliases` are other
     names of a field of a record; those of a parameter stand on the declaration of its tool.
+    `plain`: the name says it to a model, so that the description is only in help and docs.
+    `unlisted`: understood, but not in the schema, since few callers need it.
     """
 
     description: str = ""
@@ -55,6 +59,8 @@ class Param:
     check: Check | None = None
     json_type: Literal["", "string"] = ""
     aliases: tuple[str, ...] = ()
+    plain: bool = False
+    unlisted: bool = False
 
     @property
     def range(self) -> str:
@@ -69,7 +75,7 @@ class Param:
         stated = {
             f.name: value
             for f in fields(other)
-            if (value := getattr(other, f.name)) not in ("", None, ())
+            if (value := getattr(other, f.name)) not in ("", None, ()) and value is not False
         }
         return replace(self, **stated)
 
@@ -100,6 +106,11 @@ class Parameter:
         """The elements of a list parameter."""
         inner, meta = _element(self.type)
         return Parameter(self.name, inner, meta, required=True, default=None)
+
+    @property
+    def description(self) -> str:
+        """What help and docs say of it; a model is shown it unless it is `plain`."""
+        return self.meta.description or (self.item.description if self.is_list else "")
 
     @property
     def is_list(self) -> bool:
@@ -164,6 +175,8 @@ def parameters_of(function: Callable[..., Any]) -> tuple[Parameter, ...]:
         if parameter.name not in hints:
             raise TypeError(f"{function.__name__}: parameter {parameter.name} has no type")
         kind, meta = unwrap(hints[parameter.name])
+        if (kind is dict or get_origin(kind) is dict) and not meta.kind:
+            meta = unwrap(JsonObject)[1].narrowed(meta)
         required = parameter.default is inspect.Parameter.empty
         default = None if required else parameter.default
         found.append(Parameter(parameter.name, kind, meta, required, default))
@@ -177,7 +190,7 @@ def schema_of(parameters: tuple[Parameter, ...]) -> dict[str, Any]:
     """The JSON Schema of a tool's arguments."""
     schema: dict[str, Any] = {
         "type": "object",
-        "properties": {p.name: _node(p) for p in parameters},
+        "properties": {p.name: _node(p) for p in parameters if not p.meta.unlisted},
     }
     required = [p.name for p in parameters if p.required]
     if required:
@@ -204,7 +217,7 @@ def _node(parameter: Parameter) -> dict[str, Any]:
         node = _record(kind)
     else:
         raise TypeError(f"parameter {parameter.name}: {kind!r} has no JSON form")
-    if meta.description:
+    if meta.description and not meta.plain:
         node["description"] = meta.description
     return node
 
@@ -344,9 +357,18 @@ class Tool:
         return bool(self.rights & (NET | SEND))
 
 
+OWN_GROUP = "own"
+"""The group of tools whose declaration names none: those of a program of the user's."""
+
+
+@overload
+def tool(function: Callable[..., Any], /) -> Tool: ...
+
+
+@overload
 def tool(
     *,
-    group: str,
+    group: str = OWN_GROUP,
     rights: Right = NONE,
     keywords: Sequence[str] = (),
     aliases: Sequence[str] = (),
@@ -359,10 +381,34 @@ def tool(
     effective_rights: EffectiveRights | None = None,
     policy_check: PolicyCheck | None = None,
     argument_adapter: ArgumentAdapter | None = None,
-) -> Callable[[Function], Tool]:
-    """Declare an async function as a tool.
+) -> Callable[[Callable[..., Any]], Tool]: ...
+
+
+def tool(
+    function: Callable[..., Any] | None = None,
+    /,
+    *,
+    group: str = OWN_GROUP,
+    rights: Right = NONE,
+    keywords: Sequence[str] = (),
+    aliases: Sequence[str] = (),
+    argument_aliases: Mapping[str, str] | None = None,
+    profiles: Sequence[str] = (),
+    destructive: bool = False,
+    idempotent: bool = False,
+    seconds: float | None = None,
+    concurrency: int | None = None,
+    effective_rights: EffectiveRights | None = None,
+    policy_check: PolicyCheck | None = None,
+    argument_adapter: ArgumentAdapter | None = None,
+) -> Tool | Callable[[Callable[..., Any]], Tool]:
+    """Declare a function as a tool: `@tool` as it is, or with what is to be said of it.
+
+    The function may be async or not, take a `ctx` or not, and return a `Result`, text, or a
+    JSON value. Its parameters have types, and its docstring says to a model what it does.
 
     Args:
+        function: the function, where nothing is said of it.
         group: the group it belongs to, which is also a profile.
         rights: what it may do; policy and annotations follow from it.
         keywords: words people use for it that are not in its text.
@@ -378,14 +424,16 @@ def tool(
         argument_adapter: understands what another name cannot say, as `view_range=[1, 9]`.
 
     Raises:
-        TypeError: the function is not async or has no docstring.
+        TypeError: it is no function, or has no docstring.
     """
 
-    def declare(function: Function) -> Tool:
-        if not inspect.iscoroutinefunction(function) or not function.__doc__:
-            raise TypeError(f"{function.__name__}: a tool is an async function with a docstring")
+    def declare(function: Callable[..., Any]) -> Tool:
+        if not inspect.isroutine(function):
+            raise TypeError("@tool is for functions; write @tool, or @tool(group=..., ...)")
+        if not function.__doc__:
+            raise TypeError(f"{function.__name__}: a tool has a docstring, which a model reads")
         return Tool(
-            function=function,
+            function=awaitable(function),
             name=function.__name__,
             group=group,
             rights=rights,
@@ -402,7 +450,7 @@ def tool(
             argument_adapter=argument_adapter,
         )
 
-    return declare
+    return declare if function is None else declare(function)
 
 
 # Allow, ask or deny: a pure decision from rules, rights and targets.
@@ -416,12 +464,15 @@ class Decision:
     """What the policy says, and by which words. `explicit`: the user's own rule said it.
 
     `hosts` are those that a run of the call may reach: asked about once a conversation.
+    `replaces`: it stands in the place of what is asked by rights where no rule says anything,
+    such as a question that was answered for the whole conversation.
     """
 
     action: Action
     reason: str
     explicit: bool = False
     hosts: tuple[str, ...] = ()
+    replaces: bool = False
 
 
 def decide(
@@ -449,6 +500,8 @@ def joined(policy: PolicyConfig, general: Decision, own: Decision | None) -> Dec
         return own if own.explicit else general
     if not own.explicit and policy.default is not None:
         return general
+    if own.replaces and not own.explicit:
+        return own
     return max(own, general, key=lambda d: STRICTNESS[d.action])
 
 

@@ -24,11 +24,12 @@ from toolcrib.documents.kinds import NAMES, OFFICE_KINDS, kind_of_document
 from toolcrib.documents.text import DocumentPage, DocumentText
 from toolcrib.execution.workers import Task, Workers
 from toolcrib.files.content.kinds import kind_of
+from toolcrib.files.paths import Workspace
 from toolcrib.system.processes import Processes
 
 if TYPE_CHECKING:
     from toolcrib.core.context import Services
-    from toolcrib.core.settings import DocumentsConfig
+    from toolcrib.core.document_settings import DocumentsConfig
 
 
 # Scanned pages and images as text, by the program tesseract. Only where it is configured.
@@ -50,8 +51,15 @@ _LANGUAGE = re.compile(r"\w+([+/]\w+)*", re.ASCII)
 class Ocr:
     """A service: runs tesseract, a page at a time."""
 
-    def __init__(self, processes: Processes, workers: Workers, config: DocumentsConfig) -> None:
+    def __init__(
+        self,
+        processes: Processes,
+        workers: Workers,
+        workspace: Workspace,
+        config: DocumentsConfig,
+    ) -> None:
         self._processes = processes
+        self._workspace = workspace
         self._workers = workers
         self._language = config.ocr_language
         self._max_pages = config.ocr_pages
@@ -66,7 +74,7 @@ class Ocr:
         config = services.config.documents
         if not _LANGUAGE.fullmatch(config.ocr_language):
             raise ConfigError("documents.ocr_language is a name like eng, or several: deu+eng.")
-        return cls(services.use(Processes), services.use(Workers), config)
+        return cls(services.use(Processes), services.use(Workers), services.use(Workspace), config)
 
     async def image(self, data: bytes, deadline: float | None) -> DocumentText:
         """The text of a picture.
@@ -121,8 +129,13 @@ class Ocr:
             seconds = min(seconds, deadline - time.monotonic() - RESERVE_SECONDS)
         if seconds <= 0:
             raise TimedOut("The time for OCR is used up.")
+        program = self._workspace.outside_program("tesseract")
+        if not program:
+            raise Unavailable(
+                "The program tesseract is not on this machine.", hint="Install it, or use another."
+            )
         done = await self._processes.run(
-            ["tesseract", "stdin", "stdout", "-l", self._language],
+            [program, "stdin", "stdout", "-l", self._language],
             cwd="/",
             env={"OMP_THREAD_LIMIT": "1"},
             stdin=picture,
@@ -179,6 +192,11 @@ class Documents:
         config = services.config.documents
         ocr = services.use(Ocr) if config.ocr == "tesseract" else None
         return cls(services.use(Workers), ocr, config)
+
+    @property
+    def max_bytes(self) -> int:
+        """Bytes of a document that is read."""
+        return self._config.max_bytes
 
     async def read(
         self,

@@ -11,9 +11,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from toolcrib.core.command_prefixes import covers
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import ToolError
-from toolcrib.core.settings import CommandRule, covers
+from toolcrib.core.settings import CommandRule
 from toolcrib.core.tool import STRICTNESS, Decision
 from toolcrib.execution.network_access import network_decision
 from toolcrib.execution.shell_parser import ShellCommand, ShellScript, ShellWord, read_script, wraps
@@ -304,7 +305,9 @@ CONFINED = Decision("allow", "the boundary holds it")
 async def command_verdict(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | None:
     """For tools with a `command` and perhaps a `cwd`: rules, and what only reads."""
     found = await _command_verdict(arguments, ctx)
-    return _held(ctx, found) if arguments.get("background") or arguments.get("ports") else found
+    stays = arguments.get("background") or arguments.get("ports")
+    apart = arguments.get("commit") in ("ask", "never")
+    return _held(ctx, found) if stays and not apart else found
 
 
 async def terminal_verdict(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | None:

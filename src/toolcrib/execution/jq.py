@@ -58,7 +58,7 @@ async def run_program(program: str, text: str, ctx: Ctx) -> list[str]:
     except BadInput as error:
         raise BadInput(
             f"The filter failed: {_first_line(error.message)}",
-            hint="Mend the jq expression, or leave 'filter' out to see the whole answer.",
+            hint="Mend the jq expression, or leave it out to see the whole.",
         ) from None
     lines = output.decode().split("\n") if output else []
     return [json.dumps(json.loads(line), ensure_ascii=False) for line in lines]

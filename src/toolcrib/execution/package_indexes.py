@@ -16,13 +16,15 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urljoin, urlsplit, urlunsplit
 
+from toolcrib.core.config import environment
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import ToolError
-from toolcrib.execution.interpreters.programs import find_program
+from toolcrib.execution.interpreters.programs import find_program, host_output
 from toolcrib.execution.sandbox.network import OnlyHosts
+from toolcrib.files.paths import Workspace
 from toolcrib.net.egress.client import Egress
 from toolcrib.net.egress.guard_proxy import GuardProxy
-from toolcrib.system.processes import PASSED_ON, Processes
+from toolcrib.system.processes import PASSED_ON
 
 SECONDS = 20.0
 """What a program may take to say its index."""
@@ -87,14 +89,14 @@ Answer = tuple[list[str], dict[str, str]]
 
 
 async def _output(ctx: Ctx, argv: Sequence[str], **more: Any) -> str:
-    """What a program of the user's says, started where no project is; "" where it fails."""
-    try:
-        done = await ctx.use(Processes).run(
-            argv, cwd="/", timeout=SECONDS, passed_on=(*PASSED_ON, *SETTINGS), **more
-        )
-    except ToolError:
-        return ""
-    return str(done.stdout) if done.exit_code == 0 else ""
+    """What a program of the user's says, with its settings from outside of the workspace."""
+    workspace = ctx.use(Workspace)
+    named = [
+        name
+        for name, value in environment(SETTINGS).items()
+        if not value.startswith("/") or workspace.is_outside(value)
+    ]
+    return await host_output(ctx, argv, SECONDS, passed_on=(*PASSED_ON, *named), **more)
 
 
 async def _pip(ctx: Ctx) -> Answer:

@@ -31,12 +31,12 @@ def main() -> None:
     task = first[0]
     try:
         function = _loaded(task)
+        memory = _memory()
+        _confine(task)
     except Exception as error:  # noqa: BLE001 - sent in place of the answer
         _read(requests)
         _send(answers, _failure(error), b"")
         return
-    memory = _memory()
-    _confine(task["megabytes"])
     while (frame := _read(requests)) is not None:
         _limit_time(task["seconds"])
         header, data = _answer(function, frame, task["max_bytes"])
@@ -67,8 +67,10 @@ def _answer(function: Any, frame: Frame, max_bytes: int) -> Frame:
 
 
 def _failure(error: Exception) -> dict[str, Any]:
-    from toolcrib.core.errors import ToolError
+    from toolcrib.core.errors import ToolError, missing_module
 
+    if isinstance(error, ModuleNotFoundError):
+        error = missing_module(error) or error
     if isinstance(error, MemoryError):
         return {"error": "MemoryError", "message": ""}
     if not isinstance(error, ToolError):
@@ -98,21 +100,76 @@ def _send(fd: int, header: dict[str, Any], data: bytes) -> None:
             view = view[os.write(fd, view) :]
 
 
-def _confine(megabytes: int) -> None:
+MAX_MEMORY_FILE = 1 << 30
+OPEN_FILES = 1024
+"""Of a child that may open what it was given."""
+
+
+def _confine(task: dict[str, Any]) -> None:
+    if sys.platform == "win32":  # time alone is bounded there, by who waits
+        if task["access"]:
+            raise _no_boundary()
+        return
     import resource
 
+    megabytes, access = task["megabytes"], task["access"]
+    if access:
+        _confine_files(access, task["files"], task["folders"])
+    # Files in memory count; what may be changed beside them is for the kernel to say.
+    written = {"change": resource.RLIM_INFINITY, "read": MAX_MEMORY_FILE}.get(access, 0)
     # Descriptors that are open stay so; no other can be.
     for which, limit in (
         (resource.RLIMIT_AS, megabytes << 20),
         (resource.RLIMIT_CORE, 0),
-        (resource.RLIMIT_FSIZE, 0),
-        (resource.RLIMIT_NOFILE, 0),
+        (resource.RLIMIT_FSIZE, written),
+        (resource.RLIMIT_NOFILE, OPEN_FILES if access else 0),
     ):
         with suppress(OSError, ValueError):
             resource.setrlimit(which, (limit, limit))
 
 
+def _confine_files(access: str, files: list[int], folders: list[str]) -> None:
+    """Let the kernel refuse every file but these, and every socket.
+
+    Raises:
+        Unavailable: this kernel has no Landlock.
+    """
+    if sys.platform != "linux":
+        raise _no_boundary()
+    from toolcrib.execution.sandbox import confinement_child, landlock, seccomp
+
+    if not landlock.version() or not seccomp.machine_known(confinement_child.MACHINE):
+        raise _no_boundary()
+    rights = landlock.READ_FILE
+    if access == "change":
+        rights |= landlock.WRITE_FILE | landlock.TRUNCATE
+    paths = [(f"/proc/self/fd/{fd}", rights) for fd in files]
+    if access == "change":
+        # SQLite makes a journal beside the database and removes it.
+        beside = rights | landlock.MAKE_REG | landlock.REMOVE_FILE
+        paths = [(os.path.dirname(os.readlink(path)), beside) for path, _ in paths]  # noqa: PTH115, PTH120
+    paths += [(place, landlock.READ_FILE | landlock.READ_DIR) for place in folders]
+    paths.append(("/dev/urandom", landlock.READ_FILE))
+    call = confinement_child.call
+    number = confinement_child.NR_PRCTL[confinement_child.MACHINE]
+    confinement_child.require("prctl", call(number, confinement_child.NO_NEW_PRIVS, 1, 0, 0, 0))
+    confinement_child.landlock(*landlock.packed(paths))
+    calls = seccomp.program(confinement_child.MACHINE, seccomp.NO_SOCKETS, alone=False)
+    confinement_child.seccomp(calls)
+
+
+def _no_boundary() -> Exception:
+    from toolcrib.core.errors import Unavailable
+
+    return Unavailable(
+        "This needs a Linux kernel with Landlock (5.13 or newer) to keep it to its files.",
+        hint="Use query_table for tables; it works everywhere.",
+    )
+
+
 def _limit_time(seconds: float) -> None:
+    if sys.platform == "win32":
+        return
     import resource
 
     used = resource.getrusage(resource.RUSAGE_SELF)
@@ -123,8 +180,9 @@ def _limit_time(seconds: float) -> None:
 
 def _memory() -> int:
     """Where the system tells how much memory this process had, open; -1 where it does not."""
-    with suppress(OSError):
-        return os.open("/proc/self/status", os.O_RDONLY)
+    if sys.platform == "linux":
+        with suppress(OSError):
+            return os.open("/proc/self/status", os.O_RDONLY)
     return -1
 
 
@@ -133,6 +191,8 @@ def _peak(memory: int) -> int:
 
     What getrusage tells on Linux is at least what the parent had when it started this.
     """
+    if sys.platform == "win32":
+        return 0
     if memory >= 0:
         for line in os.pread(memory, 8192, 0).splitlines():
             if line.startswith(b"VmHWM:"):

@@ -18,6 +18,11 @@ A `ToolError` that it raises is raised again by `run`. `prepare`, where there is
 runs once when a child starts and must load all that is imported late (best by doing the
 work once on something tiny): after it no file and no socket can be opened.
 
+A task may be given open files by their descriptors, which its child has under the same
+numbers. With `access="read"` it may also open them again, by `/proc/self/fd/<number>` or by
+their paths, only to read, and the kernel refuses every other file; with `access="change"` it
+may change them and what lies beside them. A child that is given files serves one call.
+
 A child stays for the next call of the same task, since loading a library takes longer
 than most work. It is ended after a while without calls, after many calls, when it grew,
 and at once when a call is cancelled, runs out of its time or fails in an odd way.
@@ -31,10 +36,10 @@ import signal
 import struct
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from toolcrib.core import errors
 from toolcrib.core.errors import (
@@ -46,6 +51,7 @@ from toolcrib.core.errors import (
     Unavailable,
     UnsupportedContent,
 )
+from toolcrib.system.sweep import KILL
 
 if TYPE_CHECKING:
     from toolcrib.core.context import Services
@@ -65,6 +71,8 @@ class Task:
         megabytes: address space of the child. Libraries map more than they use.
         max_bytes: of an answer.
         hint: what to do when a bound is met.
+        access: what the child may open once it works; see the module.
+        folders: what it may read besides, where it has any access.
     """
 
     function: str
@@ -73,10 +81,13 @@ class Task:
     megabytes: int = 1024
     max_bytes: int = 16_000_000
     hint: str = "Ask for less at a time, or use another form of the same content."
+    access: Literal["", "read", "change"] = ""
+    folders: tuple[str, ...] = ()
 
 
 CHILD = str(Path(__file__).with_name("worker_child.py"))
 HEAD = struct.Struct(">QQ")
+TIME_IS_UP: int = getattr(signal, "SIGXCPU", 0)
 MAX_HEADER_BYTES = 64_000_000
 MAX_STDERR_BYTES = 4_000
 """Bytes of what a child wrote to stderr that are kept."""
@@ -103,8 +114,10 @@ class WorkerProcess:
     function means. `peak` is the most memory that it had, in MB.
     """
 
-    def __init__(self, task: Task, process: Process) -> None:
+    def __init__(self, task: Task, process: Process, files: Sequence[int] = ()) -> None:
         self.task = task
+        self.single = bool(files) or task.access == "change"
+        self._files = list(files)
         self.calls = 0
         self.peak = 0
         self.sound = True
@@ -116,8 +129,13 @@ class WorkerProcess:
         self._listening = asyncio.ensure_future(self._listen())
 
     @classmethod
-    async def start(cls, task: Task, processes: Processes) -> Self:
+    async def start(cls, task: Task, processes: Processes, files: Sequence[int] = ()) -> Self:
         """A child that is about to load the function.
+
+        Args:
+            task: the function.
+            processes: who looks after it.
+            files: descriptors that are open in it too.
 
         Raises:
             Unavailable: it cannot be started.
@@ -133,8 +151,9 @@ class WorkerProcess:
             env=CHILD_ENVIRONMENT,
             stdin="pipe",
             passed_on=(),
+            descriptors=files,
         )
-        return cls(task, process)
+        return cls(task, process, files)
 
     def is_ready(self) -> bool:
         """Whether it still runs, in this event loop."""
@@ -179,6 +198,9 @@ class WorkerProcess:
             "megabytes": task.megabytes,
             "seconds": task.seconds,
             "max_bytes": task.max_bytes,
+            "access": task.access,
+            "files": self._files,
+            "folders": self.task.folders,
         }
 
     async def _write(self, header: Mapping[str, Any], data: bytes) -> None:
@@ -228,9 +250,9 @@ class WorkerProcess:
         code = await self._process.wait()
         await asyncio.wait([self._listening], timeout=1.0)
         what, hint = self.task.what, self.task.hint
-        if code == -signal.SIGXCPU:
+        if code and code == -TIME_IS_UP:
             return TimedOut(f"{what} was stopped: it takes too long.", hint=hint)
-        if code == -signal.SIGKILL or any(sign in self._stderr for sign in OUT_OF_MEMORY_SIGNS):
+        if code == -KILL or any(sign in self._stderr for sign in OUT_OF_MEMORY_SIGNS):
             return TooLarge(f"{what} needs too much memory.", hint=hint)
         return UnsupportedContent(f"{what} ended in a crash ({_ending(code)}).", hint=hint)
 
@@ -280,6 +302,7 @@ class Workers:
         request: Mapping[str, Any],
         data: bytes = b"",
         deadline: float | None = None,
+        files: Sequence[int] = (),
     ) -> tuple[dict[str, Any], bytes]:
         """What the function of a task makes of a request.
 
@@ -288,20 +311,27 @@ class Workers:
             request: JSON values.
             data: what the function works on.
             deadline: a `time.monotonic()` value after which it is stopped, or None.
+            files: descriptors that stay open until the end, for the child.
 
         Raises:
             TimedOut: it takes too long.
             TooLarge: it needs too much memory, or gives too much.
             Busy: too many such calls run for all of that time.
+            Unavailable: it is given files, and this system cannot keep it to them.
             UnsupportedContent: it crashed.
             Internal: it failed, or could not be loaded.
             ToolError: what the function itself raises.
         """
+        if files and sys.platform != "linux":
+            raise Unavailable(
+                f"{task.what} needs Linux, which keeps it to its files.",
+                hint="Use query_table for tables; it works everywhere.",
+            )
         end = time.monotonic() + task.seconds
         end = end if deadline is None else min(end, deadline)
         await self._place(task, end)
         try:
-            return await self._run(task, request, data, end)
+            return await self._run(task, request, data, end, files)
         finally:
             self._places.release()
 
@@ -313,14 +343,20 @@ class Workers:
             raise Busy(f"{task.what} has to wait: too much is being worked on.") from None
 
     async def _run(
-        self, task: Task, request: Mapping[str, Any], data: bytes, end: float
+        self,
+        task: Task,
+        request: Mapping[str, Any],
+        data: bytes,
+        end: float,
+        files: Sequence[int],
     ) -> tuple[dict[str, Any], bytes]:
         began = time.monotonic()
         child: WorkerProcess | None = None
         fit = False
         try:
             async with asyncio.timeout(max(end - began, 0)):
-                child = self._waiting(task) or await WorkerProcess.start(task, self._processes)
+                child = None if files else self._waiting(task)
+                child = child or await WorkerProcess.start(task, self._processes, files)
                 answer, content = await child.ask(request, data)
             fit = True
         except TimeoutError:
@@ -328,7 +364,7 @@ class Workers:
             raise TimedOut(f"{task.what} was stopped after {took:.1f} s.", hint=task.hint) from None
         finally:
             if child is not None:
-                if (fit or child.sound) and child.calls < MAX_CALLS:
+                if (fit or child.sound) and child.calls < MAX_CALLS and not child.single:
                     self._keep(child)
                 else:
                     await child.end()

@@ -9,7 +9,6 @@ import bz2
 import gzip
 import io
 import lzma
-import os
 import stat
 import tarfile
 import time
@@ -31,7 +30,7 @@ from toolcrib.core.errors import (
 from toolcrib.core.result import well_formed
 from toolcrib.files.changes.copies import MAX_TREE_ENTRIES, walk
 from toolcrib.files.content.display import printable
-from toolcrib.files.path_rules import Use, escaped, fold, refusal
+from toolcrib.files.path_rules import WINDOWS, Use, escaped, fold, is_absolute, refusal
 from toolcrib.files.paths import SafePath
 from toolcrib.files.trees import CHUNK_BYTES
 
@@ -53,6 +52,7 @@ DAMAGED = (
     IndexError,
     UnicodeError,
 )
+REFUSED = "The archive is refused: "
 UNSAFE_HINT = "Nothing was unpacked. Such an archive is not unpacked by this tool."
 
 
@@ -186,8 +186,8 @@ def _plain_name(name: str) -> str:
         plain = plain[2:].lstrip("/")
     if plain in ("", "."):
         return ""
-    reason = refusal(plain, windows=os.name == "nt")
-    if plain.startswith(("/", "~")):
+    reason = refusal(plain, windows=WINDOWS)
+    if plain.startswith("~") or is_absolute(plain, windows=True):
         reason = "it is absolute"
     elif "\\" in plain:
         reason = "it has a backslash"
@@ -373,7 +373,7 @@ def _damaged(error: Exception) -> BadInput:
 
 
 def _unsafe(what: str) -> BadInput:
-    return BadInput(f"The archive is refused: {what}.", hint=UNSAFE_HINT)
+    return BadInput(f"{REFUSED}{what}.", hint=UNSAFE_HINT)
 
 
 Format = Literal["zip", "tar", "tar.gz", "tar.bz2", "tar.xz"]
@@ -471,6 +471,31 @@ def collect_entries(
             path_in_archive for path_in_archive in below if path_in_archive not in left_out
         ]
     return found, left_out
+
+
+def without_refused(members: Sequence[PackedEntry]) -> tuple[list[PackedEntry], list[str]]:
+    """What of an archive would be unpacked again, and what would have it refused, with why.
+
+    A refused folder takes along what is in it.
+    """
+    found: list[PackedEntry] = []
+    refused: list[str] = []
+    known: dict[str, str] = {}
+    closed: set[str] = set()
+    for member in members:
+        above = member.name.rpartition("/")[0]
+        if above in closed:
+            closed.add(member.name)
+            continue
+        try:
+            _refuse_duplicate(known, _plain_name(member.name), member.kind)
+        except BadInput as error:
+            reason = error.message.removeprefix(REFUSED).rpartition(": ")[2].rstrip(".")
+            refused.append(f"{escaped(member.name)} ({reason})")
+            closed.add(member.name)
+            continue
+        found.append(member)
+    return found, refused
 
 
 def pack(

@@ -19,11 +19,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, Protocol, Self
 
 from toolcrib.core.errors import NotConfigured, UnsupportedContent
-from toolcrib.files.path_rules import parts_beneath
+from toolcrib.files.path_rules import anchor, is_absolute, parts_beneath
+from toolcrib.system import openat
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -142,7 +144,7 @@ class Handle:
         if self._file is not None:
             self._file.close()
         if self._fd >= 0:
-            os.close(self._fd)
+            openat.close(self._fd)
             self._fd = -1
 
     def __enter__(self) -> Self:
@@ -177,8 +179,24 @@ MAX_RETRIES = 64
 
 O_PATH: int = getattr(os, "O_PATH", 0)
 DESCRIPTORS = "/proc/self/fd"
-READABLE = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+READABLE = os.O_RDONLY | openat.O_NONBLOCK | openat.O_NOCTTY | openat.O_CLOEXEC
 """A pipe or a device opened like this answers at once."""
+
+
+def read_plain(path: str | Path, max_bytes: int, *, follow: bool = True) -> bytes:
+    """The start of a plain file; nothing of a pipe or a device, which would not end.
+
+    Args:
+        path: whatever stands there, a run may have made it.
+        max_bytes: so much is read.
+        follow: whether a link is followed.
+
+    Raises:
+        OSError: it is not there, or may not be read.
+    """
+    fd = openat.open(str(path), READABLE if follow else READABLE | openat.O_NOFOLLOW)
+    with open(fd, "rb") as file:  # noqa: PTH123
+        return file.read(max_bytes) if stat.S_ISREG(openat.fstat(fd).st_mode) else b""
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,15 +216,15 @@ class OpenEntry:
     def close(self) -> None:
         """Let go of it."""
         if self.fd >= 0:
-            os.close(self.fd)
+            openat.close(self.fd)
 
     def readable(self) -> int:
         """A new descriptor to read the same thing from; never waits on a pipe or device."""
         if stat.S_ISDIR(self.status.st_mode):
-            return os.open(".", READABLE | os.O_DIRECTORY, dir_fd=self.fd)
+            return openat.open(".", READABLE | openat.O_DIRECTORY, dir_fd=self.fd)
         if not self.pinned:
-            return os.dup(self.fd)
-        return os.open(f"{DESCRIPTORS}/{self.fd}", READABLE)
+            return openat.dup(self.fd)
+        return openat.open(f"{DESCRIPTORS}/{self.fd}", READABLE)
 
 
 class Opener(Protocol):
@@ -240,7 +258,7 @@ class WalkingOpener:
 
     def find(self, root: int, real: str, parts: Sequence[str]) -> OpenEntry:
         """See `Opener.find`."""
-        descriptors = [os.dup(root)]
+        descriptors = [openat.dup(root)]
         names: list[str] = []
         todo = list(reversed(parts))
         links = 0
@@ -265,7 +283,7 @@ class WalkingOpener:
                     raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), name)
                 todo += reversed(_target_parts(target, real, descriptors, names))
             fd = descriptors.pop()
-            status = os.fstat(fd) if fd >= 0 or status is None else status
+            status = openat.fstat(fd) if fd >= 0 or status is None else status
             return OpenEntry(fd, status, tuple(names), self._pinned)
         finally:
             _close_all(descriptors)
@@ -278,24 +296,24 @@ class WalkingOpener:
         raise OSError(errno.EAGAIN, "the folder keeps changing", name)
 
     def _pin(self, folder: int, name: str) -> tuple[int, os.stat_result, str | None]:
-        fd = os.open(name, O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+        fd = openat.open(name, O_PATH | openat.O_NOFOLLOW | openat.O_CLOEXEC, dir_fd=folder)
         try:
-            status = os.fstat(fd)
+            status = openat.fstat(fd)
             if not stat.S_ISLNK(status.st_mode):
                 pinned_fd, fd = fd, -1
                 return pinned_fd, status, None
-            return -1, status, os.readlink("", dir_fd=fd)
+            return -1, status, openat.readlink("", dir_fd=fd)
         finally:
             if fd >= 0:
-                os.close(fd)
+                openat.close(fd)
 
 
 def _open_or_stat(folder: int, name: str) -> tuple[int, os.stat_result, str | None] | None:
     """One step without O_PATH; None where the name changed between two looks."""
-    status = os.stat(name, dir_fd=folder, follow_symlinks=False)
+    status = openat.stat(name, dir_fd=folder, follow_symlinks=False)
     if stat.S_ISLNK(status.st_mode):
         try:
-            return -1, status, os.readlink(name, dir_fd=folder)
+            return -1, status, openat.readlink(name, dir_fd=folder)
         except OSError as error:
             if error.errno == errno.EINVAL:
                 return None
@@ -303,12 +321,12 @@ def _open_or_stat(folder: int, name: str) -> tuple[int, os.stat_result, str | No
     if not (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)):
         return -1, status, None
     try:
-        fd = os.open(name, READABLE | os.O_NOFOLLOW, dir_fd=folder)
+        fd = openat.open(name, READABLE | openat.O_NOFOLLOW, dir_fd=folder)
     except OSError as error:
         if error.errno in (errno.ELOOP, errno.EMLINK):
             return None
         raise
-    return fd, os.fstat(fd), None
+    return fd, openat.fstat(fd), None
 
 
 def _climb(descriptors: list[int], names: list[str]) -> None:
@@ -320,7 +338,7 @@ def _climb(descriptors: list[int], names: list[str]) -> None:
 
 def _target_parts(target: str, real: str, descriptors: list[int], names: list[str]) -> list[str]:
     """The names of a link's target; an absolute one inside starts again at the root."""
-    if not target.startswith("/"):
+    if not is_absolute(target):
         return target.split("/")
     inside = parts_beneath(target, real)
     if inside is None:
@@ -333,7 +351,7 @@ def _target_parts(target: str, real: str, descriptors: list[int], names: list[st
 def _close_all(descriptors: list[int]) -> None:
     for fd in descriptors:
         if fd >= 0:
-            os.close(fd)
+            openat.close(fd)
 
 
 class KernelOpener:
@@ -352,17 +370,17 @@ class KernelOpener:
             return self._walk.find(root, real, parts)
         how = self.RESOLVE_BENEATH | self.RESOLVE_NO_MAGICLINKS
         try:
-            fd = openat2(root, "/".join(parts), O_PATH | os.O_CLOEXEC, how)
+            fd = openat2(root, "/".join(parts), O_PATH | openat.O_CLOEXEC, how)
         except OSError as error:
             # EXDEV also for absolute links that stay inside; EAGAIN when renames race.
             if error.errno in (errno.EXDEV, errno.EAGAIN):
                 return self._walk.find(root, real, parts)
             raise
         try:
-            status = os.fstat(fd)
+            status = openat.fstat(fd)
             names = _real_parts(fd, root)
         except BaseException:
-            os.close(fd)
+            openat.close(fd)
             raise
         return OpenEntry(fd, status, names, pinned=True)
 
@@ -375,17 +393,17 @@ class KernelOpener:
             OSError: ELOOP for a link, otherwise what the system says.
         """
         how = self.RESOLVE_BENEATH | self.RESOLVE_NO_SYMLINKS | self.RESOLVE_NO_MAGICLINKS
-        return openat2(folder, path, flags | os.O_CLOEXEC, how)
+        return openat2(folder, path, flags | openat.O_CLOEXEC, how)
 
     def folder(self, real: str) -> int:
         """Hold a folder by its absolute path, on which no link may be. Raises as `unlinked`."""
         how = self.RESOLVE_NO_SYMLINKS | self.RESOLVE_NO_MAGICLINKS
-        return openat2(-100, real, O_PATH | os.O_DIRECTORY | os.O_CLOEXEC, how)
+        return openat2(-100, real, O_PATH | openat.O_DIRECTORY | openat.O_CLOEXEC, how)
 
 
 def _real_parts(fd: int, root: int) -> tuple[str, ...]:
     path, top = _name_of(fd), _name_of(root)
-    if path.endswith(" (deleted)") and os.fstat(fd).st_nlink == 0:
+    if path.endswith(" (deleted)") and openat.fstat(fd).st_nlink == 0:
         raise OSError(errno.ENOENT, os.strerror(errno.ENOENT), path)
     parts = parts_beneath(path, top)
     if parts is None:
@@ -395,7 +413,7 @@ def _real_parts(fd: int, root: int) -> tuple[str, ...]:
 
 def _name_of(fd: int) -> str:
     """Where a descriptor leads, as the kernel sees it now."""
-    return os.readlink(f"{DESCRIPTORS}/{fd}")  # noqa: PTH115 - a Path would rewrite the name
+    return openat.readlink(f"{DESCRIPTORS}/{fd}")
 
 
 def openat2(folder: int, path: str, flags: int, resolve: int) -> int:
@@ -437,16 +455,16 @@ def can_pin() -> bool:
     if not O_PATH:
         return False
     try:
-        fd = os.open("/", O_PATH | os.O_CLOEXEC)
+        fd = openat.open("/", O_PATH | openat.O_CLOEXEC)
     except OSError:
         return False
     try:
-        os.close(os.open(f"{DESCRIPTORS}/{fd}", READABLE))
+        openat.close(openat.open(f"{DESCRIPTORS}/{fd}", READABLE))
         return _name_of(fd) == "/"
     except OSError:
         return False
     finally:
-        os.close(fd)
+        openat.close(fd)
 
 
 @lru_cache(maxsize=1)
@@ -455,7 +473,7 @@ def has_openat2() -> bool:
     if not can_pin():
         return False
     try:
-        os.close(openat2(-100, ".", O_PATH | os.O_CLOEXEC, KernelOpener.RESOLVE_BENEATH))
+        openat.close(openat2(-100, ".", O_PATH | openat.O_CLOEXEC, KernelOpener.RESOLVE_BENEATH))
     except (OSError, AttributeError, ImportError):
         return False
     return True
@@ -468,8 +486,8 @@ def best_opener() -> Opener:
 
 ROOTS_HINT = "The user chooses the folders with workspace.roots or --workspace."
 NO_ROOTS = (
-    "The home folder and / are not taken by themselves: the user gives a folder with "
-    "--workspace DIR or workspace.roots."
+    "The home folder and / are not taken by themselves, and there is no place for a scratch "
+    "folder: the user gives a folder with --workspace DIR or workspace.roots."
 )
 _REASONS = {errno.ELOOP: "it has become a symbolic link", errno.ENOTDIR: "it is not a folder"}
 
@@ -509,7 +527,7 @@ def open_root(opener: Opener, root: Root) -> Iterator[int]:
     try:
         yield fd
     finally:
-        os.close(fd)
+        openat.close(fd)
 
 
 def _by_kernel(opener: KernelOpener, root: Root) -> int:
@@ -521,15 +539,21 @@ def _by_kernel(opener: KernelOpener, root: Root) -> int:
 
 
 def _by_name(opener: Opener, root: Root) -> int:
-    top = os.open("/", (O_PATH or os.O_RDONLY) | os.O_CLOEXEC | os.O_DIRECTORY)
+    start, names = anchor(root.real)
+    flags = (O_PATH or os.O_RDONLY) | openat.O_CLOEXEC | openat.O_DIRECTORY
     try:
-        found = opener.find(top, "/", root.real_parts)
+        top = openat.open(start, flags)
+    except OSError as error:
+        raise _unusable(root, error.strerror or str(error)) from None
+    wanted = tuple(name for name in names.split("/") if name)
+    try:
+        found = opener.find(top, start, wanted)
     except OSError as error:
         raise _unusable(root, error.strerror or str(error)) from None
     finally:
-        os.close(top)
+        openat.close(top)
     reason = ""
-    if found.parts != root.real_parts:
+    if found.parts != wanted:
         reason = _REASONS[errno.ELOOP]
     elif kind_of(found.status.st_mode) != "folder":
         reason = _REASONS[errno.ENOTDIR]

@@ -30,8 +30,9 @@ from toolcrib.files.handles import (
     open_root,
     special_kind_name,
 )
-from toolcrib.files.path_rules import Protection, Use, parts_beneath
+from toolcrib.files.path_rules import Protection, Use, parts_beneath, slashed
 from toolcrib.files.suggestions import FolderName, MissingPath, guesses
+from toolcrib.system import openat
 
 LISTS_HINT = (
     "The user can change this with workspace.unprotect, protect_read and protect_write "
@@ -40,9 +41,10 @@ LISTS_HINT = (
 NAMES_SEARCHED = 5000
 _NOWHERE: Leads = ""
 Order = Callable[[Entry], Any]
+NameFilter = Callable[[str], bool]
 
 
-def by_name(entry: os.DirEntry[str]) -> tuple[bool, str, str]:
+def by_name(entry: openat.FolderEntry) -> tuple[bool, str, str]:
     """The order of a listing: folders first, then without regard to case."""
     return not entry.is_dir(follow_symlinks=False), entry.name.casefold(), entry.name
 
@@ -99,7 +101,7 @@ class SafePath:
 
     def spellings(self) -> list[str]:
         """The path as it was written, and where its links lead, both as the root is written."""
-        real = os.path.realpath(self.absolute)
+        real = slashed(os.path.realpath(self.absolute))
         if real == self.root.real or real.startswith(f"{self.root.real}/"):
             real = self.root.name.rstrip("/") + real[len(self.root.real.rstrip("/")) :]
         return list(dict.fromkeys((self.absolute, real)))
@@ -134,14 +136,17 @@ class SafePath:
         """Open a file or a folder; see `PathGate.open` for what is raised."""
         return self.gate.open(self)
 
-    def open_read(self) -> Handle:
+    def open_read(self, within: Handle | None = None) -> Handle:
         """Open a plain file.
+
+        Args:
+            within: a folder that holds it somewhere, open, where many are read.
 
         Raises:
             BadInput: it is a folder.
             PathDenied, NotFound: see `PathGate.open`.
         """
-        handle = self.open()
+        handle = (within and self._in(within)) or self.open()
         if handle.kind != "file":
             handle.close()
             raise BadInput(f"{self.display} is a folder, not a file.")
@@ -158,7 +163,7 @@ class SafePath:
             TooLarge: it has more than `max_bytes`.
             BadInput, PathDenied, NotFound: as `open_read`.
         """
-        with (within and self._in(within)) or self.open_read() as handle:
+        with self.open_read(within) as handle:
             data = handle.file.read(max_bytes + 1)
             if len(data) > max_bytes:
                 size = max(handle.size, len(data))
@@ -181,9 +186,15 @@ class SafePath:
         """How many names the folder holds; see `PathGate.count`."""
         return self.gate.count(self)
 
-    def list(self, order: Order | None = None, limit: int = 0) -> list[Entry]:
+    def list(
+        self, order: Order | None = None, limit: int = 0, fits: NameFilter | None = None
+    ) -> list[Entry]:
         """What the folder holds, in no order; see `PathGate.entries`."""
-        return self.gate.entries(self, order, limit)
+        return self.gate.entries(self, order, limit, fits)
+
+    def totals(self, fits: NameFilter | None = None) -> tuple[int, int]:
+        """How many folders and other things the folder holds; see `PathGate.totals`."""
+        return self.gate.totals(self, fits)
 
     def place(self, *, whole: bool = False) -> AbstractContextManager[WritePlace]:
         """Where to write it, see `PathGate.place`."""
@@ -261,7 +272,7 @@ class PathGate:
             except OSError as error:
                 raise self._explain(error, path) from None
             real = path.root.real_path(found.parts)
-            return Handle(fd, os.fstat(fd), real, path.display)
+            return Handle(fd, openat.fstat(fd), real, path.display)
 
     def open_in(self, folder: Handle, names: str, path: SafePath) -> Handle | None:
         """Open a plain file beneath an open folder: quicker for many files than `open`.
@@ -284,7 +295,7 @@ class PathGate:
         except OSError:
             return None
         try:
-            status = os.fstat(fd)
+            status = openat.fstat(fd)
             if kind_of(status.st_mode) == "file" and status.st_nlink == 1:
                 opened, fd = fd, -1
                 return Handle(
@@ -293,7 +304,7 @@ class PathGate:
             return None
         finally:
             if fd >= 0:
-                os.close(fd)
+                openat.close(fd)
 
     def status(self, path: SafePath) -> os.stat_result:
         """What the system says about what a path leads to, without opening it.
@@ -305,7 +316,13 @@ class PathGate:
             self._refuse_protected(path, found.parts, "read")
             return found.status
 
-    def entries(self, path: SafePath, order: Order | None = None, limit: int = 0) -> list[Entry]:
+    def entries(
+        self,
+        path: SafePath,
+        order: Order | None = None,
+        limit: int = 0,
+        fits: NameFilter | None = None,
+    ) -> list[Entry]:
         """What a folder holds, in no order.
 
         Args:
@@ -313,6 +330,7 @@ class PathGate:
             order: what is sorted by where only the first are wanted; None is by name,
                 folders before files.
             limit: how many; 0 is all. Memory is taken for so many alone.
+            fits: says of each name whether it is wanted; None for all.
 
         Raises:
             BadInput: it is not a folder.
@@ -324,13 +342,35 @@ class PathGate:
             real = [part for part in handle.absolute.split("/") if part]
             barring = self._protection.of_folder(real, "read")
             try:
-                with os.scandir(handle.fd) as scan:
-                    items = nsmallest(limit, scan, by_name) if limit and order is None else scan
+                with openat.open_entries(handle.fd) as scan:
+                    wanted = scan if fits is None else (item for item in scan if fits(item.name))
+                    items = nsmallest(limit, wanted, by_name) if limit and order is None else wanted
                     found = (self._entry(path, handle, item, barring) for item in items)
                     there = (entry for entry in found if entry is not None)
                     return nsmallest(limit, there, order) if limit and order else list(there)
             except OSError as error:
                 raise self._explain(error, path) from None
+
+    def totals(self, path: SafePath, fits: NameFilter | None = None) -> tuple[int, int]:
+        """How many folders, and how many other things, a folder of any size holds.
+
+        Raises:
+            PathDenied, NotFound, NotConfigured: as `open`.
+        """
+        folders = others = 0
+        with self.open(path) as handle:
+            try:
+                with openat.open_entries(handle.fd) as scan:
+                    for item in scan:
+                        if fits is not None and not fits(item.name):
+                            continue
+                        if item.is_dir(follow_symlinks=False):
+                            folders += 1
+                        else:
+                            others += 1
+            except OSError as error:
+                raise self._explain(error, path) from None
+        return folders, others
 
     def link(self, path: SafePath) -> str:
         """Where a path leads that is itself a link, as written there; "" for any other."""
@@ -338,7 +378,7 @@ class PathGate:
             return ""
         with self._find(path.parent) as folder:
             try:
-                return os.readlink(path.name, dir_fd=folder.fd)
+                return openat.readlink(path.name, dir_fd=folder.fd)
             except OSError:
                 return ""
 
@@ -371,7 +411,7 @@ class PathGate:
             self._refuse_protected(path, path.parts, "write")
             self._refuse_protected(path, parts, "write")
             try:
-                status = os.stat(name, dir_fd=folder.fd, follow_symlinks=False)
+                status = openat.stat(name, dir_fd=folder.fd, follow_symlinks=False)
             except FileNotFoundError:
                 status = None
             except OSError as error:
@@ -383,6 +423,22 @@ class PathGate:
     def pattern(self, path: SafePath, use: Use) -> str:
         """The pattern that protects a path as it is spelt; "" where none does."""
         return self._protection.match((*path.root.real_parts, *path.parts), len(path.parts), use)
+
+    def barring(self, folder: SafePath, use: Use) -> Callable[[str], str]:
+        """Tells of each name in a folder the pattern that forbids it: quicker for many of them.
+
+        Args:
+            folder: a folder, as it is spelt.
+            use: what is about to happen.
+        """
+        starts = {folder.root.real_parts, _names(folder.root.name)}
+        above = self._protecting(folder, folder.parts, use)
+        tests = [self._protection.of_folder((*start, *folder.parts), use) for start in starts]
+
+        def pattern(name: str) -> str:
+            return above or next(filter(None, (test(name) for test in tests)), "")
+
+        return pattern
 
     def _refuse_write_through(self, path: SafePath, status: os.stat_result) -> None:
         kind = kind_of(status.st_mode)
@@ -396,7 +452,11 @@ class PathGate:
             )
 
     def _entry(
-        self, path: SafePath, handle: Handle, item: os.DirEntry[str], barring: Callable[[str], str]
+        self,
+        path: SafePath,
+        handle: Handle,
+        item: openat.FolderEntry,
+        barring: Callable[[str], str],
     ) -> Entry | None:
         try:
             status = item.stat(follow_symlinks=False)
@@ -418,7 +478,7 @@ class PathGate:
 
     def _target(self, path: SafePath, folder: int) -> tuple[str, Leads]:
         try:
-            target = os.readlink(path.name, dir_fd=folder)
+            target = openat.readlink(path.name, dir_fd=folder)
         except OSError:
             return "", "missing"
         try:
@@ -540,7 +600,7 @@ class PathGate:
         finally:
             found.close()
         try:
-            with os.scandir(fd) as scan:
+            with openat.open_entries(fd) as scan:
                 return [
                     FolderName(entry.name, entry.is_dir(follow_symlinks=False))
                     for entry in islice(scan, NAMES_SEARCHED)
@@ -548,13 +608,15 @@ class PathGate:
         except OSError:
             return []
         finally:
-            os.close(fd)
+            openat.close(fd)
 
 
 MAX_LINK_ENTRIES = 20_000
 """Names looked at, those nearest to the root first."""
-LINK_SEARCH_SECONDS = 0.5
-"""How long the search may take."""
+LINK_SEARCH_CPU_SECONDS = 0.5
+"""CPU time that the search may take: a busy machine does not cut it short."""
+LINK_SEARCH_SECONDS = 5.0
+"""How long it may take, on a file system that is slow."""
 LINK_CACHE_SECONDS = 2.0
 """Seconds for which what was found is used again."""
 
@@ -591,8 +653,14 @@ class HardLinks:
         """Device and inode of each protected file that has several names."""
         top = tuple(part for part in root.split("/") if part)
         folders: deque[tuple[tuple[str, ...], bool]] = deque([((), False)])
-        stop, seen = time.monotonic() + LINK_SEARCH_SECONDS, 0
-        while folders and seen < MAX_LINK_ENTRIES and time.monotonic() < stop:
+        stop, stop_cpu = (
+            time.monotonic() + LINK_SEARCH_SECONDS,
+            time.thread_time() + LINK_SEARCH_CPU_SECONDS,
+        )
+        seen = 0
+        while folders and seen < MAX_LINK_ENTRIES:
+            if time.monotonic() > stop or time.thread_time() > stop_cpu:
+                return
             parts, inherited = folders.popleft()
             try:
                 # By name: what a race can add here is one more file that is not read.
@@ -613,7 +681,7 @@ class HardLinks:
 
 def _linked(entry: os.DirEntry[str], pattern: str) -> Iterator[tuple[tuple[int, int], str]]:
     try:
-        status = entry.stat(follow_symlinks=False)
+        status = os.lstat(entry.path)  # the entry's own has no number of names on Windows
     except OSError:
         return
     if status.st_nlink > 1:

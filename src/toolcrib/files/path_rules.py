@@ -4,14 +4,17 @@ Two kinds of rule. Some spellings never mean a file of the workspace and are ref
 everywhere: control characters, Windows network and device paths, drive letters, bare
 device names, the forks of a file on macOS. Others are ordinary names on Linux and macOS
 and traps on Windows (a colon opens a stream, a trailing dot is dropped, `GIT~1` is
-another name of `.git`); they are refused when `windows` is true. The Windows and macOS
-rules are unit-tested here and have not been run on those systems.
+another name of `.git`); they are refused when `windows` is true. There a
+path may name a drive or a share: whether that lies in the workspace is seen by its names.
+Inside of toolcrib all paths have forward slashes, see `slashed`. The rules of Windows and
+macOS are tested as text and by a stand-in for those systems, not on them.
 """
 
 from __future__ import annotations
 
 import copy
 import re
+import sys
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -25,6 +28,8 @@ DEVICES = frozenset(
     + [f"{port}{digit}" for port in ("com", "lpt") for digit in "0123456789¹²³"]
 )
 MAX_CHARS = 4096
+WINDOWS = sys.platform == "win32"
+"""Whether names are those of Windows here: drives, backslashes, and case that does not matter."""
 
 _SEPARATORS = re.compile(r"[\\/]")
 _DRIVE = re.compile(r"[A-Za-z]:(?!:)")
@@ -43,7 +48,14 @@ def refusal(text: str, *, windows: bool = False) -> str:
         return "the path is empty"
     if len(text) > MAX_CHARS:
         return f"the path is longer than {MAX_CHARS:,} characters"
-    return _bad_characters(text) or _windows_path(text) or _bad_names(text, windows=windows)
+    return (
+        _bad_characters(text)
+        or _windows_path(text, windows=windows)
+        or _bad_names(
+            anchor(slashed(text, windows=True), windows=True)[1] if windows else text,
+            windows=windows,
+        )
+    )
 
 
 def _bad_characters(text: str) -> str:
@@ -60,9 +72,12 @@ def _bad_characters(text: str) -> str:
     return ""
 
 
-def _windows_path(text: str) -> str:
+def _windows_path(text: str, *, windows: bool) -> str:
     if re.match(r"[\\/]{2}[?.]", text) or text.startswith("\\??\\"):
         return "it is a Windows device path"
+    if windows:
+        relative = _DRIVE.match(text) and not re.match(r"[A-Za-z]:[\\/]", text)
+        return "it has a drive and no folder" if relative else ""
     if text.startswith("\\\\") or re.match(r"//[^/]|/\\|\\/", text):
         return "it is a network path"
     if _DRIVE.match(text):
@@ -101,6 +116,37 @@ def _bad_name(name: str, *, windows: bool) -> str:
     return ""
 
 
+def slashed(path: str, *, windows: bool = WINDOWS) -> str:
+    """An absolute path of this system as toolcrib writes it: with forward slashes alone."""
+    if not windows:
+        return path
+    plain = path.replace("\\", "/")
+    if plain.startswith(("//?/UNC/", "//?/unc/")):
+        return f"//{plain[8:]}"
+    plain = plain.removeprefix("//?/")
+    return plain[0].upper() + plain[1:] if _DRIVE.match(plain) else plain
+
+
+_ANCHOR = re.compile(r"[A-Za-z]:/|//[^/]+/[^/]+/?|/")
+
+
+def anchor(path: str, *, windows: bool = WINDOWS) -> tuple[str, str]:
+    """The top that an absolute path counts from ("/", a drive, a share), and the rest.
+
+    The top is empty for a relative path.
+    """
+    found = (_ANCHOR if windows else _SLASH).match(path)
+    return (found[0], path[found.end() :]) if found else ("", path)
+
+
+_SLASH = re.compile("/")
+
+
+def is_absolute(path: str, *, windows: bool = WINDOWS) -> bool:
+    """Whether a path with forward slashes counts from a top."""
+    return bool(anchor(path, windows=windows)[0])
+
+
 def escaped(text: str) -> str:
     """The start of a path for a message: what cannot be printed stands as an escape."""
     return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in text[:200])
@@ -114,7 +160,8 @@ def tidied(text: str) -> str:
             plain = plain[1:-1]
     found = re.match(r"file://(localhost)?(?=/)", plain, re.IGNORECASE)
     if found:
-        return unquote(plain[found.end() :])
+        path = unquote(plain[found.end() :])
+        return path[1:] if re.match(r"/[A-Za-z]:/", path) else path
     return plain.replace("\\", "/")
 
 
@@ -148,13 +195,17 @@ def normal_parts(text: str) -> list[str] | None:
     return parts
 
 
-def parts_beneath(path: str, root: str) -> list[str] | None:
+def parts_beneath(path: str, root: str, *, windows: bool = WINDOWS) -> list[str] | None:
     """The names that lead from a root to an absolute path; None where it is not beneath.
 
-    Whole names are compared, so `/srv/ws_evil` is not beneath `/srv/ws`.
+    Whole names are compared, so `/srv/ws_evil` is not beneath `/srv/ws`; on Windows without
+    regard to case. What is returned is opened beneath the root itself, whatever its case.
     """
     parts, above = normal_parts(path), normal_parts(root)
-    if parts is None or above is None or parts[: len(above)] != above:
+    if parts is None or above is None:
+        return None
+    start = parts[: len(above)]
+    if start != above and not (windows and list(map(fold, start)) == list(map(fold, above))):
         return None
     return parts[len(above) :]
 
@@ -183,7 +234,8 @@ READ_PATTERNS = (
     "id_dsa*", "id_ecdsa*", "id_ed25519*",
     # Credentials that tools keep for their user.
     ".ssh", ".gnupg", ".aws", ".azure", ".kube", ".config/gh", ".config/glab-cli",
-    ".config/gcloud", ".config/git/credentials", ".git-credentials", ".netrc", "_netrc", ".npmrc",
+    ".config/gcloud", ".config/git/credentials", ".git-credentials", ".git/credentials*",
+    "*.git/credentials*", ".netrc", "_netrc", ".npmrc",
     ".yarnrc.yml", ".pypirc", ".pgpass", ".my.cnf", ".htpasswd", ".vault-token",
     ".docker/config.json", ".cargo/credentials*", ".gem/credentials", ".terraform.d",
     ".password-store", ".local/share/keyrings", "library/keychains",

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Self, TypeAlias
 
-from toolcrib.core.config import Config, data_folder, store_file, user_config_file
+from toolcrib.core.config import Config, data_folder, environment, store_file, user_config_file
 from toolcrib.core.context import Ctx, Services
 from toolcrib.core.errors import BadInput, NotConfigured, NotFound, PathDenied, ToolError
 from toolcrib.core.tool import Param
@@ -19,14 +19,25 @@ from toolcrib.files.handles import NO_ROOTS, ROOTS_HINT, Opener, Root, best_open
 from toolcrib.files.path_gate import PathGate, SafePath
 from toolcrib.files.path_rules import (
     MAX_CHARS,
+    WINDOWS,
     Protection,
     escaped,
-    normal_parts,
+    is_absolute,
     parts_beneath,
     refusal,
+    slashed,
     tidied,
 )
+from toolcrib.files.roots import (
+    ScratchFolder,
+    configured_roots,
+    current_folder,
+    home_folder,
+    plain_path,
+    real_path,
+)
 from toolcrib.system.installation import code_folders
+from toolcrib.system.processes import DEFAULT_PATH
 
 __all__ = ["EachPath", "RefusedPath", "SafePath", "Workspace", "WorkspacePath", "WritablePath"]
 
@@ -41,6 +52,7 @@ class Workspace:
         roots: absolute paths; the first is where a conversation starts.
         protection: the names that are refused inside them too.
         opener: how files are found beneath a root; None is the best opener of this system.
+        scratch: the folder that stands in where nobody gave one; removed by `close`.
     """
 
     def __init__(
@@ -48,7 +60,10 @@ class Workspace:
         roots: Iterable[str],
         protection: Protection | None = None,
         opener: Opener | None = None,
+        scratch: ScratchFolder | None = None,
     ) -> None:
+        self._scratch = scratch
+        self.warning = scratch.note if scratch else ""
         self.roots = tuple(dict.fromkeys(_root(name) for name in roots))
         self.gate = PathGate(opener or best_opener(), protection or Protection())
 
@@ -57,12 +72,13 @@ class Workspace:
         """Build it from `config.workspace`.
 
         Without roots: the current directory, unless it is the home folder, one above
-        that, or one of our own; then there is no workspace and every path is refused.
+        that, or one of our own; then an empty scratch folder.
         """
         config = services.config.workspace
         own = own_places(services.config)
-        roots = [_plain(Path(root).expanduser()) for root in config.roots]
-        roots = roots or _current_directory(own)
+        roots = chosen_roots(services.config)
+        scratch = None if roots else _scratch_folder()
+        roots = roots or ([scratch.path] if scratch else [])
         protection = Protection(
             config.protect_read,
             config.protect_write,
@@ -70,7 +86,17 @@ class Workspace:
             own=[*own, *code_within(roots)],
             hidden=_hidden_places(services.config),
         )
-        return cls(roots, protection)
+        return cls(roots, protection, scratch=scratch)
+
+    @property
+    def is_scratch(self) -> bool:
+        """Whether nobody gave a folder, and an empty one of ours stands in."""
+        return self._scratch is not None
+
+    def close(self) -> None:
+        """Remove the scratch folder, if nothing was left in it."""
+        if self._scratch is not None:
+            self._scratch.close()
 
     def start(self, directory: str = "") -> SafePath:
         """The current directory of a conversation.
@@ -82,7 +108,7 @@ class Workspace:
             NotConfigured: there are no roots.
         """
         self._need_roots("Files")
-        found = self._locate(directory) if directory.startswith("/") else None
+        found = self._locate(directory) if is_absolute(directory) else None
         root, parts = found or (self.roots[0], ())
         return SafePath(root, parts, self.gate, len(parts))
 
@@ -99,9 +125,10 @@ class Workspace:
             PathDenied: it is outside the roots, or spelt in a forbidden way.
             NotConfigured: there are no roots.
         """
-        reason = refusal(text, windows=os.name == "nt")
+        reason = refusal(text, windows=WINDOWS)
         if reason:
             raise _misspelt(text, reason)
+        text = slashed(text)
         self._need_roots(text)
         start = self.start(directory)
         found = self._locate(_absolute(text, start.absolute))
@@ -132,6 +159,40 @@ class Workspace:
         """Whether a path lies inside one of the roots."""
         return self._locate(absolute) is not None
 
+    def search_path(self) -> list[str]:
+        """The folders of PATH where nothing is that a run could have put there.
+
+        Programs that are started outside of the boundary are looked for in these alone, and
+        what they start in their turn.
+        """
+        found = environment(("PATH",)).get("PATH") or DEFAULT_PATH
+        own = (os.path.realpath(data_folder()), "/dev/shm")  # noqa: S108 - runs write there too
+        return [
+            folder
+            for folder in dict.fromkeys(found.split(os.pathsep))
+            if folder.startswith("/") and self.is_outside(folder, own)
+        ]
+
+    def outside_program(self, name: str, more: Iterable[str] = ()) -> str:
+        """A program that no run could have put there; "" where there is none.
+
+        Args:
+            name: its name.
+            more: further folders, looked into after those of PATH.
+        """
+        for folder in (*self.search_path(), *more):
+            place = f"{folder.rstrip('/')}/{name}"
+            # A folder on PATH may be closed to this user: `is_file` of a Path raises there.
+            if os.path.isfile(place) and os.access(place, os.X_OK) and self.is_outside(place):  # noqa: PTH113
+                return place
+        return ""
+
+    def is_outside(self, place: str, own: Sequence[str] = ()) -> bool:
+        """Whether an absolute path leads neither into a root nor into one of some folders."""
+        real = os.path.realpath(place)
+        held = any(parts_beneath(real, folder) is not None for folder in own)
+        return not (held or self.holds(place) or self.holds(real))
+
     def _need_roots(self, wanted: str) -> None:
         if not self.roots:
             raise NotConfigured(
@@ -153,25 +214,27 @@ class Workspace:
 
 
 def _root(name: str) -> Root:
-    return Root(name, os.path.realpath(name))
+    return Root(name, real_path(name))
 
 
-def _plain(path: Path) -> str:
-    """Absolute and without `..`, links left alone."""
-    return os.path.abspath(path)  # noqa: PTH100 - resolve() would follow links
+def chosen_roots(config: Config) -> list[str]:
+    """The folders of the configuration, else the current one; none where that is too much."""
+    roots = configured_roots(config.workspace.roots)
+    here = "" if roots else current_folder(own_places(config))
+    return [here] if here else roots
+
+
+def _scratch_folder() -> ScratchFolder | None:
+    try:
+        return ScratchFolder()
+    except OSError:  # no place for one either: then every path is refused
+        return None
 
 
 def _absolute(text: str, start: str) -> str:
     if text == "~" or text.startswith("~/"):
-        return f"{_home()}{text[1:]}"
-    return text if text.startswith("/") else f"{start}/{text}"
-
-
-def _home() -> str:
-    try:
-        return str(Path.home())
-    except RuntimeError:  # a user without an entry in the password file
-        return "/"
+        return f"{home_folder()}{text[1:]}"
+    return text if is_absolute(text) else f"{start}/{text}"
 
 
 def _misspelt(text: str, reason: str) -> BadInput | PathDenied:
@@ -205,10 +268,10 @@ def code_within(roots: Iterable[str]) -> list[str]:
 
     Who changes it is heard outside of every boundary at the next start.
     """
-    tops = [root for name in roots for root in (name, os.path.realpath(name))]
+    tops = [root for name in roots for root in (name, real_path(name))]
     return [
         place
-        for place in code_folders()
+        for place in map(slashed, code_folders())
         if any(
             parts_beneath(place, top) is not None or parts_beneath(top, place) is not None
             for top in tops
@@ -218,7 +281,7 @@ def code_within(roots: Iterable[str]) -> list[str]:
 
 def _hidden_places(config: Config) -> list[str]:
     """Stored contents of files: nobody reads them past the rules that held for those."""
-    places = [data_folder() / "undo", data_folder() / "backups"]
+    places = [data_folder() / name for name in ("undo", "backups", "indexes")]
     if config.backup.folder:
         places.append(Path(config.backup.folder).expanduser())
     return _spellings(places)
@@ -226,22 +289,8 @@ def _hidden_places(config: Config) -> list[str]:
 
 def _spellings(places: Iterable[Path]) -> list[str]:
     """Absolute paths as they are written, and without links."""
-    absolute = [_plain(path) for path in places]
-    return list(dict.fromkeys([*absolute, *map(os.path.realpath, absolute)]))
-
-
-def _current_directory(own: Sequence[str]) -> list[str]:
-    """The current directory as the only root, or none where that would be too much."""
-    try:
-        here = os.path.realpath(os.getcwd())  # noqa: PTH109 - a Path would hide a deleted one
-    except FileNotFoundError:
-        return []
-    home = os.path.realpath(_home())
-    if parts_beneath(home, here) is not None:
-        return []
-    if any(parts_beneath(here, path) is not None for path in own):
-        return []
-    return [here] if normal_parts(here) else []
+    absolute = [plain_path(path) for path in places]
+    return list(dict.fromkeys([*absolute, *map(real_path, absolute)]))
 
 
 @dataclass(frozen=True, slots=True)

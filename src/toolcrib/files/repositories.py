@@ -315,6 +315,8 @@ _CORE = (
     "eol",
     "safecrlf",
     "quotepath",
+    "sparsecheckout",
+    "sparsecheckoutcone",
 )
 _ALLOWED: dict[str, dict[str, Check]] = {
     "core": {"repositoryformatversion": re.compile(r"[01]\Z").match, **dict.fromkeys(_CORE, _free)},
@@ -421,6 +423,18 @@ def settings(data: bytes) -> Iterator[Setting]:
         if not found or not section or _VALUE.match(value) is None:
             raise NotPlain(f"its line {number} is unusual")
         yield Setting(section, of, found[1].lower(), value)
+
+
+def listed_settings(output: bytes) -> list[Setting]:
+    """What `git config --list -z` printed of one file, in its order."""
+    found = []
+    for entry in output.decode("utf-8", "surrogateescape").split("\0"):
+        name, has_value, value = entry.partition("\n")
+        section, _, rest = name.partition(".")
+        of, _, key = rest.rpartition(".")
+        if key:
+            found.append(Setting(section.lower(), of, key.lower(), value if has_value else "true"))
+    return found
 
 
 def trouble(data: bytes, inside: Inside) -> str:

@@ -6,15 +6,18 @@ for one meanwhile is left out, so what is read lies in the tree that was opened.
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Any, Literal, Self
+from typing import Any, BinaryIO, Literal, Self
 
 from toolcrib.core.errors import Conflict, PathDenied, TooLarge, ToolError
 from toolcrib.files.handles import READABLE, Handle, WritePlace, fingerprint
+from toolcrib.system import openat
+from toolcrib.system.removal import FOLDER
 
 EntryKind = Literal["file", "folder", "link", "pipe", "other"]
 MAX_DEPTH = 200
@@ -178,43 +181,41 @@ class TreeReader:
                 f"The tree has more than {self.max_entries:,} entries or {MAX_DEPTH} levels.",
                 hint="Name smaller parts of it.",
             )
-        status = os.stat(name, dir_fd=folder, follow_symlinks=False)
+        status = openat.stat(name, dir_fd=folder, follow_symlinks=False)
         self.visit(path, status)
         if stat.S_ISREG(status.st_mode):
-            yield self._file(folder, name, path)
+            unread = self.sink is skip_content
+            yield EntryState.of(status, path) if unread else self._file(folder, name, path)
         elif stat.S_ISDIR(status.st_mode):
             yield from self._folder(folder, name, path, device, depth)
         else:
             link = stat.S_ISLNK(status.st_mode)
-            target = os.readlink(name, dir_fd=folder) if link else ""
+            target = openat.readlink(name, dir_fd=folder) if link else ""
             yield EntryState.of(status, path, target=target)
 
     def _file(self, folder: int, name: str, path: str) -> EntryState:
-        status = os.stat(name, dir_fd=folder, follow_symlinks=False)
-        if self.sink is skip_content:
-            return EntryState.of(status, path)
-        fd = os.open(name, READABLE | os.O_NOFOLLOW, dir_fd=folder)
+        fd = openat.open(name, READABLE | openat.O_NOFOLLOW, dir_fd=folder)
         try:
-            status = os.fstat(fd)
+            status = openat.fstat(fd)
             digest = self.sink(status.st_size, chunks_of(fd, self.check))
-            if fingerprint(os.fstat(fd)) != fingerprint(status):
+            if fingerprint(openat.fstat(fd)) != fingerprint(status):
                 raise FileNotFoundError(path)
         finally:
-            os.close(fd)
+            openat.close(fd)
         return EntryState.of(status, path, digest)
 
     def _folder(
         self, folder: int, name: str, path: str, device: int, depth: int
     ) -> Iterator[EntryState]:
-        fd = os.open(name, READABLE | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=folder)
+        fd = openat.open(name, READABLE | openat.O_DIRECTORY | openat.O_NOFOLLOW, dir_fd=folder)
         try:
-            status = os.fstat(fd)
+            status = openat.fstat(fd)
             if status.st_dev != device:
                 raise PathDenied(
                     f"Access denied: another file system is mounted at {path or name}.",
                     hint="Name what is beside it.",
                 )
-            with os.scandir(fd) as scan:
+            with openat.open_entries(fd) as scan:
                 names = sorted(e.name for e in scan if not e.name.startswith(self.skip))
             if names and not may_change(fd, "."):
                 raise PermissionError(13, "its content must not be changed", path)
@@ -223,14 +224,29 @@ class TreeReader:
                 below = f"{path}/{inner}" if path else inner
                 yield from self._take(fd, inner, below, device, depth + 1)
         finally:
-            os.close(fd)
+            openat.close(fd)
+
+
+@contextmanager
+def parent_of(top: int, relative: str) -> Iterator[tuple[int, str]]:
+    """The folder that holds what is at a way, open, and its name; no link is followed."""
+    *folders, name = relative.split("/")
+    folder_fd = openat.dup(top)
+    try:
+        for folder in folders:
+            inner = openat.open(folder, FOLDER, dir_fd=folder_fd)
+            openat.close(folder_fd)
+            folder_fd = inner
+        yield folder_fd, name
+    finally:
+        openat.close(folder_fd)
 
 
 def may_change(folder: int, name: str) -> bool:
     """Whether the system lets this process write there."""
     use = os.W_OK | (os.X_OK if name == "." else 0)
     effective = os.access in os.supports_effective_ids
-    return os.access(name, use, dir_fd=folder, effective_ids=effective)
+    return openat.access(name, use, dir_fd=folder, effective_ids=effective)
 
 
 def chunks_of(fd: int, check: Callable[[], None]) -> Iterator[bytes]:
@@ -271,6 +287,8 @@ class TreeFolder:
         prefix: its path from the top, ending in "/"; "" for the top.
         files: the names of its plain files, in order.
         folders: the names of its folders, in order. What is taken out is not gone into.
+        links: the names of its symbolic links, in order; none is followed.
+        barred: the names of files and folders that were taken out because they are protected.
         modified: when a name in it last changed, in nanoseconds.
     """
 
@@ -278,12 +296,26 @@ class TreeFolder:
     prefix: str
     files: list[str] = field(default_factory=list)
     folders: list[str] = field(default_factory=list)
+    links: list[str] = field(default_factory=list)
+    barred: list[str] = field(default_factory=list)
     modified: int = 0
+
+    def open(self, name: str) -> BinaryIO:
+        """A plain file of this folder.
+
+        Raises:
+            OSError: the system does not give it, or it is no plain file.
+        """
+        fd = openat.open(name, READABLE | openat.O_NOFOLLOW, dir_fd=self.fd)
+        if not stat.S_ISREG(openat.fstat(fd).st_mode):
+            openat.close(fd)
+            raise FileNotFoundError(errno.ENOENT, "no plain file", name)
+        return os.fdopen(fd, "rb")
 
     def read(self, name: str, max_bytes: int) -> bytes | None:
         """A file of this folder; None if it is too large, gone, forbidden or no plain file."""
         try:
-            fd = os.open(name, READABLE | os.O_NOFOLLOW, dir_fd=self.fd)
+            fd = openat.open(name, READABLE | openat.O_NOFOLLOW, dir_fd=self.fd)
         except OSError:
             return None
         try:
@@ -294,11 +326,11 @@ class TreeFolder:
         except OSError:
             return None
         finally:
-            os.close(fd)
+            openat.close(fd)
 
 
 def _rest(fd: int, data: bytes, max_bytes: int) -> bytes | None:
-    status = os.fstat(fd)
+    status = openat.fstat(fd)
     if not stat.S_ISREG(status.st_mode) or status.st_size > max_bytes:
         return None
     parts, size = [data], len(data)
@@ -308,80 +340,106 @@ def _rest(fd: int, data: bytes, max_bytes: int) -> bytes | None:
     return b"".join(parts) if size <= max_bytes else None
 
 
-def walk_folders(top: Handle) -> Iterator[TreeFolder]:
+def walk_folders(top: Handle, unread: list[str] | None = None) -> Iterator[TreeFolder]:
     """The folders of a tree, each before what it holds; those that cannot be read are empty.
 
     Args:
         top: an open folder; it stays the caller's.
+        unread: gets the paths of the folders that could not be read, or lie too deep, each
+            with a `/` at its end.
     """
     descriptors: list[int] = []
+    lost = [] if unread is None else unread
     try:
-        first = _level(os.dup(top.fd), "", descriptors)
+        first = _level(openat.dup(top.fd), "", descriptors, lost)
         yield first
         trail = [(first, 0)]
         while trail:
             level, place = trail.pop()
             if place >= len(level.folders) or len(descriptors) > MAX_OPEN_FOLDERS:
-                os.close(descriptors.pop())
+                lost += [f"{level.prefix}{name}/" for name in level.folders[place:]]
+                openat.close(descriptors.pop())
                 continue
             trail.append((level, place + 1))
             name = level.folders[place]
-            with suppress(OSError):
-                fd = os.open(name, READABLE | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=level.fd)
-                below = _level(fd, f"{level.prefix}{name}/", descriptors)
-                yield below
-                trail.append((below, 0))
+            try:
+                fd = openat.open(
+                    name, READABLE | openat.O_DIRECTORY | openat.O_NOFOLLOW, dir_fd=level.fd
+                )
+            except PermissionError:
+                lost.append(f"{level.prefix}{name}/")
+                continue
+            except OSError:  # gone, or a link by now
+                continue
+            below = _level(fd, f"{level.prefix}{name}/", descriptors, lost)
+            yield below
+            trail.append((below, 0))
     finally:
         for fd in descriptors:
-            os.close(fd)
+            openat.close(fd)
 
 
-def _level(fd: int, prefix: str, descriptors: list[int]) -> TreeFolder:
+def _level(fd: int, prefix: str, descriptors: list[int], lost: list[str]) -> TreeFolder:
     descriptors.append(fd)
-    level = TreeFolder(fd, prefix, modified=os.fstat(fd).st_mtime_ns)
+    level = TreeFolder(fd, prefix, modified=openat.fstat(fd).st_mtime_ns)
     try:
-        with os.scandir(fd) as scan:
+        with openat.open_entries(fd) as scan:
             entries = list(scan)
         level.files = [e.name for e in entries if e.is_file(follow_symlinks=False)]
         if len(level.files) < len(entries):
             level.folders = [e.name for e in entries if e.is_dir(follow_symlinks=False)]
+            level.links = [e.name for e in entries if e.is_symlink()]
     except OSError:
+        lost.append(prefix)
         return level
     level.files.sort()
     level.folders.sort()
+    level.links.sort()
     return level
 
 
 def modified_at(top: Handle, path: str) -> int | None:
     """When something beneath an open folder last changed, in nanoseconds; None if it is gone."""
     try:
-        return os.stat(path or ".", dir_fd=top.fd, follow_symlinks=False).st_mtime_ns
+        return openat.stat(path or ".", dir_fd=top.fd, follow_symlinks=False).st_mtime_ns
     except OSError:
         return None
 
 
-def linked_and_large(
-    top: Handle, paths: Iterable[str], max_bytes: int
-) -> tuple[set[str], set[str]]:
-    """Those of some files beneath an open folder with other names too (hard links), and large ones.
+def readable_size(top: Handle, path: str) -> int:
+    """The bytes of a file beneath an open folder that may be read.
 
-    Args:
-        top: the folder.
-        paths: from it.
-        max_bytes: larger files are large.
+    Raises:
+        OSError: it may not be read, is gone, or is a link.
     """
-    several, large = set(), set()
+    fd = openat.open(path, READABLE | openat.O_NOFOLLOW, dir_fd=top.fd)
+    try:
+        return openat.fstat(fd).st_size
+    finally:
+        openat.close(fd)
+
+
+def is_open_to_us(top: Handle, path: str) -> bool:
+    """Whether the system lets a folder beneath an open one be listed; True where it is gone."""
+    try:
+        openat.close(openat.open(path or ".", READABLE | openat.O_DIRECTORY, dir_fd=top.fd))
+    except PermissionError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def linked(top: Handle, paths: Iterable[str]) -> set[str]:
+    """Those of some files beneath an open folder that have other names too (hard links)."""
+    several = set()
     folder = top.fd
     for path in paths:
-        try:
-            status = os.stat(path, dir_fd=folder, follow_symlinks=False)
-        except OSError:  # what is gone by now is none of them
-            continue
-        if status.st_nlink > 1:
-            several.add(path)
-        if status.st_size > max_bytes:
-            large.add(path)
-    return several, large
+        # What is gone by now is none of them.
+        with suppress(OSError):
+            if openat.stat(path, dir_fd=folder, follow_symlinks=False).st_nlink > 1:
+                several.add(path)
+    return several
 
 
 def newest_first(top: Handle, paths: Iterable[str]) -> list[str]:

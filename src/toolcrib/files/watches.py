@@ -6,7 +6,7 @@ import asyncio
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Literal, Self
@@ -152,6 +152,34 @@ class PathWatches:
             watch.stop.set()
         for watch in tuple(self._all.values()):
             await asyncio.to_thread(self.stop, watch)
+
+
+async def watch_changes(path: SafePath) -> AsyncIterator[None]:
+    """Say each time that something at a path has changed, until nobody listens any more.
+
+    Raises:
+        NotFound, PathDenied: the path cannot be opened.
+        Unavailable: the system does not let us watch so much.
+    """
+    from watchfiles import awatch
+
+    with path.open() as handle:
+        single, place = handle.kind == "file", handle.absolute
+    folder = place.rpartition("/")[0] if single else place
+    try:
+        async for _ in awatch(
+            folder,
+            watch_filter=lambda _, changed: changed == place if single else PREFIX not in changed,
+            debounce=400,
+            rust_timeout=CHECK_MILLISECONDS,
+            recursive=not single,
+            ignore_permission_denied=True,
+        ):
+            yield
+    except OSError as error:
+        raise Unavailable(
+            f"{path.display} cannot be watched: {error}.", hint="Watch a smaller folder."
+        ) from None
 
 
 def _run_watch(watch: PathWatch) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -23,8 +24,9 @@ from toolcrib.core.errors import Conflict, NotFound, PathDenied, StorageFailure,
 from toolcrib.files.handles import DESCRIPTORS, O_PATH, READABLE, WritePlace, kind_of
 from toolcrib.files.paths import SafePath
 from toolcrib.files.trees import CHUNK_BYTES, ZERO_CHUNK, EntryState
+from toolcrib.system import openat
 
-NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0)
+NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | openat.O_CLOEXEC | openat.O_NOFOLLOW
 PREFIX = ".toolcrib-"
 NO_LINKS = frozenset(
     {errno.EPERM, errno.EOPNOTSUPP, errno.EMLINK, errno.EACCES, errno.ENOSYS, errno.EINVAL}
@@ -81,7 +83,7 @@ def write_file(
         attributes: more of those, as far as the system takes them.
         flush: whether to wait for the disk; else the caller does so for many at once.
     """
-    fd = os.open(name, NEW, 0o666 if mode is None else 0o600, dir_fd=folder)
+    fd = openat.open(name, NEW, 0o666 if mode is None else 0o600, dir_fd=folder)
     try:
         for chunk in chunks:
             if chunk == ZERO_CHUNK:
@@ -93,20 +95,21 @@ def write_file(
             own(fd, owner)
         if like:
             copy_attributes(folder, like, fd)
-        for attribute, value in attributes:
-            with suppress(OSError):
-                os.setxattr(fd, attribute, value)
+        if sys.platform == "linux":
+            for attribute, value in attributes:
+                with suppress(OSError):
+                    os.setxattr(fd, attribute, value)
         if mode is not None:
-            os.fchmod(fd, mode)
+            openat.fchmod(fd, mode)
         # The clock of the file system ticks only every few milliseconds and inodes are used
         # again at once, so that two versions could have one fingerprint.
         now = time.time_ns() if mtime is None else mtime
-        os.utime(fd, ns=(now, now))
+        openat.utime(fd, ns=(now, now))
         if flush:
             os.fsync(fd)
-        return os.fstat(fd)
+        return openat.fstat(fd)
     finally:
-        os.close(fd)
+        openat.close(fd)
 
 
 def _write(fd: int, chunk: bytes, check: Callable[[], None]) -> None:
@@ -118,24 +121,24 @@ def _write(fd: int, chunk: bytes, check: Callable[[], None]) -> None:
 
 def own(fd: int, owner: tuple[int, int]) -> None:
     """Give a file to its owner, as far as we may."""
-    status = os.fstat(fd)
+    status = openat.fstat(fd)
     if (status.st_uid, status.st_gid) != owner:
         with suppress(OSError):
-            os.fchown(fd, *owner)
+            openat.fchown(fd, *owner)
 
 
 def copy_attributes(folder: int, name: str, fd: int) -> None:
     """Extended attributes, and with them access lists, as far as we may."""
-    if not hasattr(os, "listxattr"):
+    if sys.platform != "linux":
         return
     with suppress(OSError):
-        opened = os.open(name, READABLE | os.O_NOFOLLOW, dir_fd=folder)
+        opened = openat.open(name, READABLE | openat.O_NOFOLLOW, dir_fd=folder)
         try:
             for attribute in os.listxattr(opened):
                 with suppress(OSError):
                     os.setxattr(fd, attribute, os.getxattr(opened, attribute))
         finally:
-            os.close(opened)
+            openat.close(opened)
 
 
 def build_tree(
@@ -159,14 +162,14 @@ def build_tree(
             last = state.path.rpartition("/")[2] or name
             _build(inside, last, state, fetch, check, flush=flush)
             if state.kind == "folder":
-                flags = READABLE | os.O_DIRECTORY | os.O_NOFOLLOW
-                open_folders.append((state, os.open(last, flags, dir_fd=inside)))
+                flags = READABLE | openat.O_DIRECTORY | openat.O_NOFOLLOW
+                open_folders.append((state, openat.open(last, flags, dir_fd=inside)))
         while open_folders:
             _finish_folder(*open_folders.pop())
     finally:
         for _, fd in open_folders:
-            os.close(fd)
-    return os.stat(name, dir_fd=folder, follow_symlinks=False)
+            openat.close(fd)
+    return openat.stat(name, dir_fd=folder, follow_symlinks=False)
 
 
 def _build(
@@ -179,14 +182,14 @@ def _build(
     flush: bool,
 ) -> None:
     if state.kind == "folder":
-        os.mkdir(name, 0o700, dir_fd=folder)
+        openat.mkdir(name, 0o700, dir_fd=folder)
     elif state.kind == "link":
-        os.symlink(state.target, name, dir_fd=folder)
+        openat.symlink(state.target, name, dir_fd=folder)
         with suppress(OSError, NotImplementedError):
-            os.chown(name, *state.owner, dir_fd=folder, follow_symlinks=False)
-        os.utime(name, ns=(state.mtime, state.mtime), dir_fd=folder, follow_symlinks=False)
+            openat.chown(name, *state.owner, dir_fd=folder, follow_symlinks=False)
+        openat.utime(name, ns=(state.mtime, state.mtime), dir_fd=folder, follow_symlinks=False)
     elif state.kind == "pipe":
-        os.mkfifo(name, state.mode, dir_fd=folder)
+        openat.mkfifo(name, state.mode, dir_fd=folder)
     else:
         write_file(
             folder,
@@ -204,30 +207,30 @@ def _finish_folder(state: EntryState, fd: int) -> None:
     """After its content was made, which moved its time."""
     try:
         own(fd, state.owner)
-        os.fchmod(fd, state.mode)
-        os.utime(fd, ns=(state.mtime, state.mtime))
+        openat.fchmod(fd, state.mode)
+        openat.utime(fd, ns=(state.mtime, state.mtime))
     finally:
-        os.close(fd)
+        openat.close(fd)
 
 
 def remove_tree(folder: int, name: str) -> None:
     """Remove whatever stands there, links not followed; nothing there is no harm."""
     try:
-        status = os.stat(name, dir_fd=folder, follow_symlinks=False)
+        status = openat.stat(name, dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:
         return
     if not stat.S_ISDIR(status.st_mode):
-        os.unlink(name, dir_fd=folder)
+        openat.unlink(name, dir_fd=folder)
         return
-    fd = os.open(name, READABLE | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=folder)
+    fd = openat.open(name, READABLE | openat.O_DIRECTORY | openat.O_NOFOLLOW, dir_fd=folder)
     try:
-        with os.scandir(fd) as scan:
+        with openat.open_entries(fd) as scan:
             names = [entry.name for entry in scan]
         for inner in names:
             remove_tree(fd, inner)
     finally:
-        os.close(fd)
-    os.rmdir(name, dir_fd=folder)
+        openat.close(fd)
+    openat.rmdir(name, dir_fd=folder)
 
 
 def rename_new(source: int, name: str, folder: int, target: str) -> None:
@@ -238,21 +241,21 @@ def rename_new(source: int, name: str, folder: int, target: str) -> None:
     """
     if _renameat2(source, name, folder, target, NO_REPLACE):
         return
-    status = os.stat(name, dir_fd=source, follow_symlinks=False)
+    status = openat.stat(name, dir_fd=source, follow_symlinks=False)
     if not stat.S_ISDIR(status.st_mode):
         try:
-            os.link(name, target, src_dir_fd=source, dst_dir_fd=folder, follow_symlinks=False)
+            openat.link(name, target, src_dir_fd=source, dst_dir_fd=folder, follow_symlinks=False)
         except FileExistsError:
             raise
         except OSError as error:
             if error.errno not in NO_LINKS:
                 raise
         else:
-            os.unlink(name, dir_fd=source)
+            openat.unlink(name, dir_fd=source)
             return
     if status_of(folder, target) is not None:
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), target)
-    os.rename(name, target, src_dir_fd=source, dst_dir_fd=folder)
+    openat.rename(name, target, src_dir_fd=source, dst_dir_fd=folder)
 
 
 def replace(folder: int, name: str, target: str, former_name: str) -> None:
@@ -263,12 +266,14 @@ def replace(folder: int, name: str, target: str, former_name: str) -> None:
     if _renameat2(folder, name, folder, target, EXCHANGE):
         return
     try:
-        os.link(target, former_name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
+        openat.link(
+            target, former_name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False
+        )
     except OSError as error:
         if error.errno not in NO_LINKS:
             raise
-        os.rename(target, former_name, src_dir_fd=folder, dst_dir_fd=folder)
-    os.rename(name, target, src_dir_fd=folder, dst_dir_fd=folder)
+        openat.rename(target, former_name, src_dir_fd=folder, dst_dir_fd=folder)
+    openat.rename(name, target, src_dir_fd=folder, dst_dir_fd=folder)
 
 
 def _renameat2(source: int, name: str, folder: int, target: str, flags: int) -> bool:
@@ -286,6 +291,8 @@ def _renameat2(source: int, name: str, folder: int, target: str, flags: int) -> 
 
 @lru_cache(maxsize=1)
 def _library_call() -> Any:
+    if sys.platform != "linux":
+        return None
     import ctypes
 
     try:
@@ -299,20 +306,20 @@ def _library_call() -> Any:
 
 def rename(source: int, name: str, folder: int, target: str) -> None:
     """Give a thing another name; a file that has it already goes."""
-    os.rename(name, target, src_dir_fd=source, dst_dir_fd=folder)
+    openat.rename(name, target, src_dir_fd=source, dst_dir_fd=folder)
 
 
 def drop_name(folder: int, name: str) -> None:
     """Take a name from a file that has another one."""
-    os.unlink(name, dir_fd=folder)
+    openat.unlink(name, dir_fd=folder)
 
 
 def make_one(folder: int, name: str, mode: int | None = None) -> os.stat_result:
     """Make one folder."""
-    os.mkdir(name, 0o777, dir_fd=folder)
+    openat.mkdir(name, 0o777, dir_fd=folder)
     if mode is not None:
-        os.chmod(name, mode, dir_fd=folder)
-    return os.stat(name, dir_fd=folder, follow_symlinks=False)
+        openat.chmod(name, mode, dir_fd=folder)
+    return openat.stat(name, dir_fd=folder, follow_symlinks=False)
 
 
 def set_mode(folder: int, name: str, mode: int) -> os.stat_result:
@@ -321,20 +328,22 @@ def set_mode(folder: int, name: str, mode: int) -> os.stat_result:
     Raises:
         OSError: ELOOP for a link.
     """
-    opened = os.open(name, (O_PATH or READABLE) | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+    opened = openat.open(
+        name, (O_PATH or READABLE) | openat.O_NOFOLLOW | openat.O_CLOEXEC, dir_fd=folder
+    )
     try:
-        if stat.S_ISLNK(os.fstat(opened).st_mode):
+        if stat.S_ISLNK(openat.fstat(opened).st_mode):
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), name)
-        os.chmod(f"{DESCRIPTORS}/{opened}" if O_PATH else opened, mode)  # noqa: PTH101 - or a number
-        return os.fstat(opened)
+        openat.chmod(f"{DESCRIPTORS}/{opened}" if O_PATH else opened, mode)
+        return openat.fstat(opened)
     finally:
-        os.close(opened)
+        openat.close(opened)
 
 
 def unmake_one(folder: int, name: str) -> bool:
     """Remove a folder if it is empty; whether it was."""
     try:
-        os.rmdir(name, dir_fd=folder)
+        openat.rmdir(name, dir_fd=folder)
     except OSError:
         return False
     return True
@@ -342,42 +351,42 @@ def unmake_one(folder: int, name: str) -> bool:
 
 def holds_only(folder: int, name: str, prefix: str) -> bool:
     """Whether all names in a folder start like this; an empty one holds no other."""
-    fd = os.open(name, READABLE | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=folder)
+    fd = openat.open(name, READABLE | openat.O_DIRECTORY | openat.O_NOFOLLOW, dir_fd=folder)
     try:
-        with os.scandir(fd) as scan:
+        with openat.open_entries(fd) as scan:
             return all(entry.name.startswith(prefix) for entry in scan)
     finally:
-        os.close(fd)
+        openat.close(fd)
 
 
 def status_of(folder: int, name: str) -> os.stat_result | None:
     """What stands there, links not followed; None for nothing."""
     try:
-        return os.stat(name, dir_fd=folder, follow_symlinks=False)
+        return openat.stat(name, dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:
         return None
 
 
 def flush_system(fd: int) -> None:
     """See all that was written to a file system onto the disk."""
-    import ctypes
+    if sys.platform == "linux":
+        import ctypes
 
-    try:
-        if ctypes.CDLL(None, use_errno=True).syncfs(fd) == 0:
-            return
-    except (AttributeError, OSError, TypeError):
-        pass
-    os.sync()
+        with suppress(AttributeError, OSError, TypeError):
+            if ctypes.CDLL(None, use_errno=True).syncfs(fd) == 0:
+                return
+    if sys.platform != "win32":
+        os.sync()
 
 
 def flush_folder(folder: int) -> None:
     """See the names of a folder onto the disk."""
     with suppress(OSError):
-        fd = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=folder)
+        fd = openat.open(".", os.O_RDONLY | openat.O_DIRECTORY | openat.O_CLOEXEC, dir_fd=folder)
         try:
             os.fsync(fd)
         finally:
-            os.close(fd)
+            openat.close(fd)
 
 
 MAX_TRASH_NAMES = 1000
@@ -425,8 +434,8 @@ class Trash:
         except OSError:
             return False
         finally:
-            os.close(files)
-            os.close(info)
+            openat.close(files)
+            openat.close(info)
 
     def _take(self, source: int, name: str, display: str, path: str, files: int, info: int) -> bool:
         now = datetime.now().astimezone().strftime("%Y-%m-%dT%H:%M:%S")
@@ -438,20 +447,21 @@ class Trash:
             except FileExistsError:
                 continue
             if status_of(files, free) is not None:
-                os.unlink(f"{free}.trashinfo", dir_fd=info)
+                openat.unlink(f"{free}.trashinfo", dir_fd=info)
                 continue
             try:
-                os.rename(name, free, src_dir_fd=source, dst_dir_fd=files)
+                openat.rename(name, free, src_dir_fd=source, dst_dir_fd=files)
             except OSError:
                 with suppress(OSError):
-                    os.unlink(f"{free}.trashinfo", dir_fd=info)
+                    openat.unlink(f"{free}.trashinfo", dir_fd=info)
                 return False
             return True
         return False
 
 
 def _folder(path: Path) -> int:
-    return os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    flags = openat.O_DIRECTORY | openat.O_CLOEXEC | openat.O_NOFOLLOW
+    return openat.open(str(path), os.O_RDONLY | flags)
 
 
 def make_folder(folder: SafePath) -> None:
@@ -471,7 +481,7 @@ def make_folder(folder: SafePath) -> None:
             continue
         with step.place() as place:
             try:
-                os.mkdir(place.name, dir_fd=place.folder)
+                openat.mkdir(place.name, dir_fd=place.folder)
             except FileExistsError:
                 continue  # another process was quicker
             except OSError as error:
@@ -511,14 +521,14 @@ def _written_nameless(place: WritePlace, data: bytes, check: Callable[[], None])
     if not NAMELESS:
         return False
     try:
-        fd = os.open(".", NAMELESS | os.O_WRONLY | os.O_CLOEXEC, 0o666, dir_fd=place.folder)
+        fd = openat.open(".", NAMELESS | os.O_WRONLY | openat.O_CLOEXEC, 0o666, dir_fd=place.folder)
     except OSError as error:
         if error.errno in NO_NAMELESS:
             return False
         raise
     try:
         _write(fd, data, check)
-        os.link(f"{DESCRIPTORS}/{fd}", place.name, dst_dir_fd=place.folder)
+        openat.link(f"{DESCRIPTORS}/{fd}", place.name, dst_dir_fd=place.folder)
     except FileExistsError:
         raise
     except OSError as error:
@@ -526,20 +536,20 @@ def _written_nameless(place: WritePlace, data: bytes, check: Callable[[], None])
             return False
         raise
     finally:
-        os.close(fd)
+        openat.close(fd)
     return True
 
 
 def _written_in_place(place: WritePlace, data: bytes, check: Callable[[], None]) -> None:
-    fd = os.open(place.name, NEW, 0o666, dir_fd=place.folder)
+    fd = openat.open(place.name, NEW, 0o666, dir_fd=place.folder)
     try:
         _write(fd, data, check)
     except BaseException:
         with suppress(OSError):
-            os.unlink(place.name, dir_fd=place.folder)
+            openat.unlink(place.name, dir_fd=place.folder)
         raise
     finally:
-        os.close(fd)
+        openat.close(fd)
 
 
 def _taken(path: SafePath) -> Conflict:
@@ -548,6 +558,12 @@ def _taken(path: SafePath) -> Conflict:
 
 def explained(error: OSError, display: str) -> ToolError:
     """The failure of a write in words."""
+    if error.errno == errno.EROFS:
+        return PathDenied(
+            f"Access denied: {display} lies on a disk that can only be read.",
+            hint="Use a folder on another disk.",
+            rule="permissions",
+        )
     if error.errno in (errno.EACCES, errno.EROFS, errno.EPERM):
         return PathDenied(
             f"Access denied: the operating system does not let toolcrib write {display}.",

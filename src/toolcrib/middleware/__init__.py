@@ -8,13 +8,19 @@ as a job is shaped as well.
 from __future__ import annotations
 
 from toolcrib.core.context import Middleware
+from toolcrib.middleware.activity import activity
+from toolcrib.middleware.auto_commit import auto_commit
 from toolcrib.middleware.errors import errors, recovery
 from toolcrib.middleware.history import history
 from toolcrib.middleware.limits import limits
 from toolcrib.middleware.policy import policy
+from toolcrib.middleware.repeats import repeats
 from toolcrib.middleware.shape import shape
 from toolcrib.middleware.validate import validate
 
-PIPELINE: tuple[Middleware, ...] = (errors, history, recovery, validate, policy, limits, shape)
+PIPELINE: tuple[Middleware, ...] = (
+    *(errors, history, repeats, recovery),
+    *(validate, policy, limits, activity, auto_commit, shape),
+)
 UNRESOLVED: tuple[Middleware, ...] = (errors, history)
 """For a call whose tool is not known: there is nothing to check, but it is recorded."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import math
 import time
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field, replace
 from typing import Self
@@ -21,46 +22,138 @@ HEARTBEAT = 10.0
 MAX_PROGRESS_CHARS = 64_000
 """Characters of what was told that a job begins with."""
 TITLE_CHARS = 80
+CALL_WEIGHT = 0.1
+"""How much of the mean time of calls the last one makes."""
+WAITING_SHARE = 0.9
+"""How much of the time until an answer is due a call may wait for its place."""
+
+
+class FairQueue:
+    """Places for calls, given in turn to the conversations that wait, one call each.
+
+    Args:
+        total: how many there are.
+    """
+
+    def __init__(self, total: int) -> None:
+        self.total = total
+        self.waiting = 0
+        self._free = total
+        self._queues: OrderedDict[str, deque[asyncio.Future[None]]] = OrderedDict()
+        self._call_seconds = 0.0
+
+    @property
+    def is_full(self) -> bool:
+        """Whether the next call has to wait."""
+        return self._free == 0 or self.waiting > 0
+
+    def expected_seconds(self, session: str) -> float:
+        """About how long the next call of a conversation would wait, from how long calls took."""
+        if not self.is_full:
+            return 0.0
+        own = len(self._queues.get(session, ()))
+        ahead = sum(min(len(queue), own + 1) for queue in self._queues.values())
+        return (ahead + 1) / self.total * self._call_seconds
+
+    async def take(self, session: str) -> None:
+        """Wait for a place."""
+        if not self.is_full:
+            self._free -= 1
+            return
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._queues.setdefault(session, deque()).append(turn)
+        self.waiting += 1
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled():
+                self.give(None)
+            else:
+                self._forget(session, turn)
+            raise
+
+    def give(self, seconds: float | None) -> None:
+        """Give a place back, after a call that took so long; None where none was made."""
+        if seconds is not None:
+            known = self._call_seconds or seconds
+            self._call_seconds = known + (seconds - known) * CALL_WEIGHT
+        if not self._queues:
+            self._free += 1
+            return
+        session, queue = next(iter(self._queues.items()))
+        turn = queue.popleft()
+        self.waiting -= 1
+        self._queues.move_to_end(session)
+        if not queue:
+            del self._queues[session]
+        turn.set_result(None)
+
+    def _forget(self, session: str, turn: asyncio.Future[None]) -> None:
+        queue = self._queues[session]
+        queue.remove(turn)
+        self.waiting -= 1
+        if not queue:
+            del self._queues[session]
 
 
 @dataclass(slots=True)
 class Places:
     """A service: the places in which calls run. Tools without any right need none."""
 
-    total: int
     max_waiting: int
-    running: asyncio.Semaphore
+    running: FairQueue
     per_tool: dict[str, asyncio.Semaphore] = field(default_factory=dict)
-    waiting: int = 0
 
     @classmethod
     def open(cls, services: Services) -> Self:
         """Places as configured under `limits`."""
         limits = services.config.limits
-        return cls(limits.concurrency, limits.waiting, asyncio.Semaphore(limits.concurrency))
+        return cls(limits.waiting, FairQueue(limits.concurrency))
 
     @contextlib.asynccontextmanager
-    async def place(self, tool: Tool) -> AsyncIterator[None]:
+    async def place(self, tool: Tool, session: str, max_wait: float) -> AsyncIterator[None]:
         """Wait for a place and hold it.
 
+        Args:
+            tool: what runs in it.
+            session: whose call it is; conversations take turns.
+            max_wait: seconds that the call may wait.
+
         Raises:
-            Busy: too many are waiting already.
+            Busy: too many are waiting already, or it would wait too long.
         """
         if tool.rights == NONE:
             yield
             return
-        if self.waiting >= self.max_waiting:
-            raise Busy(f"{self.total} calls are running and {self.waiting} are waiting.")
         async with contextlib.AsyncExitStack() as held:
-            self.waiting += 1
+            if tool.concurrency is not None:
+                own = self.per_tool.setdefault(tool.name, asyncio.Semaphore(tool.concurrency))
+                await held.enter_async_context(own)
+            await self._take(session, max_wait)
+            began = time.monotonic()
             try:
-                if tool.concurrency is not None:
-                    own = self.per_tool.setdefault(tool.name, asyncio.Semaphore(tool.concurrency))
-                    await held.enter_async_context(own)
-                await held.enter_async_context(self.running)
+                yield
             finally:
-                self.waiting -= 1
-            yield
+                self.running.give(time.monotonic() - began)
+
+    async def _take(self, session: str, max_wait: float) -> None:
+        running = self.running
+        expected = running.expected_seconds(session)
+        if expected > max_wait or (running.is_full and running.waiting >= self.max_waiting):
+            raise self._busy(expected)
+        try:
+            async with asyncio.timeout(max_wait):
+                await running.take(session)
+        except TimeoutError:
+            raise self._busy(max(running.expected_seconds(session), 1.0)) from None
+
+    def _busy(self, expected: float) -> Busy:
+        seconds = max(math.ceil(expected), 1)
+        return Busy(
+            f"{self.running.total} calls are running and {self.running.waiting} are waiting.",
+            hint=f"Send this call again in {seconds} s.",
+            retry_after=seconds,
+        )
 
 
 @dataclass(slots=True)
@@ -117,7 +210,7 @@ async def limits(call: Call, proceed: Proceed) -> Result:
 
 
 async def _work(call: Call, proceed: Proceed, seconds: float) -> Result:
-    async with call.ctx.use(Places).place(call.tool):
+    async with call.ctx.use(Places).place(call.tool, call.ctx.session.id, _max_wait(call)):
         clock = asyncio.timeout(seconds)
         try:
             async with clock:
@@ -129,6 +222,14 @@ async def _work(call: Call, proceed: Proceed, seconds: float) -> Result:
                 f"{call.tool.name} was stopped after {seconds:g} seconds.",
                 hint="Ask for less at a time, or raise the limit in the configuration.",
             ) from None
+
+
+def _max_wait(call: Call) -> float:
+    """Seconds that a call may wait for a place, so that it can still be answered in time."""
+    until = call.ctx.answer_by
+    if until is None:
+        return call.ctx.config.limits.answer_within
+    return max((until - time.monotonic()) * WAITING_SHARE, 0.0)
 
 
 async def _wait(work: asyncio.Task[Result], relay: _Relay, until: float | None) -> bool:

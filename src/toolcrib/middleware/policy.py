@@ -10,6 +10,7 @@ from typing import Any
 from unicodedata import normalize
 from urllib.parse import unquote
 
+from toolcrib.core.config import STORE_NAME, usual_data_folder
 from toolcrib.core.context import Call, Proceed, Question
 from toolcrib.core.errors import (
     BadInput,
@@ -31,6 +32,8 @@ from toolcrib.net.egress.client import Egress
 from toolcrib.net.egress.url import complete_url, parse_url
 from toolcrib.state.approvals import Approvals, fingerprint
 from toolcrib.state.redaction import redact
+from toolcrib.state.store import Store
+from toolcrib.system.installation import command_line, program_words
 
 # Which links a conversation has seen, so that a made-up one is recognised.
 #
@@ -297,7 +300,7 @@ def _note(call: Call, result: Result, rights: Right) -> None:
     if rights & NET or result.source:
         session.taint(untrusted=True)
         _remember(call, _values(call, "url"))
-    if rights & READ or result.private:
+    if (rights & READ and not result.impersonal) or result.private:
         session.taint(private=True)
 
 
@@ -308,6 +311,8 @@ def _remember(call: Call, urls: Iterable[str]) -> None:
 
 async def _ask(call: Call, reason: str) -> None:
     ctx, tool = call.ctx, call.tool
+    if ctx.config.policy.ask == "host" and ctx.caller.surface == "mcp":
+        return  # the host has shown this very call to its user
     approvals = ctx.use(Approvals)
     # Calls that stand alone share a question, so that repeating one opens no other.
     asking = "" if ctx.session.single else ctx.session.id
@@ -337,6 +342,16 @@ async def _ask(call: Call, reason: str) -> None:
         raise alone
     raise NeedsApproval(
         f"{tool.name} needs the approval of a person: {reason}.",
-        hint=f"Ask the user to run `toolcrib approve {request}`, then send the same call again.",
+        hint=f"Ask the user to run `{_approval_command(call, request)}` in a terminal, then send "
+        "the same call again.",
         id=request,
     )
+
+
+def _approval_command(call: Call, request: str) -> str:
+    """What a person types, wherever they are: it must find the store of this server."""
+    store = call.ctx.use(Store).path
+    words = [*program_words(), "approve", request]
+    if store is not None and store.absolute() != usual_data_folder().absolute() / STORE_NAME:
+        words += ["--set", f"store.url=sqlite:///{store.absolute().as_posix()}"]
+    return command_line(words)

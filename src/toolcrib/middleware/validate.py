@@ -6,13 +6,14 @@ import inspect
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Literal, get_args, get_origin, is_typeddict
 
+from toolcrib.core.compat import Naming, compat_tables
 from toolcrib.core.context import Call, Ctx, Proceed
-from toolcrib.core.errors import BadInput, TooLarge
-from toolcrib.core.names import compat_tables, nearest, plain
+from toolcrib.core.errors import BadInput, ConfigError, TooLarge
+from toolcrib.core.names import nearest, plain
 from toolcrib.core.result import Result, well_formed
 from toolcrib.core.tool import Parameter, Tool, record_fields
 
@@ -31,21 +32,26 @@ GROUPED = re.compile(r"-?[0-9]{1,3}(,[0-9]{3})+")
 """A number as results show it."""
 TRUE = {"true", "yes", "on", "1"}
 FALSE = {"false", "no", "off", "0"}
-NOTHING: Mapping[str, Any] = {}
+
+
+Pins = Mapping[str, Mapping[str, Any]]
+NOTHING: Pins = {}
 
 
 async def bind(
-    tool: Tool, given: Any, ctx: Ctx, implied: Mapping[str, Any] = NOTHING
+    tool: Tool, given: Any, ctx: Ctx, naming: Naming | None = None, pins: Pins = NOTHING
 ) -> dict[str, Any]:
     """The keyword arguments for the tool's function.
 
-    `given` is an object, the same as JSON text, or None for no arguments. `implied` holds
-    where it has nothing for a parameter.
+    `given` is an object, the same as JSON text, or None for no arguments. `naming` is what
+    another system means by the name that was called, `pins` what the user has set.
 
     Raises:
         BadInput: broken JSON, an unknown or missing argument, a value that does not fit.
     """
-    named = {**implied, **rename(tool, _as_mapping(tool, given))}
+    named = rename(tool, _as_mapping(tool, given), naming)
+    if pins:
+        named = _pinned(tool, named, pins, ctx)
     bound: dict[str, Any] = {}
     for parameter in tool.parameters:
         value = named.get(parameter.name)
@@ -54,8 +60,45 @@ async def bind(
                 raise _missing(tool, parameter)
             bound[parameter.name] = parameter.default
             continue
-        bound[parameter.name] = await _checked(parameter, _coerce(parameter, value), ctx)
+        bound[parameter.name] = await _checked(parameter, _fitting(tool, parameter, value), ctx)
     return bound
+
+
+def _pinned(tool: Tool, named: dict[str, Any], pins: Pins, ctx: Ctx) -> dict[str, Any]:
+    """The arguments with those that the user has set, whatever the caller sent for them.
+
+    Raises:
+        ConfigError: what is set is no argument of the tool, or no value of it.
+    """
+    known = {plain(name) for name in (tool.name, *tool.all_aliases)}
+    for wanted, values in pins.items():
+        if plain(wanted) not in known:
+            continue
+        for key, value in values.items():
+            name = next((p.name for p in tool.parameters if plain(p.name) == plain(key)), "")
+            if not name:
+                raise ConfigError(f"pin.{wanted}.{key} is no argument.", hint=usage(tool))
+            if value is not False and (value == 0 or str(value).lower() == "auto"):
+                continue  # the model decides
+            if name in named and named[name] != value:
+                ctx.warn(
+                    f"'{name}' is {json.dumps(value)} here: the user has set it (pin.{wanted})."
+                )
+            named[name] = value
+    return named
+
+
+def _fitting(tool: Tool, parameter: Parameter, value: Any) -> Any:
+    """A value as its parameter takes it; one of another system's tool of this name as ours."""
+    try:
+        return _coerce(parameter, value)
+    except BadInput:
+        naming = compat_tables().naming(tool.name)
+        argument = ((naming and naming.arguments) or {}).get(plain(parameter.name))
+        word = str(value).strip().lower()
+        if argument is None or word not in argument.values:
+            raise
+        return _coerce(parameter, argument.values[word])
 
 
 def _as_mapping(tool: Tool, given: Any) -> Mapping[str, Any]:
@@ -73,8 +116,11 @@ def _as_mapping(tool: Tool, given: Any) -> Mapping[str, Any]:
     return given
 
 
-def rename(tool: Tool, given: Mapping[str, Any]) -> dict[str, Any]:
+def rename(tool: Tool, given: Mapping[str, Any], naming: Naming | None = None) -> dict[str, Any]:
     """The arguments under their canonical names, still unchecked.
+
+    `naming` is what another system means by the name that was called. The name of a tool here
+    is one of other systems too: then only what the tool does not know itself is theirs.
 
     Raises:
         BadInput: a name that the tool does not know, or one given twice.
@@ -82,8 +128,17 @@ def rename(tool: Tool, given: Mapping[str, Any]) -> dict[str, Any]:
     names = {plain(alias): name for alias, name in tool.argument_aliases.items()}
     names |= {plain(p.name): p.name for p in tool.parameters}
     spelt = {plain(name): name for name in given}
+    if naming is not None:
+        sent = naming.meaning(given)
+        meant = {names.get(plain(name), name) for name, value in sent if value is not None}
+        sent += [(name, value) for name, value in naming.fixed.items() if name not in meant]
+    elif spelt.keys() <= names.keys():
+        sent = list(given.items())
+    else:
+        shared = compat_tables().naming(tool.name)
+        sent = shared.meaning(given, names) if shared else list(given.items())
     named: dict[str, Any] = {}
-    for name, value in _understood(tool, given):
+    for name, value in _understood(tool, sent):
         known = names.get(name)
         if known is None and name not in REMARKS:
             known = compat_tables().parameters.get(tool.name, {}).get(name)
@@ -99,9 +154,9 @@ def rename(tool: Tool, given: Mapping[str, Any]) -> dict[str, Any]:
     return named
 
 
-def _understood(tool: Tool, given: Mapping[str, Any]) -> list[tuple[str, Any]]:
+def _understood(tool: Tool, given: Iterable[tuple[str, Any]]) -> list[tuple[str, Any]]:
     """What was given under plain names, said as this tool says it."""
-    offered = [(plain(name), value) for name, value in given.items()]
+    offered = [(plain(name), value) for name, value in given]
     if tool.argument_adapter is None or len({name for name, _ in offered}) < len(offered):
         return offered
     adapted = dict(offered)
@@ -294,7 +349,7 @@ async def validate(call: Call, proceed: Proceed) -> Result:
             hint="Send less at a time, or raise limits.max_argument_chars.",
         )
     try:
-        bound = await bind(call.tool, call.arguments, call.ctx, call.implied)
+        bound = await bind(call.tool, call.arguments, call.ctx, call.naming, call.ctx.config.pin)
         return await proceed(replace(call, arguments=bound))
     except BadInput as error:
         if error.hint == BadInput.default_hint:

@@ -310,6 +310,19 @@ class StoreBackend:
 
         await self._rows.write(write)
 
+    async def sizes(self) -> dict[str, tuple[int, int]]:
+        """Entries and bytes by kind."""
+
+        def read(connection: sqlite3.Connection) -> dict[str, tuple[int, int]]:
+            rows = connection.execute("SELECT kind, entries, bytes FROM cache_total")
+            return {kind: (entries, size) for kind, entries, size in rows if entries}
+
+        return await self._rows.read(read)
+
+    async def clear(self) -> None:
+        """Remove every entry."""
+        await self._rows.write(lambda connection: connection.execute("DELETE FROM cache"))
+
     async def flush(self) -> None:
         """Write when the entries were last used."""
         touched, self._touched = self._touched, {}
@@ -474,6 +487,22 @@ class Cache:
     def open(cls, services: Services) -> Self:
         """The cache in the toolbox's store."""
         return cls(services.use(Store).area(SCHEMA), services.config.store.cache_bytes)
+
+    async def sizes(self) -> dict[str, tuple[int, int]]:
+        """Entries and bytes in the store, by kind.
+
+        Raises:
+            StorageFailure: the store cannot be read.
+        """
+        return await self._shelf.sizes()
+
+    async def clear(self) -> None:
+        """Forget all that is in the store, for every process.
+
+        Raises:
+            StorageFailure: the store cannot be written.
+        """
+        await self._shelf.clear()
 
     async def fetch(
         self,

@@ -151,7 +151,8 @@ class PageBody:
     `url` is the final one; `media_type` and `charset` are what the headers say;
     `fetched_at` is when it was read or last confirmed by the server, UTC in seconds
     since 1970; `truncated` says that the server's answer went on; `digest` is the same
-    for the same bytes; `stale` says that reading it anew failed.
+    for the same bytes; `stale` says that reading it anew failed; `rendered` that it is what
+    a browser made of the answer.
     """
 
     url: str
@@ -167,6 +168,7 @@ class PageBody:
     redirects: tuple[Redirect, ...] = field(default=())
     cached: bool = False
     stale: bool = False
+    rendered: bool = False
 
 
 async def read_body(url: str, ctx: Ctx) -> PageBody:
@@ -234,6 +236,31 @@ async def _download(url: str, ctx: Ctx, conditions: dict[str, str] | None = None
         raise
 
 
+def rendered_body(response: Response, url: str) -> PageBody:
+    """The body of a page that a browser read.
+
+    Raises:
+        ToolError: what its status or its face says.
+    """
+    passed = _passed(response, url)
+    return PageBody(
+        url=passed.url,
+        status=passed.status,
+        media_type=passed.media_type,
+        charset=passed.charset,
+        content=passed.body,
+        digest=_digest(passed.body),
+        fetched_at=time.time(),
+        truncated=passed.truncated,
+        redirects=passed.redirects,
+        rendered=True,
+    )
+
+
+def _digest(body: bytes) -> str:
+    return hashlib.blake2b(body, digest_size=16).hexdigest()
+
+
 def _passed(response: Response, url: str) -> Response:
     check(response, url)
     if not response.body and response.status not in _EMPTY_IS_FINE:
@@ -251,7 +278,7 @@ def _packed(response: Response) -> bytes | MemoryOnly:
         "status": response.status,
         "media_type": response.media_type,
         "charset": response.charset,
-        "digest": hashlib.blake2b(response.body, digest_size=16).hexdigest(),
+        "digest": _digest(response.body),
         "etag": "" if response.truncated else response.headers.get("etag")[:500],
         "last_modified": "" if response.truncated else response.headers.get("last-modified")[:100],
         "truncated": response.truncated,

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from toolcrib.core.errors import Busy, StorageFailure
 from toolcrib.state.store import held, make_private
+from toolcrib.system.file_locks import NOT_INHERITED
 
 PIECE = 1_048_576
 LEVEL = 1
@@ -128,7 +129,7 @@ class Blobs:
         part = self.folder / "parts" / f"{TEMPORARY}{secrets.token_hex(8)}"
         make_private(part.parent)
         seen, pack = digest_of(), zlib.compressobj(LEVEL)
-        fd = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        fd = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | NOT_INHERITED, 0o600)
         try:
             with os.fdopen(fd, "wb") as file:
                 for chunk in chunks:
@@ -142,7 +143,7 @@ class Blobs:
                 part.unlink()
                 return seen.hexdigest(), 0
             make_private(path.parent)
-            part.rename(path)
+            part.replace(path)
         except BaseException:
             with contextlib.suppress(OSError):
                 part.unlink()

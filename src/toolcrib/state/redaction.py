@@ -109,6 +109,59 @@ def redact_text(text: str) -> str:
     return text
 
 
+KINDS = (
+    ("-----BEGIN", "private key"),
+    (("gh", "github_pat"), "GitHub token"),
+    ("glpat", "GitLab token"),
+    (("AKIA", "ASIA"), "AWS key"),
+    (("AIza", "ya29", "GOCSPX"), "Google key"),
+    ("xox", "Slack token"),
+    ("hf_", "Hugging Face token"),
+    ("npm_", "npm token"),
+    ("pypi-", "PyPI token"),
+    ("eyJ", "JSON web token"),
+)
+_PLACEHOLDER = re.compile(
+    r"example|sample|dummy|changeme|placeholder|your|xxx|test|fake|redacted|<|\$|\{|%",
+    re.IGNORECASE,
+)
+_LITERAL = re.compile(r"[\"']([\w+/=.~!@#^&*-]{12,})[\"']\Z", re.ASCII)
+
+
+def secret_kinds(text: str) -> Iterator[tuple[int, str]]:
+    """Where a text of a program holds what is very likely a secret, and of what kind.
+
+    Stricter than `redact_text`: code is full of names of secrets whose values are none.
+    """
+    for match in _KNOWN.finditer(text):
+        found = match.group()
+        yield match.start(), next((k for start, k in KINDS if found.startswith(start)), "API key")
+    for name in _ASSIGNED.finditer(text):
+        value = _VALUE.match(text, name.end()) if names_secret(name[1]) else None
+        literal = _LITERAL.match(value.group()) if value else None
+        if literal and _is_random(literal[1]) and not _KNOWN.match(literal[1]):
+            yield name.start(), f"value of {name[1][:40]}"
+
+
+def secret_kind(text: str) -> str:
+    """What kind of secret a text in plain words seems to hold; empty where it seems to hold none.
+
+    As strict as `redact_text`: what would be hidden in the history counts.
+    """
+    for _, kind in secret_kinds(text):
+        return kind
+    if redact_text(text) == text:
+        return ""
+    named = (match[1].lstrip("-") for match in _ASSIGNED.finditer(text) if names_secret(match[1]))
+    return next((f"value of {name[:40]}" for name in named), "secret")
+
+
+def _is_random(text: str) -> bool:
+    """Whether a text looks made by chance: letters and digits in turn, no word of an example."""
+    turns = len(re.findall(r"[A-Za-z]\d|\d[A-Za-z]", text))
+    return turns >= 2 and len(set(text)) >= 8 and not _PLACEHOLDER.search(text)
+
+
 def names_secret(name: str) -> bool:
     """Whether a value of this name is likely a secret: `api_key`, `X-Auth-Token`, `pwd`."""
     words = [word.lower() for word in _WORDS.findall(name)]

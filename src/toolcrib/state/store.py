@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import errno
 import os
+import platform
 import sqlite3
 import threading
 import time
@@ -20,7 +21,8 @@ from typing import Any, Self, TypeAlias, TypeVar, cast
 from toolcrib.core.config import store_file
 from toolcrib.core.context import Services
 from toolcrib.core.errors import ConfigError, StorageFailure, ToolError
-from toolcrib.system.sweep import HAS_PROC, look
+from toolcrib.system.file_locks import NOT_INHERITED, try_lock
+from toolcrib.system.sweep import HAS_PROC, look, runs
 
 # Which process wrote a row, and whether it still lives.
 
@@ -55,8 +57,10 @@ class Owner:
 
     def is_alive(self) -> bool | None:
         """Whether the process still runs; None when that cannot be seen from here."""
-        if self.place != _place() or not HAS_PROC:
+        if self.place != _place():
             return None
+        if not HAS_PROC:
+            return False if runs(self.pid) is False else None
         seen = look(self.pid)
         return seen is not None and seen.alive and str(seen.started) == self.started
 
@@ -68,7 +72,7 @@ def _place() -> str:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
         return f"{boot}/{os.readlink('/proc/self/ns/pid')}"  # noqa: PTH115 - not a path
     except OSError:
-        return os.uname().nodename
+        return platform.node()
 
 
 # What goes wrong in a store, in words that say what to do.
@@ -176,24 +180,15 @@ def held(
         late: what is raised then.
         check: called while waiting, to stop by raising.
     """
-    try:
-        import fcntl
-    except ImportError:  # Windows: renaming an open file fails there, which protects as well
-        yield
-        return
-    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | NOT_INHERITED, 0o600)
     try:
         until, wait = time.monotonic() + seconds, 0.001
-        while True:
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                check()
-                if time.monotonic() > until:
-                    raise late from None
-                time.sleep(wait)
-                wait = min(wait * 2, 0.05)
+        while not try_lock(handle):
+            check()
+            if time.monotonic() > until:
+                raise late
+            time.sleep(wait)
+            wait = min(wait * 2, 0.05)
         yield
     finally:
         os.close(handle)
@@ -202,12 +197,9 @@ def held(
 def is_ours(handle: int) -> bool:
     """Take a file that no living process has taken; it is let go when it is closed."""
     try:
-        import fcntl
-
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except (ImportError, OSError):
+        return try_lock(handle)
+    except OSError:
         return False
-    return True
 
 
 def make_private(folder: Path) -> None:
@@ -229,6 +221,20 @@ def quarantine(path: Path) -> Path:
         with contextlib.suppress(FileNotFoundError):
             Path(f"{path}{suffix}").rename(f"{target}{suffix}")
     return target
+
+
+def remove_store(path: Path) -> None:
+    """Remove a store; processes that have it open begin a new one with their next use.
+
+    Raises:
+        StorageFailure: the system does not let it go.
+    """
+    try:
+        with locked(path):
+            for suffix in ("", *SIDE_FILES):
+                Path(f"{path}{suffix}").unlink(missing_ok=True)
+    except OSError as error:
+        raise explain(error, path) from error
 
 
 # One connection to the SQLite file: opening, migrating, transactions, rescue.

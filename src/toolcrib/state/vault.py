@@ -13,6 +13,7 @@ from typing import BinaryIO
 
 from toolcrib.core.errors import BadInput, Conflict, NotFound, StorageFailure
 from toolcrib.state.store import is_ours, make_private
+from toolcrib.system.file_locks import NOT_INHERITED
 
 ENDING = ".zip"
 UNFINISHED = ".part"
@@ -50,7 +51,7 @@ class Vault:
         try:
             make_private(self.folder)
             self._sweep()
-            fd = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+            fd = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | NOT_INHERITED, 0o600)
             try:
                 with os.fdopen(fd, "wb") as file:
                     is_ours(file.fileno())
@@ -107,8 +108,10 @@ class Vault:
     def _sweep(self) -> None:
         """Remove what processes left that died while they made a backup."""
         for path in self.folder.glob(f".*{UNFINISHED}"):
-            with contextlib.suppress(OSError), path.open("rb") as file:
-                if is_ours(file.fileno()):
+            with contextlib.suppress(OSError):
+                with path.open("rb") as file:
+                    left_behind = is_ours(file.fileno())
+                if left_behind:  # an open file cannot be removed everywhere
                     path.unlink()
 
     def _path(self, name: str) -> Path:

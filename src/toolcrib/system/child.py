@@ -6,23 +6,33 @@ import asyncio
 import os
 import signal
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from types import TracebackType
-from typing import IO, Any, Literal, Self, TypeVar
+from typing import IO, TYPE_CHECKING, Any, Literal, Self, TypeVar
 
+from toolcrib.system.pipe_threads import PipeReader, PipeWriter
 from toolcrib.system.sweep import (
     HAS_PROC,
+    KILL,
     RUNNING_ON,
+    WAKE,
     Seen,
+    collect_zombie,
     find,
+    hold,
     kill_now,
     look,
     send,
+    send_to_group,
     ticks,
 )
+
+if TYPE_CHECKING:
+    from toolcrib.system.windows import ProcessJob
 
 T = TypeVar("T")
 Stream = Literal["stdout", "stderr"]
@@ -35,6 +45,8 @@ LINGER = 1.0
 """Seconds for which output can still be read after the kill."""
 BLOCK = 65_536
 QUEUED = 8
+CAN_WAIT_ON_PIPES = sys.platform != "win32"
+"""Whether event loops can; else threads do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +85,13 @@ class Process:
         self._loop = asyncio.get_running_loop()
         self._exited = asyncio.Event()
         self._ended = RUNNING_ON
-        self._readers: dict[Stream, asyncio.StreamReader] = {}
+        self._readers: dict[Stream, asyncio.StreamReader | PipeReader] = {}
         self._sources: dict[Stream, asyncio.ReadTransport] = {}
         self._transports: list[asyncio.BaseTransport] = []
         self._loose = [p for p in (popen.stdin, popen.stdout, popen.stderr) if p]
-        self._writer: asyncio.StreamWriter | None = None
+        self._writer: asyncio.StreamWriter | PipeWriter | None = None
         self._seen: dict[int, Seen] = {}
+        self._job = _job(popen)
         self._watch()
 
     @property
@@ -92,7 +105,10 @@ class Process:
         return {self.pid: self._ended}
 
     async def connect(self) -> None:
-        """Attach the pipes to the event loop."""
+        """Attach the pipes to the event loop, or to threads."""
+        if not CAN_WAIT_ON_PIPES:
+            self._connect_threads()
+            return
         if self._popen.stdout:
             self._readers["stdout"] = await self._reader("stdout", self._popen.stdout)
         if self._popen.stderr:
@@ -103,6 +119,13 @@ class Process:
             )
             self._attached(transport, self._popen.stdin)
             self._writer = asyncio.StreamWriter(transport, protocol, None, self._loop)
+
+    def _connect_threads(self) -> None:
+        pipes: dict[Stream, IO[bytes] | None]
+        pipes = {"stdout": self._popen.stdout, "stderr": self._popen.stderr}
+        self._readers = {stream: PipeReader(pipe) for stream, pipe in pipes.items() if pipe}
+        if self._popen.stdin:
+            self._writer = PipeWriter(self._popen.stdin)
 
     async def _reader(self, stream: Stream, pipe: IO[bytes]) -> asyncio.StreamReader:
         reader = asyncio.StreamReader(limit=BLOCK, loop=self._loop)
@@ -128,13 +151,15 @@ class Process:
 
     async def read(self, stream: Stream) -> AsyncIterator[bytes]:
         """One stream until its end."""
-        reader, source = self._readers[stream], self._sources[stream]
+        reader, source = self._readers[stream], self._sources.get(stream)
         while data := await reader.read(BLOCK):
             yield data
             if self.gather:
-                source.pause_reading()
+                if source is not None:
+                    source.pause_reading()
                 await asyncio.sleep(self.gather)
-                source.resume_reading()
+                if source is not None:
+                    source.resume_reading()
 
     async def write(self, data: bytes) -> None:
         """Send to its stdin, which must have been opened with `stdin="pipe"`.
@@ -165,10 +190,10 @@ class Process:
 
     async def _end(self, grace: float) -> None:
         try:
-            if self._tell(signal.SIGTERM if grace > 0 else signal.SIGKILL):
+            if self._tell(signal.SIGTERM if grace > 0 else KILL):
                 # A stopped process cannot end, so it is woken too.
-                await self._until_gone(grace, signal.SIGCONT)
-                await self._until_gone(KILL_WITHIN, signal.SIGKILL)
+                await self._until_gone(grace, WAKE)
+                await self._until_gone(KILL_WITHIN, KILL)
         except asyncio.CancelledError:
             self.kill_now()
             raise
@@ -180,45 +205,53 @@ class Process:
         """Close the pipes of a tree that is gone: after a moment, for whoever reads the rest."""
         self._loop.call_later(LINGER, self.close)
 
-    async def _until_gone(self, within: float, number: signal.Signals) -> None:
+    async def _until_gone(self, within: float, number: int) -> None:
         """Keep sending a signal until nothing is left or the time is over."""
         end, pause = time.monotonic() + within, 0.005
         while self._tell(number) and time.monotonic() < end:
             await asyncio.sleep(pause)
             pause = min(pause * 2, 0.05)
 
-    def _tell(self, number: signal.Signals) -> bool:
+    def _tell(self, number: int) -> bool:
         """Send a signal to all of the tree; whether there was anything to send it to."""
+        if self._job is not None:  # nobody can be asked there
+            self._job.kill()
+            return self._job.has_more() or not self._exited.is_set()
         tree = find(self._mark, self.group, self._since)
         for seen in tree:
-            if number == signal.SIGCONT and seen.pid not in self._seen:
+            if number == WAKE and seen.pid not in self._seen:
                 send(seen, signal.SIGTERM)  # born after the others were asked
             send(seen, number)
             self._seen[seen.pid] = seen
-        if not HAS_PROC and not self._exited.is_set():
-            os.killpg(self.pid, number)
-        return bool(tree) or not self._exited.is_set()
+        left = not HAS_PROC and send_to_group(self.pid, number)
+        return bool(tree) or left or not self._exited.is_set()
 
     def ask_what_it_started(self) -> None:
         """Ask all but this process itself to end, which may be only a shell around them."""
         for seen in find(self._mark, self.group, self._since):
             if seen.pid != self.pid:
                 send(seen, signal.SIGTERM)
-                send(seen, signal.SIGCONT)  # a stopped process cannot end
+                send(seen, WAKE)  # a stopped process cannot end
 
     def has_more(self) -> bool:
         """Whether anything of the tree runs, also after the exit."""
+        if self._job is not None:
+            return self._job.has_more()
+        if not HAS_PROC:
+            return send_to_group(self.pid, 0)
         return bool(find(self._mark, self.group, self._since))
 
     def kill_now(self) -> None:
         """Kill the tree at once, without an event loop; from any thread."""
-        kill_now(self._mark, self.group, self._since, within=0.5)
+        if self._job is not None:
+            self._job.kill()
+        else:
+            kill_now(self._mark, self.group, self._since, within=0.5)
 
     def _watch(self) -> None:
         """Notice the exit by a descriptor of the process, or by a thread where there is none."""
-        try:
-            held = os.pidfd_open(self.pid)
-        except (AttributeError, OSError):
+        held = hold(self.pid)
+        if held < 0:
             threading.Thread(target=self._wait_in_thread, daemon=True).start()
             return
         self._loop.add_reader(held, self._collect_exit, held)
@@ -240,15 +273,20 @@ class Process:
         for pid, seen in self._seen.items():
             now = look(pid) if pid != self.pid else None
             if now and now.parent == os.getpid() and now.started == seen.started:
-                os.waitpid(pid, os.WNOHANG)
+                collect_zombie(pid)
         self._seen.clear()
 
     def close(self) -> None:
         """Let go of the pipes of a process that was killed."""
         for transport in self._transports:
             transport.close()
+        for reader in self._readers.values():
+            if isinstance(reader, PipeReader):
+                reader.close()
         for pipe in self._loose:
             pipe.close()
+        if self._job is not None:
+            self._job.close()
         self._on_gone(self)
 
     async def __aenter__(self) -> Self:
@@ -264,6 +302,14 @@ class Process:
             await self.kill()
         finally:
             self.close()
+
+
+def _job(popen: subprocess.Popen[bytes]) -> ProcessJob | None:
+    if sys.platform == "win32":
+        from toolcrib.system.windows import ProcessJob
+
+        return ProcessJob(popen)
+    return None
 
 
 async def merged(

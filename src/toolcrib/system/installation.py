@@ -8,11 +8,15 @@ path (`python -m`), a confined run when the environment of toolcrib lies in its 
 from __future__ import annotations
 
 import os
+import shlex
+import shutil
 import site
 import subprocess
 import sys
 from collections.abc import Iterable
 from pathlib import Path
+
+import platformdirs
 
 from toolcrib.core.config import environment
 from toolcrib.core.errors import ConfigError
@@ -44,6 +48,37 @@ def start_flag() -> str:
     """The flag of Python with which a host starts us: -I, or -P where that does not find us."""
     user = site.getusersitepackages() if site.ENABLE_USER_SITE else ""
     return "-P" if user and PACKAGE.is_relative_to(user) else "-I"
+
+
+CACHE_PARTS = frozenset({".cache", "archive-v0", "builds-v0", "environments-v2"})
+"""Folders of the caches of uv and pipx, wherever those are."""
+
+
+def in_cache(path: str | Path) -> bool:
+    """Whether a program lies where it may be gone tomorrow: `uvx` and `pipx run` put it there."""
+    cache = str(platformdirs.user_cache_path())
+    return bool(CACHE_PARTS.intersection(Path(path).parts)) or _is_beneath(str(path), [cache])
+
+
+def program_words() -> list[str]:
+    """The command that starts this toolcrib from any folder, without arguments.
+
+    It is `toolcrib` where that is this installation's, else the program by its path; for one
+    in a cache, `uvx toolcrib`.
+    """
+    script = Path(sys.executable).with_name("toolcrib.exe" if os.name == "nt" else "toolcrib")
+    if in_cache(sys.executable) and (uvx := shutil.which("uvx")):
+        return [uvx, "toolcrib"]
+    if not script.is_file():
+        return [sys.executable, start_flag(), "-m", "toolcrib"]
+    found = shutil.which("toolcrib")
+    return ["toolcrib"] if found and real_path(found) == real_path(script) else [str(script)]
+
+
+def command_line(words: Iterable[str]) -> str:
+    """A command as a person can paste it into a terminal of this system."""
+    words = list(words)
+    return subprocess.list2cmdline(words) if os.name == "nt" else shlex.join(words)
 
 
 def require_isolated() -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import subprocess
 import sys
 import tempfile
@@ -18,7 +19,7 @@ from toolcrib.core.context import Services
 from toolcrib.core.errors import BadInput, NotFound, Unavailable
 from toolcrib.system.child import Process
 from toolcrib.system.collector import OnOutput, Output, collect
-from toolcrib.system.sweep import HAS_PROC, JANITOR, find, kill_now, ticks
+from toolcrib.system.sweep import HAS_PROC, JANITOR, find, kill_now, own_memory, ticks
 
 PASSED_ON = (
     "PATH",
@@ -36,6 +37,9 @@ PASSED_ON = (
     "SSL_CERT_DIR",
     "TOOLCRIB_RUN_*",
 )
+ALWAYS_PASSED_ON = ("SYSTEMROOT", "SYSTEMDRIVE", "TEMP", "TMP", "PATHEXT", "COMSPEC")
+"""Without these hardly a program of Windows starts; other systems have none of them."""
+NO_WINDOW: int = getattr(subprocess, "CREATE_NO_WINDOW", 0)
 """What a child sees of our environment. Keys and tokens live in the rest of it."""
 DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"
 
@@ -153,17 +157,23 @@ class Processes:
         stdin: Stdin = None,
         merge: bool = False,
         passed_on: Sequence[str] = PASSED_ON,
+        descriptors: Sequence[int] = (),
     ) -> Process:
         """Start a program and go on; `Process.kill` ends it. Arguments and errors as `run`.
 
-        `stdin="pipe"` leaves it open for `Process.write`.
+        `stdin="pipe"` leaves it open for `Process.write`. `descriptors` are open in the program
+        too, under the same numbers.
         """
-        variables = {"PATH": DEFAULT_PATH, **environment(passed_on), **(env or {})}
+        variables = {
+            "PATH": DEFAULT_PATH,
+            **environment((*passed_on, *ALWAYS_PASSED_ON) if os.name == "nt" else passed_on),
+            **(env or {}),
+        }
 
         def start(mark: Mark) -> subprocess.Popen[bytes]:
             with _folder(cwd) as folder, _input(stdin) as source:
                 marked = {**variables, mark.name: mark.value}
-                return _start(argv, folder, marked, source, merge=merge)
+                return _start(argv, folder, marked, source, merge=merge, descriptors=descriptors)
 
         return await self.adopt(start)
 
@@ -196,6 +206,26 @@ class Processes:
             raise
         return process
 
+    def mark(self, name: str) -> Mark:
+        """A mark for the environment of processes that a library starts.
+
+        The janitor ends them should this process be killed.
+
+        Raises:
+            Unavailable: this is closing.
+        """
+        self._refuse_when_closed()
+        self._start_janitor()
+        return Mark(self._name, name)
+
+    def marked_memory(self, name: str) -> int:
+        """Bytes that the processes with such a mark hold alone; 0 without /proc. Blocking."""
+        return sum(own_memory(seen.pid) for seen in find(f"{self._name}={name}\0", {}, self._since))
+
+    def kill_marked(self, name: str, within: float = 2.0) -> None:
+        """Kill them. Blocking, for `within` seconds at most."""
+        kill_now(f"{self._name}={name}\0", {}, self._since, within)
+
     def _refuse_when_closed(self) -> None:
         if self._closed:
             raise Unavailable("toolcrib is closing.", hint="Start it again.")
@@ -227,6 +257,8 @@ class Processes:
         groups: dict[int, int] = {}
         for process in tuple(self._running.values()):
             groups |= process.group
+            if sys.platform == "win32":
+                process.kill_now()
         kill_now(f"{self._name}=", groups, self._since, within)
 
     def _start_janitor(self) -> None:
@@ -265,6 +297,7 @@ def _start(
     source: int,
     *,
     merge: bool,
+    descriptors: Sequence[int],
 ) -> subprocess.Popen[bytes]:
     if not argv or not argv[0]:
         raise BadInput("There is no program to run.")
@@ -278,6 +311,7 @@ def _start(
             env=variables,
             bufsize=0,
             start_new_session=True,
+            pass_fds=descriptors,
         )
     except ValueError as error:
         raise BadInput(f"The command cannot be run: {error}.") from None

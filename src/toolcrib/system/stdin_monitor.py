@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import os
 import select
+import sys
 import threading
 from collections.abc import Callable
 from typing import Self
 
-HANG_UP: int = select.POLLHUP | select.POLLERR | getattr(select, "POLLRDHUP", 0)
+from toolcrib.system.sweep import hold
+
 PARENT_CHECK = 0.5
 """Seconds between two looks at the parent, where there is no descriptor to wait on."""
 
@@ -88,8 +90,11 @@ class Lifeline:
 
     def _wait_for_end(self) -> bool:
         """Wait until the client is gone; False when stopped first."""
+        if sys.platform == "win32":
+            return self._look_again_and_again()
+        hang_up = select.POLLHUP | select.POLLERR | getattr(select, "POLLRDHUP", 0)
         poll = select.poll()
-        poll.register(self._fd, HANG_UP & ~select.POLLERR)
+        poll.register(self._fd, hang_up & ~select.POLLERR)
         poll.register(self._stop_out, 0)
         if self._parent_fd >= 0:
             poll.register(self._parent_fd, select.POLLIN)
@@ -98,21 +103,27 @@ class Lifeline:
             events = dict(poll.poll(patience))
             if self._stop_out in events:
                 return False
-            if events.get(self._fd, 0) & HANG_UP or self._parent_fd in events:
+            if events.get(self._fd, 0) & hang_up or self._parent_fd in events:
                 return True
             if events.get(self._fd, 0):  # closed or not pollable: nothing to learn from it
                 poll.unregister(self._fd)
             if patience is not None and os.getppid() != self._parent:
                 return True
 
+    def _look_again_and_again(self) -> bool:
+        """The same where the kernel tells nobody: on Windows."""
+        from toolcrib.system.windows import is_hung_up
+
+        while not self._stopped.wait(PARENT_CHECK):
+            if is_hung_up(self._fd):
+                return True
+        return False
+
 
 def _hold(pid: int) -> int:
     """A descriptor that becomes readable when a process ends; -1 where there is none."""
-    try:
-        held = os.pidfd_open(pid)
-    except (AttributeError, OSError):
-        return -1
-    if os.getppid() != pid:  # it died before it was held, and this may be another
+    held = hold(pid)
+    if held >= 0 and os.getppid() != pid:  # it died before it was held, and this may be another
         os.close(held)
         return -1
     return held

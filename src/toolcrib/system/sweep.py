@@ -19,8 +19,10 @@ import signal
 import sys
 import time
 
-HAS_PROC = os.path.isdir("/proc/self")  # noqa: PTH112 - pathlib takes long to import
+HAS_PROC = sys.platform == "linux" and os.path.isdir("/proc/self")  # noqa: PTH112 - pathlib takes long to import
 JANITOR = __file__
+KILL: int = getattr(signal, "SIGKILL", signal.SIGTERM)
+WAKE: int = getattr(signal, "SIGCONT", 0)
 RUNNING_ON = 0
 """In place of the tick at which a group's leader ended: it has not."""
 
@@ -86,6 +88,14 @@ def find(mark: str, groups: dict[int, int], since: int) -> list[Seen]:
     return [around[pid] for pid in chosen if around[pid].alive]
 
 
+def own_memory(pid: int) -> int:
+    """Bytes of memory that a process holds and shares with no file and no other process."""
+    if sys.platform == "win32":
+        return 0
+    fields = _read(f"/proc/{pid}/statm").split()
+    return (int(fields[1]) - int(fields[2])) * os.sysconf("SC_PAGE_SIZE") if fields else 0
+
+
 def _in_groups(seen: Seen, groups: dict[int, int]) -> bool:
     for group in (seen.group, seen.session):
         if group in groups and (not groups[group] or seen.started <= groups[group]):
@@ -95,21 +105,61 @@ def _in_groups(seen: Seen, groups: dict[int, int]) -> bool:
 
 def ticks() -> int:
     """Now, in the unit of `Seen.started`."""
-    clock = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
-    return int(time.clock_gettime(clock) * os.sysconf("SC_CLK_TCK"))
+    if sys.platform != "linux":
+        return int(time.monotonic() * 100)
+    return int(time.clock_gettime(time.CLOCK_BOOTTIME) * os.sysconf("SC_CLK_TCK"))
+
+
+def hold(pid: int) -> int:
+    """A descriptor that becomes readable when a process ends; -1 where there are none."""
+    if sys.platform != "linux":
+        return -1
+    try:
+        return os.pidfd_open(pid)
+    except (AttributeError, OSError):  # a kernel before 5.3, or a filter in the way
+        return -1
+
+
+def runs(pid: int) -> bool | None:
+    """Whether some process has a number; None where that cannot be seen."""
+    if sys.platform == "win32":
+        from toolcrib.system import windows
+
+        return windows.runs(pid)
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return None
+    return True
+
+
+def collect_zombie(pid: int) -> None:
+    """Take note of the end of a child."""
+    if sys.platform != "win32":
+        os.waitpid(pid, os.WNOHANG)
+
+
+def send_to_group(group: int, number: int) -> bool:
+    """Send a signal to a process group; whether there is one. For systems without /proc."""
+    if sys.platform == "win32":
+        return False
+    try:
+        os.killpg(group, number)
+    except OSError:
+        return False
+    return True
 
 
 def send(seen: Seen, number: int) -> None:
     """Send a signal to exactly this process, not to a later one with its number."""
-    try:
-        held = os.pidfd_open(seen.pid)
-    except (AttributeError, OSError):
-        held = -1
+    held = hold(seen.pid)
     try:
         now = look(seen.pid)
         if now is None or now.started != seen.started:
             return
-        if held >= 0:
+        if sys.platform == "linux" and held >= 0:
             signal.pidfd_send_signal(held, number)
         else:
             os.kill(seen.pid, number)
@@ -122,11 +172,16 @@ def send(seen: Seen, number: int) -> None:
 
 def kill_now(mark: str, groups: dict[int, int], since: int, within: float) -> bool:
     """Kill a run without waiting for anything else; True when nothing of it is left."""
+    if not HAS_PROC:
+        for group, ended in groups.items():
+            if ended == RUNNING_ON:
+                send_to_group(group, KILL)
+        return True
     end = time.monotonic() + within
     while True:
         left = find(mark, groups, since)
         for seen in left:
-            send(seen, signal.SIGKILL)
+            send(seen, KILL)
         if not left or time.monotonic() > end:
             return not left
         time.sleep(0.01)
@@ -134,7 +189,7 @@ def kill_now(mark: str, groups: dict[int, int], since: int, within: float) -> bo
 
 def _read(path: str) -> bytes:
     try:
-        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        fd = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
     except OSError:
         return b""
     data = b""

@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from itertools import accumulate
 
@@ -80,6 +81,19 @@ _PIECE = re.compile(
     re.DOTALL,
 )
 
+# Lists of words, names and files hold rarer words than running text, which byte-pair
+# tokenizers split further. A block is taken for one where few words repeat and few are short.
+_ALL_WORDS = re.compile(r"[a-z]+")
+_LONG_AT_START = re.compile(r"^[a-z]{4,}", re.MULTILINE)
+_UNSPEAKABLE = re.compile(r"[bcdfghjklmnpqrstvwxz]{4,}")
+_LONG_LETTERS = 4
+_MIN_LIST_WORDS = 40
+_FORMAT_WORDS = 4
+"""The most frequent words are the form of the lines, as `txt` and `bytes`, and do not count."""
+_MIN_LONG_SHARE, _MIN_DISTINCT_SHARE = 0.85, 0.95
+_RARE, _RARE_AT_START, _RARE_UNSPEAKABLE = 100, 35, 280
+"""What such a word takes beyond its price, in hundredths of a token."""
+
 _NO_WORDS = ("   ", "\t", " \n", " \r")
 """Where one of these is, a piece can reach from one word into the next."""
 _STRETCHES = re.compile(r"[\x00-\xff]+|[^\x00-\xff]+")
@@ -140,9 +154,23 @@ def heads(text: str, *budgets: int) -> list[int]:
             at = bisect_right(totals, wanted[0]) - 1
             passed = len(" ".join(words[:at]))
             word = f" {words[at]}" if at else words[at]
-            ends.append(start + passed + _fitting(word, wanted.pop(0) - totals[at]))
+            left = (wanted.pop(0) - totals[at]) * _units(word) // max(prices[at], 1)
+            ends.append(start + passed + _fitting(word, left))
         start += BLOCK
     return [*ends, *([len(text)] * len(wanted))]
+
+
+def lines_within(lines: Iterable[str], max_tokens: int) -> list[str]:
+    """The first of some lines that fit into a budget together, and at least one."""
+    taken: list[str] = []
+    spent = 0
+    for line in lines:
+        spent += estimate(line) + 1
+        if taken and spent > max_tokens:
+            break
+        taken.append(line)
+    low = _largest(len(taken), lambda count: estimate("\n".join(taken[:count])) <= max_tokens)
+    return taken[: max(low, 1)]
 
 
 def longest_tail(text: str, max_tokens: int) -> int:
@@ -176,9 +204,35 @@ def _priced(block: str) -> tuple[list[str], list[int]]:
     """
     shape = _shape(block)
     if any(run in shape for run in _NO_WORDS):
-        return [shape], [_units(shape)]
-    words = shape.split(" ")
-    return words, [_units(words[0]), *map(_WORDS.__getitem__, words[1:])]
+        words, prices = [shape], [_units(shape)]
+    else:
+        words = shape.split(" ")
+        prices = [_units(words[0]), *map(_WORDS.__getitem__, words[1:])]
+    more = _rare_words(block)
+    if more:
+        factor = 1 + more / max(sum(prices), 1)
+        prices = [round(price * factor) for price in prices]
+    return words, prices
+
+
+def _rare_words(block: str) -> int:
+    """What a list of words takes beyond the prices of their shapes; 0 for anything else."""
+    counts = Counter(_ALL_WORDS.findall(block))
+    for word, _ in counts.most_common(_FORMAT_WORDS):
+        del counts[word]
+    all_words = sum(counts.values())
+    longer = [word for word in counts if len(word) >= _LONG_LETTERS]
+    occurrences = sum(map(counts.__getitem__, longer))
+    if (
+        len(longer) < _MIN_LIST_WORDS
+        or occurrences < _MIN_LONG_SHARE * all_words
+        or len(longer) < _MIN_DISTINCT_SHARE * occurrences
+    ):
+        return 0
+    starts = len(_LONG_AT_START.findall(block))
+    unspeakable = sum(map(len, map(_UNSPEAKABLE.findall, longer)))
+    rare = max(len(longer) - starts, 0) * _RARE + starts * _RARE_AT_START
+    return rare + unspeakable * _RARE_UNSPEAKABLE
 
 
 def _units(shape: str) -> int:
@@ -190,6 +244,8 @@ def _fitting(shape: str, budget: int) -> int:
     pieces = _PIECE.findall(shape)
     totals = list(accumulate(map(_PRICES.__getitem__, pieces), initial=0))
     at = bisect_right(totals, budget) - 1
+    if at == len(pieces):
+        return len(shape)
     return sum(map(len, pieces[:at])) + _part(pieces[at], budget - totals[at])
 
 

@@ -106,6 +106,7 @@ class Choice:
             empty where nothing was judged.
         words: of the main content.
         left: words beside it, without menus.
+        running: words of running text beside it; 0 where they are few.
     """
 
     method: Literal["main", "data", "whole"] = "whole"
@@ -114,6 +115,7 @@ class Choice:
     page_type: str = ""
     words: int = 0
     left: int = 0
+    running: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +138,7 @@ class Page:
         fetched_at: UTC in seconds since 1970.
         picture: the body, where it can be shown.
         unrendered: scripts would make the text.
+        rendered: a browser read it, with its scripts.
         whole: all of it was asked for.
         cut: the server's answer went on behind what was read.
         stale: an old copy, because reading it anew failed.
@@ -162,6 +165,7 @@ class Page:
     redirects: list[Redirect] = field(default_factory=list)
     picture: bytes = field(default=b"", repr=False)
     unrendered: bool = False
+    rendered: bool = False
     whole: bool = False
     cut: bool = False
     cached: bool = False

@@ -8,24 +8,35 @@ import re
 import time
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import asdict, dataclass, replace
-from typing import NamedTuple, Self
+from typing import Literal, NamedTuple, Self, TypeAlias
 
+from toolcrib.browser.renderer import render as render_page
 from toolcrib.core.context import Ctx, Services
-from toolcrib.core.errors import Busy, Unavailable
+from toolcrib.core.errors import (
+    Busy,
+    MissingExtra,
+    NotConfigured,
+    ToolError,
+    Unavailable,
+    UnsupportedContent,
+)
 from toolcrib.documents.html_text import Format
 from toolcrib.execution.workers import Task, Workers
 from toolcrib.net.cache import Cache, SingleFlight
 from toolcrib.net.egress.client import PAGES, Egress
 from toolcrib.net.egress.public_url import check_public_url
-from toolcrib.net.page_bodies import KIND, PageBody, read_body
+from toolcrib.net.page_bodies import KIND, PageBody, read_body, rendered_body, robots_check
 from toolcrib.system.threads import Checkpoint, in_thread
 from toolcrib.text.cleaner import clean
 from toolcrib.web.handlers import Handlers, convert_document
 from toolcrib.web.neutralizer import neutralize
 from toolcrib.web.page import MAX_PAGE_CHARS, Page, RawPage, unpacked
 
+Render: TypeAlias = Literal["auto", "never", "always"]
+OPENING_TOOL = "browser_open"
+"""Where the user switched it off, no page is opened for other tools either."""
 MAX_PAGES = 60
 MAX_TOTAL_CHARS = 24_000_000
 """Characters of converted pages that this process remembers."""
@@ -75,11 +86,12 @@ class _CachedPage:
 
 
 class PageKey(NamedTuple):
-    """A page in one form: of its main content, or whole."""
+    """A page in one form: of its main content, or whole; as it was sent, or rendered."""
 
     url: str
     form: Format
     whole: bool = False
+    rendered: bool = False
 
 
 class Pages:
@@ -100,6 +112,11 @@ class Pages:
         """The page made of the body that was kept at that time."""
         cached = self._cached.get(key)
         return cached.page if cached is not None and cached.created == created else None
+
+    def newer(self, key: PageKey, than: float) -> Page | None:
+        """The page that was read later than that, UTC in seconds since 1970."""
+        cached = self._cached.get(key)
+        return cached.page if cached is not None and cached.created > than else None
 
     def of_body(self, key: PageKey, body: PageBody) -> Page | None:
         """The page made of the same bytes."""
@@ -124,7 +141,31 @@ class Pages:
             self._chars -= _size(old.page)
 
 
-async def read_page(url: str, form: Format, ctx: Ctx, *, whole: bool = False) -> Page:
+def render_mode(requested: Render | None, ctx: Ctx) -> Render:
+    """How a page is read where a call asks so, or says nothing.
+
+    Raises:
+        NotConfigured, ToolDisabled: the user wants no pages to be read in a browser.
+    """
+    configured = ctx.config.web.fetch.render
+    if requested == "always":
+        if configured == "never":
+            raise NotConfigured(
+                "The user has no pages read in a browser here.",
+                hint="Leave render out; the user can allow it by web.fetch.render.",
+            )
+        ctx.registry.resolve(OPENING_TOOL)
+        return requested
+    mode = "never" if configured == "never" else requested or configured
+    with suppress(ToolError):
+        ctx.registry.resolve(OPENING_TOOL)
+        return mode
+    return "never"
+
+
+async def read_page(
+    url: str, form: Format, ctx: Ctx, *, whole: bool = False, render: Render = "never"
+) -> Page:
     """A page, from the cache while it is fresh, or old where the network fails.
 
     The body is fetched once, whatever form it is read in.
@@ -134,11 +175,50 @@ async def read_page(url: str, form: Format, ctx: Ctx, *, whole: bool = False) ->
         form: what it is converted to.
         ctx: the call.
         whole: all of it, where it would be its main content; so too by `web.fetch.whole`.
+        render: in a browser: never, always, or where scripts make all of its text.
 
     Raises:
-        ToolError: what the network, the server or the conversion says.
+        ToolError: what the network, the server, the browser or the conversion says.
     """
     key = PageKey(url.partition("#")[0], form, whole or ctx.config.web.fetch.whole)
+    if render == "always":
+        with suppress(UnsupportedContent):  # no page of HTML: it is read as it was sent
+            return await _read_rendered(key, url, ctx)
+    page = await _read_plain(key, ctx)
+    if render != "auto" or not page.unrendered:
+        return page
+    try:
+        rendered = await _read_rendered(key, url, ctx)
+    except (MissingExtra, NotConfigured):
+        return page  # its note says that scripts were not run
+    except ToolError as error:
+        return replace(page, notes=[*page.notes, f"Nor by a browser: {error.message}"])
+    if len(rendered.text) > len(page.text):
+        return rendered
+    return replace(page, notes=[*page.notes, "With its scripts, a browser shows no more."])
+
+
+async def _read_rendered(key: PageKey, url: str, ctx: Ctx) -> Page:
+    """The page as a browser has it, from memory while that is fresh."""
+    key = key._replace(rendered=True)
+    pages, seconds = ctx.use(Pages), ctx.config.web.fetch.cache_seconds
+    known = pages.newer(key, time.time() - seconds) if seconds else None
+    if known is not None:
+        ctx.use(Egress).retrace(known.redirects, PAGES, ctx)
+        return replace(known, cached=True)
+
+    async def work() -> Page:
+        if (gate := robots_check(ctx)) is not None:
+            await gate(key.url)
+        response = await render_page(url, ctx, component=PAGES, min_chars=LITTLE_TEXT_CHARS)
+        ctx.use(Egress).retrace(response.redirects, PAGES, ctx)
+        return await _read_body(key, rendered_body(response, key.url), ctx)
+
+    return await pages.flights.join(f"rendered\0{key.form}\0{url}".encode(), work)
+
+
+async def _read_plain(key: PageKey, ctx: Ctx) -> Page:
+    """The page as its server sends it."""
     pages = ctx.use(Pages)
     if ctx.config.web.fetch.cache_seconds:
         created = await ctx.use(Cache).created(KIND, key.url)
@@ -170,7 +250,8 @@ async def read_whole(url: str, page: Page, form: Format, ctx: Ctx) -> Page:
     """All of a page of which the main content was read; nothing is fetched for it again."""
     if page.body is None:
         return await read_page(url, form, ctx, whole=True)
-    return await _read_body(PageKey(url.partition("#")[0], form, True), page.body, ctx)
+    key = PageKey(url.partition("#")[0], form, True, page.rendered)
+    return await _read_body(key, page.body, ctx)
 
 
 async def _read_body(key: PageKey, body: PageBody, ctx: Ctx) -> Page:
@@ -206,7 +287,7 @@ def _read(
     cleaned = clean(page.text[:MAX_PAGE_CHARS])
     text = safe(cleaned.text)
     check()
-    unrendered = is_unrendered(page, body.content)
+    unrendered = not body.rendered and is_unrendered(page, body.content)
     displayed = page.image and not body.truncated and len(body.content) <= MAX_PICTURE_BYTES
     return replace(
         page,
@@ -225,6 +306,7 @@ def _read(
         fetched_at=body.fetched_at or time.time(),
         picture=body.content if displayed else b"",
         unrendered=unrendered,
+        rendered=body.rendered,
         whole=raw.whole,
         cut=body.truncated,
     )
@@ -254,11 +336,7 @@ def _size(page: Page) -> int:
 
 
 def is_unrendered(page: Page, body: bytes) -> bool:
-    """Whether an HTML page has next to no text, and signs that scripts would make it.
-
-    The place where a browser comes in: a page for which the answer is yes is one to be
-    rendered.
-    """
+    """Whether an HTML page has next to no text, and signs that scripts would make it."""
     if page.kind != "html" or len(page.text.strip()) >= LITTLE_TEXT_CHARS:
         return False
     face = body[:MAX_SCANNED_BYTES]

@@ -21,12 +21,14 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, ClassVar, Literal, Self, TypeAlias
 from urllib.parse import urlencode, urljoin, urlsplit
 
+from toolcrib.browser.renderer import render
 from toolcrib.core.config import secret
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import (
     BadInput,
     ConfigError,
     HttpStatus,
+    MissingExtra,
     NotConfigured,
     RateLimited,
     Unavailable,
@@ -45,6 +47,8 @@ COMPONENT = "web.search"
 USER_AGENT = f"toolcrib/{VERSION}"
 """Sent to services with an API: several refuse whoever looks like a browser."""
 MAX_ANSWER_BYTES = 2_000_000
+MIN_RENDERED_CHARS = 400
+"""Characters of text that a page of results has at least, once its scripts have run."""
 SHORTER_QUERY_HINT = "Use fewer words: the names and terms that matter."
 _WEB = re.compile(r"https?://[^\s/?#]+[^\s]*", re.IGNORECASE)
 
@@ -121,7 +125,9 @@ class Provider(ABC):
     `max_chars` and `max_words` are the longest query that the service takes. `counted`
     says that `SearchRequest.count` changes the answer. `ignores` names what of a request the
     service cannot keep to ("freshness", "region", "safe_search").
-    `max_bytes` is the limit of an answer. `shares` names the provider whose
+    `max_bytes` is the limit of an answer, `timeout` the seconds for it where the settings give
+    the provider none, `gap_seconds` those between two requests that the service asks for; 0 is
+    what holds for all (`web.search`). `shares` names the provider whose
     settings hold where this one has none of its own. `tried` is False for a service that
     the project could not ask itself, so only recorded shapes were tested.
     """
@@ -137,6 +143,8 @@ class Provider(ABC):
     counted: ClassVar[bool] = False
     ignores: ClassVar[tuple[str, ...]] = ()
     max_bytes: ClassVar[int] = MAX_ANSWER_BYTES
+    timeout: ClassVar[float] = 0.0
+    gap_seconds: ClassVar[float] = 0.0
     shares: ClassVar[str] = ""
     tried: ClassVar[bool] = False
 
@@ -212,6 +220,8 @@ class ProviderClient:
             raise _no_address(f"{own}.base_url", self._own_url)
         self.base_url = (self._own_url or provider.base_url).rstrip("/")
         self._ctx = ctx
+        seconds = config.timeout or shared.timeout or provider.timeout
+        self.timeout = seconds or ctx.config.web.search.timeout
         self._retries = retries
         self._max_bytes = provider.max_bytes
         if not self.base_url:
@@ -233,7 +243,7 @@ class ProviderClient:
     @property
     def seconds(self) -> float:
         """The seconds that the service has for an answer."""
-        return self._ctx.remaining(self._ctx.config.web.search.timeout)
+        return self._ctx.remaining(self.timeout)
 
     @property
     def ca_file(self) -> str:
@@ -318,7 +328,7 @@ class ProviderClient:
             component=COMPONENT,
             endpoints=(self.base_url,),
             max_bytes=self._max_bytes,
-            timeout=self._ctx.config.web.search.timeout,
+            timeout=self.timeout,
             retries=self._retries,
             retry_refusals=False,
             on_redirect=on_redirect,
@@ -327,6 +337,35 @@ class ProviderClient:
         if checked:
             check(response, self.name)
         return response
+
+    async def render(
+        self,
+        path: str,
+        *,
+        params: Mapping[str, str] | None = None,
+        cookies: Mapping[str, str] | None = None,
+    ) -> Response:
+        """Open a page of the service in a browser, and let its scripts run.
+
+        Raises:
+            MissingExtra, NotConfigured: there is no browser; nothing was asked.
+        """
+        url = _joined(self.base_url, path)
+        if params:
+            url += "?" + urlencode({k: v for k, v in params.items() if v})
+        try:
+            return await render(
+                url,
+                self._ctx,
+                component=COMPONENT,
+                endpoints=(self.base_url,),
+                cookies={k: v for k, v in (cookies or {}).items() if v},
+                min_chars=MIN_RENDERED_CHARS,
+                seconds=self.timeout,
+            )
+        except (MissingExtra, NotConfigured) as error:
+            error.details["asked"] = False
+            raise
 
     def json(self, response: Response) -> dict[str, Any]:
         """The object in an answer.

@@ -38,6 +38,20 @@ def test_hidden_text_is_dropped_and_reported() -> None:
     assert not extract(article()).warnings
 
 
+def test_running_text_beside_the_content_is_told_and_whole_gives_it() -> None:
+    remarks = "".join(
+        f"<li class=comment><p>Remark {n} of a reader who knows all of these bridges.</p></li>"
+        for n in range(8)
+    )
+    html = article(after=f"<section id=comments><h3>Comments</h3><ol>{remarks}</ol></section>")
+    found = extract(html)
+    assert "Remark 3" not in found.text
+    assert any("words of running text" in warning for warning in found.warnings)
+    everything = extract(html, whole=True)
+    assert "Remark 3" in everything.markdown
+    assert not everything.warnings
+
+
 def test_the_posts_of_a_thread_are_all_kept() -> None:
     found = extract(forum(), "https://forum.example/t/which-bridge-is-safe/12")
     assert found.page_type == "forum"

@@ -9,9 +9,12 @@ from tests.escapes.battery.kernel import KERNEL
 from tests.escapes.battery.leaving import LEAVING
 from tests.escapes.battery.processes import PROCESSES
 from tests.escapes.battery.reading import READING
+from tests.escapes.battery.second import SECOND
 from tests.escapes.battery.shell import SHELL
 from tests.escapes.battery.sockets import SOCKETS
 from tests.escapes.battery.writing import WRITING
+
+__all__ = ["ATTEMPTS", "SECOND"]
 
 ATTEMPTS: tuple[Attempt, ...] = (
     *READING,

@@ -139,7 +139,7 @@ FLOODS = (
         import threading
         stop = threading.Event()
         try:
-            for n in range(400):
+            for n in range(600):
                 t = threading.Thread(target=stop.wait, args=(1.0,), daemon=True); t.start()
         except RuntimeError: pass
         hold(0.3); os._exit(0)
@@ -150,7 +150,7 @@ FLOODS = (
         [t.join() for t in ts]; say("ok")
         """,
         limits={"processes": 40},
-        over={"threads": 200},
+        over={"threads": BURST},
     ),
     _flood(
         "F20",
@@ -167,7 +167,8 @@ FLOODS = (
         "F21",
         "the disk, in many files",
         """
-        for n in range(120): open("big%d" % n, "wb").write(bytes(1_000_000))
+        for n in range(120):
+            with open("big%d" % n, "wb") as f: f.write(bytes(1_000_000)); os.fsync(f.fileno())
         """,
         FILES,
         limits=DISK,

@@ -2,6 +2,7 @@
 
 A moment is the so many-th change that this process makes to files. HOW is "kill": it ends
 itself there without a word, or "full": from there on it can write no file larger than 10 bytes.
+"kill at an opening" counts what it opens once it has begun to take new folders over.
 """
 
 from __future__ import annotations
@@ -23,17 +24,20 @@ CHANGES = {"os.rename", "os.mkdir", "os.remove", "os.rmdir", "os.link", "os.chmo
 
 async def main(root: str, pending: str, moment: str, how: str) -> None:
     left = [int(moment)]
-    armed = [False]
+    armed, renames = [False], [False]
 
     def see(event: str, values: tuple[object, ...]) -> None:
         flags = values[2] if event == "open" else 0
         changes = event in CHANGES or (isinstance(flags, int) and flags & os.O_CREAT)
+        if how == "kill at an opening":
+            renames[0] = renames[0] or (event == "ctypes.dlsym" and values[1] == "renameat2")
+            changes = renames[0] and event == "open"
         if not armed[0] or not changes:
             return
         left[0] -= 1
         if left[0]:
             return
-        if how == "kill":
+        if how != "full":
             os.kill(os.getpid(), signal.SIGKILL)
         resource.setrlimit(resource.RLIMIT_FSIZE, (10, resource.RLIM_INFINITY))
 

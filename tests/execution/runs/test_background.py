@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.execution.runs.conftest import Opened, RunBench, need_overlay, picture
+from tests.execution.runs.conftest import Opened, RunBench, need_overlay, picture, run_folders
 from toolcrib.core.errors import ToolError
 from toolcrib.execution.runs.runs import BackgroundRun
 
@@ -62,6 +62,24 @@ async def test_a_harmless_repository_is_part_of_the_step(bench: RunBench, root: 
     assert os.listdir(root) == []
 
 
+async def test_what_git_logs_meanwhile_is_its_own(bench: RunBench, root: Path) -> None:
+    make(root)
+    running = await bench.start("echo a > a; echo made; sleep 60")
+    async for data in running.confined.read("stdout"):
+        if b"made" in data:
+            break
+    session = bench.ctx().session
+    step = await bench.changes.begin_program_step("git_commit", session, [str(root)], {"then": 1})
+    (root / ".git/refs/heads/main").write_text("1234\n")
+    await bench.changes.finish_program_step(step, [f"{root}/b"], {"then": 1, "now": 2})
+    outcome = await running.finish()
+    assert outcome.state == "applied"
+    assert [changed.path for changed in outcome.files] == ["a"]
+    await bench.undo()
+    assert (root / ".git/refs/heads/main").exists()
+    assert not (root / "a").exists()
+
+
 @pytest.mark.parametrize(
     ("script", "name"),
     [
@@ -86,8 +104,11 @@ async def test_settings_elsewhere_are_taken_away_at_once(bench: RunBench, root: 
     notes = await done(
         bench, "mkdir evil; echo '[core] fsmonitor=x' > evil/config; echo ../evil > .git/commondir"
     )
-    assert {k: v for k, v in picture(root).items() if not k.startswith("evil")} == before
-    assert any(".git/commondir" in note and "put back" in note for note in notes)
+    # The guard renames it, if it comes first.
+    ours = ("evil", ".git/commondir.refused")
+    assert {k: v for k, v in picture(root).items() if not k.startswith(ours)} == before
+    gone = ("put back", "put aside")
+    assert any(".git/commondir" in note and any(word in note for word in gone) for note in notes)
 
 
 async def test_what_must_not_be_read_is_no_part_of_the_step(bench: RunBench, root: Path) -> None:
@@ -212,6 +233,66 @@ async def test_a_repository_that_would_run_something_is_put_aside(
         if folder.exists():
             subprocess.run(["git", "status"], cwd=folder, capture_output=True)
     assert not list(root.rglob("owned"))
+
+
+async def test_many_protected_names_are_not_the_end_of_the_watch(
+    bench: RunBench, root: Path
+) -> None:
+    many = 'i=0; while [ $i -lt 1200 ]; do : > ".env$i-$(printf %0200d $i)"; i=$((i+1)); done'
+    running = await bench.start(f"{many}; {FORM.format('x')}; {EVIL} x/config; sleep 60")
+    async with asyncio.timeout(60):
+        while not (root / "x/HEAD.refused").exists():
+            await asyncio.sleep(0.02)
+    notes = (await running.finish()).notes
+    assert not any("watched" in note or "covered" in note for note in notes), notes
+
+
+async def test_a_job_may_ask_for_a_layer_of_its_own(bench: RunBench, root: Path) -> None:
+    (root / "a").write_text("old\n")
+    (root / ".env").write_text("KEY=old\n")
+    running = await bench.start(
+        "echo new > a; echo made; read go; "
+        "while cat .env fresh/.env 2>&1 | grep -q KEY; do sleep 0.05; done; echo hidden; sleep 60",
+        commit="ask",
+        stdin="pipe",
+    )
+    await lines_of(running, "made")
+    assert (root / "a").read_text() == "old\n"
+    (root / "fresh").mkdir()
+    (root / "fresh/.env").write_text("KEY=new\n")
+    await running.confined.write(b"go\n")
+    await lines_of(running, "hidden")
+    outcome = await running.finish()
+    assert (outcome.state, [file.path for file in outcome.files]) == ("held", ["a"])
+    assert (root / "a").read_text() == "old\n"
+    assert (await bench.apply_pending(outcome.pending_id)).state == "applied"
+    assert (root / "a").read_text() == "new\n"
+    await bench.undo()
+    assert (root / "a").read_text() == "old\n"
+
+
+async def test_or_for_one_that_is_dropped(bench: RunBench, root: Path, tmp_path: Path) -> None:
+    running = await bench.start("echo x > x; echo made; sleep 60", commit="never")
+    await lines_of(running, "made")
+    assert (await running.finish()).state == "dropped"
+    assert os.listdir(root) == []
+    assert run_folders(tmp_path) == []
+
+
+async def test_a_layer_of_a_job_goes_with_one_that_does_not_start(
+    bench: RunBench, tmp_path: Path
+) -> None:
+    with pytest.raises(ToolError):
+        await bench.runs.start(
+            ["/no/such"], bench.ctx(), tool="t", cwd=bench.path("."), commit="ask"
+        )
+    assert run_folders(tmp_path) == []
+
+
+async def test_where_there_are_no_layers_it_says_so(bare: RunBench, root: Path) -> None:
+    with pytest.raises(ToolError, match="cannot be kept"):
+        await bare.start("echo x > x", commit="ask")
+    assert os.listdir(root) == []
 
 
 async def test_what_git_makes_itself_stays(bench: RunBench, root: Path) -> None:

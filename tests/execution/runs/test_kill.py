@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.execution.runs.conftest import Opened, RunBench, need_overlay, picture, run_folders
-from toolcrib.execution.runs.folders import remove
+from toolcrib.system.removal import remove
 
 RUNNER = Path(__file__).with_name("runner.py")
 FILES = 40

@@ -10,7 +10,6 @@ import pytest
 from tests.execution.runs.conftest import RunBench, need_overlay
 from toolcrib.core.config import Config
 from toolcrib.core.context import Services, Session
-from toolcrib.core.errors import NotConfigured
 from toolcrib.execution.runs.folders import has_own_clock, kind_of_system
 
 
@@ -58,23 +57,6 @@ async def test_a_root_that_is_reached_by_a_link(root: Path, tmp_path: Path) -> N
     assert outcome.state == "applied"
     assert os.listdir(root) == ["x"]
     await bench.services.close()
-
-
-async def test_without_a_workspace_nothing_runs(tmp_path: Path) -> None:
-    home = Path.home()
-    bench = bench_on(tmp_path)
-    object.__setattr__(bench, "root", home)
-    await bench.services.close()
-    services = Services(Config.load())
-    here = os.getcwd()
-    os.chdir("/")
-    try:
-        empty = RunBench(home, services, Session("one"))
-        with pytest.raises(NotConfigured):
-            await empty.runs.run(["true"], empty.ctx(), tool="t", cwd=bench.path("."))
-    finally:
-        os.chdir(here)
-        await services.close()
 
 
 def test_the_kind_of_a_file_system(tmp_path: Path) -> None:

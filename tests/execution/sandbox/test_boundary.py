@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import platform
 import signal
 import socket
 import stat
+import struct
 import subprocess
 import tempfile
 from pathlib import Path
@@ -17,6 +19,7 @@ from tests.conftest import absent
 from tests.execution.sandbox.conftest import Box, Open
 from toolcrib.core.config import data_folder
 from toolcrib.core.errors import BadInput, NotFound, Unavailable
+from toolcrib.execution.sandbox.layout import Mask, SandboxRoot
 from toolcrib.execution.sandbox.preparation import NICE
 from toolcrib.execution.sandbox.resources import tree
 from toolcrib.execution.sandbox.terms import Bind, Limits, Overlay, Pty, ReadOnly
@@ -86,6 +89,7 @@ CALLS = {
     "memfd_secret": (447, (0,), "38"),
     "open_tree": (428, (-100, 0, 0), "1"),
     "pidfd_getfd": (438, (0, 0, 0), "1"),
+    "io_setup": (206, (1, 0), "38"),
 }
 
 
@@ -160,6 +164,78 @@ async def test_nobody_is_root(box: Box) -> None:
     assert int(values["CapEff"], 16) == 0
     assert values["NoNewPrivs"] == "1"
     assert (box.root / "n").stat().st_uid == box.root.stat().st_uid
+
+
+async def test_what_other_programs_share_is_theirs(box: Box) -> None:
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.shmat.restype = ctypes.c_void_p
+    segment, queue = libc.shmget(0, 4096, 0o600), libc.msgget(0, 0o600)
+    assert min(segment, queue) >= 0
+    try:
+        at = ctypes.c_void_p(libc.shmat(segment, None, 0))
+        ctypes.memmove(at, b"canary", 6)
+        libc.shmdt(at)
+        libc.msgsnd(queue, struct.pack("l16s", 1, b"canary"), 16, 0)
+        code = """
+import ctypes, sys
+libc = ctypes.CDLL(None, use_errno=True)
+libc.shmat.restype = ctypes.c_void_p
+at = libc.shmat(int(sys.argv[1]), None, 0)
+if at not in (None, ctypes.c_void_p(-1).value):
+    print(ctypes.string_at(at, 6))
+taken = ctypes.create_string_buffer(24)
+if libc.msgrcv(int(sys.argv[2]), taken, 16, 0, 0) >= 0:
+    print(taken.raw)
+from multiprocessing import shared_memory
+own = shared_memory.SharedMemory(create=True, size=100_000)
+own.close(); own.unlink()
+print("works")
+"""
+        done = await box.python(code, str(segment), str(queue))
+    finally:
+        libc.shmctl(segment, 0, None)
+        libc.msgctl(queue, 0, None)
+    assert done.out == "works\n"
+
+
+async def test_nothing_of_the_user_is_used_up_or_started(box: Box) -> None:
+    code = """
+import fcntl, resource
+print(*(resource.getrlimit(n)[1] for n in (4, 11, 13, 14)))
+try:
+    fcntl.ioctl(0, 0x5423, bytes(4))
+except OSError as error:
+    print(error.errno)
+"""
+    done = await box.python(code)
+    assert done.out == "1 4096 0 0\n1\n"
+
+
+def test_more_masks_than_can_be_told_to_bubblewrap() -> None:
+    def root(places: list[str]) -> SandboxRoot:
+        masks = [Mask(place, "hidden file") for place in places]
+        return SandboxRoot({"/w": Bind()}, {}, [], [], masks, "/e", 1)
+
+    own = [f"/w/d{number}/.env" for number in range(2000)]
+    installed = [f"/w/node_modules/{number}/.npmrc" for number in range(2000)]
+    assert len(root(own).bounded().masks) == 2000
+    assert [mask.path for mask in root(own + installed).bounded().masks] == own
+    with pytest.raises(Unavailable, match="beneath /w/more"):
+        root([*own, *(f"/w/more/{number}/.env" for number in range(2500))]).bounded()
+
+
+async def test_a_file_is_not_leased(box: Box) -> None:
+    code = """
+import fcntl
+file = open("f", "w")
+try:
+    fcntl.fcntl(file, 1024, fcntl.F_WRLCK)
+    print("leased")
+except OSError:
+    fcntl.lockf(file, fcntl.LOCK_EX)
+    print("locked")
+"""
+    assert (await box.python(code)).out == "locked\n"
 
 
 # What is protected in the workspace.

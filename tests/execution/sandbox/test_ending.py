@@ -333,9 +333,9 @@ class Late:
             os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)
         return child
 confinement_child.posix = Late()
-plan = LaunchPlan(["/bin/true"], {}, "/", status=2, supervised=True, confined=False)
+plan = LaunchPlan(["/bin/true"], {}, "/", "none", status=2)
 plan.lifeline = int(sys.argv[1])
-os._exit(confinement_child.supervise(dataclasses.asdict(plan)))
+os._exit(confinement_child.supervise({**dataclasses.asdict(plan), "landlock": None}))
 """
 
 

@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 
 from tests.execution.sandbox.conftest import Box, Open
+from toolcrib.core.config import data_folder
 from toolcrib.core.errors import Unavailable
-from toolcrib.execution.sandbox.preparation import Scratch
+from toolcrib.execution.sandbox.preparation import SCRATCH_PREFIX, Scratch
 from toolcrib.execution.sandbox.terms import MEGABYTE, Limits
+from toolcrib.system.removal import remove
 
 SPAWNS = """
 import subprocess, time
@@ -42,6 +44,77 @@ for place in range(at, at + size, 2 << 20):
     ctypes.c_char.from_address(place).value
 time.sleep(8)
 """
+DROPPED = """
+import ctypes, mmap, time
+libc = ctypes.CDLL(None, use_errno=True)
+kept = []
+for _ in range(40):
+    kept.append(mmap.mmap(-1, 10_000_000))
+    kept[-1].write(bytes(10_000_000))
+    kept[-1].madvise(mmap.MADV_DONTNEED)  # no map shows it, and the pages are there
+    time.sleep(0.01)
+time.sleep(8)
+"""
+CLOSED = """
+import mmap, os, time
+kept = []
+for _ in range(40):
+    fd = os.memfd_create("x")
+    os.write(fd, bytes(10_000_000))
+    kept.append(mmap.mmap(fd, 10_000_000))
+    os.close(fd)
+    time.sleep(0.01)
+time.sleep(8)
+"""
+ON_THE_WAY = """
+import os, socket, time
+kept = []
+for _ in range(40):
+    fd = os.memfd_create("x")
+    os.write(fd, bytes(10_000_000))
+    kept.append(socket.socketpair())
+    socket.send_fds(kept[-1][0], [b"x"], [fd])
+    os.close(fd)
+    time.sleep(0.01)
+time.sleep(8)
+"""
+UNSEEN = """
+import ctypes, os, time
+ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)
+fds = []
+for _ in range(40):
+    fds.append(os.memfd_create("x"))
+    os.write(fds[-1], bytes(10_000_000))
+    time.sleep(0.01)
+time.sleep(8)
+"""
+LEFT_TO_A_THREAD = """
+import ctypes, os, threading, time
+def work():
+    time.sleep(0.3)
+    fds = []
+    for _ in range(40):
+        fds.append(os.memfd_create("x"))
+        os.write(fds[-1], bytes(10_000_000))
+        time.sleep(0.01)
+    time.sleep(8)
+    os._exit(0)
+threading.Thread(target=work).start()
+ctypes.CDLL(None).syscall({"x86_64": 60, "aarch64": 93}[os.uname().machine], 0)
+"""
+UNNAMED = """
+import os, signal, time
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+files = []
+for number in range(30):
+    files.append(open("f", "wb"))
+    os.remove("f")
+    if not os.fork():
+        files[-1].write(bytes(5_000_000)); files[-1].flush(); os.fsync(files[-1].fileno())
+        os._exit(0)
+    time.sleep(0.04)
+time.sleep(8)
+"""
 UNAWAITED = """
 import os, signal, time
 signal.signal(signal.SIGCHLD, signal.SIG_IGN)
@@ -60,14 +133,90 @@ async def test_a_child_that_is_just_spawned_has_no_memory_of_its_own(box: Box) -
     assert (done.out, done.stopped) == ("done\n", "")
 
 
-@pytest.mark.parametrize("code", [LEADERLESS, TABLES], ids=["leaderless", "tables"])
+@pytest.mark.parametrize(
+    "code",
+    [LEADERLESS, TABLES, DROPPED, CLOSED, ON_THE_WAY, UNSEEN, LEFT_TO_A_THREAD],
+    ids=["leaderless", "tables", "dropped", "closed", "on the way", "unseen", "threads"],
+)
 async def test_memory_that_is_easily_overlooked(box: Box, code: str) -> None:
     done = await box.python(code, limits=Limits(memory_bytes=100 * MEGABYTE))
     assert done.stopped == "memory", done
 
 
-async def test_what_children_write_that_nobody_waits_for(box: Box) -> None:
-    done = await box.python(UNAWAITED, limits=Limits(disk_bytes=20 * MEGABYTE))
+SEGMENTS = """
+import ctypes, time
+libc = ctypes.CDLL(None, use_errno=True)
+libc.shmat.restype = ctypes.c_void_p
+made = 0
+for size in (1 << 20, 1 << 16):
+    for _ in range(3000):
+        segment = libc.shmget(0, ctypes.c_size_t(size), 0o600)
+        if segment < 0:
+            break
+        at = libc.shmat(segment, None, 0)
+        ctypes.memset(at, 1, size)
+        libc.shmdt(ctypes.c_void_p(at))
+        made += size
+sets = 0
+while sets < 40 and libc.semget(0, 10_000, 0o600) >= 0:
+    sets += 1
+print(made, sets)
+"""
+
+
+async def test_what_outlives_its_maker_is_small(box: Box) -> None:
+    done = await box.python(SEGMENTS)
+    made, sets = map(int, done.out.split())
+    assert made <= 3000 << 16
+    assert sets == 0
+
+
+HIDDEN_FILES = """
+import os, signal, time
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+os.chdir(os.environ["PLACE"])
+top = os.getcwd()
+for number in range(20):
+    os.mkdir("x" * 250)
+    os.chdir("x" * 250)
+os.mkdir("shut")
+for number in range(30):
+    if not os.fork():
+        os.chdir("shut")
+        with open(f"f{number}", "wb") as file:
+            os.chmod(".", 0)
+            file.write(bytes(5_000_000)); os.fsync(file.fileno())
+        os._exit(0)
+    time.sleep(0.02)
+    os.chmod("shut", 0o700)
+os.chmod("shut", 0)
+time.sleep(8)
+"""
+
+
+async def test_what_lies_too_deep_to_be_looked_at(box: Box) -> None:
+    limits = Limits(disk_bytes=20 * MEGABYTE)
+    done = await box.python(HIDDEN_FILES, limits=limits, env={"PLACE": str(box.root)})
+    assert done.stopped == "disk", done
+    remove(box.root)
+
+
+async def test_a_scratch_folder_goes_however_deep_it_is(box: Box) -> None:
+    code = """
+import os
+os.chdir(os.environ["TMPDIR"])
+for depth in range(3000):
+    os.mkdir("d"); open("f", "w").close(); os.chdir("d")
+os.chmod(".", 0)
+print("made")
+"""
+    assert (await box.python(code)).out == "made\n"
+    assert not list((data_folder() / "sandbox").glob(f"{SCRATCH_PREFIX}*"))
+
+
+@pytest.mark.parametrize("code", [UNAWAITED, UNNAMED], ids=["named", "unnamed"])
+async def test_what_children_write_that_nobody_waits_for(box: Box, code: str) -> None:
+    done = await box.python(code, limits=Limits(disk_bytes=20 * MEGABYTE))
     assert done.stopped == "disk", done
 
 

@@ -127,7 +127,6 @@ def test_blocks_go_on_with_the_file() -> None:
         "*** Begin Patch\n*** End Patch",
         "*** Begin Patch\n*** Update File: a\n*** End Patch",
         "*** Begin Patch\n*** Update File: a\n@@\n*** End Patch",
-        "*** Begin Patch\n*** Update File: a\n-x\nnot signed\n*** End Patch",
         "*** Begin Patch\n*** Add File: a\n+x\nnot signed\n*** End Patch",
         "*** Begin Patch\n*** Add File: a\n+x\n*** Update File: a\n-x\n+y\n*** End Patch",
         "a.py\n<<<<<<< SEARCH\nold\n=======\nnew\n",  # cut off

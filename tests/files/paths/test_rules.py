@@ -8,7 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.cases import each_case
-from toolcrib.files.path_rules import fold, normal_parts, parts_beneath, refusal
+from toolcrib.files.path_rules import (
+    anchor,
+    fold,
+    is_absolute,
+    normal_parts,
+    parts_beneath,
+    refusal,
+    slashed,
+)
 
 EVERYWHERE = {
     "": "empty",
@@ -19,16 +27,11 @@ EVERYWHERE = {
     "a\x85b": "control",
     "a\u2028b": "control",
     "a\ud800b": "Unicode",
-    "\\\\server\\share": "network",
-    "//server/share": "network",
-    "/\\server": "network",
     "\\\\?\\C:\\x": "device path",
     "\\\\.\\PhysicalDrive0": "device path",
     "//?/C:/x": "device path",
     "\\??\\C:": "device path",
-    "C:\\Windows": "drive",
     "c:x": "drive",
-    "Z:/": "drive",
     "NUL": "device name",
     "src/con": "device name",
     "aux ": "device name",
@@ -37,9 +40,16 @@ EVERYWHERE = {
     "com¹": "device name",
     "CONIN$": "device name",
     "notes.txt::$DATA": "stream",
+    "x" * 4097: "longer",
+}
+ELSEWHERE = {
     "..\\..\\etc\\passwd": "climbs",
     "src/..\\..\\x": "climbs",
-    "x" * 4097: "longer",
+    "\\\\server\\share": "network",
+    "//server/share": "network",
+    "/\\server": "network",
+    "C:\\Windows": "drive",
+    "Z:/": "drive",
 }
 FINE = [
     "a",
@@ -76,6 +86,52 @@ WINDOWS = {
 @each_case("text", EVERYWHERE)
 def test_refused_on_every_system(text: str, windows: bool) -> None:
     assert EVERYWHERE[text] in refusal(text, windows=windows)
+
+
+@each_case("text", ELSEWHERE)
+def test_refused_where_they_lead_nowhere(text: str) -> None:
+    assert ELSEWHERE[text] in refusal(text)
+
+
+@each_case("text", ["C:\\Windows", "Z:/", "\\\\server\\share\\a.txt", "//server/share", "a\\b"])
+def test_places_of_windows_are_judged_by_where_they_are(text: str) -> None:
+    assert refusal(text, windows=True) == ""
+
+
+@each_case(
+    ("path", "parts"),
+    [
+        ("C:/Users/me/ws/a.txt", ["a.txt"]),
+        ("c:/users/ME/WS/src/B.txt", ["src", "B.txt"]),
+        ("C:/Users/me/ws", []),
+        ("C:/Users/me/ws_evil/a.txt", None),
+        ("D:/Users/me/ws/a.txt", None),
+        ("C:/Users/me/ws/../secret", None),
+        ("//server/share/Users/me/ws/a.txt", None),
+    ],
+)
+def test_beneath_a_root_of_windows(path: str, parts: list[str] | None) -> None:
+    assert parts_beneath(path, "C:/Users/me/ws", windows=True) == parts
+
+
+def test_on_linux_case_is_another_name() -> None:
+    assert parts_beneath("/Srv/ws/a", "/srv/ws", windows=False) is None
+
+
+@each_case(
+    ("path", "plain", "top"),
+    [
+        ("c:\\Users\\me", "C:/Users/me", "C:/"),
+        ("\\\\?\\C:\\Users", "C:/Users", "C:/"),
+        ("\\\\?\\UNC\\server\\share\\a", "//server/share/a", "//server/share/"),
+        ("\\\\server\\share", "//server/share", "//server/share"),
+        ("src\\main.py", "src/main.py", ""),
+    ],
+)
+def test_paths_of_windows_as_they_are_written_here(path: str, plain: str, top: str) -> None:
+    assert slashed(path, windows=True) == plain
+    assert anchor(plain, windows=True)[0] == top
+    assert is_absolute(plain, windows=True) == bool(top)
 
 
 @each_case("text", FINE)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import stat
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -398,6 +400,36 @@ def test_but_not_just_any_directory(
     data.mkdir(exist_ok=True)
     places = {"/": Path("/"), "home": home, "above": tree.root, "data": data}
     monkeypatch.chdir(places[where])
+    workspace = opened()
+    (root,) = workspace.roots
+    scratch = Path(root.name)
+    assert scratch.parent == Path(tempfile.gettempdir()).resolve()
+    assert os.listdir(scratch) == []
+    assert stat.S_IMODE(scratch.stat().st_mode) == 0o700
+    assert str(scratch) in workspace.warning
+    assert "--workspace" in workspace.warning
+    workspace.close()
+    assert not scratch.exists()
+
+
+def test_what_was_left_in_a_scratch_folder_stays(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    monkeypatch.chdir("/")
+    workspace = opened(roots=["${workspaceFolder}"])
+    scratch = Path(workspace.roots[0].name)
+    (scratch / "a.txt").write_text("kept")
+    workspace.close()
+    assert (scratch / "a.txt").read_text() == "kept"
+
+
+def test_without_any_place_every_path_is_refused(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "gone"))
+    monkeypatch.chdir("/")
     workspace = opened()
     assert workspace.roots == ()
     for use in (lambda: workspace.resolve("x"), workspace.start):

@@ -18,7 +18,8 @@ from toolcrib.core.errors import BadInput
 from toolcrib.files.path_rules import Protection
 from toolcrib.files.paths import Workspace
 from toolcrib.files.search import search
-from toolcrib.files.search.pattern import pattern_of, spans, text_of
+from toolcrib.files.search.hits import spans, text_of
+from toolcrib.files.search.pattern import pattern_of
 from toolcrib.files.search.scope import scope_of
 from toolcrib.files.search.search import MatchCounts, Search
 from toolcrib.system.processes import Processes
@@ -52,7 +53,7 @@ async def count(
     globs = more.pop("globs", [])
     path = more.pop("path", ".")
     seconds = more.pop("seconds", 20)
-    pattern = pattern_of(text, **({"literal": False, "case_sensitive": False} | more))
+    pattern = pattern_of(text, **({"literal": False, "case_sensitive": None} | more))
     scope = scope_of(workspace.resolve(path), globs)
     return await Search(workspace, processes, engine).count(scope, pattern, seconds)  # type: ignore[arg-type]
 
@@ -73,6 +74,16 @@ async def test_what_is_searched(workspace: Workspace, processes: Processes, engi
     ("text", "more", "expected"),
     [
         ("Needle", {}, {"src/a.py": 1}),
+        (
+            "NEEDLE",
+            {"case_sensitive": False, "globs": ["*.py"]},
+            {"src/a.py": 2, "src/deep/b.PY": 2},
+        ),
+        (
+            "Needle",
+            {"literal": True, "case_sensitive": False, "path": "src"},
+            {"a.py": 2, "deep/b.PY": 2},
+        ),
         (
             "needle",
             {"case_sensitive": True, "globs": ["*.py"]},
@@ -177,12 +188,12 @@ async def test_a_pattern_that_explodes_elsewhere(
 @each_case("text", ["", "a\nb", "x" * 1001])
 def test_refused_patterns(text: str) -> None:
     with pytest.raises(BadInput):
-        pattern_of(text, literal=False, case_sensitive=False)
+        pattern_of(text, literal=False, case_sensitive=None)
 
 
 @each_case("text", [r"(?=a)b", r"(a)\1", "(unclosed", "*", r"a\nb", "[z-a]"])
 def test_no_expression_is_taken_as_text(text: str) -> None:
-    made = pattern_of(text, literal=False, case_sensitive=False)
+    made = pattern_of(text, literal=False, case_sensitive=None)
     assert made.literal
     assert made.reason
     assert [s[:2] for s in spans(f"1 {text}\n".encode(), made)] == [(0, len(text) + 2)]
@@ -233,15 +244,20 @@ def test_ripgrep_finds_the_same(
     assert {name: int(n) for name, n in theirs.items()} == ours
 
 
-async def test_large_files_are_not_shown(
+async def test_large_files_are_searched(
     ws: Path, workspace: Workspace, processes: Processes
 ) -> None:
     (ws / "small.txt").write_text("needle\n")
-    (ws / "lines.txt").write_bytes(b"needle\n" * 1_500_000)
-    (ws / "one-line.txt").write_bytes(b"x" * 30_000_000 + b"needle")
+    (ws / "lines.txt").write_bytes((b"needle\n" + b"x" * 99 + b"\n") * 100_000)
+    (ws / "one-line.txt").write_bytes(b"x" * 12_000_000 + b"needle")
+    (ws / "wide.txt").write_bytes(("no\n" * 2_000_000 + "needle\n").encode("utf-16"))
+    (ws / "late.bin").write_bytes(b"needle\n" + b"x" * 12_000_000 + b"\0")
     for engine in engines():
-        found = await count(workspace, processes, engine, "needle")
-        assert dict(found.files) == {"small.txt": 1}
+        found = await count(workspace, processes, engine, "needle", seconds=60)
+        expected = {"small.txt": 1, "lines.txt": 100_000, "one-line.txt": 1, "wide.txt": 1}
+        assert dict(found.files) == expected
+        assert found.left_out is not None
+        assert found.left_out.paths == {"binary": ["late.bin"]}
         assert found.engine == engine
         assert not found.aborted
 

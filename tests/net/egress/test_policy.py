@@ -273,6 +273,26 @@ def test_a_denied_host_may_be_written_in_any_form(entry: str, url: str) -> None:
     assert code(policy(deny_hosts=[entry]), url) in ("blocked_host", "blocked_address")
 
 
+@pytest.mark.rows("F06")
+@each_case(
+    ("settings", "url", "expected"),
+    [
+        ({"schemes": ["https"]}, "http://example.org/", "blocked_scheme"),
+        ({"schemes": ["https"]}, "https://example.org/", "open"),
+        ({"schemes": "https", "allow_hosts": ["nas.lan"]}, "http://nas.lan/", "open"),
+        ({"only_hosts": ["*.example.org"]}, "https://a.example.org/", "open"),
+        ({"only_hosts": ["*.example.org"]}, "https://example.com/", "blocked_host"),
+        ({"only_hosts": ["example.org:443"]}, "http://example.org/", "blocked_host"),
+        ({"only_hosts": ["8.8.0.0/16"]}, "https://8.8.8.8/", "open"),
+        ({"only_hosts": ["8.8.0.0/16"]}, "https://1.1.1.1/", "blocked_host"),
+        ({"only_hosts": ["*"]}, "http://127.0.0.1/", "blocked_address"),
+        ({"only_hosts": ["a.org"], "deny_hosts": ["a.org"]}, "https://a.org/", "blocked_host"),
+    ],
+)
+def test_what_the_user_narrows(settings: dict[str, Any], url: str, expected: str) -> None:
+    assert code(policy(**settings), url) == expected
+
+
 @each_case(
     "entry",
     [

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -14,6 +17,7 @@ from tests.cases import each_case
 from tests.conditions import until
 from tests.servers.model import Raw, model_server
 from tests.surfaces.cli.program import Program, gone
+from toolcrib import toolbox
 from toolcrib.core.errors import BadInput
 from toolcrib.surfaces.cli.call import pairs
 
@@ -66,7 +70,7 @@ def test_words_that_are_no_arguments(word: str) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("join_words", "loose"), "'loose' is not an argument"),
+        (("join_words", "words=a", "loose"), "'loose' is not an argument"),
         (("join_words", "words=a", "--json-args", "{}"), "in one way"),
         (("join_words", "--json-args", "{"), "not valid JSON"),
         (("join_words", "word=a"), "Did you mean 'words'?"),
@@ -241,11 +245,35 @@ def test_an_agent_of_another_conversation_is_named_by_its_id(program: Program) -
     assert "toolcrib agent" in done.err
 
 
-def test_a_first_call_at_home_says_how_to_give_a_folder(program: Program) -> None:
+def test_a_first_call_at_home_works_and_says_how_to_give_a_folder(program: Program) -> None:
     words = ("call", "list_directory", "--config", str(program.folder / "none.toml"))
     (program.folder / "none.toml").write_text("")
     home = Program(Path(program.env["HOME"]), program.env)
     done = home(*words)
-    assert done.code == 1
-    assert "The home folder and / are not taken by themselves" in done.err
-    assert "--workspace DIR" in done.err
+    assert done.code == 0
+    assert "No folder was given to toolcrib" in done.out
+    assert "--workspace DIR" in done.out
+
+
+def test_a_call_loads_no_other_tools(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("one\n")
+    words = ["call", "read_file", "a.txt", "--workspace", str(tmp_path)]
+    code = (
+        "import sys; from toolcrib.surfaces.cli.main import main; main(sys.argv[1:]); "
+        "print(*[m for m in sys.modules if m.startswith('toolcrib.tools.')])"
+    )
+    ran = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True)
+    text, *_, loaded = ran.stdout.splitlines()
+    assert text == "one", ran.stderr
+    modules = loaded.split()
+    assert "toolcrib.tools.files.read_file" in modules
+    assert "toolcrib.tools.files.edit_file" not in modules
+    assert not [name for name in modules if not name.startswith("toolcrib.tools.files")]
+
+
+def test_tools_that_are_loaded_alone_look_at_no_other() -> None:
+    folder = Path(toolbox.__file__).parent / "tools"
+    for group in toolbox.ALONE:
+        for file in (folder / group).rglob("*.py"):
+            text = file.read_text("utf-8")
+            assert not re.search(r"ctx\.(invoke|offered|registry|within)\b", text), file.name

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.servers.scripted import Answer, scripted
 from tests.surfaces.cli.program import Program
 from toolcrib.core.config import Config
 from toolcrib.surfaces.cli.config import document
@@ -119,10 +121,23 @@ def test_check_finds_a_key_in_the_place_of_its_name(program: Program) -> None:
 
 WRONG = [
     ("[web.searcher]\nlimit = 3\n", "unknown key web.searcher.\nDid you mean web.search?"),
-    ("[web.search]\nlimit = 300\n", "web.search.limit: "),
+    ("[run]\nlevel = 'strog'\n", "run.level: "),
     ("profile = \n", "is not valid TOML"),
     (b"profile = '\xff'\n", "cannot be read"),
 ]
+
+
+def test_one_wrong_value_does_not_keep_the_rest(program: Program, tmp_path: Path) -> None:
+    file_of(tmp_path).write_text("[web.search]\nlimit = 300\nat_once = 2\n")
+    shown = program("config")
+    assert shown.code == 0
+    assert "web.search.limit: " in shown.err
+    assert "at_once = 2  # file" in shown.out
+    check = program("config", "check")
+    assert (check.code, "web.search.limit: " in check.out) == (1, True)
+    found = {c["name"]: c for c in program("doctor", "--offline", "--json").json["checks"]}
+    assert found["configuration"]["state"] == "broken"
+    assert "Note: Settings: web.search.limit: " in program("call", "join_words", "words=a").out
 
 
 @pytest.mark.parametrize(
@@ -172,3 +187,55 @@ def test_a_file_in_the_workspace_is_never_read(program: Program) -> None:
     for name in ("config.toml", "toolcrib.toml", ".toolcrib.toml"):
         (program.folder / name).write_text("profile = 'nope'\n")
     assert "nope" not in program("config").out
+
+
+def test_settings_are_changed_and_comments_stay(program: Program, tmp_path: Path) -> None:
+    file = file_of(tmp_path)
+    assert program("config", "init").code == 0
+    assert "There is one already" in program("config", "init").out
+    file.write_text("# mine\n[web.search] # of the web\nlimit = 3 # few\n")
+    for key, value in {
+        "web.search.limit": "5",
+        "web.search.region": "de-DE",
+        "workspace.roots": '["/tmp"]',
+        "pin.fetch_url.max_tokens": "300",
+    }.items():
+        done = program("config", "set", key, value)
+        assert done.code == 0, done
+    text = file.read_text()
+    assert text.startswith("# mine\n[web.search] # of the web\nlimit = 5 # few\n")
+    tree = tomllib.loads(text)
+    assert tree["web"]["search"] == {"limit": 5, "region": "de-DE"}
+    assert tree["workspace"]["roots"] == ["/tmp"]
+    assert tree["pin"] == {"fetch_url": {"max_tokens": 300}}
+    assert program("config", "get", "web.search.region").out == '"de-DE"\n'
+    before = file.read_bytes()
+    for words in (
+        ("set", "web.search.limit", "500"),
+        ("set", "web.serch.limit", "5"),
+        ("set", "web.search.limit"),
+        ("get", "web.serch"),
+    ):
+        assert program("config", *words).code == 2, words
+    assert file.read_bytes() == before
+    assert program("config", "unset", "web.search.limit").code == 0
+    assert program("config", "get", "web.search.limit").out == "10\n"
+    assert file.read_text().startswith("# mine\n[web.search] # of the web\n")
+
+
+@pytest.mark.rows("F04", "A45")
+def test_the_cache_is_shown_and_cleared(program: Program) -> None:
+    with scripted() as server:
+        server["/page"] = Answer("<p>Hello there</p>")
+        fetch = ("call", "fetch_url", f"url={server.url}/page")
+        opened = ("--set", f"web.fetch.allow_hosts={server.origin}")
+        for _ in range(2):
+            assert "Hello there" in program(*fetch, *opened).out
+        assert server.count("/page") == 1
+        shown = program("cache").out
+        assert re.search(r"body: \d+ entries", shown)
+        assert shown.rstrip().endswith("toolcrib.db")
+        assert program("cache", "clear").code == 0
+        assert program("cache").out.startswith("0 bytes of ")
+        program(*fetch, *opened)
+        assert server.count("/page") == 2

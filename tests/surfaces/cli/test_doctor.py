@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -55,7 +56,7 @@ def test_programs_are_found_on_the_path(program: Program, tmp_path: Path) -> Non
 
 
 def test_ocr_is_checked_where_it_is_configured(program: Program, tmp_path: Path) -> None:
-    assert "tesseract" not in checks(program("doctor", "--json", "--offline"))
+    assert checks(program("doctor", "--json", "--offline"))["ocr"]["state"] == "missing"
     folder = tmp_path / "bin"
     folder.mkdir()
     env = {"PATH": str(folder), "TOOLCRIB_DOCUMENTS__OCR": "tesseract"}
@@ -154,14 +155,14 @@ def test_a_provider_names_the_setting_that_it_lacks(program: Program) -> None:
     assert "web.search.providers" in found["search gogle"]["fix"]
     assert "Did you mean google" in found["search gogle"]["detail"]
     assert "startpage" not in found["search gogle"]["detail"]
-    assert found["search duckduckgo"]["state"] == "ok"
+    assert found["search duckduckgo"]["state"] == "unknown", "it was not asked"
 
     words = (*words, "web.search.providers=brave", "--set", "web.providers.brave.api_key_env=KEY")
     check = checks(program(*words))["search brave"]
     assert "KEY, which is not set" in check["detail"]
     assert check["fix"] == "export KEY=..."
     done = program(*words, env={"KEY": "s3cret"})
-    assert checks(done)["search brave"]["state"] == "set"
+    assert checks(done)["search brave"]["state"] == "unknown"
     assert "(not asked)" in checks(done)["search brave"]["detail"]
     assert "s3cret" not in done.out
 
@@ -214,7 +215,7 @@ def test_an_instance_of_ones_own_is_asked_once(program: Program) -> None:
         ] == ("ok")
         asked = server.count("/search")
         found = checks(program("doctor", "--json", "--offline", "--config", str(file)))
-        assert found["search searxng"]["state"] == "set"
+        assert found["search searxng"]["state"] == "unknown"
         assert server.count("/search") == asked
 
 
@@ -279,3 +280,52 @@ def test_the_folder_of_backups_is_checked(program: Program, tmp_path: Path) -> N
     assert checks(done)["backups"]["state"] == "broken"
     assert checks(done)["backups"]["fix"]
     assert done.code == 1
+
+
+def test_model_servers_are_asked(program: Program) -> None:
+    with scripted() as server:
+        server["/v1/models"] = Answer('{"data": [{"id": "tiny"}]}', kind="application/json")
+        words = ("doctor", "--json", "--set", "egress.proxy=http://127.0.0.1:9", "--set")
+        servers = f"agent.servers={server.url}/v1,http://127.0.0.1:9/v1"
+        found = checks(program(*words, servers))
+        first = found[f"model server {server.url.removeprefix('http://')}"]
+        assert (first["state"], first["detail"]) == ("ok", "it answers: tiny")
+        assert found["model server 127.0.0.1:9"]["state"] == "unknown"
+        done = program(*words, "agent.base_url=http://127.0.0.1:9/v1")
+        assert done.code == 1
+        assert checks(done)["model server 127.0.0.1:9"]["state"] == "broken"
+        asked = server.count("/v1/models")
+        offline = checks(program("doctor", "--json", "--offline", "--set", servers))
+        assert offline["model servers"]["state"] == "unknown"
+        assert server.count("/v1/models") == asked
+
+
+def test_written_entries_are_checked(program: Program) -> None:
+    home = Path(program.env["HOME"])
+    assert not [n for n in checks(program("doctor", "--json", "--offline")) if "host " in n]
+    for name, entry in {
+        ".lmstudio/mcp.json": {"command": sys.executable, "args": ["--workspace", str(home)]},
+        ".cursor/mcp.json": {"command": str(home / "gone"), "args": []},
+    }.items():
+        file = home / name
+        file.parent.mkdir()
+        file.write_text(json.dumps({"mcpServers": {"toolcrib": entry, "other": {}}}))
+    found = checks(program("doctor", "--json", "--offline"))
+    assert found["host lmstudio"]["state"] == "ok"
+    assert found["host cursor"]["state"] == "broken"
+    assert "not there any more" in found["host cursor"]["detail"]
+    assert found["host cursor"]["fix"] == "toolcrib install cursor"
+
+
+def test_the_cause_is_named(program: Program) -> None:
+    home = Program(Path(program.env["HOME"]), program.env)
+    found = checks(home("doctor", "--json", "--offline"))
+    assert found["workspace"]["state"] == "missing"
+    assert f"{home.folder} is not taken by itself" in found["workspace"]["detail"]
+    # The search program that came along lies in the workspace: it is there, and not used.
+    env = {"PATH": "/nowhere"}
+    inside = program("doctor", "--json", "--offline", "--workspace", sys.prefix, env=env)
+    check = checks(inside)["rg"]
+    if Path(sys.executable).with_name("rg").is_file():
+        assert "lies in the workspace" in check["detail"]
+    assert found["frizbee"]["state"] in ("ok", "broken")

@@ -22,7 +22,7 @@ import yaml
 
 from tests.conditions import until
 from tests.surfaces.cli.program import PATIENCE, Program, listed
-from toolcrib.surfaces.cli.install import HOSTS
+from toolcrib.surfaces.cli.hosts import HOSTS
 
 # Each test runs the program several times, each with a time limit of its own.
 pytestmark = pytest.mark.timeout(180)
@@ -132,7 +132,7 @@ def test_the_link_of_vscode(program: Program) -> None:
     assert start == "vscode:mcp/install"
     entry = json.loads(unquote(packed))
     assert entry.pop("name") == "toolcrib"
-    assert command(entry) == [*PROGRAM, "mcp"]
+    assert command(entry) == [*PROGRAM, "mcp", "--workspace", "${workspaceFolder}"]
 
 
 def test_a_host_without_a_link_says_so(program: Program) -> None:
@@ -259,16 +259,128 @@ def test_an_unknown_host_names_the_nearest(program: Program) -> None:
     assert "lmstudio" in done.err
 
 
-def test_a_wrong_setting_is_found_before_it_is_written(program: Program, file: Path) -> None:
-    done = install(program, file, "--set", "web.searcher.limit=3")
-    assert done.code == 2
+def test_what_the_host_will_not_have_is_noted(program: Program) -> None:
+    assert "TOOLCRIB_DATA" in program("install", "lmstudio", "--print").err
+
+
+def test_without_a_word_the_model_has_a_folder_and_its_tools_answer(
+    program: Program, file: Path
+) -> None:
+    own = Path(program.env["HOME"], "toolcrib")
+    assert f"mkdir -p {own}" in program("install", "lmstudio", "--print").err
+    assert not own.exists(), "--print changes nothing"
+    done = install(program, file)
+    assert done.code == 0, done
+    assert os.listdir(own) == []
+    entry = json.loads(file.read_text())["mcpServers"]["toolcrib"]
+    assert command(entry) == [*PROGRAM, "mcp", "--workspace", str(own)]
+    assert "It starts, and shows 14 tools: fetch_url," in done.out
+    assert f"The model works in {own}." in done.out
+    assert "try first:\n  Write a file hello.txt" in done.out
+    assert "--set policy.ask=host" in done.err
+    # A folder that was chosen once stays chosen; one that the configuration names is enough.
+    install(program, file, "--workspace", ".")
+    install(program, file)
+    assert command(json.loads(file.read_text())["mcpServers"]["toolcrib"])[-1] == str(
+        program.folder
+    )
+    config = program.folder / "c.toml"
+    config.write_text(f'workspace.roots = ["{program.folder}"]')
+    shown = program("install", "lmstudio", "--print", "--config", str(config)).out
+    assert "--workspace" not in shown
+
+
+def test_on_a_terminal_the_person_chooses(program: Program, file: Path) -> None:
+    chosen = program.folder / "chosen"
+    chosen.mkdir()
+    done = program.on_terminal(
+        *("install", "lmstudio", "--file", str(file)),
+        type_after={"may work in [": f"{chosen}\n", "asks nothing more? [y/N]": "y\n"},
+    )
+    assert done.code == 0, done
+    words = command(json.loads(file.read_text())["mcpServers"]["toolcrib"])
+    assert words[len(PROGRAM) + 1 :] == ["--workspace", str(chosen), "--set", "policy.ask=host"]
+    assert not Path(program.env["HOME"], "toolcrib").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (("--profile", "nonesuch"), "no profile, group or tool 'nonesuch'"),
+        (("--workspace", "nowhere"), "nowhere is no folder"),
+        (("--set", "web.searcher.limit=3"), "unknown key web.searcher"),
+        (("--set", "store.url=redis://x"), "store.url is not understood"),
+    ],
+)
+def test_what_would_not_work_is_not_written(
+    program: Program, file: Path, words: tuple[str, ...], reason: str
+) -> None:
+    done = install(program, file, *words)
+    assert done.code != 0
+    assert reason in done.err
     assert not file.exists()
 
 
-def test_what_the_host_will_not_have_is_noted(program: Program) -> None:
-    done = program("install", "lmstudio", "--print")
-    assert "add --workspace DIR" in done.err
-    assert "TOOLCRIB_DATA" in done.err
-    assert (
-        "--workspace DIR" not in program("install", "lmstudio", "--print", "--workspace", ".").err
+def test_an_entry_that_does_not_start_is_not_written(program: Program, file: Path) -> None:
+    words = ("install", "lmstudio", "--file", str(file), "--workspace", ".")
+    done = program(*words, env={"HOME": str(file.parent / "gone")})
+    assert done.code == 1
+    assert "was tried and does not start" in done.err
+    assert not file.exists()
+
+
+@pytest.mark.rows("A45", "C108")
+@pytest.mark.parametrize("place", ["pointer", "older", "usual"])
+def test_the_home_of_lmstudio_is_found_as_it_finds_it(program: Program, place: str) -> None:
+    home = Path(program.env["HOME"])
+    named = home / "elsewhere"
+    if place == "pointer":
+        named.mkdir()
+        (home / ".lmstudio-home-pointer").write_text(f"{named}\n")
+    if place != "usual":
+        (home / ".cache" / "lm-studio").mkdir(parents=True)
+    found = {"pointer": named, "older": home / ".cache" / "lm-studio"}
+    told = program("install", "lmstudio", "--print").err
+    assert f"It belongs in {found.get(place, home / '.lmstudio') / 'mcp.json'}" in told
+
+
+def test_uninstalling_takes_our_entry_and_nothing_else(program: Program, file: Path) -> None:
+    file.parent.mkdir()
+    file.write_text('{"mcpServers": {"other": {"command": "x"}}, "theme": 1}')
+    install(program, file, "--workspace", ".")
+    with_ours = file.read_text()
+    done = program("uninstall", "lm-studio", "--file", str(file))
+    assert done.code == 0
+    assert json.loads(file.read_text()) == {"mcpServers": {"other": {"command": "x"}}, "theme": 1}
+    assert with_ours in [copy.read_text() for copy in file.parent.glob("*.bak")]
+    again = program("uninstall", "lmstudio", "--file", str(file))
+    assert (again.code, "nothing was changed" in again.out) == (0, True)
+    assert program("uninstall", "claude-code").out.startswith("claude mcp remove")
+    assert program("uninstall", "nonesuch").code == 2
+
+
+def test_a_program_in_a_cache_is_never_written(program: Program, file: Path) -> None:
+    cached = Path(program.env["HOME"], ".cache", "uv", "archive-v0", "x", "bin")
+    cached.mkdir(parents=True)
+    python = cached / "python"
+    python.symlink_to(sys.executable)
+    (cached.parent / "pyvenv.cfg").write_text(
+        (Path(sys.prefix) / "pyvenv.cfg").read_text()
+        if sys.prefix != sys.base_prefix
+        else f"home = {Path(sys.executable).parent}\n"
     )
+    site = {"PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
+    words = [str(python), "-m", "toolcrib", "install", "lmstudio", "--print"]
+    env = {**program.env, **site, "PATH": "/usr/bin:/bin"}
+    done = subprocess.run(words, env=env, cwd="/", capture_output=True, text=True)
+    assert done.returncode == 1, done
+    assert "uv tool install toolcrib" in done.stderr
+    # With uvx, that is what the entry starts.
+    uvx = program.folder / "bin" / "uvx"
+    uvx.parent.mkdir()
+    uvx.symlink_to("/bin/true")
+    env["PATH"] = f"{uvx.parent}:{env['PATH']}"
+    done = subprocess.run(words, env=env, cwd="/", capture_output=True, text=True)
+    entry = json.loads(done.stdout)["mcpServers"]["toolcrib"]
+    assert command(entry)[:3] == [str(uvx), "toolcrib", "mcp"]
+    assert ".cache" not in done.stdout

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -66,7 +67,8 @@ def test_no_command_without_a_terminal_is_the_stdio_server(program: Program) -> 
     process.stdin.flush()
     assert '"serverInfo"' in process.stdout.readline()
     out, err = process.communicate(timeout=20)
-    assert (process.returncode, out, err) == (0, "", "")
+    assert (process.returncode, out) == (0, "")
+    assert re.fullmatch(r"toolcrib: folder: .+; profile: default\n", err)
 
 
 def test_an_unknown_command_names_the_nearest(program: Program) -> None:

@@ -61,8 +61,8 @@ def test_a_port_in_use_says_what_to_do(program: Program) -> None:
         port = taken.getsockname()[1]
         done = program("serve", "--port", str(port))
     assert done.code == 1
-    assert done.err == (
-        f"Another program has port {port}. Serve on another: toolcrib serve --port {port + 1}\n"
+    assert done.err.splitlines()[-1] == (
+        f"Another program has port {port}. Serve on another: toolcrib serve --port {port + 1}"
     )
 
 

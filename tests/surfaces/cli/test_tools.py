@@ -58,7 +58,7 @@ def test_a_schema_comes_with_json(program: Program) -> None:
 def test_an_unknown_profile_is_usage(program: Program) -> None:
     done = program("tools", "--profile", "nope")
     assert done.code == 2
-    assert "Profiles: agent, all, backup, code, default" in done.err
+    assert "Profiles: agent, all, backup, browser, code, compat, " in done.err
 
 
 def test_the_manual_of_a_tool(program: Program) -> None:
@@ -66,7 +66,7 @@ def test_the_manual_of_a_tool(program: Program) -> None:
     assert done.out.startswith("join_words: Join words to a line.\nUse it to see what arrived.\n")
     assert "  words (array, required): The words." in done.out
     assert "  times (integer, 1 or more, default 1): How many." in done.out
-    assert done.out.endswith("\ntoolcrib call join_words words=...\n")
+    assert done.out.endswith("\nexample:\n  toolcrib call join_words words=...\n")
 
 
 def test_help_of_a_command_and_of_nothing(program: Program) -> None:

@@ -18,7 +18,8 @@ from toolcrib.toolbox import Toolbox
 PAGE = "https://chat.example"
 ASK = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
 ACCEPT = {"Accept": "application/json, text/event-stream"}
-PATHS = ["/mcp", "/openapi.json", "/tools/echo", "/health"]
+BEARER = {"Authorization": "Bearer s3:cret"}
+PATHS = ["/mcp", "/docs", "/openapi.json", "/tools/echo", "/health"]
 
 
 @pytest.fixture
@@ -112,14 +113,61 @@ async def test_a_preflight_needs_no_token_and_a_call_does(
         assert refused.headers["access-control-allow-origin"] == PAGE
 
 
+async def test_health_needs_no_token_and_nothing_else_goes_without(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("TOOLCRIB_TOKEN", "s3cret")
+    async with (
+        served(create_app(Toolbox(tools=TOOLS))) as base,
+        httpx2.AsyncClient(base_url=base) as client,
+    ):
+        health = await client.get("/health")
+        assert (health.status_code, health.json()["status"]) == (200, "ok")
+        assert (await client.get("/health", headers={"Host": "evil.example"})).status_code == 421
+        for path in ("/", "/docs", "/openapi.json", "/mcp", "/health/", "/tools/echo", "//health"):
+            assert (await client.get(path)).status_code == 401, path
+
+
+async def test_a_browser_gives_the_token_for_the_docs_as_a_password(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("TOOLCRIB_TOKEN", "s3:cret")
+    async with (
+        served(create_app(Toolbox(tools=TOOLS))) as base,
+        httpx2.AsyncClient(base_url=base) as client,
+    ):
+        asked = await client.get("/docs")
+        assert asked.headers["www-authenticate"].startswith("Basic ")
+        assert (await client.get("/docs", auth=("anybody", "s3:cret"))).status_code == 200
+        assert (await client.get("/docs", headers=BEARER)).status_code == 200
+        for wrong in (("s3:cret", ""), ("anybody", "s3"), ("", "")):
+            assert (await client.get("/docs", auth=wrong)).status_code == 401
+        for header in ("Basic", "Basic %%%", "Basic /w==", "Basic s3:cret"):
+            answer = await client.get("/docs", headers={"Authorization": header})
+            assert answer.status_code == 401, header
+        # A browser sends it along by itself, so it counts nowhere else.
+        for path in ("/openapi.json", "/tools/echo"):
+            assert (await client.get(path, auth=("anybody", "s3:cret"))).status_code == 401
+
+
+def test_a_token_that_can_be_guessed_serves_this_machine_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("TOOLCRIB_TOKEN", "s3cret")
+    assert gate_rules(HttpConfig()).token == "s3cret"
+    for config in (HttpConfig(host="0.0.0.0"), HttpConfig(allow_hosts=["crib.example"])):
+        with pytest.raises(ConfigError, match="at least 16"):
+            gate_rules(config)
+
+
 def test_off_loopback_a_token_is_a_must(monkeypatch: pytest.MonkeyPatch) -> None:
     for host in ("0.0.0.0", "::", "192.168.1.5", "crib.example"):
         with pytest.raises(ConfigError, match="token"):
             gate_rules(HttpConfig(host=host))
     for host in ("127.0.0.1", "::1", "localhost", "127.8.8.8"):
         assert gate_rules(HttpConfig(host=host)).token == ""
-    monkeypatch.setenv("TOOLCRIB_TOKEN", "s3cret")
-    assert gate_rules(HttpConfig(host="0.0.0.0")).token == "s3cret"
+    monkeypatch.setenv("TOOLCRIB_TOKEN", "x" * 16)
+    assert gate_rules(HttpConfig(host="0.0.0.0")).token == "x" * 16
 
 
 def test_an_empty_token_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:

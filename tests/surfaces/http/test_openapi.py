@@ -35,7 +35,7 @@ async def test_the_description_is_valid_and_every_operation_is_there(
     assert {"web_search", "fetch_url", "read_file", "list_directory"} <= set(operations)
     for path in document["paths"]:
         answer = await client.post(path, json={"no_such_argument": 1})
-        assert answer.status_code == 200
+        assert answer.status_code == 422
         assert answer.json()["error"]["code"] == "bad_input"
 
 
@@ -50,6 +50,7 @@ async def test_text_alone_for_those_who_ask_for_it(client: httpx2.AsyncClient) -
 @each_case(("body", "code"), [("{broken", "bad_input"), ("[1]", "bad_input"), ("", "bad_input")])
 async def test_bad_bodies(client: httpx2.AsyncClient, body: str, code: str) -> None:
     answer = await client.post("/tools/read_file", content=body, headers=JSON)
+    assert answer.status_code == 422
     assert answer.json()["error"]["code"] == code
 
 
@@ -117,6 +118,7 @@ async def test_the_first_page_says_where_things_are(client: httpx2.AsyncClient) 
     answer = await client.get("/")
     assert "/openapi.json" in answer.text
     assert "/mcp" in answer.text
+    assert "/docs" in answer.text
 
 
 async def test_a_header_keeps_conversations_apart(client: httpx2.AsyncClient) -> None:

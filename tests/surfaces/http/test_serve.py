@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import socket
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import IO
 
 import httpx2
 import pytest
@@ -21,14 +23,16 @@ ENOUGH = 15.0
 
 
 @asynccontextmanager
-async def serving() -> AsyncIterator[tuple[asyncio.subprocess.Process, httpx2.AsyncClient]]:
+async def serving(
+    errors: int | IO[bytes] = asyncio.subprocess.DEVNULL,
+) -> AsyncIterator[tuple[asyncio.subprocess.Process, httpx2.AsyncClient]]:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "tests.servers.mcp_tools", str(port)),
         cwd=ROOT,
-        stderr=asyncio.subprocess.DEVNULL,
+        stderr=errors,
     )
     try:
         async with httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=30) as client:
@@ -77,3 +81,19 @@ async def test_a_client_that_hangs_up_ends_its_call(tmp_path: Path) -> None:
         assert await written(note, 2) == ["began", "cleaned up"]
         answer = await client.post("/tools/echo", json={"text": "still here"})
         assert answer.json()["text"] == "still here"
+
+
+async def test_each_request_is_a_line_of_the_log_but_those_for_health(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    with log.open("wb") as file:
+        async with serving(file) as (_, client):
+            await client.get("/health?x")
+            await client.get("/evil%0A2020-01-01%20forged")
+            await client.post("/tools/echo?data", json={"text": "s3cret"})
+            await until(lambda: "/tools/echo" in log.read_text())
+    lines = [line for line in log.read_text().splitlines() if " HTTP/1.1" in line]
+    assert not [line for line in lines if "health" in line or "s3cret" in line]
+    assert [line.partition(" ")[2].partition(":")[0] for line in lines] == ["127.0.0.1"] * 2
+    assert lines[0].endswith('"GET /evil%0A2020-01-01%20forged HTTP/1.1" 404')
+    assert lines[1].endswith('"POST /tools/echo?data HTTP/1.1" 200')
+    assert re.match(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d{4} ", lines[1])

@@ -54,7 +54,7 @@ async def test_a_line_that_is_no_message_is_answered(revision: str) -> None:
             answer = await server.read()
             assert (answer["error"]["code"], line[:50]) == (code, line[:50])
             assert answer.get("id") is None
-            assert await server.say("still here") == "still here"
+            assert (await server.say("still here")).startswith("still here")
 
 
 async def test_a_broken_line_before_the_first_request_is_answered() -> None:
@@ -91,7 +91,7 @@ async def test_a_call_that_fails_says_why(revision: str) -> None:
             assert result["isError"] is True
             assert result["_meta"]["toolcrib/error"]["code"] == code
             assert said in result["content"][0]["text"]
-            assert await server.say("still here") == "still here"
+            assert (await server.say("still here")).startswith("still here")
 
 
 async def test_a_message_without_end_is_refused_and_not_kept() -> None:

@@ -66,7 +66,7 @@ async def test_outline_of_a_folder_goes_on_where_it_stopped(ws: Path, box: Toolb
     assert len(seen) == result.data["total"]
 
 
-@pytest.mark.rows("E39")
+@pytest.mark.rows("E39", "C194")
 async def test_find_symbol_exactly_then_loosely(ws: Path, box: Toolbox) -> None:
     fill(ws, PROJECT)
     result = await box.call("find_symbol", {"name": "Reader"})
@@ -76,10 +76,13 @@ async def test_find_symbol_exactly_then_loosely(ws: Path, box: Toolbox) -> None:
         ("src/lib.rs", 2, "impl"),
         ("web/view.ts", 1, "interface"),
     }
+    assert {s["confidence"] for s in result.data["symbols"]} == {"AMBIGUOUS"}
     result = await box.call("find_symbol", {"name": "Reader.read", "path": "app"})
+    assert [s["confidence"] for s in result.data["symbols"]] == ["EXTRACTED"]
     assert [(s["line"], s["kind"], s["end"]) for s in result.data["symbols"]] == [(8, "method", 11)]
     result = await box.call("find_symbol", {"name": "PARSE_HTTP_HEADER"})
     assert not result.data["exact"]
+    assert {s["confidence"] for s in result.data["symbols"]} == {"INFERRED"}
     assert [s["name"] for s in result.data["symbols"]] == ["parse_http_header", "parseHttpHeader"]
     result = await box.call("find_symbol", {"name": "header", "kind": "function"})
     assert {s["name"] for s in result.data["symbols"]} == {"parseHttpHeader", "parse_http_header"}
@@ -88,9 +91,13 @@ async def test_find_symbol_exactly_then_loosely(ws: Path, box: Toolbox) -> None:
     result = await box.call("find_symbol", {"name": "nothing_like_it"})
     assert result.error is not None
     assert result.error.code == "no_results"
+    assert "Near names" not in result.error.hint
+    result = await box.call("find_symbol", {"name": "Raeder.parse_htpp_header"})
+    assert result.error is not None
+    assert "Near names: parse_http_header (app/reader.py:" in result.error.hint
 
 
-@pytest.mark.rows("E40")
+@pytest.mark.rows("E40", "C194")
 async def test_find_usages_keeps_certain_and_possible_apart(ws: Path, box: Toolbox) -> None:
     fill(
         ws,
@@ -106,6 +113,8 @@ async def test_find_usages_keeps_certain_and_possible_apart(ws: Path, box: Toolb
     certain = {(p["path"], p["line"], p["column"]) for p in result.data["certain"]}
     assert certain == {("a.ts", 1, 17), ("b.ts", 1, 10), ("b.ts", 3, 11)}
     assert {(p["path"], p["line"]) for p in result.data["possible"]} == {("a.ts", 2), ("a.ts", 3)}
+    assert {p["confidence"] for p in result.data["certain"]} == {"EXTRACTED"}
+    assert {p["confidence"] for p in result.data["possible"]} == {"AMBIGUOUS"}
     result = await box.call("find_usages", {"name": "go"})
     assert result.error is not None
     assert "a.ts:1, c.ts:1" in result.error.message

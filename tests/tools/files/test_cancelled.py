@@ -84,7 +84,7 @@ async def test_cancelled(box: Toolbox, ws: Path, case: int) -> None:
     assert (await box.call(name, arguments)).error is None
     taken = time.monotonic() - began
     after = whole(ws)
-    back = {"create_backup": "", "search_files": "", "undo_changes": "undo_changes"}
+    back = {"create_backup": "", "search_files": "", "undo_changes": ""}
     if back.get(name, "undo_changes"):
         assert (await box.call("undo_changes", {})).error is None
     if name == "undo_changes":
@@ -109,9 +109,9 @@ async def test_cancelled(box: Toolbox, ws: Path, case: int) -> None:
             assert outcome.error is None
         await nothing_is_left(ws)
         assert box.use(Processes).running == 0
-        if now != before:
+        if now != before and name != "undo_changes":  # what is undone is not undone again
             assert (await box.call("undo_changes", {})).error is None
-            assert whole(ws) == before or name == "undo_changes"
+            assert whole(ws) == before
             return
 
 

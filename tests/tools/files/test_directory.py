@@ -221,3 +221,19 @@ async def test_a_long_glob_is_refused(box: Toolbox, ws: Path) -> None:
     assert refused.error is not None
     assert refused.error.code == "bad_input"
     assert "500" in refused.error.message
+
+
+@pytest.mark.rows("C021", "C022")
+async def test_totals_of_a_folder_with_more_than_is_listed(box: Toolbox, ws: Path) -> None:
+    for number in range(20_100):
+        (ws / f"f{number}.txt").touch()
+    (ws / "folder").mkdir()
+    whole = await listed(box)
+    assert whole.text.startswith(".: 1 folder, 20,100 files; entries 1-")
+    assert whole.data["total"] == 20_101
+    some = await listed(box, glob="*99.txt")
+    assert some.data["total"] == 201
+    deeper = await listed(box, depth=2)
+    assert deeper.text.startswith(".: at least 1 folder, 19,999 files")
+    other = await box.call("diff_files", {"a": ".", "b": "."})
+    assert other.data["same"] is False

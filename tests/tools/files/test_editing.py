@@ -68,10 +68,12 @@ class TestEditFile:
     async def test_what_another_program_changed_since(self, box: Toolbox, ws: Path) -> None:
         (ws / "a.txt").write_text("one\n")
         await done(box, "read_file", path="a.txt")
-        (ws / "a.txt").write_text("one\nmore\n")
-        code = await refused(box, "edit_file", path="a.txt", old="one", new="1")
+        (ws / "a.txt").write_text("one\nmore\nof it\n")
+        code = await refused(box, "edit_file", path="a.txt", old="more  \nof it", new="1")
         assert code == "conflict"
-        assert (ws / "a.txt").read_text() == "one\nmore\n"
+        assert (ws / "a.txt").read_text() == "one\nmore\nof it\n"
+        await done(box, "edit_file", path="a.txt", old="one", new="1")  # exact, and once
+        assert (ws / "a.txt").read_text() == "1\nmore\nof it\n"
 
     async def test_an_edit_after_an_edit_needs_no_reading(self, box: Toolbox, ws: Path) -> None:
         (ws / "a.txt").write_text("one\n")

@@ -167,9 +167,7 @@ async def test_a_huge_sparse_file_gives_its_page(box: Toolbox, ws: Path) -> None
     assert result.truncated
 
 
-@pytest.mark.parametrize(
-    "name", ["cat", "read_text_file", "open_file", "view_file", "Read-Text-File"]
-)
+@pytest.mark.parametrize("name", ["cat", "read_text_file", "view", "view_file", "Read-Text-File"])
 async def test_other_names(box: Toolbox, ws: Path, name: str) -> None:
     (ws / "a.txt").write_text("1\n2\n3\n")
     result = await box.call(name, {"file_path": "a.txt", "offset": "2", "limit": 1})

@@ -66,7 +66,7 @@ async def test_a_range_by_the_names_of_others(box: Toolbox) -> None:
     result = await box.call(
         "read_file_range", {"file_path": "a.txt", "start_line": 2, "end_line": 3}
     )
-    assert result.text == "n2\nn3\n[lines 2-3 of 100]"
+    assert result.text == "2|n2\n3|n3\n[lines 2-3 of 100]"
 
 
 async def test_numbered_pages_lead_through_the_file(box: Toolbox, ws: Path) -> None:

@@ -26,7 +26,7 @@ def tree(ws: Path) -> Path:
 async def test_lines_by_file(box: Toolbox) -> None:
     result = await box.call("search_files", {"pattern": "needle"})
     assert result.text.split("\n") == [
-        "3 lines in 2 files",
+        "3 lines in 2 files; not searched: 1 protected (.env)",
         "b.md",
         "  1: a needle in a haystack",
         "src/a.py",
@@ -66,9 +66,38 @@ async def test_one_file(box: Toolbox) -> None:
 @pytest.mark.usefixtures("tree")
 async def test_files_and_count(box: Toolbox) -> None:
     files = await box.call("search_files", {"pattern": "needle", "show": "files"})
-    assert files.text == "3 lines in 2 files\nb.md  1\nsrc/a.py  2"
+    head = "3 lines in 2 files; not searched: 1 protected (.env)"
+    assert files.text == f"{head}\nb.md  1\nsrc/a.py  2"
     count = await box.call("search_files", {"pattern": "needle", "show": "count"})
-    assert count.text == "3 lines in 2 files"
+    assert count.text == head
+
+
+async def test_any_case_is_any_case(ws: Path, box: Toolbox) -> None:
+    (ws / "a.txt").write_text("Needle\nneedle\nNEEDLE\n")
+    for more, lines in (({}, 1), ({"case_sensitive": False}, 3), ({"case_sensitive": True}, 1)):
+        for literal in (False, True):
+            arguments = {"pattern": "Needle", "literal": literal} | more
+            found = await box.call("search_files", arguments)
+            assert found.data["total_lines"] == lines
+    first = await box.call("search_files", arguments | {"case_sensitive": False, "limit": 2})
+    assert first.next is not None
+    assert first.next.arguments["case_sensitive"] is False
+
+
+async def test_a_large_file_is_read_block_by_block(ws: Path, box: Toolbox) -> None:
+    line = "x" * 99 + "\n"
+    with (ws / "big.log").open("w") as file:
+        for number in range(3):
+            file.write(f"before {number}\nneedle {number}\nafter {number}\n" + line * 100_000)
+    for path in ("big.log", "."):
+        arguments = {"pattern": "needle", "path": path, "context": 1, "limit": 2, "start": 1}
+        found = await box.call("search_files", arguments)
+        assert found.data["total_lines"] == 3
+        lines = found.data["files"][0]["lines"]
+        numbers = [100_003 * block + place for block in (1, 2) for place in (1, 2, 3)]
+        assert [one["line"] for one in lines] == numbers
+        assert [one["text"] for one in lines if one["fits"]] == ["needle 1", "needle 2"]
+        assert next(one["text"] for one in lines if not one["fits"]) == "before 1"
 
 
 async def test_pages_give_each_line_once(ws: Path, box: Toolbox) -> None:

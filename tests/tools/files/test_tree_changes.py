@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -200,12 +202,12 @@ async def test_the_log(box: Toolbox, ws: Path) -> None:
     result = await ok(box, "list_changes", path="g")
     assert [step["step"] for step in result.data["steps"]] == [1]
     undone = await ok(box, "undo_changes")
-    assert "steps=3" in undone.text
-    await ok(box, "undo_changes", steps=3)
+    assert "id=3 makes this undone" in undone.text
+    await ok(box, "undo_changes")
     assert os.listdir(ws) == ["f"]
-    await refused(box, "undo_changes", "no_results", steps=99)
+    await refused(box, "undo_changes", "no_results")
     (ws / "g").write_bytes(b"by hand")
-    await refused(box, "undo_changes", "conflict")
+    await refused(box, "undo_changes", "conflict", id=4)
 
 
 @pytest.mark.rows("X12")
@@ -254,3 +256,82 @@ asyncio.run(main())
     assert f"Path={tmp_path}/ws/doc\n" in record
     assert (tmp_path / "Trash/files/doc/a b.txt").read_bytes() == b"one"
     assert (tmp_path / "ws/doc/a b.txt").read_bytes() == b"one"
+
+
+@pytest.mark.rows("C027")
+async def test_one_undo_after_the_other_goes_further_back(box: Toolbox, ws: Path) -> None:
+    for text in ("one", "two", "three"):
+        await ok(box, "write_file", path="a.txt", content=text)
+    await ok(box, "write_file", path="b.txt", content="b")
+    seen = []
+    for _ in range(3):
+        undone = await ok(box, "undo_changes", path="a.txt")
+        seen.append((ws / "a.txt").read_text() if (ws / "a.txt").exists() else "")
+    assert seen == ["two", "one", ""]
+    await refused(box, "undo_changes", "no_results", path="a.txt")
+    listed = await ok(box, "list_changes")
+    lines = listed.text.split("\n")
+    assert re.fullmatch(r"-  id=7  .*undo_changes: a.txt \[took back id=1\]", lines[1])
+    assert re.fullmatch(r"1  id=4  .*write_file: b.txt", lines[4])
+    assert re.fullmatch(r"-  id=3  .*write_file: a.txt \[undone by id=5\]", lines[5])
+    assert f"id={undone.data['steps'][0]} makes this undone" in undone.text
+    await ok(box, "undo_changes", id=undone.data["steps"][0])  # the last undo is taken back
+    assert (ws / "a.txt").read_text() == "one"
+    await ok(box, "undo_changes", path="a.txt")  # so the first write stands again
+    assert not (ws / "a.txt").exists()
+    await ok(box, "undo_changes", step_id=4)
+    assert not (ws / "b.txt").exists()
+    await refused(box, "undo_changes", "no_results", id=99)
+
+
+@pytest.mark.rows("C008")
+async def test_an_exact_edit_of_a_file_that_others_change(box: Toolbox, ws: Path) -> None:
+    file = ws / "a.txt"
+    file.write_text("".join(f"line {n}\n" for n in range(60)))
+    await ok(box, "read_file", path="a.txt")
+    file.write_text(file.read_text().replace("line 7\n", "line seven\n"))
+    done = await ok(box, "edit_file", path="a.txt", old="line 30\n", new="line thirty\n")
+    assert "others changed the file" in done.text
+    # What the conversation has not read is not written over, and not found by likeness.
+    await refused(box, "write_file", "conflict", path="a.txt", content="all new")
+    await refused(box, "edit_file", "conflict", path="a.txt", old="line 40  \nline 41", new="x")
+    await refused(box, "edit_lines", "conflict", path="a.txt", operation="delete", start=1)
+    edits = [
+        box.call("edit_file", {"path": "a.txt", "old": f"line {n}\n", "new": f"{n}: by one\n"})
+        for n in range(40, 52)
+    ]
+    for answer in await asyncio.gather(*edits):
+        assert answer.error is None, answer.error
+    text = file.read_text()
+    assert all(f"{n}: by one\n" in text for n in range(40, 52))
+    assert "line seven" in text
+    assert "line thirty" in text
+
+
+@pytest.mark.rows("C011", "E13")
+async def test_the_side_of_a_move_that_is_closed_is_named(box: Toolbox, ws: Path) -> None:
+    (ws / "f.txt").write_text("f")
+    (ws / "closed").mkdir()
+    (ws / "closed").chmod(0o555)
+    if os.access(ws / "closed", os.W_OK):
+        pytest.skip("root may write anywhere")
+    moved = await box.call("move_path", {"source": "f.txt", "destination": "closed/f.txt"})
+    assert moved.error is not None
+    assert "write closed/f.txt" in moved.error.message
+
+
+async def test_what_was_packed_unpacks(box: Toolbox, ws: Path) -> None:
+    names = ("a:b.txt", "back\\slash", "CON", "line\nend", ".env", "A.txt", "a.txt", "\u00fc.txt")
+    (ws / "odd/.vscode").mkdir(parents=True)
+    (ws / "odd/.vscode/settings.json").write_text("{}")
+    (ws / "odd/link").symlink_to("a.txt")
+    for name in names:
+        (ws / "odd" / name).write_text(name)
+    (ws / "odd/zeros").write_bytes(bytes(5_000_000))
+    for ending in ("zip", "tar.gz"):
+        packed = await ok(box, "archive_files", action="pack", archive=f"p.{ending}", paths=["odd"])
+        assert "odd/CON ('CON' is a Windows device name)" in packed.data["left_out"]
+        into = f"from-{ending}"
+        await ok(box, "archive_files", action="unpack", archive=f"p.{ending}", folder=into)
+        assert (ws / into / "odd/\u00fc.txt").exists()
+        assert (ws / into / "odd/zeros").stat().st_size == 5_000_000

@@ -183,17 +183,17 @@ def test_languages(text, language):
 
 
 def test_a_tool_that_no_data_file_knows_is_found_in_every_language():
-    @tool(group="data", keywords=("database",))
-    async def translate_database() -> Result:
-        """Translate the tables of a database."""
+    @tool(group="data", keywords=("clipboard",))
+    async def translate_clipboard() -> Result:
+        """Translate the text of the clipboard."""
         return Result(text="")
 
-    found = Finder([*discover(installed), translate_database])
+    found = Finder([*discover(installed), translate_clipboard])
     for query in (
-        "translate my database", "übersetze die Datenbank", "traducir la base de datos",
-        "翻译数据库", "翻譯資料庫",
+        "translate my clipboard", "übersetze die Zwischenablage", "traducir el portapapeles",
+        "翻译剪贴板", "翻譯剪貼簿",
     ):  # fmt: skip
-        assert found.find(query, 5)[0] is translate_database, query
+        assert found.find(query, 5)[0] is translate_clipboard, query
 
 
 def test_a_tool_is_found_by_its_name(all_tools, every):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import resource
 import socket
 import urllib.request
 from collections.abc import AsyncIterator
@@ -16,6 +17,7 @@ from tests.servers.scripted import Answer, scripted
 from toolcrib import Result, Toolbox
 from toolcrib.net.egress.client import Egress
 from toolcrib.net.egress.guard_proxy import GuardProxy
+from toolcrib.state.approvals import Approvals
 from toolcrib.system.processes import Processes
 
 pytestmark = [pytest.mark.rows("E33"), pytest.mark.timeout(120)]
@@ -248,6 +250,45 @@ async def test_a_job_that_ends_takes_its_ports_with_it(box: Toolbox) -> None:
     await fine(box, "read_job", id=result.data["id"], wait="exit", timeout=30)
     assert not box.use(Egress).servers.ports("one")
     assert box.use(Processes).running == 0
+
+
+HOLD = """
+import socket, sys, time
+held = []
+for _ in range(900):
+    try:
+        held.append(socket.create_connection(("127.0.0.1", int(sys.argv[1])), 5))
+    except OSError:
+        break
+print("held", flush=True)
+time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize("through", ["port", "proxy"])
+async def test_connections_do_not_use_up_our_descriptors(
+    box: Toolbox, folder: Path, through: str
+) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    (folder / "hold.py").write_text(HOLD)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (800, hard))
+    try:
+        _, url = await started(box)
+        port, more = str(port_of(url)), dict[str, Any]()
+        if through == "proxy":
+            port, more = "3128", {"network": ["example.com"]}
+        command = f"python3 hold.py {port}"
+        arguments = {"command": command, "background": True, **more}
+        job = await box.call("run_command", arguments, session="one")
+        if through == "proxy":
+            assert job.error is not None
+            await box.use(Approvals).grant(str(job.error.details["id"]))
+            job = await box.call("run_command", arguments, session="one")
+        await fine(box, "read_job", id=job.data["id"], wait="text", text="held", timeout=40)
+        assert len(os.listdir("/proc/self/fd")) < 400
+        assert "works" in (await fine(box, "run_command", command="echo works")).text
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
 async def test_a_level_without_networks_says_so(folder: Path) -> None:

@@ -119,3 +119,63 @@ async def test_nor_do_programs_on_in_the_background_read_them(box: Toolbox) -> N
     assert "insteadOf" in ended.render()
     assert "done" in ended.render()
     assert SECRET not in ended.render()
+
+
+# Settings of git as people and CI systems write them: the token stands in each, and the rest stays.
+FORMS = {
+    "a remote": '[remote "o"]\n\turl = https://me:{}@example.com/x.git\n\tpushurl = x:y\n',
+    "an odd password": '[remote "o"]\n\turl = "https://me:p w@{}@example.com/x.git"\n',
+    "insteadOf": '[url "https://me:{}@example.com/"]\n\tinsteadOf = https://example.com/\n',
+    "a proxy": "[http]\n\tproxy = me:{}@proxy.example.com:3128\n",
+    "a header on the line of its section": "[http] extraHeader = AUTHORIZATION: basic {}\n",
+    "a header of a host": '[http "https://x/"]\n\textraheader = "A: \\\n{}"\n',
+    "a helper": '[credential "https://x"]\n\thelper = "!f() {{ echo password={}; }}; f"\n',
+    "a helper in lines": '[credential]\n\thelper = "!f() {{ \\\n echo x={}; \\\n}}; f"\n',
+    "a command": "[core]\n\tsshCommand = sshpass -p {} ssh\n",
+    "an alias": "[alias]\n\tup = \"!curl -H 'Authorization: {}' x\"\n",
+    "a query": '[remote "o"]\n\turl = https://example.com/x.git?private_token={}\n',
+    "with another start": "\ufeff[http]\r\n\textraHeader = {}\r\n",
+}
+
+
+async def test_no_form_of_a_credential_is_read_from_settings_of_git(
+    box: Toolbox, tmp_path: Path
+) -> None:
+    work = Path(box.config.workspace.roots[0])
+    for number, form in enumerate(FORMS.values()):
+        (work / f"r{number}/.git").mkdir(parents=True)
+        text = f"[user]\n\tname = plain{number}\n{form.format(SECRET)}[gc]\n\tauto = {number}\n"
+        (work / f"r{number}/.git/config").write_text(text, "utf-8", newline="")
+    (work / "inc/.git").mkdir(parents=True)
+    (work / "inc/.git/config").write_text(
+        '[include]\n\tpath = ../tokens.inc\n[includeIf "gitdir:x"]\n\tpath = more\n'
+    )
+    (work / "inc/tokens.inc").write_text(
+        f"[include]\n\tpath = deeper\n[http]\n\textraheader = {SECRET}\n"
+    )
+    (work / "inc/deeper").write_text(f"[user]\n\tname = deep\n[x]\n\tapikey = {SECRET}\n")
+    (work / "inc/.git/more").write_text(f'[url "https://{SECRET}@x/"]\n\tinsteadOf = y\n')
+    (work / "inc/.git/credentials").write_text(f"https://me:{SECRET}@example.com\n")
+    (work / "apart/.bare").mkdir(parents=True)
+    (work / "apart/.git").write_text("gitdir: ./.bare\n")
+    (work / "apart/.bare/config").write_text(f"[http]\n\textraheader = {SECRET}\n")
+    found = await output(box, "find . -type f -exec cat {} +; cat inc/.git/* apart/.bare/*")
+    assert SECRET not in found
+    for number in range(len(FORMS)):
+        assert f"plain{number}" in found
+        assert f"auto = {number}\n" in found
+    assert "name = deep" in found
+
+
+async def test_a_pipe_in_the_place_of_settings_holds_nothing_up(box: Toolbox) -> None:
+    work = Path(box.config.workspace.roots[0])
+    for place in (".git/config", ".git/config.worktree", ".venv/pyvenv.cfg", "sub/.git", "inc"):
+        (work / place).parent.mkdir(exist_ok=True)
+        os.mkfifo(work / place)
+    (work / "b/.git").mkdir(parents=True)
+    (work / "b/.git/config").write_text("[include]\n\tpath = ../../inc\n")
+    assert "works" in await output(box, "echo works > made; cat made")
+    (work / ".venv/bin").mkdir()
+    (work / ".venv/bin/python").symlink_to("/usr/bin/env")
+    done = await box.call("run_python", {"code": "print('works too')"}, session="two")
+    assert done.render()

@@ -235,7 +235,8 @@ async def test_a_command_in_the_background(box: Toolbox, folder: Path) -> None:
     )
     assert "one" in started.text
     assert started.next is not None
-    done = await fine(box, "check_background_command", id=started.data["id"])
+    await fine(box, "check_background_command", id=started.data["id"])  # how it is now
+    done = await fine(box, "read_job", id=started.data["id"], timeout=40)
     assert "two" in done.text
     assert done.data["exit_code"] == 4
     again = await fine(box, "run_command", command="touch up; sleep 1000", background=True)
@@ -248,8 +249,6 @@ async def test_a_command_in_the_background(box: Toolbox, folder: Path) -> None:
     assert "stopped" in (await fine(box, "cancel_background_command", id=job)).text
     late = await fine(box, "read_job", id=started.data["id"], wait="none")
     assert "one" in late.text
-    refused = await box.call("run_command", {"command": "x", "background": True, "commit": "ask"})
-    assert refused.error is not None
 
 
 async def test_a_cancelled_call_leaves_nothing(box: Toolbox, folder: Path) -> None:

@@ -42,6 +42,41 @@ async def test_the_directory_moves_and_the_guard_does_not(ws: Path, box: Toolbox
     assert up.data["current"] == str(ws)
 
 
+@pytest.mark.rows("F10")
+async def test_the_allowed_folders_are_named_and_the_first_is_found_again(ws: Path) -> None:
+    other = ws.parent / "outside"
+    async with Toolbox({"workspace": {"roots": [str(ws), str(other)]}}) as box:
+        await box.call("change_directory", {"path": str(other)}, session=SESSION)
+        shown = await box.call("get_workspace", {}, session=SESSION)
+        assert shown.data["roots"] == [str(ws), str(other)]
+        assert str(other) in shown.text
+        back = await box.call("change_directory", {}, session=SESSION)
+        assert back.data == {"previous": str(other), "current": str(ws)}
+
+
+@pytest.mark.rows("F12")
+async def test_a_model_that_roams_is_fenced_by_protected_paths(ws: Path) -> None:
+    (ws / "src" / "diary.txt").write_text("private")
+    (ws / "plans").mkdir()
+    (ws / "plans" / "a.txt").write_text("secret")
+    fence = {"roots": [str(ws.parent)], "protect_read": ["plans"], "protect_write": ["diary.*"]}
+    async with Toolbox({"workspace": fence}) as box:
+        for name, arguments in (
+            ("read_file", {"path": "ws/plans/a.txt"}),
+            ("write_file", {"path": "ws/src/diary.txt", "content": "x"}),
+            ("delete_path", {"path": "ws/plans"}),
+            ("move_path", {"source": "ws/src/diary.txt", "destination": "ws/b.txt"}),
+            ("search_files", {"pattern": "secret", "path": "ws/plans"}),
+        ):
+            result = await box.call(name, arguments)
+            assert result.error is not None, name
+            assert result.error.code == "path_denied", (name, result)
+        assert "secret" not in (await box.call("search_files", {"pattern": "secret"})).text
+        ran = await box.call("run_command", {"command": "cat ws/plans/a.txt; rm ws/src/diary.txt"})
+        assert "secret\n" not in ran.text
+    assert (ws / "src" / "diary.txt").read_text() == "private"
+
+
 @pytest.mark.rows("C018")
 @pytest.mark.parametrize("path", ["..", "/etc", "out", "src/a.txt", "absent", ".ssh", "../outside"])
 async def test_refused_directories(ws: Path, box: Toolbox, path: str) -> None:

@@ -33,7 +33,19 @@ from toolcrib.documents.reader.signals import (
     state_text,
     title_of,
 )
-from toolcrib.documents.reader.tree import FOLDED, MAX_ELEMENTS, Element, PageTables, read_tree
+from toolcrib.documents.reader.tree import (
+    ASIDE,
+    BUTTON,
+    DIALOG,
+    FOLDED,
+    FOOTER,
+    FORM,
+    MAX_ELEMENTS,
+    NAV,
+    Element,
+    PageTables,
+    read_tree,
+)
 from toolcrib.files.content.kinds import decoded
 
 # The choice of the blocks that are main content, from their probabilities, and their text.
@@ -236,6 +248,38 @@ def _may_be_of_comments(name: str) -> bool:
     return "comment" in low or "respond" in low or "disqus_thread" in low
 
 
+# What was not chosen, though it reads like more than a menu: a reader has to know of it.
+
+_RUNNING_WORDS = 6
+"""Words of a block from which on it may be running text."""
+_AROUND = NAV | FOOTER | ASIDE | DIALOG | FORM | BUTTON
+_MIN_CHANCE = 0.02
+"""Chance under which a text there is surely none of the content."""
+_MIN_LEFT_WORDS = 25
+_MIN_LEFT_SHARE = 0.05
+"""Words and share of all running text from which on a warning says that they are left out."""
+
+
+def left_words(page: PageTables, chosen: list[bool], chances: list[float]) -> int:
+    """Words of running text beside the choice; 0 where they are few.
+
+    A text that was chosen elsewhere on the page is not left out.
+    """
+    taken_words = left = 0
+    known = {block.text for block, taken in zip(page.blocks, chosen, strict=True) if taken}
+    for block, taken, chance in zip(page.blocks, chosen, chances, strict=True):
+        if (block.words < _RUNNING_WORDS or 2 * block.link_chars >= len(block.text)) and (
+            page.elements[block.element].tag != "pre"
+        ):
+            continue
+        if taken:
+            taken_words += block.words
+        elif block.text not in known:
+            around = page.elements[block.element].flags & _AROUND
+            left += 0 if around and chance < _MIN_CHANCE else block.words
+    return left if left >= max(_MIN_LEFT_WORDS, _MIN_LEFT_SHARE * (taken_words + left)) else 0
+
+
 _CELLS = ("td", "th")
 
 
@@ -362,6 +406,7 @@ _SHORT_PAGE_WORDS = 25
 """Words up to which a page is taken whole: too few for a choice."""
 _FEW_MARKS = 300_000
 """Characters of a page up to which it cannot hold so many tags that they need care."""
+LEFT_OUT = "{:,} words of running text beside the main content are left out (whole=True)."
 _LARGE = "The page is too large to choose from: this is all its text."
 _MANY_BLOCKS, _FEW_TEXTS = 100, 8
 _COMMENTED = ("article", "service")
@@ -403,7 +448,11 @@ class Extraction:
 
 
 def extract(
-    html: bytes | str, url: str | None = None, content_type: str | None = None
+    html: bytes | str,
+    url: str | None = None,
+    content_type: str | None = None,
+    *,
+    whole: bool = False,
 ) -> Extraction:
     """The main content of an HTML page, and its metadata.
 
@@ -414,10 +463,15 @@ def extract(
         html: the page; bytes are decoded as browsers do.
         url: where it came from: helps to judge, and makes links absolute.
         content_type: the Content-Type header, for its charset.
+        whole: all that is visible, not the main content alone.
     """
     reading = choose_content(
         html if isinstance(html, str) else decode_page(html, content_type or ""), url or ""
     )
+    if whole:
+        reading.choose([True] * len(reading.chosen))
+    if left := reading.left_words:
+        reading.warnings.append(LEFT_OUT.format(left))
     written = reading.write()
     return _assembled(reading, written)
 
@@ -438,6 +492,7 @@ class ChosenPage:
             little, and where that stood; else empty.
         warnings: see `Extraction`.
         bulk: all of a page that was too large to choose from.
+        chances: for each block, how likely it is main content.
         narrowed: whether the tree holds the content alone.
     """
 
@@ -452,7 +507,13 @@ class ChosenPage:
     place: str
     warnings: list[str]
     bulk: PageMarkdown | None = None
+    chances: list[float] = field(default_factory=list)
     narrowed: bool = False
+
+    @property
+    def left_words(self) -> int:
+        """Words of running text beside the content; 0 where they are few."""
+        return left_words(self.page, self.chosen, self.chances)
 
     @property
     def full_text(self) -> str:
@@ -528,6 +589,7 @@ def _read_whole(
     meta, metas, linked = _page_facts(source_tree, excerpt=excerpt)
     page = _no_page() if root is None or large else read_tree(root)
     page_type, chosen, text, hidden, bulk = "", [], "", 0, None
+    chances: list[float] = []
     if root is not None and (not page.whole or len(page.blocks) > MAX_BLOCKS):
         hides = may_hide(source)
         source = "" if len(source) > MAX_REREAD_CHARS else source  # its memory is needed
@@ -553,7 +615,7 @@ def _read_whole(
     if data:
         warnings.append(f"The text comes from the page's {place}.")
     return ChosenPage(
-        document, page, chosen, meta, page_type, url, text, data, place, warnings, bulk
+        document, page, chosen, meta, page_type, url, text, data, place, warnings, bulk, chances
     )
 
 

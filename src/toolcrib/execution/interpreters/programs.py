@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from toolcrib.core.config import environment
 from toolcrib.core.context import Ctx
-from toolcrib.core.errors import Unavailable
+from toolcrib.core.errors import ToolError, Unavailable
 from toolcrib.execution.sandbox.toolchains import (
     SYSTEM_FOLDERS,
     VARIABLE_FOLDERS,
@@ -23,6 +24,7 @@ from toolcrib.execution.sandbox.toolchains import (
     known_folders,
 )
 from toolcrib.files.paths import Workspace
+from toolcrib.system.processes import Processes
 
 # Programs that are not there: what each is, and how to get it, in one line.
 
@@ -97,13 +99,11 @@ class Toolchains:
 
 def toolchains(ctx: Ctx) -> Toolchains:
     """The toolchains of this machine and user. It looks at the disk, so it blocks a little."""
-    workspace = ctx.use(Workspace)
     own = home()
     wanted = known_folders()
-    for folder in map(Path, search_path()):
+    for folder in map(Path, ctx.use(Workspace).search_path()):
         # Beneath a home, what is no known toolchain is a project, or else a person's own.
-        closed = is_in_a_home(folder) and not is_known(folder)
-        if not closed and not workspace.holds(str(folder)):
+        if not is_in_a_home(folder) or is_known(folder):
             wanted += [folder, *prefix_of(f"{folder}/x")]
     readable = tuple(path for path in dict.fromkeys(wanted) if _is_open(path, own))
     return Toolchains(readable, _variables(own) | OFFLINE)
@@ -136,14 +136,7 @@ def _variables(own: Path) -> dict[str, str]:
     return variables
 
 
-DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"
 Folders: TypeAlias = tuple[Path, ...]
-
-
-def search_path() -> list[str]:
-    """The folders of PATH, absolute ones only."""
-    path = environment(["PATH"]).get("PATH") or DEFAULT_PATH
-    return [folder for folder in path.split(os.pathsep) if folder.startswith("/")]
 
 
 def is_program(file: Path | str) -> bool:
@@ -154,7 +147,7 @@ def is_program(file: Path | str) -> bool:
 def find_program(ctx: Ctx, name: str, more: Iterable[Path] = ()) -> str:
     """The absolute path of a program; empty where there is none.
 
-    What lies in the workspace does not count: it may be anybody's.
+    What a run could have put there does not count, unless it is named in full.
 
     Args:
         ctx: the call.
@@ -164,11 +157,24 @@ def find_program(ctx: Ctx, name: str, more: Iterable[Path] = ()) -> str:
     named = os.path.expanduser(name)  # noqa: PTH111 - `~` alone, the rest as it is written
     if named.startswith("/"):
         return named if is_program(named) else ""
-    workspace = ctx.use(Workspace)
-    for folder in [*search_path(), *map(str, more)]:
-        place = f"{folder.rstrip('/')}/{name}"
-        if is_program(place) and not workspace.holds(place):
-            return place
+    return ctx.use(Workspace).outside_program(name, map(str, more))
+
+
+async def host_output(ctx: Ctx, argv: Sequence[str], seconds: float, **more: Any) -> str:
+    """What a program says that is started outside of the boundary; "" where it fails.
+
+    It starts in no project, and finds nothing on PATH that a run could have put there.
+
+    Args:
+        ctx: the call.
+        argv: the program, as `find_program` found it, and its arguments.
+        seconds: how long it may take.
+        more: see `Processes.run`.
+    """
+    env = {**more.pop("env", {}), "PATH": os.pathsep.join(ctx.use(Workspace).search_path())}
+    with suppress(ToolError):
+        done = await ctx.use(Processes).run(argv, cwd="/", env=env, timeout=seconds, **more)
+        return str(done.stdout) if done.exit_code == 0 else ""
     return ""
 
 

@@ -7,6 +7,7 @@ import re
 import sys
 import textwrap
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
@@ -15,8 +16,9 @@ from typing import Literal
 
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, NotConfigured, ToolError, Unavailable
+from toolcrib.execution.interpreters.lmstudio import lmstudio_python
 from toolcrib.execution.interpreters.programs import find_program, is_program, prefix_of
-from toolcrib.execution.sandbox.lmstudio import lmstudio_python
+from toolcrib.files.handles import read_plain
 from toolcrib.files.paths import SafePath
 
 # Code as models hand it over: in a fence of Markdown, with a line of prose around it.
@@ -284,11 +286,9 @@ def _is_python(prefix: Path) -> bool:
 
 
 def _base_of(settings: Path) -> str:
-    try:
-        with settings.open(encoding="utf-8") as file:
-            return _named_base(file.read(MAX_SETTINGS))
-    except (OSError, UnicodeDecodeError):
-        return ""
+    with suppress(OSError):
+        return _named_base(read_plain(settings, MAX_SETTINGS).decode("utf-8", "replace"))
+    return ""
 
 
 def _named_base(text: str) -> str:

@@ -15,13 +15,14 @@ import re
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
+from typing import Literal
 
 import anyio
 
 from toolcrib.core.errors import ToolError
 from toolcrib.execution.runs.snapshots import quarantine
-from toolcrib.execution.sandbox.covers import Cover, cover
-from toolcrib.files.content.display import printable
+from toolcrib.execution.sandbox.namespace_helper import NamespaceHelper, has_ended
+from toolcrib.files.content.display import printable, some_of
 from toolcrib.files.path_rules import PatternSet, fold, parts_beneath
 from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.files.repositories import trouble
@@ -118,14 +119,21 @@ class BackgroundGuard:
                     began = True
                     await self._cover(tuple(self._covered))
                     changed.update(root.real for root in self._workspace.roots)
-                paths = await asyncio.to_thread(self._with_contents, changed)
-                self.notes += await asyncio.to_thread(
-                    quarantine_repositories, self._workspace, paths, self._known
-                )
-                await self._cover(paths)
+                await self._look_at(changed)
         except Exception as error:  # noqa: BLE001 - the run goes on, and the user is told
             why = " ".join(str(error).split())[:200]
             self.notes.append(f"new protected names were not watched for: {why}")
+
+    async def _look_at(self, changed: Iterable[str]) -> None:
+        """Put aside and cover what is new; a fault with some is not the end of the watch."""
+        try:
+            paths = await asyncio.to_thread(self._with_contents, changed)
+            self.notes += await asyncio.to_thread(
+                quarantine_repositories, self._workspace, paths, self._known
+            )
+            await self._cover(paths)
+        except (ToolError, OSError) as error:
+            self.notes.append(f"not all new protected names were covered: {error}")
 
     def _concerns(self, path: str) -> bool:
         place = _place(self._workspace, path)
@@ -149,20 +157,31 @@ class BackgroundGuard:
         return sorted(found)
 
     async def _cover(self, paths: Iterable[str]) -> None:
-        if self._namespace() < 0:
-            return
         covers = await asyncio.to_thread(lambda: list(self._covers(paths)))
-        if covers and not await cover(self._processes, self._namespace(), covers):
-            names = ", ".join(printable(path) for _, path in covers)
+        if self._namespace() < 0 or not covers:
+            return
+        left = [path for _, path in covers]
+        with suppress(OSError):
+            helper = await NamespaceHelper.open(self._processes, self._namespace(), "mnt")
+            try:
+                for kind, path in covers:
+                    with suppress(OSError):
+                        await helper.cover(kind, path)
+                        left.remove(path)
+            finally:
+                await helper.close()
+        if left and not has_ended(self._namespace()):
+            names = some_of(list(map(printable, left)))
             self.notes.append(f"could not be covered again: {names}")
 
-    def _covers(self, paths: Iterable[str]) -> Iterable[Cover]:
+    def _covers(self, paths: Iterable[str]) -> Iterable[tuple[Literal["hide", "fix"], str]]:
+        """What to do, and where."""
         for path in paths:
             place = _place(self._workspace, path)
             if place is None or not place.gate.pattern(place, "write"):
                 continue
-            if place.parts[-1] == ".git":
-                continue  # git writes in it, and what it obeys there has names of its own
+            if place.parts[-1] == ".git" or self._is_in_new_repository(place):
+                continue  # git writes in it; what it obeys has names of its own, or is judged
             try:
                 status = os.lstat(path)
             except OSError:
@@ -170,6 +189,13 @@ class BackgroundGuard:
             if self._covered.get(path) != (status.st_dev, status.st_ino):
                 self._covered[path] = (status.st_dev, status.st_ino)
                 yield ("hide" if place.gate.pattern(place, "read") else "fix"), path
+
+    def _is_in_new_repository(self, place: SafePath) -> bool:
+        """Whether git is perhaps about to make it, which it could not with fixed settings."""
+        for depth, name in enumerate(place.parts[:-1], 1):
+            if name.endswith(".git"):
+                return not self._known(place.ancestor(depth).child("HEAD"))
+        return False
 
 
 def quarantine_repositories(workspace: Workspace, paths: Iterable[str], known: Known) -> list[str]:

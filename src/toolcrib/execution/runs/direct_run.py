@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from toolcrib.core.config import data_folder
@@ -44,10 +43,11 @@ from toolcrib.execution.runs.verdict import (
     protecting,
     to_mend,
 )
+from toolcrib.execution.sandbox.toolchains import is_among
 from toolcrib.files.changes.changes import Changes
 from toolcrib.files.changes.copies import FileSource
 from toolcrib.files.changes.deltas import Delta, index_digest, is_index, without_refreshed
-from toolcrib.files.changes.step import Change, ChangeKind
+from toolcrib.files.changes.step import MANY, Change, ChangeKind
 from toolcrib.files.changes.undo_log import HELD, StoredSource
 from toolcrib.files.content.display import counted, printable, some_of
 from toolcrib.files.handles import Handle, Root
@@ -404,12 +404,7 @@ class DirectRun:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, kind: object, error: object, trace: object) -> None:
         if error is not None:  # it did not even start, and may still be taking its snapshot
             self._given_up = True
             await asyncio.to_thread(self._remove_masks)
@@ -470,8 +465,12 @@ class DirectRun:
             if quarantined:
                 self._notes += quarantined
                 comparison = await asyncio.to_thread(self._compare, ctx)
-        others = await self._changes_of_others()
-        deltas = [delta for delta in comparison.deltas if not _is_by_others(delta, others)]
+        others, git_paths = await self._changes_of_others()
+        deltas = [
+            delta
+            for delta in comparison.deltas
+            if not _is_by_others(delta, others) and not _is_by_git(delta, git_paths)
+        ]
         deltas = await asyncio.to_thread(without_refreshed, deltas)
         check = Checkpoint(None)
         view = await asyncio.to_thread(ChangeView.of, deltas, check)
@@ -596,13 +595,18 @@ class DirectRun:
                     change.undoable = False
         return changes, size
 
-    async def _changes_of_others(self) -> dict[str, EntryState | None]:
-        """What other steps left since the run began: by path, None for what they removed."""
+    async def _changes_of_others(self) -> tuple[dict[str, EntryState | None], list[str]]:
+        """What other steps left since the run began: by path, None for what they removed.
+
+        And the paths of steps of git, which takes back itself what it did in its own folder.
+        """
         found: dict[str, EntryState | None] = {}
+        git_paths: list[str] = []
         for step in reversed(await self.direct.changes.since(self._began)):
+            git_paths += step.paths if step.program is not None else ()
             for change in step.read_changes(self.direct.workspace):
                 found |= _left_by(change)
-        return found
+        return found, git_paths
 
     def _skip(self, root: Root) -> frozenset[tuple[int, int]]:
         inner = [
@@ -625,6 +629,9 @@ def _left_by(change: Change) -> dict[str, EntryState | None]:
     path = str(change.path)
     if change.kind == "delete":
         return {f"{path}/{image.path}".rstrip("/"): None for image in change.tree}
+    if change.kind in MANY:
+        states = change.tree if change.kind == "fill" else (None,) * len(change.tree)
+        return dict(zip(change.absolute_paths, states, strict=True))
     if change.kind == "unmake":
         return {path: None}
     if change.kind == "move":
@@ -634,6 +641,14 @@ def _left_by(change: Change) -> dict[str, EntryState | None]:
             path: change.after
         }
     return {path: change.after}
+
+
+def _is_by_git(delta: Delta, paths: Sequence[str]) -> bool:
+    """Whether it lies in the `.git` of a repository in which a step of git was made."""
+    if GIT not in delta.path.parts:
+        return False
+    top = delta.path.ancestor(delta.path.parts.index(GIT)).absolute
+    return any(is_among(path, [top]) for path in paths)
 
 
 def _is_by_others(delta: Delta, others: dict[str, EntryState | None]) -> bool:

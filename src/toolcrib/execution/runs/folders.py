@@ -8,20 +8,24 @@ import re
 import secrets
 import sqlite3
 import stat
+import sys
 import time
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import astuple, dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from toolcrib.core.config import data_folder
 from toolcrib.core.errors import Busy, StorageFailure
 from toolcrib.files.handles import READABLE
 from toolcrib.state.store import Schema, held, make_private
+from toolcrib.system.file_locks import try_lock
+from toolcrib.system.removal import FOLDER, remove
 from toolcrib.system.threads import content_id, random_id
 
-# Removing what a run left, whatever it did to its modes and however deep it nested folders.
+if TYPE_CHECKING and sys.platform == "win32":  # nothing here is called there: see `Runs`
+    raise ImportError
 
 
 class usable:  # noqa: N801 - used like a function
@@ -44,21 +48,6 @@ class usable:  # noqa: N801 - used like a function
                 os.chmod(name, mode, dir_fd=folder)
 
 
-@contextmanager
-def parent_of(top: int, relative: str) -> Iterator[tuple[int, str]]:
-    """The folder that holds what is at a way, open, and its name; no link is followed."""
-    *folders, name = relative.split("/")
-    folder_fd = os.dup(top)
-    try:
-        for folder in folders:
-            inner = os.open(folder, FOLDER, dir_fd=folder_fd)
-            os.close(folder_fd)
-            folder_fd = inner
-        yield folder_fd, name
-    finally:
-        os.close(folder_fd)
-
-
 def open_file(top: int, parts: tuple[str, ...]) -> int:
     """Open a file beneath a folder of our own, name by name, no link followed."""
     folder_fd = os.dup(top)
@@ -76,84 +65,6 @@ def open_file(top: int, parts: tuple[str, ...]) -> int:
         os.close(folder_fd)
 
 
-FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-
-
-def remove(folder: Path) -> None:
-    """Remove a folder of our own with all that it holds; links are not followed.
-
-    Folders in folders are first moved up beside each other, so that no depth matters.
-    What the system does not let us remove is left.
-    """
-    with suppress(OSError), opened(folder) as top:
-        _empty(top)
-    with suppress(OSError):
-        folder.rmdir()
-
-
-@contextmanager
-def opened(folder: Path) -> Iterator[int]:
-    """A descriptor of a folder of our own, made usable for us."""
-    _allow(folder)
-    fd = os.open(folder, FOLDER)
-    try:
-        yield fd
-    finally:
-        os.close(fd)
-
-
-def _empty(top: int) -> None:
-    """Remove all in a folder. Its folders get numbers as names, one level at a time."""
-    number = 0
-    todo = _drop_files(top)
-    for name in todo:
-        number += 1
-        with suppress(OSError):
-            os.rename(name, f".gone-{os.getpid()}-{number}", src_dir_fd=top, dst_dir_fd=top)
-    waiting = [f".gone-{os.getpid()}-{n}" for n in range(1, number + 1)]
-    while waiting:
-        name = waiting.pop()
-        with suppress(OSError):
-            inner = _enter(top, name)
-            try:
-                for below in _drop_files(inner):
-                    number += 1
-                    moved = f".gone-{os.getpid()}-{number}"
-                    _allow(below, inner)
-                    os.rename(below, moved, src_dir_fd=inner, dst_dir_fd=top)
-                    waiting.append(moved)
-            finally:
-                os.close(inner)
-            os.rmdir(name, dir_fd=top)
-
-
-def _enter(folder: int, name: str) -> int:
-    _allow(name, folder)
-    return os.open(name, FOLDER, dir_fd=folder)
-
-
-def _allow(name: str | Path, folder: int | None = None) -> None:
-    """Make a folder readable and writable for us where it is not."""
-    status = os.stat(name, dir_fd=folder, follow_symlinks=False)
-    if stat.S_ISDIR(status.st_mode) and status.st_mode & 0o700 != 0o700:
-        with suppress(OSError):
-            os.chmod(name, 0o700, dir_fd=folder)
-
-
-def _drop_files(folder: int) -> list[str]:
-    """Remove what is no folder; the names of the folders."""
-    folders = []
-    with os.scandir(folder) as scan:
-        entries = list(scan)
-    for entry in entries:
-        if entry.is_dir(follow_symlinks=False):
-            folders.append(entry.name)
-        else:
-            with suppress(OSError):
-                os.unlink(entry.name, dir_fd=folder)
-    return folders
-
-
 def blocks_of(folder: Path, max_entries: int = 200_000) -> int:
     """Bytes that a folder takes on disk, as far as it can be read within `max_entries` entries."""
     total, seen = 0, 0
@@ -169,7 +80,7 @@ def blocks_of(folder: Path, max_entries: int = 200_000) -> int:
     return total
 
 
-SCHEMA = Schema(
+SCHEMA: Schema = Schema(
     "held_runs",
     (
         """
@@ -319,7 +230,7 @@ class Folders:
     def __init__(self, store: Path | None) -> None:
         name = content_id(str(store.absolute())) if store else f"{MEMORY}{secrets.token_hex(6)}"
         self.top = data_folder() / "runs"
-        self.base = self.top / name
+        self.base: Path = self.top / name
         self._in_memory = store is None
 
     def make(self) -> RunFolder:
@@ -397,14 +308,9 @@ class Folders:
 def take_lock(handle: int) -> bool:
     """Take a lock that others see, without waiting; whether it was free."""
     try:
-        import fcntl
-    except ImportError:  # Windows has no overlays either
-        return True
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return try_lock(handle)
     except OSError:
         return False
-    return True
 
 
 def _taken(path: Path) -> RunFolder | None:

@@ -26,6 +26,8 @@ MAX_TEXT_BYTES = 200_000
 """Bytes of a side of a file up to which its lines are compared."""
 MAX_READ_BYTES = 8_000_000
 """Bytes that are read for the lines of one run in all."""
+MAX_READ_FILES = 200
+"""Of so many files the lines are read."""
 
 
 @dataclass(slots=True)
@@ -50,10 +52,10 @@ class ChangeView:
         """What some changes look like."""
         view = cls(check)
         bulk: dict[str, Counter[str]] = {}
-        filled = {delta.path.parent.absolute for delta in deltas if delta.after is not None}
+        filled = {(d.path.root, d.path.parts[:-1]) for d in deltas if d.after is not None}
         for delta in deltas:
             check()
-            if _is_new_folder(delta) and delta.path.absolute in filled:
+            if _is_new_folder(delta) and (delta.path.root, delta.path.parts) in filled:
                 continue  # what is in it says so
             for name, kind, size in _names(delta):
                 folder = _bulk_of(name)
@@ -109,7 +111,7 @@ class ChangeView:
 
     def _text(self, source: Source | None) -> str | None:
         """A file as text; None where it is none, cannot be read or is too large."""
-        if source is None or self._read >= MAX_READ_BYTES:
+        if source is None or self._read >= MAX_READ_BYTES or len(self.files) >= MAX_READ_FILES:
             return None
         data = b""
         with suppress(ToolError, OSError):
@@ -171,7 +173,8 @@ class ChangedFile:
 
     Attributes:
         path: as a call would name it.
-        added, removed: lines of a text file; 0 for what is no text or was too large.
+        added, removed: lines of a text file; 0 for what is no text or was too large, and beyond
+            the first `MAX_READ_FILES`.
         size: bytes that it has now; of a deleted one, that it had.
     """
 

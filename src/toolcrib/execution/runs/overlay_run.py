@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import time
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from toolcrib.core.context import Ctx, Services
@@ -22,6 +23,7 @@ from toolcrib.execution.runs.folders import (
 )
 from toolcrib.execution.runs.outcome import ChangeView, Commit, RunOutcome
 from toolcrib.execution.runs.overlay_upper import OverlayUpper
+from toolcrib.execution.runs.takeover import Takeover
 from toolcrib.execution.runs.triggers import Triggers
 from toolcrib.execution.runs.verdict import (
     RUN_AGAIN,
@@ -33,8 +35,9 @@ from toolcrib.execution.runs.verdict import (
     verdict_on,
 )
 from toolcrib.files.changes.changes import Changes
-from toolcrib.files.changes.deltas import RunDeltas, without_refreshed
-from toolcrib.files.changes.step import AppliedStep
+from toolcrib.files.changes.deltas import Delta, RunDeltas, without_refreshed
+from toolcrib.files.changes.step import AppliedStep, Change, Step
+from toolcrib.files.changes.tree_store import TakeoverRefused
 from toolcrib.files.content.display import size_of, some_of
 from toolcrib.files.handles import Root
 from toolcrib.files.paths import SafePath, Workspace
@@ -148,12 +151,7 @@ class OverlayRun:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, kind: object, error: object, trace: object) -> None:
         if self._folder is None:
             return
         if self._keep or (self._was_pending and error is not None):
@@ -174,6 +172,17 @@ class OverlayRun:
             views[root.real] = Overlay(*self._folder.overlay(number, mode))
         self._since = time.time_ns()
         return views
+
+    def known_paths(self) -> Iterator[str]:
+        """All that there is in the roots, absolute. Blocking."""
+        for root in self._roots:
+            for place, inner, files in os.walk(root.real):
+                yield from (f"{place}/{name}" for name in (*inner, *files))
+
+    def knew(self, path: SafePath) -> bool:
+        """Whether something is none of the run's, as all in the roots themselves is."""
+        del path
+        return True
 
     async def finish(self, ctx: Ctx, commit: Commit, cut: str) -> RunOutcome:
         """Read what was changed, and make it, keep it pending or drop it.
@@ -279,8 +288,26 @@ class OverlayRun:
         await asyncio.to_thread(overlay_upper.remember, self._folder.path, deltas.deltas)
 
     async def _apply(self, ctx: Ctx, verdict: Verdict) -> AppliedStep:
-        step = step_of(verdict.deltas, self._tool, self._config.undo)
-        return await self._changes.apply(step, ctx)
+        """Make the changes: new folders by renaming where that works, the rest by copying."""
+        step = await asyncio.to_thread(self._step_of, verdict.deltas, Checkpoint(ctx.deadline))
+        try:
+            return await self._changes.apply(step, ctx)
+        except TakeoverRefused:
+            return await self._changes.apply(
+                step_of(verdict.deltas, self._tool, self._config.undo), ctx
+            )
+
+    def _step_of(self, deltas: Sequence[Delta], check: Checkpoint) -> Step:
+        assert self._folder is not None
+        taken: list[Change] = []
+        rest: list[Delta] = []
+        for number, root in enumerate(self._roots):
+            found = Takeover(self._folder.upper(number), self._top(root), check).split(deltas)
+            taken += found[0]
+            rest += found[1]
+        step = step_of(rest, self._tool, self._config.undo)
+        step.changes += taken
+        return step
 
     async def _make_pending(
         self,

@@ -14,17 +14,27 @@ import errno
 import json
 import os
 import stat
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from toolcrib.core.errors import Conflict, TooLarge, ToolError, Unavailable
-from toolcrib.execution.runs.folders import FOLDER, open_file, opened, usable
+from toolcrib.execution.runs.folders import open_file, usable
 from toolcrib.files.changes.copies import FileSource
 from toolcrib.files.changes.deltas import Delta, RunDeltas
 from toolcrib.files.content.display import printable
-from toolcrib.files.handles import READABLE, WritePlace, fingerprint, special_kind_name
+from toolcrib.files.handles import (
+    READABLE,
+    KernelOpener,
+    WritePlace,
+    fingerprint,
+    has_openat2,
+    special_kind_name,
+)
 from toolcrib.files.paths import SafePath
 from toolcrib.files.trees import (
     CHUNK_BYTES,
@@ -36,6 +46,10 @@ from toolcrib.files.trees import (
     skip_content,
 )
 from toolcrib.files.writer import Attributes
+from toolcrib.system.removal import FOLDER, opened
+
+if TYPE_CHECKING and sys.platform != "linux":  # nothing here is called elsewhere
+    raise ImportError
 
 # Where making the changes of a run failed, taking back what was done of them brings back the
 # very same files, but the system notes a change of each. By the signatures noted before the
@@ -84,8 +98,7 @@ class UpperSource:
 
     def chunks(self) -> Iterator[bytes]:
         """See `Source`. Holes come as `ZERO_CHUNK`, and are not read."""
-        with opened(self.upper) as top:
-            fd = open_file(top, self.parts)
+        fd = self._open()
         try:
             status = os.fstat(fd)
             if fingerprint(status) != self.mark:
@@ -98,6 +111,17 @@ class UpperSource:
                 yield from chunks_of(fd, lambda: None)
         finally:
             os.close(fd)
+
+    def attributes(self) -> Attributes:
+        """The extended attributes that a program gave to it."""
+        return _attributes(self._open)
+
+    def _open(self) -> int:
+        with opened(self.upper) as top:
+            if has_openat2():
+                with suppress(OSError):  # else its folders have to be made readable for us
+                    return KernelOpener().unlinked(top, "/".join(self.parts), READABLE)
+            return open_file(top, self.parts)
 
 
 def _sparse(fd: int, size: int) -> Iterator[bytes]:
@@ -121,15 +145,18 @@ def _sparse(fd: int, size: int) -> Iterator[bytes]:
             yield piece
 
 
-def attributes_of(folder: int, name: str) -> Attributes:
+def _attributes(open_it: Callable[[], int]) -> Attributes:
     """The extended attributes that a program gave to a file."""
     found: list[tuple[str, bytes]] = []
-    place = f"/proc/self/fd/{folder}/{name}"
     with suppress(OSError):
-        for attribute in os.listxattr(place, follow_symlinks=False)[:MAX_ATTRIBUTES]:
-            if attribute.startswith("user.") and not attribute.startswith(MARK):
-                with suppress(OSError):
-                    found.append((attribute, os.getxattr(place, attribute, follow_symlinks=False)))
+        fd = open_it()
+        try:
+            for attribute in os.listxattr(fd)[:MAX_ATTRIBUTES]:
+                if attribute.startswith("user.") and not attribute.startswith(MARK):
+                    with suppress(OSError):
+                        found.append((attribute, os.getxattr(fd, attribute)))
+        finally:
+            os.close(fd)
     return tuple(sorted(found))
 
 
@@ -177,7 +204,7 @@ class _UpperEntry:
 
     def attributes(self) -> Attributes:
         with usable(self.upper, self.name, self.status):
-            return attributes_of(self.upper, self.name)
+            return _attributes(partial(_open, self.upper, self.name))
 
 
 @dataclass(slots=True)
@@ -291,10 +318,9 @@ class OverlayUpper:
 
     def _file(self, spot: _UpperEntry) -> None:
         parts, status, below, same, whole = spot.parts, spot.status, spot.below, False, False
-        attributes = spot.attributes()
         was_file = below is not None and stat.S_ISREG(below.st_mode)
         if was_file and spot.lower is not None and below is not None:
-            if attributes != attributes_of(spot.lower, spot.name):
+            if spot.attributes() != _attributes(partial(_open, spot.lower, spot.name)):
                 self._skip(parts, "has extended attributes that the run gave to it")
             same = _holds_the_same(spot, below, self.check)
             if same and _mode_and_mtime(status) == _mode_and_mtime(below):
@@ -313,8 +339,9 @@ class OverlayUpper:
         old = FileSource(path, before[0].mark) if was_file and before else None
         new = UpperSource(self.folder, parts, fingerprint(status))
         self.into.size += 0 if same else status.st_size
-        delta = Delta(path, before, EntryState.of(status), old, new, same, whole)
-        self.into.deltas.append(delta if was_file else replace(delta, attributes=attributes))
+        attributes: Callable[[], Attributes] = tuple if was_file else new.attributes
+        after = EntryState.of(status)
+        self.into.deltas.append(Delta(path, before, after, old, new, same, whole, attributes))
 
     def _vanished(self, spot: _UpperEntry, lower: int) -> bool:
         """Whether a changed file was perhaps removed below while the run had it open."""
@@ -395,6 +422,10 @@ class OverlayUpper:
 
     def _display(self, parts: tuple[str, ...]) -> str:
         return printable(self._path(parts).display)
+
+
+def _open(folder: int, name: str) -> int:
+    return os.open(name, READABLE | os.O_NOFOLLOW, dir_fd=folder)
 
 
 def _status(folder: int, name: str) -> os.stat_result | None:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Self, TypedDict, Unpack
+from typing import TYPE_CHECKING, Self, Unpack
 
 from toolcrib.core.context import Ctx, Services
 from toolcrib.core.errors import Denied, NotConfigured, NotFound, ToolError, Unavailable
@@ -26,7 +25,7 @@ from toolcrib.execution.runs.folders import (
 from toolcrib.execution.runs.outcome import APPLY_TOOL, COMMITS, Commit, RunOutcome, RunResult
 from toolcrib.execution.runs.overlay_run import OverlayProbe, OverlayRun
 from toolcrib.execution.runs.triggers import Triggers
-from toolcrib.execution.sandbox.terms import NetworkAccess
+from toolcrib.execution.sandbox.terms import NetworkAccess, need_programs
 from toolcrib.files.changes.changes import Changes
 from toolcrib.files.handles import NO_ROOTS
 from toolcrib.files.paths import SafePath, Workspace
@@ -39,17 +38,17 @@ from toolcrib.system.threads import in_thread_if_large
 if TYPE_CHECKING:
     from toolcrib.execution.sandbox.confined import Confined
     from toolcrib.execution.sandbox.ports import Ports, RunPorts
-    from toolcrib.execution.sandbox.preparation import OnNamespace
+    from toolcrib.execution.sandbox.preparation import RunOptions
     from toolcrib.execution.sandbox.sandbox import Sandbox
-    from toolcrib.execution.sandbox.terms import Limits, Pty
 
 
 @dataclass(slots=True)
 class BackgroundRun:
     """A process that goes on: a job in the background, or a terminal.
 
-    It works on the files themselves. After its end `finish` makes one step of the undo log
-    of all that differs from before its start.
+    It works on the files themselves, and after its end `finish` makes one step of the undo log
+    of all that differs from before its start; or on a layer over them, of which `finish` holds
+    or drops what it changed.
 
     Attributes:
         confined: the process; read from it, write to it, wait for it, kill it.
@@ -65,7 +64,7 @@ class BackgroundRun:
     network: NetworkAccess = field(default_factory=NetworkAccess)
     guard: BackgroundGuard | None = None
     _ending: asyncio.Task[RunOutcome] | None = None
-    _hurrying: asyncio.Task[RunOutcome] | None = None
+    _hurrying: asyncio.Task[None] | None = None
 
     @property
     def level(self) -> str:
@@ -96,9 +95,10 @@ class BackgroundRun:
         if self._hurrying is None and not self.is_over:
             self._hurrying = asyncio.ensure_future(self._end_now())
 
-    async def _end_now(self) -> RunOutcome:
+    async def _end_now(self) -> None:
         await self.confined.kill(0)  # also where `finish` has given it time already
-        return await self.finish()
+        with suppress(Exception):  # told to whoever waits for it
+            await self.finish()
 
     async def finish(self) -> RunOutcome:
         """End it if it still runs, and say what it changed; more than once gives the same.
@@ -140,19 +140,6 @@ RENAME_NOTE = (
     "link): mv and shutil.move copy it; in place of git mv: mv, then git add -A. In the "
     "background (background=true) it can."
 )
-
-
-class SpawnOptions(TypedDict, total=False):
-    """What is passed on to the sandbox; see `Sandbox.spawn`."""
-
-    stdin: bytes | Literal["pipe"] | None
-    env: Mapping[str, str] | None
-    readable: Sequence[Path]
-    writable: Sequence[Path]
-    network: NetworkAccess | None
-    limits: Limits | None
-    merge: bool
-    on_namespace: OnNamespace | None
 
 
 class Runs:
@@ -206,7 +193,7 @@ class Runs:
         commit: Commit | None = None,
         seconds: float | None = None,
         on_output: OnOutput | None = None,
-        **options: Unpack[SpawnOptions],
+        **options: Unpack[RunOptions],
     ) -> RunResult:
         """Run a program to its end, or to the end of its time; then nothing of it is left.
 
@@ -221,7 +208,7 @@ class Runs:
                 and drops them; None is the configured one.
             seconds: how long it may take; None waits for the end.
             on_output: called with each chunk. The program waits while it takes its time.
-            options: see `Sandbox.spawn`.
+            options: see `RunRequest`.
 
         Raises:
             Unavailable: no boundary here, no such program, or nothing could be held back.
@@ -279,18 +266,18 @@ class Runs:
         *,
         tool: str,
         cwd: SafePath,
-        pty: Pty | None = None,
         ports: Sequence[int] = (),
-        **options: Unpack[SpawnOptions],
+        commit: Commit = "auto",
+        **options: Unpack[RunOptions],
     ) -> BackgroundRun:
         """Start a program that goes on after the call; arguments and errors as `run`.
 
-        It works on the files themselves, since others must see at once what it writes.
-        `BackgroundRun.finish` must be called at its end, whatever that was. `ports` are those
-        by which it is reached.
+        With commit=auto it works on the files themselves, since others must see at once what it
+        writes; else on a layer over them. `BackgroundRun.finish` must be called at its end,
+        whatever that was. `ports` are those by which it is reached.
 
         Raises:
-            Unavailable: no ports at this level of the sandbox.
+            Unavailable: no ports, or no layers, at this level of the sandbox.
         """
         await self._get_ready()
         await self._add_identity(ctx, options)
@@ -302,9 +289,26 @@ class Runs:
             raise Unavailable(NO_PORTS, hint=report.fix or "Leave 'ports' out.")
         if ports or self._ports.has_servers(ctx.session.id):
             options["on_namespace"] = open_ports.enter
-        strategy = self._direct.run(tool, report.level, background=True)
+        strategy: DirectRun | OverlayRun = self._direct.run(tool, report.level, background=True)
+        if commit != "auto":
+            strategy = await self._strategy(tool, commit)
+        if commit != "auto" and isinstance(strategy, DirectRun):
+            raise Unavailable(
+                "A command in the background works on the files themselves here: "
+                f"commit={commit} cannot be kept.",
+                hint=report.fix or "Leave 'commit' out, or run it to its end without background.",
+            )
+        ending = AsyncExitStack()
+
+        async def finish() -> RunOutcome:
+            async with ending:
+                outcome = await strategy.finish(ctx, commit, "")
+            await self._bound()
+            return outcome
+
         try:
-            async with strategy:
+            async with AsyncExitStack() as starting:
+                await starting.enter_async_context(strategy)
                 views = await strategy.prepare(ctx)
                 guard = BackgroundGuard(
                     self._workspace,
@@ -313,10 +317,9 @@ class Runs:
                     strategy.knew,
                 )
                 await guard.remember(strategy.known_paths())
-                confined = await self._sandbox.spawn(argv, cwd=cwd, views=views, pty=pty, **options)
-                running = BackgroundRun(
-                    confined, lambda: strategy.finish(ctx, "auto", ""), open_ports, access, guard
-                )
+                confined = await self._sandbox.spawn(argv, cwd=cwd, views=views, **options)
+                ending = starting.pop_all()
+                running = BackgroundRun(confined, finish, open_ports, access, guard)
         except BaseException:
             await run_shielded(open_ports.close())
             raise
@@ -382,7 +385,7 @@ class Runs:
         """Whether something that was told to end is still being logged; from any thread."""
         return self._ending and not all(running.is_over for running in self._going)
 
-    async def _add_identity(self, ctx: Ctx, options: SpawnOptions) -> None:
+    async def _add_identity(self, ctx: Ctx, options: RunOptions) -> None:
         """Let git in the run know the user's name."""
         from toolcrib.execution.sandbox.git_identity import GitIdentity
 
@@ -391,6 +394,7 @@ class Runs:
         options["readable"] = (*options.get("readable", ()), *found.readable)
 
     async def _get_ready(self) -> None:
+        need_programs()
         if not self._workspace.roots:
             raise NotConfigured(
                 "Programs cannot be run: no workspace is configured.",

@@ -9,19 +9,20 @@ from __future__ import annotations
 import json
 import os
 import stat
+import sys
 import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from toolcrib.core.errors import StorageFailure
-from toolcrib.execution.runs.folders import FOLDER, parent_of
 from toolcrib.files.changes.preparation import hash_only
 from toolcrib.files.handles import READABLE, KernelOpener, has_openat2
 from toolcrib.files.path_rules import GENERATED_FOLDERS
-from toolcrib.files.trees import EntryState, chunks_of
+from toolcrib.files.trees import EntryState, chunks_of, parent_of
 from toolcrib.files.writer import (
     PREFIX,
     ContentSource,
@@ -33,7 +34,11 @@ from toolcrib.files.writer import (
 )
 from toolcrib.state.blobs import Blobs
 from toolcrib.state.store import make_private
+from toolcrib.system.removal import FOLDER
 from toolcrib.system.threads import content_id, random_id
+
+if TYPE_CHECKING and sys.platform == "win32":  # nothing here is called there: see `Runs`
+    raise ImportError
 
 
 def restore_tree(
@@ -297,7 +302,7 @@ class SnapshotCache:
     def __init__(self, folder: Path, real: str) -> None:
         self._file = folder / f"known-{content_id(real)}"
         self._known: dict[str, tuple[str, str]] | None = None
-        self.blobs = Blobs(folder / "contents")
+        self.blobs: Blobs = Blobs(folder / "contents")
 
     def keep(self, top: int, index: Snapshot, check: Callable[[], None]) -> None:
         """Keep the contents of all files of a snapshot, as far as there is room and time."""

@@ -9,85 +9,31 @@ from __future__ import annotations
 
 import os
 import re
-import stat
+import sys
+import tomllib
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from toolcrib.core.config import environment
 from toolcrib.core.errors import ToolError
+from toolcrib.execution.sandbox.toolchains import is_among
 from toolcrib.files.changes.deltas import Delta
 from toolcrib.files.content.display import printable, some_of
+from toolcrib.files.handles import read_plain
 from toolcrib.files.path_rules import PatternSet, fold
 from toolcrib.files.paths import SafePath, Workspace
 
-KINDS: Mapping[str, tuple[str, ...]] = {
+if TYPE_CHECKING and sys.platform == "win32":  # nothing here is called there: see `Runs`
+    raise ImportError
+
+KINDS: dict[str, tuple[str, ...]] = {
     kind: tuple(texts.split())
-    for kind, texts in {
-        "instructions of coding agents": """
-            agents.md agent.md claude*.md gemini.md qwen.md warp.md crush.md
-            .cursorrules .windsurfrules .clinerules .roorules* .roomodes .rules
-            .continuerules .goosehints skill.md .aider* copilot-instructions.md
-            .github/instructions .github/prompts .github/chatmodes .github/agents .codex
-            .gemini .opencode opencode.json* .crush crush.json .crush.json .amazonq
-            .augment* .trae .qwen .roo .kilocode* .kiro .junie .agent .agents .goose
-            .factory .copilot .mcp .warp .void
-        """,
-        "settings of an editor": """
-            *.code-workspace *.sublime-project *.sublime-workspace .fleet .vs .nova
-            .exrc .vimrc .gvimrc .lvimrc .nvimrc .nvim.lua .vim _vimrc .dir-locals*.el
-            .emacs* .projectile .helix .kakrc .nanorc .theia .clangd rust-analyzer.toml
-            pyrightconfig.json .classpath .project .settings *.csproj.user *.iml
-        """,
-        "a development environment": """
-            .devcontainer* devcontainer.json .gitpod* .replit replit.nix .idx
-            .codesandbox .stackblitzrc .devfile.yaml devfile.yaml .vagrant .daytona
-            docker-compose.override.* compose.override.*
-        """,
-        "what git and other version control run": """
-            .pre-commit-config.yaml .pre-commit-hooks.yaml lefthook*.y*ml .lefthook*
-            .overcommit.yml .lintstagedrc* lint-staged.config.* .git-hooks git-hooks
-            .gitattributes .hg/hgrc* .hgrc .hgsub .hg/shared* .jj/repo/config*
-            .jj/*config* .bzr/branch/branch.conf .fossil-settings .arcconfig .p4config
-            .svn/wc.db _darcs/prefs .sl/config .sapling/config
-        """,
-        "what a shell runs in a folder": """
-            .autoenv* .env.zsh .mise* mise*.toml .config/mise* .tool-versions .rtx.toml
-            .sdkmanrc .direnv .devbox devbox.json .hermit .flox .envrc*
-        """,
-        "what a debugger or interpreter runs at its start": """
-            .gdbinit .gdbearlyinit .lldbinit* .pdbrc* .radare2rc .r2rc .irbrc .pryrc
-            .rprofile .renviron* .ghci .iex.exs .ocamlinit .sqliterc .psqlrc .mysqlrc
-            .octaverc .pythonrc* .pythonstartup* .duckdbrc .tclshrc .guile .perldb
-            .ipython .jupyter .matlab .erlang site-packages/*.pth dist-packages/*.pth
-            *._pth sitecustomize.py usercustomize.py pyvenv.cfg .perlcriticrc
-        """,
-        "settings of a package manager": """
-            .yarnrc .yarn/releases .yarn/plugins .yarn/sdks .pnp.* .pnpmfile.*
-            pnpmfile.js bunfig.toml .bunfig.toml .cargo/config* rust-toolchain* .gemrc
-            .bundle/config .mvn gradle/wrapper .condarc pip.conf pip.ini uv.toml
-            poetry.toml .pdm.toml .pdm-python nuget.config directory.build.*
-            directory.packages.props global.json .config/dotnet-tools.json .bazelrc
-            .bazeliskrc .buckconfig* .npmrc* .composer .sbtopts .jvmopts .terraformrc
-        """,
-        "what an editor runs to check code": """
-            eslint.config.* .eslintrc* prettier.config.* .prettierrc* biome.json*
-            stylelint.config.* .stylelintrc* .rubocop.yml .solargraph.yml .pylintrc
-            .flake8 .phpcs.xml* phpstan.neon* .luacheckrc .golangci.* build.rs
-            tailwind.config.* svelte.config.* .watchmanconfig .swiftlint.yml
-        """,
-        "what a server runs after a push": """
-            .github/workflows .github/actions .github/dependabot.y*ml .gitlab-ci.yml
-            .circleci jenkinsfile .travis.yml azure-pipelines.y*ml .drone.y*ml
-            .woodpecker* bitbucket-pipelines.yml appveyor.yml .buildkite .cirrus.y*ml
-            .gitea/workflows .forgejo/workflows renovate.json* .readthedocs.y*ml
-        """,
-        "what a desktop runs": """
-            *.desktop autorun.inf desktop.ini *.lnk *.scf *.library-ms *.webloc *.url
-            *.command .directory *.workflow *.app *.terminal
-        """,
-    }.items()
+    for kind, texts in tomllib.loads(
+        Path(__file__).with_name("triggers.toml").read_text("utf-8")
+    ).items()
 }
 """By what acts on them, patterns as in `path_rules`."""
 
@@ -142,19 +88,20 @@ class Triggers:
         bare = _bare_repositories(made)
         pointed = pointed_at(self._workspace) if made else frozenset()
         path = set(filter(self._workspace.holds, map(os.path.realpath, _search_path())))
+        folders = _Folders()
         for delta in made:
             place = delta.path.absolute
-            if _is_beneath(place, bare):
+            if is_among(place, bare):
                 yield delta, BARE_REPOSITORY, place
             elif delta.after is not None and delta.after.kind == "folder":
                 continue  # an empty one makes nobody act, and what others hold is here too
             elif folder := _dependency_folder(delta.path):
                 yield delta, DEPENDENCIES, folder
-            elif kind := _kind(delta.path):
+            elif kind := folders.kind(delta.path):
                 yield delta, kind, place
-            elif _is_beneath(place, pointed):
+            elif is_among(place, pointed):
                 yield delta, GIT_SETTINGS, place
-            elif path and os.path.realpath(Path(place).parent) in path:
+            elif path and folders.real(place.rpartition("/")[0]) in path:
                 yield delta, ON_PATH, place
 
 
@@ -169,12 +116,34 @@ def _display(delta: Delta, place: str) -> str:
     return delta.path.ancestor(len(delta.path.parts) - up).display if up else delta.path.display
 
 
-def _kind(path: SafePath) -> str:
-    names = [fold(name) for name in path.parts]
-    for end in range(1, len(names) + 1):
-        for pattern in _PATTERNS.find(names, end):
-            return _KIND_OF[pattern.text]
-    return ""
+class _Folders:
+    """What holds for all that a folder holds, found out once."""
+
+    def __init__(self) -> None:
+        self._kinds: dict[tuple[str, ...], str] = {(): ""}
+        self._real: dict[str, str] = {}
+
+    def kind(self, path: SafePath) -> str:
+        """The kind of a trigger that a path is or lies in; "" for none."""
+        return self._kind(path.parts[:-1]) or _last_kind(path.parts)
+
+    def _kind(self, parts: tuple[str, ...]) -> str:
+        if parts not in self._kinds:
+            self._kinds[parts] = self._kind(parts[:-1]) or _last_kind(parts)
+        return self._kinds[parts]
+
+    def real(self, folder: str) -> str:
+        """A folder without links."""
+        if folder not in self._real:
+            self._real[folder] = os.path.realpath(folder or "/")
+        return self._real[folder]
+
+
+def _last_kind(parts: tuple[str, ...]) -> str:
+    if not _PATTERNS.may_match(fold(parts[-1])):
+        return ""
+    found = _PATTERNS.find([fold(name) for name in parts], len(parts))
+    return _KIND_OF[found[0].text] if found else ""
 
 
 def _dependency_folder(path: SafePath) -> str:
@@ -209,11 +178,6 @@ def _bare_repositories(deltas: Sequence[Delta]) -> frozenset[str]:
     return frozenset(found)
 
 
-def _is_beneath(path: str, folders: frozenset[str]) -> bool:
-    """Whether a path is one of the folders or lies in one."""
-    return bool(folders) and any(path == place or path.startswith(f"{place}/") for place in folders)
-
-
 def _search_path() -> list[str]:
     found = environment(["PATH"]).get("PATH", "").split(os.pathsep)
     return [folder for folder in found if folder.startswith("/")]
@@ -243,15 +207,9 @@ def pointed_at(workspace: Workspace) -> frozenset[str]:
 
 
 def _named_in(file: Path, top: str) -> Iterable[str]:
-    try:
-        # A pipe of that name has no writer, and would hold the run up for good.
-        with os.fdopen(os.open(file, os.O_RDONLY | os.O_NONBLOCK), "rb") as opened:
-            is_file = stat.S_ISREG(os.fstat(opened.fileno()).st_mode)
-            data = opened.read(MAX_SETTINGS_BYTES) if is_file else b""
-    except OSError:
-        return
-    text = data.decode("utf-8", "replace")
-    section = ""
+    text, section = "", ""
+    with suppress(OSError):
+        text = read_plain(file, MAX_SETTINGS_BYTES).decode("utf-8", "replace")
     for line in text.splitlines():
         if head := _SECTION.match(line):
             section = head[1].lower()

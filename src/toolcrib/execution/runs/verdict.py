@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from toolcrib.core.errors import PathDenied, StorageFailure, ToolError
 from toolcrib.core.settings import UndoConfig, WorkspaceConfig
 from toolcrib.execution.runs.outcome import APPLY_TOOL
 from toolcrib.files.changes.deltas import Delta, RunDeltas
-from toolcrib.files.changes.preparation import NEVER_DELETED
+from toolcrib.files.changes.preparation import NEVER_DELETED, state_path
 from toolcrib.files.changes.step import ANYTHING, Change, Step
 from toolcrib.files.content.display import printable, size_of, some_of
 from toolcrib.files.handles import Root
@@ -106,10 +106,11 @@ def verdict_on(
     refused: dict[str, str] = {}
     shut: set[SafePath] = set()
     repositories = RunRepositories.among(found.deltas, roots)
+    barring: dict[tuple[str, ...], Callable[[str], str]] = {}
     for delta in map(repositories.allowed, found.deltas):
-        top, rule = protecting(delta.path)
+        top, rule = _protecting(delta.path, barring)
         repository = repositories.of(delta.path)
-        if any(delta.path.ancestor(d) in shut for d in range(1, len(delta.path.parts))):
+        if shut and any(delta.path.ancestor(d) in shut for d in range(1, len(delta.path.parts))):
             continue  # what it would stand in is not made
         if repository is not None and repository.is_refused:
             shut.add(repository.place)
@@ -159,6 +160,18 @@ def protecting(path: SafePath) -> tuple[SafePath, str]:
     return path, rule
 
 
+def _protecting(
+    path: SafePath, barring: dict[tuple[str, ...], Callable[[str], str]]
+) -> tuple[SafePath, str]:
+    """The same for many paths: what is forbidden in a folder is found out once."""
+    if path.gate.grants:
+        return protecting(path)
+    folder = (path.root.real, *path.parts[:-1])
+    if folder not in barring:
+        barring[folder] = path.gate.barring(path.parent, "write")
+    return protecting(path) if barring[folder](path.name) else (path, "")
+
+
 def _rule(path: SafePath) -> str:
     try:
         path.gate.check(path, "write")
@@ -172,7 +185,7 @@ def must_stay(delta: Delta, own: frozenset[str]) -> tuple[SafePath, str] | None:
     if delta.after is not None and not delta.replaces:
         return None
     for image in delta.before[1:]:
-        inner = _beneath(delta.path, image)
+        inner = state_path(delta.path, image)
         pattern = inner.gate.pattern(inner, "write")
         if pattern in own or pattern in NEVER_DELETED:
             return inner, pattern
@@ -185,7 +198,7 @@ def _lost(delta: Delta, limits: UndoConfig) -> list[str]:
     if not gone or any(part in GENERATED_FOLDERS for part in delta.path.parts):
         return []
     return [
-        f"{printable(_beneath(delta.path, image).display)} ({size_of(image.size)})"
+        f"{printable(state_path(delta.path, image).display)} ({size_of(image.size)})"
         for image in _unkept(delta.before, limits)
     ]
 
@@ -225,7 +238,7 @@ def step_of(deltas: Iterable[Delta], tool: str, limits: UndoConfig) -> Step:
                 expected=before[0].mark if before else "",
                 mode=None if before and before[0].mode == after.mode else after.mode & 0o777,
                 mtime=after.mtime,
-                attributes=delta.attributes,
+                attributes=delta.attributes(),
             )
     step.changes += late.changes
     return step
@@ -251,16 +264,11 @@ def _deleting(path: SafePath, tree: tuple[EntryState, ...], limits: UndoConfig) 
     if len(unkept) > MAX_SINGLE or unkept[0] is tree[0]:
         return [Change("delete", path, tree=tree, permanent=True)]
     singles = [
-        Change("delete", _beneath(path, image), expected=image.mark, permanent=True)
+        Change("delete", state_path(path, image), expected=image.mark, permanent=True)
         for image in unkept
     ]
     rest = tuple(image for image in tree if image not in unkept)
     return [*singles, Change("delete", path, expected=ANYTHING, tree=rest)]
-
-
-def _beneath(path: SafePath, image: EntryState) -> SafePath:
-    parts = (*path.parts, *image.path.split("/")) if image.path else path.parts
-    return SafePath(path.root, parts, path.gate, path.base)
 
 
 def _plural(why: str, count: int) -> str:

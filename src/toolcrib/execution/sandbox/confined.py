@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import errno
-import fcntl
 import os
 import struct
-import termios
+import sys
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import suppress
-from types import TracebackType
-from typing import Literal, Self
+from typing import TYPE_CHECKING, Literal, Self
 
 from toolcrib.execution.sandbox.namespaces import NamespaceInit
 from toolcrib.execution.sandbox.terms import Level
 from toolcrib.system.child import BLOCK, GRACE, Chunk, Process, Stream, merged, run_shielded
+
+if TYPE_CHECKING or sys.platform != "win32":
+    import fcntl
+    import termios
+
+if TYPE_CHECKING and sys.platform == "win32":  # nothing here is called there: see `Runs`
+    raise ImportError
 
 Stopped = Literal["", "memory", "disk", "output", "processes", "time"]
 SUPERVISOR_SECONDS = 5.0
@@ -45,7 +50,7 @@ class Confined:
         output_bytes: int = 0,
         at_end: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
-        self.pid = process.pid
+        self.pid: int = process.pid
         self.level: Level = level
         self.notes: tuple[str, ...] = ()
         self.stopped: Stopped = ""
@@ -233,12 +238,7 @@ class Confined:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, kind: object, error: object, trace: object) -> None:
         try:
             await self.kill()
         finally:

@@ -8,13 +8,21 @@ from __future__ import annotations
 
 import marshal
 import os
-import resource
 import sys
+import tempfile
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from toolcrib.execution.sandbox.terms import Limits
+from toolcrib.execution.sandbox import landlock
+from toolcrib.execution.sandbox.terms import Level, Limits
+
+if TYPE_CHECKING or sys.platform != "win32":
+    import resource
+
+if TYPE_CHECKING and sys.platform == "win32":  # nothing here is called there: see `Runs`
+    raise ImportError
 
 CHILD = Path(__file__).with_name("confinement_child.py")
 BOOTSTRAP = (
@@ -24,7 +32,8 @@ BOOTSTRAP = (
 """A script is compiled at each start, which takes longer than all that it does."""
 MIN_OPEN_FILES = 64
 """What the boundary itself needs while it is made."""
-PackedLandlock = tuple[bytes, list[tuple[str, int]], list[tuple[int, int]]]
+MAX_PENDING_SIGNALS = 4_096
+"""Of all that the user runs: what is above is refused to the run, and to nobody else."""
 
 
 @dataclass(slots=True)
@@ -35,38 +44,37 @@ class LaunchPlan:
         argv: the program, by its path, and its arguments.
         env: its environment.
         cwd: where it starts.
-        status: the descriptor on which is told how far the start got.
-        lifeline: in namespaces, its program begins with a byte from here; else its end means
-            the end of the run.
+        level: the boundary; at level kernel a parent stays that ends what is left.
         filter: the seccomp program; empty for none.
         limits: number, soft and hard value of each.
         nice: how far its priority is lowered.
         pid_max: the highest number of a process in a namespace for root; "" for no change.
-        landlock: see `landlock.LandlockRules.packed`; None for none.
+        accesses: what Landlock lets it do with files, at level kernel.
+        port: the port of the guard's proxy, which Landlock lets it connect to; 0 for none.
         terminal: whether stdin is a terminal that becomes the controlling one.
-        supervised: whether a parent stays that ends what is left.
-        is_root: root has capabilities to give up, and namespaces of processes to gain.
-        confined: False for a run without a boundary.
+        status: the descriptor on which is told how far the start got.
+        lifeline: in namespaces, its program begins with a byte from here; else its end means
+            the end of the run.
     """
 
     argv: list[str]
     env: dict[str, str]
     cwd: str
-    status: int = -1
-    lifeline: int = -1
+    level: Level
     filter: bytes = b""
     limits: list[tuple[int, int, int]] = field(default_factory=list)
     nice: int = 0
     pid_max: str = ""
-    landlock: PackedLandlock | None = None
+    accesses: list[landlock.Access] = field(default_factory=list)
+    port: int = 0
     terminal: bool = False
-    supervised: bool = False
-    is_root: bool = False
-    confined: bool = True
+    status: int = -1
+    lifeline: int = -1
 
     def packed(self) -> bytes:
         """The plan as the confining program reads it."""
-        return marshal.dumps(asdict(self))
+        rules = landlock.packed(self.accesses, self.port) if self.level == "kernel" else None
+        return marshal.dumps({**asdict(self), "landlock": rules})
 
 
 def memory_file(data: bytes) -> int:
@@ -75,7 +83,7 @@ def memory_file(data: bytes) -> int:
     Raises:
         OSError: no memory, no descriptors.
     """
-    fd = os.memfd_create("toolcrib")
+    fd = _new_memory_file()
     try:
         view = memoryview(data)
         while view:
@@ -85,6 +93,13 @@ def memory_file(data: bytes) -> int:
         os.close(fd)
         raise
     return fd
+
+
+def _new_memory_file() -> int:
+    if sys.platform == "linux":
+        return os.memfd_create("toolcrib")
+    with tempfile.TemporaryFile() as file:  # elsewhere one without a name
+        return os.dup(file.fileno())
 
 
 @cache
@@ -112,12 +127,18 @@ def rlimits(limits: Limits, *, processes: int) -> list[tuple[int, int, int]]:
 
     None is above what our own processes may have: nobody in a boundary may raise that.
     """
+    if sys.platform != "linux":  # there a program starts by itself, see `Starter`
+        return []
     seconds = max(int(limits.cpu_seconds + 0.999), 1)
     files = max(limits.open_files, MIN_OPEN_FILES)
     pairs = [
         (resource.RLIMIT_CPU, seconds, seconds + 1),
         (resource.RLIMIT_FSIZE, limits.file_bytes, limits.file_bytes),
-        (resource.RLIMIT_CORE, 0, 0),
+        # One byte, and no more: with 0 the system would still start its program for crashes.
+        (resource.RLIMIT_CORE, 1, 1),
+        (resource.RLIMIT_RTPRIO, 0, 0),
+        (resource.RLIMIT_NICE, 0, 0),
+        (resource.RLIMIT_SIGPENDING, MAX_PENDING_SIGNALS, MAX_PENDING_SIGNALS),
         (resource.RLIMIT_NOFILE, files, files),
     ]
     if processes:

@@ -18,6 +18,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    if sys.platform != "linux":  # nothing here is called elsewhere
+        raise ImportError
+
     LaunchPlan = dict[str, Any]
 else:
     LaunchPlan = dict
@@ -62,7 +65,8 @@ class _SyscallFunction(_ctypes.CFuncPtr):
     _restype_ = CLong
 
 
-_call = _SyscallFunction(_ctypes.dlsym(_ctypes.dlopen(None, 0), "syscall"))  # type: ignore[arg-type]
+_library: Any = None
+_call = _SyscallFunction(_ctypes.dlsym(_ctypes.dlopen(_library, 0), "syscall"))
 
 
 class StepFailed(Exception):
@@ -121,11 +125,11 @@ def confine_and_exec(plan: LaunchPlan) -> None:
     for which, soft, hard in plan["limits"]:
         pair = soft.to_bytes(8, "little") + hard.to_bytes(8, "little")
         require("limit", call(NR_PRLIMIT[MACHINE], 0, which, pair, 0))
-    if plan["confined"]:
+    if plan["filter"]:
         require("no new privileges", call(NR_PRCTL[MACHINE], NO_NEW_PRIVS, 1, 0, 0, 0))
-    if plan["is_root"]:
-        drop_capabilities()
     if plan["landlock"]:
+        if posix.getuid() == 0:
+            drop_capabilities()
         landlock(*plan["landlock"])
     # Python ignores the first two, nohup the others, and that is inherited.
     for number in (_signal.SIGPIPE, _signal.SIGXFSZ, _signal.SIGINT, _signal.SIGQUIT):
@@ -203,7 +207,7 @@ def supervise(plan: LaunchPlan) -> int:
         _signal.signal(number, lambda *_: None)
     own_pid = posix.getpid()
     # The system does not limit the processes of root, but it ends those of a namespace at once.
-    namespaced = plan["is_root"] and call(NR_UNSHARE[MACHINE], NEW_PROCESS_IDS) >= 0
+    namespaced = posix.getuid() == 0 and call(NR_UNSHARE[MACHINE], NEW_PROCESS_IDS) >= 0
     child = posix.fork()
     if child == 0:
         _signal.set_wakeup_fd(-1)
@@ -332,7 +336,7 @@ def main() -> None:
     plan: LaunchPlan = marshal.loads(posix.pread(fd, posix.fstat(fd).st_size, 0))  # noqa: S302
     code = CANNOT_EXECUTE
     try:
-        if plan["supervised"]:
+        if plan["level"] == "kernel":
             code = supervise(plan)
         else:
             confine_and_exec(plan)

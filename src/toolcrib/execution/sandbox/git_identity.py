@@ -10,16 +10,13 @@ import asyncio
 import hashlib
 import os
 import re
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
 from toolcrib.core.config import data_folder
 from toolcrib.core.context import Ctx, Services
-from toolcrib.core.errors import ToolError
-from toolcrib.execution.interpreters.programs import find_program
-from toolcrib.system.processes import Processes
+from toolcrib.execution.interpreters.programs import find_program, host_output
 
 SECONDS = 5.0
 KEYS = {"user.name": "name", "user.email": "email"}
@@ -61,24 +58,17 @@ async def _settings(ctx: Ctx) -> GitSettings:
     if not program:
         return GitSettings()
     texts = await asyncio.gather(
-        _output(ctx, [program, "--version"]),
-        *(_output(ctx, [program, "config", "--global", "--get", key]) for key in KEYS),
+        host_output(ctx, [program, "--version"], SECONDS),
+        *(host_output(ctx, [program, "config", "--global", "--get", k], SECONDS) for k in KEYS),
     )
     version = tuple(int(number) for number in re.findall(r"\d+", texts[0])[:2])
-    values = dict(zip(KEYS.values(), texts[1:], strict=True))
+    values = dict(zip(KEYS.values(), map(str.strip, texts[1:]), strict=True))
     lines = [f"\t{name} = {_quoted(value)}" for name, value in values.items() if value]
     if version < MIN_GIT or not lines:
         return GitSettings()
     path = await asyncio.to_thread(_stored_file, "\n".join(["[user]", *lines, ""]))
     variables = {"GIT_CONFIG_SYSTEM": str(path), "GIT_CONFIG_NOSYSTEM": "0"}
     return GitSettings((path,), variables)
-
-
-async def _output(ctx: Ctx, argv: list[str]) -> str:
-    with suppress(ToolError):
-        done = await ctx.use(Processes).run(argv, cwd="/", timeout=SECONDS)
-        return str(done.stdout).strip() if done.exit_code == 0 else ""
-    return ""
 
 
 def _quoted(value: str) -> str:

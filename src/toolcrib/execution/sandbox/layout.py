@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import os
-import re
 import stat
-from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import sys
+from collections import Counter, deque
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path, PurePosixPath
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
+from toolcrib.core.errors import Unavailable
 from toolcrib.execution.sandbox.terms import Overlay, ReadOnly, View
+from toolcrib.execution.sandbox.toolchains import is_among
 from toolcrib.files.path_rules import Protection
+
+if TYPE_CHECKING and sys.platform == "win32":  # nothing here is called there: see `Runs`
+    raise ImportError
 
 Kind = Literal["hidden file", "hidden folder", "fixed", "pinned", "copy"]
 """fixed: it can be read and not changed; pinned: it can be changed and not be moved away;
@@ -162,51 +167,17 @@ def _hidden(entry: os.DirEntry[str], top: str) -> list[Mask]:
     return [Mask(path, "hidden folder" if stat.S_ISDIR(mode) else "hidden file")]
 
 
-GIT_SETTINGS = ("config", "config.worktree")
-MAX_SETTINGS_BYTES = 1_000_000
-_USER_IN_URL = re.compile(rb"(?<=://)[^/@\s]+@")
-_SECRET_SETTING = re.compile(
-    rb"^[ \t]*[\w.-]*(?:pass|token|secret|extraheader|oauth|apikey)[\w.-]*[ \t]*=.*\n?",
-    re.IGNORECASE | re.MULTILINE,
-)
-
-
-def without_credentials(mask: Mask) -> Mask:
-    """For a file of git's settings that holds credentials, a copy without them to be read.
-
-    Git itself has to read it, and people and CI systems keep tokens there: in the address of
-    a remote, or as a header that is sent along.
-    """
-    if mask.kind != "fixed" or PurePosixPath(mask.path).name not in GIT_SETTINGS:
-        return mask
-    try:
-        # Nobody else has to open it: a pipe of that name must not hold the server up.
-        fd = os.open(mask.path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
-        with open(fd, "rb") as file:  # noqa: PTH123
-            regular = stat.S_ISREG(os.fstat(fd).st_mode)
-            data = file.read(MAX_SETTINGS_BYTES) if regular else b""
-    except OSError:
-        return mask
-    clean = _SECRET_SETTING.sub(b"", _USER_IN_URL.sub(b"", data))
-    return mask if clean == data else Mask(mask.path, "copy", clean)
-
-
-def settings_of_submodules(mask: Mask) -> list[Mask]:
-    """The settings of repositories that lie in `.git/modules`, which is masked as a whole."""
-    if mask.kind != "fixed" or PurePosixPath(mask.path).name != "modules":
-        return []
-    levels = ("*/config", "*/*/config", "*/modules/*/config")
-    return [Mask(str(path), "fixed") for level in levels for path in Path(mask.path).glob(level)]
-
-
 HOME = "/home/sandbox"
 IN_MEMORY = ("/dev/shm", "/tmp", HOME)  # noqa: S108 - those of a run
 MAX_COPIED_BYTES = 512_000
+MAX_MASK_WORDS = 7_500
+"""Bubblewrap takes 9,000 arguments."""
+INSTALLED = frozenset({"node_modules", "site-packages", "dist-packages"})
 HOST = "sandbox"
-TOP = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
-STORES = ("/nix/store", "/gnu/store")
+TOP: tuple[str, ...] = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
+STORES: tuple[str, ...] = ("/nix/store", "/gnu/store")
 """Where some systems keep all programs, for everybody to read."""
-ETC = (
+ETC: tuple[str, ...] = (
     *("ld.so.cache", "alternatives", "ssl/certs", "ssl/openssl.cnf", "ssl/cert.pem"),
     *("pki/tls/certs", "pki/ca-trust/extracted", "ca-certificates/extracted", "crypto-policies"),
     *("localtime", "timezone", "mime.types", "services", "protocols", "fonts"),
@@ -322,7 +293,7 @@ class SandboxRoot:
         words += ["--size", size, "--perms", "0700", "--tmpfs", HOME]
         words += ["--dir", "/run", "--symlink", "/run", "/var/run"]
         seen = (*self.readable, *self.writable, *self.roots, *self.links)
-        if not any(_beneath(path, ["/var/tmp"]) for path in seen):  # noqa: S108
+        if not any(is_among(path, ["/var/tmp"]) for path in seen):  # noqa: S108
             words += ["--symlink", "/tmp", "/var/tmp"]  # noqa: S108
         for path, fd in files.items():
             if path not in self.copies:
@@ -332,10 +303,36 @@ class SandboxRoot:
         words += ["--remount-ro", "/dev", "--remount-ro", "/proc", "--remount-ro", "/"]
         return words
 
+    def bounded(self) -> SandboxRoot:
+        """With as many masks as bubblewrap takes.
+
+        Where there are more, those of installed packages go, which hold no secrets of the user.
+
+        Raises:
+            Unavailable: there are too many all the same.
+        """
+        if self.mask_words <= MAX_MASK_WORDS:
+            return self
+        masks = [m for m in self.masks if not INSTALLED.intersection(m.path.split("/"))]
+        smaller = replace(self, masks=masks)
+        if smaller.mask_words <= MAX_MASK_WORDS:
+            return smaller
+        folders = Counter(str(PurePosixPath(mask.path).parents[1]) for mask in masks)
+        raise Unavailable(
+            f"Nothing can be run: {len(masks):,} protected names are more than can be covered, "
+            f"most of them beneath {folders.most_common(1)[0][0]}.",
+            hint="Remove them, or use a smaller workspace.",
+        )
+
+    @property
+    def mask_words(self) -> int:
+        """How many arguments the masks take."""
+        return len(self._masked(dict.fromkeys(self.copies, 0)))
+
     def _folders(self) -> list[str]:
         mounts: dict[str, list[str]] = {}
         for path in self.readable:
-            if not _beneath(path, ("/usr", *STORES, *self.roots)):
+            if not is_among(path, ("/usr", *STORES, *self.roots)):
                 mounts[path] = ["--ro-bind", path, path]
         for path in self.writable:
             mounts[path] = ["--bind", path, path]
@@ -348,11 +345,11 @@ class SandboxRoot:
 
     def _masked(self, files: Mapping[str, int]) -> list[str]:
         words = []
-        hidden = [mask.path for mask in self.masks if mask.kind.startswith("hidden")]
+        hidden = {mask.path for mask in self.masks if mask.kind.startswith("hidden")}
         for mask in sorted(set(self.masks), key=lambda mask: _depth(mask.path)):
             path = mask.path
-            above = [place for place in hidden if place != path or mask.kind in ("fixed", "pinned")]
-            if _beneath(path, above):
+            again = path in hidden and mask.kind in ("fixed", "pinned")
+            if again or not hidden.isdisjoint(map(str, PurePosixPath(path).parents)):
                 continue  # a mount in there would bring back what is masked
             if mask.kind == "hidden file":
                 words += ["--ro-bind", self.empty, path]
@@ -366,7 +363,7 @@ class SandboxRoot:
 
     def _is_written_through(self, path: str) -> bool:
         """Whether a change of this place would be one of the machine's own file."""
-        inner = max((r for r in self.roots if _beneath(path, (r,))), key=_depth, default="")
+        inner = max((r for r in self.roots if is_among(path, (r,))), key=_depth, default="")
         return bool(inner) and not isinstance(self.roots[inner], ReadOnly | Overlay)
 
 
@@ -378,7 +375,3 @@ def _viewed(path: str, view: View) -> list[str]:
 
 def _depth(path: str) -> tuple[int, str]:
     return path.rstrip("/").count("/"), path
-
-
-def _beneath(path: str, folders: Iterable[str]) -> bool:
-    return any(path == folder or path.startswith(f"{folder.rstrip('/')}/") for folder in folders)

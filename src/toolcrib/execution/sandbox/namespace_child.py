@@ -1,59 +1,129 @@
-"""Run by another interpreter: makes sockets in the network namespace of a run, and passes them on.
+"""Run by another interpreter: works in a namespace of a run, for the server outside.
 
-A socket belongs for good to the namespace that it was made in. So what is made here can be used
-by the server, outside, and nothing of ours runs beside the program. Only a process with one
-thread may enter the namespaces of a run, which is why this is one of its own. It reads what to
-make from its stdin, a socket, and ends with it.
+Only a process with one thread may enter the namespaces of a run, which is why this is one of its
+own. Its arguments are a pidfd of the run's first process, and which of its namespaces to enter:
+
+- `net`: makes sockets there and passes them on. A socket belongs for good to the namespace that
+  it was made in, so it can be used outside, and nothing of ours runs beside the program.
+- `mnt`: covers places. A program of the user may put another file in the place of a protected
+  one, and the system then takes the cover away with the old file.
+
+It reads what to do from its stdin, a socket, and ends with it.
 """
 
 from __future__ import annotations
 
 import ctypes
+import fcntl
 import os
 import socket
+import stat
 import sys
+from typing import TYPE_CHECKING
 
-NEW_USER, NEW_NET = 0x10000000, 0x40000000
+if TYPE_CHECKING and sys.platform != "linux":  # nothing here is called elsewhere
+    raise ImportError
+
+GET_USER_NAMESPACE = 0xB701
+"""Of a namespace, the user namespace that it belongs to: not the inner one of the program."""
+OPEN_TREE, MOVE_MOUNT, FSOPEN, FSCONFIG, FSMOUNT, MOUNT_SETATTR = 428, 429, 430, 431, 432, 442
+CLONE, EMPTY_PATH = 1, 0x1000
+FROM_EMPTY, TO_EMPTY = 4, 0x40
+SET_STRING, CREATE = 1, 6
+READ_ONLY = 1
 FREEBIND = 15
 """The loopback may not be up yet."""
 BACKLOG = 128
+MAX_REQUEST_BYTES = 8_192
+
+_libc = ctypes.CDLL(None, use_errno=True)
 
 
-def enter(pidfd: int) -> None:
-    """Go into the user and the network namespace of a process, both at once."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    if libc.setns(pidfd, NEW_USER | NEW_NET):
-        raise OSError(ctypes.get_errno(), "setns")
+def call(number: int, *arguments: object) -> int:
+    """A system call.
+
+    Raises:
+        OSError: it failed.
+    """
+    words = [ctypes.c_long(a) if isinstance(a, int) else a for a in arguments]
+    done = int(_libc.syscall(ctypes.c_long(number), *words))
+    if done < 0:
+        raise OSError(ctypes.get_errno(), f"call {number}")
+    return done
 
 
-def made(request: str) -> socket.socket:
-    """A socket: `4` or `6` to connect with, `L8000` to listen with on a port."""
-    if not request.startswith("L"):
-        return socket.socket(socket.AF_INET6 if request == "6" else socket.AF_INET)
+def enter(pidfd: int, kind: str) -> None:
+    """Go into a namespace of a process, with the rights of who made it."""
+    with open(f"/proc/self/fdinfo/{pidfd}", "rb") as file:  # noqa: PTH123
+        pid = next(int(line[4:]) for line in file if line.startswith(b"Pid:"))
+    namespace = os.open(f"/proc/{pid}/ns/{kind}", os.O_RDONLY)
+    os.close(pidfd)
+    for each in (fcntl.ioctl(namespace, GET_USER_NAMESPACE), namespace):
+        if _libc.setns(each, 0):
+            raise OSError(ctypes.get_errno(), "setns")
+        os.close(each)
+
+
+def cover(kind: str, path: str) -> None:
+    """Mount over a place so that it is empty (`hide`) or cannot be changed (`fix`).
+
+    It is not a link that leads on.
+    """
+    place = os.open(path, os.O_PATH | os.O_NOFOLLOW)
+    mode = os.fstat(place).st_mode
+    if stat.S_ISLNK(mode):
+        return
+    if kind == "fix":
+        tree = call(OPEN_TREE, place, b"", CLONE | EMPTY_PATH)
+        attributes = (READ_ONLY).to_bytes(8, "little") + bytes(24)
+        call(MOUNT_SETATTR, tree, b"", EMPTY_PATH, attributes, len(attributes))
+    elif stat.S_ISDIR(mode):
+        tree = empty_folder()
+    else:
+        nothing = os.open("/dev/null", os.O_PATH)
+        tree = call(OPEN_TREE, nothing, b"", CLONE | EMPTY_PATH)
+    call(MOVE_MOUNT, tree, b"", place, b"", FROM_EMPTY | TO_EMPTY)
+
+
+def empty_folder() -> int:
+    """A file system with nothing in it, that nobody may enter."""
+    made = call(FSOPEN, b"tmpfs", 0)
+    call(FSCONFIG, made, SET_STRING, b"mode", b"0000", 0)
+    call(FSCONFIG, made, CREATE, None, None, 0)
+    return call(FSMOUNT, made, 0, READ_ONLY)
+
+
+def made(kind: str, port: str) -> socket.socket:
+    """A socket: to connect with by IP `4` or `6`, or to `listen` with on a port."""
+    if kind != "listen":
+        return socket.socket(socket.AF_INET6 if kind == "6" else socket.AF_INET)
     made = socket.socket(socket.AF_INET)
     made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     made.setsockopt(socket.IPPROTO_IP, FREEBIND, 1)
-    made.bind(("127.0.0.1", int(request[1:])))
+    made.bind(("127.0.0.1", int(port)))
     made.listen(BACKLOG)
     return made
 
 
 def main() -> None:
-    """Answer each request with `+` and a socket, or with the number of an error."""
+    """Answer each request with `+`, and a socket where it is for one, or an error's number."""
     link = socket.socket(fileno=0)
     try:
-        enter(int(sys.argv[1]))
-        os.close(int(sys.argv[1]))
+        enter(int(sys.argv[1]), sys.argv[2])
         link.send(b"+")
+        while request := os.fsdecode(link.recv(MAX_REQUEST_BYTES)):
+            kind, _, rest = request.partition(" ")
+            try:
+                if kind in ("hide", "fix"):
+                    cover(kind, rest)
+                    link.send(b"+")
+                else:
+                    with made(kind, rest) as answer:
+                        socket.send_fds(link, [b"+"], [answer.fileno()])
+            except OSError as error:
+                link.send(str(error.errno or 1).encode())
     except OSError as error:
-        link.send(str(error.errno).encode())
-        return
-    while request := link.recv(16).decode():
-        try:
-            with made(request) as answer:
-                socket.send_fds(link, [b"+"], [answer.fileno()])
-        except OSError as error:
-            link.send(str(error.errno or 1).encode())
+        link.send(str(error.errno or 1).encode())
 
 
 if __name__ == "__main__":

@@ -8,20 +8,27 @@ begin, behind the filter of system calls, which bubblewrap loads as its last ste
 from __future__ import annotations
 
 import asyncio
-import fcntl
 import json
 import os
-import resource
 import shutil
 import signal
 import subprocess
-import termios
+import sys
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from toolcrib.core.errors import Unavailable
 from toolcrib.execution.sandbox.confinement import LaunchPlan, interpreter
+
+if TYPE_CHECKING or sys.platform != "win32":
+    import fcntl
+    import resource
+    import termios
+
+if TYPE_CHECKING and sys.platform != "linux":  # nothing here is called elsewhere
+    raise ImportError
 
 STATUS_SECONDS = 20.0
 """How long the boundary may take to report."""

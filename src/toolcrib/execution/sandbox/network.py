@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 
 from toolcrib.core.errors import Blocked, Unavailable
 from toolcrib.execution.sandbox import landlock
-from toolcrib.execution.sandbox.ports import NamespaceSockets
+from toolcrib.execution.sandbox.ports import enter_network
 from toolcrib.execution.sandbox.terms import Level, NetworkAccess
 from toolcrib.net.egress.client import Egress
 from toolcrib.net.egress.guard_proxy import GuardProxy, Lease
@@ -81,16 +81,16 @@ class RunNetwork:
         Raises:
             Unavailable: this system does not let us.
         """
-        sockets = await NamespaceSockets.open(self.processes, pidfd)
+        sockets = await enter_network(self.processes, pidfd)
         try:
             self._server = await self.proxy.listen(await sockets.listening(PROXY_PORT))
         finally:
             await sockets.close()
 
     def close(self) -> None:
-        """Shut it; what goes through it is cut."""
+        """Shut it; what goes through it is cut. A second time does nothing."""
         refused = (str(error.details.get("host", "")) for error in self.lease.refusals)
-        self.access.refused.extend(dict.fromkeys(host for host in refused if host))
+        self.access.refused[:] = dict.fromkeys(filter(None, (*self.access.refused, *refused)))
         self.lease.close()
         if self._server is not None:
             self._server.close()

@@ -10,31 +10,27 @@ holds everywhere. All of it ends with the run.
 from __future__ import annotations
 
 import asyncio
-import os
 import socket
 import struct
-import subprocess
 import sys
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from toolcrib.core.context import Services
 from toolcrib.core.errors import BadInput, Unavailable
+from toolcrib.execution.sandbox.namespace_helper import NamespaceHelper
 from toolcrib.net.egress.client import Egress
 from toolcrib.net.egress.guard_tunnel import Pipe
 from toolcrib.net.egress.policy import SERVER_ADDRESS
-from toolcrib.system.child import Process
-from toolcrib.system.processes import Mark, Processes
+from toolcrib.system.processes import Processes
+
+if TYPE_CHECKING and sys.platform == "win32":  # nothing here is called there: see `Runs`
+    raise ImportError
 
 MAX_PORTS = 16
 """Ports of one run."""
-MAX_CONNECTIONS = 256
-"""Connections to one port at the same time."""
-ANSWER_SECONDS = 5.0
-CHILD = str(Path(__file__).with_name("namespace_child.py"))
 ADDRESS = str(SERVER_ADDRESS)
 RESET = struct.pack("ii", 1, 0)
 """SO_LINGER: a connection that is closed is told as broken, and not as answered with nothing."""
@@ -57,114 +53,19 @@ def checked_ports(ports: Sequence[int]) -> tuple[int, ...]:
     return found
 
 
-class NamespaceSockets:
-    """Makes sockets in the network namespace of a run."""
+async def enter_network(processes: Processes, pidfd: int) -> NamespaceHelper:
+    """A helper in the network of a run.
 
-    def __init__(self, process: Process, link: socket.socket) -> None:
-        self._process = process
-        self._link = link
-        self._busy = asyncio.Lock()
-
-    @classmethod
-    async def open(cls, processes: Processes, pidfd: int) -> Self:
-        """Enter the namespace of a process.
-
-        Raises:
-            Unavailable: this system does not let us.
-        """
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        ours.settimeout(ANSWER_SECONDS)
-
-        def start(mark: Mark) -> subprocess.Popen[bytes]:
-            return subprocess.Popen(  # noqa: S603 - our own file
-                [sys.executable, "-I", "-S", "-B", CHILD, str(pidfd)],
-                stdin=theirs.fileno(),
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                cwd="/",
-                env={mark.name: mark.value},
-                bufsize=0,
-                pass_fds=[pidfd],
-                start_new_session=True,
-            )
-
-        try:
-            with theirs:
-                process = await processes.adopt(start)
-        except BaseException:
-            ours.close()
-            raise
-        opened = cls(process, ours)
-        try:
-            await opened._answer(b"", expects_socket=False)
-        except BaseException as error:
-            await opened.close()
-            if isinstance(error, OSError):
-                raise Unavailable(
-                    f"The ports of the run cannot be reached: {error.strerror or error}.",
-                    hint="Start it without 'ports'.",
-                ) from None
-            raise
-        return opened
-
-    async def connected(self, port: int) -> socket.socket:
-        """A connection to a port of the run, by either version of IP.
-
-        Raises:
-            OSError: nothing listens on it.
-        """
-        loop = asyncio.get_running_loop()
-        for version, address in (("4", ADDRESS), ("6", "::1")):
-            made = await self._answer(version.encode())
-            try:
-                made.setblocking(False)
-                async with asyncio.timeout(ANSWER_SECONDS):
-                    await loop.sock_connect(made, (address, port))
-            except (OSError, TimeoutError):
-                made.close()
-            except BaseException:
-                made.close()
-                raise
-            else:
-                return made
-        raise ConnectionRefusedError
-
-    async def listening(self, port: int) -> socket.socket:
-        """A socket that listens in the run.
-
-        Raises:
-            OSError: the program listens there itself.
-        """
-        return await self._answer(f"L{port}".encode())
-
-    async def _answer(self, request: bytes, *, expects_socket: bool = True) -> socket.socket:
-        async with self._busy:
-            exchange = asyncio.ensure_future(asyncio.to_thread(self._exchange, request))
-            try:
-                data, descriptors = await asyncio.shield(exchange)
-            except asyncio.CancelledError:
-                with suppress(OSError):
-                    for descriptor in (await exchange)[1]:
-                        os.close(descriptor)
-                raise
-        if data != b"+":
-            number = int(data or b"5")
-            raise OSError(number, os.strerror(number))
-        return socket.socket(fileno=descriptors[0]) if expects_socket else self._link
-
-    def _exchange(self, request: bytes) -> tuple[bytes, list[int]]:
-        if request:
-            self._link.send(request)
-        data, descriptors, _, _ = socket.recv_fds(self._link, 16, 1)
-        return data, descriptors
-
-    async def close(self) -> None:
-        """End it; the sockets that it made stay."""
-        self._link.close()
-        try:
-            await self._process.kill(0)
-        finally:
-            self._process.close()
+    Raises:
+        Unavailable: this system does not let us.
+    """
+    try:
+        return await NamespaceHelper.open(processes, pidfd, "net")
+    except OSError as error:
+        raise Unavailable(
+            f"The network of the run cannot be reached: {error.strerror or error}.",
+            hint="Start it without 'ports' and 'network'.",
+        ) from None
 
 
 class _Connection(Pipe):
@@ -179,7 +80,7 @@ class _Connection(Pipe):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Connect to the server, if there are not too many."""
         super().connection_made(transport)
-        if len(self._ends) >= MAX_CONNECTIONS:
+        if not self.is_admitted():
             self._refuse()
             return
         self._ends.add(self)
@@ -278,7 +179,7 @@ class RunPorts:
     offline: bool
     served: list[ServedPort] = field(default_factory=list)
     namespace: Callable[[], int] = lambda: -1
-    _sockets: NamespaceSockets | None = None
+    _sockets: NamespaceHelper | None = None
     _relays: dict[int, Relay] = field(default_factory=dict)
     _reached: dict[int, Relay] = field(default_factory=dict)
     _busy: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -291,7 +192,7 @@ class RunPorts:
         """
         await self.close()  # it may be a second try, with another boundary
         try:
-            self._sockets = await NamespaceSockets.open(self.owner.processes, pidfd)
+            self._sockets = await enter_network(self.owner.processes, pidfd)
         except Unavailable:
             if self.ports:
                 raise
@@ -354,16 +255,14 @@ class RunPorts:
         async with self._busy:
             if self._sockets is None and self.namespace() >= 0:
                 with suppress(Unavailable):
-                    self._sockets = await NamespaceSockets.open(
-                        self.owner.processes, self.namespace()
-                    )
+                    self._sockets = await enter_network(self.owner.processes, self.namespace())
             if self._sockets is None:
                 return
             for served in other.served:
                 if served.local not in self._reached:
                     await self._listen(self._sockets, other, served)
 
-    async def _listen(self, sockets: NamespaceSockets, other: RunPorts, served: ServedPort) -> None:
+    async def _listen(self, sockets: NamespaceHelper, other: RunPorts, served: ServedPort) -> None:
         async def dial() -> socket.socket:
             return await other.connected(served.port)
 

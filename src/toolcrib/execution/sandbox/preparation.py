@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
 import platform
-import shutil
 import sys
 import tempfile
 import time
@@ -15,13 +13,14 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Literal, Self, TypeAlias
+from typing import TYPE_CHECKING, Literal, Self, TypeAlias, TypedDict
 
 from toolcrib.core.config import Config, data_folder, environment
 from toolcrib.core.errors import NotFound, Unavailable
-from toolcrib.execution.sandbox import confinement, landlock, resources
-from toolcrib.execution.sandbox.confinement import LaunchPlan
-from toolcrib.execution.sandbox.landlock import kernel_rules
+from toolcrib.execution.sandbox import resources
+from toolcrib.execution.sandbox.confinement import LaunchPlan, rlimits
+from toolcrib.execution.sandbox.git_settings import masks_of_settings
+from toolcrib.execution.sandbox.landlock import accesses
 from toolcrib.execution.sandbox.layout import (
     HOME,
     STORES,
@@ -29,15 +28,29 @@ from toolcrib.execution.sandbox.layout import (
     Mask,
     Masks,
     SandboxRoot,
-    settings_of_submodules,
-    without_credentials,
 )
 from toolcrib.execution.sandbox.network import RunNetwork
 from toolcrib.execution.sandbox.resources import ResourceGauge, threads_of
-from toolcrib.execution.sandbox.seccomp import Sockets, program
-from toolcrib.execution.sandbox.terms import Level, Limits, NetworkAccess, Pty, ReadOnly, View
+from toolcrib.execution.sandbox.seccomp import NO_SOCKETS, SOCKETS, TCP_SOCKETS, program
+from toolcrib.execution.sandbox.terms import (
+    Level,
+    Limits,
+    NetworkAccess,
+    Pty,
+    ReadOnly,
+    View,
+    need_programs,
+)
 from toolcrib.execution.sandbox.toolchains import SYSTEM_FOLDERS, is_among, is_known, is_there
+from toolcrib.files.handles import read_plain
 from toolcrib.files.paths import Workspace, code_within, own_places
+from toolcrib.system.removal import remove
+
+if TYPE_CHECKING or sys.platform != "win32":
+    import fcntl
+
+if TYPE_CHECKING and sys.platform == "win32":  # nothing here is called there: see `Runs`
+    raise ImportError
 
 SCRATCH_PREFIX = "run-"
 MAX_FOLDERS_OF_PROGRAMS = 5_000
@@ -66,6 +79,7 @@ class Scratch:
     @classmethod
     def make(cls) -> Self:
         """A new one; those of servers that died are removed."""
+        need_programs()
         top = data_folder() / "sandbox"
         top.mkdir(mode=0o700, parents=True, exist_ok=True)
         for old in top.glob(f"{SCRATCH_PREFIX}*"):
@@ -81,7 +95,7 @@ class Scratch:
 
     def remove(self) -> None:
         """Remove it with all that is in it; blocking."""
-        shutil.rmtree(self.path, ignore_errors=True)
+        remove(Path(self.path))
         self.release()
 
     def release(self) -> None:
@@ -103,6 +117,7 @@ def _locked(folder: str | Path) -> int:
 
 
 MAX_LINKS = 40
+MAX_SETTINGS_BYTES = 10_000
 
 
 @cache
@@ -145,11 +160,10 @@ def interpreter_folders(program: str) -> tuple[str, ...]:
 
 def _home_of(environment: Path) -> str:
     """What a virtual environment says that it was made from; "" where it is none."""
-    try:
-        text = (environment / "pyvenv.cfg").read_text("utf-8", "replace")
-    except OSError:
-        return ""
-    for line in text.splitlines():
+    text = b""
+    with suppress(OSError):
+        text = read_plain(environment / "pyvenv.cfg", MAX_SETTINGS_BYTES)
+    for line in text.decode("utf-8", "replace").splitlines():
         name, _, value = line.partition("=")
         if name.strip() == "home":
             home = Path(value.strip())
@@ -221,20 +235,50 @@ MACHINE = platform.machine()
 
 @dataclass(frozen=True, slots=True)
 class RunRequest:
-    """What `Sandbox.spawn` was asked for, with the views by real path."""
+    """What is to be run, and how.
 
-    argv: tuple[str, ...]
+    Attributes:
+        argv: the program, found on its PATH, and its arguments. No shell.
+        cwd: where it starts.
+        views: how it sees the roots of the workspace, by real path; a root without a view is
+            read only.
+        env: variables beside the few that every run has.
+        stdin: what it reads; None is nothing.
+        merge: send stderr into stdout, in the order of writing.
+        pty: a terminal in place of the pipes; `stdin` is not used then.
+        readable: more files and folders that it may read, such as a toolchain.
+        writable: scratch folders.
+        network: what it may reach, through the guard; with no hosts, no network.
+        limits: what it may use.
+        on_namespace: see `OnNamespace`.
+    """
+
+    argv: Sequence[str]
     cwd: str
-    views: Mapping[str, View]
+    views: Mapping[str, View] = field(default_factory=dict)
     env: Mapping[str, str] | None = None
     stdin: Stdin = None
     merge: bool = False
     pty: Pty | None = None
-    readable: tuple[str, ...] = ()
-    writable: tuple[str, ...] = ()
-    network: NetworkAccess = field(default_factory=NetworkAccess)
+    readable: Sequence[Path] = ()
+    writable: Sequence[Path] = ()
+    network: NetworkAccess | None = None
     limits: Limits = field(default_factory=Limits)
     on_namespace: OnNamespace | None = None
+
+
+class RunOptions(TypedDict, total=False):
+    """What whoever runs something may ask for; see `RunRequest`."""
+
+    env: Mapping[str, str] | None
+    stdin: Stdin
+    merge: bool
+    pty: Pty | None
+    readable: Sequence[Path]
+    writable: Sequence[Path]
+    network: NetworkAccess | None
+    limits: Limits
+    on_namespace: OnNamespace | None
 
 
 @dataclass(slots=True)
@@ -243,16 +287,13 @@ class PreparedRun:
 
     layout: SandboxRoot
     plan: LaunchPlan
-    scratch: Scratch | None = None
     network: RunNetwork | None = None
+    scratch: Scratch | None = None
     gauge: ResourceGauge | None = None
     notes: list[str] = field(default_factory=list)
 
     def clean(self) -> None:
         """Remove what was made for it; a second time does nothing."""
-        if self.network is not None:
-            self.network.close()
-            self.network = None
         if self.scratch is not None:
             self.scratch.remove()
             self.scratch = None
@@ -322,6 +363,31 @@ def cannot_run(words: str) -> Unavailable:
     )
 
 
+def refuse_other_spellings(masks: Iterable[Mask]) -> None:
+    """Refuse masks of what the file system also finds by a name in other capitals.
+
+    A mask lies over one name. Folders of Windows and macOS that Linux sees through WSL or a
+    virtual machine are such: the same file is read by another spelling, beside the mask.
+
+    Raises:
+        Unavailable: there is one whose content must not be seen.
+    """
+    for mask in masks:
+        folder, name = os.path.split(mask.path)
+        other = f"{folder}/{name.swapcase()}"
+        with suppress(OSError):
+            hides = mask.kind not in ("fixed", "pinned") and name != name.swapcase()
+            found = os.lstat(mask.path)
+            # A second name of the same file is masked itself.
+            if hides and found.st_nlink == 1 and os.path.samestat(found, os.lstat(other)):
+                raise Unavailable(
+                    f"Nothing can be run: {mask.path} must not be read, and its file system, "
+                    "which does not tell capitals apart, gives it by other spellings too.",
+                    hint="The user can move it, or the workspace to a file system of Linux, or "
+                    "lift the protection of that name with workspace.unprotect.",
+                )
+
+
 class RunPreparer:
     """Works out what runs get.
 
@@ -336,87 +402,73 @@ class RunPreparer:
         self._masks = Masks(workspace.gate.protection)
         self._own = own_places(config)
 
-    def prepare(self, request: RunRequest, level: Level) -> PreparedRun:
+    def prepare(self, request: RunRequest, level: Level, network: RunNetwork | None) -> PreparedRun:
         """Work out what the run sees; blocking."""
-        limits = request.limits
         # What an environment in the workspace says of itself opens nothing: the caller names it.
         theirs = self._workspace.holds(request.argv[0])
-        readable = [
+        named = [
             *own_interpreter_folders(),
             *(() if theirs else interpreter_folders(request.argv[0])),
+            *(os.path.realpath(Path(path).expanduser()) for path in request.readable),
+            *(os.path.realpath(Path(path).expanduser()) for path in self._config.run.readable),
         ]
-        readable += [os.path.realpath(Path(path).expanduser()) for path in request.readable]
-        readable = list(filter(is_there, dict.fromkeys(readable)))
-        writable = [os.path.realpath(path) for path in request.writable]
+        readable = list(filter(is_there, dict.fromkeys(named)))
         masks, notes = self._masked(request, readable) if level == "strong" else ([], [])
         layout = SandboxRoot(
             roots=request.views,
             links={r.name: r.real for r in self._workspace.roots if r.name != r.real},
             readable=readable,
-            writable=writable,
+            writable=[os.path.realpath(path) for path in request.writable],
             masks=masks,
             empty=empty_file() if masks else "",
-            small=min(limits.memory_bytes // 4, limits.disk_bytes),
-        )
-        made = LaunchPlan(argv=list(request.argv), env={}, cwd=request.cwd)
-        made.terminal = request.pty is not None
-        prepared = PreparedRun(layout, made, notes=notes)
+            small=min(request.limits.memory_bytes // 4, request.limits.disk_bytes),
+        ).bounded()
+        plan = LaunchPlan(list(request.argv), {}, request.cwd, level)
+        prepared = PreparedRun(layout, plan, network, notes=notes)
         try:
-            self._fill(request, prepared, level)
+            self._fill(request, prepared)
         except BaseException:
             prepared.clean()
             raise
         return prepared
 
-    def _fill(self, request: RunRequest, prepared: PreparedRun, level: Level) -> None:
-        """Add what depends on the level."""
-        limits, made, layout = request.limits, prepared.plan, prepared.layout
+    def _fill(self, request: RunRequest, prepared: PreparedRun) -> None:
+        """Complete the plan."""
+        plan, layout, processes = prepared.plan, prepared.layout, request.limits.processes
         visible = [*layout.readable, *layout.writable, *request.views]
-        allowed = self._config.run.environment
-        if level == "none":
-            made.env = bare_variables(allowed, request.env)
-            made.confined = False
-        elif level == "kernel":
-            self._kernel(request, prepared, visible)
-        else:
-            self._strong(request, prepared, visible)
-        if request.pty is not None:
-            made.env.setdefault("TERM", "xterm-256color")
-        made.nice = NICE if level != "none" else 0
-        made.env.setdefault("PWD", request.cwd)
-        processes = limits.processes + 1 if level == "strong" else 0
-        if level == "kernel" and os.getuid():
-            # There it counts all that the user runs, so that comes on top.
-            processes = limits.processes + threads_of(os.getuid())
-        made.limits = confinement.rlimits(limits, processes=processes)
-        if level != "none" and os.getuid() == 0 and resources.has_own_pid_max():
-            # To root the system refuses no process, so the namespace gets no more numbers.
-            made.pid_max = resources.pid_max(limits.processes)
         seen = [*visible, *layout.links, *SYSTEM_FOLDERS, *STORES, *(f"/{name}" for name in TOP)]
+        allowed, is_root = self._config.run.environment, os.getuid() == 0
+        if plan.level == "none":
+            plan.env = bare_variables(allowed, request.env)
+            seen, limited = ["/"], 0
+        else:
+            home, scratch, sockets, limited = HOME, "/tmp", SOCKETS, processes + 1  # noqa: S108
+            if plan.level == "kernel":
+                prepared.scratch = Scratch.make()
+                scratch = prepared.scratch.path
+                home = f"{scratch}/home"
+                Path(home).mkdir(mode=0o700)
+                written = [p for p, view in request.views.items() if not isinstance(view, ReadOnly)]
+                plan.accesses = accesses(visible, [*written, *layout.writable, scratch])
+                sockets = NO_SOCKETS if prepared.network is None else TCP_SOCKETS
+                # There it counts all that the user runs, so that comes on top.
+                limited = 0 if is_root else processes + threads_of(os.getuid())
+            plan.env = confined_variables(home, scratch, allowed, visible, request.env)
+            plan.filter = program(MACHINE, sockets, alone=plan.level == "strong")
+            plan.nice = NICE
+            if is_root and resources.has_own_pid_max():
+                # To root the system refuses no process, so the namespace gets no more numbers.
+                plan.pid_max = resources.pid_max(processes)
+        if prepared.network is not None:
+            plan.env = {**prepared.network.variables(), **plan.env}
+            plan.port = prepared.network.lease.port
+        if request.pty is not None:
+            plan.terminal = True
+            plan.env.setdefault("TERM", "xterm-256color")
+        plan.env.setdefault("PWD", request.cwd)
+        plan.limits = rlimits(request.limits, processes=limited)
         check_folder(request.cwd)
-        made.argv[0] = located(request, made.env["PATH"], seen if made.confined else ["/"])
-
-    def _strong(self, request: RunRequest, prepared: PreparedRun, visible: Sequence[str]) -> None:
-        made = prepared.plan
-        allowed = self._config.run.environment
-        made.env = confined_variables(HOME, "/tmp", allowed, visible, request.env)  # noqa: S108
-        made.filter = program(MACHINE, Sockets(), alone=True)
-
-    def _kernel(self, request: RunRequest, prepared: PreparedRun, visible: Sequence[str]) -> None:
-        made = prepared.plan
-        allowed = self._config.run.environment
-        prepared.scratch = Scratch.make()
-        scratch = prepared.scratch.path
-        home = f"{scratch}/home"
-        Path(home).mkdir(mode=0o700)
-        made.env = confined_variables(home, scratch, allowed, visible, request.env)
-        sockets = Sockets(unix=False, inet=False, netlink=False, datagrams=False)
-        made.filter = program(MACHINE, sockets, alone=False)
-        written = [p for p, view in request.views.items() if not isinstance(view, ReadOnly)]
-        rules = kernel_rules([*visible], [*written, *prepared.layout.writable, scratch])
-        made.landlock = rules.packed(landlock.version())
-        made.supervised = True
-        made.is_root = os.getuid() == 0
+        plan.argv[0] = located(request, plan.env["PATH"], seen)
 
     def _masked(self, request: RunRequest, readable: Sequence[str]) -> tuple[list[Mask], list[str]]:
         masks: list[Mask] = []
@@ -431,9 +483,9 @@ class RunPreparer:
             if not is_among(Path(top), installed) and not is_known(Path(top)):
                 found, _ = self._masks.beneath(top, MAX_FOLDERS_OF_PROGRAMS)
                 masks += found
-        masks += [inner for mask in masks for inner in settings_of_submodules(mask)]
-        masks = list(map(without_credentials, masks))
+        masks = masks_of_settings(masks, [*request.views, *readable])
         masks += self._of_toolcrib(request.views, readable)
+        refuse_other_spellings(masks)
         return masks, notes
 
     def _of_toolcrib(self, roots: Iterable[str], readable: Sequence[str]) -> list[Mask]:
@@ -452,15 +504,3 @@ class RunPreparer:
             code = [os.path.realpath(place) for place in code_within([root])]
             masks += [Mask(max(place, root, key=len), "fixed") for place in code]
         return masks
-
-
-def connect_network(prepared: PreparedRun, network: RunNetwork) -> None:
-    """Let a run reach the guard proxy."""
-    made = prepared.plan
-    made.env = {**network.variables(), **made.env}
-    if made.landlock is None:
-        return
-    sockets = Sockets(unix=False, inet=True, netlink=False, datagrams=False)
-    made.filter = program(MACHINE, sockets, alone=False)
-    attributes, paths, _ = made.landlock
-    made.landlock = (attributes, paths, [(network.lease.port, landlock.CONNECT_TCP)])

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import stat
+import sys
 import time
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
+from typing import TYPE_CHECKING
 
+from toolcrib.system.removal import FOLDER
 from toolcrib.system.sweep import look_around
+
+if TYPE_CHECKING and sys.platform == "win32":  # nothing here is called there: see `Runs`
+    raise ImportError
 
 # The highest pid limits the processes of a namespace where nothing else refuses one to root,
 # with no work at all for the server. Since Linux 6.14 each namespace of processes has its own;
@@ -112,11 +119,14 @@ class ResourceGauge:
         # The first process in there: numbers start anew at some time, so they say nothing.
         self._inner = next((pid for pid in found if pid != self.pid), 0)
         usage = Usage(processes=sum(found.values()) - self.overhead)
-        usage.disk = max(sum(map(_written, found)), self._on_disk(disk_limit))
+        # Those of the boundary itself, which come first, let nobody look at them.
+        inside = list(found)[self.overhead :]
+        usage.disk = max(sum(map(_written, found)), self._on_disk(disk_limit, inside))
         counted = [pid for pid in found if among is None or pid in among]
         files = self._files_in_memory()
-        if _shared_memory() - self._shared_before > memory_limit // 4:
-            files += memfd_bytes(counted)
+        grown = _shared_memory() - self._shared_before
+        if grown > memory_limit // 4:
+            files += min(nameless_bytes(pid for pid in inside if pid in counted)[0], grown)
             if not self.namespaces:
                 files += shared_memory_bytes(self._began)
         usage.memory = sum(map(_resident, counted)) + files
@@ -136,7 +146,7 @@ class ResourceGauge:
                 used += (status.f_blocks - status.f_bfree) * status.f_frsize
         return used
 
-    def _on_disk(self, limit: int) -> int:
+    def _on_disk(self, limit: int, pids: Iterable[int]) -> int:
         """Bytes in files made or changed since the begin, where the disk lost as many.
 
         Who writes for itself alone is not seen by what processes tell: children that nobody
@@ -155,6 +165,7 @@ class ResourceGauge:
         if lost > self._lost * RECOUNT_RATIO:
             self._lost = lost
             self._made = sum(written_bytes(folder, self._began, limit) for folder in self.folders)
+            self._made += min(nameless_bytes(pids)[1], lost)
         return self._made
 
 
@@ -191,18 +202,17 @@ def _children(pid: int, threads: Sequence[str]) -> list[int]:
     return [int(child) for listed in lists for child in listed.split()]
 
 
-def read(path: str) -> bytes:
+def read(path: str, max_bytes: int = 1 << 16) -> bytes:
     """A small file of the kernel; empty where it cannot be read."""
-    try:
+    found = b""
+    with suppress(OSError):
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    except OSError:
-        return b""
-    try:
-        return os.read(fd, 1 << 16)
-    except OSError:
-        return b""
-    finally:
-        os.close(fd)
+        try:
+            while len(found) < max_bytes and (part := os.read(fd, 1 << 16)):
+                found += part
+        finally:
+            os.close(fd)
+    return found
 
 
 def _resident(pid: int) -> int:
@@ -255,35 +265,102 @@ def _exactly(pid: int) -> tuple[int, int]:
     return own, shared
 
 
-def memfd_bytes(pids: Sequence[int]) -> int:
-    """Bytes in files without a place that some processes have open."""
-    sizes: dict[tuple[int, int], int] = {}
+_NAMELESS = re.compile(
+    rb"^([0-9a-f]+)-([0-9a-f]+) \S+ \S+ \S+ (\d+) +(/.*) \(deleted\)$", re.MULTILINE
+)
+IN_MEMORY = ("/dev/zero", "/memfd:", "/SYSV")
+UNKNOWN_BYTES = 1 << 60
+
+
+def nameless_bytes(pids: Iterable[int]) -> tuple[int, int]:
+    """Bytes in files without a name that processes have open or mapped, at most.
+
+    Of what is mapped and not open the size is known, and not how much of it is there. Of what is
+    on its way through a socket nothing is known, nor of a process that lets nobody look.
+
+    Returns:
+        In memory, and on disk.
+    """
+    mapped: dict[int, int] = {}
+    opened: dict[int, int] = {}
+    in_memory: set[int] = set()
     for pid in pids:
-        folder = f"/proc/{pid}/fd"
-        with suppress(OSError):
-            for name in os.listdir(folder):  # noqa: PTH208
-                with suppress(OSError):
-                    if os.readlink(f"{folder}/{name}").startswith("/memfd:"):  # noqa: PTH115
-                        status = os.stat(f"{folder}/{name}")  # noqa: PTH116
-                        sizes[status.st_dev, status.st_ino] = status.st_blocks * 512
-    return sum(sizes.values())
+        own: dict[int, int] = {}
+        thread = _live_thread(pid)
+        for start, end, inode, name in _NAMELESS.findall(read(f"{thread}/maps", 1 << 30)):
+            own[int(inode)] = own.get(int(inode), 0) + int(end, 16) - int(start, 16)
+            if os.fsdecode(name).startswith(IN_MEMORY):
+                in_memory.add(int(inode))
+        mapped |= {inode: max(size, mapped.get(inode, 0)) for inode, size in own.items()}
+        folder = f"{thread}/fd"
+        try:
+            names = os.listdir(folder)  # noqa: PTH208
+        except PermissionError:
+            return UNKNOWN_BYTES, UNKNOWN_BYTES
+        except OSError:
+            continue
+        for name in names:
+            with suppress(OSError):
+                link = os.readlink(f"{folder}/{name}")  # noqa: PTH115
+                if link.endswith(" (deleted)"):
+                    status = os.stat(f"{folder}/{name}")  # noqa: PTH116
+                    opened[status.st_ino] = status.st_blocks * 512
+                    if link.startswith(IN_MEMORY):
+                        in_memory.add(status.st_ino)
+                elif link.startswith("socket:") and _carries(f"{thread}/fdinfo/{name}"):
+                    return UNKNOWN_BYTES, UNKNOWN_BYTES
+    sizes = mapped | opened
+    memory = sum(size for inode, size in sizes.items() if inode in in_memory)
+    return memory, sum(sizes.values()) - memory
+
+
+def _live_thread(pid: int) -> str:
+    """The folder in /proc of a thread that runs: the first may have ended before the others."""
+    with suppress(OSError):
+        for name in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208
+            status = read(f"/proc/{pid}/task/{name}/status")
+            if status and b"\nState:\tZ" not in status:
+                return f"/proc/{pid}/task/{name}"
+    return "/nothing"  # it ended, and waits for its parent
+
+
+def _carries(facts: str) -> bool:
+    """Whether descriptors wait in a socket for somebody to take them."""
+    found = re.search(rb"^scm_fds:\s*(\d+)", read(facts), re.MULTILINE)
+    return found is not None and int(found[1]) > 0
 
 
 def written_bytes(folder: str, since: float, enough: int) -> int:
-    """Bytes in files beneath a folder that were made or changed since then, up to enough."""
-    size, waiting = 0, [folder]
-    device = 0
+    """Bytes in files beneath a folder that were made or changed since then, up to enough.
+
+    A folder changed since that cannot be looked into, being shut or too deep, holds all of it.
+    """
+    size, waiting, device = 0, [(folder, 0.0)], 0
     while waiting and size <= enough:
-        with suppress(OSError), os.scandir(waiting.pop()) as entries:
-            for entry in entries:
-                with suppress(OSError):
-                    status = entry.stat(follow_symlinks=False)
-                    device = device or status.st_dev
-                    if status.st_ctime >= since:
-                        size += status.st_blocks * 512 + INODE_BYTES
-                    if stat.S_ISDIR(status.st_mode) and status.st_dev == device:
-                        waiting.append(entry.path)
+        path, changed = waiting.pop()
+        try:
+            fd = os.open(path, FOLDER)
+        except OSError as error:
+            hidden = changed >= since and error.errno in (errno.EACCES, errno.ENAMETOOLONG)
+            size += enough if hidden else 0
+            continue
+        try:
+            device = device or os.fstat(fd).st_dev
+            for status, name in _states(fd):
+                if status.st_ctime >= since:
+                    size += status.st_blocks * 512 + INODE_BYTES
+                if stat.S_ISDIR(status.st_mode) and status.st_dev == device:
+                    waiting.append((f"{path}/{name}", status.st_ctime))
+        finally:
+            os.close(fd)
     return size
+
+
+def _states(folder: int) -> Iterator[tuple[os.stat_result, str]]:
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            with suppress(OSError):
+                yield entry.stat(follow_symlinks=False), entry.name
 
 
 def shared_memory_bytes(since: float) -> int:

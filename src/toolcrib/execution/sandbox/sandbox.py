@@ -10,14 +10,13 @@ import asyncio
 import importlib.util
 import os
 import platform
-import shutil
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Self
+from typing import Self, Unpack
 
 from toolcrib.core.config import Config, data_folder
 from toolcrib.core.context import Services
@@ -26,16 +25,15 @@ from toolcrib.execution.sandbox import landlock
 from toolcrib.execution.sandbox.confined import Confined
 from toolcrib.execution.sandbox.namespaces import BoundaryFailed
 from toolcrib.execution.sandbox.network import RunNetworks
-from toolcrib.execution.sandbox.preparation import OnNamespace, RunRequest, Stdin
+from toolcrib.execution.sandbox.preparation import RunOptions, RunRequest
 from toolcrib.execution.sandbox.seccomp import machine_known
 from toolcrib.execution.sandbox.starter import Starter
 from toolcrib.execution.sandbox.terms import (
+    USE_WSL,
     Bind,
     Level,
     Limits,
-    NetworkAccess,
     Overlay,
-    Pty,
     ReadOnly,
     Report,
     View,
@@ -44,6 +42,7 @@ from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.net.egress.client import Egress
 from toolcrib.net.egress.guard_proxy import GuardProxy
 from toolcrib.system.processes import Processes
+from toolcrib.system.removal import remove
 
 KERNEL = Path("/proc/sys/kernel")
 USER_NAMESPACES = Path("/proc/sys/user/max_user_namespaces")
@@ -111,6 +110,10 @@ done < /proc/self/status
 """
 """What must be so: a private file cannot be read, the filter is on, and work is possible."""
 
+NO_BOUNDARY = (
+    'The user can set run.level to "none": programs then run without a boundary, and what they '
+    "change can be undone; or run toolcrib on Linux, such as in a virtual machine."
+)
 GAPS_KERNEL = (
     "protected files inside the workspace can be read and changed",
     "names of other programs' files and the machine's own facts can be seen",
@@ -144,7 +147,7 @@ class BoundaryProbe:
         self._starter = starter
         self._wanted = wanted
         self._folder = folder
-        self._key = (wanted, str(folder), os.getuid())
+        self._key = (wanted, str(folder), _user())
         self._trying = asyncio.Lock()
 
     def forget(self) -> None:
@@ -166,7 +169,12 @@ class BoundaryProbe:
             return Report("none", ("run.level is none",), ("nothing is stopped",))
         if not sys.platform.startswith("linux"):
             # Here Seatbelt, job objects and WASM would be tried, each as one more level.
-            return Report("none", (f"there is no boundary for {platform.system()} yet",), ())
+            return Report(
+                "none",
+                (f"there is no boundary for {platform.system()} yet",),
+                (),
+                fix=USE_WSL if sys.platform == "win32" else NO_BOUNDARY,
+            )
         if not machine_known(platform.machine()):
             return Report("none", (f"no filter for the processor {platform.machine()}",), ())
         why: list[str] = []
@@ -231,7 +239,7 @@ class BoundaryProbe:
             return error.strerror or str(error)
         finally:
             # The kernel leaves a folder in there that only it may enter.
-            await asyncio.to_thread(_remove, place)
+            await asyncio.to_thread(remove, place)
 
     async def _tried(self, report: Report, place: Path, *, overlay: bool) -> str:
         for name in ("root", "upper", "work"):
@@ -261,15 +269,14 @@ class BoundaryProbe:
         return f"a try went wrong: {text[:200] or 'no answer'}"
 
 
+def _user() -> int:
+    if sys.platform == "win32":
+        return 0
+    return os.getuid()
+
+
 def _strength(report: Report) -> tuple[int, bool]:
     return STRENGTH.index(report.level), report.overlay
-
-
-def _remove(place: Path) -> None:
-    for inner in place.glob("work/work"):
-        with suppress(OSError):
-            inner.chmod(0o700)
-    shutil.rmtree(place, ignore_errors=True)
 
 
 class Sandbox:
@@ -314,53 +321,25 @@ class Sandbox:
         *,
         cwd: SafePath,
         views: Mapping[str, View] | View | None = None,
-        env: Mapping[str, str] | None = None,
-        stdin: Stdin = None,
-        merge: bool = False,
-        pty: Pty | None = None,
-        readable: Sequence[Path] = (),
-        writable: Sequence[Path] = (),
-        network: NetworkAccess | None = None,
-        limits: Limits | None = None,
-        on_namespace: OnNamespace | None = None,
+        **options: Unpack[RunOptions],
     ) -> Confined:
         """Start a program and go on; `Confined.kill` ends it.
 
         Args:
             argv: the program, found on its PATH, and its arguments. No shell.
             cwd: where it starts.
-            views: how it sees the roots of the workspace, all alike or each by its path
-                (as configured, or without links); one without a view is read only.
-            env: variables beside the few that every run has.
-            stdin: what it reads; None is nothing.
-            merge: send stderr into stdout, in the order of writing.
-            pty: a terminal in place of the pipes; `stdin` is not used then.
-            readable: more files and folders that it may read, such as a toolchain.
-            writable: scratch folders.
-            network: what it may reach, through the guard; with no hosts, no network.
-            limits: what it may use; the configured ones where nothing is said.
-            on_namespace: see `OnNamespace`.
+            options: see `RunRequest`; limits are the configured ones where nothing is said.
+            views: how it sees the roots of the workspace, all alike or each by its real path;
+                one without a view is read only.
 
         Raises:
             Unavailable: no boundary of the wanted strength works here, or the program is
                 not there.
             BadInput, NotFound: the arguments or the folder are wrong.
         """
-        _check_words(argv, env or {})
-        request = RunRequest(
-            argv=tuple(argv),
-            cwd=cwd.absolute,
-            views=self._views(views),
-            env=env,
-            stdin=stdin,
-            merge=merge,
-            pty=pty,
-            readable=(*map(str, readable), *self._config.run.readable),
-            writable=tuple(map(str, writable)),
-            network=network or NetworkAccess(),
-            limits=limits or self.limits,
-            on_namespace=on_namespace,
-        )
+        options.setdefault("limits", self.limits)
+        _check_words(argv, options.get("env") or {})
+        request = RunRequest(tuple(argv), cwd.absolute, self._views(views), **options)
         report = await self._usable(request)
         try:
             return await self._starter.start(request, report)
@@ -401,16 +380,12 @@ class Sandbox:
 
     def _views(self, given: Mapping[str, View] | View | None) -> dict[str, View]:
         """A view for each root, by its real path."""
-        roots = self._workspace.roots
-        if given is None:
-            given = ReadOnly()
+        roots = [root.real for root in self._workspace.roots]
+        if isinstance(given, Overlay) and len(roots) > 1:
+            raise BadInput("Each root needs an overlay of its own.")
         if isinstance(given, Bind | ReadOnly | Overlay):
-            if isinstance(given, Overlay) and len(roots) > 1:
-                raise BadInput("Each root needs an overlay of its own.")
-            return {root.real: given for root in roots}
-        return {
-            root.real: given.get(root.real) or given.get(root.name) or ReadOnly() for root in roots
-        }
+            return dict.fromkeys(roots, given)
+        return {real: (given or {}).get(real, ReadOnly()) for real in roots}
 
 
 def _check_words(argv: Sequence[str], env: Mapping[str, str]) -> None:

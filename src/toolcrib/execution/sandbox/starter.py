@@ -5,15 +5,17 @@ from __future__ import annotations
 import asyncio
 import os
 import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
+from typing import TYPE_CHECKING
 
 from toolcrib.core.config import Config
 from toolcrib.execution.sandbox import confinement, namespaces
 from toolcrib.execution.sandbox.confined import Confined, Stopped, last_words, set_size
 from toolcrib.execution.sandbox.confinement import memory_file
-from toolcrib.execution.sandbox.landlock import terminal_rule
+from toolcrib.execution.sandbox.landlock import DEVICE
 from toolcrib.execution.sandbox.layout import IN_MEMORY, made_files, system_files
 from toolcrib.execution.sandbox.namespaces import (
     BoundaryFailed,
@@ -21,14 +23,13 @@ from toolcrib.execution.sandbox.namespaces import (
     let_go,
     read_status,
 )
-from toolcrib.execution.sandbox.network import RunNetworks
+from toolcrib.execution.sandbox.network import RunNetwork, RunNetworks
 from toolcrib.execution.sandbox.preparation import (
     PreparedRun,
     RunPreparer,
     RunRequest,
     Stdin,
     cannot_run,
-    connect_network,
 )
 from toolcrib.execution.sandbox.resources import ResourceGauge
 from toolcrib.execution.sandbox.terms import Level, Overlay, ReadOnly, Report
@@ -36,7 +37,12 @@ from toolcrib.execution.sandbox.watchdog import Watchdog
 from toolcrib.files.paths import Workspace
 from toolcrib.system.processes import Mark, Processes
 
+if TYPE_CHECKING and sys.platform == "win32":  # nothing here is called there: see `Runs`
+    raise ImportError
+
 UMASK = 0o022
+STARTED = b"R"
+"""What the confining program reports when it becomes the program."""
 
 
 def start_error(status: bytes, words: str) -> Exception:
@@ -77,17 +83,20 @@ class Starter:
             BoundaryFailed: the boundary could not be made.
             Unavailable, NotFound: see `Sandbox.spawn`.
         """
-        prepared = await self._prepared(request, report.level)
-        try:
-            if request.network.hosts and report.level != "none":
-                prepared.network = await self._network.open(request.network, report.level)
-                connect_network(prepared, prepared.network)
-            return await self.launch(request, prepared, report)
-        except BaseException:
-            prepared.clean()
-            raise
+        with ExitStack() as undo:
+            network = None
+            if request.network and request.network.hosts and report.level != "none":
+                network = await self._network.open(request.network, report.level)
+                undo.callback(network.close)
+            prepared = await self._prepared(request, report.level, network)
+            undo.callback(prepared.clean)
+            confined = await self.launch(request, prepared, report)
+            undo.pop_all()
+            return confined
 
-    async def _prepared(self, request: RunRequest, level: Level) -> PreparedRun:
+    async def _prepared(
+        self, request: RunRequest, level: Level, network: RunNetwork | None
+    ) -> PreparedRun:
         """Prepare in a thread; of a start that is cancelled meanwhile, nothing stays."""
         made: list[PreparedRun] = []
         given_up = threading.Event()
@@ -97,7 +106,7 @@ class Starter:
                 made.pop().clean()
 
         def work() -> None:
-            made.append(self._preparer.prepare(request, level))
+            made.append(self._preparer.prepare(request, level, network))
             if given_up.is_set():
                 drop()
 
@@ -111,15 +120,15 @@ class Starter:
 
     async def launch(self, request: RunRequest, prepared: PreparedRun, report: Report) -> Confined:
         """Start what was prepared and wait until it is confined."""
-        made = prepared.plan
+        plan = prepared.plan
         lifeline = terminal = slave = -1
         with ExitStack() as theirs, ExitStack() as ours:
-            status, made.status = os.pipe()
-            theirs.callback(os.close, made.status)
+            status, plan.status = os.pipe()
+            theirs.callback(os.close, plan.status)
             ours.callback(os.close, status)
-            if report.level == "strong" or made.supervised:
-                made.lifeline, lifeline = os.pipe()
-                theirs.callback(os.close, made.lifeline)
+            if plan.level != "none":
+                plan.lifeline, lifeline = os.pipe()
+                theirs.callback(os.close, plan.lifeline)
                 ours.callback(os.close, lifeline)
             if request.pty is not None:
                 terminal, slave = os.openpty()
@@ -127,8 +136,7 @@ class Starter:
                 ours.callback(os.close, terminal)
                 set_size(terminal, request.pty.rows, request.pty.columns)
                 os.set_blocking(terminal, False)
-                if report.level == "kernel" and made.landlock is not None:
-                    made.landlock[1].append(terminal_rule(os.ttyname(slave)))
+                plan.accesses.append((os.ttyname(slave), DEVICE))
 
             def begin(mark: Mark) -> subprocess.Popen[bytes]:
                 return self._popen(request, prepared, report, mark, slave)
@@ -137,7 +145,7 @@ class Starter:
             ours.pop_all()
         confined = Confined(
             process,
-            report.level,
+            plan.level,
             terminal=terminal,
             lifeline=lifeline,
             output_bytes=request.limits.output_bytes,
@@ -146,11 +154,11 @@ class Starter:
         confined.notes = tuple(prepared.notes)
         try:
             await confined.connect()
-            if report.level == "strong":
+            if plan.level == "strong":
                 await self._begin(confined, request, prepared, status, lifeline)
             else:
                 reported = await read_status(status)
-                if reported != b"R":
+                if reported != STARTED:
                     raise start_error(reported, await last_words(confined))
                 self._watch(confined, request, prepared)
         except BaseException:
@@ -199,9 +207,9 @@ class Starter:
     def _popen(
         self, request: RunRequest, prepared: PreparedRun, report: Report, mark: Mark, slave: int
     ) -> subprocess.Popen[bytes]:
-        made = prepared.plan
+        plan = prepared.plan
         with ExitStack() as stack:
-            passed = [fd for fd in (made.status, made.lifeline) if fd >= 0]
+            passed = [fd for fd in (plan.status, plan.lifeline) if fd >= 0]
 
             def keep(data: bytes) -> int:
                 fd = memory_file(data)
@@ -209,29 +217,31 @@ class Starter:
                 passed.append(fd)
                 return fd
 
-            variables = {mark.name: mark.value}
-            if report.level == "strong":
+            variables, folder = {mark.name: mark.value}, "/"
+            if plan.level == "strong":
                 contents = system_files() | made_files() | prepared.layout.copies
                 files = {path: keep(data) for path, data in contents.items()}
                 words = prepared.layout.arguments(files)
-                argv = namespaces.command(report.program, words, made, keep)
+                argv = namespaces.command(report.program, words, plan, keep)
+            elif sys.platform != "linux":  # no confining program, and no limits either
+                argv, variables, folder = plan.argv, {**plan.env, **variables}, plan.cwd
             else:
-                made.env[mark.name] = mark.value
-                if made.supervised:
+                plan.env[mark.name] = mark.value
+                if plan.level == "kernel":
                     variables = {}  # a sweep for the mark must not end the supervisor first
-                argv = confinement.command(keep(made.packed()), keep(confinement.child_code()))
+                argv = confinement.command(keep(plan.packed()), keep(confinement.child_code()))
             source = slave if slave >= 0 else _source(request.stdin, keep)
             output = slave if slave >= 0 else subprocess.PIPE
             errors = subprocess.STDOUT if request.merge and slave < 0 else output
             # Before the program runs: what it takes while the event loop is busy counts too.
-            prepared.gauge = _gauge(request, report.level, supervised=made.supervised)
+            prepared.gauge = _gauge(request, plan.level)
             try:
-                return subprocess.Popen(  # noqa: S603 - what to run is decided before
+                popen = subprocess.Popen(  # noqa: S603 - what to run is decided before
                     argv,
                     stdin=source,
                     stdout=output,
                     stderr=errors,
-                    cwd="/",
+                    cwd=folder,
                     env=variables,
                     bufsize=0,
                     pass_fds=passed,
@@ -240,12 +250,14 @@ class Starter:
                 )
             except OSError as error:
                 raise BoundaryFailed(f"{argv[0]}: {error.strerror}") from None
+            if sys.platform != "linux":
+                os.write(plan.status, STARTED)
+            return popen
 
     async def _finish(self, prepared: PreparedRun) -> None:
-        scratch, prepared.scratch = prepared.scratch, None
-        prepared.clean()
-        if scratch is not None:  # which may hold very much
-            await asyncio.to_thread(scratch.remove)
+        if prepared.network is not None:
+            prepared.network.close()
+        await asyncio.to_thread(prepared.clean)  # it may hold very much
 
 
 def _source(stdin: Stdin, keep: Callable[[bytes], int]) -> int:
@@ -255,17 +267,17 @@ def _source(stdin: Stdin, keep: Callable[[bytes], int]) -> int:
     return subprocess.PIPE if stdin == "pipe" else subprocess.DEVNULL
 
 
-def _gauge(request: RunRequest, level: Level, *, supervised: bool) -> ResourceGauge:
+def _gauge(request: RunRequest, level: Level) -> ResourceGauge:
     """What measures a run that is about to start."""
     if level == "strong":
         gauge = ResourceGauge(0, 2, namespaces=True, in_memory=IN_MEMORY)
     else:
-        gauge = ResourceGauge(0, int(supervised))
+        gauge = ResourceGauge(0, int(level == "kernel"))
     gauge.counted = level != "none" and os.getuid() != 0
     gauge.folders = [
         str(view.upper) if isinstance(view, Overlay) else root
         for root, view in request.views.items()
         if not isinstance(view, ReadOnly)
     ]
-    gauge.folders += request.writable
+    gauge.folders += map(str, request.writable)
     return gauge

@@ -2,17 +2,35 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Self, TypeAlias
 
+from toolcrib.core.errors import Unavailable
 from toolcrib.core.settings import RunLimits
 
 Level = Literal["strong", "kernel", "none"]
 """strong: namespaces and seccomp; kernel: Landlock and seccomp; none: bare."""
 
 MEGABYTE = 1_000_000
+
+
+USE_WSL = (
+    "Programs run where toolcrib runs in the Windows Subsystem for Linux: wsl --install, then "
+    "install toolcrib there. Files, the web, documents and code need nothing of that."
+)
+
+
+def need_programs() -> None:
+    """Refuse where no program is run at all.
+
+    Raises:
+        Unavailable: on Windows; the hint says where they do run.
+    """
+    if sys.platform == "win32":
+        raise Unavailable("Nothing is run: toolcrib runs no programs on Windows.", hint=USE_WSL)
 
 
 @dataclass(frozen=True, slots=True)

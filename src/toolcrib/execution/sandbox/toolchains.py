@@ -59,7 +59,7 @@ def _places(own: str, named: tuple[tuple[str, str], ...]) -> tuple[str, ...]:
     found = [*(f"{own}/{place}" for place in HOME_FOLDERS), *OTHER_FOLDERS]
     for name, value in named:
         # A variable that names the home folder, or one above it, would open all of it.
-        if value.startswith("/") and not _is_beneath(own, [os.path.normpath(value)]):
+        if value.startswith("/") and not is_among(own, [os.path.normpath(value)]):
             found += [os.path.normpath(f"{value}/{part}") for part in VARIABLE_FOLDERS[name]]
     return tuple(dict.fromkeys(found))
 
@@ -69,7 +69,7 @@ def is_known(path: Path) -> bool:
     named = environment(VARIABLE_FOLDERS)
     folders = _spellings(_places(str(home()), tuple(sorted(named.items()))))
     places = {str(path), os.path.realpath(path)}
-    return any(_is_beneath(place, folders) for place in places) or _in_environment(path)
+    return any(is_among(place, folders) for place in places) or _in_environment(path)
 
 
 @cache
@@ -96,13 +96,10 @@ def is_in_a_home(path: Path) -> bool:
     return own in path.parents or any(Path(top) in path.parents for top in HOMES)
 
 
-def is_among(path: Path, folders: Iterable[str]) -> bool:
+def is_among(path: Path | str, folders: Iterable[str]) -> bool:
     """Whether a path is one of the folders or beneath one."""
-    return _is_beneath(str(path), folders)
-
-
-def _is_beneath(path: str, folders: Iterable[str]) -> bool:
-    return any(path == folder or path.startswith(f"{folder.rstrip('/')}/") for folder in folders)
+    place = str(path)
+    return any(place == folder or place.startswith(f"{folder.rstrip('/')}/") for folder in folders)
 
 
 def is_above(path: Path, other: Path) -> bool:

@@ -5,16 +5,21 @@ from __future__ import annotations
 import heapq
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from toolcrib.core.errors import Unavailable
 from toolcrib.execution.sandbox.confined import Confined, Stopped
 from toolcrib.execution.sandbox.resources import ResourceGauge, Usage
 from toolcrib.execution.sandbox.terms import Limits
+
+if TYPE_CHECKING and sys.platform == "win32":  # nothing here is called there: see `Runs`
+    raise ImportError
 
 MIN_PAUSE_SECONDS, MAX_PAUSE_SECONDS = 0.004, 0.1
 """Seconds between two measurements."""

@@ -6,11 +6,12 @@ import asyncio
 import secrets
 import sqlite3
 import time
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from toolcrib.core.config import Config, data_folder
 from toolcrib.core.context import Ctx, Services, Session
@@ -19,7 +20,8 @@ from toolcrib.core.result import well_formed
 from toolcrib.files.changes import undo_log
 from toolcrib.files.changes.execution import Executor
 from toolcrib.files.changes.preparation import Preparer, groups
-from toolcrib.files.changes.step import AppliedStep, Change, Step
+from toolcrib.files.changes.step import MANY, AppliedStep, Change, Step
+from toolcrib.files.changes.tree_store import TreeStore
 from toolcrib.files.changes.undo_log import LoggedStep, explain_conflict, step_back
 from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.files.writer import Trash, staged_prefix
@@ -46,6 +48,7 @@ class Changes:
         self._config = config
         self._in_memory = store.path is None
         self._blobs = Blobs(_undo_folder(store.path))
+        self.trees = TreeStore(self._blobs.folder / "trees")
         self._owner = str(Owner.current())
         self._made = 0
         self._undropped: set[str] = set()
@@ -113,6 +116,52 @@ class Changes:
         await self._prune()
         return number
 
+    async def begin_program_step(
+        self,
+        tool: str,
+        session: Session,
+        paths: Sequence[str],
+        about: Mapping[str, Any],
+        undoes: Sequence[int] = (),
+    ) -> LoggedStep:
+        """Log what a program is about to do that takes it back by its own means, such as git.
+
+        Args:
+            tool: what runs it.
+            session: the conversation.
+            paths: what it works on, absolute.
+            about: JSON values by which it is taken back.
+            undoes: the steps that it takes back itself.
+
+        Raises:
+            StorageFailure: it could not be written; the program must not run then.
+        """
+        await self.recover()
+        step = LoggedStep.of(
+            (),
+            tool=tool,
+            session=session.id,
+            owner=self._owner,
+            state="open",
+            note="",
+            size=0,
+            undoes=tuple(undoes),
+        )
+        step = replace(step, paths=tuple(paths), record=undo_log.program_record(about))
+        return replace(step, id=await self._save(step))
+
+    async def finish_program_step(
+        self, step: LoggedStep, paths: Sequence[str], about: Mapping[str, Any]
+    ) -> None:
+        """Log that it is done, with what is known then."""
+        record = undo_log.program_record(about)
+        await self._save(replace(step, state="done", paths=tuple(paths), record=record))
+        await self._prune()
+
+    async def drop_program_step(self, step: LoggedStep) -> None:
+        """Forget one that turned out to change nothing."""
+        await self._log.write(lambda c: undo_log.drop(c, step.token))
+
     @property
     def blobs(self) -> Blobs:
         """Where the contents for undo are stored."""
@@ -132,16 +181,32 @@ class Changes:
         step = await self._log.read(lambda c: undo_log.find(c, number))
         if step is None:
             raise NoResults(f"Step {number} is not in the log any more.", hint="Run it again.")
-        back = step_back([step], self._workspace, self._blobs, tool, None)
+        back = await asyncio.to_thread(self._step_back, [step], tool, None)
         back.ignores_reads = True
         return await self.apply(back, ctx)
+
+    def _step_back(
+        self,
+        steps: Sequence[LoggedStep],
+        tool: str,
+        only: SafePath | None,
+        start: SafePath | None = None,
+    ) -> Step:
+        return step_back(steps, self._workspace, self._blobs, self.trees, tool, only, start)
 
     async def since(self, moment: float) -> list[LoggedStep]:
         """The steps that were made after a moment, the last first."""
         return [step for step in await self.steps(limit=500) if step.time >= moment]
 
     async def undo(
-        self, ctx: Ctx, count: int = 1, path: SafePath | None = None, *, tool: str = "undo_changes"
+        self,
+        ctx: Ctx,
+        count: int = 1,
+        path: SafePath | None = None,
+        *,
+        number: int = 0,
+        standing: bool = False,
+        tool: str = "undo_changes",
     ) -> tuple[AppliedStep, list[LoggedStep]]:
         """Take back the last steps inside the workspace, as one new step.
 
@@ -151,6 +216,8 @@ class Changes:
             ctx: the call.
             count: how many steps.
             path: only those that touched it, and of them only what was done to it.
+            number: this step alone, whatever it did; 0 for the last ones.
+            standing: pass over steps that were taken back already, and those that did that.
             tool: who asks, for the log.
 
         Returns:
@@ -163,40 +230,77 @@ class Changes:
             Unavailable: something was not stored.
         """
         latest = await self._log.read(undo_log.last)
-        found = await self.steps(path, count)
-        if len(found) < count:
+        if number:
+            found = [await self.numbered(number)]
+        else:
+            found = await self.steps(path, count, standing=standing)
+        if len(found) < count and not number:
             where = f" of {path.display}" if path else ""
+            if not found:
+                where = f" to {path.display}" if path else ""
+                raise NoResults(
+                    f"No change{where} can be undone: none was made here.",
+                    hint="Say so; changes made by other programs are not in the log.",
+                )
             raise NoResults(
                 f"There are {len(found)} steps{where} that can be undone, not {count}.",
                 hint="list_changes shows them.",
             )
         only = path.settled() if path is not None and path.parts else None
         start = self._workspace.start(ctx.session.directory)
-        back = step_back(found, self._workspace, self._blobs, tool, only, start)
+        back = await asyncio.to_thread(self._step_back, found, tool, only, start)
         back.log_position = latest
         try:
             return await self.apply(back, ctx), found
         except Conflict as error:
             raise explain_conflict(error, found) from None
 
-    async def steps(self, path: SafePath | None = None, limit: int = 20) -> list[LoggedStep]:
+    async def numbered(self, number: int) -> LoggedStep:
+        """A step inside the workspace.
+
+        Raises:
+            NoResults: there is none of that number.
+        """
+        await self.recover()
+        step = await self._log.read(lambda c: undo_log.find(c, number))
+        if step is None or not self._is_ours(step, ""):
+            raise NoResults(f"There is no step {number}.", hint="list_changes shows them.")
+        return step
+
+    async def steps(
+        self, path: SafePath | None = None, limit: int = 20, *, standing: bool = False
+    ) -> list[LoggedStep]:
         """The last steps whose paths all lie in the workspace, whoever made them.
 
         Args:
             path: only those that touched it or what it holds.
             limit: how many at most.
+            standing: only those whose changes still hold: none that was taken back, and none
+                that took another back.
         """
         await self.recover()
         within = str(path.settled()) if path is not None and path.parts else ""
         found: list[LoggedStep] = []
         before = 0
+        history = undo_log.StandingSteps(whole=not within)
         while len(found) < limit:
             rows = await self._log.read(partial(undo_log.newest, before=before))
-            found += [step for step in rows if self._is_ours(step, within)]
+            ours = [step for step in rows if self._is_ours(step, within)]
+            if standing:
+                undos = await self._log.read(partial(_undos, steps=ours))
+                ours = [s for s in ours if history.takes(s, is_undo=s.id in undos)]
+            found += ours
             if not rows:
                 break
             before = rows[-1].id
         return found[:limit]
+
+    async def newest_paths(self) -> tuple[str, ...]:
+        """What the last step of any workspace changed, absolute; nothing without a step."""
+        await self.recover()
+        rows = await self._log.read(undo_log.newest)
+        seen = (step for step in rows if not step.tool.startswith(undo_log.HELD))
+        return next((step.paths for step in seen if step.paths), ())
 
     async def show_step(self, number: int) -> None:
         """Let a step be seen and taken back that was recorded for a held run."""
@@ -278,6 +382,11 @@ class Changes:
                 await self._recover_one(step, check)
 
     async def _recover_one(self, step: LoggedStep, check: Checkpoint) -> None:
+        if step.program is not None:
+            note = "it was cut off by the end of its process"
+            await self._log.write(lambda c: undo_log.finish(c, step.token, note))
+            self.warnings.append(f"{step.tool}: {note}; undo_changes goes back to before it.")
+            return
         changes = step.read_changes(self._workspace)
         executor = Executor(step.token, self._blobs.read, lambda: None)
 
@@ -309,7 +418,9 @@ class Changes:
             await asyncio.to_thread(lambda: self._sweep(packed))
 
     def _sweep(self, packed: Sequence[bytes]) -> None:
-        self._blobs.sweep(set(undo_log.digests(packed)).__contains__)
+        wanted = set(undo_log.contents(packed))
+        self._blobs.sweep(wanted.__contains__)
+        self.trees.sweep(wanted)
 
 
 class _Transaction:
@@ -323,9 +434,11 @@ class _Transaction:
         self._began = time.time()
         self.token = random_id(12)
         self.changes: list[Change] = []
+        self._logged: LoggedStep | None = None
         config = service._config  # noqa: SLF001 - two parts of one thing
         self.preparer = Preparer(
             service.blobs,
+            service.trees,
             None if step.undoes or step.ignores_reads else session,
             config.undo,
             config.workspace,
@@ -342,19 +455,25 @@ class _Transaction:
         if not ready:
             return
         self.changes += ready
+        self._logged = None
         await self._service._save(self.logged("open"), self._step.log_position)  # noqa: SLF001
         if any(change.is_staged for change in ready):
             await asyncio.to_thread(self.executor.stage, ready)
+            self._logged = None
             await self._service._save(self.logged("open"))  # noqa: SLF001
         await asyncio.to_thread(self._commit, ready)
+        if any(change.kind in ("move", "folder", "unmake", "mode") for change in ready):
+            self._logged = None  # only now it is known how these are
 
     def _commit(self, ready: Sequence[Change]) -> None:
         with self._service.blobs.locked(self._check):
             self.executor.commit(ready)
 
     def logged(self, state: str) -> LoggedStep:
-        """The row of the log."""
-        return LoggedStep.of(
+        """The row of the log; what was packed once is not packed again."""
+        if self._logged is not None:
+            return replace(self._logged, state=state)
+        self._logged = LoggedStep.of(
             self.changes,
             tool=self._step.tool,
             session=self._session.id,
@@ -366,6 +485,11 @@ class _Transaction:
             token=self.token,
             began=self._began,
         )
+        return self._logged
+
+
+def _undos(connection: sqlite3.Connection, steps: Sequence[LoggedStep]) -> set[int]:
+    return {s.id for s in steps if s.undoes and undo_log.takes_back(connection, s)}
 
 
 def _undo_folder(store: Path | None) -> Path:
@@ -384,7 +508,13 @@ def _remember(session: Session, changes: Sequence[Change]) -> None:
     for change in changes:
         path = change.path.root.real_path(change.path.parts)
         if change.kind == "write" and change.after is not None:
+            seen = session.reads.get(path)
+            if change.merged and seen and change.before and seen != change.before.mark:
+                continue  # others changed it too, which the conversation has not read
             session.remember_read(path, change.after.mark)
+        elif change.kind in MANY:
+            for state in change.tree:
+                session.changed |= session.reads.pop(f"{path}/{state.path}", None) is not None
         elif change.kind in ("delete", "move", "plant"):
             for known in [k for k in session.reads if k == path or k.startswith(f"{path}/")]:
                 mark = session.reads.pop(known)

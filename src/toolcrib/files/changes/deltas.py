@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from toolcrib.core.errors import ToolError
@@ -29,7 +29,7 @@ class Delta:
             its own.
         old, new: the contents of a file before and after; None for what is no plain file.
         same: whether a file holds what it held, so that only its mode or time changed.
-        attributes: extended ones of a new file.
+        attributes: gives the extended ones of a new file.
         whole: whether what stood there has to be taken away first, since it has other names
             or may not be written to.
     """
@@ -41,7 +41,7 @@ class Delta:
     new: Source | None = None
     same: bool = False
     whole: bool = False
-    attributes: Attributes = ()
+    attributes: Callable[[], Attributes] = tuple
 
     @property
     def replaces(self) -> bool:

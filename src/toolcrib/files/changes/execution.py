@@ -10,12 +10,20 @@ import errno
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from toolcrib.core.errors import Conflict, NotFound, ToolError
 from toolcrib.files.changes.deltas import index_digest, is_index
-from toolcrib.files.changes.preparation import changed
-from toolcrib.files.changes.step import Change
+from toolcrib.files.changes.step import MANY, Change, changed
+from toolcrib.files.changes.tree_store import (
+    drop_names,
+    give_back,
+    move_names,
+    move_names_back,
+    put,
+    take,
+    take_again,
+)
 from toolcrib.files.handles import WritePlace
 from toolcrib.files.paths import SafePath
 from toolcrib.files.trees import EntryState, TreeReader, skip_content
@@ -77,8 +85,12 @@ class Executor:
         """Put everything in place."""
         for change in changes:
             self.check()
-            with _explained_errors(change), change.path.place(whole=True) as place:
-                self._commit(change, place)
+            with _explained_errors(change):
+                if change.kind in MANY:
+                    move_names(change, self.check)
+                    continue
+                with change.path.place(whole=True) as place:
+                    self._commit(change, place)
         self._flush(changes)
 
     def roll_back(self, changes: Sequence[Change]) -> list[str]:
@@ -115,9 +127,17 @@ class Executor:
                 self.notes.append(
                     f"{change.staged_names(self.token)[1]} could not be removed: {error}"
                 )
+        for number, change in enumerate(changes):
+            if change.kind == "delete" and change.stored:
+                top = f"{change.path.absolute}/"
+                if any(other.path.absolute.startswith(top) for other in changes[:number]):
+                    drop_names(change.stored, staged_prefix(self.token))
 
     def _stage(self, change: Change, staging: int, *, flush: bool) -> None:
         new, _ = change.staged_names(self.token)
+        if change.is_taken:
+            _take(change, staging, new)
+            return
         if change.kind == "plant":
             status = build_tree(staging, new, change.tree, self.fetch, self.check, flush=flush)
             change.after = EntryState.of(status, target=change.tree[0].target)
@@ -156,6 +176,8 @@ class Executor:
                 _, old = change.staged_names(self.token)
                 rename(place.folder, place.name, place.folder, old)
                 self._compare(change, place.folder, old)
+                if change.stored:
+                    put(place.folder, old, change.stored)
             case "move":
                 _need_unchanged(change, place.status)
                 assert change.target is not None
@@ -203,7 +225,10 @@ class Executor:
         return reader.take(WritePlace(folder, name, "", status_of(folder, name)), change.display)
 
     def _roll_back(self, change: Change) -> None:
-        new, _ = change.staged_names(self.token)
+        if change.kind in MANY:
+            move_names_back(change)
+            return
+        new, old = change.staged_names(self.token)
         try:
             with change.path.place(whole=True) as place:
                 if change.is_staged and self._is_ours(change, place):
@@ -217,11 +242,19 @@ class Executor:
                 ):
                     unmake_one(place.folder, place.name)
                 else:
+                    if change.kind == "delete" and change.stored:
+                        take_again(change.stored, change.before, place.folder, old)
                     self._restore_old(change, place)
         finally:
             if change.is_staged:
                 with change.staging_folder.open() as staging:
-                    remove_tree(staging.fd, new)
+                    self._drop_new(change, staging.fd, new)
+
+    def _drop_new(self, change: Change, folder: int, name: str) -> None:
+        if change.is_taken:
+            give_back(folder, name, change.stored)
+        else:
+            remove_tree(folder, name)
 
     def _is_ours(self, change: Change, place: WritePlace) -> bool:
         """Whether what stands there is what this step made, and nobody changed it since."""
@@ -239,7 +272,7 @@ class Executor:
         if former:
             rename(place.folder, former, place.folder, place.name)
         else:
-            remove_tree(place.folder, place.name)
+            self._drop_new(change, place.folder, place.name)
 
     def _former_name(self, change: Change, place: WritePlace) -> str:
         """The name under which what was there stands now; "" where it does not."""
@@ -286,7 +319,8 @@ class Executor:
         for change in changes:
             for path in (change.path, change.target):
                 if path is not None:
-                    folders.setdefault(path.parent.absolute, path.parent)
+                    folder = path if change.kind in MANY else path.parent
+                    folders.setdefault(folder.absolute, folder)
         if len(folders) > MAX_FLUSHES:
             _flush_file_systems(folders.values())
             return
@@ -297,7 +331,8 @@ class Executor:
 
 def _flush_together(changes: Sequence[Change]) -> bool:
     """Whether it is quicker to flush the file system once than each file."""
-    return sum(max(len(p.tree), 1) for p in changes if p.is_staged) > MAX_FLUSHES
+    written = (p for p in changes if p.is_staged and not p.is_taken)
+    return sum(max(len(p.tree), 1) for p in written) > MAX_FLUSHES
 
 
 def _flush_file_systems(folders: Iterable[SafePath]) -> None:
@@ -310,16 +345,24 @@ def _flush_file_systems(folders: Iterable[SafePath]) -> None:
                 flush_system(handle.fd)
 
 
+def _take(change: Change, staging: int, new: str) -> None:
+    take(change.stored, staging, new)
+    status = status_of(staging, new)
+    if not change.tree[0].is_at(status):
+        raise changed(change.display)
+    change.after = change.tree[0]
+
+
 def _need_unchanged(change: Change, status: os.stat_result | None) -> None:
     if change.before is None or not change.before.is_at(status):
         raise changed(change.display)
 
 
-def _comparable(state: EntryState) -> EntryState:
+def _comparable(state: EntryState) -> tuple[object, ...]:
     """What can be compared without reading: a rename leaves all of it as it was."""
-    if state.kind == "folder":
-        state = replace(state, mtime=0, mark=state.inode)
-    return replace(state, digest="")
+    is_folder = state.kind == "folder"
+    mark, mtime = (state.inode, 0) if is_folder else (state.mark, state.mtime)
+    return state.path, state.kind, state.mode, state.owner, state.size, state.target, mark, mtime
 
 
 def _as_planted(state: EntryState) -> tuple[str, str, int, int, str]:

@@ -2,24 +2,38 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from toolcrib.core.context import Session
-from toolcrib.core.errors import BadInput, Conflict, NotFound, PathDenied, TooLarge
+from toolcrib.core.errors import BadInput, Conflict, NotFound, PathDenied, TooLarge, Unavailable
 from toolcrib.core.settings import UndoConfig, WorkspaceConfig
 from toolcrib.files.changes.copies import FileSource
 from toolcrib.files.changes.deltas import index_digest
-from toolcrib.files.changes.step import ANYTHING, Change
+from toolcrib.files.changes.step import ANYTHING, MANY, Change, changed
+from toolcrib.files.changes.tree_store import TreeStore
 from toolcrib.files.content.display import some_of
 from toolcrib.files.handles import WritePlace, fingerprint, kind_of
 from toolcrib.files.path_gate import LISTS_HINT
 from toolcrib.files.path_rules import OWN_FILES_RULE, parts_beneath
 from toolcrib.files.paths import SafePath
-from toolcrib.files.trees import ContentSink, EntryState, TreeReader, may_change, skip_content
+from toolcrib.files.trees import (
+    ContentSink,
+    EntryState,
+    TreeReader,
+    may_change,
+    parent_of,
+    skip_content,
+)
+from toolcrib.files.writer import explained, status_of
 from toolcrib.state.blobs import Blobs, digest_of
+from toolcrib.system.removal import opened
 
 READ_AGAIN = "Read it again, then send the change again."
 NO_COPY = "permanent=true deletes it for good; that asks the user."
@@ -31,6 +45,7 @@ class Preparer:
 
     Args:
         blobs: where what is there is stored.
+        trees: where trees are put that are undone.
         session: whose reads are compared; None where that does not matter.
         limits: what is stored for undo.
         names: the protected names that the user added.
@@ -40,6 +55,7 @@ class Preparer:
     """
 
     blobs: Blobs
+    trees: TreeStore
     session: Session | None
     limits: UndoConfig
     names: WorkspaceConfig
@@ -68,7 +84,7 @@ class Preparer:
                 case "write":
                     self._write(change)
                 case "delete":
-                    self._delete(change)
+                    self._delete_tree(change)
                 case "move":
                     self._move(change)
                 case "folder":
@@ -79,6 +95,8 @@ class Preparer:
                     self._unmake(change)
                 case "mode":
                     self._mode(change)
+                case "fill" | "drain":
+                    self._many(change)
         return self._ready
 
     def _write(self, change: Change) -> None:
@@ -111,9 +129,15 @@ class Preparer:
                 change.path.stat()
                 raise NotFound(f"{change.path.display} does not exist.", hint="Nothing to do.")
             self._compare(change, ready.path, place)
-            sink = skip_content if change.permanent else self._store
-            inside = self._guard(change.path, ready.path, copied=not change.permanent)
-            ready.tree = self._reader(sink, inside.may_go).take(place, change.path.display)
+            if change.stored and not self.trees.is_beside(place.folder):
+                ready.stored = ""
+            copied = not (change.permanent or ready.stored)
+            inside = self._guard(change.path, ready.path, copied=copied)
+            reader = self._reader(self._store if copied else skip_content, inside.may_go)
+            ready.tree = reader.take(place, change.path.display)
+            if ready.stored:
+                ready.tree = self._with_digests(change.tree, ready.tree, place)
+                self.added += sum(state.size for state in ready.tree)
             same = ready.tree[0].is_at(place.status)
             if not same or (change.tree and not same_tree(change.tree, ready.tree)):
                 raise changed(change.path.display)
@@ -125,6 +149,41 @@ class Preparer:
             if inside.found:
                 self.notes.append(f"among what was deleted: {some_of(inside.found)} (protected)")
         self._ready.append(ready)
+
+    def _delete_tree(self, change: Change) -> None:
+        """Delete; of a tree that was made whole, and in which others changed something, its own."""
+        added, notes = self.added, list(self.notes)
+        try:
+            self._delete(change)
+        except (Conflict, TooLarge):
+            if not change.stored:
+                raise
+            self.added, self.notes = added, notes
+            for single in singles(change):
+                if single.kind == "unmake":
+                    self._unmake(single)
+                else:
+                    self._delete(single)
+
+    def _with_digests(
+        self, known: Sequence[EntryState], tree: Sequence[EntryState], place: WritePlace
+    ) -> tuple[EntryState, ...]:
+        """A tree that was read without contents: only what looks otherwise than known is read."""
+        before = {state.path: state for state in known}
+        return tuple(
+            state
+            if state.kind != "file" or was is None or not was.digest
+            else was
+            if (was.mark, was.mode, was.owner) == (state.mark, state.mode, state.owner)
+            else replace(state, digest=self._digest_in(place, state))
+            for state in tree
+            for was in (before.get(state.path),)
+        )
+
+    def _digest_in(self, place: WritePlace, state: EntryState) -> str:
+        with parent_of(place.folder, f"{place.name}/{state.path}".rstrip("/")) as (folder, name):
+            inner = WritePlace(folder, name, "", os.lstat(name, dir_fd=folder))
+            return self._reader(hash_only).take(inner, state.path)[0].digest
 
     def _need_undoable(self, change: Change, tree: Sequence[EntryState]) -> None:
         """Refuse to delete what could not be brought back."""
@@ -162,6 +221,7 @@ class Preparer:
             plant = self._resolved(Change("plant", target))
             refuse_into_itself(source, target, ready.path, plant.path)
             self._clear_target(change, place.status, plant)
+            _refuse_closed(plant.staging_folder, target)
             away = plant.staging_folder.stat().st_dev != place.status.st_dev
             elsewhere = away or ready.path.root != plant.path.root
             inside = self._guard(source, ready.path, plant.path, copied=elsewhere)
@@ -200,6 +260,8 @@ class Preparer:
     def _plant(self, change: Change) -> None:
         ready = self._resolved(change)
         with self._place(change.path, ready, whole=True) as place:
+            if change.is_taken and not os.path.lexists(change.stored):
+                raise gone(change)
             if place is not None and place.status is not None:
                 raise Conflict(
                     f"{change.path.display} exists now, so what stood there cannot be brought "
@@ -224,6 +286,56 @@ class Preparer:
             if known is None or (known.kind, known.mode) != (ready.before.kind, ready.before.mode):
                 raise changed(change.path.display)
         self._ready.append(ready)
+
+    def _many(self, change: Change) -> None:
+        """Files of one folder that are renamed together, between it and a stored one."""
+        real, _ = self._folder_of(change.path)
+        self._count += 1
+        ready = replace(change, path=real, number=self._count)
+        ready.display = change.path.display
+        barring = real.gate.barring(real, "write")
+        for state in change.tree:
+            if barring(state.path):
+                real.gate.check(real.child(state.path), "write")
+        if change.kind == "drain":
+            with real.open() as folder:
+                if not self.trees.is_beside(folder.fd):
+                    for state in change.tree:
+                        self._delete(_single(change, state))
+                    return
+                ready.tree = tuple(self._unchanged(folder.fd, change, s) for s in change.tree)
+            self.added += sum(state.size for state in ready.tree)
+        else:
+            try:
+                with opened(Path(change.stored)) as fd:
+                    ready.tree = tuple(self._unchanged(fd, change, s) for s in change.tree)
+            except (FileNotFoundError, NotFound):
+                raise gone(change) from None
+        ready.after = ready.tree[0]
+        self._ready.append(ready)
+
+    def _unchanged(self, folder: int, change: Change, state: EntryState) -> EntryState:
+        """A file as it is now, which holds what it should."""
+        self.check()
+        status = status_of(folder, state.path)
+        display = state_path(change.path, state).display
+        if status is None:
+            raise NotFound(f"{display} does not exist.", hint="Nothing to do.")
+        same = state.is_at(status)
+        if same and (state.mode, *state.owner) == (
+            stat.S_IMODE(status.st_mode),
+            status.st_uid,
+            status.st_gid,
+        ):
+            return state
+        now = EntryState.of(status, state.path, state.digest)
+        if not same:
+            place = WritePlace(folder, state.path, "", status)
+            if now.kind == "file":
+                now = replace(self._reader(hash_only).take(place, display)[0], path=state.path)
+            if not state.digest or not now.holds_as(state):
+                raise changed(display)
+        return now
 
     def _resolved(self, change: Change) -> Change:
         """A change on the path without links. Folders that are missing above it come first."""
@@ -297,7 +409,7 @@ class Preparer:
             )
         if change.expected not in ("", ANYTHING, mark) and not self._holds(change, place):
             raise changed(change.path.display)
-        if self.session is None or moving or status is None:
+        if self.session is None or moving or status is None or change.merged:
             return
         seen = self.session.reads.get(real.root.real_path(real.parts))
         if seen and seen != mark and kind_of(status.st_mode) == "file":
@@ -370,12 +482,18 @@ class TreeGuard:
     restoring: bool = False
     copied: bool = False
     found: list[str] = field(default_factory=list)
+    _barring: dict[str, Callable[[str], str]] = field(default_factory=dict)
 
     def may_go(self, inner: str, status: os.stat_result) -> None:
         """Note a protected name; refuse the tree for one that must stay."""
         self._refuse_second_name(inner, status)
-        pattern = self._pattern(self.real, inner)
-        if not pattern or not inner:
+        if not inner:
+            return
+        folder, _, name = inner.rpartition("/")
+        if folder not in self._barring:
+            self._barring[folder] = self.real.gate.barring(_beneath(self.real, folder), "write")
+        pattern = self._barring[folder](name)
+        if not pattern:
             return
         must_stay = pattern in NEVER_DELETED or pattern in self.own
         if pattern == OWN_FILES_RULE or (must_stay and not self.restoring):
@@ -430,6 +548,37 @@ def hash_only(size: int, chunks: Iterable[bytes]) -> str:
     return seen.hexdigest()
 
 
+def gone(change: Change) -> Unavailable:
+    """What was undone is not stored any more."""
+    return Unavailable(
+        f"What {change.path.display} held is not kept any more.",
+        hint="Look at list_changes for another step.",
+    )
+
+
+def _single(change: Change, state: EntryState) -> Change:
+    path = state_path(change.path, state)
+    return Change("delete", path, expected=state.mark, expected_digest=state.digest)
+
+
+def singles(change: Change) -> Iterator[Change]:
+    """The changes that delete what a tree holds name by name, its folders where they are empty."""
+    for state in reversed(change.tree):
+        path = state_path(change.path, state)
+        if state.kind == "folder":
+            yield Change("unmake", path)
+        elif state.kind == "file":
+            yield _single(change, state)
+        else:
+            yield Change("delete", path, tree=(replace(state, path=""),))
+
+
+def state_path(top: SafePath, state: EntryState) -> SafePath:
+    """Where something of a tree stands."""
+    parts = (*top.parts, *state.path.split("/")) if state.path else top.parts
+    return SafePath(top.root, parts, top.gate, top.base)
+
+
 def same_tree(one: Sequence[EntryState], other: Sequence[EntryState]) -> bool:
     """Whether two trees hold the same."""
     return len(one) == len(other) and all(
@@ -464,13 +613,6 @@ def refuse_into_itself(
         )
 
 
-def changed(display: str) -> Conflict:
-    """The file is not what it should be."""
-    return Conflict(
-        f"{display} has changed meanwhile.", hint="Look at it again before changing it."
-    )
-
-
 def read_only(path: SafePath) -> PathDenied:
     """The system protects the file."""
     return PathDenied(
@@ -478,6 +620,25 @@ def read_only(path: SafePath) -> PathDenied:
         hint="Use another file, or ask the user for the permission.",
         rule="permissions",
     )
+
+
+def _refuse_closed(folder: SafePath, target: SafePath) -> None:
+    """Refuse a move into a folder where nothing may be made: that is not the source's fault.
+
+    Raises:
+        PathDenied: the system does not let us.
+    """
+    if sys.platform == "win32":  # it cannot be told there
+        return
+    with folder.open() as handle:
+        try:
+            read_only_disk = bool(os.fstatvfs(handle.fd).f_flag & os.ST_RDONLY)
+        except OSError:
+            return
+        if read_only_disk:
+            raise explained(OSError(errno.EROFS, "read-only"), target.display)
+        if not may_change(handle.fd, "."):
+            raise explained(OSError(errno.EACCES, "no rights"), target.display)
 
 
 class _Touched:
@@ -527,6 +688,9 @@ def _is_whole(change: Change) -> bool:
 
 
 def _paths(change: Change) -> Iterator[str]:
+    if change.kind in MANY:
+        yield from change.absolute_paths
+        return
     yield change.path.absolute
     if change.target is not None:
         yield change.target.absolute

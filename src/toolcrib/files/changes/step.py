@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, Protocol
 
+from toolcrib.core.errors import Conflict
 from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.files.trees import EntryState
 from toolcrib.files.writer import Attributes, staged_names
@@ -13,7 +14,11 @@ from toolcrib.files.writer import Attributes, staged_names
 ANYTHING: Final = "*"
 """For `expected`: whatever stands there now may be replaced."""
 
-ChangeKind = Literal["write", "delete", "move", "folder", "plant", "unmake", "mode"]
+ChangeKind = Literal[
+    "write", "delete", "move", "folder", "plant", "unmake", "mode", "fill", "drain"
+]
+MANY: Final = ("fill", "drain")
+"""Kinds that are about many files of one folder at once."""
 _LOGGED_KINDS = {"write": "put", "delete": "remove", "move": "rename"}
 """How the log names kinds that have another name here."""
 _KINDS: dict[str, ChangeKind] = {"put": "write", "remove": "delete", "rename": "move"}
@@ -36,8 +41,9 @@ class Change:
 
     Attributes:
         kind: "write" a file, "delete" a tree, "move" something, make a "folder", "plant" a
-            tree, "unmake" an empty folder, give other permission bits ("mode").
-        path: where; for a move, what is moved.
+            tree, "unmake" an empty folder, give other permission bits ("mode"); "fill" a folder
+            with files of a stored one, or "drain" it of them.
+        path: where; for a move, what is moved; the folder that is filled or drained.
         data: the whole new content of a file that is written.
         target: where a move leads.
         expected: the `fingerprint` that the file must have when it is changed, "" where
@@ -47,16 +53,20 @@ class Change:
         mtime: the time of change that a file is given, in nanoseconds; None for now.
         attributes: extended ones that a file is given beside those that it has.
         tree: what is planted or deleted, its top first; of a delete that is not made ready,
-            what must stand there, empty for anything.
+            what must stand there, empty for anything. The files with which a folder is filled.
         trash: whether what is deleted goes to the trash of the desktop.
         permanent: whether what is deleted is not kept for undo.
         expected_digest: what the file may hold instead of having the fingerprint `expected`.
+        merged: whether the content was worked out from the file as it is now, at places that
+            were found exactly, so that it does not matter what the conversation has read.
         expected_index: what the index of a repository may say instead, see `index_digest`.
         before: what was there; for a move, what is moved. Of a "mode" or a move that takes
             something back, what must be there.
         after: what is there then; None where nothing was done.
         undoable: whether undo can bring back what was there.
         index_digest: what an index that is written says.
+        stored: the tree of our own (see `tree_store`) that is planted, or that a deleted one
+            becomes; "" where contents are copied.
         number: its place in the step; the names that it uses meanwhile come from it.
         display: the path as a call would name it.
         staging_folder: where new things stand until they are put in place.
@@ -75,10 +85,12 @@ class Change:
     permanent: bool = False
     expected_digest: str = ""
     expected_index: str = ""
+    merged: bool = False
     before: EntryState | None = None
     after: EntryState | None = None
     undoable: bool = True
     index_digest: str = ""
+    stored: str = ""
     number: int = 0
     display: str = field(init=False)
     staging_folder: SafePath = field(init=False)
@@ -97,8 +109,15 @@ class Change:
         return self.kind in ("write", "plant")
 
     @property
+    def is_taken(self) -> bool:
+        """Whether what is new is not written, but stands somewhere and is renamed."""
+        return self.kind == "plant" and bool(self.stored)
+
+    @property
     def absolute_paths(self) -> list[str]:
         """The paths that are changed."""
+        if self.kind in MANY:
+            return [f"{self.path.absolute}/{state.path}" for state in self.tree]
         return [str(p) for p in (self.path, self.target) if p is not None]
 
     @property
@@ -127,7 +146,9 @@ class Change:
             found["before"] = self.before.to_json()
         if self.after is not None:
             found["after"] = self.after.to_json()
-        if self.tree:
+        if self.stored:
+            found["at"] = self.stored
+        if self.tree and (self.after is not None or not self.is_taken):
             found["tree"] = [state.to_json() for state in self.tree]
         return found
 
@@ -148,9 +169,17 @@ class Change:
             tree=tuple(map(EntryState.from_json, found.get("tree", ()))),
             undoable=found["kept"],
             index_digest=found.get("meaning", ""),
+            stored=found.get("at", ""),
         )
         change.staging_folder = workspace.at(found["root"], found["stand"])
         return change
+
+
+def changed(display: str) -> Conflict:
+    """The file is not what it should be."""
+    return Conflict(
+        f"{display} has changed meanwhile.", hint="Look at it again before changing it."
+    )
 
 
 def _state(values: list[Any] | None) -> EntryState | None:
@@ -184,6 +213,7 @@ class Step:
         mode: int | None = None,
         mtime: int | None = None,
         attributes: Attributes = (),
+        merged: bool = False,
     ) -> None:
         """Create a file or replace its content; missing folders above it are made."""
         self.changes.append(
@@ -195,6 +225,7 @@ class Step:
                 mode=mode,
                 mtime=mtime,
                 attributes=attributes,
+                merged=merged,
             )
         )
 

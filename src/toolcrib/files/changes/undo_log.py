@@ -6,13 +6,15 @@ import json
 import sqlite3
 import time
 import zlib
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
 from toolcrib.core.errors import Conflict, Unavailable
 from toolcrib.core.result import well_formed
-from toolcrib.files.changes.step import Change, Step
+from toolcrib.files.changes.preparation import singles
+from toolcrib.files.changes.step import MANY, Change, Step
+from toolcrib.files.changes.tree_store import TreeStore
 from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.files.trees import EntryState
 from toolcrib.state.blobs import Blobs
@@ -38,6 +40,8 @@ COLUMNS = (
     "id, token, time, tool, session, owner, state, undoable, note, undoes, paths, bytes, record"
 )
 MAX_STEPS = 10_000
+PROGRAM = "program"
+"""In the record of a step: a program made it that takes it back itself, such as git."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,9 +110,16 @@ class LoggedStep:
             record=_packed(changes),
         )
 
+    @property
+    def program(self) -> dict[str, Any] | None:
+        """What a program needs to take it back that has its own means; None for changed files."""
+        found = _unpacked(self.record)
+        return found[0]["about"] if found and found[0]["do"] == PROGRAM else None
+
     def read_changes(self, workspace: Workspace) -> list[Change]:
-        """What was done in it."""
-        return [Change.from_json(found, workspace) for found in _unpacked(self.record)]
+        """What was done in it; nothing where a program did it that takes it back itself."""
+        found = _unpacked(self.record)
+        return [Change.from_json(f, workspace) for f in found if f["do"] != PROGRAM]
 
     @classmethod
     def of_row(cls, row: tuple[Any, ...]) -> LoggedStep:
@@ -129,6 +140,12 @@ class LoggedStep:
 def _packed(changes: Iterable[Change]) -> bytes:
     """Changes for a row."""
     values = [change.to_json() for change in changes]
+    return zlib.compress(json.dumps(values, separators=(",", ":")).encode("ascii"), 1)
+
+
+def program_record(about: Mapping[str, Any]) -> bytes:
+    """The record of a step that a program takes back itself."""
+    values = [{"do": PROGRAM, "about": about}]
     return zlib.compress(json.dumps(values, separators=(",", ":")).encode("ascii"), 1)
 
 
@@ -269,6 +286,42 @@ def newest(
     return [LoggedStep.of_row(row) for row in rows]
 
 
+def takes_back(connection: sqlite3.Connection, step: LoggedStep) -> bool:
+    """Whether a step is an undo: one that takes an undo back makes a change again."""
+    turns, current = 0, step
+    while current.undoes:
+        turns += 1
+        before = find(connection, current.undoes[0])
+        if before is None:
+            break
+        current = before
+    return turns % 2 == 1
+
+
+class StandingSteps:
+    """Tells the steps whose changes still hold, of steps in the order of the newest first.
+
+    A step that takes back an undo stands in place of the step that was undone.
+
+    Args:
+        whole: a step counts as taken back only where that was done to all of its paths; an
+            undo of one path leaves the others.
+    """
+
+    def __init__(self, *, whole: bool) -> None:
+        self._whole = whole
+        self._undone: dict[int, set[str]] = {}
+
+    def takes(self, step: LoggedStep, *, is_undo: bool) -> bool:
+        """Whether a step stands; it is the next older one."""
+        if is_undo:
+            for number in step.undoes:
+                self._undone.setdefault(number, set()).update(step.paths)
+            return False
+        paths = self._undone.get(step.id)
+        return paths is None or (self._whole and not paths.issuperset(step.paths))
+
+
 def prune(connection: sqlite3.Connection, oldest: float, max_bytes: int) -> None:
     """Forget steps that are too old, too many, or for whose contents there is no room."""
     rows = connection.execute(
@@ -287,10 +340,13 @@ def records(connection: sqlite3.Connection) -> list[bytes]:
     return [row[0] for row in connection.execute("SELECT record FROM step")]
 
 
-def digests(packed: Iterable[bytes]) -> Iterator[str]:
-    """The stored contents that steps need."""
+def contents(packed: Iterable[bytes]) -> Iterator[str]:
+    """The stored contents and trees that steps need."""
     for record in packed:
         for change in _unpacked(record):
+            if "at" in change:
+                yield change["at"]
+                continue
             states = [*change.get("tree", ()), *([change["before"]] if "before" in change else ())]
             yield from (state[8] for state in states if state[8])
 
@@ -311,6 +367,7 @@ def step_back(
     steps: Iterable[LoggedStep],
     workspace: Workspace,
     blobs: Blobs,
+    trees: TreeStore,
     tool: str,
     only: SafePath | None,
     start: SafePath | None = None,
@@ -321,6 +378,7 @@ def step_back(
         steps: in that order.
         workspace: finds their paths.
         blobs: what was stored.
+        trees: where trees are put that are undone.
         tool: who asks.
         only: take back only what was done to this path.
         start: the current directory, from which files are named.
@@ -331,12 +389,22 @@ def step_back(
     steps = list(steps)
     back = Step(tool, undoes=tuple(step.id for step in steps))
     for step in steps:
+        if step.program is not None:
+            raise Unavailable(
+                f"Step {step.id} ({step.tool}) is one of git, and is taken back by itself.",
+                hint="list_changes counts them: take back the later ones first, then steps=1.",
+            )
         for change in reversed(step.read_changes(workspace)):
             if only is None or _concerns(change, only):
                 if start is not None:
                     change.path = change.path.named_from(start)
                     change.target = change.target and change.target.named_from(start)
-                back.changes += _reversed(change, step, blobs)
+                many = change.kind in MANY
+                back.changes += (
+                    _of_many(change, trees, only)
+                    if many
+                    else _reversed(change, step, blobs, trees, only)
+                )
     return back
 
 
@@ -350,7 +418,9 @@ def _concerns(change: Change, only: SafePath) -> bool:
     return False
 
 
-def _reversed(change: Change, step: LoggedStep, blobs: Blobs) -> list[Change]:
+def _reversed(
+    change: Change, step: LoggedStep, blobs: Blobs, trees: TreeStore, only: SafePath | None
+) -> list[Change]:
     """The change that takes another back; none where that turned out to do nothing."""
     path, before, after = change.path, change.before, change.after
     if after is None and change.kind != "delete":
@@ -361,7 +431,7 @@ def _reversed(change: Change, step: LoggedStep, blobs: Blobs) -> list[Change]:
             hint="Undo only later steps, or name another path.",
         )
     if change.kind == "delete" or after is None:
-        return [Change("plant", path, tree=change.tree)]
+        return [Change("plant", path, tree=change.tree, stored=change.stored)]
     match change.kind:
         case "write":
             back = _unwritten(change, after, blobs)
@@ -370,11 +440,29 @@ def _reversed(change: Change, step: LoggedStep, blobs: Blobs) -> list[Change]:
         case "unmake":
             back = Change("folder", path, mode=before.mode if before else None)
         case "plant":
-            back = Change("delete", path, tree=change.tree)
+            return _unplanted(change, trees, only)
         case "mode":
             back = Change("mode", path, mode=before.mode if before else None, before=after)
         case "move":
             back = Change("move", change.target or path, target=path, expected="", before=before)
+    return [back]
+
+
+def _of_many(change: Change, trees: TreeStore, only: SafePath | None) -> list[Change]:
+    """Drain what was filled, and the other way round, or just one path of it."""
+    names, wanted = zip(change.absolute_paths, change.tree, strict=True), str(only)
+    tree = tuple(s for name, s in names if only is None or f"{name}/".startswith(f"{wanted}/"))
+    if change.kind == "drain":
+        return [Change("fill", change.path, tree=tree, stored=change.stored)]
+    return [Change("drain", change.path, tree=tree, stored=trees.place_for(change.stored))]
+
+
+def _unplanted(change: Change, trees: TreeStore, only: SafePath | None) -> list[Change]:
+    back = Change("delete", change.path, tree=change.tree)
+    if change.stored:
+        back.stored = trees.place_for(change.stored)
+        if only is not None and len(only.parts) > len(change.path.settled().parts):
+            return [single for single in singles(back) if _concerns(single, only)]
     return [back]
 
 

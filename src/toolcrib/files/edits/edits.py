@@ -10,10 +10,12 @@ they wrote; all are done or none.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, insort
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from toolcrib.core.errors import BadInput, NotFound, TooLarge, ToolError
 from toolcrib.files.content.faithful import Splice
@@ -256,14 +258,21 @@ UNIQUE = (
 )
 READ_AGAIN = "Read the file again and copy old from it, or use more or other lines."
 
+_LINE_END = re.compile("\n")
+
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """What to replace by what. With `all`, wherever it stands."""
+    """What to replace by what. With `all`, wherever it stands.
+
+    `lines` are the first and last line within which it stands, counted from 1 in the text
+    before all edits; see `resolve_in_lines`.
+    """
 
     old: str
     new: str
     all: bool = False
+    lines: tuple[int, int] | None = None
 
 
 @dataclass(slots=True)
@@ -323,11 +332,56 @@ def resolve_edits(
     return outcome
 
 
+def resolve_in_lines(
+    text: str, edits: Sequence[Edit], check: Callable[[], None] | None = None, *, cr: bool = False
+) -> EditOutcome:
+    """Find what edits mean that name lines: each within its own, all in the text as it is now.
+
+    Args:
+        text: each line end a line feed.
+        edits: see `Edit`; one without lines may stand anywhere.
+        check: called between two edits, to stop by raising.
+        cr: a carriage return alone ends a line of the file.
+
+    Raises:
+        NotFound, BadInput: as `resolve_edits` does, or the lines do not exist, or meet.
+    """
+    outcome = EditOutcome()
+    starts = [0, *(match.end() for match in _LINE_END.finditer(text))]
+    count = len(starts) - (starts[-1] == len(text))
+    for number, each in enumerate(edits, 1):
+        first, last = each.lines or (1, max(count, 1))
+        if last > max(count, 1):
+            raise BadInput(
+                f"Edit {number} of {len(edits)}: the file has {count:,} lines, not {last:,}.",
+                hint="Read the file again. Nothing was changed.",
+            )
+        start = starts[first - 1]
+        end = starts[last] if last < len(starts) else len(text)
+        try:
+            found = resolve_edits(text[start:end], [each], check, cr=cr)
+        except ToolError as error:
+            where = f"lines {first}-{last}" if each.lines else "the file"
+            error.message = f"Edit {number} of {len(edits)}, in {where}: {error.message}"
+            error.args = (error.message,)
+            error.hint += " Nothing was changed."
+            raise
+        outcome.splices += [Splice(start + s.start, start + s.end, s.new) for s in found.splices]
+        outcome.methods += found.methods
+        outcome.counts += found.counts
+        outcome.notes += [note for note in found.notes if note not in outcome.notes]
+    outcome.splices.sort(key=lambda splice: (splice.start, splice.end))
+    for before, after in pairwise(outcome.splices):
+        if after.start < before.end or after.start == before.start:
+            raise _overlap()
+    return outcome
+
+
 def _plain(edit: Edit, *, cr: bool) -> Edit:
     old, new = edit.old.replace("\r\n", "\n"), edit.new.replace("\r\n", "\n")
     if cr:
         old, new = old.replace("\r", "\n"), new.replace("\r", "\n")
-    return Edit(old, new, edit.all)
+    return Edit(old, new, edit.all, edit.lines)
 
 
 def _next(progress: EditProgress, edit: Edit) -> _Found:

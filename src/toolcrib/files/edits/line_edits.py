@@ -23,12 +23,13 @@ class LineEdit:
         operation: what to do.
         start: the first line, from 1; negative counts from the end. For an insertion the
             line before which the text goes, one past the last for the end. None where
-            `expect` or `after` names the place.
+            `expect`, `after` or `before` names the place.
         end: the last line; None for `start`.
         content: the new lines.
         to: where lines that are moved go: before this line, numbered as now.
         expect: what the first lines say now, or an anchor.
         after: text of the one line after which an insertion goes.
+        before: text of the one line before which it goes.
     """
 
     operation: Operation
@@ -38,6 +39,7 @@ class LineEdit:
     to: int | None = None
     expect: str = ""
     after: str = ""
+    before: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +76,12 @@ def apply_line_edit(text: str, edit: LineEdit) -> LinesEdited:
 
 def _range(lines: Sequence[str], edit: LineEdit) -> tuple[int, int]:
     """The indices of the first and last line that are meant."""
+    if edit.after and edit.before:
+        raise BadInput("after and before are both there.", hint="Send one of them.")
     if edit.after:
         return (_holding(lines, edit.after) + 1,) * 2
+    if edit.before:
+        return (_holding(lines, edit.before),) * 2
     if edit.start is None:
         return _expected_range(lines, edit)
     limit = len(lines) + (edit.operation == "insert")

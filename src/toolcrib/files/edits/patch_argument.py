@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Annotated, TypeAlias
 
 from toolcrib.core.context import Ctx
@@ -13,6 +13,7 @@ from toolcrib.files.changes.step import Step
 from toolcrib.files.content.display import counted
 from toolcrib.files.content.faithful import Splice
 from toolcrib.files.edits.indentation import lead_of, rewritten
+from toolcrib.files.edits.line_marks import is_numbered, without_numbers
 from toolcrib.files.edits.line_matches import (
     DIFFERENCE_NAMES,
     Candidate,
@@ -60,11 +61,11 @@ def resolve_hunks(text: str, hunks: Sequence[Hunk]) -> ResolvedHunks:
             done.splices.append(_added(hay, hunk, name))
             done.methods.append("exact")
             continue
-        found = _place(hay, hunk, after, moved, name)
+        hunk, found, how = _found(hay, hunk, after, moved, name)  # noqa: PLW2901
         done.splices += _splices(hay, hunk, found)
-        done.methods.append(
-            " + ".join(n for key, n in DIFFERENCE_NAMES.items() if key in found.needs) or "exact"
-        )
+        names = [how] if how else []
+        names += [n for key, n in DIFFERENCE_NAMES.items() if key in found.needs]
+        done.methods.append(" + ".join(names) or "exact")
         after = found.last + 1
         moved = found.first - hunk.at if hunk.at is not None else moved
     done.splices.sort(key=lambda splice: (splice.start, splice.end))
@@ -85,6 +86,45 @@ def _added(hay: Haystack, hunk: Hunk, name: str) -> Splice:
     body = "\n".join(hunk.new)
     ended = body if unended or hunk.new_ended is False else f"{body}\n"
     return Splice(len(hay.text), len(hay.text), f"\n{ended}" if unended else ended)
+
+
+def _found(
+    hay: Haystack, hunk: Hunk, after: int, moved: int, name: str
+) -> tuple[Hunk, Candidate, str]:
+    """A hunk with its place; where its lines are not there, without what is not of the file."""
+    try:
+        return hunk, _place(hay, hunk, after, moved, name), ""
+    except NotFound as error:
+        for plain, first, how in _plainer(hunk):
+            try:
+                found = _place(hay, plain, after, moved, name)
+            except ToolError:
+                continue
+            if plain.old is hunk.bare_old and found.needs:
+                continue
+            if first is None or found.first + 1 == first or not is_numbered(hay.lines):
+                return plain, found, how
+        raise error from None
+
+
+def _plainer(hunk: Hunk) -> Iterator[tuple[Hunk, int | None, str]]:
+    """The hunk without blank lines around, and without copied line numbers; the first of these.
+
+    And with lines that stay as they were sent, which lack their sign then.
+    """
+    if hunk.bare_old not in ([], hunk.old):
+        bare = replace(hunk, old=hunk.bare_old, new=hunk.bare_new)
+        yield bare, None, "lines without a sign"
+    old, new = list(hunk.old), list(hunk.new)
+    for end in (0, -1):
+        while len(old) > 1 and len(new) > 1 and not old[end].strip() and not new[end].strip():
+            del old[end], new[end]
+    if len(old) < len(hunk.old):
+        yield replace(hunk, old=old, new=new), None, "blank lines around"
+    for plain in without_numbers(old, new):
+        if plain.old != plain.new:
+            numberless = replace(hunk, old=plain.old, new=plain.new)
+            yield numberless, plain.first, DIFFERENCE_NAMES["numbers"]
 
 
 def _place(hay: Haystack, hunk: Hunk, after: int, moved: int, name: str) -> Candidate:
@@ -132,11 +172,17 @@ def _is_under(hay: Haystack, heads: list[str], index: int) -> bool:
         lead = len(lead_of(hay.lines[above]).expandtabs())
         if lead < depth:
             depth = lead
-            if hay.keys[above] == wanted[-1]:
+            if _is_head(hay.keys[above], wanted[-1]):
                 wanted.pop()
                 if not wanted:
                     return True
     return False
+
+
+def _is_head(line: str, head: str) -> bool:
+    """Whether a line is the one that was named, perhaps without its end."""
+    rest = line.removeprefix(head)
+    return bool(head) and line.startswith(head) and not (rest[:1].isalnum() or rest[:1] == "_")
 
 
 def _splices(hay: Haystack, hunk: Hunk, found: Candidate) -> list[Splice]:
@@ -325,7 +371,7 @@ def _update(step: Step, part: PatchPart) -> ChangeReport:
     methods = list(dict.fromkeys(method for method in done.methods if method != "exact"))
     how = f" (found by: {'; '.join(methods)})" if methods else ""
     if target is None or target.absolute == path.absolute:
-        step.write(path, data, expected=loaded.fingerprint)
+        step.write(path, data, expected=loaded.fingerprint, merged=not methods)
         line = f"{path.display}: {_hunks(len(done.methods))} applied{how}"
     else:
         step.write(target, data, expected="", mode=path.stat().st_mode & MODE_BITS)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -11,11 +12,15 @@ from toolcrib.core.errors import BadInput
 
 # SEARCH/REPLACE blocks, the name of the file before or within the fence.
 
-SEARCH = re.compile(r"[<-]{5,9} ?SEARCH>?\s*")
-_MIDDLE = re.compile(r"={5,9}\s*")
-_REPLACE = re.compile(r"[>+]{5,9} ?REPLACE\s*")
-_BLOCK_FENCE = re.compile(r"\s*(?:`{3,}|~{3,})")
+_LABEL = r"(?:SEARCH|ORIGINAL|HEAD|OLD|BEFORE|CURRENT)"
+SEARCH = re.compile(rf"\s*[<-]{{5,9}} ?{_LABEL}\b[>:]?\s*(?P<name>\S+\.\w+)?\s*")
+_MIDDLE = re.compile(r"\s*={5,9}\s*")
+_REPLACE = re.compile(r"\s*[>+]{5,9} ?(?:REPLACE|UPDATED?|NEW|AFTER|INCOMING)\b.*", re.IGNORECASE)
+_BLOCK_FENCE = re.compile(r"\s*(?:`{3,}|~{3,})\s*(?P<info>.*?)\s*")
 _LOOKED_BACK = 3
+_START_LINE = re.compile(r"\s*:start_line:\s*(\d+)\s*")
+_SETTING = re.compile(r"\s*:(?:start|end)_line:\s*\d+\s*|\s*-{5,9}\s*")
+_NAME_MARK = re.compile(r"^(?:#+|//|[-*]\s|\*\*|File(?:name)?:|Path:)\s*", re.IGNORECASE)
 
 
 def read_blocks(lines: Sequence[str]) -> list[FilePatch]:
@@ -34,12 +39,24 @@ def read_blocks(lines: Sequence[str]) -> list[FilePatch]:
         middles = [i for i in range(at + 1, stop) if _MIDDLE.fullmatch(lines[i])]
         if len(middles) != 1:
             raise malformed(at + 1, f"the block has {len(middles)} lines of =======, not one")
-        name = _name(lines, at) or (files[-1].path if files else "")
+        named = SEARCH.fullmatch(lines[at])
+        name = (named and named["name"]) or _name(lines, at) or (files[-1].path if files else "")
         old, new = lines[at + 1 : middles[0]], lines[middles[0] + 1 : stop]
         hunk = Hunk(list(old), list(new), ordered=False)
+        _take_settings(hunk)
         _add(files, name, hunk)
         at = stop + 1
     return files
+
+
+def _take_settings(hunk: Hunk) -> None:
+    """The line number that some blocks begin with, and the rule below it, are not of the file."""
+    first = _START_LINE.fullmatch(hunk.old[0]) if hunk.old else None
+    if first is None:
+        return
+    hunk.at = max(int(first[1]) - 1, 0)
+    while hunk.old and _SETTING.fullmatch(hunk.old[0]):
+        del hunk.old[0]
 
 
 def _end(lines: Sequence[str], at: int) -> int:
@@ -66,10 +83,15 @@ def _name(lines: Sequence[str], at: int) -> str:
         line = lines[index].strip()
         if _REPLACE.fullmatch(line):
             return ""
-        if not line or _BLOCK_FENCE.match(line):
+        fence = _BLOCK_FENCE.fullmatch(line)
+        if not line or fence:
+            info = re.split(r"[\s:=]+", fence["info"])[-1].strip("\"'") if fence else ""
+            if "." in info and _is_name(info):
+                return info
             continue
-        name = re.sub(r"^(?:#+|//|[-*]|File(?:name)?:|Path:)\s*", "", line, flags=re.IGNORECASE)
-        name = name.strip("*`:\"' ")
+        name, before = line, ""
+        while name != before:
+            before, name = name, _NAME_MARK.sub("", name).strip("*`:\"' ")
         return name if _is_name(name) else ""
     return ""
 
@@ -81,8 +103,33 @@ def _is_name(text: str) -> bool:
 # The form `*** Begin Patch`: files by name, hunks without line numbers.
 
 BEGIN, END = "*** Begin Patch", "*** End Patch"
-_ADD, _DELETE, _UPDATE = "*** Add File:", "*** Delete File:", "*** Update File:"
-_MOVE, _EOF = "*** Move to:", "*** End of File"
+_BEGIN = re.compile(r"\s*\*{3} ?Begin Patch\s*\**\s*", re.IGNORECASE)
+_END = re.compile(r"\s*\*{3} ?End Patch\s*\**\s*", re.IGNORECASE)
+_FILE = re.compile(
+    r"(?P<pad>\s*)\*{3} ?(?P<does>Add|Create|Delete|Remove|Update|Modify|Edit) File:"
+    r"\s*(?P<path>.*?)\s*(?:\*{3})?\s*",
+    re.IGNORECASE,
+)
+_DOES: dict[str, Does] = {
+    "add": "add",
+    "create": "add",
+    "delete": "delete",
+    "remove": "delete",
+    "update": "update",
+    "modify": "update",
+    "edit": "update",
+}
+_MOVE = re.compile(r"\s*\*{3} ?(?:Move|Rename) to:\s*(?P<path>.*?)\s*(?:\*{3})?\s*", re.IGNORECASE)
+_EOF = "*** End of File"
+
+
+def begins_codex(lines: Sequence[str]) -> list[int]:
+    """Where patches of the form begin: at their first line, or at a file where that is left out."""
+    begins = [index for index, line in enumerate(lines) if _BEGIN.fullmatch(line)]
+    if begins:
+        return begins
+    first = next((i for i, line in enumerate(lines) if _FILE.fullmatch(line)), None)
+    return [] if first is None or lines[first][:1].isspace() else [first - 1]
 
 
 def read_codex(lines: Sequence[str], first: int) -> list[FilePatch]:
@@ -90,14 +137,19 @@ def read_codex(lines: Sequence[str], first: int) -> list[FilePatch]:
 
     Args:
         lines: all lines of the text that holds it.
-        first: the index of the line `*** Begin Patch`.
+        first: the index of the line `*** Begin Patch`, or before the first file without one.
 
     Raises:
-        BadInput: it does not follow the form, or ends before `*** End Patch`.
+        BadInput: it does not follow the form, or begins so and ends before `*** End Patch`.
     """
-    last = next((i for i in range(first, len(lines)) if lines[i].strip() == END), None)
-    if last is None:
+    begun = first >= 0 and _BEGIN.fullmatch(lines[first])
+    last = next((i for i in range(first + 1, len(lines)) if _END.fullmatch(lines[i])), None)
+    if last is None and begun:
         raise malformed(len(lines), f"the patch ends without '{END}', so it may be cut off")
+    if last is None:
+        fences = (i for i in range(first + 1, len(lines)) if _DIFF_FENCE.fullmatch(lines[i]))
+        last = next(fences, len(lines))
+    pads = {"", re.match(r"\s*", lines[first])[0] if begun else ""}  # type: ignore[index]
     files: list[FilePatch] = []
     at = first + 1
     while at < last:
@@ -105,11 +157,11 @@ def read_codex(lines: Sequence[str], first: int) -> list[FilePatch]:
         at += 1
         if not line:
             continue
-        found = _header(line)
+        found = _header(line, pads)
         if found is None:
             raise malformed(at, f"'{line[:60]}' is not the header of a file")
         files.append(found)
-        stop = next((i for i in range(at, last) if _header(lines[i].rstrip())), last)
+        stop = next((i for i in range(at, last) if _header(lines[i].rstrip(), pads)), last)
         _read_body(found, lines, at, stop)
         at = stop
     if not files:
@@ -117,14 +169,11 @@ def read_codex(lines: Sequence[str], first: int) -> list[FilePatch]:
     return files
 
 
-def _header(line: str) -> FilePatch | None:
-    if line.startswith(_ADD):
-        return FilePatch("add", line.removeprefix(_ADD).strip())
-    if line.startswith(_DELETE):
-        return FilePatch("delete", line.removeprefix(_DELETE).strip())
-    if line.startswith(_UPDATE):
-        return FilePatch("update", line.removeprefix(_UPDATE).strip())
-    return None
+def _header(line: str, pads: Container[str]) -> FilePatch | None:
+    match = _FILE.fullmatch(line)
+    if match is None or match["pad"] not in pads:
+        return None
+    return FilePatch(_DOES[match["does"].lower()], match["path"].strip("`\"' "))
 
 
 def _read_body(patch: FilePatch, lines: Sequence[str], at: int, stop: int) -> None:
@@ -136,9 +185,12 @@ def _read_body(patch: FilePatch, lines: Sequence[str], at: int, stop: int) -> No
             if lines[index].strip():
                 raise malformed(index + 1, "nothing may follow a file that is deleted")
         return
-    if at < stop and lines[at].startswith(_MOVE):
-        patch.target = lines[at].removeprefix(_MOVE).strip()
+    moved = _MOVE.fullmatch(lines[at]) if at < stop else None
+    if moved:
+        patch.target = moved["path"]
         at += 1
+    if at + 1 < stop and is_header(lines, at):  # a diff's own names beside it
+        at += 2
     _read_hunks(patch, lines, at, stop)
     if not patch.hunks and not patch.target:
         raise malformed(at, f"there is no change for {patch.path}")
@@ -163,32 +215,50 @@ def _read_hunks(patch: FilePatch, lines: Sequence[str], at: int, stop: int) -> N
             if hunk.old or hunk.new:
                 _close(patch, hunk, blank)
                 hunk = Hunk()
-            head = line[2:].strip().removesuffix("@@").strip()
-            hunk.heads += [head] if head else []
+            _take_head(hunk, line)
             blank = 0
             continue
         if line.rstrip() == _EOF:
             hunk.at_end = True
             continue
         blank = blank + 1 if line == "" else 0
-        if not _read_line(hunk, line):
-            raise malformed(index + 1, "a line of a change must start with +, - or a space")
+        _read_line(hunk, line)
     if hunk.old or hunk.new:
         _close(patch, hunk, blank)
     elif hunk.heads:
         raise malformed(stop, "there is nothing after @@")
 
 
-def _read_line(hunk: Hunk, line: str) -> bool:
+def _read_line(hunk: Hunk, line: str) -> None:
+    """Take a line; one without a sign stays, and so has to be one of the file."""
     sign, text = line[:1], line[1:]
     if sign == "+":
         hunk.new.append(text)
+        hunk.bare_new.append(text)
     elif sign == "-":
         hunk.old.append(text)
-    elif sign in (" ", ""):
-        hunk.old.append(text)
-        hunk.new.append(text)
-    return sign in ("+", "-", " ", "")
+        hunk.bare_old.append(text)
+    else:
+        hunk.old.append(text if sign in (" ", "") else line)
+        hunk.new.append(hunk.old[-1])
+        hunk.bare_old.append(line)
+        hunk.bare_new.append(line)
+
+
+_RANGE = re.compile(r"-(\d+)(?:,(\d+))? +\+(\d+)(?:,(\d+))?")
+_NO_HEAD = re.compile(r"[-+?.,\u2026\s\dx]*|(?:existing|unchanged) code", re.IGNORECASE)
+
+
+def _take_head(hunk: Hunk, line: str) -> re.Match[str] | None:
+    """What the line before a hunk says: its line numbers, and the section it stands in."""
+    text = line.strip().strip("@").strip()
+    counted = _RANGE.match(text)
+    if counted:
+        hunk.at = max(int(counted[1]) - 1, 0) if int(counted[2] or 1) else None
+        text = text[counted.end() :].strip().removeprefix("@@").strip()
+    if text and not _NO_HEAD.fullmatch(text):
+        hunk.heads.append(text)
+    return counted
 
 
 def _close(patch: FilePatch, hunk: Hunk, blank: int) -> None:
@@ -202,7 +272,7 @@ def _close(patch: FilePatch, hunk: Hunk, blank: int) -> None:
 
 # Unified diffs: of git and plain ones, also with wrong counts in the hunk headers.
 
-HUNK = re.compile(r"@@+ ?(?:-(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? )?@@(?: ?(.*))?|@@\s*")
+HUNK = re.compile(r"@@.*")
 _GIT = re.compile(r'diff --git (?:"?a/(.+?)"? "?b/(.+?)"?)\s*')
 _PAIRS = {("a", "b"), ("i", "w"), ("c", "i"), ("c", "w"), ("o", "w"), ("w", "i"), ("b", "a")}
 _NOWHERE = "/dev/null"
@@ -242,6 +312,9 @@ class _Reader:
                 self._begin_named()
             elif HUNK.fullmatch(line.rstrip()):
                 self._read_hunk()
+                continue
+            elif self._follows_names(line):
+                self._read_hunk(headed=False)
                 continue
             elif self._git:
                 self._read_git(line)
@@ -301,23 +374,25 @@ class _Reader:
             return
         self._files.append(patch)
 
-    def _read_hunk(self) -> None:
-        match = HUNK.fullmatch(self._lines[self._at].rstrip())
+    def _follows_names(self, line: str) -> bool:
+        """Whether the change of a file begins without a line of @@."""
+        if self._patch is None or self._patch.hunks or line[:1] not in ("+", "-", " "):
+            return False
+        return self._lines[self._at - 1].startswith("+++ ") and not is_header(self._lines, self._at)
+
+    def _read_hunk(self, *, headed: bool = True) -> None:
         if self._patch is None:
             if self._git:
                 self._patch = _of_git(self._git) or FilePatch("update", self._git["new"])
                 self._git = {}
             else:
                 self._patch = FilePatch("update", "")
-        counted = match is not None and match[1] is not None
         hunk = Hunk()
+        match = _take_head(hunk, self._lines[self._at]) if headed else None
         old_left = new_left = -1
-        if match and counted:
+        if match:
             old_left, new_left = int(match[2] or 1), int(match[4] or 1)
-            hunk.at = max(int(match[1]) - 1, 0) if old_left else None
-        elif match and match[5]:
-            hunk.heads = [match[5].strip()]
-        start = self._at + 1
+        start = self._at + headed
         blank = self._read_lines(hunk, start, old_left, new_left)
         for _ in range(blank):
             hunk.old.pop()
@@ -420,6 +495,9 @@ class Hunk:
         at_end: the last line is the last one of the file.
         old_ended: whether the last line of the file has a line end before; None: not said.
         new_ended: the same, after.
+        bare_old: what stands there if lines that stay were sent without their sign; empty
+            where that is not so.
+        bare_new: the same, after.
     """
 
     old: list[str] = field(default_factory=list)
@@ -430,6 +508,8 @@ class Hunk:
     at_end: bool = False
     old_ended: bool | None = None
     new_ended: bool | None = None
+    bare_old: list[str] = field(default_factory=list, compare=False, repr=False)
+    bare_new: list[str] = field(default_factory=list, compare=False, repr=False)
 
 
 @dataclass(slots=True)
@@ -475,10 +555,10 @@ def read_patch(text: str) -> list[FilePatch]:
     Raises:
         BadInput: there is no patch in the text, or it is not whole.
     """
-    lines = text.replace("\r\n", "\n").split("\n")
+    lines = _unescaped(text.removeprefix("\ufeff")).replace("\r\n", "\n").split("\n")
     if lines and not lines[-1]:
         lines.pop()
-    files = _read(lines)
+    files = _read(_dedented(lines))
     if not files:
         raise BadInput("There is no patch in that text.", hint=FORMS)
     if len(files) > MAX_PATCH_FILES:
@@ -488,8 +568,30 @@ def read_patch(text: str) -> list[FilePatch]:
     return _joined(files)
 
 
+def _unescaped(text: str) -> str:
+    r"""A patch that was escaped once too often: one line, with `\n` for each line end."""
+    if "\n" in text.strip() or "\\n" not in text:
+        return text
+    try:
+        return str(json.loads(f'"{text.strip()}"'))
+    except ValueError:
+        return text
+
+
+def _dedented(lines: list[str]) -> list[str]:
+    """A patch without the indentation that all of it has, its headers too."""
+    first = next((line for line in lines if line.strip()), "")
+    pad = first[: len(first) - len(first.lstrip(" "))]
+    starts = ("--- ", "*** ", "diff --git ", "<<<<<", "@@")
+    if not pad or not first.lstrip().startswith(starts):
+        return lines
+    if not all(line.startswith(pad) for line in lines if line.strip()):
+        return lines
+    return [line.removeprefix(pad) for line in lines]
+
+
 def _read(lines: Sequence[str]) -> list[FilePatch]:
-    begins = [index for index, line in enumerate(lines) if line.strip() == BEGIN]
+    begins = begins_codex(lines)
     if begins:
         return [file for first in begins for file in read_codex(lines, first)]
     if any(SEARCH.fullmatch(line) for line in lines):

@@ -15,7 +15,8 @@ from toolcrib.files.content.faithful import Splice
 from toolcrib.files.edits.text_loader import MAX_TEXT_BYTES, Loaded, load
 from toolcrib.files.paths import SafePath
 from toolcrib.files.search.pattern import reason_of
-from toolcrib.files.search.scope import scope_of, walk
+from toolcrib.files.search.scope import SearchScope, scope_of, walk
+from toolcrib.files.trees import TreeFolder
 from toolcrib.system.threads import Checkpoint
 
 MAX_PATTERN_CHARS = 1000
@@ -54,7 +55,7 @@ class PatternReplacement:
             )
         plain = pattern.replace("\r\n", "\n")
         self._replacement = replacement.replace("\r\n", "\n")
-        self._engine = _compiled(plain, literal=literal, ignore_case=ignore_case)
+        self._engine = compiled_pattern(plain, literal=literal, ignore_case=ignore_case)
         self._groups = 0 if literal else self._engine.groups
         self._names = frozenset(self._engine.groupindex) if self._groups else frozenset()
 
@@ -104,7 +105,12 @@ class PatternReplacement:
         return (value or b"").decode("utf-8", "surrogatepass")
 
 
-def _compiled(pattern: str, *, literal: bool, ignore_case: bool) -> Any:
+def compiled_pattern(pattern: str, *, literal: bool, ignore_case: bool) -> Any:
+    """An RE2 expression over bytes of UTF-8; `^` and `$` are the ends of lines.
+
+    Raises:
+        BadInput: it is no expression of RE2.
+    """
     import re2  # type: ignore[import-untyped]
 
     options = re2.Options()
@@ -158,18 +164,18 @@ class FileReplacement:
 
 @dataclass(slots=True)
 class FoundReplacements:
-    """The files that change, and how many were left out, by reason.
+    """The files that change, and those that were left out, by reason.
 
     `partly`: the time of a dry run was up before all files were looked at.
     """
 
     changes: list[FileReplacement] = field(default_factory=list)
-    left_out: dict[str, int] = field(default_factory=dict)
+    left_out: dict[str, list[str]] = field(default_factory=dict)
     partly: bool = False
 
-    def leave_out(self, reason: str) -> None:
-        """Count a file that is not looked at or not changed."""
-        self.left_out[reason] = self.left_out.get(reason, 0) + 1
+    def leave_out(self, reason: str, display: str) -> None:
+        """Note a file that is not looked at or not changed."""
+        self.left_out.setdefault(reason, []).append(display)
 
 
 def find_replacements(
@@ -181,11 +187,12 @@ def find_replacements(
     check: Checkpoint,
     *,
     until: float | None = None,
+    depth: int | None = None,
 ) -> FoundReplacements:
     """Look through a file, or the files of a folder. It blocks.
 
     Files that are binary, too large, protected, links, or ruled out by the policy are left
-    out; hidden and ignored ones are not looked at.
+    out and noted; hidden and ignored ones are not looked at.
 
     Args:
         folder: the file or folder.
@@ -195,6 +202,7 @@ def find_replacements(
         ctx: the call.
         check: called between two files.
         until: a `time.monotonic()` value after which it stops with what it found.
+        depth: levels of folders, 1 for the folder itself.
 
     Raises:
         TooLarge: more than MOST_FILES would change, or more than MOST_BYTES.
@@ -202,7 +210,7 @@ def find_replacements(
     """
     found = FoundReplacements()
     size = 0
-    for display, path in _files(folder, globs, pattern, check):
+    for display, path in _files(folder, globs, pattern, check, found, depth):
         if until is not None and time.monotonic() > until:
             found.partly = True
             break
@@ -211,7 +219,7 @@ def find_replacements(
             continue
         reason = _barred(path, tool, ctx)
         if reason:
-            found.leave_out(reason)
+            found.leave_out(reason, display)
             continue
         found.changes.append(change)
         size += change.loaded.size
@@ -225,7 +233,12 @@ def find_replacements(
 
 
 def _files(
-    folder: SafePath, globs: list[str], pattern: PatternReplacement, check: Checkpoint
+    folder: SafePath,
+    globs: list[str],
+    pattern: PatternReplacement,
+    check: Checkpoint,
+    found: FoundReplacements,
+    depth: int | None,
 ) -> Iterator[tuple[str, SafePath | None]]:
     """The files to look at closely, each as a call would name it; None after each folder."""
     with folder.open() as handle:
@@ -233,18 +246,33 @@ def _files(
             yield folder.display, folder
             return
     scope = scope_of(folder, globs)
+    fits = scope.globs.fits if scope.globs else lambda _: True
+    unread: list[str] = []
     with scope.real.open() as top:
-        for level in walk(scope, top, check):
+        for level in walk(scope, top, check, unread=unread):
+            if depth is not None and level.prefix.count("/") + 1 >= depth:
+                level.folders = []
             yield level.prefix, None
+            _leave_out(level, scope, found)
             for number, name in enumerate(level.files):
                 path = f"{level.prefix}{name}"
-                if scope.globs and not scope.globs.fits(path):
+                if not fits(path):
                     continue
                 if not number % 100:
                     check()
                     yield path, None
                 if pattern.may_fit(level.read(name, MAX_TEXT_BYTES)):
                     yield scope.display(path), scope.file(path)
+    for path in unread:
+        found.leave_out("not readable", scope.display(path))
+
+
+def _leave_out(level: TreeFolder, scope: SearchScope, found: FoundReplacements) -> None:
+    """Note what of a folder is protected or a link."""
+    for reason, names in (("protected", level.barred), ("a link", level.links)):
+        for path in (f"{level.prefix}{name}" for name in names):
+            if path.endswith("/") or not scope.globs or scope.globs.fits(path):
+                found.leave_out(reason, scope.display(path))
 
 
 def _file_replacement(
@@ -252,13 +280,18 @@ def _file_replacement(
 ) -> FileReplacement | None:
     try:
         loaded = load(path)
+        if "\0" in loaded.text:  # search_files takes it for binary too
+            raise UnsupportedContent("It is binary.")
         splices = pattern.splices(loaded.text)
     except UnsupportedContent:
-        found.leave_out("not text")
+        found.leave_out("not text", display)
     except TooLarge:
-        found.leave_out("too large")
+        found.leave_out("too large", display)
+    except PathDenied as error:
+        reason = "not readable" if error.details.get("rule") == "permissions" else "protected"
+        found.leave_out(reason, display)
     except ToolError:
-        found.leave_out("not readable")
+        found.leave_out("not readable", display)
     else:
         return FileReplacement(display, loaded, splices) if splices else None
     return None

@@ -29,7 +29,9 @@ class Catalog:
     """What a folder holds: paths from it, those of folders with a `/` at the end.
 
     Attributes:
-        paths: files and folders, in the order of the walk.
+        paths: files, links and folders, in the order of the walk.
+        links: those of them that are symbolic links.
+        unread: those that are folders which could not be looked into.
         folders: each folder's path, and when a name in it last changed.
         rules: the same of its .gitignore files.
         protected: which of the paths may not be read.
@@ -40,6 +42,8 @@ class Catalog:
     folders: dict[str, int | None] = field(default_factory=dict)
     rules: dict[str, int | None] = field(default_factory=dict)
     protected: set[str] = field(default_factory=set)
+    links: set[str] = field(default_factory=set)
+    unread: list[str] = field(default_factory=list)
     complete: bool = True
     checked: float = 0.0
     index: Any = None
@@ -48,6 +52,20 @@ class Catalog:
     """All paths, one a line."""
     folded: str = ""
     """The same in lower case, of the same length; empty where that cannot be."""
+    linked: frozenset[str] | None = None
+    """Files with several names (hard links); None before somebody asked."""
+    unsearched: frozenset[str] | None = None
+    """Files that are no text to search, or cannot be read; None before they were looked at."""
+    unsearched_at: float = 0.0
+    _files: frozenset[str] | None = None
+
+    @property
+    def files(self) -> frozenset[str]:
+        """The paths of plain files, protected ones too."""
+        if self._files is None:
+            files = (path for path in self.paths if path[-1] != "/")
+            self._files = frozenset(files) - self.links
+        return self._files
 
 
 class Catalogs:
@@ -70,8 +88,7 @@ class Catalogs:
             check: called now and then.
             anew: look at the tree even if that was done a moment ago.
         """
-        root = scope.real.root.real
-        key = (root, scope.real.parts, scope.named, scope.above, id(scope.real.gate))
+        key = _key(scope)
         cached = self._cached.get(key)
         now = time.monotonic()
         if cached is not None and not anew and now - cached.checked < FRESH_SECONDS:
@@ -88,8 +105,18 @@ class Catalogs:
             self._cached.popitem(last=False)
         return catalog
 
+    def unchanged(self, scope: SearchScope, check: Checkpoint) -> Catalog | None:
+        """The list of a scope if there is one, and no folder of it changed since. It blocks."""
+        cached = self._cached.get(_key(scope))
+        return None if cached is None or _changed(cached, scope, check) else cached
+
     def _size(self) -> int:
         return sum(len(cached.paths) for cached in self._cached.values())
+
+
+def _key(scope: SearchScope) -> tuple[Any, ...]:
+    root = scope.real.root.real
+    return root, scope.real.parts, scope.named, scope.above, id(scope.real.gate)
 
 
 def _changed(cached: Catalog, scope: SearchScope, check: Checkpoint) -> bool:
@@ -105,7 +132,7 @@ def _changed(cached: Catalog, scope: SearchScope, check: Checkpoint) -> bool:
 def _new_catalog(scope: SearchScope, check: Checkpoint) -> Catalog:
     catalog = Catalog(checked=time.monotonic())
     with scope.real.open() as top:
-        for level in walk(scope, top, check, marked=True):
+        for level in walk(scope, top, check, marked=True, unread=catalog.unread):
             if len(catalog.paths) > MAX_PATHS:
                 catalog.complete = False
                 break
@@ -116,6 +143,11 @@ def _new_catalog(scope: SearchScope, check: Checkpoint) -> Catalog:
             if GITIGNORE in level.files:
                 catalog.rules[prefix + GITIGNORE] = modified_at(top, prefix + GITIGNORE)
             catalog.paths += [prefix + name for name in level.files]
+            if level.links:
+                links = [prefix + name for name in level.links]
+                catalog.links.update(links)
+                catalog.paths += links
+            catalog.paths += [prefix + name for name in level.barred]
     catalog.protected = suspects(scope, catalog.paths)
     catalog.joined = "\n".join(catalog.paths)
     lower = catalog.joined.lower()

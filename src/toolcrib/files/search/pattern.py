@@ -1,9 +1,7 @@
-"""Search patterns, of one meaning for RE2 and for ripgrep, and the lines that match them."""
+"""Search patterns, of one meaning for RE2 and for ripgrep."""
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,8 +40,13 @@ class Pattern:
     bare: bytes | None
 
 
-def pattern_of(text: str, *, literal: bool, case_sensitive: bool) -> Pattern:
+def pattern_of(text: str, *, literal: bool, case_sensitive: bool | None = None) -> Pattern:
     """Make a pattern; what is no expression of the linear-time engine is taken as plain text.
+
+    Args:
+        text: the expression or text.
+        literal: take it as plain text.
+        case_sensitive: whether the case of letters matters; None: where the text has capitals.
 
     Raises:
         BadInput: it is empty, too long, or goes over lines.
@@ -64,14 +67,14 @@ def pattern_of(text: str, *, literal: bool, case_sensitive: bool) -> Pattern:
     if not literal:
         try:
             plain, rust = _translated(text)
-            ignore = not case_sensitive and not _has_capital(text)
+            ignore = not (_has_capital(text) if case_sensitive is None else case_sensitive)
             engine = _line_engine(plain, ignore)
         except (re2.error, ValueError) as error:
             reason = reason_of(error)
         else:
             simple = not ignore and not set(_SIGNS) & set(text)
             return Pattern(text, False, "", ignore, engine, rust, text.encode() if simple else None)
-    ignore = not case_sensitive and text == text.lower()
+    ignore = not (text != text.lower() if case_sensitive is None else case_sensitive)
     quoted = "".join(f"\\{c}" if c in _SIGNS else c for c in text)
     engine = _line_engine(quoted, ignore)
     bare = None if ignore else text.encode()
@@ -182,100 +185,3 @@ def _escape(text: str, at: int, *, inside: bool) -> tuple[str, str, int]:
         # Both know these; older ones of ripgrep refuse what need not be escaped.
         return f"\\{sign}", f"\\{sign}" if sign in f"{_SIGNS}-#&~" else sign, end
     return f"\\{sign}", f"\\{sign}", end
-
-
-# The lines of a file's bytes that a pattern fits.
-
-MAX_SEARCHED_BYTES = 10_000_000
-"""Larger files are not searched."""
-LINE_CHARS = 300
-"""Characters shown of a line: those around the first place that fits."""
-CHARS_BEFORE_MATCH = 60
-_WIDE = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
-
-
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """A line. `number` counts from 1; with `fits` it is one that was searched for."""
-
-    number: int
-    text: str
-    fits: bool = True
-
-
-def text_of(data: bytes) -> bytes | None:
-    """The file as UTF-8 without its mark; None where it is binary."""
-    codec = _WIDE.get(data[:2])
-    if codec is not None:
-        data = data[2:].decode(codec, "replace").encode("utf-8", "replace")
-    elif data[:3] == b"\xef\xbb\xbf":
-        data = data[3:]
-    return None if b"\0" in data else data
-
-
-def spans(text: bytes, pattern: Pattern) -> Iterator[tuple[int, int, int]]:
-    """Each line that fits: where it starts and ends, and where in it the first place is."""
-    match: Any = pattern.engine.search
-    at, size = 0, len(text)
-    while at < size:
-        found = match(text, at)
-        if found is None:
-            return
-        place = found.start()
-        if place >= size and text.endswith(b"\n"):
-            return  # behind the last line end there is no line
-        start = text.rfind(b"\n", 0, place) + 1
-        end = text.find(b"\n", place)
-        end = size if end < 0 else end
-        yield start, end, place
-        at = end + 1
-
-
-def hits(text: bytes, pattern: Pattern, skip: int, limit: int, context: int) -> list[Hit]:
-    """Some lines that fit, with those around them, in order and each once.
-
-    Args:
-        text: from `text_of`.
-        pattern: what to look for.
-        skip: how many that fit are left out first.
-        limit: how many that fit are given.
-        context: lines before and after each.
-    """
-    chosen = []
-    for number, span in enumerate(spans(text, pattern)):
-        if number >= skip + limit:
-            break
-        if number >= skip:
-            chosen.append(span)
-    if not chosen:
-        return []
-    starts = _line_starts(text)
-    places = {bisect_right(starts, start): place for start, _, place in chosen}
-    wanted: dict[int, None] = {}
-    for line in places:
-        for near in range(max(1, line - context), min(len(starts), line + context) + 1):
-            wanted[near] = None
-    return [_excerpt(text, starts, line, places.get(line)) for line in sorted(wanted)]
-
-
-def _line_starts(text: bytes) -> list[int]:
-    starts, at = [0], text.find(b"\n")
-    while at >= 0 and at + 1 < len(text):
-        starts.append(at + 1)
-        at = text.find(b"\n", at + 1)
-    return starts
-
-
-def _excerpt(text: bytes, starts: list[int], line: int, place: int | None) -> Hit:
-    start = starts[line - 1]
-    end = text.find(b"\n", start)
-    end = len(text) if end < 0 else end
-    low = max(start, (start if place is None else place) - 4 * LINE_CHARS)
-    high = min(end, (start if place is None else place) + 4 * LINE_CHARS)
-    before = text[low:place].decode("utf-8", "replace") if place is not None else ""
-    whole = text[low:high].decode("utf-8", "replace").rstrip("\r")
-    cut = max(0, len(before) - CHARS_BEFORE_MATCH) if len(whole) > LINE_CHARS else 0
-    excerpt = whole[cut : cut + LINE_CHARS]
-    head = "…" if low > start or cut else ""
-    tail = "…" if high < end or cut + LINE_CHARS < len(whole) else ""
-    return Hit(line, f"{head}{excerpt}{tail}", place is not None)

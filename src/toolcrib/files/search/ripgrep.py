@@ -2,7 +2,9 @@
 
 It runs without any configuration of its own, with memory and time bounded. Asking for the
 size of each file costs a quarter of a search, so the first attempt does not ask: it is bounded
-more tightly, and `search` takes large files out of what it names. Names and counts
+more tightly, and where it fails the second one leaves large files alone. Asked to, it names each
+file that it searched, also those without a line that fits: what is not among them was left out.
+That takes as long again as a search, so in large trees `search` asks now and then. Names and counts
 of what is protected are taken away from what it says: by `search`, which looks at each name
 again, through checked paths. The usual protected names are not even opened.
 """
@@ -17,11 +19,11 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 from pathlib import Path
 
-from toolcrib.core.config import environment
-from toolcrib.files.path_rules import GENERATED_FOLDERS
+from toolcrib.files.path_rules import GENERATED_FOLDERS, WINDOWS
 from toolcrib.files.path_rules import PathPattern as Name
 from toolcrib.files.paths import Workspace
-from toolcrib.files.search.pattern import MAX_SEARCHED_BYTES, Pattern
+from toolcrib.files.search.hits import BLOCK_BYTES
+from toolcrib.files.search.pattern import Pattern
 from toolcrib.files.search.scope import SKIPPED, SearchScope, is_open
 from toolcrib.files.trees import walk_folders
 from toolcrib.system.processes import Processes
@@ -57,13 +59,21 @@ _SETTINGS = (
 _HIDDEN = frozenset([".config", ".local", ".npm", ".cargo", ".rustup", ".vscode", ".idea", ".yarn"])
 """Hidden folders that are often there and large, beside those of `GENERATED_FOLDERS`."""
 
+PROGRAM = "rg.exe" if WINDOWS else "rg"
+
 
 @dataclass(frozen=True, slots=True)
 class RipgrepCounts:
-    """What it said: files with the number of their lines that fit; `ended` within its time."""
+    """What it said: files with the number of their lines that fit; `ended` within its time.
+
+    `searched`: all files that it read to their end, and some that are not wanted; None where it
+    was not asked. Larger ones than `max_bytes` were left alone.
+    """
 
     files: list[tuple[str, int]]
     ended: bool
+    searched: frozenset[str] | None
+    max_bytes: int | None
 
 
 async def find_program(workspace: Workspace, processes: Processes) -> str:
@@ -81,23 +91,18 @@ async def find_program(workspace: Workspace, processes: Processes) -> str:
 
 
 def _places(workspace: Workspace) -> list[str]:
-    found = []
-    folders = environment(("PATH",)).get("PATH", "").split(os.pathsep)
-    for folder in (*folders, str(Path(sys.executable).parent)):
-        place = f"{folder}/rg"
-        # A folder on PATH may be closed to this user: `is_file` of a Path raises there.
-        if not place.startswith("/") or not os.path.isfile(place):  # noqa: PTH113
-            continue
-        if not os.access(place, os.X_OK):
-            continue
-        if not any(workspace.holds(path) for path in (place, os.path.realpath(place))):
-            found.append(place)
-    return list(dict.fromkeys(found))
+    folders = (*workspace.search_path(), str(Path(sys.executable).parent))
+    return [
+        place
+        for place in dict.fromkeys(f"{folder}/{PROGRAM}" for folder in folders)
+        if os.path.isfile(place) and os.access(place, os.X_OK) and workspace.is_outside(place)  # noqa: PTH113
+    ]
 
 
 def can_serve(scope: SearchScope, pattern: Pattern) -> bool:
     """Whether it can do exactly what is asked for."""
-    return pattern.rust is not None and not scope.named and Path(SHELL).exists()
+    has_shell = not WINDOWS and Path(SHELL).exists()
+    return pattern.rust is not None and not scope.named and has_shell
 
 
 async def ripgrep_counts(
@@ -108,6 +113,7 @@ async def ripgrep_counts(
     seconds: float,
     *,
     sized: bool,
+    each: bool = True,
 ) -> RipgrepCounts | None:
     """The files beneath a folder with lines that fit; None where it failed.
 
@@ -120,13 +126,15 @@ async def ripgrep_counts(
         processes: starts it.
         seconds: its time.
         sized: leave large files unread. Without it, memory and time are short.
+        each: name all files that were searched.
     """
     shut = await in_thread(lambda _: [*_shut(scope), *([".*/"] if _has_others(scope) else [])])
     assert pattern.rust is not None
     above = "\n".join(map(str, scope.above)).encode("utf-8", "replace")
     argv = [
         *(SHELL, "-c", _LIMITED if sized else _FIRST, "rg", program, *_SETTINGS),
-        *((f"--max-filesize={MAX_SEARCHED_BYTES}",) if sized else ()),
+        *((f"--max-filesize={BLOCK_BYTES}",) if sized else ()),
+        *(("--include-zero",) if each else ()),
         f"--threads={min(THREADS, os.cpu_count() or 1)}",
         *(f"--glob=!{glob}" for glob in shut),
         *_types(scope),
@@ -146,8 +154,13 @@ async def ripgrep_counts(
     if not ran.timed_out and (ran.exit_code not in (0, 1, 2) or ran.stderr.size):
         return None
     records = _RECORD.findall(os.fsdecode(bytes(ran.stdout)))
-    files = [(name, int(number)) for name, number in records]
-    return RipgrepCounts(_wanted(files), ended=not ran.timed_out and not ran.stdout.dropped)
+    files = [(name, int(number)) for name, number in records if number != "0"]
+    return RipgrepCounts(
+        _wanted(files),
+        ended=not ran.timed_out and not ran.stdout.dropped,
+        searched=frozenset(name for name, _ in records) if each else None,
+        max_bytes=BLOCK_BYTES if sized else None,
+    )
 
 
 def _types(scope: SearchScope) -> list[str]:

@@ -92,7 +92,12 @@ def _rules_above(real: SafePath) -> tuple[IgnoreRule, ...]:
 
 
 def walk(
-    scope: SearchScope, handle: Handle, check: Checkpoint, *, marked: bool = False
+    scope: SearchScope,
+    handle: Handle,
+    check: Checkpoint,
+    *,
+    marked: bool = False,
+    unread: list[str] | None = None,
 ) -> Iterator[TreeFolder]:
     """The levels of the folder with what the scope leaves out taken away.
 
@@ -100,16 +105,18 @@ def walk(
         scope: what is wanted. Its globs are not looked at here.
         handle: the folder, open.
         check: called for each level.
-        marked: leave protected files and folders in the lists; their names may be told.
-            Nobody goes into such a folder or reads such a file.
+        marked: leave protected files in the list; their names may be told. Nobody reads such
+            a file. Protected folders are taken out, and are in `barred`, in any case.
+        unread: see `walk_folders`.
     """
     ignored = Ignored(scope.above)
     coarse = _coarse(scope.real.gate.protection.patterns("read"))
-    for level in walk_folders(handle):
+    for level in walk_folders(handle, unread):
         check()
         rules = level.read(GITIGNORE, MAX_RULES_BYTES) if GITIGNORE in level.files else None
         ignored.enter(level.prefix, rules)
         level.files = ignored.unignored(level.prefix, level.files)
+        level.links = ignored.unignored(level.prefix, level.links)
         opened = [name for name in level.folders if is_open(name, scope.named)]
         unignored = ignored.unignored(level.prefix, opened, "/")
         if scope.named and len(unignored) < len(opened):
@@ -118,8 +125,10 @@ def walk(
         names = unignored if marked else [*level.files, *unignored]
         barred = _barred(scope, level.prefix, names, coarse) if names else set()
         if barred:
+            level.barred = [f"{name}/" for name in level.folders if name in barred]
             level.folders = [name for name in level.folders if name not in barred]
             if not marked:
+                level.barred += [name for name in level.files if name in barred]
                 level.files = [name for name in level.files if name not in barred]
         yield level
 

@@ -20,7 +20,7 @@ from weakref import WeakSet
 
 import toolcrib.net.egress.guard_protocol as wire
 from toolcrib.core.context import Services
-from toolcrib.core.errors import Blocked, Busy, Network, TimedOut, ToolError
+from toolcrib.core.errors import Blocked, Network, TimedOut, ToolError
 from toolcrib.core.settings import EgressConfig
 from toolcrib.net.egress.client import Egress
 from toolcrib.net.egress.guard_tunnel import Pipe, connect, connect_by_proxy
@@ -57,6 +57,9 @@ class ClientEnd(Pipe):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """The connection stands."""
         super().connection_made(transport)
+        if not self.is_admitted():
+            self.close()
+            return
         loop = asyncio.get_running_loop()
         self._timer = loop.call_later(HANDSHAKE_SECONDS, transport.close)
 
@@ -114,6 +117,7 @@ class ClientEnd(Pipe):
         self._lease = self._login(*credentials) if credentials else None
         if self._lease is not None:
             self._lease.ends.add(self)
+            self._lease.admitted += 1
         return self._lease is not None
 
     def _read_first(self) -> bool:
@@ -215,7 +219,7 @@ class ClientEnd(Pipe):
 
     async def _connect(self, target: Target) -> Pipe:
         assert self._lease is not None
-        far = Pipe()
+        far = Pipe(on_read=self._lease.count)
         try:
             await self._dial(self._lease, target, far)
         except Blocked as error:
@@ -254,23 +258,36 @@ def _socks_code(error: ToolError) -> int:
 
 
 MAX_REFUSALS = 100
-MAX_CONNECTIONS = 512
 
 
 class Lease:
     """One program's way out: credentials, a policy, and what was refused to it.
 
+    `admitted` counts the connections that came with its credentials, `received` the bytes
+    that came in by them.
+
     Ends with `close` or with the `with` block: its connections are then cut and its
     credentials are worth nothing.
     """
 
-    def __init__(self, proxy: GuardProxy, policy: EgressPolicy, session: str = "") -> None:
+    def __init__(
+        self,
+        proxy: GuardProxy,
+        policy: EgressPolicy,
+        session: str = "",
+        *,
+        only_servers: bool = False,
+    ) -> None:
         self._proxy = proxy
         self.policy = policy
         self.session = session
+        self.only_servers = only_servers
         self.username = secrets.token_hex(8)
         self.password = secrets.token_hex(16)
         self.ends: set[ClientEnd] = set()
+        self.max_bytes = 0
+        self.received = 0
+        self.admitted = 0
         self._refusals: deque[Blocked] = deque(maxlen=MAX_REFUSALS)
 
     @property
@@ -297,6 +314,18 @@ class Lease:
     def refusals(self) -> tuple[Blocked, ...]:
         """What was refused, oldest first; a tool can raise one of these."""
         return tuple(self._refusals)
+
+    @property
+    def exceeded(self) -> bool:
+        """Whether more came in than `max_bytes`; 0 is any number."""
+        return 0 < self.max_bytes < self.received
+
+    def count(self, size: int) -> None:
+        """Note bytes that came in, and cut all connections where they are too many."""
+        self.received += size
+        if self.exceeded:
+            for end in list(self.ends):
+                end.close()
 
     def refused(self, error: Blocked) -> None:
         """Note a refusal."""
@@ -338,7 +367,12 @@ class GuardProxy:
         return cls(services.use(Egress), services.config.egress)
 
     async def lease(
-        self, component: str = "", *, endpoints: Sequence[str] = (), session: str = ""
+        self,
+        component: str = "",
+        *,
+        endpoints: Sequence[str] = (),
+        session: str = "",
+        only_servers: bool = False,
     ) -> Lease:
         """Open a way out for one program.
 
@@ -346,13 +380,15 @@ class GuardProxy:
             component: its branch of the configuration, as for `Egress.policy`.
             endpoints: configured URLs whose hosts and ports are open to it.
             session: a conversation whose own servers are open to it, also those to come.
+            only_servers: whether those are all that is.
         """
         async with self._starting:
             if self._server is None:
                 loop = asyncio.get_running_loop()
                 self._server = await loop.create_server(self._client, "127.0.0.1", 0)
                 self.port = self._server.sockets[0].getsockname()[1]
-        lease = Lease(self, self._egress.policy(component, endpoints), session)
+        policy = self._egress.policy(component, endpoints)
+        lease = Lease(self, policy, session, only_servers=only_servers)
         self._leases[lease.username] = lease
         return lease
 
@@ -387,12 +423,18 @@ class GuardProxy:
         return lease if matches else None
 
     async def _dial(self, lease: Lease, target: Target, pipe: Pipe) -> None:
-        if sum(len(each.ends) for each in self._leases.values()) > MAX_CONNECTIONS:
-            raise Busy("Too many connections through the proxy.")
         seconds = self._config.connect_timeout
         policy = lease.policy
         if lease.session:
             policy = replace(policy, servers=self._egress.servers.ports(lease.session))
+        if lease.only_servers and not policy.serves(target):
+            raise Blocked(
+                f"Destination not allowed: a page of a run's server asks for {target.authority}.",
+                hint="Such a page reaches servers of the conversation's runs alone: what a run "
+                "may not send, its page may not either.",
+                code="blocked_host",
+                host=target.host,
+            )
         addresses = await self._egress.addresses(target, policy)
         if self._config.proxy and not addresses:
             await connect_by_proxy(pipe, target, self._config.proxy, seconds)

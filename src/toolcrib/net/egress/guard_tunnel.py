@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import base64
 import errno
-from typing import cast
+import sys
+from collections.abc import Callable
+from typing import ClassVar, cast
 from urllib.parse import unquote, urlsplit
 
 from toolcrib.core.errors import NotConfigured
@@ -16,6 +18,18 @@ from toolcrib.net.egress.url import Target
 # Bytes between two sockets at the level of asyncio protocols, with back-pressure.
 
 WRITE_HIGH = 262_144
+MAX_INCOMING = 512
+"""Connections from programs that are passed on at the same time, by this whole process."""
+DESCRIPTOR_SHARE = 6
+"""Each takes two descriptors; a third of those that this process may have is enough for all."""
+
+
+def _max_incoming() -> int:
+    if sys.platform == "win32":  # which has no such limit
+        return MAX_INCOMING
+    import resource
+
+    return min(MAX_INCOMING, resource.getrlimit(resource.RLIMIT_NOFILE)[0] // DESCRIPTOR_SHARE)
 
 
 class Pipe(asyncio.Protocol):
@@ -25,10 +39,14 @@ class Pipe(asyncio.Protocol):
     lost connection closes both ends, after what was read has been written. What is
     read before there is a partner is kept for it.
 
-    `allowance` is how many bytes more may be read; None is any number.
+    `allowance` is how many bytes more may be read; None is any number. `on_read` is told how
+    many were read.
     """
 
-    def __init__(self) -> None:
+    _incoming: ClassVar[set[Pipe]] = set()
+
+    def __init__(self, on_read: Callable[[int], None] | None = None) -> None:
+        self._on_read = on_read
         self.transport: asyncio.Transport | None = None
         self.partner: Pipe | None = None
         self.allowance: int | None = None
@@ -40,6 +58,13 @@ class Pipe(asyncio.Protocol):
         """The connection stands."""
         self.transport = cast("asyncio.Transport", transport)
         self.transport.set_write_buffer_limits(high=WRITE_HIGH)
+
+    def is_admitted(self) -> bool:
+        """Count it as a connection from a program; False where there are too many already."""
+        if len(self._incoming) >= _max_incoming():
+            return False
+        self._incoming.add(self)
+        return True
 
     def join(self, partner: Pipe) -> None:
         """Make the two ends partners, and pass on what came before."""
@@ -64,6 +89,8 @@ class Pipe(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Bytes from this end."""
+        if self._on_read is not None:
+            self._on_read(len(data))
         partner = self.partner
         if partner is None:
             self.keep(data)
@@ -97,6 +124,7 @@ class Pipe(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - the interface
         """This end is gone."""
+        self._incoming.discard(self)
         self.lost = True
         partner = self.partner
         if partner is not None and partner.transport is not None and not partner.lost:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from functools import partial
 from ipaddress import IPv4Address, ip_address, ip_network
 from typing import Final, Self
 
@@ -42,8 +43,10 @@ class DenyRule:
     port: int | None = None
 
     @classmethod
-    def parse(cls, text: str) -> Self:
+    def parse(cls, text: str, name: str = "deny_hosts") -> Self:
         """Read `host`, `*.suffix`, an address or a network, each but the last with `:port`.
+
+        `name` is the setting that it stands in.
 
         Raises:
             ConfigError: another form, which would silently deny nothing.
@@ -64,7 +67,7 @@ class DenyRule:
             return cls(glob=_name(rest), port=port)
         except (ToolError, ValueError):
             raise ConfigError(
-                f"egress.deny_hosts: '{text}' is not a host.",
+                f"egress.{name}: '{text}' is not a host.",
                 hint="Forms: host, host:port, *.suffix, 2606:4700::1, 10.0.0.0/8; "
                 "no scheme and no path.",
             ) from None
@@ -175,6 +178,7 @@ METADATA_NAMES = frozenset(
 METADATA = "is a cloud metadata service"
 NEVER_NEEDED = "It holds the keys of this machine; nothing on the web needs it. Do not ask for it."
 DENIED = "The user has forbidden this destination."
+NARROWED = "The user lets only some destinations be reached, and can add this one."
 
 Origin = tuple[str, str, int]
 SERVER_ADDRESS = IPv4Address("127.0.0.1")
@@ -238,6 +242,8 @@ class EgressPolicy:
     allow_networks: tuple[IPNetwork, ...] = ()
     deny_hosts: tuple[DenyRule, ...] = ()
     allow_ports: frozenset[int] = frozenset()
+    only_hosts: tuple[DenyRule, ...] = ()
+    schemes: frozenset[str] = frozenset({"http", "https"})
     endpoints: frozenset[Origin] = frozenset()
     servers: frozenset[int] = frozenset()
     setting: str = "egress"
@@ -254,6 +260,8 @@ class EgressPolicy:
             allow_networks=tuple(_network(text) for text in config.allow_networks),
             deny_hosts=tuple(DenyRule.parse(host) for host in config.deny_hosts),
             allow_ports=frozenset(config.allow_ports),
+            only_hosts=tuple(DenyRule.parse(host, "only_hosts") for host in config.only_hosts),
+            schemes=frozenset(config.schemes),
         )
 
     def widened(
@@ -293,6 +301,7 @@ class EgressPolicy:
             self.check_address(target, SERVER_ADDRESS)
             return
         if not self._opens(target):
+            self._check_scheme(target)
             self._check_name(target)
         self._check_port(target)
         if target.literal is not None:
@@ -346,6 +355,14 @@ class EgressPolicy:
         rules = self.allow_hosts
         return any(rule.host == literal and rule.port in (None, target.port) for rule in rules)
 
+    def _check_scheme(self, target: Target) -> None:
+        """What the user narrows for all that they have not opened by itself."""
+        if target.scheme != TUNNEL and target.scheme not in self.schemes:
+            why = f"would be reached by {target.scheme}, which egress.schemes does not name"
+            raise _blocked("scheme", target, why, NARROWED)
+        if self.only_hosts and not any(map(partial(_is_covered, target), self.only_hosts)):
+            raise _blocked("host", target, "is not on the list egress.only_hosts", NARROWED)
+
     def _check_name(self, target: Target) -> None:
         host = target.host
         if host in LOCAL_NAMES or host.endswith(LOCAL_SUFFIXES):
@@ -377,6 +394,12 @@ class EgressPolicy:
         if target.host not in SERVER_HOSTS:
             return hint
         return f"A server of yours can be reached if it is started with 'ports'. {hint}"
+
+
+def _is_covered(target: Target, rule: DenyRule) -> bool:
+    if target.literal is not None:
+        return rule.covers_address(plain(target.literal), target.port)
+    return rule.covers_host(target.host, target.port)
 
 
 def _blocked(

@@ -44,6 +44,7 @@ class Connection:
         base_url: as configured, such as `http://127.0.0.1:1234/v1`.
         config: the whole tree.
         egress: the guard, whose policy judges the origin and every address of it.
+        api_key_env: the variable that holds its key; None is `agent.api_key_env`.
 
     Raises:
         BadInput: the URL is none.
@@ -51,14 +52,17 @@ class Connection:
         NotConfigured: the key is named and not set.
     """
 
-    def __init__(self, base_url: str, config: Config, egress: Egress) -> None:
+    def __init__(
+        self, base_url: str, config: Config, egress: Egress, api_key_env: str | None = None
+    ) -> None:
         self.base_url = base_url.rstrip("/")
         self._config = config
         self._egress = egress
         self._policy = egress.policy(COMPONENT, (self.base_url,))
         self._headers = {"accept-encoding": "identity", "user-agent": "toolcrib"}
-        if config.agent.api_key_env:
-            key = secret(config.agent.api_key_env, "The model server")
+        key_name = config.agent.api_key_env if api_key_env is None else api_key_env
+        if key_name:
+            key = secret(key_name, "The model server")
             self._headers["authorization"] = f"Bearer {key}"
         self._client: httpx2.AsyncClient | None = None
         self._origin = parse_url(self.base_url).origin

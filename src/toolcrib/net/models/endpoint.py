@@ -62,12 +62,8 @@ async def find_endpoint(
         ConfigError: an address has no scheme.
     """
     agent = config.agent
-    urls = [agent.base_url] if agent.base_url else list(agent.servers)
-    _check_scheme(urls, "agent.base_url" if agent.base_url else "agent.servers")
     named = wanted or agent.model
-    found = await asyncio.gather(
-        *(_probe(url, config, egress, may_lack=bool(named or instead)) for url in urls)
-    )
+    found = await probe_servers(config, egress, may_lack=bool(named or instead))
     answered = [(url, models) for url, models in found if not isinstance(models, NoServer)]
     # Of several, one with a model to ask.
     for url, models in sorted(answered, key=lambda pair: not (_chats(pair[1]) or named)):
@@ -79,6 +75,25 @@ async def find_endpoint(
             hint="Load a model there, or name one with agent.model.",
         )
     raise _unavailable(agent.base_url, [(u, e) for u, e in found if isinstance(e, NoServer)])
+
+
+async def probe_servers(
+    config: Config, egress: Egress, *, may_lack: bool = False
+) -> list[tuple[str, list[str] | NoServer]]:
+    """Each configured server, asked at once: its models, or why it is none.
+
+    Args:
+        config: the whole tree; `agent` is read.
+        egress: the guard.
+        may_lack: one that is configured and has no list of models counts all the same.
+
+    Raises:
+        ConfigError: an address has no scheme.
+    """
+    agent = config.agent
+    urls = [agent.base_url] if agent.base_url else list(agent.servers)
+    _check_scheme(urls, "agent.base_url" if agent.base_url else "agent.servers")
+    return await asyncio.gather(*(_probe(url, config, egress, may_lack=may_lack) for url in urls))
 
 
 def _check_scheme(urls: Sequence[str], setting: str) -> None:

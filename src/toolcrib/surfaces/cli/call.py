@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import shlex
 import signal
 import sys
@@ -21,12 +22,14 @@ if TYPE_CHECKING:
     from toolcrib.core.result import Result
 
 OK, FAILED, USAGE = 0, 1, 2
+NAMED = re.compile(r"[A-Za-z_][\w-]*:?=")
+"""How a word begins that names its argument; an address with = in it does not."""
 MISUSE = ("bad_input", "unknown_tool")
 TERMINATED = 128 + signal.SIGTERM
 
 EXAMPLES = """\
 examples:
-  toolcrib call read_file path=notes.md lines=20
+  toolcrib call read_file notes.md lines=20
   toolcrib call web_search query="rust borrow checker" limit=3
   toolcrib call fetch_url url=https://example.org --json
   toolcrib call fetch_url urls=https://a.example urls=https://b.example
@@ -49,7 +52,7 @@ def arguments(parser: ArgumentParser) -> None:
         metavar="key=value",
         nargs="*",
         help="an argument; repeat a key for a list, key:=JSON for other values, "
-        "- reads a JSON object from stdin",
+        "- reads a JSON object from stdin; the first may be without its key",
     )
     parser.add_argument("--json-args", metavar="JSON", help="all arguments as one JSON object")
     parser.add_argument("--json", action="store_true", help="print the whole result as JSON")
@@ -62,16 +65,15 @@ def run(options: Namespace, flags: Flags) -> int:
     config = flags.load()
     # What is kept for read_more belongs to a conversation, so each has a name to come back by.
     session = options.session or token_hex(4)
-    profile = flags.profile or "all"
     caller = _caller(single=not options.session)
-    result = asyncio.run(_call(config, profile, options.tool, sent, session, caller))
+    result = asyncio.run(_call(config, flags.profile, options.tool, sent, session, caller))
     if result is None:
         _note("toolcrib: stopped.")
         return TERMINATED
     if options.json:
         print(json.dumps(result.to_json(), ensure_ascii=False, indent=2))
     else:
-        _show(result, session)
+        _show(result, session, options.tool)
     if result.error is None:
         return OK
     return USAGE if result.error.code in MISUSE else FAILED
@@ -99,15 +101,22 @@ def _arguments(options: Namespace) -> dict[str, Any] | str:
 def pairs(words: list[str], tool: str) -> dict[str, Any]:
     """`key=value` and `key:=json` words as arguments; a repeated key makes a list.
 
+    The first word may be a value alone, for the first parameter of the tool.
+
     Raises:
-        BadInput: a word is neither, or its JSON is broken.
+        BadInput: another word is neither, or its JSON is broken.
     """
     from toolcrib.core.errors import BadInput
 
     found: dict[str, list[Any]] = {}
-    for word in words:
-        key, equals, text = word.partition("=")
-        if not equals or not key.strip(":"):
+    for number, word in enumerate(words):
+        key, _, text = word.partition("=")
+        if not number and not NAMED.match(word):
+            first = _first_parameter(tool)
+            if first:
+                found[first] = [word]
+                continue
+        if not NAMED.match(word):
             raise BadInput(
                 f"'{word[:80]}' is not an argument.",
                 hint=f"Write key=value. toolcrib help {tool} shows what it takes.",
@@ -123,9 +132,23 @@ def pairs(words: list[str], tool: str) -> dict[str, Any]:
     return {key: values[0] if len(values) == 1 else values for key, values in found.items()}
 
 
+def _first_parameter(tool: str) -> str:
+    """What a value without a key is for; empty where the tool is not known or takes nothing."""
+    from toolcrib.core.errors import ToolError
+    from toolcrib.core.registry import Registry
+    from toolcrib.toolbox import installed, installed_alone
+
+    try:
+        found = installed_alone(tool) or Registry(installed()).resolve(tool)
+        parameters = found.parameters
+    except ToolError:
+        return ""
+    return parameters[0].name if parameters else ""
+
+
 async def _call(
     config: Config,
-    profile: str,
+    profile: str | None,
     tool: str,
     sent: dict[str, Any] | str,
     session: str,
@@ -133,8 +156,10 @@ async def _call(
 ) -> Result | None:
     """The result, or None when the process was told to end."""
     from toolcrib.surfaces.cli.person import tell_stopped
-    from toolcrib.toolbox import Toolbox
+    from toolcrib.toolbox import Toolbox, installed_alone
 
+    # One tool is loaded three times as fast as all of them.
+    alone = None if profile else installed_alone(tool)
     ended = False
     task = asyncio.current_task()
     assert task is not None
@@ -147,7 +172,8 @@ async def _call(
     with suppress(NotImplementedError):  # Windows
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, end)
     try:
-        async with Toolbox(config, profile=profile) as box:
+        tools = None if alone is None else [alone]
+        async with Toolbox(config, profile=profile or "all", tools=tools) as box:
             result = await box.call(tool, sent, session=f"cli:{session}", caller=caller)
             stopped = tell_stopped(box)
             if (
@@ -176,7 +202,7 @@ def _caller(*, single: bool) -> Caller:
     )
 
 
-def _show(result: Result, session: str) -> None:
+def _show(result: Result, session: str, tool: str) -> None:
     """The text on stdout, all else on stderr."""
     if result.text:
         print(_fit_for(result.text))
@@ -185,8 +211,16 @@ def _show(result: Result, session: str) -> None:
     if result.next:
         words = ["toolcrib", "call", result.next.tool, "--session", session]
         words += [_word(key, value) for key, value in result.next.arguments.items()]
-        _note(f"To go on: {shlex.join(words)}")
-    if result.error:
+        _note(f"To go on: {shlex.join(words)}", _dim())
+    if result.error and sys.stderr.isatty():
+        from toolcrib.surfaces.cli.screen import coloured
+
+        misused = result.error.code == "bad_input"
+        _note(f"{tool}: {result.error.message}", coloured("red"))
+        if result.error.hint:
+            _note(result.error.hint)
+        _note(f"toolcrib help {tool} shows what it takes.") if misused else None
+    elif result.error:
         _note(f"Error ({result.error.code}): {result.error.message}")
         if result.error.hint:
             _note(result.error.hint)
@@ -205,8 +239,14 @@ def _word(key: str, value: Any) -> str:
     return f"{key}={value}" if isinstance(value, str) else f"{key}:={json.dumps(value)}"
 
 
-def _note(text: str) -> None:
+def _dim() -> tuple[str, str]:
+    from toolcrib.surfaces.cli.screen import coloured
+
+    return coloured("dim")
+
+
+def _note(text: str, colour: tuple[str, str] = ("", "")) -> None:
     from toolcrib.surfaces.cli.screen import visible
 
     sys.stdout.flush()
-    print(visible(text), file=sys.stderr)
+    print(f"{colour[0]}{visible(text)}{colour[1]}", file=sys.stderr)

@@ -17,6 +17,7 @@ from toolcrib.agents.outcome import Outcome, Reason
 from toolcrib.agents.reply import ParsedReply
 from toolcrib.agents.tool_executor import ExecutedCall
 from toolcrib.core.context import Question
+from toolcrib.memory.plans import progress_of
 from toolcrib.net.models.client import ChatRequest
 from toolcrib.net.models.completion import Completion
 from toolcrib.surfaces.cli import person
@@ -132,8 +133,11 @@ class ChatScreen(RunObserver):
         note(one_line(f"> {name} {given}", width() - 1))
 
     async def on_tool_result(self, name: str, performed: ExecutedCall) -> None:
-        """A line for its failure."""
+        """A line for its failure, or for how far the plan is."""
         del name
+        plan = progress_of(performed.result.data) if performed.result else None
+        if plan is not None:
+            note(one_line(f"  {plan[0]}", width() - 1))
         if performed.error:
             note(one_line(f"  {performed.error}", width() - 1))
 

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, field
 from functools import partial
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
 
@@ -25,8 +26,8 @@ from toolcrib.web.provider import Provider, ProviderClient, SearchRequest
 from toolcrib.web.providers import IMAGES, SETTING, Providers
 from toolcrib.web.search.chain import usual_region
 
-State = Literal["ok", "set", "missing", "broken"]
-"""`set`: what it takes is there, and whether it works was not tried."""
+State = Literal["ok", "unknown", "missing", "broken"]
+"""`unknown`: what it takes is there, and whether it works was not tried."""
 PROBE_SECONDS = 10.0
 NAME = "example.com"
 """Looked up to see whether names resolve; reserved for uses like this."""
@@ -76,12 +77,13 @@ async def store(services: Services) -> list[Check]:
 
 async def workspace(services: Services) -> list[Check]:
     """Whether the folders of the file tools are there."""
-    from toolcrib.files.paths import Workspace
+    from toolcrib.files.paths import chosen_roots
 
-    roots = [root.name for root in services.use(Workspace).roots]
+    roots = chosen_roots(services.config)
     if not roots:
         fix = setting(services, "workspace", 'roots = ["/path/to/folder"]')
-        return [Check("workspace", "missing", "no folder is configured for the file tools", fix)]
+        detail = f"{Path.cwd()} is not taken by itself: calls work in an empty scratch folder"
+        return [Check("workspace", "missing", detail, fix)]
     return [_folder(root) for root in roots]
 
 
@@ -144,7 +146,7 @@ async def web(services: Services) -> list[Check]:
 
 def _library(name: str, use: str, *, essential: bool) -> Check:
     try:
-        import_module(name)
+        import_module(name.replace("-", "_"))
         detail = f"{version(name)}, {use}"
     except (ImportError, OSError, PackageNotFoundError) as error:
         return Check(name, "broken", f"{use}; {error}", _pip(name), essential=essential)
@@ -205,15 +207,24 @@ async def programs(services: Services) -> list[Check]:
     """Programs that some tools use where they are there."""
     found = []
     for name, (use, package) in PACKAGES.items():
-        path = await _ripgrep(services) if name == "rg" else shutil.which(name)
+        path = await _ripgrep(services) if name == "rg" else _outside_program(services, name)
         if not path:
-            found.append(Check(name, "missing", use, _package(package)))
+            there = _unused(name)
+            cause = f"{there} lies in the workspace, where a run could change it: it is not used"
+            fix = "uv tool install toolcrib" if name == "rg" and there else _package(package)
+            found.append(Check(name, "missing", cause if there else use, fix))
             continue
         fault = await _run(services, [path, "--version"])
         state: State = "broken" if fault else "ok"
         detail = f"{path}: {fault}" if fault else f"{path}, {use}"
         found.append(Check(name, state, detail, _package(package)))
     return found
+
+
+def _outside_program(services: Services, name: str) -> str:
+    from toolcrib.files.paths import Workspace
+
+    return services.use(Workspace).outside_program(name)
 
 
 async def _ripgrep(services: Services) -> str:
@@ -225,6 +236,18 @@ async def _ripgrep(services: Services) -> str:
     return await find_program(services.use(Workspace), services.use(Processes))
 
 
+def _unused(name: str) -> str:
+    """A program that is there and not taken; nothing where there is none."""
+    own = Path(sys.executable).with_name(name)
+    return shutil.which(name) or (str(own) if own.is_file() else "")
+
+
+async def finder(services: Services) -> list[Check]:
+    """What finds files by names with typos."""
+    del services
+    return [_library("frizbee", "finds files by names with typos", essential=False)]
+
+
 async def documents(services: Services) -> list[Check]:
     """Whether office files can be read, and the OCR that is configured."""
     try:
@@ -234,16 +257,58 @@ async def documents(services: Services) -> list[Check]:
         state: State = "missing" if isinstance(error, ModuleNotFoundError) else "broken"
         fix = "pip install 'toolcrib[documents]'"
         found = [Check("documents", state, "for DOCX, PPTX, XLSX and the like", fix)]
+    found.append(_library("pdf-oxide", "reads PDF", essential=False))
     if services.config.documents.ocr == "off":
-        return found
-    path, package = shutil.which("tesseract"), _package("tesseract-ocr")
-    if path is None:
+        there = shutil.which("tesseract")
+        detail = "scanned pages are not read: documents.ocr is off"
+        fix = setting(services, "documents", 'ocr = "tesseract"')
+        fix = fix if there else f"{_package('tesseract-ocr')}, then {fix}"
+        return [*found, Check("ocr", "missing", detail, fix)]
+    path, package = _outside_program(services, "tesseract"), _package("tesseract-ocr")
+    if not path:
         fault, detail = "it is not installed", "documents.ocr needs it"
     else:
         fault = await _run(services, [path, "--version"])
         detail = f"{path}: {fault}" if fault else f"{path}, for OCR"
     result: State = "broken" if fault else "ok"
     return [*found, Check("tesseract", result, detail, package if fault else "", essential=True)]
+
+
+async def browser(services: Services) -> list[Check]:
+    """The browser that would be started; it is not started here."""
+    from toolcrib.browser.program import find_program, own_sandbox
+
+    if services.config.browser.cdp_url:
+        return [await _running_browser(services)]
+    try:
+        program = find_program(services.config.browser.executable)
+    except ToolError as error:
+        configured = bool(services.config.browser.executable)
+        state: State = "broken" if configured else "missing"
+        return [Check("browser", state, error.message, error.hint, essential=configured)]
+    if find_spec("playwright") is None:
+        fix = "pip install 'toolcrib[browser]'"
+        return [Check("browser", "missing", f"{program} is there, playwright is not", fix)]
+    bare = "" if own_sandbox() else "; as root its own sandbox is off: run toolcrib as a user"
+    return [Check("browser", "unknown", f"{program}, by playwright {version('playwright')}{bare}")]
+
+
+async def _running_browser(services: Services) -> Check:
+    """The browser at `browser.cdp_url`, by a real try."""
+    from toolcrib.browser.browsers import Browsers
+
+    try:
+        guarded = await services.use(Browsers).is_guarded()
+    except ToolError as error:
+        return Check("browser", "broken", error.message, error.hint, essential=True)
+    if guarded:
+        return Check("browser", "ok", "browser.cdp_url answers; its pages go through the guard")
+    return Check(
+        "browser",
+        "broken",
+        "browser.cdp_url answers, and its pages pass by the guard: opening one asks",
+        "Take a Chromium on this machine for browser.cdp_url, or empty it.",
+    )
 
 
 async def sandbox(services: Services) -> list[Check]:
@@ -366,8 +431,7 @@ class _Look:
         except ToolError as error:
             return Wrong(label, detail=error.message, fix=error.hint)
         key_note = ", with a key" if reach.key else ""
-        state: Any = "set" if own or provider.needs_key else "ok"
-        return Check(label, state, f"{address}{key_note} (not asked)", essential=True)
+        return Check(label, "unknown", f"{address}{key_note} (not asked)", essential=True)
 
     async def _answers(self, provider: Provider, reach: ProviderClient) -> None:
         """Ask an instance once, whatever of it is configured."""

@@ -20,14 +20,22 @@ COMMANDS = {
     "call": "call one tool",
     "tools": "list the tools",
     "help": "show how a tool or a command is used",
+    "completion": "print what bash, zsh or fish completes",
     "parse-calls": "find the tool calls in a model's text",
     "history": "show recent calls",
+    "undo": "take back what was changed in files",
     "agent": "show what agents did, step by step",
+    "browser": "log in to sites for the browser of this workspace",
     "approve": "list, approve or refuse calls that wait for a person",
-    "config": "show the configuration and where each value comes from",
+    "config": "show or change the settings, and where each value comes from",
+    "cache": "show or clear what is kept of the web",
     "doctor": "check what works on this machine",
     "install": "add toolcrib to an application",
+    "uninstall": "take it out again",
+    "import": "take over settings of other systems",
 }
+MODULES = {"import": "imports"}
+"""Where the module of a command is not called like it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,5 +50,5 @@ class Command:
 
 def load(name: str) -> Command:
     """The command of this name; its module has `arguments(parser)` and `run(options, flags)`."""
-    module = import_module(f"toolcrib.surfaces.cli.{name.replace('-', '_')}")
+    module = import_module(f"toolcrib.surfaces.cli.{MODULES.get(name, name).replace('-', '_')}")
     return Command(name, COMMANDS[name], module.arguments, cast("Run", module.run))

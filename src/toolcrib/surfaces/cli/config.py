@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 import os
 import re
+import sys
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from toolcrib.surfaces.cli.flags import Flags
+
+if TYPE_CHECKING:
+    from toolcrib.core.config import Config
 
 # A configuration as TOML, each value with the layer that it comes from.
 
@@ -77,12 +81,18 @@ def _is_table_list(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(v, Mapping) for v in value)
 
 
+WORDS = {"show": 0, "path": 0, "check": 0, "get": 1, "set": 2, "unset": 1, "init": 0}
+"""What the command does, and how many words follow."""
 ENV_NAME = re.compile(r"[A-Z_][A-Z0-9_]*")
 WHAT = """\
-what to show:
+what to do:
   show     every setting as TOML, with the layer it comes from (the default)
   path     the file that is read
   check    whether the settings are right
+  get KEY          one setting, like web.search.limit
+  set KEY VALUE    write it to the file; comments in it stay
+  unset KEY        take it out of the file again
+  init             write a first file, with examples in comments
 
 layers, each over the one before: default, file, env (TOOLCRIB_*), flag
 """
@@ -92,23 +102,81 @@ def arguments(parser: ArgumentParser) -> None:
     """Declare what the command takes."""
     parser.formatter_class = RawDescriptionHelpFormatter
     parser.epilog = WHAT
-    parser.add_argument("what", nargs="?", choices=("show", "path", "check"), default="show")
+    parser.add_argument("what", nargs="?", choices=tuple(WORDS), default="show")
+    parser.add_argument("key", metavar="KEY", nargs="?", help="a setting, like web.search.limit")
+    parser.add_argument("value", metavar="VALUE", nargs="?", help="as in TOML, or plain text")
 
 
 def run(options: Namespace, flags: Flags) -> int:
     """Print what was asked for."""
     file = _file(flags)
+    _check_words(options)
     if options.what == "path":
         print(file)
         return 0
+    if options.what in ("set", "unset", "init"):
+        return _change(options, file)
     config = flags.load()
     if options.what == "check":
-        return _check(file, config.model_dump(mode="json"))
+        return _check(file, config.model_dump(mode="json"), config.problems)
+    for problem in config.problems:
+        print(f"warning: {problem}", file=sys.stderr)
     layers = _layers(file, flags)
+    if options.what == "get":
+        return _get(options.key, config, layers)
     print(f"# {file}{'' if file.is_file() else ' (no such file)'}")
     print("# each value with its layer: default, file, env or flag\n")
     tree = displayed(config.model_dump(mode="json"))
     print(document(tree, lambda path: _origin(path, layers)), end="")
+    return 0
+
+
+def _check_words(options: Namespace) -> None:
+    from toolcrib.core.errors import BadInput
+
+    given = sum(word is not None for word in (options.key, options.value))
+    if given != WORDS[options.what]:
+        wanted = ("", " KEY", " KEY VALUE")[WORDS[options.what]]
+        raise BadInput(
+            f"toolcrib config {options.what} takes {WORDS[options.what] or 'no'} more words.",
+            hint=f"Write: toolcrib config {options.what}{wanted}",
+        )
+
+
+def _change(options: Namespace, file: Path) -> int:
+    from toolcrib.surfaces.cli import config_file
+
+    if options.what == "init":
+        begun = config_file.begin(file)
+        print(f"{'Wrote' if begun else 'There is one already:'} {file}")
+        return 0
+    if options.what == "unset":
+        done = config_file.unset(file, options.key)
+        print(f"{options.key} is {'no longer' if done else 'not'} in {file}")
+        return 0
+    value = config_file.set_value(file, options.key, options.value)
+    print(f"{options.key} = {inline(_plain(value))} in {file}")
+    for name in os.environ:
+        if name.upper() == f"TOOLCRIB_{options.key.replace('.', '__')}".upper():
+            print(f"note: {name} is set and goes before the file.", file=sys.stderr)
+    return 0
+
+
+def _plain(value: Any) -> Any:
+    return value.unwrap() if hasattr(value, "unwrap") else value
+
+
+def _get(key: str, config: Config, layers: Mapping[str, Mapping[str, Any]]) -> int:
+    from toolcrib.core.errors import BadInput
+
+    path = tuple(key.split("."))
+    value: Any = displayed(config.model_dump(mode="json"))
+    for part in path:
+        if not isinstance(value, Mapping) or part not in value:
+            raise BadInput(f"There is no setting {key[:80]}.", hint="toolcrib config shows them.")
+        value = value[part]
+    print("not set" if value is None else inline(value))
+    print(f"from: {_origin(path, layers)}", file=sys.stderr)
     return 0
 
 
@@ -166,10 +234,13 @@ def _is_variable(name: str) -> bool:
     return name in os.environ or ENV_NAME.fullmatch(name) is not None
 
 
-def _check(file: Path, tree: dict[str, Any]) -> int:
+def _check(file: Path, tree: dict[str, Any], problems: Sequence[str]) -> int:
     warnings = [*_misplaced_keys(tree, ""), *_misspelt_variables(tree)]
-    for warning in warnings:
+    for warning in (*problems, *warnings):
         print(f"warning: {warning}")
+    if problems:
+        print(f"Correct that in {file} or in the variables of the environment.")
+        return 1
     print(f"The settings are right. File: {file}{'' if file.is_file() else ' (no such file)'}")
     return 0
 

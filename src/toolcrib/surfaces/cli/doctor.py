@@ -50,7 +50,7 @@ async def run_all(config: Config, *, offline: bool = False) -> list[Check]:
     """Every check, in the order in which they are shown."""
     from toolcrib.core.context import Services
     from toolcrib.core.errors import ToolError
-    from toolcrib.surfaces.cli import checks
+    from toolcrib.surfaces.cli import checks, peer_checks
     from toolcrib.surfaces.cli.checks import Check
 
     services = Services(config)
@@ -65,7 +65,16 @@ async def run_all(config: Config, *, offline: bool = False) -> list[Check]:
     ]
     probes += [] if offline else [checks.names]
     probes += [checks.offline if offline else checks.online]
-    probes += [checks.token, checks.programs, checks.documents, checks.sandbox]
+    probes += [peer_checks.unprobed_servers if offline else peer_checks.model_servers]
+    probes += [peer_checks.host_entries]
+    probes += [
+        checks.token,
+        checks.programs,
+        checks.finder,
+        checks.documents,
+        checks.sandbox,
+        checks.browser,
+    ]
     found: list[Check] = []
     try:
         for probe in probes:
@@ -90,6 +99,9 @@ def _configuration(flags: Flags) -> tuple[Config, Check]:
     detail = str(file) if file.is_file() else f"the defaults; there is no {file}"
     try:
         config = flags.load()
+        if config.problems:
+            detail, fix = "; ".join(config.problems), f"correct {file}, or the variable"
+            return config, Check("configuration", "broken", detail, fix, essential=True)
         detail = "; ".join([detail, *config.renamed])
         return config, Check("configuration", "ok", detail, essential=True)
     except ConfigError as error:

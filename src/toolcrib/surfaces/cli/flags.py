@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping, Sequence
@@ -98,14 +97,14 @@ class Flags:
         Raises:
             ConfigError: as `load`; another toolcrib than the installed one was started.
         """
-        from toolcrib.system.installation import drop_beneath, real_path, require_isolated
+        from toolcrib.files.paths import chosen_roots
+        from toolcrib.system.installation import drop_beneath, require_isolated
 
         config = self.load(more)
-        roots = [os.path.expanduser(root) for root in config.workspace.roots]  # noqa: PTH111
-        here = real_path("")
-        if not roots and not f"{Path.home()}/".startswith(f"{here.rstrip('/')}/"):
-            roots = [here]  # what a workspace is where none is configured
-        for line in (*require_isolated(), *drop_beneath(roots)):
+        roots = chosen_roots(config)
+        folders = ", ".join(roots) or "none given (the host's, or an empty scratch folder)"
+        where = f"folder: {folders}; profile: {config.profile}"
+        for line in (*require_isolated(), *drop_beneath(roots), *config.problems, where):
             print(f"toolcrib: {line}", file=sys.stderr)
         return config
 
@@ -140,4 +139,5 @@ def split(words: Sequence[str]) -> tuple[list[str], str | None, list[str]]:
 
 
 def _absolute(path: str) -> str:
-    return str(Path(path).expanduser().absolute())
+    """As it is where a host fills in a part of it, as `${workspaceFolder}`."""
+    return path if "${" in path else str(Path(path).expanduser().absolute())

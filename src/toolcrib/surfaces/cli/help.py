@@ -7,6 +7,38 @@ from argparse import ArgumentParser, Namespace
 from toolcrib.surfaces.cli.commands import COMMANDS, load
 from toolcrib.surfaces.cli.flags import Flags
 
+EXAMPLES = {
+    "list_directory": "src depth=2",
+    "directory_tree": ". depth=2",
+    "read_file": "notes.md lines=20",
+    "file_info": "notes.md",
+    "find_files": '"*.md"',
+    "search_files": "TODO glob='*.py' context=1",
+    "write_file": "new.txt content='one line'",
+    "append_file": "notes.md content='one more line'",
+    "edit_file": "notes.md old=draft new=final",
+    "edit_lines": "notes.md operation=insert start=1 content='a first line'",
+    "replace_in_files": "TODO replacement=DONE glob='*.py'",
+    "make_directory": "drafts",
+    "copy_path": "notes.md destination=copy.md",
+    "move_path": "notes.md destination=old.md",
+    "delete_path": "notes.md",
+    "diff_files": "notes.md b=src/app.py",
+    "list_changes": "",
+    "project_overview": "depth:=1",
+    "get_workspace": "",
+    "code_outline": "src/app.py",
+    "find_symbol": "main",
+    "run_command": "'ls -l'",
+    "run_python": "'print(6 * 7)'",
+    "read_document": "notes.md",
+    "search_tools": "'rename a symbol'",
+    "tool_help": "read_file",
+    "web_search": "'rust borrow checker' limit=3",
+    "fetch_url": "https://example.org",
+}
+"""A call of a tool that runs as it stands, in a folder with `notes.md` and `src/app.py`."""
+
 
 def arguments(parser: ArgumentParser) -> None:
     """Declare what the command takes."""
@@ -37,5 +69,7 @@ def _manual(name: str) -> None:
     for line in manual(tool).splitlines():
         text = wrapped(line.removeprefix("- "), indent="  " if line.startswith("- ") else "")
         print(text)
-    words = [f"{p.name}=..." for p in tool.parameters if p.required]
-    print(f"\n{' '.join(['toolcrib call', tool.name, *words])}")
+    words = EXAMPLES.get(tool.name) or " ".join(
+        f"{p.name}=..." for p in tool.parameters if p.required
+    )
+    print(f"\nexample:\n  toolcrib call {tool.name} {words}".rstrip())

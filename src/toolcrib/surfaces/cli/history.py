@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 from argparse import ArgumentParser, Namespace
+from contextlib import suppress
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from toolcrib.surfaces.cli.flags import Flags
 
@@ -46,10 +47,11 @@ def run(options: Namespace, flags: Flags) -> int:
     if options.trace is not None:
         _show(_chosen(entries, options.trace))
     elif options.json:
-        print(json.dumps([json.loads(e.to_json()) for e in entries], ensure_ascii=False, indent=2))
+        objects = [_as_object(entry.to_json()) for entry in entries]
+        print(json.dumps(objects, ensure_ascii=False, indent=2))
     elif options.ndjson:
         for entry in entries:
-            print(entry.to_json())
+            print(json.dumps(_as_object(entry.to_json()), ensure_ascii=False))
     else:
         print("\n".join(_table(entries)) or "No calls yet.")
     return 0
@@ -82,9 +84,17 @@ async def _export(config: Config, options: Namespace) -> None:
     services = Services(config)
     try:
         async for line in services.use(History).export(options.tool, options.outcome):
-            print(line)
+            print(json.dumps(_as_object(line), ensure_ascii=False))
     finally:
         await services.close()
+
+
+def _as_object(line: str) -> dict[str, Any]:
+    """A record whose arguments are an object too, where they were not cut."""
+    record: dict[str, Any] = json.loads(line)
+    with suppress(json.JSONDecodeError):
+        record["arguments"] = json.loads(record["arguments"])
+    return record
 
 
 def _table(entries: list[HistoryEntry]) -> list[str]:

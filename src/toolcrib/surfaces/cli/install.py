@@ -1,348 +1,23 @@
-"""`toolcrib install`: the entry that makes an application start toolcrib, and where it goes."""
+"""`toolcrib install`: adds toolcrib to an application, after a try of the very entry."""
 
 from __future__ import annotations
 
-import base64
-import contextlib
-import json
+import asyncio
 import os
 import shlex
 import sys
-import tempfile
-import time
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
-from urllib.parse import quote
+from typing import TYPE_CHECKING
 
-import platformdirs
-
-from toolcrib.core.errors import Conflict, StorageFailure, ToolError
+from toolcrib.surfaces.cli import host_files
 from toolcrib.surfaces.cli.flags import Flags
-from toolcrib.system.installation import start_flag
+from toolcrib.surfaces.cli.hosts import HOSTS, NAME, Host, Launch
 
-# Adding one entry to a JSON file that belongs to another program.
-
-
-def add(file: Path, key: str, name: str, entry: dict[str, Any]) -> Path | None:
-    """Put `entry` at `key`, `name` of the file, and keep everything else as it is.
-
-    What the file had at that place keeps the fields that the entry does not name
-    (an `env` that the user added). Nothing is written when nothing changes.
-
-    Returns:
-        The copy of the file as it was; the file itself where it did not exist before;
-        None when nothing had to change.
-
-    Raises:
-        Conflict: the file is not valid JSON or has another shape, and was not touched.
-        StorageFailure: it cannot be read or written.
-    """
-    # A link to the real file stays a link.
-    target = Path(os.path.realpath(file))
-    try:
-        before = target.read_bytes() if target.exists() else None
-    except OSError as error:
-        raise StorageFailure(f"{file} cannot be read: {error.strerror}.") from None
-    tree = _parsed(file, before)
-    servers = tree.setdefault(key, {})
-    if not isinstance(servers, dict):
-        raise _untouched(file, f"'{key}' is not an object")
-    old = servers.get(name)
-    new = {**old, **entry} if isinstance(old, dict) else entry
-    if before is not None and old == new:
-        return None
-    servers[name] = new
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        backup = file if before is None else _backed_up(target, before)
-        _replace(target, as_json(tree).encode() + b"\n")
-    except OSError as error:
-        raise StorageFailure(f"{file} cannot be written: {error.strerror}.") from None
-    return backup
-
-
-def _parsed(file: Path, content: bytes | None) -> dict[str, Any]:
-    if content is None or not content.strip():
-        return {}
-    try:
-        tree = json.loads(content.decode("utf-8-sig"))
-    except (ValueError, RecursionError) as error:
-        raise _untouched(file, f"it is not valid JSON ({error})") from None
-    if not isinstance(tree, dict):
-        raise _untouched(file, "it does not hold an object")
-    return tree
-
-
-def _untouched(file: Path, reason: str) -> ToolError:
-    return Conflict(
-        f"{file} was not touched: {reason}.",
-        hint="Correct it, or add the entry by hand: the same command with --print shows it.",
-    )
-
-
-def _backed_up(target: Path, content: bytes) -> Path:
-    """A copy beside the file that no earlier copy is lost to."""
-    stamp = time.strftime("%Y%m%d-%H%M%S")
-    for count in range(1000):
-        name = f"{target.name}.{stamp}{f'-{count}' if count else ''}.bak"
-        copy = target.with_name(name)
-        with contextlib.suppress(FileExistsError):
-            mode = target.stat().st_mode & 0o777
-            descriptor = os.open(copy, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(content)
-            return copy
-    raise FileExistsError(17, "too many copies", str(target))
-
-
-def _replace(target: Path, content: bytes) -> None:
-    """Write beside the file and rename over it, so that it is never half written."""
-    descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    fresh = Path(name)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        _make_alike(fresh, target)
-        fresh.replace(target)
-    except BaseException:
-        fresh.unlink(missing_ok=True)
-        raise
-
-
-def _make_alike(fresh: Path, target: Path) -> None:
-    """The mode and the owner that the file had; a new one is readable like any other."""
-    if not target.exists():
-        fresh.chmod(0o644)
-        return
-    status = target.stat()
-    fresh.chmod(status.st_mode & 0o777)
-    if hasattr(os, "chown"):
-        with contextlib.suppress(PermissionError):
-            os.chown(fresh, status.st_uid, status.st_gid)
-
-
-NAME = "toolcrib"
-SUMMARY = "Search the web, read pages and files"
-TIMEOUT_SECONDS = 60
-
-
-@dataclass(frozen=True, slots=True)
-class Launch:
-    """How toolcrib is started: an absolute interpreter, since hosts have another PATH."""
-
-    interpreter: str
-    flags: tuple[str, ...] = ()
-    host: str = "127.0.0.1"
-    port: int = 8722
-
-    @property
-    def stdio(self) -> list[str]:
-        """The command of the stdio server."""
-        return [*self._program, "mcp", *self.flags]
-
-    def serve(self, *more: str) -> list[str]:
-        """The command of the HTTP server."""
-        return [*self._program, "serve", *self.flags, *more]
-
-    @property
-    def _program(self) -> list[str]:
-        # A host starts us in some project, whose toolcrib.py must not be taken for ours.
-        return [self.interpreter, start_flag(), "-m", "toolcrib"]
-
-    @property
-    def entry(self) -> dict[str, Any]:
-        """The command as most hosts write it."""
-        return {"command": self.stdio[0], "args": self.stdio[1:]}
-
-    @property
-    def url(self) -> str:
-        """Where the HTTP server answers on this machine."""
-        return f"http://{self.host}:{self.port}"
-
-
-@dataclass(frozen=True, slots=True)
-class Host:
-    """One application.
-
-    `text` is what a person pastes or runs, `where` says where it belongs. `file` is its
-    file where toolcrib may write it: then `key` holds the servers and `entry` makes one.
-    """
-
-    title: str
-    text: Callable[[Launch], str]
-    where: Callable[[Launch], str]
-    file: Callable[[], Path] | None = None
-    key: str = "mcpServers"
-    entry: Callable[[Launch], dict[str, Any]] = field(default=lambda launch: launch.entry)
-    link: Callable[[Launch], str] | None = None
-
-
-def _json_host(
-    title: str,
-    file: Callable[[], Path],
-    *,
-    key: str = "mcpServers",
-    more: Mapping[str, Any] | None = None,
-    link: Callable[[Launch], str] | None = None,
-) -> Host:
-    def entry(launch: Launch) -> dict[str, Any]:
-        return {**(more or {}), **launch.entry}
-
-    return Host(
-        title,
-        text=lambda launch: as_json({key: {NAME: entry(launch)}}),
-        where=lambda _: f"It belongs in {file()}",
-        file=file,
-        key=key,
-        entry=entry,
-        link=link,
-    )
-
-
-def as_json(value: Any) -> str:
-    """JSON as these files are written by hand."""
-    return json.dumps(value, ensure_ascii=False, indent=2)
-
-
-def _base64_link(start: str) -> Callable[[Launch], str]:
-    def link(launch: Launch) -> str:
-        packed = base64.b64encode(json.dumps(launch.entry).encode()).decode("ascii")
-        return f"{start}?name={NAME}&config={quote(packed, safe='')}"
-
-    return link
-
-
-def _vscode_link(launch: Launch) -> str:
-    described = {"name": NAME, "type": "stdio", **launch.entry}
-    return f"vscode:mcp/install?{quote(json.dumps(described), safe='')}"
-
-
-def _home(*parts: str) -> Callable[[], Path]:
-    return lambda: Path.home().joinpath(*parts)
-
-
-def _settings(*parts: str) -> Callable[[], Path]:
-    """Below the folder in which applications of this system keep their settings."""
-    return lambda: platformdirs.user_config_path(roaming=True, appauthor=False).joinpath(*parts)
-
-
-def _opencode(launch: Launch) -> str:
-    server = {"type": "local", "command": launch.stdio, "enabled": True}
-    return as_json({"$schema": "https://opencode.ai/config.json", "mcp": {NAME: server}})
-
-
-def yaml(value: Any, indent: str = "") -> str:
-    """YAML of plain objects, lists and scalars; strings are quoted as in JSON."""
-    lines = []
-    for name, item in value.items():
-        if isinstance(item, Mapping):
-            lines += [f"{indent}{name}:", yaml(item, f"{indent}  ")]
-        elif isinstance(item, list):
-            lines.append(f"{indent}{name}:")
-            lines += [f"{indent}  - {_scalar(element)}" for element in item]
-        else:
-            lines.append(f"{indent}{name}: {_scalar(item)}")
-    return "\n".join(lines)
-
-
-def _scalar(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
-
-
-def _goose(launch: Launch) -> str:
-    extension = {
-        "enabled": True,
-        "type": "stdio",
-        "name": NAME,
-        "description": SUMMARY,
-        "cmd": launch.stdio[0],
-        "args": launch.stdio[1:],
-        "timeout": TIMEOUT_SECONDS,
-    }
-    return yaml({"extensions": {NAME: extension}})
-
-
-def _librechat(launch: Launch) -> str:
-    server = {"type": "stdio", **launch.entry, "timeout": TIMEOUT_SECONDS * 1000}
-    return yaml({"mcpServers": {NAME: server}})
-
-
-def _claude_code(launch: Launch) -> str:
-    return shlex.join(["claude", "mcp", "add", "--scope", "user", NAME, "--", *launch.stdio])
-
-
-def _llama_cpp(launch: Launch) -> str:
-    origins = "http.allow_origins=http://127.0.0.1:8080,http://localhost:8080"
-    return shlex.join(launch.serve("--set", origins))
-
-
-def _llama_cpp_where(launch: Launch) -> str:
-    servers = json.dumps({"mcpServers": {NAME: launch.entry}})
-    return (
-        f"Run it, then add {launch.url}/mcp under MCP in the web UI. If the web UI has another "
-        "address than port 8080, name that in http.allow_origins.\n"
-        "Builds since August 2026 can start toolcrib themselves: llama-server "
-        f"--mcp-servers-json {shlex.quote(servers)}"
-    )
-
-
-def _open_webui_where(launch: Launch) -> str:
-    return (
-        "Run it, then Admin Settings > External Tools > +: type MCP (Streamable HTTP), "
-        f"URL {launch.url}/mcp; or type OpenAPI, URL {launch.url}.\n"
-        "Open WebUI in Docker reaches it as http://host.docker.internal: add --host 0.0.0.0 "
-        "and --set http.allow_hosts=host.docker.internal, and set TOOLCRIB_TOKEN."
-    )
-
-
-def _librechat_where(launch: Launch) -> str:
-    return (
-        "It belongs in librechat.yaml; then start LibreChat again.\n"
-        "LibreChat in Docker cannot start it: run "
-        f"{shlex.join(launch.serve('--host', '0.0.0.0'))} with TOOLCRIB_TOKEN set, and give "  # noqa: S104 - shown, not bound
-        "LibreChat a server of type streamable-http with that token."
-    )
-
-
-HOSTS: dict[str, Host] = {
-    "lmstudio": _json_host(
-        "LM Studio",
-        _home(".lmstudio", "mcp.json"),
-        link=_base64_link("lmstudio://add_mcp"),
-    ),
-    "claude-desktop": _json_host(
-        "Claude Desktop", _settings("Claude", "claude_desktop_config.json")
-    ),
-    "claude-code": Host("Claude Code", _claude_code, lambda _: "Run it in a terminal."),
-    "cursor": _json_host(
-        "Cursor",
-        _home(".cursor", "mcp.json"),
-        link=_base64_link("cursor://anysphere.cursor-deeplink/mcp/install"),
-    ),
-    "vscode": _json_host(
-        "VS Code",
-        _settings("Code", "User", "mcp.json"),
-        key="servers",
-        more={"type": "stdio"},
-        link=_vscode_link,
-    ),
-    "goose": Host(
-        "Goose", _goose, lambda _: f"It belongs in {_home('.config', 'goose', 'config.yaml')()}"
-    ),
-    "opencode": Host(
-        "opencode",
-        _opencode,
-        lambda _: f"It belongs in {_home('.config', 'opencode', 'opencode.json')()}",
-    ),
-    "librechat": Host("LibreChat", _librechat, _librechat_where),
-    "open-webui": Host("Open WebUI", lambda launch: shlex.join(launch.serve()), _open_webui_where),
-    "llama-cpp": Host("the llama.cpp web UI", _llama_cpp, _llama_cpp_where),
-}
+if TYPE_CHECKING:
+    from toolcrib.core.config import Config
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -357,32 +32,45 @@ def arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--file", metavar="FILE", help="write this file instead of the usual one")
     parser.epilog = (
-        "--config, --profile, --workspace and --set become part of the entry. Written are the "
-        "files of " + ", ".join(n for n, h in HOSTS.items() if h.file) + "; for others the "
-        "entry is printed."
+        "--config, --profile, --workspace and --set become part of the entry. Without a folder "
+        "it is ~/toolcrib, which is made, or the project for hosts that have one. Written are "
+        "the files of " + ", ".join(n for n, h in HOSTS.items() if h.file) + "; for others the "
+        "entry is printed. toolcrib uninstall HOST takes it out again."
     )
 
 
 def run(options: Namespace, flags: Flags) -> int:
-    """Print the entry, or write it into the file of the host."""
-    name, host = _host(options.host)
+    """Print the entry, or try it and write it into the file of the host."""
+    name, host = named_host(options.host)
+    file = _file(options, host)
+    quiet = options.show or options.link
+    program = _program()
+    flags = _with_folder(flags, host, file, quiet=quiet)
+    if host.confirms and not quiet:
+        flags = _with_question(flags, host)
     # What an entry holds is checked now, not when the host fails to start it.
     config = flags.load()
+    _check(config)
     http = config.http
     local = http.host if http.host not in ("0.0.0.0", "::", "") else "127.0.0.1"  # noqa: S104
-    launch = Launch(sys.executable, tuple(flags.words()), local, http.port)
-    _warn(launch, has_folder=bool(config.workspace.roots))
+    launch = Launch(program, tuple(flags.words()), local, http.port)
+    _warn()
     if options.link:
         _link(name, host, launch)
-    elif options.show or host.file is None:
+    elif options.show:
         print(host.text(launch), flush=True)
         _tell(host, launch)
     else:
-        _write(host, launch, Path(options.file).expanduser() if options.file else host.file())
+        _add(host, launch, file, flags.roots or config.workspace.roots)
     return 0
 
 
-def _host(wanted: str) -> tuple[str, Host]:
+def named_host(wanted: str) -> tuple[str, Host]:
+    """The host that a word means.
+
+    Raises:
+        BadInput: none.
+    """
     from difflib import get_close_matches
 
     from toolcrib.core.errors import BadInput
@@ -398,6 +86,130 @@ def _host(wanted: str) -> tuple[str, Host]:
             hint=f"{guess}Known: {', '.join(HOSTS)}. For others, see --print of lmstudio.",
         )
     return name, HOSTS[name]
+
+
+def _file(options: Namespace, host: Host) -> Path | None:
+    if host.file is None:
+        return None
+    return Path(options.file).expanduser() if options.file else host.file()
+
+
+def _program() -> tuple[str, ...]:
+    """What an entry starts, by its absolute path: this installation, or uvx that finds one.
+
+    Raises:
+        Unavailable: it runs from a cache, and uvx is not on PATH.
+    """
+    from shutil import which
+
+    from toolcrib.core.errors import Unavailable
+    from toolcrib.system.installation import in_cache, start_flag
+
+    if not in_cache(sys.executable):
+        # A host starts us in some project, whose toolcrib.py must not be taken for ours.
+        return sys.executable, start_flag(), "-m", "toolcrib"
+    uvx = which("uvx")
+    if uvx is None:
+        raise Unavailable(
+            f"This toolcrib runs from a cache and may be gone tomorrow: {sys.executable}.",
+            hint="Install it (uv tool install toolcrib, or pipx install toolcrib), then run this.",
+        )
+    return str(Path(uvx).absolute()), "toolcrib"
+
+
+def _with_folder(flags: Flags, host: Host, file: Path | None, *, quiet: bool) -> Flags:
+    """The flags with a folder that the model works in; it is there, or made."""
+    from toolcrib.core.errors import BadInput
+
+    for folder in flags.roots:
+        if "${" not in folder and not Path(folder).is_dir():
+            raise BadInput(
+                f"{folder} is no folder, so nothing was written.",
+                hint=f"Make it first: mkdir -p {shlex.quote(folder)}",
+            )
+    if flags.workspace or flags.load().workspace.roots or not host.folder:
+        return flags
+    before = () if file is None or quiet else _folders_before(host, file)
+    if before:
+        return replace(flags, workspace=before)
+    if "${" in host.folder:
+        return replace(flags, workspace=(host.folder,))
+    usual = Path(host.folder).expanduser()
+    if quiet:
+        if not usual.is_dir():
+            print(f"note: make its folder first: mkdir -p {usual}", file=sys.stderr)
+        return replace(flags, workspace=(str(usual),))
+    return replace(flags, workspace=(str(_chosen(usual)),))
+
+
+def _folders_before(host: Host, file: Path) -> tuple[str, ...]:
+    """Those of the entry that is there already, if they still are."""
+    words = (host_files.find(file, host.key, NAME) or {}).get("args")
+    if not isinstance(words, list):
+        return ()
+    found = [str(b) for a, b in pairwise(words) if a == "--workspace"]
+    return tuple(folder for folder in found if Path(folder).is_dir())
+
+
+def _chosen(usual: Path) -> Path:
+    """The folder that the person names, else the usual one, made where it is missing."""
+    from toolcrib.core.errors import BadInput, StorageFailure
+    from toolcrib.surfaces.cli import person
+
+    if person.is_there():
+        answer = asyncio.run(person.answer(f"Folder that the model may work in [{usual}]: "))
+        if answer:
+            folder = Path(answer).expanduser().absolute()
+            if not folder.is_dir():
+                raise BadInput(f"{folder} is no folder.", hint=f"mkdir -p {shlex.quote(answer)}")
+            return folder
+    try:
+        usual.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StorageFailure(
+            f"{usual} cannot be made: {error.strerror}.", hint="Name another: --workspace DIR"
+        ) from None
+    return usual
+
+
+def _with_question(flags: Flags, host: Host) -> Flags:
+    """Where the host asks before each call anyway, offer that this is the only question."""
+    from toolcrib.surfaces.cli import person
+
+    if any(text.startswith("policy.ask") for text in flags.settings):
+        return flags
+    offer = f"{host.title} shows you every call before it is made."
+    if person.is_there():
+        question = f"{offer} Is that enough, so that toolcrib asks nothing more?"
+        if asyncio.run(person.confirm(question)):
+            return replace(flags, settings=(*flags.settings, "policy.ask=host"))
+    else:
+        print(
+            f"note: {offer} If that is enough, so that toolcrib asks nothing more, add "
+            "--set policy.ask=host (docs/security.md says what that gives up).",
+            file=sys.stderr,
+        )
+    return flags
+
+
+def _check(config: Config) -> None:
+    """Refuse what is looked at only later: an unknown profile, a store of another kind."""
+    from toolcrib.core.config import store_file
+    from toolcrib.core.registry import Registry
+    from toolcrib.toolbox import installed
+
+    Registry(installed()).select(config.profile)
+    store_file(config.store.url)
+
+
+def _warn() -> None:
+    """What works in this shell and would not where the host starts it."""
+    own = sorted(name for name in os.environ if name.startswith("TOOLCRIB_"))
+    if own:
+        print(
+            f"note: The host may not see these variables of your shell: {', '.join(own)}.",
+            file=sys.stderr,
+        )
 
 
 def _link(name: str, host: Host, launch: Launch) -> None:
@@ -418,31 +230,43 @@ def _tell(host: Host, launch: Launch) -> None:
         print(f"Or open: {host.link(launch)}", file=sys.stderr)
 
 
-def _write(host: Host, launch: Launch, file: Path) -> None:
-    written = add(file, host.key, NAME, host.entry(launch))
-    if written is None:
-        print(f"{file} has the entry already; nothing was changed.")
-        return
-    print(f"Wrote {file}")
-    if written != file:
-        print(f"As it was: {written}")
-    print(f"Start {host.title} again to see the tools.")
+def _add(host: Host, launch: Launch, file: Path | None, roots: list[str]) -> None:
+    """Try the entry, write it where it is ours to write, and say what to do then."""
+    from toolcrib.surfaces.cli.entry_trial import listed_tools
+    from toolcrib.surfaces.cli.screen import wrapped
+    from toolcrib.system.installation import command_line, program_words
+
+    tools = asyncio.run(listed_tools(launch.stdio)) if host.starts else []
+    if file is None:
+        print(host.text(launch), flush=True)
+        _tell(host, launch)
+        stream = sys.stderr
+    else:
+        written = host_files.add(file, host.key, NAME, host.entry(launch))
+        stream = sys.stdout
+        if written is None:
+            print(f"{file} has the entry already; nothing was changed.")
+        else:
+            print(f"Wrote {file}")
+            if written != file:
+                print(f"As it was: {written}")
+    if tools:
+        text = f"It starts, and shows {len(tools)} tools: {', '.join(tools)}."
+        print(wrapped(text, indent="").rstrip(), file=stream)
+    folders = [folder for folder in roots if "${" not in folder]
+    where = ", ".join(folders) or "the project that is open (elsewhere: --workspace DIR)"
+    print(f"The model works in {where}.", file=stream)
+    if file is not None:
+        print(f"Start {host.title} again, open a new chat and try first:", file=stream)
+        print(f"  {_first_words(tools)}", file=stream)
+        ours = command_line(program_words())
+        print(f"`{ours} history` shows what it did, `{ours} undo` takes it back.", file=stream)
 
 
-def _warn(launch: Launch, *, has_folder: bool) -> None:
-    """What works in this shell and would not where the host starts it."""
-    import platformdirs
-
-    warnings = []
-    if Path(launch.interpreter).is_relative_to(platformdirs.user_cache_path()):
-        warnings.append(
-            f"{launch.interpreter} is in a cache and may go. Install toolcrib first "
-            "(uv tool install toolcrib), then run this from there."
-        )
-    if not has_folder:
-        warnings.append("No folder is given for the file tools: add --workspace DIR.")
-    own = sorted(name for name in os.environ if name.startswith("TOOLCRIB_"))
-    if own:
-        warnings.append(f"The host may not see these variables of your shell: {', '.join(own)}.")
-    for warning in warnings:
-        print(f"note: {warning}", file=sys.stderr)
+def _first_words(tools: list[str]) -> str:
+    """What a person says to a model first, that these tools can do without a network."""
+    if "write_file" in tools:
+        return "Write a file hello.txt with a greeting, then show me what the folder holds."
+    if "web_search" in tools:
+        return "Search the web for news about your favourite subject."
+    return "Which tools do you have? Try one of them."

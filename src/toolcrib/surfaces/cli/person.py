@@ -62,10 +62,15 @@ async def notify(progress: Progress) -> None:
 
 async def confirm(question: str) -> bool:
     """Ask a yes-or-no question; no answer is no."""
+    return (await answer(f"{question} [y/N] ")).lower() in YES
+
+
+async def answer(question: str) -> str:
+    """Ask for a line; an empty one is an answer too."""
     sys.stdout.flush()
-    sys.stderr.write(f"{question} [y/N] ")
+    sys.stderr.write(question)
     sys.stderr.flush()
-    return (await line()).strip().lower() in YES
+    return (await line()).strip()
 
 
 def _say(text: str) -> None:

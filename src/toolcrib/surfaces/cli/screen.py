@@ -19,6 +19,19 @@ def width() -> int:
     return max(40, min(shutil.get_terminal_size((COLUMNS, 24)).columns, MAX_COLUMNS))
 
 
+COLOURS = {"red": "\x1b[31m", "dim": "\x1b[2m"}
+
+
+def coloured(name: str) -> tuple[str, str]:
+    """What starts and ends a colour on stderr; nothing where it is no terminal, or by NO_COLOR."""
+    from toolcrib.core.config import environment
+
+    plain = environment(("NO_COLOR", "TERM"))
+    if not sys.stderr.isatty() or plain.get("NO_COLOR") or plain.get("TERM") == "dumb":
+        return "", ""
+    return COLOURS[name], "\x1b[0m"
+
+
 def visible(text: str) -> str:
     """The text with every control and invisible character written out, line feeds kept.
 

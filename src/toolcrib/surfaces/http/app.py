@@ -27,7 +27,8 @@ from toolcrib.core.errors import ConfigError, NotConfigured
 from toolcrib.core.settings import HttpConfig
 from toolcrib.core.version import VERSION
 from toolcrib.surfaces.http import openapi
-from toolcrib.surfaces.http.gate import LOOPBACK, Gate, Rules
+from toolcrib.surfaces.http.access_log import logs
+from toolcrib.surfaces.http.gate import HEALTH, LOOPBACK, Gate, Rules
 from toolcrib.surfaces.mcp.server import create_server
 from toolcrib.surfaces.shutdown import end_within
 from toolcrib.system.processes import Processes
@@ -60,7 +61,7 @@ class _Server(uvicorn.Server):
             log.removeFilter(_is_no_os_error)
         if self.started:
             base = f"http://{_display_host(self.config.host)}:{_port(self)}"
-            line = f"toolcrib: MCP {base}/mcp, OpenAPI {base}/openapi.json"
+            line = f"toolcrib: MCP {base}/mcp, OpenAPI {base}/openapi.json, read {base}/docs"
             print(line, file=sys.stderr, flush=True)  # noqa: T201
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
@@ -75,7 +76,8 @@ def run(toolbox: Toolbox) -> None:
         create_app(toolbox),
         host=http.host,
         port=http.port,
-        log_level="warning",
+        log_config=logs(requests=http.access_log),
+        access_log=http.access_log,
         timeout_graceful_shutdown=OPEN_CALLS,
         server_header=False,
     )
@@ -99,6 +101,8 @@ def _port(server: uvicorn.Server) -> int:
 
 
 CLEAN_UP_SECONDS = 1.0
+MIN_TOKEN_CHARS = 16
+"""Of a token that strangers may try to guess."""
 
 MAX_SESSIONS = 500
 """Conversations of older clients that may be open at once; idle ones end by themselves."""
@@ -145,7 +149,7 @@ def assemble(
             *inner.routes,
             *more,
             Route("/", _welcome, methods=["GET"]),
-            Route("/health", _health, methods=["GET"]),
+            Route(HEALTH, _health, methods=["GET"]),
         ],
         middleware=[
             Middleware(requests.counted),
@@ -197,19 +201,21 @@ class OpenRequests:
 
 async def _welcome(request: Request) -> Response:
     base = str(request.base_url)
-    return PlainTextResponse(f"toolcrib: MCP at {base}mcp, OpenAPI at {base}openapi.json\n")
+    return PlainTextResponse(
+        f"toolcrib: MCP at {base}mcp, OpenAPI at {base}openapi.json, to read at {base}docs\n"
+    )
 
 
 async def _health(request: Request) -> Response:
     del request
-    return JSONResponse({"name": "toolcrib", "version": VERSION})
+    return JSONResponse({"status": "ok", "name": "toolcrib", "version": VERSION})
 
 
 def gate_rules(config: HttpConfig) -> Rules:
     """Hosts, origins and token as configured; a token is a must off loopback.
 
     Raises:
-        ConfigError: no token where one is needed, or `*` as an origin.
+        ConfigError: no token or a short one where one is needed, or `*` as an origin.
     """
     if "*" in config.allow_origins:
         raise ConfigError(
@@ -225,6 +231,17 @@ def gate_rules(config: HttpConfig) -> Rules:
                 hint=f"{error.hint} Or bind to 127.0.0.1.",
             ) from None
         token = ""
+    # Behind a proxy it listens on loopback too, and is known by a name.
+    if (
+        token
+        and len(token) < MIN_TOKEN_CHARS
+        and (config.allow_hosts or not _is_loopback(config.host))
+    ):
+        raise ConfigError(
+            f"The token in {config.token_env} has {len(token)} characters; where others reach "
+            f"this server it takes at least {MIN_TOKEN_CHARS}, so that it cannot be guessed.",
+            hint="Make one: python3 -c 'import secrets; print(secrets.token_urlsafe(32))'",
+        )
     named = [*LOOPBACK, *config.allow_hosts]
     if not _is_loopback(config.host) and not _is_wildcard(config.host):
         named.append(config.host)

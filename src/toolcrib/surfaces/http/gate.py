@@ -6,18 +6,24 @@ can send requests to loopback, so the Host and Origin headers count also there.
 
 from __future__ import annotations
 
+import base64
+import binascii
 import hmac
 import ipaddress
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from toolcrib.core.result import ErrorInfo
+from toolcrib.core.result import ErrorInfo, Result
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+HEALTH = "/health"
+"""What containers and balancers ask, which have no token."""
+DOCS = "/docs"
+"""A page for people, whose browsers ask for a password and know no bearer tokens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,18 +63,32 @@ class Gate:
             return refusal(
                 403, "denied", "This origin may not call.", "Add it to http.allow_origins."
             )
-        if not self._rules.token or scope["method"] == "OPTIONS":
+        if not self._rules.token or scope["method"] == "OPTIONS" or scope["path"] == HEALTH:
             return None
         scheme, _, given = headers.get("authorization", "").partition(" ")
+        challenge = "Bearer"
+        if scope["path"] == DOCS:
+            challenge = 'Basic realm="toolcrib: the token is the password", charset="UTF-8"'
+            if scheme.lower() == "basic":
+                scheme, given = "bearer", _password(given)
         right = hmac.compare_digest(given.strip().encode(), self._rules.token.encode())
         if scheme.lower() != "bearer" or not right:
             message = "The bearer token is missing or wrong."
             answer = refusal(401, "denied", message, "Send the configured one.")
-            answer.headers["www-authenticate"] = "Bearer"
+            answer.headers["www-authenticate"] = challenge
             return answer
         # One conversation a token: what it has read and seen belongs together.
         scope["toolcrib.session"] = f"token:{sha256(given.encode()).hexdigest()[:24]}"
         return None
+
+
+def _password(credentials: str) -> str:
+    """The password in basic credentials; empty where they are none."""
+    try:
+        decoded = base64.b64decode(credentials.strip(), validate=True).decode()
+    except (binascii.Error, UnicodeDecodeError):
+        return ""
+    return decoded.partition(":")[2]
 
 
 def _named(value: str, known: Sequence[str]) -> bool:
@@ -86,6 +106,12 @@ def _is_address(host: str) -> bool:
     return True
 
 
-def refusal(status: int, code: str, message: str, hint: str = "") -> JSONResponse:
-    """What is answered instead of serving: the form of a result's error."""
-    return JSONResponse({"error": ErrorInfo(code, message, hint).to_json()}, status)
+def refusal(
+    status: int,
+    code: str,
+    message: str,
+    hint: str = "",
+    headers: Mapping[str, str] | None = None,
+) -> JSONResponse:
+    """What is answered instead of serving: a result that failed, as calls give it."""
+    return JSONResponse(Result(error=ErrorInfo(code, message, hint)).to_json(), status, headers)

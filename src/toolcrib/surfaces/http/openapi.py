@@ -11,31 +11,56 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
+from toolcrib.core import errors
 from toolcrib.core.context import Caller
-from toolcrib.core.result import Result
+from toolcrib.core.result import ErrorInfo, Result
 from toolcrib.core.tool import Tool
 from toolcrib.core.version import VERSION
 from toolcrib.execution.jobs import Jobs
-from toolcrib.surfaces.http.gate import refusal
+from toolcrib.surfaces.http.docs_page import docs_page
+from toolcrib.surfaces.http.gate import DOCS, refusal
 from toolcrib.toolbox import Toolbox
 
 SESSION_HEADER = "x-toolcrib-session"
+STATUSES: dict[type[errors.ToolError], int] = {
+    errors.BadInput: 422,
+    errors.UnknownTool: 404,
+    errors.Denied: 403,
+    errors.NotFound: 404,
+    errors.NoResults: 404,
+    errors.Conflict: 409,
+    errors.TimedOut: 504,
+    errors.Busy: 429,
+    errors.Network: 502,
+    errors.RateLimited: 429,
+    errors.TooLarge: 413,
+    errors.UnsupportedContent: 415,
+    errors.Unavailable: 503,
+    errors.Cancelled: 503,
+}
+"""Of a call that failed, by the class of its error; what is not here or above it is 500."""
 ONLY_JSON = "Send the arguments as a JSON object, with Content-Type: application/json."
 
 
 def routes(toolbox: Toolbox) -> list[Route]:
-    """`/openapi.json` and `/tools/{name}` for the tools of the toolbox's profile."""
+    """`/openapi.json`, `/docs` and `/tools/{name}` for the tools of the toolbox's profile."""
     description = describe(toolbox)
+    page = docs_page(description)
 
     async def openapi(request: Request) -> Response:
         del request
         return JSONResponse(description)
+
+    async def docs(request: Request) -> Response:
+        del request
+        return page
 
     async def call(request: Request) -> Response:
         return await _call(toolbox, request)
 
     return [
         Route("/openapi.json", openapi, methods=["GET"]),
+        Route(DOCS, docs, methods=["GET"]),
         Route("/tools/{name}", call, methods=["POST"]),
     ]
 
@@ -73,15 +98,28 @@ async def _call(toolbox: Toolbox, request: Request) -> Response:
     )
     if result is None:
         return Response(status_code=499)
+    status, headers = _status(result.error)
     if request.headers.get("accept", "").startswith("text/plain"):
-        return PlainTextResponse(result.render())
+        return PlainTextResponse(result.render(), status, headers)
     # A host shows the body to a model, which must not get the text twice, nor unfenced.
     if result.text and "data" not in request.query_params:
         result = replace(result, data=None)
     return Response(
         json.dumps(result.to_json(), ensure_ascii=False, default=str),
+        status,
+        headers,
         media_type="application/json",
     )
+
+
+def _status(error: ErrorInfo | None) -> tuple[int, dict[str, str]]:
+    """The status of a call, and the header that says when to send it again."""
+    if error is None:
+        return 200, {}
+    ancestors = errors.error_class(error.code).__mro__
+    status = next((STATUSES[kind] for kind in ancestors if kind in STATUSES), 500)
+    seconds = error.details.get("retry_after")
+    return status, {"retry-after": str(seconds)} if seconds else {}
 
 
 def _is_json(request: Request) -> bool:
@@ -125,9 +163,10 @@ def describe(toolbox: Toolbox) -> dict[str, Any]:
         "info": {
             "title": "toolcrib",
             "version": VERSION,
-            "description": "Tools for local language models. Errors come with status 200 and "
-            "a code in `error`. Ask for `text/plain` to get the text alone, and add `?data` to the "
-            "URL for the structured form beside the text.",
+            "description": "Tools for local language models. A call that failed has a status of "
+            "its kind (404, 422, 403, 429, 504, ...), the same body, and a code in `error`. Ask "
+            "for `text/plain` to get the text alone, and add `?data` to the URL for the "
+            "structured form beside the text.",
         },
         "paths": {f"/tools/{tool.name}": {"post": _operation(tool)} for tool in toolbox.listed},
         "components": {
@@ -159,13 +198,8 @@ def _operation(tool: Tool) -> dict[str, Any]:
             "content": {"application/json": {"schema": tool.schema}},
         },
         "responses": {
-            "200": {
-                "description": "The result of the call, also where it failed.",
-                "content": {
-                    "application/json": {"schema": {"$ref": "#/components/schemas/Result"}},
-                    "text/plain": {"schema": {"type": "string"}},
-                },
-            }
+            "200": {"description": "The call worked.", "content": CONTENT},
+            "default": {"description": "It failed; `error` says why.", "content": CONTENT},
         },
     }
 
@@ -198,4 +232,9 @@ RESULT: dict[str, Any] = {
             },
         },
     },
+}
+
+CONTENT: dict[str, Any] = {
+    "application/json": {"schema": {"$ref": "#/components/schemas/Result"}},
+    "text/plain": {"schema": {"type": "string"}},
 }

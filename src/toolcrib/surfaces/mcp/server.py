@@ -25,6 +25,7 @@ from toolcrib.core.result import Result
 from toolcrib.core.tool import Tool
 from toolcrib.core.version import VERSION
 from toolcrib.execution.jobs import Jobs
+from toolcrib.surfaces.mcp.roots import HostRoots
 from toolcrib.toolbox import Toolbox
 
 # Asking the person behind an MCP client, in either way that the protocol has.
@@ -120,6 +121,7 @@ Context = ServerRequestContext[Any, Any]
 def create_server(toolbox: Toolbox) -> Server[Any]:
     """The MCP server of a toolbox; it lists the tools of the toolbox's profile."""
     listed = types.ListToolsResult(tools=[listing(tool) for tool in toolbox.listed])
+    roots = HostRoots(toolbox)
     schemas = {tool.name: tool.schema for tool in toolbox.listed}
 
     async def list_tools(
@@ -131,6 +133,7 @@ def create_server(toolbox: Toolbox) -> Server[Any]:
     async def call_tool(
         ctx: Context, params: types.CallToolRequestParams
     ) -> types.CallToolResult | types.InputRequiredResult:
+        await roots.adopt(ctx)
         person = PersonBehind(ctx, params, toolbox.config.limits.answer_within * 0.9)
         # Behind a balancer the answer may reach another server than the one that asked.
         stateless = ctx.request is not None and toolbox.config.http.stateless
@@ -148,6 +151,10 @@ def create_server(toolbox: Toolbox) -> Server[Any]:
         )
         return person.open_question or rendered(result)
 
+    async def roots_changed(ctx: Context, params: types.NotificationParams | None) -> None:
+        del ctx, params
+        roots.on_change()
+
     server: Server[Any] = Server(
         NAME,
         version=VERSION,
@@ -157,6 +164,9 @@ def create_server(toolbox: Toolbox) -> Server[Any]:
         on_call_tool=call_tool,
         # Asked for each call over HTTP; without it the SDK would go through the whole list.
         get_tool_input_schema=schemas.get,
+    )
+    server.add_notification_handler(
+        "notifications/roots/list_changed", types.NotificationParams, roots_changed
     )
     security = RequestStateSecurity.ephemeral()
     server.middleware.append(RequestStateBoundary(security, default_audience=NAME))

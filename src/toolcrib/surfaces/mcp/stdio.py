@@ -79,6 +79,8 @@ def _is_pipe(fd: int) -> bool:
 
 def _take(fd: int) -> int:
     """A duplicate outside of the standard three, which children do not inherit."""
+    if sys.platform == "win32":
+        raise NotImplementedError
     import fcntl
 
     return fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 3)

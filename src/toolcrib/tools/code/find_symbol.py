@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 from toolcrib.code.project import Project, is_file
-from toolcrib.code.symbols import find_definitions
+from toolcrib.code.symbols import find_definitions, nearest_definitions
 from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import BadInput, NoResults
 from toolcrib.core.result import Next, Result
@@ -59,13 +59,21 @@ async def find_symbol(
     )
     if not found:
         where = path.display if path else project.scope.folder.display
+        near = await in_thread(
+            lambda _: nearest_definitions(project, wanted, kind, under), ctx.deadline
+        )
+        named = [f"{d.symbol.name} ({project.display(d.path)}:{d.symbol.line})" for d in near]
+        offer = f"Near names: {', '.join(named)}. " if near else ""
         raise NoResults(
             f"Nothing called {wanted} is defined in {where}.",
-            hint="search_files finds any text; ignored and vendored files are left out.",
+            hint=f"{offer}search_files finds any text; ignored and vendored files are left out.",
+            nearest=[d.symbol.name for d in near],
         )
     room = room_in(ctx.budget(find_symbol.name))
     how = MATCH_NOTES[found[0].rank]
     lines = [f"{len(found):,} found{f' ({how})' if how else ''}", *([note] if note else [])]
+    is_exact = found[0].rank == 0
+    confidence = "INFERRED" if not is_exact else "EXTRACTED" if len(found) == 1 else "AMBIGUOUS"
     rows: list[dict[str, Any]] = []
     spent = 20
     for each in found[start:]:
@@ -85,13 +93,14 @@ async def find_symbol(
                 "name": symbol.name,
                 "holder": symbol.holder,
                 "text": symbol.head,
+                "confidence": confidence,
             }
         )
     end = start + len(rows)
     more = end < len(found) and bool(rows)
     again = {"name": name, "kind": kind, "path": path.display if path else "", "start": end}
     following = Next(find_symbol.name, {k: v for k, v in again.items() if v}) if more else None
-    data = {"symbols": rows, "total": len(found), "exact": found[0].rank == 0}
+    data = {"symbols": rows, "total": len(found), "exact": is_exact}
     return Result("\n".join(lines), data, truncated=more, next=following)
 
 

@@ -111,11 +111,15 @@ def _result(
             f"Not surely all: {len(found.obstacles):,} reasons, the first: {found.obstacles[0]}"
         )
     page_places = [place for _, place in ordered[start:end]]
+    certain = max(len(found.certain) - start, 0)
     data = {
         "name": name,
         "kind": found.what,
-        "certain": [_row(project, p) for p in page_places[: max(len(found.certain) - start, 0)]],
-        "possible": [_row(project, p) for p in page_places[max(len(found.certain) - start, 0) :]],
+        "certain": [_row(project, p, "EXTRACTED") for p in page_places[:certain]],
+        "possible": [
+            _row(project, p, "AMBIGUOUS" if p.kind == "text" else "INFERRED")
+            for p in page_places[certain:]
+        ],
         "total": total,
         "obstacles": found.obstacles[:MAX_OBSTACLES],
     }
@@ -131,10 +135,11 @@ def _line(project: Project, place: Place) -> str:
     return text.strip()
 
 
-def _row(project: Project, place: Place) -> dict[str, Any]:
+def _row(project: Project, place: Place, confidence: str) -> dict[str, Any]:
     return {
         "path": project.display(place.path),
         "line": place.line,
         "column": place.column + 1,
         "kind": place.kind,
+        "confidence": confidence,
     }

@@ -293,7 +293,7 @@ async def read_document(
     path: DocumentPath | None = None,
     url: DocumentUrl = "",
     pages: Annotated[str, Param('Pages, slides or sheets: "3-5,9".')] = "",
-    offset: Annotated[Offset, Param("Character to start at.")] = 0,
+    offset: Annotated[Offset, Param("Character to start at.", unlisted=True)] = 0,
     max_tokens: Tokens | None = None,
     *,
     ctx: Ctx,

@@ -20,6 +20,7 @@ from toolcrib.files.archives import (
     format_of,
     open_archive,
     pack,
+    without_refused,
 )
 from toolcrib.files.changes.changes import Changes
 from toolcrib.files.changes.step import ANYTHING, Step
@@ -104,7 +105,9 @@ async def _pack(archive: SafePath, paths: list[SafePath], overwrite: bool, ctx: 
         names = ["/".join(path.parts) for path in paths]
 
     def gathered(check: Checkpoint) -> tuple[list[PackedEntry], list[str]]:
-        return collect_entries(paths, names, check)
+        found, left_out = collect_entries(paths, names, check, "write")
+        found, refused = without_refused(found)
+        return found, [*left_out, *refused]
 
     members, left_out = await in_thread(gathered, ctx.deadline)
     members = [member for member in members if str(member.path) != str(archive)]
@@ -115,7 +118,8 @@ async def _pack(archive: SafePath, paths: list[SafePath], overwrite: bool, ctx: 
     files = sum(member.kind == "file" for member in members)
     text = f"Packed {counted(files, 'file')} into {archive.display}"
     if left_out:
-        text += f"\nLeft out, protected or links: {some_of(left_out, MAX_LISTED)}"
+        listed = some_of(left_out, MAX_LISTED)
+        text += f"\nLeft out, as it could not be unpacked (protected, links, names): {listed}"
     return Result(
         text=text,
         data={

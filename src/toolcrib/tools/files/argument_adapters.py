@@ -136,6 +136,15 @@ def adapt_write(arguments: dict[str, Any]) -> None:
         )
 
 
+def adapt_replacement(arguments: dict[str, Any]) -> None:
+    """Of tools that replace in many files, and want to be told so twice."""
+    for value in taken(arguments, ("confirm", "confirmed")):
+        if is_true(value):
+            arguments.setdefault("dryrun", False)
+        else:
+            arguments["dryrun"] = True
+
+
 def adapt_edit(arguments: dict[str, Any]) -> None:
     """Of tools that replace text in a file."""
     _refuse_other_work(arguments)
@@ -144,7 +153,7 @@ def adapt_edit(arguments: dict[str, Any]) -> None:
     if several and not any(map(is_true, (arguments.get("all"), arguments.get("replaceall")))):
         raise BadInput("Several places are expected.", hint="all=true replaces every match.")
     for name in ("edits", "replacements", "changes"):
-        arguments.update({name: _without_lines(arguments[name])} if name in arguments else {})
+        arguments.update({name: _without_counts(arguments[name])} if name in arguments else {})
 
 
 def _refuse_other_work(arguments: dict[str, Any]) -> None:
@@ -172,8 +181,8 @@ def _drop_usual_encoding(arguments: dict[str, Any]) -> None:
         del arguments["encoding"]
 
 
-def _without_lines(edits: Any) -> Any:
-    """Edits without line numbers: the text says where, and must stand there once."""
+def _without_counts(edits: Any) -> Any:
+    """Edits without how many places they expect: there must be one, or `all`."""
     if isinstance(edits, str):
         try:
             edits = json.loads(edits)
@@ -181,9 +190,9 @@ def _without_lines(edits: Any) -> Any:
             return edits
     if not isinstance(edits, list):
         return edits
-    numbers = {"start_line", "end_line", "startLine", "endLine", "expected_replacements"}
+    counts = {"expected_replacements", "expectedReplacements"}
     return [
-        {k: v for k, v in edit.items() if k not in numbers} if isinstance(edit, dict) else edit
+        {k: v for k, v in edit.items() if k not in counts} if isinstance(edit, dict) else edit
         for edit in edits
     ]
 

@@ -12,7 +12,7 @@ from toolcrib.core.tool import ERASE, READ, WRITE, Param, Right, tool
 from toolcrib.files.changes.changes import Changes
 from toolcrib.files.changes.copies import walk
 from toolcrib.files.changes.step import Step
-from toolcrib.files.content.display import some_of
+from toolcrib.files.content.display import counted, some_of
 from toolcrib.files.handles import Entry
 from toolcrib.files.paths import SafePath, Workspace, WritablePath
 from toolcrib.files.search.globs import compiled, translate
@@ -51,6 +51,7 @@ async def delete_path(
     pattern: Annotated[str, Param("Files in it: *.tmp, **/*.tmp, or /regex/")] = "",
     permanent: Annotated[bool, Param("Without undo; asks the user.")] = False,
     confirm: Annotated[bool, Param("Delete many matches.")] = False,
+    dry_run: Annotated[bool, Param("Only show what it would be.", unlisted=True)] = False,
     *,
     ctx: Ctx,
 ) -> Result:
@@ -65,11 +66,15 @@ async def delete_path(
     if pattern:
         folder = path or ctx.use(Workspace).start(ctx.session.directory)
         found = await _matches(folder, pattern, closed, ctx)
-        _need_confirmed(found, pattern, confirm=confirm)
+        _need_confirmed(found, pattern, confirm=confirm or dry_run)
     else:
         assert path is not None
         _need_free(path, ctx)
         found = [path]
+    if dry_run:
+        names = [each.display for each in found]
+        text = f"Would delete {counted(len(names), 'file')}; nothing was changed:\n{_listed(names)}"
+        return Result(text=text, data={"deleted": [], "matches": names})
     for each in found:
         step.delete(each, trash=not permanent, permanent=permanent)
     applied = await ctx.use(Changes).apply(step, ctx)

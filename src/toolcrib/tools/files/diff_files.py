@@ -266,7 +266,8 @@ def compare_folders(a: SafePath, b: SafePath, check: Checkpoint) -> tuple[str, d
     Raises:
         PathDenied, NotFound: see `Gate.entries`.
     """
-    left, right = _tree(a, check), _tree(b, check)
+    (left, left_end), (right, right_end) = _tree(a, check), _tree(b, check)
+    cut = not (left_end and right_end)
     only_a = _tops(sorted(left.keys() - right.keys()))
     only_b = _tops(sorted(right.keys() - left.keys()))
     differing: list[str] = []
@@ -286,23 +287,25 @@ def compare_folders(a: SafePath, b: SafePath, check: Checkpoint) -> tuple[str, d
     data = {
         "a": a.display,
         "b": b.display,
-        "same": not (only_a or only_b or differing or unread),
+        "same": not (only_a or only_b or differing or unread or cut),
         "only_a": [printable(name) for name in only_a],
         "only_b": [printable(name) for name in only_b],
         "differing": differing,
         "unread": unread,
         "same_files": same,
+        "cut": cut,
     }
     return _text(a, b, data), data
 
 
-def _tree(folder: SafePath, check: Checkpoint) -> dict[str, Entry]:
+def _tree(folder: SafePath, check: Checkpoint) -> tuple[dict[str, Entry], bool]:
+    """The entries by their paths, and whether they are all."""
     found: dict[str, Entry] = {}
     for listed in walk(folder, "", MAX_DEPTH, check):
         if len(found) == MAX_ENTRIES:
-            break
+            return found, False
         found[listed.path] = listed.entry
-    return found
+    return found, True
 
 
 def _tops(names: list[str]) -> list[str]:
@@ -352,6 +355,11 @@ def _text(a: SafePath, b: SafePath, data: dict[str, Any]) -> str:
     if data["same"]:
         return f"The folders are the same: {counted(data['same_files'], 'file')}."
     lines = [f"{counted(data['same_files'], 'file')} the same"]
+    if data["cut"]:
+        lines.append(
+            f"Only the first {MAX_ENTRIES:,} entries of each were compared, so names may stand "
+            "in both; compare the folders in them one by one."
+        )
     for title, names in (
         (f"only in {a.display}", data["only_a"]),
         (f"only in {b.display}", data["only_b"]),

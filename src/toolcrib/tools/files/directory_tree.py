@@ -96,8 +96,12 @@ async def directory_tree(
 
     tree, text, more = await in_thread(work, ctx.deadline)
     if tree.partly:
-        ctx.warn(f"Only the first {MAX_ENTRIES:,} entries were looked at.")
-    head = f"{folder.display}: {totals([branch.listed for branch in tree.all])}"
+        ctx.warn(
+            f"Only the first {MAX_ENTRIES:,} entries were looked at, so there are more than "
+            "counted; list_directory counts all of one folder."
+        )
+    least = "at least " if tree.partly else ""
+    head = f"{folder.display}: {least}{totals([branch.listed for branch in tree.all])}"
     return Result(
         text=f"{head}\n{text}" if text else f"({folder.display} holds nothing)",
         data={

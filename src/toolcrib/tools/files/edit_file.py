@@ -5,11 +5,17 @@ from __future__ import annotations
 from typing import Annotated, TypedDict
 
 from toolcrib.core.context import Ctx
-from toolcrib.core.errors import BadInput
+from toolcrib.core.errors import BadInput, Conflict
 from toolcrib.core.result import Result
-from toolcrib.core.tool import WRITE, Param, tool
+from toolcrib.core.tool import WRITE, Line, Param, tool
 from toolcrib.files.changes.step import Step
-from toolcrib.files.edits.edits import Edit, EditOutcome, resolve_edits
+from toolcrib.files.edits.edits import (
+    EXACT,
+    Edit,
+    EditOutcome,
+    resolve_edits,
+    resolve_in_lines,
+)
 from toolcrib.files.edits.report import ChangeReport, carry_out, render_reports
 from toolcrib.files.edits.text_loader import Loaded, load, load_or_new, need_size, placeholder
 from toolcrib.files.paths import SafePath, WritablePath
@@ -37,6 +43,11 @@ NEW_ALIASES = (
     "new_code",
 )
 
+MAX_TRIES = 20
+"""Of an exact edit whose file is changed by others at the same time."""
+START_ALIASES = ("start_line", "line")
+END_ALIASES = ("end_line",)
+
 
 class TextPair(TypedDict):
     """What to replace, and by what."""
@@ -49,6 +60,8 @@ class Replacement(TextPair, total=False):
     """One of several edits."""
 
     all: Annotated[bool, Param(aliases=("replace_all",))]
+    start: Annotated[Line, Param("First line of its place.", unlisted=True, aliases=START_ALIASES)]
+    end: Annotated[Line, Param("Last line of its place.", unlisted=True, aliases=END_ALIASES)]
 
 
 @tool(
@@ -71,7 +84,7 @@ async def edit_file(
     old: Annotated[str, Param("Text to replace, once in the file.")] = "",
     new: str | None = None,
     all: Annotated[bool, Param("Replace every match.")] = False,  # noqa: A002
-    edits: Annotated[list[Replacement] | None, Param("Several: all or none.")] = None,
+    edits: Annotated[list[Replacement] | None, Param("Several: all or none.", plain=True)] = None,
     *,
     ctx: Ctx,
 ) -> Result:
@@ -85,25 +98,43 @@ async def edit_file(
     wanted = _edits(old, new, edits, all_of_them=all)
     ctx.session.taint(private=True)
 
-    def work(check: Checkpoint) -> tuple[Step, ChangeReport, str]:
+    def work(check: Checkpoint) -> tuple[Step, ChangeReport, str, bool]:
         loaded = _load(path, wanted)
         cr = loaded.faithful.eol == "\r"
-        outcome = resolve_edits(loaded.text, wanted, check, cr=cr)
+        resolve = resolve_in_lines if any(each.lines for each in wanted) else resolve_edits
+        outcome = resolve(loaded.text, wanted, check, cr=cr)
         _refuse_placeholder(wanted, loaded.text)
         data = need_size(path, loaded.faithful.spliced(outcome.splices))
         step = Step(edit_file.name)
-        step.write(path, data, expected=loaded.fingerprint)
+        exact = set(outcome.methods) == {EXACT}
+        step.write(path, data, expected=loaded.fingerprint, merged=exact)
         report = _report(path, loaded, outcome)
-        return step, report, render_reports([report])
+        if exact and _is_stale(path, loaded, ctx):
+            report.notes.append("Note: others changed the file since it was read.")
+        return step, report, render_reports([report]), exact
 
-    step, report, text = await in_thread(work, ctx.deadline)
-    return await carry_out(step, [report], text, ctx)
+    for tries_left in range(MAX_TRIES - 1, -1, -1):
+        step, report, text, exact = await in_thread(work, ctx.deadline)
+        try:
+            return await carry_out(step, [report], text, ctx)
+        except Conflict:
+            # Another call changed the file between: the places are looked for again.
+            if not exact or not tries_left:
+                raise
+    raise AssertionError
+
+
+def _is_stale(path: SafePath, loaded: Loaded, ctx: Ctx) -> bool:
+    """Whether the conversation has read the file as it was before others changed it."""
+    real = path.settled()
+    seen = ctx.session.reads.get(real.root.real_path(real.parts))
+    return bool(seen and loaded.exists and seen != loaded.fingerprint)
 
 
 def _edits(
     old: str, new: str | None, edits: list[Replacement] | None, *, all_of_them: bool
 ) -> list[Edit]:
-    wanted = [Edit(e["old"], e["new"], e.get("all", all_of_them)) for e in edits or ()]
+    wanted = [Edit(e["old"], e["new"], e.get("all", all_of_them), _lines(e)) for e in edits or ()]
     if new is not None:
         wanted.insert(0, Edit(old, new, all_of_them))
     elif old:
@@ -111,6 +142,20 @@ def _edits(
     if not wanted:
         raise BadInput("There is nothing to change.", hint="Send old and new, or edits.")
     return wanted
+
+
+def _lines(edit: Replacement) -> tuple[int, int] | None:
+    """The lines within which an edit is, where it says so."""
+    start, end = edit.get("start"), edit.get("end")
+    if start is None and end is None:
+        return None
+    first = start or end or 1
+    last = end or max(first, 1) + edit["old"].removesuffix("\n").count("\n")
+    if first < 1 or last < first:
+        raise BadInput(
+            f"Lines {first} to {last} are no place.", hint="Lines count from 1, start before end."
+        )
+    return first, last
 
 
 def _load(path: SafePath, edits: list[Edit]) -> Loaded:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
 from typing import Annotated
 
 from toolcrib.core.context import Ctx
+from toolcrib.core.errors import BadInput, Conflict
 from toolcrib.core.result import Result
 from toolcrib.core.tool import WRITE, Param, tool
 from toolcrib.files.changes.step import Step
 from toolcrib.files.content.faithful import Splice
 from toolcrib.files.edits.line_edits import LineEdit, Operation, apply_line_edit
 from toolcrib.files.edits.report import ChangeReport, carry_out, render_reports
-from toolcrib.files.edits.text_loader import load, load_or_new, need_size
+from toolcrib.files.edits.text_loader import MAX_TEXT_BYTES, load, load_or_new, need_size
 from toolcrib.files.paths import WritablePath
 from toolcrib.system.threads import Checkpoint, in_thread
 from toolcrib.tools.files.argument_adapters import adapt_line_edit
@@ -41,6 +43,8 @@ async def edit_lines(
     expect: Annotated[str, Param("What the first line says now, or its LINE:HASH.")] = "",
     to: Annotated[int | None, Param("Line before which moved lines go.")] = None,
     after: Annotated[str, Param("Insert after the one line with this text.")] = "",
+    before: Annotated[str, Param("Insert before the one line with this text.")] = "",
+    max_lines: Annotated[int, Param("Lines to insert at most; 0: any.", unlisted=True)] = 0,
     *,
     ctx: Ctx,
 ) -> Result:
@@ -51,9 +55,15 @@ async def edit_lines(
     count from the end. `edit_file` needs no numbers.
     """
     ctx.session.taint(private=True)
-    edit = LineEdit(operation, start, end, content, to, expect, after)
+    edit = LineEdit(operation, start, end, content, to, expect, after, before)
+    count = len((content or "").removesuffix("\n").split("\n"))
+    if operation == "insert" and 0 < max_lines < count:
+        raise BadInput(
+            f"{count} lines are more than the {max_lines} that this inserts at once.",
+            hint="edit_file and edit_lines insert any number; or insert them in parts.",
+        )
 
-    def work(_: Checkpoint) -> tuple[Step, ChangeReport, str]:
+    def work(_: Checkpoint) -> tuple[Step, ChangeReport, str, str]:
         is_new = operation == "insert" and start == 1
         loaded = load_or_new(path) if is_new else load(path)
         done = apply_line_edit(loaded.text, edit)
@@ -65,7 +75,14 @@ async def edit_lines(
         report = ChangeReport(
             path.display, line, loaded.text, done.text, [], {"done": done.summary}
         )
-        return step, report, render_reports([report])
+        return step, report, render_reports([report]), sha256(data).hexdigest()
 
-    step, report, text = await in_thread(work, ctx.deadline)
-    return await carry_out(step, [report], text, ctx)
+    step, report, text, digest = await in_thread(work, ctx.deadline)
+    result = await carry_out(step, [report], text, ctx)
+    found = await in_thread(lambda _: path.read_bytes(MAX_TEXT_BYTES), ctx.deadline)
+    if sha256(found).hexdigest() != digest:
+        raise Conflict(
+            f"{path.display} was written, and another program has changed it since.",
+            hint="Read it again before the next edit.",
+        )
+    return result

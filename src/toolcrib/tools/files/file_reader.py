@@ -45,11 +45,16 @@ class ReadRequest:
     focus: str = ""
     numbers: bool = False
     anchors: bool = False
+    max_chars: int = 0
 
     @property
     def ranged(self) -> bool:
         """Whether a part was asked for, and not just the file."""
-        return bool(self.column) or (self.start, self.end, self.lines) != (None, None, None)
+        return bool(self.column or self.max_chars) or (self.start, self.end, self.lines) != (
+            None,
+            None,
+            None,
+        )
 
     def span(self, text: TextFile, display: str) -> tuple[int, int]:
         """The first line and how many.
@@ -84,6 +89,8 @@ class ReadRequest:
             arguments["numbers"] = True
         if self.anchors:
             arguments["anchors"] = True
+        if self.max_chars:
+            arguments["max_chars"] = self.max_chars
         return arguments
 
 
@@ -154,7 +161,8 @@ def _page(text: TextFile, start: int, lines: int, request: ReadRequest, room: in
     if request.numbers or request.anchors:
         first = start if start > 0 else 100_000
         fits = partial(_numbered_head, first=first, max_tokens=room, anchors=request.anchors)
-    return text.page(start, lines, request.column, room * CHARS_A_TOKEN, fits)
+    max_chars = min(room * CHARS_A_TOKEN, request.max_chars or room * CHARS_A_TOKEN)
+    return text.page(start, lines, request.column, max_chars, fits)
 
 
 def _numbered_head(text: str, first: int, max_tokens: int, *, anchors: bool) -> int:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import BadInput
 from toolcrib.core.result import Next, Result
-from toolcrib.core.tool import READ, Offset, Param, tool
+from toolcrib.core.tool import READ, Count, Offset, Param, tool
 from toolcrib.files.content.display import printable
 from toolcrib.files.paths import Workspace, WorkspacePath
 from toolcrib.files.search.catalog import (
@@ -24,13 +24,16 @@ from toolcrib.files.search.globs import has_signs
 from toolcrib.files.search.scope import SKIPPED_WORDS, SearchScope, scope_of
 from toolcrib.files.trees import newest_first
 from toolcrib.system.threads import Checkpoint, in_thread
-from toolcrib.text.tokens import estimate
+from toolcrib.text.tokens import lines_within
 
 MAX_LIMIT = 500
 MAX_DATED = 5000
 """More than so many paths that fit a glob are not put in the order of their change."""
 MAX_NEAREST = 5
 MAX_FUZZY = 60
+MAX_UNREAD = 50
+"""Folders that could not be looked into, in data; the text names fewer."""
+MAX_NAMED_UNREAD = 3
 Mode = Literal["auto", "glob", "substring", "fuzzy"]
 
 
@@ -54,7 +57,8 @@ async def find_files(
     path: WorkspacePath | None = None,
     mode: Mode = "auto",
     limit: Annotated[int, Param(minimum=1, maximum=MAX_LIMIT)] = 100,
-    start: Annotated[Offset, Param("Skip so many.")] = 0,
+    start: Annotated[Offset, Param("Skip so many.", plain=True)] = 0,
+    depth: Annotated[Count | None, Param("Levels of folders.", unlisted=True)] = None,
     *,
     ctx: Ctx,
 ) -> Result:
@@ -76,6 +80,8 @@ async def find_files(
         for anew in (False, True):
             catalog = catalogs.of(scope, check, anew=anew)
             used, found = _found(scope, catalog, text, mode)
+            if depth is not None:
+                found = [path for path in found if path.rstrip("/").count("/") < depth]
             if found:
                 break
         return scope, catalog, used, found
@@ -86,7 +92,7 @@ async def find_files(
     if not found:
         return _nothing(scope, catalog, text, used)
     given = {"query": query, "path": "" if folder.display == "." else folder.display}
-    given |= {"mode": "" if mode == "auto" else mode}
+    given |= {"mode": "" if mode == "auto" else mode, "depth": str(depth or "")}
     room = room_in(ctx.budget(find_files.name))
     rest: dict[str, Any] = {k: v for k, v in given.items() if v}
     rest |= {"limit": limit} if limit != 100 else {}
@@ -110,11 +116,14 @@ def _found(scope: SearchScope, catalog: Catalog, text: str, mode: Mode) -> tuple
 
 def _nothing(scope: SearchScope, catalog: Catalog, text: str, used: str) -> Result:
     near = [] if used == "fuzzy" else by_likeness(catalog, text.strip("*?"), MAX_NEAREST)
-    lines = [f"Nothing in {printable(scope.folder.display)} fits; left out: {SKIPPED_WORDS}."]
+    skipped = f"left out unless the query or path names them: {SKIPPED_WORDS}"
+    where = printable(scope.folder.display)
+    lines = [f"Nothing in {where} fits; {skipped}{_unread(scope, catalog)}."]
     if near:
         lines.append("Nearest names:")
         lines += [_line(scope, catalog, path) for path in near]
     data = {"mode": used, "total": 0, "paths": [], "nearest": [scope.display(p) for p in near]}
+    data["unread"] = [scope.display(path) for path in catalog.unread[:MAX_UNREAD]]
     return Result("\n".join(lines), data)
 
 
@@ -127,24 +136,20 @@ def _as_result(
     given: dict[str, Any],
 ) -> Result:
     start, limit, room = part
-    lines: list[str] = []
-    spent = 0
-    for path in found[start : start + limit]:
-        line = _line(scope, catalog, path)
-        spent += estimate(line) + 1
-        if lines and spent > room:
-            break
-        lines.append(line)
+    lines = lines_within((_line(scope, catalog, p) for p in found[start : start + limit]), room)
+    lines = lines if found[start:] else []
     end = start + len(lines)
     more = end < len(found) and bool(lines)
     head = f"{len(found):,} {'path' if len(found) == 1 else 'paths'} ({used})"
     if start or more:
         head += f"; {start + 1:,}-{end:,} shown"
+    head += _unread(scope, catalog)
     data = {
         "mode": used,
         "total": len(found),
         "start": start,
         "paths": [scope.display(path) for path in found[start:end]],
+        "unread": [scope.display(path) for path in catalog.unread[:MAX_UNREAD]],
     }
     following = Next(find_files.name, given | {"start": end}) if more else None
     return Result("\n".join((head, *lines)), data, truncated=more, next=following)
@@ -152,4 +157,17 @@ def _as_result(
 
 def _line(scope: SearchScope, catalog: Catalog, path: str) -> str:
     listed = printable(scope.display(path))
+    if path in catalog.links:
+        return f"{listed} (link)"
     return f"{listed} (protected)" if path in catalog.protected else listed
+
+
+def _unread(scope: SearchScope, catalog: Catalog) -> str:
+    """The folders of which nothing is known."""
+    if not catalog.unread:
+        return ""
+    named = ", ".join(printable(scope.display(path)) for path in catalog.unread[:MAX_NAMED_UNREAD])
+    more = ", …" if len(catalog.unread) > MAX_NAMED_UNREAD else ""
+    count = len(catalog.unread)
+    folders = "1 folder" if count == 1 else f"{count:,} folders"
+    return f"; not looked into for lack of rights or depth: {folders} ({named}{more})"

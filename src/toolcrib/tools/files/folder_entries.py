@@ -44,15 +44,21 @@ def need_folder(path: SafePath) -> None:
 
 
 def walk(
-    folder: SafePath, above: str, depth: int, check: Callable[[], None], sort: Sort = "name"
+    folder: SafePath,
+    above: str,
+    depth: int,
+    check: Callable[[], None],
+    sort: Sort = "name",
+    fits: Callable[[str], bool] | None = None,
 ) -> Iterator[ListedEntry]:
     """The entries in order: folders first, each followed by what it holds.
 
-    Folders of what programs made are named and not opened, but for the first one.
+    Folders of what programs made are named and not opened, but for the first one. `fits` says
+    of each name of the first one whether it is wanted; None for all.
     """
     # One more than is ever shown, so that it can be told that there are more.
     order = None if sort == "name" else _KEYS[sort]
-    for entry in sorted(folder.list(order, MAX_ENTRIES + 1), key=_KEYS[sort]):
+    for entry in sorted(folder.list(order, MAX_ENTRIES + 1, fits), key=_KEYS[sort]):
         check()
         path = above + entry.name
         deeper = depth > 1 and entry.kind == "folder" and not entry.protected
@@ -129,4 +135,9 @@ def as_json(listed: ListedEntry) -> dict[str, Any]:
 def totals(entries: list[ListedEntry]) -> str:
     """How many folders and files there are."""
     folders = sum(listed.entry.kind == "folder" for listed in entries)
-    return f"{counted(folders, 'folder')}, {counted(len(entries) - folders, 'file')}"
+    return totals_words(folders, len(entries) - folders)
+
+
+def totals_words(folders: int, files: int) -> str:
+    """How many folders and files there are."""
+    return f"{counted(folders, 'folder')}, {counted(files, 'file')}"

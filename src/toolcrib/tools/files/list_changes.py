@@ -31,14 +31,17 @@ async def list_changes(
 ) -> Result:
     """List the last changes of files in the workspace, newest first.
 
-    Each is a step that undo_changes can take back.
+    Each is a step that undo_changes can take back, by its id as well.
     """
-    steps = await ctx.use(Changes).steps(path, limit)
+    changes = ctx.use(Changes)
+    steps = await changes.steps(path, limit)
+    standing = [step.id for step in await changes.steps(path, limit, standing=True)]
+    undone = {number: step.id for step in reversed(steps) for number in step.undoes}
     workspace = ctx.use(Workspace)
     start = workspace.start(ctx.session.directory).absolute
-    lines = [_line(n, step, start) for n, step in enumerate(steps, 1)]
+    lines = [_line(step, standing, undone, start) for step in steps]
     if lines:
-        lines.insert(0, "undo_changes with steps=N takes back 1 to N:")
+        lines.insert(0, "undo_changes with steps=N takes back 1 to N, with id=ID that step alone:")
     where = f" of {path.display}" if path else ""
     return Result(
         text="\n".join(lines) if lines else f"(no changes{where})",
@@ -51,6 +54,7 @@ async def list_changes(
                     "paths": list(step.paths),
                     "undoable": step.undoable,
                     "undoes": list(step.undoes),
+                    "undone_by": None if step.id in standing else undone.get(step.id),
                 }
                 for step in steps
             ]
@@ -58,8 +62,16 @@ async def list_changes(
     )
 
 
-def _line(number: int, step: LoggedStep, start: str) -> str:
+def _line(step: LoggedStep, standing: list[int], undone: dict[int, int], start: str) -> str:
     when = datetime.fromtimestamp(step.time).astimezone().strftime("%Y-%m-%d %H:%M:%S")
     paths = [path.removeprefix(f"{start}/") for path in step.paths]
-    lost = "" if step.undoable else " [cannot be undone]"
-    return f"{number}  {when}  {step.tool}: {some_of(paths, MAX_LISTED_PATHS)}{lost}"
+    notes = "" if step.undoable else " [cannot be undone]"
+    if step.undoes:
+        notes += f" [took back id={', '.join(map(str, step.undoes))}]"
+    number = "-"
+    if step.id in standing:
+        number = str(standing.index(step.id) + 1)
+    elif step.id in undone:
+        notes += f" [undone by id={undone[step.id]}]"
+    what = f"{step.tool}: {some_of(paths, MAX_LISTED_PATHS)}"
+    return f"{number}  id={step.id}  {when}  {what}{notes}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from typing import Annotated
@@ -13,7 +14,7 @@ from toolcrib.core.tool import READ, Count, Offset, Param, tool
 from toolcrib.files.content.display import printable
 from toolcrib.files.paths import SafePath, Workspace, WorkspacePath
 from toolcrib.system.threads import Checkpoint, in_thread
-from toolcrib.text.tokens import estimate
+from toolcrib.text.tokens import lines_within
 from toolcrib.tools.files.argument_adapters import adapt_listing
 from toolcrib.tools.files.folder_entries import (
     MAX_ENTRIES,
@@ -23,6 +24,7 @@ from toolcrib.tools.files.folder_entries import (
     entry_line,
     need_folder,
     totals,
+    totals_words,
     walk,
 )
 
@@ -48,10 +50,10 @@ MAX_GLOB = 500
 )
 async def list_directory(
     path: WorkspacePath | None = None,
-    depth: Annotated[Count, Param("Levels.", maximum=MAX_DEPTH)] = 1,
+    depth: Annotated[Count, Param("Levels.", maximum=MAX_DEPTH, plain=True)] = 1,
     glob: Annotated[str, Param("Names like *.py")] = "",
     sort: Sort = "name",
-    start: Annotated[Offset, Param("Skip so many.")] = 0,
+    start: Annotated[Offset, Param("Skip so many.", plain=True)] = 0,
     *,
     ctx: Ctx,
 ) -> Result:
@@ -64,33 +66,63 @@ async def list_directory(
         raise BadInput(f"'glob' has at most {MAX_GLOB} characters, not {len(glob):,}.")
     folder = path or ctx.use(Workspace).start(ctx.session.directory)
 
-    def work(check: Checkpoint) -> list[ListedEntry]:
+    def work(check: Checkpoint) -> tuple[list[ListedEntry], str, int]:
         need_folder(folder)
+        fits = _name_filter(glob) if depth == 1 and glob else None
         found: list[ListedEntry] = []
-        for listed in walk(folder, "", depth, check, sort):
+        for listed in walk(folder, "", depth, check, sort, fits):
             if len(found) == MAX_ENTRIES:
-                ctx.warn(f"Only the first {MAX_ENTRIES:,} entries were looked at.")
-                break
+                return _cut(folder, [one for one in found if _wanted(one, glob)], depth, glob, ctx)
             found.append(listed)
-        return [listed for listed in found if _wanted(listed, glob)]
+        found = [listed for listed in found if _wanted(listed, glob)]
+        return found, totals(found), len(found)
 
-    entries = await in_thread(work, ctx.deadline)
+    entries, counts, total = await in_thread(work, ctx.deadline)
     page = _page(entries[start:], room_in(ctx.budget(list_directory.name)), sort)
     end = start + len(page)
     more = end < len(entries)
     arguments = {"path": folder.display, "depth": depth, "glob": glob, "start": end}
     if sort != "name":
         arguments["sort"] = sort
+    head = f"{folder.display}: {counts}"
+    if len(page) < len(entries):
+        head += f"; entries {start + 1:,}-{start + len(page):,} of {len(entries):,}"
     return Result(
-        text=_text(folder, entries, page, start, glob, sort),
+        text="\n".join((head, *(_line(listed, sort) for listed in page)))
+        if entries
+        else f"({folder.display} holds nothing{f' like {glob}' if glob else ''})",
         data={
             "path": folder.display,
             "entries": [_as_json(listed) for listed in page],
-            "total": len(entries),
+            "total": total,
         },
         truncated=more,
         next=Next(list_directory.name, {k: v for k, v in arguments.items() if v}) if more else None,
     )
+
+
+def _cut(
+    folder: SafePath, found: list[ListedEntry], depth: int, glob: str, ctx: Ctx
+) -> tuple[list[ListedEntry], str, int]:
+    """What is listed of a folder with more than MAX_ENTRIES, its true totals, and their sum.
+
+    Of several levels only what was looked at is counted, and that is said.
+    """
+    if depth == 1:
+        folders, files = folder.totals(_name_filter(glob) if glob else None)
+        ctx.warn(f"Only the first {MAX_ENTRIES:,} are listed; glob narrows it.")
+        return found, totals_words(folders, files), folders + files
+    ctx.warn(
+        f"Only the first {MAX_ENTRIES:,} entries were looked at, so there are more than counted; "
+        "a smaller depth or a folder in it shows the rest."
+    )
+    return found, f"at least {totals(found)}", len(found)
+
+
+def _name_filter(glob: str) -> Callable[[str], bool] | None:
+    """Says whether a name is wanted; None where that needs its path."""
+    plain = glob.removeprefix("**/").casefold()
+    return None if "/" in plain else lambda name: fnmatchcase(name.casefold(), plain)
 
 
 def _wanted(listed: ListedEntry, glob: str) -> bool:
@@ -101,29 +133,7 @@ def _wanted(listed: ListedEntry, glob: str) -> bool:
 
 def _page(entries: list[ListedEntry], budget: int, sort: Sort) -> list[ListedEntry]:
     """The entries that fit, and at least one."""
-    spent, count = 0, 0
-    for count, listed in enumerate(entries, 1):
-        spent += estimate(_line(listed, sort) + "\n")
-        if spent > budget:
-            return entries[: max(count - 1, 1)]
-    return entries[:count]
-
-
-def _text(
-    folder: SafePath,
-    entries: list[ListedEntry],
-    page: list[ListedEntry],
-    start: int,
-    glob: str,
-    sort: Sort,
-) -> str:
-    if not entries:
-        like = f" like {glob}" if glob else ""
-        return f"({folder.display} holds nothing{like})"
-    head = f"{folder.display}: {totals(entries)}"
-    if len(page) < len(entries):
-        head += f"; entries {start + 1:,}-{start + len(page):,} of {len(entries):,}"
-    return "\n".join((head, *(_line(listed, sort) for listed in page)))
+    return entries[: len(lines_within((_line(listed, sort) for listed in entries), budget))]
 
 
 def _line(listed: ListedEntry, sort: Sort) -> str:

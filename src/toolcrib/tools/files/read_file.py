@@ -146,6 +146,10 @@ def _adapt_arguments(arguments: dict[str, Any]) -> None:
     for name in ("path", "filepath"):
         if isinstance(arguments.get(name), list):
             arguments["paths"] = arguments.pop(name)
+    chunk, chunks = arguments.pop("chunksize", None), arguments.pop("maxchunks", None)
+    if str(chunk or "").isdigit():
+        several = int(chunks) if str(chunks or "").isdigit() else 1
+        arguments.setdefault("maxchars", int(chunk) * max(several, 1))
     head, tail = arguments.pop("head", None), arguments.pop("tail", None)
     if head not in (None, "", [], {}):
         arguments.setdefault("lines", head)
@@ -203,12 +207,13 @@ async def read_file(
     path: WorkspacePath | None = None,
     paths: list[EachPath] | None = None,
     start: Annotated[Line | None, Param("First line; -50: the last 50.")] = None,
-    end: Annotated[Line | None, Param("Last line.")] = None,
-    lines: Annotated[Count | None, Param("Most lines.", maximum=MAX_LINES)] = None,
-    column: Annotated[Offset, Param("Skip characters of that line.")] = 0,
+    end: Annotated[Line | None, Param("Last line.", plain=True)] = None,
+    lines: Annotated[Count | None, Param("Lines at most.", maximum=MAX_LINES, plain=True)] = None,
+    column: Annotated[Offset, Param("Skip characters of that line.", plain=True)] = 0,
     focus: Annotated[str, Param("Only what is about these words.")] = "",
-    numbers: Annotated[bool, Param("Number the lines.")] = False,
+    numbers: Annotated[bool, Param("Number the lines.", plain=True)] = False,
     anchors: Annotated[bool, Param("For edits: LINE:HASH.")] = False,
+    max_chars: Annotated[Count | None, Param("Characters at most.", unlisted=True)] = None,
     *,
     ctx: Ctx,
 ) -> Result:
@@ -223,7 +228,8 @@ async def read_file(
         raise BadInput("read_file needs 'path' or 'paths'.", hint='For example {"path": "a.txt"}.')
     if len(chosen) > MAX_FILES:
         raise BadInput(f"read_file takes {MAX_FILES} files at once, not {len(chosen):,}.")
-    request = ReadRequest(start, end, lines, column, focus.strip(), numbers, anchors)
+    wanted = (start, end, lines, column, focus.strip(), numbers, anchors)
+    request = ReadRequest(*wanted, max_chars or 0)
     room = room_in(ctx.budget(read_file.name))
     read = partial(_read, request=request, ctx=ctx)
     if len(chosen) == 1 and isinstance(chosen[0], SafePath):
@@ -275,6 +281,7 @@ def _request_arguments(request: ReadRequest) -> dict[str, object]:
         "focus": request.focus,
         "numbers": request.numbers,
         "anchors": request.anchors,
+        "max_chars": request.max_chars,
     }
 
 

@@ -8,8 +8,9 @@ from typing import Annotated
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import NoResults
 from toolcrib.core.result import Result
-from toolcrib.core.tool import WRITE, Param, tool
+from toolcrib.core.tool import WRITE, Count, Param, tool
 from toolcrib.files.changes.step import Step
+from toolcrib.files.content.display import printable
 from toolcrib.files.edits.pattern_replacement import (
     SECONDS,
     FileReplacement,
@@ -21,10 +22,13 @@ from toolcrib.files.edits.report import ChangeReport, carry_out, render_reports
 from toolcrib.files.edits.text_loader import need_size
 from toolcrib.files.paths import Workspace, WritablePath
 from toolcrib.system.threads import Checkpoint, in_thread
+from toolcrib.tools.files.argument_adapters import adapt_replacement
 
 PARTIAL_NOTE = "the time of a dry run was up; path and glob narrow it"
 MAX_DIFF_LINES = 60
 MAX_LISTED_FILES = 40
+MAX_NAMED = 3
+"""Paths of a reason that are named where files were left out."""
 
 
 @tool(
@@ -41,6 +45,7 @@ MAX_LISTED_FILES = 40
         "replace_with": "replacement",
     },
     destructive=True,
+    argument_adapter=adapt_replacement,
 )
 async def replace_in_files(
     pattern: Annotated[str, Param("RE2 expression.")],
@@ -50,6 +55,7 @@ async def replace_in_files(
     literal: Annotated[bool, Param("Pattern is plain text.")] = False,
     ignore_case: Annotated[bool, Param("Any case.")] = False,
     dry_run: Annotated[bool, Param("Only show; false changes the files.")] = True,
+    depth: Annotated[Count | None, Param("Levels of folders.", unlisted=True)] = None,
     *,
     ctx: Ctx,
 ) -> Result:
@@ -64,7 +70,7 @@ async def replace_in_files(
     globs, until = _globs(glob), time.monotonic() + SECONDS if dry_run else None
     found = await in_thread(
         lambda check: find_replacements(
-            folder, globs, engine, replace_in_files, ctx, check, until=until
+            folder, globs, engine, replace_in_files, ctx, check, until=until, depth=depth
         ),
         ctx.deadline,
     )
@@ -85,6 +91,7 @@ async def replace_in_files(
         data = {
             "dry_run": True,
             "partly": found.partly,
+            "left_out": _left_out_data(found),
             "files": [{"path": t.path, **t.data} for t in reports],
         }
         return Result(text=text, data=data, private=True)
@@ -129,5 +136,16 @@ def _summary(found: FoundReplacements, reports: list[ChangeReport], *, dry_run: 
 def _left_out(found: FoundReplacements) -> str:
     if not found.left_out:
         return ""
-    reasons = ", ".join(f"{count:,} {reason}" for reason, count in found.left_out.items())
-    return f" (left out: {reasons})"
+    return f" (left out: {'; '.join(_named(*item) for item in found.left_out.items())})"
+
+
+def _named(reason: str, paths: list[str]) -> str:
+    named = ", ".join(map(printable, paths[:MAX_NAMED]))
+    return f"{len(paths):,} {reason}: {named}{', …' if len(paths) > MAX_NAMED else ''}"
+
+
+def _left_out_data(found: FoundReplacements) -> dict[str, object]:
+    return {
+        reason: {"count": len(paths), "paths": paths[:MAX_LISTED_FILES]}
+        for reason, paths in found.left_out.items()
+    }

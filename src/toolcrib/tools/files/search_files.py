@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
 from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import BadInput, ToolError
 from toolcrib.core.result import Next, Result
-from toolcrib.core.tool import READ, Offset, Param, tool
+from toolcrib.core.tool import READ, Count, Offset, Param, tool
 from toolcrib.files.content.display import printable
 from toolcrib.files.handles import Handle
 from toolcrib.files.paths import SafePath, Workspace, WorkspacePath
 from toolcrib.files.search.globs import MAX_GLOB_CHARS
-from toolcrib.files.search.pattern import Hit, Pattern, pattern_of
+from toolcrib.files.search.hits import LINE_CHARS, Hit
+from toolcrib.files.search.pattern import Pattern, pattern_of
 from toolcrib.files.search.scope import SKIPPED_WORDS, SearchScope, scope_of
-from toolcrib.files.search.search import MatchCounts, Search, read_hits
+from toolcrib.files.search.search import FileLimits, MatchCounts, Search, read_hits, within_limits
 from toolcrib.system.threads import Checkpoint, in_thread
-from toolcrib.text.tokens import estimate
+from toolcrib.text.tokens import estimate, lines_within
 from toolcrib.tools.files.argument_adapters import adapt_search
 
 MAX_LIMIT = 500
@@ -31,20 +33,25 @@ Show = Literal["lines", "files", "count"]
 
 @dataclass(frozen=True, slots=True)
 class HitWindow:
-    """What of the findings is shown: lines, from which one, and how many."""
+    """What of the findings is shown: lines, from which one, how many, and how long."""
 
     start: int
     limit: int
     context: int
     room: int
+    line_chars: int = LINE_CHARS
 
 
 @dataclass(frozen=True, slots=True)
 class HitPage:
-    """The lines that are shown, file by file, and how many that fit are behind it now."""
+    """The lines that are shown, file by file, and how many that fit are behind it now.
+
+    `lost`: files that were changed or taken away since their lines were counted.
+    """
 
     files: tuple[tuple[str, tuple[Hit, ...]], ...]
     passed: int
+    lost: tuple[str, ...] = ()
 
 
 @tool(
@@ -66,14 +73,23 @@ class HitPage:
 )
 async def search_files(
     pattern: Annotated[str, Param("RE2 expression, within a line.")],
-    path: Annotated[WorkspacePath | None, Param("Folder or file.")] = None,
+    path: Annotated[WorkspacePath | None, Param("Folder or file.", plain=True)] = None,
     glob: Annotated[str, Param("Only files like *.py, !tests/**")] = "",
-    literal: Annotated[bool, Param("Plain text.")] = False,
-    case_sensitive: Annotated[bool, Param("Else only with capitals.")] = False,
-    context: Annotated[int, Param("Lines around.", minimum=0, maximum=MAX_CONTEXT)] = 0,
+    literal: Annotated[bool, Param("Plain text.", plain=True)] = False,
+    case_sensitive: Annotated[bool | None, Param("Else only with capitals.")] = None,
+    context: Annotated[
+        int, Param("Lines around each match.", minimum=0, maximum=MAX_CONTEXT, plain=True)
+    ] = 0,
     limit: Annotated[int, Param(minimum=1, maximum=MAX_LIMIT)] = 100,
-    start: Annotated[Offset, Param("Skip so many.")] = 0,
+    start: Annotated[Offset, Param("Skip so many.", plain=True)] = 0,
     show: Show = "lines",
+    depth: Annotated[Count | None, Param("Levels of folders.", unlisted=True)] = None,
+    max_file_size: Annotated[Count | None, Param("Bytes of a file.", unlisted=True)] = None,
+    max_file_lines: Annotated[Count | None, Param("Lines of a file.", unlisted=True)] = None,
+    max_per_file: Annotated[Count | None, Param("Lines shown of a file.", unlisted=True)] = None,
+    line_length: Annotated[
+        int, Param("Characters of a line.", minimum=10, maximum=1000, unlisted=True)
+    ] = LINE_CHARS,
     *,
     ctx: Ctx,
 ) -> Result:
@@ -87,6 +103,12 @@ async def search_files(
     place = path or ctx.use(Workspace).start(ctx.session.directory)
     compiled_pattern = pattern_of(pattern, literal=literal, case_sensitive=case_sensitive)
     scope, counted = await _count(place, compiled_pattern, glob, ctx.remaining(SECONDS), ctx)
+    limits = FileLimits(depth, max_file_size, max_file_lines, max_per_file)
+    if any(limits):
+        found = counted
+        counted = await in_thread(
+            lambda check: within_limits(scope, found, limits, check), ctx.deadline
+        )
     given: dict[str, Any] = {
         "pattern": pattern,
         "path": "" if place.display == "." else place.display,
@@ -96,8 +118,14 @@ async def search_files(
         "context": context,
         "limit": limit if limit != 100 else 0,
         "show": "" if show == "lines" else show,
+        "depth": depth,
+        "max_file_size": max_file_size,
+        "max_file_lines": max_file_lines,
+        "max_per_file": max_per_file,
+        "line_length": 0 if line_length == LINE_CHARS else line_length,
     }
-    wanted = HitWindow(start, limit, context, room_in(ctx.budget(search_files.name)))
+    room = room_in(ctx.budget(search_files.name))
+    wanted = HitWindow(start, limit, context, room, line_length)
     if show != "lines":
         return _as_list(scope, compiled_pattern, counted, wanted, given)
     page = await in_thread(
@@ -134,7 +162,13 @@ def _page(
     if not counted.files:
         return HitPage((), 0)
     with scope.real.open() as top:
-        return _page_within(scope, compiled_pattern, counted, wanted, (top, check))
+        page = _page_within(scope, compiled_pattern, counted, wanted, (top, check))
+        # Lists of words take more than the sum of their lines.
+        taken = estimate("\n".join(_lines(scope, page, wanted)))
+        if taken > wanted.room:
+            smaller = replace(wanted, room=wanted.room * wanted.room // taken)
+            page = _page_within(scope, compiled_pattern, counted, smaller, (top, check))
+    return page
 
 
 def _page_within(
@@ -146,6 +180,7 @@ def _page_within(
 ) -> HitPage:
     top, check = opened
     files: list[tuple[str, tuple[Hit, ...]]] = []
+    lost: list[str] = []
     skip, passed, spent = wanted.start, 0, 0
     for path, number in counted.files:
         if skip >= number:
@@ -156,9 +191,18 @@ def _page_within(
         check()
         limit = min(number - skip, wanted.limit - passed)
         try:
-            lines = read_hits(scope.file(path), compiled_pattern, skip, limit, wanted.context, top)
-        except ToolError:
-            lines = []  # gone, or swapped for something that may not be read
+            lines = read_hits(
+                scope.file(path),
+                compiled_pattern,
+                skip,
+                limit,
+                wanted.context,
+                top,
+                wanted.line_chars,
+            )
+        except ToolError:  # gone, or swapped for something that may not be read
+            lines = []
+            lost.append(path)
         fitting_lines, cost = _fitting(path, lines, wanted.room - spent, first=not files)
         if fitting_lines:
             files.append((path, tuple(fitting_lines)))
@@ -166,7 +210,7 @@ def _page_within(
             passed += sum(hit.fits for hit in fitting_lines)
             break
         passed, spent, skip = passed + limit, spent + cost, 0
-    return HitPage(tuple(files), passed)
+    return HitPage(tuple(files), passed, tuple(lost))
 
 
 def _fitting(path: str, lines: list[Hit], room: int, *, first: bool) -> tuple[list[Hit], int]:
@@ -199,14 +243,9 @@ def _as_lines(
     head = _head(counted, compiled_pattern, scope, given)
     if page.passed and (wanted.start or more):
         head += f"; {wanted.start + 1:,}-{end:,} shown"
-    parts = [head]
-    for path, lines in page.files:
-        parts.append(printable(scope.display(path)))
-        for before, hit in zip((None, *lines[:-1]), lines, strict=True):
-            if wanted.context and before is not None and hit.number > before.number + 1:
-                parts.append("--")
-            parts.append(_line(hit))
-    data = _data(counted, compiled_pattern) | {
+    if page.lost:
+        head += f"; changed meanwhile: {', '.join(printable(p) for p in page.lost)}"
+    data = _data(counted, compiled_pattern, scope) | {
         "start": wanted.start,
         "files": [
             {
@@ -216,7 +255,17 @@ def _as_lines(
             for path, lines in page.files
         ],
     }
-    return Result("\n".join(parts), data, truncated=more, next=_next(given, end) if more else None)
+    text = "\n".join((head, *_lines(scope, page, wanted)))
+    return Result(text, data, truncated=more, next=_next(given, end) if more else None)
+
+
+def _lines(scope: SearchScope, page: HitPage, wanted: HitWindow) -> Iterator[str]:
+    for path, lines in page.files:
+        yield printable(scope.display(path))
+        for before, hit in zip((None, *lines[:-1]), lines, strict=True):
+            if wanted.context and before is not None and hit.number > before.number + 1:
+                yield "--"
+            yield _line(hit)
 
 
 def _as_list(
@@ -228,26 +277,23 @@ def _as_list(
 ) -> Result:
     """Files with their counts, or the counts alone."""
     head = _head(counted, compiled_pattern, scope, given)
-    data = _data(counted, compiled_pattern)
+    data = _data(counted, compiled_pattern, scope)
     if given["show"] == "count":
         return Result(head, data)
-    lines, spent = [head], 0
-    rows: list[dict[str, Any]] = []
-    for path, number in counted.files[wanted.start : wanted.start + wanted.limit]:
-        line = f"{printable(scope.display(path))}  {number:,}"
-        spent += estimate(line) + 1
-        if rows and spent > wanted.room:
-            break
-        lines.append(line)
-        rows.append({"path": scope.display(path), "lines": number})
+    chosen = counted.files[wanted.start : wanted.start + wanted.limit]
+    listed = (f"{printable(scope.display(path))}  {number:,}" for path, number in chosen)
+    lines = lines_within(listed, wanted.room) if chosen else []
+    rows = [{"path": scope.display(path), "lines": number} for path, number in chosen[: len(lines)]]
     end = wanted.start + len(rows)
     more = bool(rows) and end < len(counted.files)
     data |= {"start": wanted.start, "files": rows}
-    return Result("\n".join(lines), data, truncated=more, next=_next(given, end) if more else None)
+    text = "\n".join((head, *lines))
+    return Result(text, data, truncated=more, next=_next(given, end) if more else None)
 
 
 def _next(given: dict[str, Any], start: int) -> Next:
-    return Next(search_files.name, {k: v for k, v in given.items() if v} | {"start": start})
+    repeated = {k: v for k, v in given.items() if v or (k == "case_sensitive" and v is False)}
+    return Next(search_files.name, repeated | {"start": start})
 
 
 def _head(
@@ -258,7 +304,7 @@ def _head(
         reason = compiled_pattern.reason.partition(": (?m)")[0]
         notes.append(f"searched as plain text, since it is no RE2 expression: {reason}")
     if counted.aborted:
-        notes.append("stopped when its time was up, so more may fit")
+        notes.append("stopped when its time was up, so more may fit: path or glob narrows it")
     where = given["path"] or "."
     if counted.lines:
         count, files = counted.lines, len(counted.files)
@@ -271,17 +317,23 @@ def _head(
         if compiled_pattern.reason and GLOB.search(compiled_pattern.text):
             notes.append("for names use find_files")
         if not scope.named and where == scope.folder.display:
-            notes.append(f"left out: {SKIPPED_WORDS}")
-    return "; ".join((head, *notes))
+            notes.append(f"left out unless path or glob names them: {SKIPPED_WORDS}")
+    if counted.left_out is not None:
+        notes.append(counted.left_out.words(lambda path: printable(scope.display(path))))
+    elif not counted.aborted:
+        notes.append("too many files to count what was not searched")
+    return "; ".join((head, *filter(None, notes)))
 
 
-def _data(counted: MatchCounts, compiled_pattern: Pattern) -> dict[str, Any]:
+def _data(counted: MatchCounts, compiled_pattern: Pattern, scope: SearchScope) -> dict[str, Any]:
+    left_out = counted.left_out
     return {
         "total_lines": counted.lines,
         "total_files": len(counted.files),
         "pattern_mode": "literal" if compiled_pattern.literal else "regex",
         "aborted": counted.aborted,
         "engine": counted.engine,
+        "left_out": None if left_out is None else left_out.to_json(scope.display),
     }
 
 

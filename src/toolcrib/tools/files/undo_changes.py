@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated
 
 from toolcrib.core.context import Ctx
+from toolcrib.core.errors import ToolError
 from toolcrib.core.result import Result
 from toolcrib.core.tool import WRITE, Count, Param, tool
 from toolcrib.files.changes.changes import Changes
@@ -20,27 +22,46 @@ MAX_LISTED = 10
     rights=WRITE,
     keywords=("revert", "restore", "rollback", "back", "redo", "bak"),
     aliases=("undo", "undo_change", "undo_last", "revert_changes"),
-    argument_aliases={"file_path": "path", "file": "path", "count": "steps", "n": "steps"},
+    argument_aliases={
+        "file_path": "path",
+        "file": "path",
+        "count": "steps",
+        "n": "steps",
+        "step": "id",
+        "step_id": "id",
+    },
+    profiles=("default",),
     destructive=True,
 )
 async def undo_changes(
-    steps: Annotated[Count, Param("How many.", maximum=100)] = 1,
-    path: Annotated[WritablePath | None, Param("Only what was done to this.")] = None,
+    steps: Annotated[Count, Param("How many.", maximum=100, plain=True)] = 1,
+    path: Annotated[WritablePath | None, Param("Only this.")] = None,
+    id: Annotated[  # noqa: A002
+        Count | None, Param("This step alone.", unlisted=True)
+    ] = None,
     *,
     ctx: Ctx,
 ) -> Result:
     """Take back the last changes of files, all or none.
 
-    The undo is a step too: undoing it makes the changes again. Refused where a file was
-    changed since.
+    Called again it takes back the step before. Refused where a file was changed since.
     """
-    applied, undone = await ctx.use(Changes).undo(ctx, steps, path, tool=undo_changes.name)
+    changes = ctx.use(Changes)
+    if id is not None:
+        last = [await changes.numbered(id)]
+    else:
+        last = await changes.steps(path, steps, standing=True)
+    if (id or len(last) == steps) and any(step.program is not None for step in last):
+        return await _undo_one_by_one(last, ctx)
+    applied, undone = await changes.undo(
+        ctx, steps, path, number=id or 0, standing=True, tool=undo_changes.name
+    )
     start = ctx.use(Workspace).start(ctx.session.directory).absolute
     lines = [_line(step, start) for step in undone[:MAX_LISTED]]
     if len(undone) > MAX_LISTED:
         lines.append(f"and {len(undone) - MAX_LISTED} more")
     lines.append(
-        f"steps={len(undone) + 2} goes back one step further; steps=1 makes this undone."
+        f"The same call goes back one step further; id={applied.step} makes this undone."
         if applied.step
         else "Nothing had to be changed."
     )
@@ -49,11 +70,40 @@ async def undo_changes(
     return Result(
         text="\n".join(lines),
         data={
-            "step": applied.step,
+            "steps": [applied.step] if applied.step else [],
             "undone": [step.id for step in undone],
             "paths": list(applied.paths),
         },
     )
+
+
+async def _undo_one_by_one(steps: Sequence[LoggedStep], ctx: Ctx) -> Result:
+    """Take back steps of which some are of git, which takes its own back, each as a step.
+
+    A step of git has no parts: it is taken back whole, whatever path was named.
+    """
+    from toolcrib.git.steps import undo_git_step
+
+    changes, start = ctx.use(Changes), ctx.use(Workspace).start(ctx.session.directory).absolute
+    lines: list[str] = []
+    paths: list[str] = []
+    for step in steps:
+        try:
+            if step.program is None:
+                paths += (await changes.undo_step(step.id, ctx, undo_changes.name)).paths
+            else:
+                paths += await undo_git_step(ctx, step, undo_changes.name)
+        except ToolError as error:
+            if lines:
+                error.message = f"{'; '.join(lines)}. Then it stopped: {error.message}"
+            raise
+        lines.append(_line(step, start))
+    newest = await changes.steps(limit=len(steps))
+    made = [step.id for step in newest if step.undoes]
+    again = ", ".join(f"id={number}" for number in made)
+    lines.append(f"The same call goes back one step further; {again} makes this undone.")
+    undone = [step.id for step in steps]
+    return Result(text="\n".join(lines), data={"steps": made, "undone": undone, "paths": paths})
 
 
 def _line(step: LoggedStep, start: str) -> str:

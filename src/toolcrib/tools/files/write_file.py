@@ -47,7 +47,7 @@ class NewFile(TypedDict):
 async def write_file(
     path: WritablePath | None = None,
     content: Annotated[str | None, Param("All of the text.")] = None,
-    files: Annotated[list[NewFile] | None, Param("Several: all or none.")] = None,
+    files: Annotated[list[NewFile] | None, Param("Several: all or none.", plain=True)] = None,
     *,
     ctx: Ctx,
 ) -> Result:

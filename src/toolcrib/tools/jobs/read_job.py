@@ -32,7 +32,7 @@ async def read_job(
     wait: For = "exit",
     text: Annotated[str, Param("Output to wait for.")] = "",
     timeout: Annotated[Seconds, Param(maximum=40)] = 30,  # noqa: ASYNC109 - bounds the wait
-    offset: Annotated[int, Param("First byte; negative: from the end.")] = 0,
+    offset: Annotated[int, Param("First byte; negative: from the end.", plain=True)] = 0,
     *,
     ctx: Ctx,
 ) -> Result:

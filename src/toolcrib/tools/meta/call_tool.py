@@ -37,4 +37,5 @@ async def call_tool(
     if found.name == "call_tool":
         raise BadInput("call_tool cannot call itself.", hint="Name the tool that you want.")
     result = await ctx.invoke(found.name, arguments or {})
-    return replace(result, private=result.private or bool(found.rights & READ))
+    has_read = bool(found.rights & READ) and not result.impersonal
+    return replace(result, private=result.private or has_read)

@@ -20,8 +20,8 @@ from toolcrib.text.truncation import cut
     argument_aliases={"id": "handle", "start": "offset"},
 )
 async def read_more(
-    handle: Annotated[str, Param("From that result.")],
-    offset: Annotated[Offset, Param("Character to start at.")] = 0,
+    handle: Annotated[str, Param("From that result.", plain=True)],
+    offset: Annotated[Offset, Param("Character to start at.", plain=True)] = 0,
     *,
     ctx: Ctx,
 ) -> Result:

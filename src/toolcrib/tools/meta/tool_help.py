@@ -42,7 +42,9 @@ def manual(tool: Tool) -> str:
     lines = [f"{tool.name}: {tool.description}"]
     if tool.guidance:
         lines.append(" ".join(tool.guidance.split()))
-    lines += [_line(p, tool.schema["properties"][p.name]) for p in tool.parameters]
+    lines += [
+        _line(p, tool.schema["properties"][p.name]) for p in tool.parameters if not p.meta.unlisted
+    ]
     lines.append(f"May: {', '.join(tool.rights.names) or 'nothing outside this server'}.")
     return "\n".join(lines)
 
@@ -55,5 +57,5 @@ def _line(parameter: Parameter, node: dict[str, object]) -> str:
         limits.insert(0, "required")
     elif parameter.default not in (None, "", [], ()):
         limits.append(f"default {json.dumps(parameter.default, ensure_ascii=False, default=str)}")
-    described = f": {node['description']}" if "description" in node else ""
+    described = f": {parameter.description}" if parameter.description else ""
     return f"- {parameter.name} ({', '.join([str(kind), *limits])}){described}"

@@ -12,15 +12,15 @@ from typing import Any, Self
 from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import StorageFailure, TimedOut, TooLarge, ToolError
 from toolcrib.core.result import ErrorInfo, Image, Next, Result
-from toolcrib.execution.interpreters.programs import UNAVAILABLE_PROGRAMS, how_to_get
-from toolcrib.execution.interpreters.python import NO_PACKAGES
-from toolcrib.execution.runs.outcome import RunOutcome, RunResult
-from toolcrib.execution.runs.runs import BackgroundRun
-from toolcrib.execution.sandbox.pictures import (
+from toolcrib.execution.interpreters.pictures import (
     MAX_PICTURE_BYTES,
     MAX_PICTURES,
     first_pictures,
 )
+from toolcrib.execution.interpreters.programs import UNAVAILABLE_PROGRAMS, how_to_get
+from toolcrib.execution.interpreters.python import NO_PACKAGES
+from toolcrib.execution.runs.outcome import RunOutcome, RunResult
+from toolcrib.execution.runs.runs import BackgroundRun
 from toolcrib.execution.sandbox.terms import NetworkAccess
 from toolcrib.execution.shell_parser import ShellScript, read_script
 from toolcrib.files.paths import Workspace

@@ -40,6 +40,10 @@ from toolcrib.tools.run.report import (
 
 FIRST_SECONDS = 0.5
 """How long the answer waits for first output, or for an early end."""
+APART = {
+    "ask": "[its changes are made apart from the files, and held at its end]",
+    "never": "[its changes are made apart from the files, and dropped at its end]",
+}
 TITLE_CHARS = 80
 MAX_UNFINISHED_CHARS = 65_536
 SLICE_BYTES = 4_096
@@ -50,13 +54,14 @@ async def in_background(
     ctx: Ctx,
     tool: str,
     argv: Sequence[str],
-    command: str,
+    title: str,
     cwd: SafePath,
     tools: Toolchains,
     seconds: float,
     stdin: bytes | None,
     access: NetworkAccess,
     ports: Sequence[int] = (),
+    commit: Commit = "auto",
 ) -> Result:
     """Start it, and answer with its id and what it wrote first."""
     limits = replace(ctx.use(Sandbox).limits, output_bytes=0)
@@ -72,13 +77,14 @@ async def in_background(
         limits=limits,
         merge=True,
         ports=ports,
+        commit=commit,
     )
 
     async def work(handle: JobHandle) -> None:
         handle.source = source_of(access)
         await _follow(running, handle)
 
-    title = " ".join(command.split())[:TITLE_CHARS]
+    title = " ".join(title.split())[:TITLE_CHARS]
     jobs = ctx.use(Jobs)
     try:
         job = await jobs.start(
@@ -88,19 +94,22 @@ async def in_background(
         await running.finish()
         raise
     try:
-        return await _first(ctx, tool, job, title, running)
+        return await _first(ctx, tool, job, title, running, commit)
     except asyncio.CancelledError:
         await run_shielded(jobs.stop(job))  # nobody knows its id
         raise
 
 
-async def _first(ctx: Ctx, tool: str, job: str, title: str, running: BackgroundRun) -> Result:
+async def _first(
+    ctx: Ctx, tool: str, job: str, title: str, running: BackgroundRun, commit: Commit
+) -> Result:
     """The result for a job that has just begun."""
     view = await ctx.use(Jobs).read(job, "exit", timeout=FIRST_SECONDS)
     over = view.record.is_over
     code = view.record.exit_code
     status = f"ended already, exit code {code}" if over else f"runs in the background as job {job}"
     tail = [] if over else served_lines(ctx, running)
+    tail += [] if over or commit == "auto" else [APART[commit]]
     tail += [] if running.level == "strong" else [f"[sandbox: {running.level}]"]
     text, _ = await fit_to_budget(
         ctx,
@@ -202,10 +211,11 @@ async def run_command(
     cwd: WorkspacePath | None = None,
     timeout: Annotated[Seconds, Param(maximum=MAX_SECONDS)] = 0,  # noqa: ASYNC109 - of the run
     commit: Annotated[Commit | None, Param("Changed files: keep, hold, drop.")] = None,
-    background: Annotated[bool, Param("As a job.")] = False,
+    background: Annotated[bool, Param("As a job.", plain=True)] = False,
     input: str = "",  # noqa: A002 - the name that models use
     ports: Annotated[list[int] | None, Param("Of its server.")] = None,
     network: Annotated[list[str] | None, Param("Hosts, or packages.")] = None,
+    name: Annotated[str, Param("Of the job.", unlisted=True)] = "",
     *,
     ctx: Ctx,
 ) -> Result:
@@ -230,14 +240,18 @@ async def run_command(
     argv = [shell_program(ctx), "-c", command]
     stdin = input.encode() if input else None
     if background or ports:
-        if commit in ("ask", "never"):
-            raise BadInput(
-                f"A command in the background works on the files themselves: commit={commit} "
-                "cannot be kept.",
-                hint="Leave 'commit' out, or run it to its end without background.",
-            )
         return await in_background(
-            ctx, run_command.name, argv, command, folder, tools, timeout, stdin, access, ports or ()
+            ctx,
+            run_command.name,
+            argv,
+            name or command,
+            folder,
+            tools,
+            timeout,
+            stdin,
+            access,
+            ports or (),
+            commit or "auto",
         )
     limit = timeout or DEFAULT_SECONDS
     async with OutputFollower(ctx) as follower:

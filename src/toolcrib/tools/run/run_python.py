@@ -10,11 +10,11 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.result import Result
 from toolcrib.core.tool import EXEC, READ, WRITE, Param, Seconds, tool
 from toolcrib.execution.command_policy import code_verdict
+from toolcrib.execution.interpreters.pictures import VARIABLE, PictureFolder
 from toolcrib.execution.interpreters.python import DATA_PACKAGES, Python, clean_code, python_for
 from toolcrib.execution.network_access import NetworkRequests
 from toolcrib.execution.runs.outcome import Commit
 from toolcrib.execution.runs.runs import Runs
-from toolcrib.execution.sandbox.pictures import VARIABLE, PictureFolder
 from toolcrib.execution.sandbox.terms import NetworkAccess
 from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.system.child import run_shielded

@@ -20,7 +20,7 @@ from toolcrib.text.truncation import cut
 from toolcrib.tools.web.citations import CitedSource, joined, next_call, passage_text, record
 from toolcrib.tools.web.view.outline import headings_of
 from toolcrib.web.page import Page
-from toolcrib.web.page_reader import read_page, read_whole
+from toolcrib.web.page_reader import read_page, read_whole, render_mode
 
 WHOLE_PAGE_TOKENS = 400
 """Tokens up to which a page is given whole: choosing would only lose something."""
@@ -68,7 +68,7 @@ async def ask_url(
 async def _page(url: str, question: str, ctx: Ctx) -> Page:
     """The main content of a page, or all of it where only that answers."""
     form = ctx.config.web.fetch.format
-    page = await read_page(url, form, ctx)
+    page = await read_page(url, form, ctx, render=render_mode(None, ctx))
 
     async def answers(page: Page) -> bool:
         texts = [(page.title, page.text)]

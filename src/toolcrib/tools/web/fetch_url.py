@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Annotated, Any, TypeAlias
 
 from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import BadInput, ToolError
 from toolcrib.core.result import Image, Result
-from toolcrib.core.tool import NET, Offset, Param, Tokens, tool
+from toolcrib.core.tool import NET, Count, Offset, Param, Tokens, tool
 from toolcrib.documents.html_text import Format
 from toolcrib.net.egress.public_url import References, check_public_url, expand_reference
 from toolcrib.system.threads import Checkpoint, in_thread
@@ -31,13 +32,16 @@ from toolcrib.tools.web.view.outline import LIST_SECTIONS, headings_of, section_
 from toolcrib.tools.web.view.page_search import Term, folded, terms_of
 from toolcrib.web.neutralizer import neutralize
 from toolcrib.web.page import Link, Page
-from toolcrib.web.page_reader import read_page, read_whole
+from toolcrib.web.page_reader import Render, read_page, read_whole, render_mode
 from toolcrib.web.search.chain import best_error
 
 MAX_URLS = 10
 MIN_PAGE_TOKENS = 120
 """Tokens for each page: below that there is no room for more than its header."""
 MAX_IMAGES = 4
+MAX_SAVED_IMAGES = 200
+MIN_CHARS_A_TOKEN = 3
+"""Characters that a token has at least, in most texts."""
 JOIN_TOKENS = 12
 """Tokens that a page takes more where there are several."""
 MAX_LINK_CHARS = 100
@@ -72,16 +76,22 @@ async def fetch_url(
     urls: list[EachUrl] | None = None,
     find: Annotated[list[str] | None, Param('Words, "exact phrase" or /regex/.')] = None,
     section: Annotated[str, Param('Only this heading; "?" lists all.')] = "",
-    offset: Annotated[Offset, Param("Character to start at.")] = 0,
+    offset: Annotated[Offset, Param("Character to start at.", plain=True)] = 0,
     max_tokens: Tokens | None = None,
     format: Format | None = None,  # noqa: A002 - the name that models know
     links: bool = False,
-    navigation: Annotated[bool, Param("With menus.")] = False,
+    navigation: Annotated[bool, Param("With menus and the like.", plain=True)] = False,
     whole: Annotated[bool, Param("Not only main content.")] = False,
+    max_chars: Annotated[Count | None, Param("Characters of a page.", unlisted=True)] = None,
+    max_links: Annotated[Offset, Param("Links listed of a page.", unlisted=True)] = 0,
+    max_images: Annotated[Offset, Param("Images saved of a page.", unlisted=True)] = 0,
+    render: Annotated[
+        Render | None, Param("Read in a browser; auto: where scripts make the text.", unlisted=True)
+    ] = None,
     *,
     ctx: Ctx,
 ) -> Result:
-    """Read web pages as Markdown; long ones come in parts.
+    """Read web pages as Markdown, in parts; untrusted, may be stale.
 
     The answer names the call for the next part. `find` shows
     the places where something stands, `section` one section. Several pages are read at
@@ -104,25 +114,47 @@ async def fetch_url(
             format=None if format == ctx.config.web.fetch.format else format,
             navigation=navigation,
             whole=whole,
+            max_chars=max_chars,
+            render=render,
         ),
+        max_chars=max_chars or 0,
+        render=render_mode(render, ctx),
     )
     gate = asyncio.Semaphore(ctx.config.web.fetch.concurrency)
+    max_listed_links = max_links or (ctx.config.web.fetch.links if links else 0)
 
     async def one(address: str) -> RequestedPage | ToolError:
         try:
             async with gate:
-                return await _read(address, form, request, ctx, links=links)
+                return await _read(address, form, request, ctx, links=max_listed_links)
         except ToolError as error:
             return error
 
     sources = await asyncio.gather(*map(one, addresses))
-    budget = ctx.budget(fetch_url.name, max_tokens or 0, ctx.config.web.fetch.max_tokens)
+    settings = ctx.config.web.fetch
+    wanted = min(max_tokens or 0, settings.ceiling or max_tokens or 0)
+    enough = max(settings.max_tokens, (max_chars or 0) // MIN_CHARS_A_TOKEN * len(addresses))
+    budget = ctx.budget(fetch_url.name, wanted, min(enough, settings.ceiling or enough))
     outcomes = dict(zip(addresses, sources, strict=True))
     budget = max(budget, _min_budget(outcomes))
     excerpts = await in_thread(
         lambda check: _excerpts(outcomes, request, budget, check), ctx.deadline
     )
-    return _result(addresses, excerpts, budget, ctx)
+    result = _result(addresses, excerpts, budget, ctx)
+    return await _with_images(result, addresses, max_images, ctx) if max_images else result
+
+
+async def _with_images(
+    result: Result, addresses: Sequence[str], max_images: int, ctx: Ctx
+) -> Result:
+    """The pages, and behind them the images of the first, saved by a call of their own."""
+    wanted = {"page_url": addresses[0], "limit": min(max_images, MAX_SAVED_IMAGES)}
+    saved = await ctx.invoke("fetch_images", wanted)
+    if saved.error is not None:
+        ctx.warn(f"Its images were not saved: {saved.error.message}")
+        return result
+    data = {**result.data, "images": saved.data}
+    return replace(result, text=f"{result.text}\n\n{saved.text}", data=data, tokens=0)
 
 
 def _addresses(url: str, urls: Sequence[str] | None) -> list[str]:
@@ -139,7 +171,7 @@ def _without_empty(**values: Any) -> dict[str, Any]:
 
 
 async def _read(
-    address: str, form: Format, request: PageRequest, ctx: Ctx, *, links: bool
+    address: str, form: Format, request: PageRequest, ctx: Ctx, *, links: int
 ) -> RequestedPage:
     if not address.strip():
         raise BadInput("URL must be a non-empty string.")
@@ -149,7 +181,12 @@ async def _read(
     listed: tuple[tuple[str, str], ...] = ()
     if links:
         listed = await links_of(
-            page, request.terms, ctx, navigation=request.navigation, section=request.section
+            page,
+            request.terms,
+            ctx,
+            navigation=request.navigation,
+            section=request.section,
+            limit=links,
         )
     name = await ctx.use(References).shorten(checked, ctx.session)
     return RequestedPage(checked, name, page, listed)
@@ -157,7 +194,7 @@ async def _read(
 
 async def _requested_page(url: str, form: Format, request: PageRequest, ctx: Ctx) -> Page:
     """The main content of a page, or all of it where more is there of what is looked for."""
-    page = await read_page(url, form, ctx, whole=request.whole)
+    page = await read_page(url, form, ctx, whole=request.whole, render=request.render)
     if not page.left or not (request.terms or request.section):
         return page
     matches = await in_thread(lambda check: matches_of(page, request, check), ctx.deadline)
@@ -229,6 +266,7 @@ def _result(
         texts.append(mark + (escape_fence(outcome.text) if several else outcome.text) + more)
         data.append({**outcome.data, "url": address})
     following = next((excerpt.following for excerpt in readable if excerpt.following), None)
+    beside = next((excerpt.beside for excerpt in readable if excerpt.beside), None)
     settings = ctx.config.web.fetch
     limits = {"max_tokens": budget, "max_bytes": settings.max_bytes, "timeout": settings.timeout}
     return Result(
@@ -236,7 +274,7 @@ def _result(
         data={"pages": data, "limits": limits},
         images=_images([excerpt.page for excerpt in readable]),
         truncated=following is not None,
-        next=following,
+        next=following or beside,
         source=", ".join(dict.fromkeys(excerpt.page.url for excerpt in readable)),
         max_tokens=budget,
         # A part that stops where the budget ends was measured already.
@@ -259,9 +297,15 @@ def _failed(failures: Mapping[str, Any]) -> ToolError:
 
 
 async def links_of(
-    page: Page, terms: Sequence[Term], ctx: Ctx, *, navigation: bool, section: str = ""
+    page: Page,
+    terms: Sequence[Term],
+    ctx: Ctx,
+    *,
+    navigation: bool,
+    section: str = "",
+    limit: int = 0,
 ) -> tuple[tuple[str, str], ...]:
-    """Texts and URLs of a page's links, at most `web.fetch.links`, each URL once.
+    """Texts and URLs of a page's links, each URL once.
 
     Args:
         page: the page.
@@ -269,6 +313,7 @@ async def links_of(
         ctx: the call; long URLs get references in its conversation.
         navigation: also those of menus, behind the others.
         section: only those under this heading; empty and "?" are the whole page.
+        limit: how many at most; 0 is `web.fetch.links`.
 
     Raises:
         NotFound: the page has no such section.
@@ -284,7 +329,7 @@ async def links_of(
                 chosen[link.url] = link
     ordered = sorted(chosen.values(), key=lambda link: (-_term_share(link, terms), link.navigation))
     readable = []
-    for link in ordered[: ctx.config.web.fetch.links]:
+    for link in ordered[: limit or ctx.config.web.fetch.links]:
         url = _displayed_url(link, ctx)
         readable.append(
             (link.text[:MAX_LINK_CHARS], await ctx.use(References).shorten(url, ctx.session))

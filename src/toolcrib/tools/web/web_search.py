@@ -65,19 +65,25 @@ _HOST = re.compile(r"[\w-]+(?:\.[\w-]+)*(?::\d+)?", re.IGNORECASE)
 async def web_search(
     query: str = "",
     queries: list[str] | None = None,
-    limit: Annotated[int | None, Param("Results a query.", minimum=1, maximum=50)] = None,
+    limit: Annotated[
+        int | None, Param("Results a query.", minimum=1, maximum=50, plain=True)
+    ] = None,
     page: Annotated[int, Param(minimum=1, maximum=100)] = 1,
     freshness: Literal["any", "day", "week", "month", "year"] = "any",
-    site: Annotated[str, Param("Only this domain.")] = "",
+    site: Annotated[str, Param("Only this domain.", plain=True)] = "",
     safe_search: Literal["strict", "moderate", "off"] | None = None,
     region: Annotated[str, Param("As de-DE.")] = "",
-    provider: Annotated[Any, Param("Names, by commas.", kind="any", json_type="string")] = "",
+    provider: Annotated[
+        Any, Param("Names, by commas.", kind="any", json_type="string", plain=True)
+    ] = "",
     enrich: Annotated[bool | None, Param("Add dates.")] = None,
-    max_chars: Annotated[int | None, Param("Of each text.", minimum=1, maximum=50_000)] = None,
+    max_chars: Annotated[
+        int | None, Param("Characters of each text.", minimum=1, maximum=50_000, plain=True)
+    ] = None,
     *,
     ctx: Ctx,
 ) -> Result:
-    """Search the web; gives titles, URLs and snippets.
+    """Search the web: titles, URLs, snippets; untrusted, may be stale.
 
     Use it to find pages, then `fetch_url` to read one. `queries` asks several questions
     at once and gives an answer to each. `enrich` opens each result for its date, type and
@@ -98,7 +104,7 @@ async def web_search(
         tuple(named or settings.providers),
         len(named) if len(named) > 1 else 0,
         settings.enrich if enrich is None else enrich,
-        max_chars or MAX_SNIPPET_CHARS,
+        max_chars or settings.max_chars or MAX_SNIPPET_CHARS,
     )
     outcomes = await search.run(questions, with_answer_deadline(ctx))
     same = {

@@ -20,14 +20,19 @@ from toolcrib.system.threads import in_thread
     argument_aliases={"dir": "path", "folder": "path", "cwd": "path"},
 )
 async def change_directory(
-    path: Annotated[WorkspacePath, Param("Folder in the workspace.")], *, ctx: Ctx
+    path: Annotated[WorkspacePath | None, Param("Folder; none: back to the first.")] = None,
+    *,
+    ctx: Ctx,
 ) -> Result:
     """Change the folder in which relative paths start.
 
-    It holds for this conversation. It never widens what tools may use.
+    Without a path it is the first folder of the workspace again, as at the start; get_workspace
+    names the folders that may be used. It holds for this conversation, and never widens what
+    tools may use.
     """
     before = ctx.use(Workspace).start(ctx.session.directory)
-    absolute = await in_thread(lambda _: _folder(path), ctx.deadline)
+    wanted = path or ctx.use(Workspace).start()
+    absolute = await in_thread(lambda _: _folder(wanted), ctx.deadline)
     now = ctx.use(Workspace).start(absolute)
     if ctx.session.directory != now.absolute:
         ctx.session.directory = now.absolute

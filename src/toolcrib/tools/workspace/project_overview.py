@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import ToolError
@@ -24,6 +24,7 @@ from toolcrib.files.trees import TreeFolder
 from toolcrib.system.threads import Checkpoint, in_thread
 from toolcrib.text.cleaner import one_line
 from toolcrib.text.tokens import longest_head
+from toolcrib.tools.workspace.project_checks import MAX_LISTED, findings_of, sources_of
 
 # Manifests of projects: name, version and what can be run, by the file that says so.
 
@@ -186,6 +187,11 @@ class Findings:
     repository: RepositorySummary | None = None
 
 
+Check = Literal["typecheck", "circular", "eslint", "config", "imports"]
+RUNNING = ("typecheck", "eslint")
+"""Checks that need a program."""
+
+
 @tool(
     group="workspace",
     rights=READ,
@@ -196,12 +202,15 @@ class Findings:
 async def project_overview(
     path: Annotated[WorkspacePath | None, Param("Folder of the project.")] = None,
     depth: Annotated[Count, Param("Levels of the tree.", maximum=MAX_DEPTH)] = 2,
+    checks: Annotated[list[Check] | None, Param("What to check besides.")] = None,
+    max_imports: Annotated[Count, Param("Imports of a file that are not too many.")] = 20,
     *,
     ctx: Ctx,
 ) -> Result:
     """Sum up a project: tree, manifests, commands, languages, branch, commits.
 
-    Use it first in a project that is new to you. It runs nothing.
+    Use it first in a project that is new to you. It runs nothing itself: `checks` that need
+    a program (typecheck, eslint) are a call of lint_project.
     """
     folder = path or ctx.use(Workspace).start(ctx.session.directory)
 
@@ -214,7 +223,33 @@ async def project_overview(
     end = longest_head(text, room)
     if end < len(text):
         text = f"{text[:end].rpartition(chr(10))[0]}\n[the tree is cut; directory_tree shows more]"
-    return Result(text, _as_json(folder, found))
+    data = _as_json(folder, found)
+    if not checks:
+        return Result(text, data)
+    lines, data["checks"] = await _checked(folder, list(dict.fromkeys(checks)), max_imports, ctx)
+    return Result("\n".join((text, "", *lines)), data)
+
+
+async def _checked(
+    folder: SafePath, checks: list[Check], max_imports: int, ctx: Ctx
+) -> tuple[list[str], dict[str, Any]]:
+    """What the checks say, in lines and as data."""
+    sources = await in_thread(lambda check: sources_of(scope_of(folder), check), ctx.deadline)
+    lines: list[str] = []
+    data: dict[str, Any] = {}
+    for name in checks:
+        if name in RUNNING:
+            continue
+        head, found = findings_of(name, sources, max_imports)
+        more = [f"  [{len(found) - MAX_LISTED:,} more]"] if len(found) > MAX_LISTED else []
+        lines += [head, *(f"  {printable(line)}" for line in found[:MAX_LISTED]), *more]
+        data[name] = found
+    running = [name for name in checks if name in RUNNING]
+    if running:
+        ran = await ctx.invoke("lint_project", {"path": folder.display})
+        lines.append(f"{', '.join(running)}, by lint_project: {ran.render()}")
+        data |= dict.fromkeys(running, ran.data)
+    return lines, data
 
 
 def _look(scope: SearchScope, depth: int, check: Checkpoint) -> Findings:

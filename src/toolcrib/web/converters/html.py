@@ -296,7 +296,10 @@ def choice_of(reading: ChosenPage, menus: Collection[Element], *, everything: bo
     if not count or is_little:
         return Choice(reason=LITTLE_CONTENT_REASON if count else NO_CONTENT_REASON)
     reading.choose(chosen)
-    return Choice("main", True, page_type=reading.page_type, words=count, left=left)
+    return Choice(
+        "main", True, page_type=reading.page_type, words=count, left=left,
+        running=reading.left_words,
+    )  # fmt: skip
 
 
 def hide_from_all(reading: ChosenPage) -> int:

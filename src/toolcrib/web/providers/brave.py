@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from toolcrib.net.egress.response import Response
+from toolcrib.net.egress.url import Headers
 from toolcrib.text.cleaner import one_line
 from toolcrib.web.provider import (
     Provider,
@@ -29,6 +30,8 @@ LAST_PAGE = 10
 MAX_IMAGES = 100
 MAX_CONTEXT_TOKENS = 16_384
 MAX_PAGE_OFFSET = 9
+FEW_LEFT = 0.1
+"""Of the month's requests; from there on the user is told."""
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 # What the service takes; anything else it answers with an error.
 _COUNTRIES = """
@@ -60,6 +63,7 @@ class BraveApi(Provider):
     max_chars = 400
     max_words = 50
     max_bytes = 1_048_576
+    gap_seconds = 1.0
 
     async def fetch(
         self, path: str, request: SearchRequest, client: ProviderClient, **more: str
@@ -69,9 +73,32 @@ class BraveApi(Provider):
         self.check_query(request.words)
         params = {"q": request.words, "freshness": period(request)}
         headers = {"x-subscription-token": client.key}
-        return await client.call(
+        response = await client.fetch(
             path, params={**params, **region(request), **more}, headers=headers
         )
+        if left := requests_left(response.headers):
+            client.warn(left)
+        return client.json(response)
+
+
+def requests_left(headers: Headers) -> str:
+    """What the user should know of the month's requests; nothing while there are plenty.
+
+    Brave counts by the second and by the month, in one header: `1, 1990`.
+    """
+    limit = _of_the_month(headers, "x-ratelimit-limit")
+    left = _of_the_month(headers, "x-ratelimit-remaining")
+    if not limit or left is None or left > limit * FEW_LEFT:
+        return ""
+    days = (_of_the_month(headers, "x-ratelimit-reset") or 0) / 86_400
+    reset = f", for {days:.0f} days more" if days >= 1 else ""
+    return f"Brave's key has {left:,} of {limit:,} requests of this month left{reset}."
+
+
+def _of_the_month(headers: Headers, name: str) -> int | None:
+    numbers = headers.get(name, "").split(",")
+    last = numbers[-1].strip()
+    return int(last) if len(numbers) > 1 and last.isascii() and last.isdigit() else None
 
 
 class Brave(BraveApi):

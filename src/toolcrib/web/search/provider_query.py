@@ -210,7 +210,9 @@ class ProviderTurns:
         self._ctx = ctx
         self._settings = ctx.config.web.search
         # A service without an address of its own is the user's instance: it sets the pace.
-        self._gap = self._settings.gap_seconds if provider.base_url else 0.0
+        usual = self._settings.gap_seconds if provider.base_url else 0.0
+        self._gap = provider.gap_seconds or usual
+        self._timeout = client.timeout
         self._taken = 0.0
 
     async def rest(self) -> Rest | None:
@@ -243,7 +245,7 @@ class ProviderTurns:
             )
             pace = self._ctx.use(Pace)
             self._taken = await pace.turn(self.key, self._gap, max_wait, check_rest)
-        return self._ctx.remaining(self._settings.timeout) >= self._settings.timeout
+        return self._ctx.remaining(self._timeout) >= self._timeout
 
     async def run(self, work: Awaitable[T], *, full_time: bool) -> T:
         """What the requests of a turn give; how they end decides on rests.

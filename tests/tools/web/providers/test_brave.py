@@ -228,3 +228,20 @@ async def test_the_settings_of_brave_hold_for_its_sisters(bench, server):
     server[NEWS] = answer({"results": []})
     assert await bench.results("brave_news") == ()
     assert bench.sent.headers["x-subscription-token"] == KEY
+
+
+@pytest.mark.rows("F07")
+@pytest.mark.parametrize(
+    ("left", "told"),
+    [("0, 1990", False), ("0, 200", True), ("0, 0", True), ("1", False), ("x, y", False)],
+)
+async def test_the_requests_of_the_month_are_told_before_they_are_used_up(
+    bench, server, left, told
+):
+    headers = {"x_ratelimit_limit": "1, 2000", "x_ratelimit_reset": "1, 864000"}
+    found = {"web": {"results": [RESULT]}}
+    server[WEB] = answer(found, x_ratelimit_remaining=left, **headers)
+    await bench.results("brave")
+    number = left.rpartition(" ")[2]
+    line = f"Brave's key has {number} of 2,000 requests of this month left, for 10 days more."
+    assert bench.ctx.warnings == ([line] if told else [])

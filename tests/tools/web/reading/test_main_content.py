@@ -109,6 +109,23 @@ async def test_reading_on_from_a_place_beside_the_content_stays_there(server, bo
     assert "Remark 55" in page_of(there)["content"]
 
 
+async def test_running_text_beside_the_content_is_told_and_whole_is_the_next_call(server, box):
+    many = "".join(f"<p>Remark {n} about the cheese and the price of it.</p>" for n in range(9))
+    html = site_pages.article().replace('<ol class="comment-list">', f'{many}<ol class="comments">')
+    server["/remarks"] = Answer(html)
+    first = await box.call("fetch_url", {"url": f"{server.url}/remarks"})
+    assert "Remark 5" not in page_of(first)["content"]
+    assert "words of running text beside the main content (whole=true)" in first.text
+    assert not first.truncated
+    assert first.next.arguments == {"url": f"{server.url}/remarks", "whole": True}
+    everything = await box.call("fetch_url", first.next.arguments)
+    assert "Remark 5" in page_of(everything)["content"]
+    assert everything.next is None
+    part = await box.call("fetch_url", {"url": f"{server.url}/remarks", "max_tokens": 130})
+    assert part.truncated
+    assert "whole" not in part.next.arguments
+
+
 async def test_links_of_the_content_come_first_and_the_others_follow(server, box, article):
     result = await box.call("fetch_url", {"url": article, "links": True})
     urls = [link["url"] for link in page_of(result)["links"]]

@@ -519,3 +519,27 @@ async def test_cancelling_stops_the_request(server, made_up):
     hold.set()
     server["/alpha/find"] = answer(*results("a"))
     assert (await box.call("web_search", {"query": "q"})).error is None
+
+
+@pytest.mark.rows("F05")
+async def test_a_provider_has_a_time_limit_of_its_own(server, settings):
+    over = threading.Event()
+
+    def never(_) -> Answer:
+        over.wait()
+        return answer()
+
+    server["/alpha/find"] = never
+    server["/beta/find"] = answer(*results("ab"))
+    tree = settings(providers=list(PAIR), timeout=1000)
+    tree["web"]["providers"] = {name: {"base_url": f"{server.url}/{name}"} for name in PAIR}
+    tree["web"]["providers"]["alpha"]["timeout"] = 0.2
+    try:
+        async with Toolbox(config=tree) as box:
+            # One of a program's own has it on its class, under the settings.
+            box.use(Providers).add(service("alpha", timeout=1000.0))
+            box.use(Providers).add(service("beta", timeout=900.0))
+            found = await box.call("web_search", {"query": "one"})
+    finally:
+        over.set()
+    assert statuses(found) == {"alpha": "timeout", "beta": "ok"}

@@ -33,6 +33,7 @@ from toolcrib.tools.web.view.page_search import (
     folded,
 )
 from toolcrib.web.page import Page
+from toolcrib.web.page_reader import Render
 
 MIN_CONTENT_TOKENS = 50
 MIN_BRIEF_TOKENS = 20
@@ -251,13 +252,18 @@ def _joined(
 
 @dataclass(frozen=True, slots=True)
 class PageRequest:
-    """What is wanted of each page. `repeated` are the arguments that the next call has too."""
+    """What is wanted of each page. `repeated` are the arguments that the next call has too.
+
+    `max_chars` bounds the text of a page beside the budget in tokens; 0 is no such bound.
+    """
 
     terms: tuple[Term, ...] = ()
     section: str = ""
     offset: int = 0
     navigation: bool = False
     whole: bool = False
+    max_chars: int = 0
+    render: Render = "never"
     repeated: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -299,7 +305,11 @@ class RequestedPage:
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """Some of a page. `following` reads on where it stops; None at the end."""
+    """Some of a page.
+
+    `following` reads on where it stops; None at the end. There `beside` reads the whole page,
+    where running text of it stands beside its main content.
+    """
 
     source: RequestedPage
     text: str
@@ -308,6 +318,7 @@ class Excerpt:
     end: int
     length: int
     following: Next | None = None
+    beside: Next | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -459,7 +470,7 @@ class _ExcerptBuilder:
         room = self._room([*self.notes, *self._position(self.end)], links)
         content = ""
         if self.end - self.start <= room * MAX_CHARS_PER_TOKEN:
-            content = _head(self.body, self.start, self.end, room)
+            content = self._head(room)
         end = self.start + len(content)
         following = None
         if end < self.end:
@@ -467,12 +478,22 @@ class _ExcerptBuilder:
             self.outline = self._outline()
             room = self._room([*self.notes, *self._position(self.end)], links)
             room -= estimate(str(self._next(self.end)))
-            content = _head(self.body, self.start, self.end, max(room, self.min_tokens))
+            content = self._head(max(room, self.min_tokens))
             end = self.start + len(content)
             following = self._next(end) if end < self.end else None
         notes = [*self._position(end), *self.notes]
         displayed = content or "(no text)"
         return self._made(notes, f"{displayed}{links}", content, end, following)
+
+    def _head(self, room: int) -> str:
+        """As much of the text as there is room for, and as was asked for."""
+        max_chars = self.request.max_chars
+        end = min(self.end, self.start + max_chars) if max_chars else self.end
+        head = _head(self.body, self.start, end, room)
+        if len(head) < end - self.start or end == self.end:
+            return head
+        words = head.rstrip().rfind(" ", len(head) // 2)
+        return head if self.body[end].isspace() or words < 0 else head[: words + 1]
 
     def _found(self) -> Excerpt:
         terms = self.request.terms
@@ -489,6 +510,8 @@ class _ExcerptBuilder:
         counted = self._counted(finding, len(finding.ranked))
         room = self._room([*self.notes, counted, *self._position(self.end)], links)
         room -= estimate(str(self._next(self.end, finding=True))) + SPARE_TOKENS
+        if self.request.max_chars:
+            room = min(room, estimate(self.body[self.start :][: self.request.max_chars]))
         chosen = spans_of(
             self.body,
             finding,
@@ -610,8 +633,16 @@ class _ExcerptBuilder:
             end,
             len(self.body),
             following,
+            None if following else self._beside(),
             self.extra,
         )
+
+    def _beside(self) -> Next | None:
+        choice = self.page.choice
+        if choice is None or not choice.running or self.request.terms or self.request.section:
+            return None
+        arguments = {"url": self.source.reference, **self.request.repeated, "whole": True}
+        return Next("fetch_url", arguments)
 
 
 def _head(text: str, start: int, end: int, tokens: int) -> str:

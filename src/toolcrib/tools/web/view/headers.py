@@ -37,6 +37,8 @@ def header(
         facts.append(f"stale copy, {minutes:,.0f} min old: reading it anew failed")
     elif page.cached:
         facts.append("cached")
+    if page.rendered:
+        facts.append("read in a browser, with its scripts")
     if page.redirects:
         facts.append(f"redirected from {page.redirects[0].source[:200]}")
     lines = [f"Title: {page.title}"] if page.title else []
@@ -75,6 +77,7 @@ def facts_of(page: Page) -> dict[str, Any]:
         "hidden": page.hidden,
         "navigation_chars": len(page.navigation),
         "unrendered": page.unrendered,
+        "rendered": page.rendered,
         **_extraction(page),
         "about": {name: value for name, value in asdict(page.facts).items() if value},
     }
@@ -97,7 +100,10 @@ def _left_out(page: Page, *, navigation: bool) -> list[str]:
     parts = []
     if page.navigation and not navigation and len(page.text) < SHORT_PAGE_CHARS:
         parts.append("menus (navigation=true)")
-    if page.left >= max(MIN_LEFT_WORDS, page.choice.words if page.choice else 0):
+    if page.choice is not None and page.choice.running:
+        running = page.choice.running
+        parts.append(f"{running:,} words of running text beside the main content (whole=true)")
+    elif page.left >= max(MIN_LEFT_WORDS, page.choice.words if page.choice else 0):
         parts.append(f"{page.left:,} words beside the main content (whole=true)")
     if page.hidden:
         parts.append(f"{page.hidden} hidden part{'s' if page.hidden > 1 else ''}")
@@ -117,6 +123,7 @@ def _extraction(page: Page) -> dict[str, Any]:
         "page_type": choice.page_type,
         "words": choice.words,
         "words_left": choice.left,
+        "running_words_left": choice.running,
         "navigation_detected": bool(page.navigation),
         "navigation_chars": len(page.navigation),
         "navigation_truncated": page.navigation.endswith(CUT_MARK),

@@ -1,0 +1,134 @@
+"""Which element of a page is meant: by its reference, by its words, or by a selector.
+
+What fits more than one element, or only nearly, is never acted on: the candidates are named.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from toolcrib.browser.snapshots import FIELDS, ElementMatch, Node, PageSnapshot, folded, search
+from toolcrib.browser.tabs import Tab
+from toolcrib.core.errors import BadInput, Conflict, NotFound
+
+if TYPE_CHECKING:
+    from playwright.async_api import Locator
+
+REFERENCE = re.compile(r"\[?(?:ref=)?((?:f\d+)?e\d+)\]?")
+CANDIDATES = 8
+_SELECTOR = re.compile(r"^(?:css=|xpath=|//|#|\.)|[\[>]|^[a-z][a-z0-9]*(?:[.#:][\w-]+)+$")
+
+
+@dataclass(frozen=True, slots=True)
+class PageElement:
+    """What a step is done to: playwright's handle on it, and its name for people."""
+
+    locator: Locator
+    name: str
+
+
+async def find_element(tab: Tab, target: str, *, field: bool = False) -> PageElement:
+    """The one element that a target names.
+
+    Args:
+        tab: where.
+        target: a reference of the last snapshot, the visible words, or a CSS selector.
+        field: whether something is to be typed into it or chosen in it.
+
+    Raises:
+        BadInput: nothing is named.
+        NotFound: nothing fits; what nearly does is listed.
+        Conflict: several fit, or the reference is of something that is gone.
+    """
+    wanted = target.strip()
+    if not wanted:
+        raise BadInput("The step names no element.", hint="Give a ref, its text, or a selector.")
+    reference = REFERENCE.fullmatch(wanted)
+    if reference is not None:
+        return await _by_reference(tab, reference[1])
+    if not _SELECTOR.search(wanted):
+        return await _by_words(tab, wanted, field=field)
+    return await _by_selector(tab, wanted)
+
+
+async def _by_reference(tab: Tab, ref: str) -> PageElement:
+    known = tab.seen.get(ref)
+    if known is not None:
+        locator = tab.page.locator(f"aria-ref={ref}")
+        if await locator.count() == 1:
+            return PageElement(locator, _name(known))
+    now = await tab.snapshot()
+    if known is None and ref in now.by_ref:
+        return PageElement(tab.page.locator(f"aria-ref={ref}"), _name(now.by_ref[ref]))
+    if known is None:
+        raise NotFound(
+            f"The page has no element {ref}.",
+            hint="References are of the last snapshot of this tab: browser_read shows one.",
+        )
+    near = search(now, known.label, CANDIDATES) if known.label else []
+    raise Conflict(
+        f"{ref} ({_name(known)}) is no longer there.",
+        hint=_candidates("Now there is", near) or "browser_read shows the page as it is now.",
+    )
+
+
+async def _by_words(tab: Tab, words: str, *, field: bool) -> PageElement:
+    snapshot = await tab.snapshot()
+    exact = _fitting(snapshot, folded(words), field=field)
+    if len(exact) == 1:
+        return PageElement(tab.page.locator(f"aria-ref={exact[0].ref}"), _name(exact[0]))
+    if exact:
+        listed = "; ".join(node.line(urls=True) for node in exact[:CANDIDATES])
+        raise Conflict(
+            f"{len(exact)} elements say '{words[:80]}'.", hint=f"Name one by its ref: {listed}"
+        )
+    near = [match for match in search(snapshot, words, CANDIDATES) if match.node.ref]
+    raise NotFound(
+        f"No element says '{words[:80]}'.",
+        hint=_candidates("Near it", near) or "browser_read find=… searches the page.",
+    )
+
+
+def _fitting(snapshot: PageSnapshot, wanted: str, *, field: bool) -> list[Node]:
+    """The elements that say just this: what can be acted on goes before plain text."""
+    named = [node for node in snapshot.by_ref.values() if folded(node.name) == wanted]
+    fitting = named or [node for node in snapshot.by_ref.values() if folded(node.text) == wanted]
+    preferred = [node for node in fitting if (node.role in FIELDS if field else node.acts)]
+    return preferred or [node for node in fitting if node.acts] or fitting
+
+
+async def _by_selector(tab: Tab, selector: str) -> PageElement:
+    from playwright.async_api import Error
+
+    locator = tab.page.locator(selector)
+    try:
+        visible = [one for one in await locator.all() if await one.is_visible()]
+        count = await locator.count()
+    except Error as error:
+        raise BadInput(
+            f"'{selector[:100]}' is no selector: {str(error).splitlines()[0][:150]}",
+            hint="Give a ref of the last snapshot, the visible text, or a CSS selector.",
+        ) from None
+    if len(visible) == 1 or (count == 1 and not visible):
+        return PageElement(visible[0] if visible else locator, selector[:80])
+    if count == 0:
+        raise NotFound(
+            f"Nothing on the page fits the selector '{selector[:100]}'.",
+            hint="browser_read shows what is there, with refs.",
+        )
+    texts = [(await one.inner_text())[:40].strip() or "(no text)" for one in visible[:CANDIDATES]]
+    raise Conflict(
+        f"{len(visible)} visible elements fit '{selector[:100]}'.",
+        hint=f"They say: {'; '.join(texts)}. Name one by its ref: browser_read shows them.",
+    )
+
+
+def _name(node: Node) -> str:
+    return f'{node.role} "{node.label[:60]}"' if node.label else f"{node.role} {node.ref}"
+
+
+def _candidates(before: str, matches: Sequence[ElementMatch]) -> str:
+    return f"{before}: {'; '.join(match.line() for match in matches)}" if matches else ""

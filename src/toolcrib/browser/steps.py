@@ -1,0 +1,474 @@
+"""The steps of acting on a page: a flat list, done in order, each waiting for what it causes."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict
+from urllib.parse import urlsplit
+
+from toolcrib.browser.browsers import Browsers, BrowserSession
+from toolcrib.browser.elements import PageElement, find_element
+from toolcrib.browser.tabs import SNAPSHOT_SECONDS, Tab, answering_within
+from toolcrib.core.config import secret
+from toolcrib.core.context import Ctx
+from toolcrib.core.errors import BadInput, Denied, NotConfigured, TimedOut, ToolError
+from toolcrib.core.tool import NET, READ, SEND, Param, Right
+from toolcrib.files.paths import WorkspacePath
+from toolcrib.net.egress.public_url import PublicUrl
+from toolcrib.system.threads import in_thread
+from toolcrib.text.cleaner import one_line
+
+if TYPE_CHECKING:
+    from playwright.async_api import FilePayload
+
+Action = Literal[
+    "click",
+    "double_click",
+    "type",
+    "press",
+    "select",
+    "check",
+    "hover",
+    "drag",
+    "scroll",
+    "wait",
+    "goto",
+    "back",
+    "forward",
+    "reload",
+    "upload",
+    "dialog",
+    "evaluate",
+]
+LOOKING = frozenset(("hover", "scroll", "wait", "goto", "back", "forward", "reload"))
+"""Steps that look, or go on to a URL; all others may change something at the site."""
+MAX_STEPS = 50
+MAX_WAIT_SECONDS = 30.0
+MAX_UPLOAD_BYTES = 50_000_000
+SECRET = "secret:"  # noqa: S105 - how a value names one
+LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
+SCROLL_SHARE = 0.8
+"""Of the height of the window, for one step of scrolling."""
+
+
+class _Named(TypedDict):
+    action: Annotated[Action, Param(aliases=("type", "kind", "name"))]
+
+
+class BrowserStep(_Named, total=False):
+    """One step. `target` is a ref of the snapshot, the visible text, or a selector."""
+
+    target: Annotated[
+        str,
+        Param(
+            "Ref, text or selector.",
+            aliases=("ref", "selector", "element", "wait_for_selector"),
+        ),
+    ]
+    value: Annotated[
+        str,
+        Param(
+            "Text or key.",
+            aliases=("text", "key", "option", "script", "expression", "seconds", "ms", "to"),
+        ),
+    ]
+    url: Annotated[PublicUrl, Param("goto", aliases=("href",))]
+    path: Annotated[WorkspacePath, Param("upload", aliases=("file",))]
+
+
+def rights_of(steps: Sequence[Mapping[str, Any]] | None) -> Right:
+    """What a list of steps may do."""
+    rights = NET
+    for step in steps or ():
+        if step.get("action") not in LOOKING:
+            rights |= SEND
+        if step.get("action") == "upload":
+            rights |= READ
+    return rights
+
+
+def acts(steps: Sequence[Mapping[str, Any]] | None) -> bool:
+    """Whether a list of steps can change something at a site."""
+    return bool(rights_of(steps) & SEND)
+
+
+class Steps:
+    """Does steps in the tabs of a conversation.
+
+    Args:
+        conversation: whose tabs.
+        ctx: the call.
+        site: the only site on which it may act; the call is over where the page leaves it.
+    """
+
+    def __init__(self, conversation: BrowserSession, ctx: Ctx, site: str) -> None:
+        self._conversation = conversation
+        self._ctx = ctx
+        self._site = site
+        self._seconds = ctx.config.browser.timeout
+        self.done: list[str] = []
+
+    async def run(self, steps: Sequence[BrowserStep]) -> None:
+        """Do them in order; what was done is in `done`, also after an error.
+
+        Raises:
+            BadInput: a step says too little, or there are too many.
+            Denied: a step may not be done here.
+            NotFound, Conflict: its element is not there, or is not the only one.
+            TimedOut: it was not possible in time.
+        """
+        if len(steps) > MAX_STEPS:
+            raise BadInput(f"At most {MAX_STEPS} steps in one call, not {len(steps)}.")
+        for number, step in enumerate(steps, 1):
+            tab = self._conversation.tab()
+            if step["action"] not in LOOKING:
+                self._refuse_other_site(tab)
+            try:
+                note = await self._one(tab, step)
+            except ToolError as error:
+                error.message = f"Step {number} ({step['action']}): {error.message}"
+                raise
+            self.done.append(note)
+            tab = self._conversation.tab()
+            await tab.settle(self._seconds)
+            await self._ctx.progress(f"Step {number} of {len(steps)}", number, len(steps))
+
+    def _refuse_other_site(self, tab: Tab) -> None:
+        if tab.site and tab.site != self._site:
+            raise Denied(
+                f"The page is now on {tab.site}, and this call may act on {self._site} alone.",
+                hint="Send the other steps in a call of their own: that asks for the new site.",
+            )
+
+    async def _one(self, tab: Tab, step: BrowserStep) -> str:
+        from playwright.async_api import Error
+        from playwright.async_api import TimeoutError as Late
+
+        act = _ACTIONS[step["action"]]
+        for attempt in (1, 2):
+            try:
+                async with answering_within(self._longest(step)):
+                    return await act(self, tab, step)
+            except Late as error:
+                if "performing" in str(error):  # done once is done: a second time could harm
+                    return f"{step['action']} {_target(step)} (the page is still busy with it)"
+                if attempt == 2:
+                    raise TimedOut(
+                        f"{_target(step)} could not be used within {self._seconds:g} s: it is "
+                        "hidden, disabled, covered, or moves.",
+                        hint="browser_read shows the page as it is now.",
+                    ) from None
+            except Error as error:
+                if attempt == 2 or tab.page.is_closed():
+                    raise _plain_error(error, step) from None
+        raise AssertionError  # the second try returned or raised
+
+    def _longest(self, step: BrowserStep) -> float:
+        """Seconds after which the page is given up; what a step waits for comes on top."""
+        waits = MAX_WAIT_SECONDS if step["action"] == "wait" else 0.0
+        return 2 * self._seconds + SNAPSHOT_SECONDS + waits
+
+    async def _element(self, tab: Tab, step: BrowserStep, *, field: bool = False) -> PageElement:
+        return await find_element(tab, step.get("target", ""), field=field)
+
+    async def _click(self, tab: Tab, step: BrowserStep) -> str:
+        element = await self._element(tab, step)
+        return await self._clicked(tab, element, double=step["action"] == "double_click")
+
+    async def _clicked(self, tab: Tab, element: PageElement, *, double: bool) -> str:
+        from playwright.async_api import TimeoutError as Late
+
+        handle = await element.locator.element_handle()  # a failed click ends the reference
+        try:
+            if double:
+                await element.locator.dblclick()
+            else:
+                await element.locator.click()
+        except Late as error:
+            if "intercepts pointer events" not in str(error):
+                raise
+            # Something lies over it, such as a banner: the page is told of the click itself.
+            await handle.dispatch_event("dblclick" if double else "click")
+            tab.note(f"{element.name} was covered: the click was sent to it directly.")
+        return f"{'double-clicked' if double else 'clicked'} {element.name}"
+
+    async def _type(self, tab: Tab, step: BrowserStep) -> str:
+        from playwright.async_api import Error
+
+        element = await self._element(tab, step, field=True)
+        value = await self._value(tab, element, step.get("value", ""))
+        try:
+            await element.locator.fill(value)
+        except Error as error:
+            if "not an <input>" not in str(error):
+                raise
+            await element.locator.click()
+            await tab.page.keyboard.press("ControlOrMeta+A")
+            await tab.page.keyboard.type(value)
+        return f"typed into {element.name}"
+
+    async def _value(self, tab: Tab, element: PageElement, value: str) -> str:
+        """The text to type: a secret only where the field's own frame has its origin.
+
+        Raises:
+            NotConfigured: there is no such secret.
+            Denied: it is not for this origin.
+        """
+        if not value.startswith(SECRET):
+            return value
+        name = value.removeprefix(SECRET)
+        known = self._ctx.config.browser.secrets
+        if name not in known:
+            raise NotConfigured(
+                f"There is no secret '{name[:60]}'.",
+                hint=f"The user can set it: [browser.secrets.{name[:60]}] with env and origins."
+                + (f" Known: {', '.join(known)}." if known else ""),
+            )
+        handle = await element.locator.element_handle()
+        frame = await handle.owner_frame() if handle is not None else None
+        parts = urlsplit(frame.url if frame is not None else "")
+        origin = f"{parts.scheme}://{parts.netloc}"
+        safe = parts.scheme == "https" or parts.hostname in ("localhost", "127.0.0.1", "::1")
+        if not safe or origin not in [each.rstrip("/").lower() for each in known[name].origins]:
+            raise Denied(
+                f"The secret {name} is not for {origin}.",
+                hint=f"It is typed into pages of {', '.join(known[name].origins)} alone.",
+            )
+        text = secret(known[name].env, f"browser.secrets.{name}")
+        tab.hidden.add(text)
+        return text
+
+    async def _press(self, tab: Tab, step: BrowserStep) -> str:
+        key = step.get("value", "")
+        if not key:
+            raise BadInput("The step names no key.", hint='Such as value="Enter" or "Control+A".')
+        if step.get("target"):
+            element = await self._element(tab, step)
+            await element.locator.press(key)
+            return f"pressed {key[:30]} in {element.name}"
+        await tab.page.keyboard.press(key)
+        return f"pressed {key[:30]}"
+
+    async def _select(self, tab: Tab, step: BrowserStep) -> str:
+        from playwright.async_api import Error
+
+        element = await self._element(tab, step, field=True)
+        wanted = step.get("value", "")
+        options: list[str] = await element.locator.evaluate(
+            "e => Array.from(e.options || [], o => o.label || o.text)"
+        )
+        if not options:
+            raise BadInput(
+                f"{element.name} is no list of the browser's own.",
+                hint="Click it, then click the entry that it shows.",
+            )
+        try:
+            await element.locator.select_option(label=wanted, timeout=1000)
+        except Error:
+            try:
+                await element.locator.select_option(value=wanted, timeout=1000)
+            except Error:
+                raise BadInput(
+                    f"{element.name} has no option '{wanted[:60]}'.",
+                    hint=f"It has: {', '.join(options[:20])[:500]}",
+                ) from None
+        return f"selected {wanted[:60]} in {element.name}"
+
+    async def _check(self, tab: Tab, step: BrowserStep) -> str:
+        element = await self._element(tab, step, field=True)
+        on = step.get("value", "").lower() not in ("false", "off", "no", "0", "uncheck")
+        await element.locator.set_checked(on)
+        return f"{'checked' if on else 'unchecked'} {element.name}"
+
+    async def _hover(self, tab: Tab, step: BrowserStep) -> str:
+        element = await self._element(tab, step)
+        await element.locator.hover()
+        return f"hovered over {element.name}"
+
+    async def _drag(self, tab: Tab, step: BrowserStep) -> str:
+        source = await self._element(tab, step)
+        target = await find_element(tab, step.get("value", ""))
+        await source.locator.drag_to(target.locator)
+        return f"dragged {source.name} to {target.name}"
+
+    async def _scroll(self, tab: Tab, step: BrowserStep) -> str:
+        where = step.get("value", "").strip().lower() or "down"
+        if step.get("target"):
+            element = await self._element(tab, step)
+            await element.locator.scroll_into_view_if_needed()
+            return f"scrolled to {element.name}"
+        if where in ("top", "bottom"):
+            await tab.page.keyboard.press("Home" if where == "top" else "End")
+        else:
+            size = tab.page.viewport_size
+            page = (size["height"] if size else 800) * SCROLL_SHARE
+            pixels = {"down": page, "up": -page}.get(where)
+            await tab.page.mouse.wheel(0, _number(where) if pixels is None else pixels)
+        return f"scrolled {where}"
+
+    async def _wait(self, tab: Tab, step: BrowserStep) -> str:
+        value, seconds = step.get("value", "").strip(), self._ctx.remaining(self._seconds)
+        if step.get("target"):
+            await wait_for(tab, step["target"], seconds)
+            return f"waited for {step['target'][:60]}"
+        if value.replace(".", "", 1).isdigit():
+            wanted = float(value) / (1000 if float(value) > MAX_WAIT_SECONDS else 1)
+            await tab.page.wait_for_timeout(min(wanted, MAX_WAIT_SECONDS) * 1000)
+            return f"waited {min(wanted, MAX_WAIT_SECONDS):g} s"
+        await wait_for(tab, value, seconds)
+        return f"waited for {value[:60]}"
+
+    async def _goto(self, tab: Tab, step: BrowserStep) -> str:
+        url = step.get("url", "")
+        if not url:
+            raise BadInput("The step names no url.")
+        await visit(self._conversation, tab, url, self._ctx)
+        return f"went to {url[:200]}"
+
+    async def _history(self, tab: Tab, step: BrowserStep) -> str:
+        action = step["action"]
+        if action == "reload":
+            await tab.page.reload(wait_until="commit")
+        elif action == "back":
+            await tab.page.go_back(wait_until="commit")
+        else:
+            await tab.page.go_forward(wait_until="commit")
+        return {"reload": "reloaded", "back": "went back"}.get(action, "went forward")
+
+    async def _upload(self, tab: Tab, step: BrowserStep) -> str:
+        path = step.get("path")
+        if path is None:
+            raise BadInput("The step names no path of a file.")
+        element = await self._element(tab, step)
+        content = await in_thread(lambda _: path.read_bytes(MAX_UPLOAD_BYTES), self._ctx.deadline)
+        payload: FilePayload = {
+            "name": path.name,
+            "mimeType": "application/octet-stream",
+            "buffer": content,
+        }
+        if await element.locator.evaluate("e => e.tagName === 'INPUT' && e.type === 'file'"):
+            await element.locator.set_input_files(payload)
+        else:
+            async with tab.page.expect_file_chooser() as chooser:
+                await element.locator.click()
+            await (await chooser.value).set_files(payload)
+            tab.take_notes()
+        return f"chose {path.display} in {element.name}"
+
+    async def _dialog(self, tab: Tab, step: BrowserStep) -> str:
+        tab.dialog_answer = step.get("value", "") or "accept"
+        return f"dialogs are answered with {tab.dialog_answer[:60]}"
+
+    async def _evaluate(self, tab: Tab, step: BrowserStep) -> str:
+        if not self._ctx.config.browser.evaluate:
+            raise Denied(
+                "Scripts of a model do not run in pages.",
+                hint="Only the user can allow it: browser.evaluate = true.",
+            )
+        found = await tab.page.evaluate(step.get("value", ""))
+        return f"evaluated to {one_line(tab.masked(repr(found)))[:2000]}"
+
+
+Act = Callable[[Steps, Tab, BrowserStep], Awaitable[str]]
+_ACTIONS: dict[str, Act] = {
+    "click": Steps._click,  # noqa: SLF001
+    "double_click": Steps._click,  # noqa: SLF001
+    "type": Steps._type,  # noqa: SLF001
+    "press": Steps._press,  # noqa: SLF001
+    "select": Steps._select,  # noqa: SLF001
+    "check": Steps._check,  # noqa: SLF001
+    "hover": Steps._hover,  # noqa: SLF001
+    "drag": Steps._drag,  # noqa: SLF001
+    "scroll": Steps._scroll,  # noqa: SLF001
+    "wait": Steps._wait,  # noqa: SLF001
+    "goto": Steps._goto,  # noqa: SLF001
+    "back": Steps._history,  # noqa: SLF001
+    "forward": Steps._history,  # noqa: SLF001
+    "reload": Steps._history,  # noqa: SLF001
+    "upload": Steps._upload,  # noqa: SLF001
+    "dialog": Steps._dialog,  # noqa: SLF001
+    "evaluate": Steps._evaluate,  # noqa: SLF001
+}
+
+
+async def visit(conversation: BrowserSession, tab: Tab, url: str, ctx: Ctx) -> None:
+    """Go to a URL; what the guard refuses is raised in its own words.
+
+    Raises:
+        Blocked: the guard does not let it through.
+        BadInput: the tab may not go there.
+        Network, TimedOut: it could not be reached.
+    """
+    side = ctx.use(Browsers).side(url, conversation.session)
+    if conversation.side_of(tab) != side:
+        raise BadInput(
+            "Servers of runs and the web are not opened in the same tab.",
+            hint=f"Open it in a tab of its own: browser_open url={url[:200]}",
+        )
+    before = set(map(id, conversation.refusals()))
+    host = urlsplit(url).hostname or ""
+
+    def refused() -> ToolError | None:
+        new = [error for error in conversation.refusals() if id(error) not in before]
+        return next((e for e in new if str(e.details.get("host", "")).strip("[]") == host), None)
+
+    try:
+        await tab.goto(url, ctx.remaining(ctx.config.browser.timeout))
+    except ToolError:
+        if (error := refused()) is not None:
+            raise error from None
+        raise
+    if tab.status == 403 and (error := refused()) is not None:
+        with suppress(Exception):
+            await tab.page.goto("about:blank")
+        raise error
+
+
+async def wait_for(tab: Tab, target: str, seconds: float) -> None:
+    """Wait until a selector fits something visible, or a text is to be seen.
+
+    Raises:
+        TimedOut: it did not come.
+    """
+    from playwright.async_api import Error
+    from playwright.async_api import TimeoutError as Late
+
+    locator = tab.page.get_by_text(target).or_(tab.page.locator(_as_selector(target)))
+    try:
+        await locator.first.wait_for(state="visible", timeout=seconds * 1000)
+    except Late:
+        raise TimedOut(
+            f"'{target[:80]}' did not appear within {seconds:g} s.",
+            hint="browser_read shows the page as it is now.",
+        ) from None
+    except Error:
+        await tab.page.get_by_text(target).first.wait_for(timeout=seconds * 1000)
+
+
+def _as_selector(target: str) -> str:
+    """The target where it can be a selector, else one that fits nothing."""
+    plain = target.replace("-", "").replace("_", "").isalnum()
+    marks = any(mark in target for mark in "#.[>:=/")
+    return target if plain or marks else ":not(*)"
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text.removesuffix("px"))
+    except ValueError:
+        raise BadInput(
+            f"'{text[:40]}' is no way to scroll.", hint="up, down, top, bottom, or pixels."
+        ) from None
+
+
+def _target(step: BrowserStep) -> str:
+    return step.get("target", "")[:80] or "The page"
+
+
+def _plain_error(error: Exception, step: BrowserStep) -> ToolError:
+    first = one_line(str(error).splitlines()[0] if str(error) else "")
+    return BadInput(
+        f"{_target(step)}: {first.partition(': ')[2][:200] or first[:200]}",
+        hint="browser_read shows the page as it is now.",
+    )

@@ -1,0 +1,352 @@
+"""A tab: one page with what it logged, its dialogs, downloads, and the snapshot last shown."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections import deque
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from toolcrib.browser.downloads import FileDownload
+from toolcrib.browser.snapshots import MASK, Node, PageSnapshot, parse
+from toolcrib.core.errors import Conflict, Denied, Network, TimedOut, ToolError, Unavailable
+from toolcrib.text.cleaner import one_line
+
+if TYPE_CHECKING:
+    from playwright.async_api import (
+        ConsoleMessage,
+        Dialog,
+        Download,
+        Frame,
+        Page,
+        Request,
+        Response,
+    )
+
+LOGGED = 200
+"""Lines of a log that are kept, the last ones."""
+MAX_DIALOGS = 20
+"""Dialogs of one call that are written down; more are closed without a word."""
+MAX_DOWNLOADS = 20
+QUIET_SECONDS = 0.15
+"""Without a request for so long, a page has done what an action caused."""
+SETTLE_SECONDS = 2.0
+"""A page that goes on loading is not waited for any longer."""
+SNAPSHOT_SECONDS = 10.0
+MAX_SEEN = 20_000
+"""Elements that are remembered, so that a stale reference can be told what it was."""
+SCHEMES = ("http", "https", "about", "blob", "data", "chrome-error")
+"""What a tab may show; a page of any other scheme is closed."""
+ELSEWHERE = "Check the URL; fetch_url says more about a server that answers."
+_PASSWORDS = """() => {
+  const found = [];
+  const walk = root => {
+    for (const e of root.querySelectorAll('*')) {
+      if (e.shadowRoot) walk(e.shadowRoot);
+      if (e.tagName === 'INPUT' && e.type === 'password' && e.value) found.push(e.value);
+    }
+  };
+  walk(document);
+  return found.slice(0, 50);
+}"""
+_NET_ERROR = re.compile(r"net::(ERR_[A-Z_]+)")
+_REASONS = {
+    "ERR_TUNNEL_CONNECTION_FAILED": "the guard did not let it through, or the host is not there",
+    "ERR_NAME_NOT_RESOLVED": "the name has no address",
+    "ERR_CONNECTION_REFUSED": "nothing listens there",
+    "ERR_TOO_MANY_REDIRECTS": "it redirects for ever",
+    "ERR_UNSAFE_REDIRECT": "it redirects to a scheme that pages may not open",
+    "ERR_UNKNOWN_URL_SCHEME": "the scheme is none of the web",
+    "ERR_INVALID_AUTH_CREDENTIALS": "it wants a name and a password of the browser itself",
+    "ERR_EMPTY_RESPONSE": "the server sent nothing",
+    "ERR_BAD_SSL_CLIENT_AUTH_CERT": "the server wants a client certificate",
+    "ERR_SSL_CLIENT_AUTH_CERT_NEEDED": "the server wants a client certificate",
+}
+
+
+@dataclass(eq=False)  # playwright notes something on what listens, so no slots
+class Tab:
+    """One page of a conversation.
+
+    Attributes:
+        page: playwright's.
+        dialog_answer: what dialogs are answered with in this call: None for the usual way,
+            "accept", "dismiss", or the text for a prompt.
+        notes: what happened since they were last taken: dialogs, downloads, file choosers.
+        seen: the elements of all its snapshots, by reference.
+        hidden: texts that are never shown: secrets that were typed into it.
+        sites: where it has been.
+    """
+
+    page: Page
+    console: deque[str] = field(default_factory=lambda: deque(maxlen=LOGGED))
+    network: deque[str] = field(default_factory=lambda: deque(maxlen=LOGGED))
+    downloads: list[FileDownload] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    hidden: set[str] = field(default_factory=set)
+    sites: set[str] = field(default_factory=set)
+    latest: PageSnapshot | None = None
+    seen: dict[str, Node] = field(default_factory=dict)
+    status: int = 0
+    dialog_answer: str | None = None
+    pending: set[Request] = field(default_factory=set)
+    dialogs: int = 0
+    changed_at: float = 0.0
+
+    def watch(self) -> None:
+        """Listen to the page from now on."""
+        page = self.page
+        page.on("console", self._logged)
+        page.on("pageerror", lambda error: self.console.append(f"error: {error.message[:500]}"))
+        page.on("request", self._requested)
+        page.on("requestfinished", self._over)
+        page.on("requestfailed", self._failed)
+        page.on("response", self._responded)
+        page.on("dialog", self._opened_dialog)
+        page.on("download", self._downloaded)
+        page.on("filechooser", lambda _: self.note("The page asks for a file: use upload."))
+        page.on("framenavigated", self._went)
+        page.on("crash", lambda _: self.note("The page crashed; reload it."))
+
+    @property
+    def url(self) -> str:
+        """Where it is, without a password in it."""
+        return self.page.url
+
+    @property
+    def site(self) -> str:
+        """Scheme and host of the page, by which acting on it is allowed; "" for none."""
+        parts = urlsplit(self.page.url)
+        return f"{parts.scheme}://{parts.netloc}" if parts.scheme in ("http", "https") else ""
+
+    def note(self, text: str) -> None:
+        """Say something with the next result."""
+        if text not in self.notes and len(self.notes) < MAX_DIALOGS:
+            self.notes.append(text)
+
+    def take_notes(self) -> list[str]:
+        """What there is to say, once."""
+        notes, self.notes = self.notes, []
+        return [self.masked(note) for note in notes]
+
+    def masked(self, text: str) -> str:
+        """A text without the secrets that were typed into this tab."""
+        for secret in sorted(self.hidden, key=len, reverse=True):
+            text = text.replace(secret, MASK)
+        return text
+
+    async def goto(self, url: str, seconds: float) -> Response | None:
+        """Go to a URL, and wait until its first content is there.
+
+        Returns:
+            The answer; None where it became a download, or is the page that was there.
+
+        Raises:
+            TimedOut: no answer came in time.
+            Network: it could not be reached; the guard's own reason is raised by the caller.
+        """
+        from playwright.async_api import Error
+        from playwright.async_api import TimeoutError as Late
+
+        self.status = 0
+        try:
+            response = await self.page.goto(url, timeout=seconds * 1000, wait_until="commit")
+        except Late:
+            raise TimedOut(
+                f"{url[:300]} did not answer within {seconds:g} s.",
+                hint="Try again, or raise browser.timeout.",
+                reason="timeout",
+            ) from None
+        except Error as error:
+            if "Download is starting" in str(error) or "net::ERR_ABORTED" in str(error):
+                await self.settle(seconds)
+                return None  # it is said among the notes
+            raise _network_error(url, str(error)) from None
+        self.status = response.status if response is not None else 0
+        await self.settle(seconds)
+        return response
+
+    async def settle(self, seconds: float) -> None:
+        """Wait until the page has done what was caused: loading, and a pause of requests."""
+        from playwright.async_api import Error
+
+        with suppress(Error):
+            await self.page.wait_for_load_state("domcontentloaded", timeout=seconds * 1000)
+        loop = asyncio.get_running_loop()
+        end = loop.time() + min(SETTLE_SECONDS, seconds)
+        self.changed_at = loop.time()
+        while loop.time() < end:
+            idle = loop.time() - self.changed_at
+            if not self.pending and idle >= QUIET_SECONDS:
+                break
+            await asyncio.sleep(max(QUIET_SECONDS - idle, 0.02) if not self.pending else 0.05)
+
+    async def snapshot(self) -> PageSnapshot:
+        """The accessible content of the page as it is now, passwords and secrets hidden.
+
+        Raises:
+            Unavailable: the page does not answer.
+            Denied: it shows what no page of the web is.
+        """
+        from playwright.async_api import Error
+
+        self.refuse_scheme()
+        try:
+            async with asyncio.timeout(SNAPSHOT_SECONDS):
+                text = await self.page.aria_snapshot(mode="ai", timeout=SNAPSHOT_SECONDS * 1000)
+                passwords = await self._passwords()
+        except (Error, TimeoutError) as error:
+            if self.page.is_closed():
+                raise closed_tab() from None
+            raise no_answer(one_line(str(error))[:200]) from None
+        self.latest = parse(self.masked(text), passwords)
+        if len(self.seen) > MAX_SEEN:
+            self.seen.clear()
+        self.seen.update(self.latest.by_ref)
+        return self.latest
+
+    async def _passwords(self) -> frozenset[str]:
+        from playwright.async_api import Error
+
+        found: set[str] = set()
+        for frame in self.page.frames:
+            with suppress(Error):
+                found.update(await frame.evaluate(_PASSWORDS))
+        return frozenset(found)
+
+    def refuse_scheme(self) -> None:
+        """Refuse to show what a page may not lead to.
+
+        Raises:
+            Denied: the page, or a frame in it, is a file or a page of the browser itself.
+        """
+        for frame in self.page.frames:
+            scheme = frame.url.partition(":")[0]
+            if frame.url and scheme not in SCHEMES:
+                raise Denied(
+                    f"The tab shows {frame.url[:100]}, which is no page of the web.",
+                    hint="Go back, or close the tab with browser_tabs.",
+                )
+
+    @asynccontextmanager
+    async def answering(self, answer: str | None = None) -> AsyncIterator[None]:
+        """One call: dialogs are counted anew, and answered as it says."""
+        self.dialogs, self.dialog_answer = 0, answer
+        try:
+            yield
+        finally:
+            self.dialog_answer = None
+
+    def _logged(self, message: ConsoleMessage) -> None:
+        self.console.append(self.masked(f"{message.type}: {message.text[:500]}"))
+
+    def _requested(self, request: Request) -> None:
+        self.pending.add(request)
+        self._touch()
+
+    def _over(self, request: Request) -> None:
+        self.pending.discard(request)
+        self._touch()
+
+    def _failed(self, request: Request) -> None:
+        self._over(request)
+        line = f"{request.method} {request.url[:300]} failed: {request.failure or 'aborted'}"
+        self.network.append(self.masked(line))
+
+    def _responded(self, response: Response) -> None:
+        request = response.request
+        line = f"{request.method} {response.url[:300]} {response.status} {request.resource_type}"
+        self.network.append(self.masked(line))
+        with suppress(Exception):
+            if request.is_navigation_request() and request.frame == self.page.main_frame:
+                self.status = response.status
+
+    def _touch(self) -> None:
+        self.changed_at = asyncio.get_running_loop().time()
+
+    def _went(self, frame: Frame) -> None:
+        self._touch()
+        if frame == self.page.main_frame:
+            self.pending.clear()
+            self.sites |= {self.site} - {""}
+
+    async def _opened_dialog(self, dialog: Dialog) -> None:
+        """Answer a dialog at once: until then the page stands still."""
+        self.dialogs += 1
+        answer = self.dialog_answer
+        usual = "accept" if dialog.type in ("alert", "beforeunload") else "dismiss"
+        with suppress(Exception):
+            if (answer or usual) == "dismiss":
+                await dialog.dismiss()
+            elif dialog.type == "prompt" and answer not in (None, "accept"):
+                await dialog.accept(answer)
+            else:
+                await dialog.accept()
+        if self.dialogs > MAX_DIALOGS:
+            return
+        did = "dismissed" if (answer or usual) == "dismiss" else "accepted"
+        text = f"Dialog ({dialog.type}) {did}: {one_line(dialog.message)[:300]}"
+        if answer is None and did == "dismissed":
+            text += " [to accept it: a step dialog before the one that opens it]"
+        self.note(text)
+
+    def _downloaded(self, download: Download) -> None:
+        name = one_line(download.suggested_filename)[:150] or "download"
+        self.downloads.append(FileDownload(name, download.url[:500], download))
+        while len(self.downloads) > MAX_DOWNLOADS:
+            self.downloads.pop(0)
+        self.note(f"Download: {name}. Save it with browser_logs kind=downloads save_as=<file>.")
+
+
+@asynccontextmanager
+async def answering_within(seconds: float) -> AsyncIterator[None]:
+    """Bound what is asked of a page whose scripts may run without end.
+
+    Raises:
+        Unavailable: the time is up.
+    """
+    try:
+        async with asyncio.timeout(seconds):
+            yield
+    except TimeoutError:
+        raise no_answer() from None
+
+
+def no_answer(why: str = "") -> Unavailable:
+    """The error for a page that says nothing any more."""
+    return Unavailable(
+        f"The page does not answer{f': {why}' if why else '.'}",
+        hint="Its scripts may run without end, or it is too large. browser_tabs action=close "
+        "closes it; fetch_url reads it without scripts.",
+    )
+
+
+def closed_tab() -> Conflict:
+    """The error for a tab that is gone."""
+    return Conflict(
+        "The tab is closed.", hint="browser_open opens a page; browser_tabs lists what is open."
+    )
+
+
+def _network_error(url: str, message: str) -> ToolError:
+    found = _NET_ERROR.search(message)
+    if found is None:
+        return Network(
+            f"{url[:300]} could not be opened: {one_line(message)[:200]}", hint=ELSEWHERE
+        )
+    why = _REASONS.get(found[1], "the browser could not load it")
+    return Network(
+        f"{url[:300]} could not be opened: {why} ({found[1]}).", hint=ELSEWHERE, reason=found[1]
+    )
+
+
+def listed(tabs: Iterable[Tab], current: Tab | None) -> list[str]:
+    """One line a tab, the current one marked."""
+    return [
+        f"{'*' if tab is current else ' '} {number} {tab.masked(tab.url)[:200]}"
+        for number, tab in enumerate(tabs, 1)
+    ]

@@ -1,0 +1,1 @@
+"""Tables, databases, conversions between formats, and charts."""

@@ -1,0 +1,134 @@
+"""Changes of SQLite databases: shown before they are made, and undone like those of any file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from contextlib import ExitStack
+from typing import Any
+
+from toolcrib.core.context import Ctx
+from toolcrib.core.errors import BadInput, TooLarge, ToolError, Unavailable
+from toolcrib.core.tool import Decision
+from toolcrib.data.databases import NamedSource, OpenSource, Source, open_source, task
+from toolcrib.execution.workers import Workers
+from toolcrib.files.changes.changes import Changes
+from toolcrib.files.changes.step import Change
+from toolcrib.files.paths import SafePath
+from toolcrib.files.trees import EntryState
+from toolcrib.system.threads import in_thread
+
+MAX_BYTES = 100_000_000
+"""Of a database that is changed: it is copied twice."""
+MAX_DISPLAYED = 5
+VERBS = {"INSERT": "adds", "UPDATE": "changes", "DELETE": "removes"}
+
+
+async def preview_text(source: Source, sql: str, ctx: Ctx) -> str:
+    """What statements would do, tried on a copy in memory: counts and the first rows.
+
+    Raises:
+        BadInput: a statement fails, or the source is no SQLite file.
+    """
+    path = _file(source)
+    with ExitStack() as stack:
+        opened = await in_thread(lambda _: stack.enter_context(open_source(path)), ctx.deadline)
+        _need_sqlite(opened, path)
+        request = {**opened.request, "sql": sql}
+        answer, _ = await ctx.use(Workers).run(
+            task("sqlite", "preview", "read"), request, b"", ctx.deadline, opened.descriptors
+        )
+    return _described(answer)
+
+
+def _file(source: Source) -> SafePath:
+    if isinstance(source, NamedSource):
+        raise BadInput(
+            "Only SQLite files of the workspace are changed.", hint="Name one as 'source'."
+        )
+    return source
+
+
+def _need_sqlite(opened: OpenSource, path: SafePath) -> None:
+    if opened.engine != "sqlite":
+        raise BadInput(
+            f"{path.display} is no SQLite database.", hint="For text files there is edit_file."
+        )
+    if opened.size > MAX_BYTES:
+        raise TooLarge(
+            f"{path.display} has {opened.size:,} bytes, more than {MAX_BYTES:,}.",
+            hint="Tell the user that it has to be changed with another program.",
+        )
+
+
+def _described(answer: Mapping[str, Any]) -> str:
+    parts = [f"{VERBS[action]} {count:,} of {name}" for action, name, count in answer["counts"]]
+    for name, (before, after) in answer["tables"].items():
+        parts.append(
+            f"makes the table {name}"
+            if before is None
+            else f"drops the table {name} with {before:,} rows"
+            if after is None
+            else f"{name}: {before:,} rows, then {after:,}"
+        )
+    rows = []
+    for action, name, old, new in answer["rows"][:MAX_DISPLAYED]:
+        rows.append(f"{action.lower()} {name}: {' -> '.join(filter(None, (old, new)))}")
+    return "; ".join([", ".join(parts) or "touches no rows", *rows])
+
+
+async def change_verdict(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | None:
+    """A person is asked, and sees the rows; what fails is not asked about, the call tells it."""
+    if arguments.get("dry_run"):
+        return None
+    try:
+        text = await preview_text(arguments["source"], str(arguments.get("sql") or ""), ctx)
+    except ToolError:
+        return None
+    return Decision("ask", f"it {text}")
+
+
+async def change(source: Source, sql: str, ctx: Ctx) -> tuple[int, int]:
+    """Run statements on a database, all or nothing.
+
+    Returns:
+        How many rows were touched, and the step that `undo_changes` takes back; 0 for none.
+
+    Raises:
+        Conflict: it was changed meanwhile.
+        Busy: another program holds it.
+        BadInput, Denied, UnsupportedContent: as the engine says.
+    """
+    path = _file(source)
+    path.gate.check(path, "write")
+    changes, workers = ctx.use(Changes), ctx.use(Workers)
+    await changes.recover()
+    with ExitStack() as stack:
+        opened = await in_thread(lambda _: stack.enter_context(open_source(path)), ctx.deadline)
+        _need_sqlite(opened, path)
+        _need_single_name(opened.descriptors[0], path)
+        request = {"path": opened.request["path"], "fd": opened.descriptors[0], "sql": sql}
+        only = [opened.descriptors[0]]
+        found, before = await workers.run(
+            task("sqlite", "snapshot", "change"), request, b"", ctx.deadline, only
+        )
+        digest, size = await in_thread(lambda _: changes.blobs.add([before]), ctx.deadline)
+        state = EntryState.of(os.fstat(only[0]), digest=digest)
+        request["digest"] = found["digest"]
+        done, _ = await workers.run(
+            task("sqlite", "apply", "change"), request, b"", ctx.deadline, only
+        )
+        after = EntryState.of(os.fstat(only[0]))
+    made = Change("write", path.settled(), number=1)
+    made.before, made.after, made.undoable = state, after, bool(done["whole"])
+    note = "" if done["whole"] else "another program reads the database, whose log holds the change"
+    step = await changes.record("change_database", ctx.session, [made], note, size)
+    return int(done["touched"]), step
+
+
+def _need_single_name(fd: int, path: SafePath) -> None:
+    if os.fstat(fd).st_nlink > 1:
+        raise Unavailable(
+            f"{path.display} has a second name, under which it would change too.",
+            hint="Copy it and change the copy.",
+        )

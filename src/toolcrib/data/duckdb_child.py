@@ -1,0 +1,289 @@
+"""Files as tables of DuckDB, in a worker's child to which the kernel gives those files alone."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+
+from toolcrib.core.errors import BadInput, Denied, TooLarge, ToolError, UnsupportedContent
+from toolcrib.data.formats import written_table
+from toolcrib.data.rows import answer_of, column_note, plain_value
+from toolcrib.data.tables import BrokenQuotes, read_table
+from toolcrib.files.content.kinds import charset_of
+
+if TYPE_CHECKING and sys.platform != "linux":  # `Workers` refuses first: it cannot be confined
+    raise ImportError
+
+MEMORY = "1GB"
+MAX_CONVERTED_ROWS = 5_000_000
+MAX_CHECKED_BYTES = 20_000_000
+"""Of CSV whose quotes are looked at before; DuckDB takes what follows an open one as one cell."""
+SAMPLE_BYTES = 65_536
+SAMPLE_ROWS = 50
+DISPLAYED_ROWS = 3
+COUNTED_BYTES = 200_000_000
+"""Of CSV and JSON; the rows of larger files are not counted where nobody asks for it."""
+_NOT_NAME = re.compile(r"\W+")
+UTC = "SET TimeZone = 'UTC'"
+"""The file of the system's own zone is out of reach."""
+SETTINGS = {
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+    "allow_community_extensions": "false",
+    "python_enable_replacements": "false",
+    "memory_limit": MEMORY,
+    "temp_directory": "",
+}
+
+
+_OPENED: list[duckdb.DuckDBPyConnection] = []
+"""The one connection of this process. DuckDB looks at the machine when it opens one, so that is
+done before; it has no threads until it is told of more, which are confined like all else."""
+
+
+def prepare() -> None:
+    """Load what is loaded late."""
+    from toolcrib.files.content.kinds import load_codecs
+
+    load_codecs()
+    connection = duckdb.connect(config={**SETTINGS, "threads": "1"})
+    connection.execute(UTC)
+    connection.execute(
+        "SELECT 1.5::DECIMAL(9,2), now(), current_date, [1], {'a': 1}, uuid(), INTERVAL 1 DAY, "
+        "'1:00'::TIME, 1::HUGEINT, '\\x00'::BLOB, MAP {'a': 1}"
+    ).fetchall()
+    with suppress(duckdb.Error):
+        connection.execute("SELECT * FROM nowhere")
+    _OPENED.append(connection)
+
+
+def query(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]:
+    """The rows of one SELECT over files.
+
+    Args:
+        request: `sql`, `limit`, `save_as`, and `files`: each with its descriptor, name and kind.
+        data: nothing.
+
+    Raises:
+        Denied: the statement is no SELECT, or reaches for other files.
+        BadInput: it is wrong.
+        UnsupportedContent: a file cannot be read.
+    """
+    del data
+    strict = True
+    while True:
+        opened = _Database(request["files"], strict=strict)
+        try:
+            cursor = opened.select(request["sql"])
+            names = [column[0] for column in cursor.description or ()]
+            types = [str(column[1]) for column in cursor.description or ()]
+            answer, saved = answer_of(
+                names, types, cursor.fetchmany, request["limit"], request["save_as"]
+            )
+            answer["notes"] += opened.notes
+        except duckdb.Error as error:
+            if strict and "CSV Error" in str(error):
+                strict = False
+                continue
+            raise explained(error, opened.names) from None
+        else:
+            return answer, saved
+
+
+def describe(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]:
+    """The columns of files, with some rows.
+
+    Raises:
+        UnsupportedContent: a file cannot be read.
+    """
+    del data
+    opened = _Database(request["files"], strict=True)
+    try:
+        tables = [_described(opened, name, file["size"]) for name, file in opened.names.items()]
+    except duckdb.Error as error:
+        raise explained(error, opened.names) from None
+    return {"engine": "DuckDB", "tables": tables, "more": 0, "notes": opened.notes}, b""
+
+
+def _described(opened: _Database, name: str, size: int) -> dict[str, Any]:
+    cursor = opened.connection.execute(f'SELECT * FROM "{name}" LIMIT {SAMPLE_ROWS}')  # noqa: S608
+    sample = [[plain_value(value) for value in row] for row in cursor.fetchall()]
+    columns = []
+    for number, column in enumerate(cursor.description or ()):
+        kind, note = column_note(str(column[1]), [row[number] for row in sample])
+        columns.append({"name": column[0], "type": kind, "note": note})
+    rows = None
+    if size <= COUNTED_BYTES:
+        counted = opened.connection.execute(f'SELECT count(*) FROM "{name}"')  # noqa: S608
+        rows = (counted.fetchone() or [None])[0]
+    return {
+        "name": name,
+        "kind": "table",
+        "rows": rows,
+        "columns": columns,
+        "sample": sample[:DISPLAYED_ROWS],
+    }
+
+
+class _Database:
+    """A database in memory whose views are the files, closed to everything else."""
+
+    def __init__(self, files: list[dict[str, Any]], *, strict: bool) -> None:
+        self.notes: list[str] = []
+        self.names: dict[str, dict[str, Any]] = {}
+        self.connection = _OPENED[0]
+        try:
+            for file in files:
+                if "place" not in file:
+                    file["place"] = self._converted(file)
+            if not self.connection.execute(
+                "SELECT current_setting('lock_configuration')"
+            ).fetchall()[0][0]:
+                self._lock([file["place"] for file in files])
+            for file in files:
+                self._add(file, file["place"], strict=strict)
+            if len(files) == 1 and "data" not in self.names:
+                (name,) = self.names
+                self.connection.execute(f'CREATE OR REPLACE VIEW data AS SELECT * FROM "{name}"')  # noqa: S608
+        except duckdb.Error as error:
+            raise explained(error, self.names) from None
+
+    def _lock(self, places: list[str]) -> None:
+        """Let DuckDB itself refuse all but some files: a second belt beside the kernel's."""
+        listed = ", ".join(f"'{place}'" for place in places)
+        for setting in (
+            f"threads = {max(min(os.cpu_count() or 1, 4), 1)}",
+            f"allowed_paths = [{listed}]",
+            "enable_external_access = false",
+            "lock_configuration = true",
+        ):
+            self.connection.execute(f"SET {setting}")
+
+    def select(self, sql: str) -> duckdb.DuckDBPyConnection:
+        """Run a statement that DuckDB's own parser calls a SELECT.
+
+        Raises:
+            Denied: it is another, or there are several.
+        """
+        found = self.connection.extract_statements(sql)
+        if len(found) != 1 or _type_name(found[0]) != "SELECT":
+            kinds = ", ".join(_type_name(statement) for statement in found[:5]) or "nothing"
+            raise Denied(
+                f"Only one SELECT is run here; this is {kinds}.", hint="Send one SELECT statement."
+            )
+        return self.connection.execute(found[0])
+
+    def _converted(self, file: dict[str, Any]) -> str:
+        """Where a file is read: in place, or in memory as CSV where DuckDB cannot read it."""
+        fd, kind = file["fd"], file["kind"]
+        place = f"/proc/self/fd/{fd}"
+        if kind in ("parquet", "json"):
+            return place
+        head = os.pread(fd, SAMPLE_BYTES, 0)
+        packed = head.startswith(b"\x1f\x8b")
+        plain = kind == "csv" and (packed or charset_of(head).name in ("utf-8", "ascii"))
+        if plain and (file["size"] > MAX_CHECKED_BYTES or _quotes_match(fd, file["name"])):
+            return place
+        file["kind"], file["converted"] = "csv", True
+        for by_line in (False, True):
+            os.lseek(fd, 0, os.SEEK_SET)
+            stream = os.fdopen(fd, "rb", buffering=0, closefd=False)
+            try:
+                table = read_table(stream, file["name"], file.get("sheet", ""), by_line=by_line)
+                content = written_table(table.columns, _limited(table.rows), "csv")
+            except BrokenQuotes:
+                continue
+            break
+        self.notes += [f"{file['name']}: {note}" for note in table.notes]
+        memory = os.memfd_create("table")
+        view = memoryview(content)
+        while view:
+            view = view[os.write(memory, view) :]
+        return f"/proc/self/fd/{memory}"
+
+    def _add(self, file: dict[str, Any], place: str, *, strict: bool) -> None:
+        name = self._name(file["name"])
+        self.names[name] = file
+        kind = file["kind"]
+        if kind == "parquet":
+            source = f"read_parquet('{place}')"
+        elif kind == "json":
+            source = f"read_json_auto('{place}', maximum_object_size=50000000)"
+        else:
+            source = f"read_csv('{place}'{self._options(file, strict=strict)})"
+        self.connection.execute(f'CREATE OR REPLACE VIEW "{name}" AS SELECT * FROM {source}')  # noqa: S608
+
+    def _options(self, file: dict[str, Any], *, strict: bool) -> str:
+        options = [] if strict else ["strict_mode=false", "null_padding=true", "ignore_errors=true"]
+        if not strict:
+            self.notes.append(
+                f"{file['name']} is not clean CSV: rows that do not fit are left out."
+            )
+        head = os.pread(file["fd"], 2, 0)
+        if head == b"\x1f\x8b":
+            options.append("compression='gzip'")
+        elif not file.get("converted"):
+            os.lseek(file["fd"], 0, os.SEEK_SET)
+            stream = os.fdopen(file["fd"], "rb", buffering=0, closefd=False)
+            with suppress(ToolError, BrokenQuotes):
+                table = read_table(stream, file["name"])
+                if any(f.type == "number" and f.numbers.decimal == "," for f in table.formats):
+                    options.append("decimal_separator=','")
+        return "".join(f", {option}" for option in options)
+
+    def _name(self, path: str) -> str:
+        name = path.rpartition("/")[2].split(".")[0]
+        base = plain = _NOT_NAME.sub("_", name).strip("_") or "data"
+        turn = 2
+        while plain in self.names:
+            plain = f"{base}_{turn}"
+            turn += 1
+        return plain
+
+
+def _type_name(statement: duckdb.Statement) -> str:
+    try:
+        return str(statement.type.name)
+    except ValueError:  # one that the Python side has no name for
+        return "another"
+
+
+def _quotes_match(fd: int, name: str) -> bool:
+    os.lseek(fd, 0, os.SEEK_SET)
+    try:
+        for _ in read_table(os.fdopen(fd, "rb", buffering=0, closefd=False), name).rows:
+            pass
+    except BrokenQuotes:
+        return False
+    return True
+
+
+def _limited(rows: Any) -> Any:
+    for number, row in enumerate(rows):
+        if number >= MAX_CONVERTED_ROWS:
+            raise TooLarge("The table is too long to be converted.", hint="Save it as UTF-8 CSV.")
+        yield row
+
+
+def explained(error: duckdb.Error, names: Any) -> ToolError:
+    """What an error of DuckDB means here."""
+    text = " ".join(str(error).replace("\n", " ").split())
+    low = text.lower()
+    text = re.sub(r"/proc/self/fd/\d+", "the file", text)[:400]
+    if isinstance(error, duckdb.OutOfMemoryException) or "out of memory" in low:
+        return TooLarge("The question needs too much memory.", hint="Filter or aggregate more.")
+    if isinstance(error, duckdb.PermissionException) or "permission" in low or "disabled" in low:
+        return Denied(f"DuckDB refuses: {text}", hint="Only the named files can be read.")
+    if "cannot open file" in low or "no files found" in low or "io error" in low:
+        return Denied(f"DuckDB refuses: {text}", hint="Only the named files can be read.")
+    if isinstance(error, duckdb.InvalidInputException) and ("csv" in low or "json" in low):
+        return UnsupportedContent(f"A file cannot be read: {text}", hint="Try query_table.")
+    tables = ", ".join(list(names)[:30])
+    return BadInput(
+        f"DuckDB: {text}", hint=f"The tables are: {tables}. describe_database shows more."
+    )

@@ -1,0 +1,435 @@
+"""One format into another: CSV, JSON, YAML, TOML, XML, Markdown tables, base64, gzip."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import csv
+import datetime as dt
+import gzip
+import io
+import json
+import re
+import tomllib
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+from xml.etree import ElementTree as ET
+from xml.sax.saxutils import escape, quoteattr
+
+from toolcrib.core.errors import BadInput, TooLarge, UnsupportedContent
+from toolcrib.data.tables import BrokenQuotes, from_records, read_table
+from toolcrib.data.values import as_json_cell, displayed
+from toolcrib.files.content.kinds import charset_of
+
+FORMATS = ("csv", "tsv", "json", "jsonl", "yaml", "toml", "xml", "markdown", "base64", "gzip")
+ENDINGS = {
+    **{name: name for name in (*FORMATS, "xlsx")},
+    "yml": "yaml",
+    "md": "markdown",
+    "ndjson": "jsonl",
+    "gz": "gzip",
+    "b64": "base64",
+    "tab": "tsv",
+    "xlsm": "xlsx",
+}
+TABLES = frozenset(("csv", "tsv", "markdown"))
+MAX_BYTES = 40_000_000
+"""Bytes of what is unpacked or written."""
+MAX_PARTS = 2_000_000
+"""Values in what is read from YAML, each reference counted anew."""
+MAX_DEPTH = 100
+MAX_CELL = 500
+_NAME = re.compile(r"[A-Za-z_][\w.-]*")
+_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
+_CUT = "\u2026"
+_RULES = {"left": ":---", "center": ":---:", "right": "---:", "": "---"}
+
+
+def prepare() -> None:
+    """Load what is loaded late."""
+    from toolcrib.files.content.kinds import load_codecs
+
+    load_codecs()
+    for form in ("csv", "json", "yaml", "toml", "xml", "markdown"):
+        convert({"from": "csv", "to": form}, "a,b\n1,\u00e9\n".encode("cp1252"))
+
+
+def convert(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]:
+    """Bytes in one format as those of another.
+
+    Args:
+        request: `from` and `to`, of `FORMATS`; `from` may also be xlsx, or nothing for bytes.
+        data: what is converted.
+
+    Raises:
+        UnsupportedContent: it is not in that format.
+        TooLarge: what comes out of it is.
+        BadInput: the format cannot hold it.
+    """
+    source, target = request["from"], request["to"]
+    notes: list[str] = []
+    if source == "gzip":
+        data, source = _unpacked(data), ""
+    elif source == "base64":
+        data, source = _decoded(data), ""
+    if target == "gzip":
+        return {"notes": notes}, gzip.compress(data, mtime=0)
+    if target == "base64":
+        return {"notes": notes}, base64.b64encode(data) + b"\n"
+    if target in ("", source) or (not source and target not in FORMATS):
+        return {"notes": notes}, data
+    value = _read(source or _guessed(data), data, notes)
+    written = _write(target, value, notes)
+    if len(written) > MAX_BYTES:
+        raise TooLarge(f"It would have {len(written):,} bytes.", hint="Convert a part of it.")
+    return {"notes": notes}, written
+
+
+def _unpacked(data: bytes) -> bytes:
+    unpack = zlib.decompressobj(wbits=zlib.MAX_WBITS | 32)
+    try:
+        found = unpack.decompress(data, MAX_BYTES + 1)
+    except zlib.error as error:
+        raise UnsupportedContent(f"It is not gzip, or damaged: {error}.") from None
+    if len(found) > MAX_BYTES:
+        raise TooLarge(f"It unpacks to more than {MAX_BYTES:,} bytes.")
+    if not unpack.eof:
+        raise UnsupportedContent("The gzip data is cut off.", hint="Use a whole copy of it.")
+    return found
+
+
+def _decoded(data: bytes) -> bytes:
+    text = b"".join(data.split())
+    if text.startswith(b"data:"):
+        text = text.partition(b",")[2]
+    text = text.replace(b"-", b"+").replace(b"_", b"/")
+    try:
+        return base64.b64decode(text + b"=" * (-len(text) % 4), validate=True)
+    except binascii.Error as error:
+        raise UnsupportedContent(f"It is not base64: {error}.") from None
+
+
+def _guessed(data: bytes) -> str:
+    head = data.lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
+    return {b"{": "json", b"[": "json", b"<": "xml", b"|": "markdown"}.get(head, "csv")
+
+
+def _read(form: str, data: bytes, notes: list[str]) -> Any:
+    """The value that bytes stand for; a table is a list of objects."""
+    if form in ("csv", "tsv", "xlsx"):
+        return _table_records(data, f"table.{form}", notes)
+    text = charset_of(data).decode(data)
+    try:
+        if form == "json":
+            return json.loads(text)
+        if form == "jsonl":
+            return [json.loads(line) for line in text.splitlines() if line.strip()]
+        if form == "toml":
+            return tomllib.loads(text.replace("\r\n", "\n"))
+        if form == "yaml":
+            return _yaml(text)
+    except (ValueError, RecursionError) as error:
+        reason = " ".join(str(error).split())[:200]
+        raise UnsupportedContent(f"It is not valid {form.upper()}: {reason}.") from None
+    if form == "xml":
+        return _xml_value(text)
+    if form == "markdown":
+        return _markdown_records(text)
+    raise BadInput(f"Nothing is read from {form}.", hint=f"Formats: {', '.join(FORMATS)}.")
+
+
+def _yaml(text: str) -> Any:
+    import yaml  # type: ignore[import-untyped]
+
+    try:
+        value = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506
+    except yaml.YAMLError as error:
+        raise ValueError(error) from None
+    _need_size(value)
+    return value
+
+
+def _need_size(value: Any) -> None:
+    """Refuse what grows without end when it is written out: references to references.
+
+    Raises:
+        TooLarge: it has too many parts.
+    """
+    count = 0
+    parts = [value]
+    while parts:
+        part = parts.pop()
+        count += 1
+        if count > MAX_PARTS:
+            raise TooLarge(f"It has more than {MAX_PARTS:,} parts.", hint="Convert a part of it.")
+        if isinstance(part, Mapping):
+            parts.extend(part.values())
+        elif isinstance(part, list):
+            parts.extend(part)
+
+
+def _table_records(data: bytes, name: str, notes: list[str]) -> list[dict[str, Any]]:
+    for by_line in (False, True):
+        try:
+            table = read_table(io.BytesIO(data), name, by_line=by_line)
+            rows = list(table.rows)
+        except BrokenQuotes:
+            continue
+        notes += table.notes
+        return [
+            {
+                column: as_json_cell(cell, form)
+                for column, cell, form in zip(table.columns, row, table.formats, strict=True)
+            }
+            for row in rows
+        ]
+    raise UnsupportedContent("The table cannot be read.")
+
+
+def _markdown_records(text: str) -> list[dict[str, Any]]:
+    rows: list[list[str]] = []
+    for line in text.splitlines():
+        if line.strip().startswith("|"):
+            cells = re.split(r"(?<!\\)\|", line.strip().strip("|"))
+            rows.append([cell.strip().replace("\\|", "|") for cell in cells])
+        elif rows:
+            break
+    if len(rows) < 2:
+        raise UnsupportedContent("There is no Markdown table in it.")
+    head, *body = rows
+    body = [row for row in body if not all(re.fullmatch(r":?-+:?", cell) for cell in row)]
+    return [dict(zip(head, row, strict=False)) for row in body]
+
+
+def _xml_value(text: str) -> Any:
+    if re.search(r"<!(DOCTYPE|ENTITY)", text, re.IGNORECASE):
+        raise UnsupportedContent("XML with a DTD is not read.", hint="Take the DTD out of it.")
+    try:
+        root = ET.fromstring(text)  # noqa: S314 - without a DTD there are no entities
+    except (ET.ParseError, ValueError) as error:
+        raise UnsupportedContent(f"It is not valid XML: {error}.") from None
+    return {root.tag: _element_value(root, 0)}
+
+
+def _element_value(element: ET.Element, depth: int) -> Any:
+    if depth > MAX_DEPTH:
+        raise UnsupportedContent("The XML is nested too deep.")
+    value: dict[str, Any] = {f"@{name}": text for name, text in element.attrib.items()}
+    for child in element:
+        found = _element_value(child, depth + 1)
+        if child.tag not in value:
+            value[child.tag] = found
+        elif isinstance(value[child.tag], list):
+            value[child.tag].append(found)
+        else:
+            value[child.tag] = [value[child.tag], found]
+    text = (element.text or "").strip()
+    if not value:
+        return text
+    if text:
+        value["#text"] = text
+    return value
+
+
+# Writing.
+
+
+def _write(form: str, value: Any, notes: list[str]) -> bytes:
+    if form in TABLES:
+        records = _records(value)
+        table = from_records(records)
+        rows = [list(row) for row in table.rows]
+        if form != "markdown" and any(
+            isinstance(cell, str) and cell[:1] in ("=", "+", "@") for row in rows for cell in row
+        ):
+            notes.append("Some cells begin like formulas, which a spreadsheet would run.")
+        return written_table(table.columns, rows, form)
+    if form == "json":
+        return _json(value, indent=2) + b"\n"
+    if form == "jsonl":
+        return b"".join(_json(item) + b"\n" for item in _records(value))
+    if form == "yaml":
+        return _yaml_text(value).encode()
+    if form == "toml":
+        if not isinstance(value, Mapping):
+            value = {"rows": value}
+            notes.append("TOML has no lists at its top: they are under 'rows'.")
+        return "\n".join(_toml_lines(value, (), 0)).strip().encode() + b"\n"
+    if form == "xml":
+        root, inner = ("root", value)
+        if isinstance(value, Mapping) and len(value) == 1:
+            ((root, inner),) = value.items()
+            root, inner = (root, inner) if not isinstance(inner, list) else ("root", value)
+        return ("\n".join(_xml_lines(str(root), inner, 0)) + "\n").encode()
+    raise BadInput(f"Nothing is written as {form}.", hint=f"Formats: {', '.join(FORMATS)}.")
+
+
+def _json(value: Any, indent: int | None = None) -> bytes:
+    try:
+        return json.dumps(value, ensure_ascii=False, indent=indent, default=_plain).encode(
+            errors="replace"
+        )
+    except (ValueError, RecursionError, TypeError) as error:
+        raise BadInput(f"JSON cannot hold it: {error}.") from None
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dt.date | dt.time):
+        return value.isoformat()
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode()
+    return sorted(map(str, value)) if isinstance(value, set) else str(value)
+
+
+def _records(value: Any) -> list[dict[str, Any]]:
+    """A value as rows: a list of objects, an object of which one part is a list, or one row."""
+    plain = json.loads(_json(value))
+    while isinstance(plain, dict) and len(plain) == 1:
+        (inner,) = plain.values()
+        if not isinstance(inner, dict | list):
+            break
+        plain = inner
+    if not isinstance(plain, list):
+        plain = [plain]
+    return [item if isinstance(item, dict) else {"value": item} for item in plain]
+
+
+def written_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], form: str) -> bytes:
+    """A table as a file: csv, tsv, json, jsonl or markdown.
+
+    Raises:
+        BadInput: it is another format.
+    """
+    if form in ("csv", "tsv"):
+        buffer = io.StringIO()
+        writer = csv.writer(buffer, delimiter="\t" if form == "tsv" else ",", lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows([displayed(cell) for cell in row] for row in rows)
+        return buffer.getvalue().encode(errors="replace")
+    if form in ("json", "jsonl"):
+        records = [dict(zip(columns, row, strict=True)) for row in rows]
+        return (
+            _json(records, 1) + b"\n"
+            if form == "json"
+            else b"".join(_json(record) + b"\n" for record in records)
+        )
+    if form == "markdown":
+        return (markdown(columns, rows) + "\n").encode(errors="replace")
+    raise BadInput(
+        f"A table is not saved as {form or 'that'}.",
+        hint="End the name in .csv, .tsv, .json, .jsonl or .md.",
+    )
+
+
+def markdown(
+    columns: Sequence[str],
+    rows: Iterable[Sequence[Any]],
+    align: Sequence[str] = (),
+    max_chars: int = 0,
+) -> str:
+    """A table of Markdown.
+
+    Args:
+        columns: its head.
+        rows: its cells.
+        align: left, center or right for each column, or one for all.
+        max_chars: of a cell, the rest is cut; 0 for all of it.
+    """
+
+    def cell(value: Any) -> str:
+        text = " ".join(displayed(value).split())
+        if max_chars and len(text) > max_chars:
+            text = text[: max(max_chars - 1, 1)] + _CUT
+        return text.replace("\\", "\\\\").replace("|", "\\|")
+
+    aligned = list(align) * len(columns) if len(align) == 1 else list(align)
+    rules = [_RULES.get(aligned[n] if n < len(aligned) else "", "---") for n in range(len(columns))]
+    lines = [f"| {' | '.join(map(cell, columns))} |", f"| {' | '.join(rules)} |"]
+    lines += [f"| {' | '.join(map(cell, row))} |" for row in rows]
+    return "\n".join(lines)
+
+
+def _yaml_text(value: Any) -> str:
+    import yaml
+
+    plain = json.loads(_json(value))
+    dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+    text: str = yaml.dump(plain, Dumper=dumper, allow_unicode=True, sort_keys=False, width=100)
+    return text
+
+
+def _toml_lines(value: Mapping[str, Any], path: tuple[str, ...], depth: int) -> Iterable[str]:
+    if depth > MAX_DEPTH:
+        raise BadInput("It is nested too deep for TOML.")
+    tables = {}
+    for name, item in value.items():
+        if isinstance(item, Mapping) or (
+            isinstance(item, list) and item and all(isinstance(i, Mapping) for i in item)
+        ):
+            tables[str(name)] = item
+        elif item is not None:  # TOML has no null
+            yield f"{_toml_key(str(name))} = {_toml_value(item)}"
+    for name, item in tables.items():
+        inner = (*path, name)
+        head = ".".join(map(_toml_key, inner))
+        for one in item if isinstance(item, list) else (item,):
+            yield ""
+            yield f"[[{head}]]" if isinstance(item, list) else f"[{head}]"
+            yield from _toml_lines(one, inner, depth + 1)
+
+
+def _toml_key(name: str) -> str:
+    return name if _BARE_KEY.fullmatch(name) else json.dumps(name)
+
+
+def _toml_value(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return repr(value)
+    if isinstance(value, dt.date | dt.time):
+        return value.isoformat()
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(_toml_value(item) for item in value if item is not None)}]"
+    if isinstance(value, Mapping):
+        pairs = ", ".join(
+            f"{_toml_key(str(k))} = {_toml_value(v)}" for k, v in value.items() if v is not None
+        )
+        return f"{{{pairs}}}"
+    return json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _xml_lines(name: str, value: Any, depth: int) -> Iterable[str]:
+    if depth > MAX_DEPTH:
+        raise BadInput("It is nested too deep for XML.")
+    tag = name if _NAME.fullmatch(name) else "item"
+    named = "" if tag == name else f" name={quoteattr(_xml_text(name))}"
+    space = "  " * depth
+    if isinstance(value, list):
+        yield f"{space}<{tag}{named}>"
+        for item in value:
+            yield from _xml_lines("item", item, depth + 1)
+        yield f"{space}</{tag}>"
+        return
+    if not isinstance(value, Mapping):
+        text = _xml_text(displayed(value if not isinstance(value, set) else sorted(value)))
+        yield f"{space}<{tag}{named}>{escape(text)}</{tag}>"
+        return
+    attributes = "".join(
+        f" {k[1:]}={quoteattr(_xml_text(displayed(v)))}"
+        for k, v in value.items()
+        if isinstance(k, str) and k.startswith("@") and _NAME.fullmatch(k[1:])
+    )
+    yield f"{space}<{tag}{named}{attributes}>{escape(_xml_text(str(value.get('#text', ''))))}"
+    for key, item in value.items():
+        if str(key).startswith(("@", "#")):
+            continue
+        for one in item if isinstance(item, list) else (item,):
+            yield from _xml_lines(str(key), one, depth + 1)
+    yield f"{space}</{tag}>"
+
+
+def _xml_text(text: str) -> str:
+    """A text without what XML cannot hold."""
+    return re.sub(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", "\ufffd", text)

@@ -1,0 +1,99 @@
+"""Paths into JSON: names, indexes and wildcards, `items[0].name` or `$.items[*].name`."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from toolcrib.core.errors import BadInput
+
+_STEP = re.compile(
+    r"""\.?(?P<name>[^\s.\[\]"'|()*?:,{}]+)|\[\s*(?P<index>-?\d+)\s*\]"""
+    r"""|\.?\[\s*(?P<quote>["'])(?P<key>.*?)(?P=quote)\s*\]|(?P<all>\.?\[\s*\*?\s*\]|\.?\*)"""
+)
+Step = str | int | None
+"""A name, an index, or None for all."""
+
+
+def steps_of(path: str) -> list[Step] | None:
+    """The steps of a plain path; None for what is an expression of jq."""
+    rest = path.strip().removeprefix("$")
+    if rest in ("", "."):
+        return []
+    steps: list[Step] = []
+    at = 0
+    while at < len(rest):
+        match = _STEP.match(rest, at)
+        if match is None or match.end() == at:
+            return None
+        if match["name"] is not None:
+            if steps and rest[at] != ".":
+                return None
+            name = match["name"]
+            steps.append(int(name) if name.isdigit() else name)
+        elif match["index"] is not None:
+            steps.append(int(match["index"]))
+        elif match["key"] is not None:
+            steps.append(match["key"])
+        else:
+            steps.append(None)
+        at = match.end()
+    return steps
+
+
+def find(value: Any, steps: list[Step]) -> tuple[list[Any], str]:
+    """What a path leads to, and where it ends otherwise: a line about what is there."""
+    found = [value]
+    for number, step in enumerate(steps):
+        further = [item for one in found for item in _children(one, step)]
+        if not further:
+            return [], _described(found[0], steps[:number], step)
+        found = further
+    return found, ""
+
+
+def _children(value: Any, step: Step) -> Iterator[Any]:
+    if step is None:
+        yield from (
+            value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+        )
+    elif isinstance(value, dict):
+        if str(step) in value:
+            yield value[str(step)]
+    elif isinstance(value, list) and isinstance(step, int) and -len(value) <= step < len(value):
+        yield value[step]
+
+
+def _described(value: Any, before: list[Step], step: Step) -> str:
+    place = "".join(
+        "[*]" if s is None else f"[{s}]" if isinstance(s, int) else f".{s}" for s in before
+    )
+    if isinstance(value, dict):
+        there = f"an object with {', '.join(list(map(str, value))[:30]) or 'nothing'}"
+    elif isinstance(value, list):
+        there = f"a list of {len(value):,}"
+    else:
+        there = "a plain value"
+    return f"{place or 'The top'} is {there}; there is no {'part' if step is None else step}."
+
+
+def loads(text: str, name: str) -> Any:
+    """JSON, or a list of the lines of JSON Lines.
+
+    Raises:
+        BadInput: it is neither.
+    """
+    try:
+        return json.loads(text.removeprefix("\ufeff"))
+    except RecursionError:
+        raise BadInput(f"{name} is nested too deep.") from None
+    except ValueError as error:
+        lines = [line for line in text.splitlines() if line.strip()]
+        try:
+            if len(lines) > 1:
+                return [json.loads(line) for line in lines]
+        except (ValueError, RecursionError):
+            pass
+        raise BadInput(f"{name} is not valid JSON: {error}.", hint="Mend it first.") from None

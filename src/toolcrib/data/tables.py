@@ -1,0 +1,269 @@
+"""Tables in files (CSV, TSV, XLSX, JSON) as rows of cells. A worker's child reads them."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import gzip
+import io
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, islice
+from typing import Any, BinaryIO, cast
+
+from toolcrib.core.errors import TooLarge, UnsupportedContent
+from toolcrib.data.values import Cell, ColumnFormat, NumberFormat, column_format, type_of
+from toolcrib.data.workbook import Workbook
+from toolcrib.files.content.display import MAX_FIELD_LINES, counted, delimiter_of
+from toolcrib.files.content.kinds import charset_of, kind_of
+
+SAMPLE_BYTES = 65_536
+SAMPLE_ROWS = 1000
+MAX_CELL_CHARS = 1_000_000
+MAX_WHOLE_BYTES = 100_000_000
+"""Bytes of a file that is not read row by row: a workbook, JSON."""
+MAX_COLUMNS = 20_000
+ZIP_SIGN, GZIP_SIGN = b"PK\x03\x04", b"\x1f\x8b"
+SHORTER = "Use a smaller file, or CSV, which is read row by row."
+
+
+class BrokenQuotes(Exception):
+    """A quote is not closed, so what follows would be one cell."""
+
+
+@dataclass(slots=True)
+class Table:
+    """A table that is being read.
+
+    Attributes:
+        columns: its names, each once.
+        formats: what each column holds, by its first rows.
+        rows: the cells of each row, as many as there are columns; texts, or values of JSON.
+        notes: what a reader should know; it grows while rows are read.
+    """
+
+    columns: list[str]
+    formats: list[ColumnFormat]
+    rows: Iterator[Sequence[Cell]]
+    notes: list[str] = field(default_factory=list)
+
+
+def read_table(stream: BinaryIO, name: str, sheet: str = "", *, by_line: bool = False) -> Table:
+    """A file as a table.
+
+    Args:
+        stream: the file, at its start.
+        name: its name, for errors and its ending.
+        sheet: of a workbook, by name or number; the first for nothing.
+        by_line: take each line of CSV by itself, for one whose quotes do not match.
+
+    Raises:
+        UnsupportedContent: it holds no table.
+        TooLarge: it has to be read whole and is too large for that.
+        BrokenQuotes: while rows are read.
+    """
+    buffered: io.BufferedReader[Any]
+    buffered = io.BufferedReader(cast("io.RawIOBase", stream), SAMPLE_BYTES)
+    head = buffered.peek(SAMPLE_BYTES)
+    if head.startswith(GZIP_SIGN):
+        buffered = io.BufferedReader(cast("io.RawIOBase", gzip.GzipFile(fileobj=buffered)))
+        head = buffered.peek(SAMPLE_BYTES)
+    if head.startswith(ZIP_SIGN):
+        rows, notes = Workbook(_whole(buffered, name), name).rows(sheet)
+        return _from_rows(rows, ",", notes)
+    if head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"[", b"{"):
+        return from_records(_records(_whole(buffered, name), name))
+    kind = kind_of(head)
+    if kind is not None:
+        raise UnsupportedContent(
+            f"{name} is no table: {kind.name}.", hint="Tables are CSV, TSV, XLSX and JSON files."
+        )
+    if not head.strip():
+        raise UnsupportedContent(f"{name} is empty.")
+    return _delimited(buffered, head, name, by_line=by_line)
+
+
+def _whole(stream: io.BufferedReader[Any], name: str) -> bytes:
+    data = stream.read(MAX_WHOLE_BYTES + 1)
+    if len(data) > MAX_WHOLE_BYTES:
+        raise TooLarge(f"{name} has more than {MAX_WHOLE_BYTES:,} bytes.", hint=SHORTER)
+    return data
+
+
+# Texts with delimiters.
+
+
+class _MixedBytes:
+    """Bytes that are not valid in the encoding of a file are taken as those of windows-1252."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        codecs.register_error("toolcrib-mixed", self)
+
+    def __call__(self, error: UnicodeError) -> tuple[str, int]:
+        assert isinstance(error, UnicodeDecodeError)
+        self.count += 1
+        return error.object[error.start : error.end].decode("cp1252", "replace"), error.end
+
+
+def _delimited(stream: io.BufferedReader[Any], head: bytes, name: str, *, by_line: bool) -> Table:
+    encoding = charset_of(head)
+    mixed = _MixedBytes()
+    if encoding.mark:
+        stream.read(len(encoding.mark))
+    text = io.TextIOWrapper(stream, encoding.name, errors="toolcrib-mixed", newline="")
+    sample = encoding.decode(head).replace("\r\n", "\n").replace("\r", "\n")
+    delimiter = "\t" if name.lower().endswith((".tsv", ".tab")) else delimiter_of(sample)
+    notes = []
+    if encoding.name not in ("utf-8", "ascii"):
+        notes.append(f"Read as {encoding.label or encoding.name}.")
+    csv.field_size_limit(MAX_CELL_CHARS)
+    rows = _lines(text, delimiter) if by_line else _rows(text, delimiter)
+    if by_line:
+        notes.append("Quotes do not match: each line is taken as one row.")
+    table = _from_rows(rows, delimiter, notes)
+    table.rows = _with_mixed_note(table, table.rows, mixed)
+    return table
+
+
+def _rows(text: Iterable[str], delimiter: str) -> Iterator[list[str]]:
+    reader = csv.reader(text, delimiter=delimiter, skipinitialspace=True)
+    line = span = 0
+    row: list[str] = []
+    try:
+        for row in reader:
+            span, line = reader.line_num - line, reader.line_num
+            if span > MAX_FIELD_LINES:
+                raise BrokenQuotes
+            if row:
+                yield row
+    except csv.Error:
+        raise BrokenQuotes from None
+    if span > 1 and row and row[-1].endswith(("\n", "\r")):
+        raise BrokenQuotes
+
+
+def _lines(text: Iterable[str], delimiter: str) -> Iterator[list[str]]:
+    for line in text:
+        for row in csv.reader([line.rstrip("\r\n")], delimiter=delimiter, skipinitialspace=True):
+            if row:
+                yield row
+
+
+def _with_mixed_note(
+    table: Table, rows: Iterator[Sequence[Cell]], mixed: _MixedBytes
+) -> Iterator[Sequence[Cell]]:
+    yield from rows
+    if mixed.count:
+        table.notes.append(f"{counted(mixed.count, 'place')} with bytes of another encoding.")
+
+
+def _from_rows(rows: Iterator[Sequence[Cell]], delimiter: str, notes: list[str]) -> Table:
+    """A table of rows whose first one may be its head."""
+    sample = [list(map(_text, row)) for row in islice(rows, SAMPLE_ROWS + 1)]
+    if not sample:
+        raise UnsupportedContent("There are no rows.", hint="Use a file that holds a table.")
+    width = max(map(len, sample))
+    if width > MAX_COLUMNS:
+        raise TooLarge(f"There are more than {MAX_COLUMNS:,} columns.", hint=SHORTER)
+    has_head = not all(_is_value(cell) for cell in sample[0] if cell.strip())
+    head, body = (sample[0], sample[1:]) if has_head else ([], sample)
+    if not has_head:
+        notes.append("It has no head: columns are named by their number.")
+    formats = [
+        column_format([row[n] for row in body if n < len(row)], delimiter) for n in range(width)
+    ]
+    table = Table(column_names(head, width), formats, iter(()), notes)
+    rest = (list(map(_text, row)) for row in rows)
+    table.rows = _even(chain(body, rest), width, table)
+    return table
+
+
+def _text(cell: Cell) -> str:
+    return cell if isinstance(cell, str) else "" if cell is None else str(cell)
+
+
+def _is_value(cell: str) -> bool:
+    return NumberFormat(",").parse(cell) is not None or NumberFormat(".").parse(cell) is not None
+
+
+def column_names(head: Sequence[str], width: int) -> list[str]:
+    """Names for all columns, each once."""
+    names: list[str] = []
+    taken: set[str] = set()
+    for number in range(width):
+        plain = " ".join(head[number].split()) if number < len(head) else ""
+        base = name = plain or f"column{number + 1}"
+        turn = 2
+        while name in taken:
+            name = f"{base}_{turn}"
+            turn += 1
+        taken.add(name)
+        names.append(name)
+    return names
+
+
+def _even(rows: Iterator[list[str]], width: int, table: Table) -> Iterator[list[str]]:
+    """Rows of one width; what is beyond it is counted."""
+    longer = 0
+    for row in rows:
+        if len(row) < width:
+            yield row + [""] * (width - len(row))
+        else:
+            longer += any(row[width:])
+            yield row[:width] if len(row) > width else row
+    if longer:
+        table.notes.append(f"{counted(longer, 'row')} with more cells than columns were cut.")
+
+
+# JSON.
+
+
+def _records(data: bytes, name: str) -> list[dict[str, Any]]:
+    text = charset_of(data[:SAMPLE_BYTES]).decode(data)
+    try:
+        value = json.loads(text)
+    except ValueError as error:
+        try:
+            value = [json.loads(line) for line in text.splitlines() if line.strip()]
+        except ValueError:
+            raise UnsupportedContent(f"{name} is not valid JSON: {error}.") from None
+    except RecursionError:
+        raise UnsupportedContent(f"{name} is JSON nested too deep.") from None
+    if isinstance(value, dict):
+        lists = [item for item in value.values() if isinstance(item, list) and item]
+        value = max(lists, key=len) if lists else [value]
+    records = [item if isinstance(item, dict) else {"value": item} for item in value]
+    if not records:
+        raise UnsupportedContent(f"{name} has no records.", hint="Use query_json to look into it.")
+    return records
+
+
+def from_records(records: Sequence[dict[str, Any]]) -> Table:
+    """Objects of JSON as a table; what is nested in them is JSON text."""
+    columns = list(dict.fromkeys(str(key) for record in records for key in record))
+    if len(columns) > MAX_COLUMNS:
+        raise TooLarge(f"There are more than {MAX_COLUMNS:,} columns.", hint=SHORTER)
+    sample = records[:SAMPLE_ROWS]
+    formats = []
+    for column in columns:
+        types = {type_of(record.get(column)) for record in sample} - {"empty"}
+        if types and types <= {"integer", "number"}:
+            kind = "number" if "number" in types else "integer"
+            formats.append(ColumnFormat(kind, NumberFormat()))  # type: ignore[arg-type]
+        else:
+            formats.append(column_format([_flat(r.get(column)) for r in sample]))
+    rows = ([_cell(record.get(column)) for column in columns] for record in records)
+    return Table(columns, formats, rows)
+
+
+def _cell(value: Any) -> Cell:
+    if value is None or isinstance(value, str | int | float | bool):
+        return value
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _flat(value: Any) -> str:
+    cell = _cell(value)
+    return "" if cell is None else cell if isinstance(cell, str) else json.dumps(cell)

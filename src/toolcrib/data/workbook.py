@@ -1,0 +1,196 @@
+"""Workbooks of Excel (XLSX): the values of one sheet, row by row."""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
+from io import BytesIO
+from typing import Any
+from xml.etree import ElementTree as ET
+
+from toolcrib.core.errors import BadInput, NotFound, TooLarge, UnsupportedContent
+from toolcrib.data.values import Cell
+
+MAX_PART_BYTES = 400_000_000
+"""Bytes of a part of a workbook, unpacked."""
+MAX_WIDTH = 16_384
+DAY_ZERO = datetime(1899, 12, 30)  # noqa: DTZ001 - a cell has no time zone
+DAY_ZERO_1904 = datetime(1904, 1, 1)  # noqa: DTZ001
+DATE_FORMATS = frozenset([*range(14, 23), *range(27, 37), *range(45, 48), *range(50, 59)])
+_DATE_CODE = re.compile(r"[dyhs]|m", re.IGNORECASE)
+_NOT_CODE = re.compile(r'"[^"]*"|\\.|\[[^\]]*\]|General', re.IGNORECASE)
+_RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
+
+
+class Workbook:
+    """A workbook.
+
+    Raises:
+        UnsupportedContent: it is another kind of file, damaged or encrypted.
+    """
+
+    def __init__(self, data: bytes, name: str) -> None:
+        self._name = name
+        try:
+            self._archive = zipfile.ZipFile(BytesIO(data))
+            self._parts = set(self._archive.namelist())
+            self._sheets = self._listed()
+        except (zipfile.BadZipFile, KeyError, ET.ParseError, ValueError) as error:
+            raise UnsupportedContent(
+                f"{name} is no workbook of Excel, or damaged: {error}.",
+                hint="Save it as XLSX or CSV.",
+            ) from None
+        self._shared = self._shared_texts()
+        self._dates = self._date_styles()
+
+    @property
+    def names(self) -> list[str]:
+        """The names of its sheets, in order."""
+        return [name for name, _ in self._sheets]
+
+    def rows(self, sheet: str) -> tuple[Iterator[Sequence[Cell]], list[str]]:
+        """The rows of a sheet that hold anything, and notes on it.
+
+        Args:
+            sheet: its name, or its number from 1; the first for nothing.
+
+        Raises:
+            NotFound: there is none of that name.
+        """
+        names = self.names
+        wanted = sheet.strip()
+        number = next((n for n, name in enumerate(names) if name.lower() == wanted.lower()), -1)
+        if number < 0 and (not wanted or wanted.isdigit()):
+            number = int(wanted or 1) - 1
+        if not 0 <= number < len(names):
+            raise NotFound(
+                f"{self._name} has no sheet {wanted}.", hint=f"Its sheets: {', '.join(names[:50])}."
+            )
+        others = [name for name in names if name != names[number]]
+        notes = [f"Sheet {names[number]}; others: {', '.join(others[:20])}."] if others else []
+        return self._rows(self._sheets[number][1]), notes
+
+    def _part(self, name: str) -> Iterator[tuple[str, Any]]:
+        """The ends of the elements of a part, with their local names."""
+        info = self._archive.getinfo(name)
+        if info.file_size > MAX_PART_BYTES:
+            raise TooLarge(f"{self._name} is too large when unpacked.", hint="Save it as CSV.")
+        if info.flag_bits & 1:
+            raise UnsupportedContent(f"{self._name} is encrypted.")
+        with self._archive.open(info) as stream:
+            if b"<!DOCTYPE" in stream.read(4096):
+                raise BadInput(f"{self._name} holds XML with a DTD.")
+        with self._archive.open(info) as stream:
+            for _, element in ET.iterparse(stream):  # noqa: S314
+                yield element.tag.rpartition("}")[2], element
+
+    def _listed(self) -> list[tuple[str, str]]:
+        targets = {
+            e.get("Id"): e.get("Target", "").lstrip("/")
+            for tag, e in self._part("xl/_rels/workbook.xml.rels")
+            if tag == "Relationship"
+        }
+        found = []
+        self._zero = DAY_ZERO
+        for tag, element in self._part("xl/workbook.xml"):
+            if tag == "workbookPr" and element.get("date1904") in ("1", "true"):
+                self._zero = DAY_ZERO_1904
+            if tag == "sheet":
+                target = targets.get(element.get(_RELATION), "")
+                target = target if target.startswith("xl/") else f"xl/{target}"
+                if target in self._parts and "chartsheet" not in target:
+                    found.append((element.get("name", ""), target))
+        if not found:
+            raise ValueError("it has no sheets")
+        return found
+
+    def _shared_texts(self) -> list[str]:
+        if "xl/sharedStrings.xml" not in self._parts:
+            return []
+        texts: list[str] = []
+        for tag, element in self._part("xl/sharedStrings.xml"):
+            if tag == "rPh":  # how it is pronounced
+                element.clear()
+            if tag == "si":
+                texts.append(_joined(element))
+                element.clear()
+        return texts
+
+    def _date_styles(self) -> set[int]:
+        """The styles of cells whose numbers are dates."""
+        if "xl/styles.xml" not in self._parts:
+            return set()
+        codes: dict[str, str] = {}
+        found: set[int] = set()
+        for tag, element in self._part("xl/styles.xml"):
+            if tag == "numFmt":
+                codes[element.get("numFmtId", "")] = element.get("formatCode", "")
+            if tag == "cellXfs":
+                for number, style in enumerate(element):
+                    known = style.get("numFmtId", "0")
+                    code = _NOT_CODE.sub("", codes.get(known, ""))
+                    if int(known) in DATE_FORMATS or _DATE_CODE.search(code):
+                        found.add(number)
+        return found
+
+    def _rows(self, part: str) -> Iterator[list[Cell]]:
+        for tag, element in self._part(part):
+            if tag != "row":
+                continue
+            row: list[Cell] = []
+            for cell in element:
+                column = _column(cell.get("r", "")) if cell.get("r") else len(row)
+                if column >= MAX_WIDTH:
+                    continue
+                row += [None] * (column - len(row))
+                row.append(self._value(cell))
+            element.clear()
+            while row and row[-1] in (None, ""):
+                row.pop()
+            if row:
+                yield row
+
+    def _value(self, cell: Any) -> Cell:
+        kind = cell.get("t", "n")
+        if kind == "inlineStr":
+            return _joined(cell)
+        text: str | None = next((child.text for child in cell if child.tag.endswith("}v")), None)
+        if text is None:
+            return None
+        if kind == "s":
+            index = int(text)
+            return self._shared[index] if 0 <= index < len(self._shared) else ""
+        if kind == "b":
+            return "true" if text == "1" else "false"
+        if kind in ("str", "e", "d"):
+            return text
+        return self._number(text, int(cell.get("s", 0)))
+
+    def _number(self, text: str, style: int) -> str:
+        try:
+            number = float(text)
+            if style in self._dates and 0 <= number < 2_958_466:
+                moment = self._zero + timedelta(seconds=round(number * 86_400))
+                whole = number == int(number)
+                return moment.strftime("%Y-%m-%d" if whole else "%Y-%m-%d %H:%M:%S")
+        except (ValueError, OverflowError):
+            return text
+        if number.is_integer() and abs(number) < 1e15:
+            return str(int(number))
+        return f"{number:.15g}"
+
+
+def _joined(element: Any) -> str:
+    return "".join(e.text or "" for e in element.iter() if e.tag.endswith("}t"))
+
+
+def _column(reference: str) -> int:
+    """The number of a column from 0: 28 for `AC7`."""
+    number = 0
+    for letter in reference:
+        if not letter.isalpha():
+            break
+        number = number * 26 + ord(letter.upper()) - 64
+    return max(number - 1, 0)

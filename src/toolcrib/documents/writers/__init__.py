@@ -1,0 +1,1 @@
+"""Markdown as documents: DOCX, XLSX, PPTX, PDF and HTML."""

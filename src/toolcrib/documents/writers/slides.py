@@ -1,0 +1,198 @@
+"""Markdown as PPTX, by python-pptx. Another process, a child, runs this module.
+
+Each heading of the first two levels begins a slide; what stands in a quote becomes the notes of
+the speaker.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from toolcrib.documents.writers.blocks import MarkdownBlock, Run, Runs, blocks_of, plain
+
+if TYPE_CHECKING:
+    from pptx.presentation import Presentation
+    from pptx.slide import Slide
+
+TITLE_LAYOUT, CONTENT_LAYOUT, TITLE_ONLY_LAYOUT = 0, 1, 5
+SLIDE_LEVELS = 2
+"""Headings of so many levels begin a slide."""
+MAX_TEXT_LEVEL = 4
+MARGIN_INCHES = 0.5
+ROW_INCHES = 0.4
+CODE_FONT = "Courier New"
+# How many lines a slide has room for at a size; smaller text for more.
+SIZES = ((8, 24), (12, 20), (16, 16), (24, 12), (1_000_000, 9))
+LINE_CHARS = 60
+_TEMPLATE: list[bytes] = []
+
+
+@dataclass(slots=True)
+class SlideContent:
+    """One slide: its title, its lines with their levels, its tables, its notes."""
+
+    title: Runs
+    lines: list[tuple[int, Runs]] = field(default_factory=list)
+    tables: list[MarkdownBlock] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+def prepare() -> None:
+    """Load the library and its template, while files can be opened."""
+    import pptx
+
+    buffer = io.BytesIO()
+    template = pptx.Presentation()
+    # The master of all notes is made from files of the library.
+    template.slides.add_slide(template.slide_layouts[TITLE_LAYOUT]).notes_slide  # noqa: B018
+    template.save(buffer)
+    _TEMPLATE.append(buffer.getvalue())
+    _remember_notes()
+    create({"title": ""}, b"# one\n\n- two\n\n> note\n\n# three\n\n|a|\n|-|\n|b|")
+
+
+def _remember_notes() -> None:
+    """Let the library make notes from memory: it reads a file for those of each slide."""
+    elements: Any = import_module("pptx.oxml.slide")
+    notes = elements.parse_from_template("notes")
+    elements.parse_from_template = lambda _name: deepcopy(notes)
+
+
+def create(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]:
+    """The presentation; `request` has `title`."""
+    import pptx
+
+    presentation = pptx.Presentation(io.BytesIO(_TEMPLATE[0]))
+    _drop_first_slide(presentation)
+    slides = list(_slides(blocks_of(data.decode())))
+    presentation.core_properties.title = request["title"] or (
+        plain(slides[0].title)[:255] if slides else ""
+    )
+    presentation.core_properties.author = ""
+    for number, content in enumerate(slides):
+        _add_slide(presentation, content, first=not number)
+    buffer = io.BytesIO()
+    presentation.save(buffer)
+    return {"notes": []}, buffer.getvalue()
+
+
+def _slides(blocks: Sequence[MarkdownBlock]) -> Iterator[SlideContent]:
+    current: SlideContent | None = None
+    for block in blocks:
+        if block.kind == "heading" and block.level <= SLIDE_LEVELS:
+            if current is not None:
+                yield current
+            current = SlideContent(block.runs)
+            continue
+        if current is None:
+            current = SlideContent(())
+        if block.kind == "table":
+            current.tables.append(block)
+        elif block.kind == "quote":
+            current.notes += [line for inner in block.items[0] for line in _plain_lines(inner)]
+        elif block.kind == "rule":
+            yield current
+            current = SlideContent(())
+        else:
+            current.lines += _lines(block, 0)
+    if current is not None:
+        yield current
+
+
+def _lines(block: MarkdownBlock, level: int) -> Iterator[tuple[int, Runs]]:
+    if block.kind == "heading":
+        yield level, tuple(Run(run.text, bold=True) for run in block.runs)
+    elif block.kind == "text":
+        yield level, block.runs
+    elif block.kind == "code":
+        for line in plain(block.runs).split("\n"):
+            yield level, (Run(line, code=True),)
+    else:
+        for number, item in enumerate(block.items, block.start):
+            for place, inner in enumerate(item):
+                lines = _lines(inner, min(level + bool(place), MAX_TEXT_LEVEL))
+                if block.ordered and not place:
+                    depth, runs = next(lines, (level, ()))
+                    yield depth, (Run(f"{number}. "), *runs)
+                yield from lines
+
+
+def _plain_lines(block: MarkdownBlock) -> Iterator[str]:
+    return (plain(runs) for _, runs in _lines(block, 0))
+
+
+def _add_slide(presentation: Presentation, content: SlideContent, *, first: bool) -> None:
+    only_title = not content.tables and all(level == 0 for level, _ in content.lines)
+    opening = first and only_title and len(content.lines) <= 2
+    layout = TITLE_LAYOUT if opening else CONTENT_LAYOUT if content.lines else TITLE_ONLY_LAYOUT
+    slide = presentation.slides.add_slide(presentation.slide_layouts[layout])
+    if slide.shapes.title is not None:
+        _fill(slide.shapes.title.text_frame, [(0, content.title)], 0)
+    top = 0
+    if content.lines:
+        body = slide.placeholders[1]
+        lines = sum(1 + len(plain(runs)) // LINE_CHARS for _, runs in content.lines)
+        size = next(size for limit, size in SIZES if lines <= limit)
+        _fill(body.text_frame, content.lines, 0 if opening else size)
+        if content.tables:
+            body.height = body.height // 2
+            top = body.top + body.height
+    elif layout == TITLE_LAYOUT:
+        empty = slide.placeholders[1]
+        empty.element.getparent().remove(empty.element)
+    for table in content.tables:
+        top = _add_table(presentation, slide, table, top)
+    if content.notes:
+        slide.notes_slide.notes_text_frame.text = "\n".join(content.notes)
+
+
+def _fill(frame: Any, lines: Sequence[tuple[int, Runs]], size: int) -> None:
+    from pptx.util import Pt
+
+    for number, (level, runs) in enumerate(lines):
+        paragraph = frame.add_paragraph() if number else frame.paragraphs[0]
+        paragraph.level = level
+        for run in runs:
+            added = paragraph.add_run()
+            added.text = run.text.replace("\n", " ")
+            added.font.bold, added.font.italic = run.bold or None, run.italic or None
+            if size:
+                added.font.size = Pt(size)
+            if run.code:
+                added.font.name = CODE_FONT
+            if run.link and not run.link.startswith("#"):
+                added.hyperlink.address = run.link
+
+
+def _add_table(presentation: Presentation, slide: Slide, block: MarkdownBlock, top: int) -> int:
+    """Put a table on a slide; where it ends."""
+    from pptx.util import Inches, Length, Pt
+
+    columns = max(map(len, block.rows), default=0)
+    if not columns:
+        return top
+    margin = Inches(MARGIN_INCHES)
+    top = top or Inches(1.6)
+    width = Length((presentation.slide_width or Inches(10)) - 2 * margin)
+    height = Length(Inches(ROW_INCHES) * len(block.rows))
+    area = (margin, Length(top), width, height)
+    frame = slide.shapes.add_table(len(block.rows), columns, *area)
+    for number, row in enumerate(block.rows):
+        for place, runs in enumerate(row):
+            text = frame.table.cell(number, place).text_frame
+            _fill(text, [(0, runs)], 0)
+            for run in text.paragraphs[0].runs:
+                run.font.size = Pt(14 if len(block.rows) <= 10 else 10)
+    return int(top + height + Inches(0.2))
+
+
+def _drop_first_slide(presentation: Presentation) -> None:
+    """Take out the slide that the template has for its notes."""
+    listed = presentation.slides._sldIdLst  # noqa: SLF001 - the library cannot remove slides
+    presentation.part.drop_rel(listed[0].rId)
+    del listed[0]

@@ -1,0 +1,147 @@
+"""Tables as XLSX, by xlsxwriter. Another process, a child, runs this module."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from toolcrib.core.errors import BadInput, TooLarge
+from toolcrib.documents.writers.blocks import blocks_of, plain
+
+MAX_ROWS = 1_048_576
+MAX_COLUMNS = 16_384
+MAX_CELL_CHARS = 32_767
+MAX_NAME_CHARS = 31
+MAX_WIDTH = 60
+"""Of a column, in characters."""
+MEASURED_ROWS = 200
+Cell = str | int | float | bool | None
+Sheets = list[tuple[str, list[list[Cell]]]]
+_NUMBER = re.compile(r"-?(?:0|[1-9]\d{0,14})(?:\.\d{1,12})?")
+_NOT_IN_NAMES = re.compile(r"[\[\]:*?/\\]")
+
+
+def prepare() -> None:
+    """Load the library."""
+    create({"title": ""}, b"|a|\n|-|\n|1|")
+
+
+def create(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]:
+    """The workbook; `request` has `title`.
+
+    Raises:
+        BadInput: the content has no table.
+        TooLarge: it has more rows, columns or characters than such a file can hold.
+    """
+    import xlsxwriter  # type: ignore[import-untyped]
+
+    buffer = io.BytesIO()
+    # No formulas and no links: what is written is what was sent. No files of its own either.
+    options = {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False,
+               "strings_to_numbers": False, "nan_inf_to_errors": True}  # fmt: skip
+    book = xlsxwriter.Workbook(buffer, options)
+    book.set_properties({"title": request["title"]})
+    bold = book.add_format({"bold": True})
+    names: set[str] = set()
+    for name, rows in _sheets(data.decode()):
+        sheet = book.add_worksheet(_free_name(name, names))
+        sheet.freeze_panes(1, 0)
+        for number, width in enumerate(_widths(rows)):
+            sheet.set_column(number, number, width)
+        for number, row in enumerate(rows):
+            for place, value in enumerate(row):
+                if value is not None:
+                    sheet.write(number, place, value, None if number else bold)
+    book.close()
+    return {"notes": []}, buffer.getvalue()
+
+
+def _sheets(content: str) -> Sheets:
+    """The tables of JSON or Markdown with their names, checked."""
+    found = list(_of_json(content) if content.lstrip()[:1] in ("[", "{") else _of_markdown(content))
+    if not found:
+        raise BadInput(
+            "There is no table in the content.",
+            hint="Send Markdown tables, each under a heading that names its sheet, or JSON rows.",
+        )
+    for name, rows in found:
+        columns = max(map(len, rows), default=0)
+        if len(rows) > MAX_ROWS or columns > MAX_COLUMNS:
+            raise TooLarge(
+                f"The sheet {name or 'Sheet'} has {len(rows):,} rows, {columns:,} columns."
+            )
+        longest = max((len(c) for row in rows for c in row if isinstance(c, str)), default=0)
+        if longest > MAX_CELL_CHARS:
+            raise TooLarge(f"A cell has {longest:,} characters, more than {MAX_CELL_CHARS:,}.")
+    return found
+
+
+def _of_markdown(content: str) -> Iterator[tuple[str, list[list[Cell]]]]:
+    name = ""
+    for block in blocks_of(content):
+        if block.kind == "heading":
+            name = block.text
+        elif block.kind == "table":
+            rows = [[plain(cell) for cell in row] for row in block.rows]
+            yield name, [list(rows[0]), *([_value(cell) for cell in row] for row in rows[1:])]
+            name = ""
+
+
+def _of_json(content: str) -> Iterator[tuple[str, list[list[Cell]]]]:
+    try:
+        value = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise BadInput(
+            f"The content is no JSON: {error}.", hint='Send rows as [{"name": "Ann", "age": 3}].'
+        ) from None
+    sheets = value if isinstance(value, dict) else {"": value}
+    for name, rows in sheets.items():
+        if not isinstance(rows, list):
+            raise BadInput(
+                f"The sheet {name!r} has no rows.", hint='Send {"Sheet": [["a", "b"], [1, 2]]}.'
+            )
+        heads = list(dict.fromkeys(key for row in rows if isinstance(row, dict) for key in row))
+        table: list[list[Cell]] = [list(heads)] if heads else []
+        for row in rows:
+            if isinstance(row, Mapping):
+                table.append([_cell(row.get(key)) for key in heads])
+            else:
+                table.append([_cell(cell) for cell in (row if isinstance(row, list) else [row])])
+        yield name, table
+
+
+def _cell(value: Any) -> Cell:
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _value(text: str) -> Cell:
+    """A number where a text is just that, so that nothing of it is lost."""
+    if not _NUMBER.fullmatch(text):
+        return text
+    number: int | float = float(text) if "." in text else int(text)
+    return number if str(number) == text else text
+
+
+def _free_name(name: str, taken: set[str]) -> str:
+    """A name for a sheet that no other has; case does not tell them apart."""
+    bare = _NOT_IN_NAMES.sub(" ", name).strip(" '")[:MAX_NAME_CHARS] or "Sheet"
+    free, number = bare, 1
+    while free.casefold() in taken:
+        number += 1
+        free = f"{bare[: MAX_NAME_CHARS - len(str(number)) - 1]} {number}"
+    taken.add(free.casefold())
+    return free
+
+
+def _widths(rows: Sequence[Sequence[Cell]]) -> list[float]:
+    widths: list[float] = []
+    for row in rows[:MEASURED_ROWS]:
+        widths += [8.0] * (len(row) - len(widths))
+        for place, value in enumerate(row):
+            widths[place] = max(widths[place], min(len(str(value or "")) + 2, MAX_WIDTH))
+    return widths

@@ -1,0 +1,1 @@
+"""Git repositories by the git program, which obeys nothing that the repository itself says."""

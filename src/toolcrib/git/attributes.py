@@ -1,0 +1,26 @@
+"""Files whose attributes name a filter: git would hand them to a program that does not run here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from toolcrib.git.repository import Repository, text_of
+
+UNSET = frozenset({"unspecified", "unset", "set", ""})
+
+
+async def filtered(repository: Repository, names: Iterable[str]) -> dict[str, str]:
+    """Those of some files that have a filter, with its name, such as `lfs`; none where it runs.
+
+    Args:
+        repository: an open one; in one that is trusted filters run.
+        names: as git names them.
+    """
+    wanted = list(names)
+    if repository.is_trusted or not wanted:
+        return {}
+    given = "\0".join([*wanted, ""]).encode("utf-8", "surrogateescape")
+    output = await repository.read("check-attr", "-z", "--stdin", "filter", stdin=given)
+    words = text_of(output).split("\0")
+    found = zip(words[0::3], words[2::3], strict=False)
+    return {name: value for name, value in found if value not in UNSET}

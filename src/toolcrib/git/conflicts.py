@@ -1,0 +1,141 @@
+"""One file in conflict: what stands on either side, and which of it is taken."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import Literal
+
+from toolcrib.core.errors import BadInput
+from toolcrib.files.content.display import counted, printable
+from toolcrib.git.contents import has_marks
+from toolcrib.git.program import remove_view, stored_file
+from toolcrib.git.repository import Repository, text_of
+from toolcrib.git.restoration import remove_file
+from toolcrib.system.threads import random_id
+
+STAGES = {"1": "base", "2": "ours", "3": "theirs"}
+MAX_REGIONS = 20
+BINARY_SNIFF_BYTES = 8_000
+
+
+@dataclass(frozen=True, slots=True)
+class ConflictSides:
+    """A file in conflict.
+
+    Attributes:
+        entries: mode and object of "base", "ours" and "theirs"; what is missing was deleted there.
+        merged: the file with marks and the base between them; "" where a side is missing or is
+            no text.
+    """
+
+    entries: dict[str, tuple[str, str]]
+    merged: str
+
+
+async def sides(repository: Repository, name: str) -> ConflictSides:
+    """The sides of a file in conflict, from the index: whatever became of the file itself."""
+    output = text_of(await repository.read("ls-files", "-u", "-z", "--", name))
+    entries = {}
+    for entry in output.split("\0"):
+        state, _, entry_name = entry.partition("\t")
+        if entry_name == name:
+            mode, digest, stage = state.split(" ")
+            entries[STAGES[stage]] = (mode, digest)
+    merged = ""
+    if {"ours", "theirs"} <= set(entries):
+        merged = await _merged(repository, entries)
+    return ConflictSides(entries, merged)
+
+
+async def _merged(repository: Repository, entries: dict[str, tuple[str, str]]) -> str:
+    places = []
+    folder = repository.program.views / f"{random_id(12)}.sides"
+    try:
+        for side in ("ours", "base", "theirs"):
+            digest = entries.get(side, ("", ""))[1]
+            data = await repository.read("cat-file", "blob", digest) if digest else b""
+            if b"\0" in data[:BINARY_SNIFF_BYTES]:
+                return ""
+            places.append(await asyncio.to_thread(stored_file, folder / side, data))
+        labels = [word for side in ("ours", "base", "theirs") for word in ("-L", side)]
+        done = await repository.attempt("merge-file", "-p", "--diff3", *labels, *places, reads=True)
+        return bytes(done.stdout).decode("utf-8", "replace")
+    finally:
+        await asyncio.to_thread(remove_view, folder)
+
+
+def view(name: str, found: ConflictSides, *, whole: bool) -> str:
+    """A conflict as a model reads it: each region with its sides.
+
+    Args:
+        name: of the file.
+        found: its sides.
+        whole: whether all regions are shown.
+    """
+    present = [side for side in ("base", "ours", "theirs") if side in found.entries]
+    deleted = [side for side in ("ours", "theirs") if side not in found.entries]
+    if deleted:
+        return f"{printable(name)}: deleted by {deleted[0]}, changed by the other side"
+    if not found.merged:
+        return f"{printable(name)}: binary on both sides ({', '.join(present)})"
+    regions = _regions(found.merged)
+    limit = MAX_REGIONS * 10 if whole else MAX_REGIONS
+    lines = [f"{printable(name)}: {counted(len(regions), 'conflict')}"]
+    for region in regions[:limit]:
+        lines += region
+    if len(regions) > limit:
+        lines.append(f"and {len(regions) - limit} more; path={name} shows them")
+    return "\n".join(lines)
+
+
+def _regions(merged: str) -> list[list[str]]:
+    regions: list[list[str]] = []
+    side = ""
+    for line in merged.split("\n"):
+        if line.startswith("<<<<<<< ours"):
+            side = "ours"
+            regions.append(["ours:"])
+        elif side == "ours" and line.startswith("||||||| base"):
+            side = "base"
+            regions[-1].append("base:")
+        elif side == "base" and line.rstrip("\r") == "=======":
+            side = "theirs"
+            regions[-1].append("theirs:")
+        elif side == "theirs" and line.startswith(">>>>>>> theirs"):
+            side = ""
+        elif side:
+            regions[-1].append(f"  {line}")
+    return regions
+
+
+async def resolve(
+    repository: Repository,
+    name: str,
+    take: Literal["", "ours", "theirs", "base", "text"],
+    text: str,
+) -> None:
+    """End the conflict of a file, in the index and in the working tree.
+
+    Raises:
+        BadInput: a text with marks of a conflict.
+    """
+    found = await sides(repository, name)
+    if take == "text":
+        if has_marks(text):
+            raise BadInput(
+                "The text still has marks of a conflict.", hint="Send the file as it should be."
+            )
+        mode = (found.entries.get("ours") or found.entries.get("theirs") or ("100644", ""))[0]
+        args = ["hash-object", "-w", "--stdin", f"--path={name}"]
+        digest = text_of(await repository.run(*args, stdin=text.encode("utf-8", "replace"))).strip()
+    else:
+        mode, digest = found.entries.get(take, ("", ""))
+    if not digest:  # that side deleted it
+        await repository.run("rm", "-q", "-f", "--cached", "--", name)
+        await asyncio.to_thread(remove_file, repository, name)
+        return
+    entry = f"0 {'0' * len(digest)}\t{name}\0{mode} {digest}\t{name}\0"
+    given = entry.encode("utf-8", "surrogateescape")
+    await repository.run("update-index", "-z", "--index-info", stdin=given)
+    await repository.run("checkout-index", "-f", "-q", "--", name)

@@ -1,0 +1,199 @@
+"""What a commit would hold: what may be staged, secrets, marks of a conflict, and what is told."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from toolcrib.core.errors import BadInput, Conflict, NotFound
+from toolcrib.files.content.display import printable, some_of
+from toolcrib.git.attributes import filtered
+from toolcrib.git.patches import PATCH_OPTIONS, PatchedFile, patch_of
+from toolcrib.git.repository import Repository, text_of
+from toolcrib.git.status import status_of
+from toolcrib.git.steps import git_step
+from toolcrib.state.redaction import secret_kinds
+
+BATCH = 200
+_HUNK = re.compile(r"@@+ .*?\+(\d+)")
+_MARK = re.compile(r"(?:<{7}|>{7}|\|{7})(?: |\Z)|={7}\Z")
+
+
+@dataclass(slots=True)
+class Staged:
+    """What was staged, and what was left out for a reason."""
+
+    names: list[str] = field(default_factory=list)
+    hidden: list[str] = field(default_factory=list)
+    filtered: dict[str, str] = field(default_factory=dict)
+    nested: list[str] = field(default_factory=list)
+
+    @property
+    def notes(self) -> list[str]:
+        """In words, what was left out."""
+        found = []
+        if self.hidden:
+            found.append(f"left out, protected: {_some(self.hidden)}")
+        if self.nested:
+            found.append(f"left out, repositories of their own: {_some(self.nested)}")
+        if self.filtered:
+            kinds = ", ".join(sorted(set(self.filtered.values())))
+            found.append(
+                f"left out, as their filter ({kinds}) does not run here: {_some(self.filtered)}; "
+                "the user adds them, or trusts the repository (git.trusted)"
+            )
+        return found
+
+
+def _some(names: Iterable[str]) -> str:
+    return some_of([printable(name) for name in names], 5)
+
+
+async def stage(
+    repository: Repository, names: Sequence[str] = (), *, untracked: bool = True
+) -> Staged:
+    """Stage changes as they are in the working tree.
+
+    Args:
+        repository: an open one.
+        names: of files and folders; none is all.
+        untracked: whether new files too.
+
+    Raises:
+        NotFound: a name is of nothing that is changed.
+        Conflict: a file still has marks of a conflict.
+    """
+    status = await status_of(repository, *names, untracked="all" if untracked else "no")
+    files = [file for file in status.files if file.unstaged != " "]
+    found = Staged(hidden=[file.name for file in files if repository.is_hidden(file.name)])
+    found.nested = [file.name for file in files if file.name.endswith("/")]
+    left_out = {*found.hidden, *found.nested}
+    changed = [f.name for f in files if f.name not in left_out]
+    there = [f.name for f in files if f.unstaged != "D" and f.name in changed]
+    found.filtered = await filtered(repository, there)
+    found.names = [name for name in changed if name not in found.filtered]
+    if names and not files:
+        ignored = await repository.line("check-ignore", "--", *names)
+        if ignored:
+            raise BadInput(
+                f"git ignores {ignored.splitlines()[0]} (.gitignore).",
+                hint="Name another file; the user changes .gitignore.",
+            )
+        if not status.files:
+            raise NotFound(
+                f"Nothing is changed in {_some(names)}.", hint="git_status shows what is."
+            )
+    await refuse_marks(repository, [f.name for f in files if f.is_unmerged])
+    for start in range(0, len(found.names), BATCH):
+        await repository.run("add", "-A", "--", *found.names[start : start + BATCH])
+    return found
+
+
+async def refuse_marks(repository: Repository, names: Iterable[str]) -> None:
+    """Refuse files of a conflict that still have its marks.
+
+    Raises:
+        Conflict: naming them.
+    """
+    marked = []
+    for name in names:
+        output = await repository.attempt("diff", "--no-ext-diff", "--no-textconv", "--", name)
+        lines = text_of(bytes(output.stdout)).splitlines()
+        if any(_MARK.match(line.lstrip("+- ")) and line[:1] in "+ " for line in lines):
+            marked.append(name)
+    if marked:
+        raise Conflict(
+            f"Marks of a conflict (<<<<<<<) are left in {_some(marked)}.",
+            hint="git_conflicts shows the sides and takes a choice, or edit the file first.",
+        )
+
+
+async def staged_patch(repository: Repository, *, all_tracked: bool = False) -> list[PatchedFile]:
+    """What the next commit would change; with `all_tracked`, with what is not staged yet."""
+    base = "HEAD" if await repository.line("rev-parse", "-q", "--verify", "HEAD") else ""
+    if all_tracked and base:
+        return await patch_of(repository, "diff", *PATCH_OPTIONS, "-U0", base, "--")
+    return await patch_of(repository, "diff", *PATCH_OPTIONS, "-U0", "--cached", "--")
+
+
+def added_lines(file: PatchedFile) -> Iterator[tuple[int, str]]:
+    """The new lines of a file, each with its number."""
+    number = 0
+    for line in file.hunks.split("\n"):
+        if found := _HUNK.match(line):
+            number = int(found[1])
+        elif line.startswith("+"):
+            yield number, line[1:]
+            number += 1
+
+
+def secrets_in(files: Iterable[PatchedFile]) -> list[str]:
+    """Where new lines hold what looks like a secret: file, line and kind."""
+    found = []
+    for file in files:
+        lines = list(added_lines(file))
+        text = "\n".join(line for _, line in lines)
+        for at, kind in secret_kinds(text):
+            number = lines[text.count("\n", 0, at)][0]
+            found.append(f"{printable(file.name)} line {number} ({kind})")
+    return list(dict.fromkeys(found))
+
+
+def marks_in(files: Iterable[PatchedFile]) -> list[str]:
+    """Files whose new lines hold all the marks of a conflict."""
+    return [
+        file.name for file in files if has_marks("\n".join(line for _, line in added_lines(file)))
+    ]
+
+
+async def commit_files(repository: Repository, names: Sequence[str], message: str) -> str:
+    """Commit some changed files of a repository in which nothing else is changed.
+
+    Returns:
+        Why it was not done; "" where it was, or nothing was to be done.
+
+    Raises:
+        ToolError: git failed; then nothing is staged either.
+    """
+    status = await status_of(repository, *names, untracked="all")
+    changed = [file.name for file in status.files]
+    if not changed:
+        return ""
+    async with git_step(repository, "git.auto_commit", files=False):
+        staged = await stage(repository, changed)
+        patch = await staged_patch(repository)
+        secrets, marked = secrets_in(patch), marks_in(patch)
+        if secrets or marked:
+            await repository.run("reset", "-q")
+            why = f"it looks like a secret: {secrets[0]}" if secrets else "marks of a conflict"
+            return f"Not committed by git.auto_commit: {why}."
+        if staged.names:
+            given = message.encode("utf-8", "replace")
+            await repository.run("commit", "--no-status", "-F", "-", stdin=given)
+    return "; ".join(staged.notes)
+
+
+def has_marks(text: str) -> bool:
+    """Whether a text holds all the marks of a conflict."""
+    starts = {line[:7] for line in text.split("\n") if _MARK.match(line)}
+    return {"<<<<<<<", "=======", ">>>>>>>"} <= starts
+
+
+def not_run(repository: Repository) -> list[str]:
+    """What a commit by plain git would have done, and this one does not."""
+    if repository.is_trusted:
+        return []
+    found = []
+    if "core.hookspath" in repository.ignored or _has_hooks(repository.layout.common_dir):
+        found.append("its hooks did not run (git.trusted)")
+    signs = [s.value.lower() for s in repository.setup.settings if s.name == "commit.gpgsign"]
+    if signs[-1:] in (["true"], ["yes"], ["on"], ["1"]):
+        found.append("it is not signed (git.trusted)")
+    return found
+
+
+def _has_hooks(common_dir: str) -> bool:
+    names = ("pre-commit", "commit-msg", "prepare-commit-msg", "post-commit")
+    return any(Path(common_dir, "hooks", name).is_file() for name in names)

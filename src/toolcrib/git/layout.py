@@ -1,0 +1,242 @@
+"""Where a repository lies, and whether git may be let to its files at all.
+
+git is always told where the repository is, so that it looks for none itself: a bare one in the
+tree, or one above the workspace, is never entered. Links, second names and special files in it
+would let git write or read elsewhere, and are refused before it starts.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from toolcrib.core.errors import NotFound, PathDenied, TooLarge, ToolError
+from toolcrib.files.content.display import printable, some_of
+from toolcrib.files.handles import read_plain
+from toolcrib.files.paths import SafePath
+
+GIT = ".git"
+MAX_POINTER_BYTES = 4_096
+MAX_SETTINGS_BYTES = 1_000_000
+MAX_FILES = 200_000
+MAX_ALTERNATES = 5
+UNUSED = frozenset(
+    (
+        "hooks",
+        "modules",
+        "lfs",
+        "svn",
+        "annex",
+        "description",
+        "branches",
+        "remotes",
+        "gk",
+        "fsmonitor--daemon",
+        "fsmonitor--daemon.ipc",
+    )
+)
+"""What git never gets to see of it."""
+SHARED = ("info", "logs", "objects", "packed-refs", "refs", "reftable", "shallow", "worktrees")
+"""What belongs to all working trees of a repository, beside its settings."""
+TRUST_HINT = "The user can let git use it as it is: add {top} to git.trusted."
+Inside = Callable[[str], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The folders of a repository, absolute and without links.
+
+    Attributes:
+        top: of the working tree.
+        git_dir: what belongs to this working tree.
+        common_dir: what all working trees of it share; mostly the same.
+    """
+
+    top: str
+    git_dir: str
+    common_dir: str
+
+
+def find_layout(start: SafePath, inside: Inside) -> tuple[SafePath, Layout]:
+    """The repository that holds a path, looked for up to the root of the workspace. It blocks.
+
+    Args:
+        start: a file or folder, existing or not.
+        inside: whether an absolute path may be used.
+
+    Raises:
+        NotFound: there is none.
+        PathDenied: it lies, or leads, outside of the workspace.
+    """
+    settled = start.settled()
+    for depth in range(len(settled.parts), -1, -1):
+        folder = settled.ancestor(depth)
+        real = folder.root.real_path(folder.parts)
+        place = f"{real.rstrip('/')}/{GIT}"
+        if os.path.lexists(place):
+            return folder, _layout(real, place, inside)
+    near = _repositories_in(start)
+    raise NotFound(
+        f"{start.display} is in no git repository of the workspace.",
+        hint=f"Repositories are there: {near}; change_directory goes into one."
+        if near
+        else "git_init makes one, git_clone fetches one; change_directory goes into another.",
+    )
+
+
+def _repositories_in(folder: SafePath) -> str:
+    """Names of repositories that stand in a folder, a few."""
+    settled = folder.settled()
+    real = settled.root.real_path(settled.parts)
+    found: list[str] = []
+    with suppress(OSError), os.scandir(real) as entries:
+        found = sorted(e.name for e in entries if os.path.lexists(f"{e.path}/{GIT}"))
+    above = "" if folder.display == "." else f"{folder.display}/"
+    return some_of([printable(above + name) for name in found])
+
+
+def _layout(top: str, place: str, inside: Inside) -> Layout:
+    mode = os.lstat(place).st_mode
+    if stat.S_ISDIR(mode):
+        git_dir = place
+    elif stat.S_ISREG(mode):
+        git_dir = _followed(top, _pointer(place, "gitdir:"), inside, top)
+    else:
+        raise _refused(top, f"{GIT} is a link or no plain file")
+    common = git_dir
+    shared = f"{git_dir}/commondir"
+    if os.path.lexists(shared):
+        common = _followed(git_dir, _pointer(shared, ""), inside, top)
+    return Layout(top, git_dir, common)
+
+
+def _pointer(place: str, prefix: str) -> str:
+    text = read_own(place, MAX_POINTER_BYTES).decode("utf-8", "surrogateescape").strip()
+    if not text.startswith(prefix) or "\0" in text or "\n" in text:
+        raise NotFound(f"{place} leads to no repository.", hint="git_init makes a new one.")
+    return text.removeprefix(prefix).strip()
+
+
+def _followed(start: str, target: str, inside: Inside, top: str) -> str:
+    real = os.path.realpath(os.path.join(start, target))  # noqa: PTH118 - text as git has it
+    if not inside(real):
+        raise _refused(top, "it leads to a folder outside of the workspace")
+    if not Path(real).is_dir():
+        raise NotFound(
+            f"The repository of {top} is gone: its .git leads to no folder.",
+            hint="The user restores it, or removes that file.",
+        )
+    return real
+
+
+def _refused(top: str, why: str) -> PathDenied:
+    return PathDenied(
+        f"The repository {top} is not used: {why}.", hint=TRUST_HINT.format(top=top), rule="git"
+    )
+
+
+def read_own(place: str, max_bytes: int) -> bytes:
+    """A small plain file; nothing of a pipe, or where there is none.
+
+    Raises:
+        PathDenied: it is a link.
+        TooLarge: it has more than `max_bytes`.
+    """
+    try:
+        data = read_plain(place, max_bytes + 1, follow=False)
+    except FileNotFoundError:
+        return b""
+    except OSError as error:
+        raise PathDenied(
+            f"{place} cannot be read: {error.strerror}.", hint="The user can replace it."
+        ) from None
+    if len(data) > max_bytes:
+        raise TooLarge(f"{place} has more than {max_bytes:,} bytes.")
+    return data
+
+
+def check_layout(layout: Layout, inside: Inside) -> None:
+    """Refuse a repository in which git could be led elsewhere. It blocks.
+
+    Raises:
+        PathDenied: naming what is wrong, and the setting.
+    """
+    for folder in dict.fromkeys((layout.git_dir, layout.common_dir)):
+        budget = [MAX_FILES]
+        for why in _faults(folder, "", budget):
+            raise _refused(layout.top, why)
+    why = _leads_out(f"{layout.common_dir}/objects", inside, MAX_ALTERNATES)
+    if why:
+        raise _refused(layout.top, why)
+
+
+def _faults(folder: str, inner: str, budget: list[int]) -> Iterator[str]:
+    try:
+        with os.scandir(f"{folder}/{inner}") as scan:
+            entries = list(scan)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        yield f"{inner or GIT} in it cannot be read ({error.strerror})"
+        return
+    budget[0] -= len(entries)
+    if budget[0] < 0:
+        yield f"it has more than {MAX_FILES:,} files of references"
+        return
+    for entry in entries:
+        name = f"{inner}/{entry.name}" if inner else entry.name
+        if not inner and entry.name in UNUSED:
+            continue
+        if entry.is_dir(follow_symlinks=False):
+            # Objects are named by their content: what stands in their folders lies or is right.
+            if inner != "objects" or entry.name in ("pack", "info"):
+                yield from _faults(folder, name, budget)
+        elif not entry.is_file(follow_symlinks=False):
+            yield f"{name} in it is a link or no plain file"
+        elif not name.startswith("objects/") and _links(entry) > 1:
+            yield f"{name} in it is another name of a file elsewhere"
+
+
+def _links(entry: os.DirEntry[str]) -> int:
+    try:
+        return entry.stat(follow_symlinks=False).st_nlink
+    except OSError:  # gone meanwhile
+        return 0
+
+
+def _leads_out(objects: str, inside: Inside, depth: int) -> str:
+    """Why the objects of a repository come from where they may not; "" where they do not."""
+    try:
+        text = read_own(f"{objects}/info/alternates", MAX_SETTINGS_BYTES)
+    except ToolError as error:
+        return error.message
+    for line in text.decode("utf-8", "surrogateescape").splitlines():
+        if not line or line.startswith("#"):
+            continue
+        real = os.path.realpath(os.path.join(objects, line))  # noqa: PTH118 - as git reads it
+        if not inside(real) or not depth:
+            return "it uses objects of a folder outside of the workspace"
+        why = _leads_out(real, inside, depth - 1)
+        if why:
+            return why
+    return ""
+
+
+def make_view(folder: Path, common_dir: str, settings: bytes) -> None:
+    """A folder that git takes for the shared one of a repository, with settings of ours. It blocks.
+
+    All that git keeps there is a link to the real thing, but for what it obeys: the settings,
+    the hooks, and old places of remotes.
+    """
+    folder.mkdir(mode=0o700, parents=True)
+    (folder / "config").write_bytes(settings)
+    for name in SHARED:
+        real = f"{common_dir}/{name}"
+        if name == "logs" and not Path(real).is_dir():
+            Path(real).mkdir(exist_ok=True)
+        if name in ("packed-refs", "shallow") or os.path.lexists(real):
+            (folder / name).symlink_to(real)

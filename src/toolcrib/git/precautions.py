@@ -1,0 +1,133 @@
+"""What is asked or refused before git writes files: those on which other programs act, old states.
+
+Whoever can put a commit into a repository could else write, by a checkout of it, what no tool
+may write; and a state of a rebase that came with a repository may name programs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from toolcrib.core.context import Ctx
+from toolcrib.core.errors import Denied, ToolError
+from toolcrib.core.tool import Decision
+from toolcrib.files.content.display import printable, some_of
+from toolcrib.files.paths import SafePath
+from toolcrib.git.layout import read_own
+from toolcrib.git.repository import Repository, open_repository, text_of
+
+MAX_TODO_BYTES = 2_000_000
+HARMLESS_ORDERS = frozenset(
+    [
+        "pick",
+        "p",
+        "drop",
+        "d",
+        "noop",
+        "fixup",
+        "f",
+        "squash",
+        "s",
+        "label",
+        "l",
+        "reset",
+        "t",
+        "merge",
+        "m",
+        "update-ref",
+        "u",
+        "edit",
+        "e",
+        "reword",
+        "r",
+        "break",
+        "b",
+        "revert",
+    ]
+)
+STRATEGIES = frozenset({"", "ort", "recursive", "resolve", "octopus", "ours", "subtree"})
+NamesOf = Callable[[Repository, Mapping[str, Any]], Awaitable[list[str]]]
+
+
+async def names_between(repository: Repository, *revisions: str) -> list[str]:
+    """The files that differ between two commits, or as `git diff` takes its arguments."""
+    ends = [] if "--" in revisions else ["--"]
+    args = ["diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", *revisions, *ends]
+    output = await repository.read(*args)
+    return [name for name in text_of(output).split("\0") if name]
+
+
+async def names_by_switch(repository: Repository, target: str, dots: str = "..") -> list[str]:
+    """The files that differ between what is checked out and a commit; before the first, all."""
+    if (await repository.head()).commit:
+        return await names_between(repository, f"HEAD{dots}{target}")
+    return await names_in(repository, target)
+
+
+async def names_in(repository: Repository, tree: str) -> list[str]:
+    """All files of a commit or tree."""
+    output = await repository.read("ls-tree", "-r", "-z", "--name-only", "--full-tree", tree)
+    return [name for name in text_of(output).split("\0") if name]
+
+
+def protected_among(repository: Repository, names: list[str]) -> list[str]:
+    """Those that no tool writes, since other programs act on them."""
+    return [] if repository.is_trusted else [n for n in names if repository.is_protected(n)]
+
+
+async def ask_about(
+    ctx: Ctx, arguments: Mapping[str, Any], names_of: NamesOf, path: SafePath | None = None
+) -> Decision | None:
+    """Ask where git would write protected files; None where it would not, or fails anyway."""
+    with suppress(ToolError):
+        async with open_repository(ctx, path) as repository:
+            found = protected_among(repository, await names_of(repository, arguments))
+            if found:
+                names = some_of([printable(name) for name in found], 5)
+                return Decision("ask", f"it writes {names}, on which other programs act")
+    return None
+
+
+async def refuse_foreign_state(repository: Repository) -> None:
+    """Refuse to go on with a rebase or pick that would run a program.
+
+    Raises:
+        Denied: naming what it would do.
+    """
+    if not repository.is_trusted:
+        why = await asyncio.to_thread(_danger, repository.layout.git_dir)
+        if why:
+            raise Denied(
+                f"This {why}: it is not gone on with.",
+                hint="The user does it, or git_conflicts with abort=true ends it.",
+            )
+
+
+def _danger(git_dir: str) -> str:
+    if Path(git_dir, "rebase-apply").exists():
+        return "rebase was not begun here"
+    for line in _lines(git_dir, "rebase-merge/git-rebase-todo"):
+        order = line.split(" ", 1)[0].strip()
+        if order and not order.startswith("#") and order not in HARMLESS_ORDERS:
+            return f"rebase has the order '{order[:30]}' to come"
+    for name in ("rebase-merge/gpg_sign_opt", "rebase-merge/strategy_opts"):
+        if any(line.strip() for line in _lines(git_dir, name)):
+            return f"rebase has options of its own ({name})"
+    for line in _lines(git_dir, "rebase-merge/strategy"):
+        if line.strip() not in STRATEGIES:
+            return "rebase has a strategy of its own"
+    for line in _lines(git_dir, "sequencer/opts"):
+        if any(word in line.lower() for word in ("strategy", "gpg")):
+            return "series of picks has options of its own"
+    return ""
+
+
+def _lines(git_dir: str, name: str) -> list[str]:
+    with suppress(ToolError):
+        data = read_own(f"{git_dir}/{name}", MAX_TODO_BYTES)
+        return data.decode("utf-8", "replace").splitlines()
+    return ["?"]

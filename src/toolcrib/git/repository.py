@@ -1,0 +1,393 @@
+"""One repository as a call uses it: opened, judged, and worked on by git under our settings."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from toolcrib.core.context import Ctx
+from toolcrib.core.errors import BadInput, NotFound, ToolError, Unavailable
+from toolcrib.files.paths import SafePath, Workspace
+from toolcrib.files.repositories import Setting
+from toolcrib.git.layout import (
+    MAX_SETTINGS_BYTES,
+    Layout,
+    check_layout,
+    find_layout,
+    make_view,
+    read_own,
+)
+from toolcrib.git.program import (
+    GLOBAL_BY_VARIABLE,
+    HARDENED,
+    MAX_OUTPUT_BYTES,
+    QUIET,
+    SECONDS,
+    GitProgram,
+    GitSetup,
+    checked,
+    remove_view,
+    stored_file,
+)
+from toolcrib.git.revisions import range_ends, revision
+from toolcrib.git.user_settings import forced, written
+from toolcrib.system.processes import PASSED_ON, Finished
+from toolcrib.system.threads import random_id
+
+EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+KNOWN_EXTENSIONS = frozenset(
+    (
+        "objectformat",
+        "refstorage",
+        "worktreeconfig",
+        "partialclone",
+        "preciousobjects",
+        "relativeworktrees",
+        "noop",
+        "noop-v1",
+    )
+)
+READABLE_EXTENSIONS = frozenset({"objectformat", "refstorage"})
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """What is checked out: a branch, or "" for none, and its commit, or "" before the first."""
+
+    branch: str
+    commit: str
+
+    @property
+    def name(self) -> str:
+        """In words."""
+        return self.branch or (f"{self.commit[:8]} (detached)" if self.commit else "(nothing)")
+
+
+@dataclass(slots=True)
+class Repository:
+    """An open one; `open_repository` makes it.
+
+    Attributes:
+        ctx: the call.
+        program: git.
+        folder: the top of its working tree.
+        layout: its folders.
+        settings: those of its own that are obeyed.
+        ignored: the names of its own settings that are not.
+        is_trusted: whether the user lets git use it as it is.
+        environment: what git is told by variables.
+        view: the folder that stands in for the shared one; None where it is trusted.
+    """
+
+    ctx: Ctx
+    program: GitProgram
+    setup: GitSetup
+    folder: SafePath
+    layout: Layout
+    settings: list[Setting] = field(default_factory=list)
+    ignored: list[str] = field(default_factory=list)
+    is_trusted: bool = False
+    environment: dict[str, str] = field(default_factory=dict)
+    view: Path | None = None
+
+    async def attempt(
+        self,
+        *args: str,
+        stdin: bytes | None = None,
+        env: dict[str, str] | None = None,
+        reads: bool = False,
+        seconds: float = SECONDS,
+        max_output: int = MAX_OUTPUT_BYTES,
+        passed_on: Sequence[str] = PASSED_ON,
+    ) -> Finished:
+        """Run git in it, whatever its exit code; `reads` says that nothing may be written."""
+        variables = {**self.environment, **(env or {})}
+        if reads:
+            variables["GIT_OPTIONAL_LOCKS"] = "0"
+        return await self.program.run(
+            self.ctx,
+            args,
+            cwd=self.folder,
+            env=variables,
+            stdin=stdin,
+            seconds=seconds,
+            max_output=max_output,
+            passed_on=passed_on,
+        )
+
+    async def run(
+        self,
+        *args: str,
+        stdin: bytes | None = None,
+        env: dict[str, str] | None = None,
+        seconds: float = SECONDS,
+    ) -> bytes:
+        """What git prints that changes something.
+
+        Raises:
+            ToolError: it failed.
+        """
+        return checked(args, await self.attempt(*args, stdin=stdin, env=env, seconds=seconds))
+
+    async def read(self, *args: str, stdin: bytes | None = None) -> bytes:
+        """What git prints that changes nothing.
+
+        Raises:
+            ToolError: it failed.
+        """
+        return checked(args, await self.attempt(*args, stdin=stdin, reads=True))
+
+    async def line(self, *args: str) -> str:
+        """One line of a command that reads; "" where it failed."""
+        done = await self.attempt(*args, reads=True)
+        return text_of(bytes(done.stdout)).strip() if not done.exit_code else ""
+
+    async def head(self) -> Head:
+        """What is checked out."""
+        commit = await self.line("rev-parse", "--verify", "-q", "HEAD^{commit}")
+        ref = await self.line("symbolic-ref", "-q", "HEAD")
+        return Head(ref.removeprefix("refs/heads/"), commit)
+
+    async def commit(self, text: str) -> str:
+        """The hash of a commit.
+
+        Raises:
+            NotFound: there is none of that name.
+        """
+        name = revision(text)
+        found = await self.line(
+            "rev-parse", "--verify", "-q", "--end-of-options", name + "^{commit}"
+        )
+        if not found:
+            if name == "HEAD":
+                raise NotFound("There is no commit yet.", hint="git_commit makes the first.")
+            raise NotFound(
+                f"There is no commit '{name}'.", hint="git_branch and git_log show what there is."
+            )
+        return found
+
+    async def range(self, text: str) -> str:
+        """A range, or one commit, by hashes."""
+        first, dots, second = range_ends(text)
+        return await self.commit(first) + (dots and dots + await self.commit(second))
+
+    def value(self, name: str) -> str:
+        """The last value that its own settings give and are let to, else the user's; or ""."""
+        own = next((s.value for s in reversed(self.settings) if s.name == name), "")
+        return own or self.setup.user_value(name)
+
+    def name_of(self, path: SafePath) -> str:
+        """A path as git names it; "" for the top.
+
+        Raises:
+            BadInput: it lies in another repository.
+        """
+        settled = path.settled()
+        depth = len(self.folder.parts)
+        if settled.root != self.folder.root or settled.parts[:depth] != self.folder.parts:
+            raise BadInput(f"{path.display} is not in the repository {self.folder.display}.")
+        return "/".join(settled.parts[depth:])
+
+    def path_of(self, name: str) -> SafePath:
+        """The file that git names so."""
+        return self.folder.at((*self.folder.parts, *name.split("/")))
+
+    def display(self, name: str) -> str:
+        """A file as a call would name it."""
+        return (
+            self.path_of(name)
+            .named_from(self.ctx.use(Workspace).start(self.ctx.session.directory))
+            .display
+        )
+
+    def is_hidden(self, name: str) -> bool:
+        """Whether the content of a file is protected from reading."""
+        path = self.path_of(name)
+        return bool(path.gate.pattern(path, "read"))
+
+    def is_protected(self, name: str) -> bool:
+        """Whether a file is protected from being written."""
+        path = self.path_of(name)
+        return bool(path.gate.pattern(path, "write"))
+
+    @property
+    def names_filters(self) -> bool:
+        """Whether its own settings or the user's name a filter, which does not run here."""
+        return self.setup.has_filters or any(name.startswith("filter.") for name in self.ignored)
+
+    async def save_branch_settings(self) -> None:
+        """Write what git noted about branches, such as what they follow, into the real settings."""
+        if self.view is None:
+            return
+        data = await asyncio.to_thread(read_own, str(self.view / "config"), MAX_SETTINGS_BYTES)
+        now = _of_branches(await self.program.settings_of(self.ctx, data))
+        before = _of_branches([*self.setup.settings, *self.settings])
+        real = f"{self.layout.common_dir}/config"
+        for name in [*now, *(n for n in before if n not in now)]:
+            if now.get(name) == before.get(name):
+                continue
+            if name in before:
+                await self.attempt("config", "--file", real, "--unset-all", name)
+            for value in now.get(name, ()):
+                await self.run("config", "--file", real, "--add", name, value)
+        self.settings = [s for s in self.settings if s.section != "branch"]
+        self.settings += [
+            Setting("branch", *name.removeprefix("branch.").rpartition(".")[::2], value)
+            for name, values in now.items()
+            for value in values
+        ]
+
+
+def _of_branches(settings: Sequence[Setting]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for setting in settings:
+        if setting.section == "branch" and setting.of:
+            found.setdefault(setting.name, []).append(setting.value)
+    return found
+
+
+def text_of(data: bytes) -> str:
+    """What git printed, as text; names that are none keep their bytes."""
+    return data.decode("utf-8", "surrogateescape")
+
+
+def local_folders(ctx: Ctx) -> list[str]:
+    """The folders outside of the workspace that the user lets git reach."""
+    return _real([*ctx.config.git.local_remotes, *ctx.config.git.trusted])
+
+
+def _real(names: Sequence[str]) -> list[str]:
+    return [os.path.realpath(os.path.expanduser(name)) for name in names]  # noqa: PTH111
+
+
+def inside_of(ctx: Ctx) -> Callable[[str], bool]:
+    """Whether git may be let to an absolute path: in the workspace, or where the user said."""
+    workspace, more = ctx.use(Workspace), local_folders(ctx)
+
+    def inside(path: str) -> bool:
+        real = os.path.realpath(path)
+        return workspace.holds(real) or any(
+            real == top or real.startswith(f"{top.rstrip('/')}/") for top in more
+        )
+
+    return inside
+
+
+@asynccontextmanager
+async def open_repository(ctx: Ctx, path: SafePath | None = None) -> AsyncIterator[Repository]:
+    """The repository that holds a path, or the current directory.
+
+    Raises:
+        NotFound: there is none.
+        PathDenied: git could be led elsewhere by it.
+        Unavailable: there is no git, or its settings cannot be read.
+    """
+    inside = inside_of(ctx)
+    start = path or ctx.use(Workspace).start(ctx.session.directory)
+    folder, layout = await asyncio.to_thread(find_layout, start, inside)
+    async with opened(ctx, folder, layout) as repository:
+        yield repository
+
+
+@asynccontextmanager
+async def opened(ctx: Ctx, folder: SafePath, layout: Layout) -> AsyncIterator[Repository]:
+    """The same for one whose folders are known."""
+    program = ctx.use(GitProgram)
+    repository = Repository(ctx, program, await program.setup(ctx), folder, layout)
+    repository.is_trusted = layout.top in _real(ctx.config.git.trusted)
+    place = {"GIT_DIR": layout.git_dir, "GIT_WORK_TREE": layout.top}
+    if repository.is_trusted:
+        repository.environment = {**QUIET, "GIT_ALLOW_PROTOCOL": "none", **place}
+        yield repository
+        return
+    await asyncio.to_thread(check_layout, layout, inside_of(ctx))
+    await judge(repository)
+    view = program.views / random_id(16)
+    try:
+        data = written([*repository.setup.settings, *repository.settings, *forced()])
+        await asyncio.to_thread(make_view, view, layout.common_dir, data)
+        repository.view = view
+        repository.environment = hardened(ctx, repository.setup, view)
+        repository.environment |= {**place, "GIT_COMMON_DIR": str(view)}
+        repository.environment["GIT_EXEC_PATH"] = repository.setup.exec_path
+        yield repository
+    finally:
+        with suppress(OSError):
+            await asyncio.to_thread(remove_view, view)
+
+
+@asynccontextmanager
+async def fresh_environment(ctx: Ctx) -> AsyncIterator[dict[str, str]]:
+    """Variables for git where there is no repository yet: of settings it has what it may have."""
+    program = ctx.use(GitProgram)
+    setup = await program.setup(ctx)
+    view = program.views / random_id(16)
+    data = written([*setup.settings, *forced()])
+    try:
+        file = await asyncio.to_thread(stored_file, view / ".gitconfig", data)
+        yield {**hardened(ctx, setup, view), "GIT_CONFIG_GLOBAL": file}
+    finally:
+        await asyncio.to_thread(remove_view, view)
+
+
+def hardened(ctx: Ctx, setup: GitSetup, view: Path) -> dict[str, str]:
+    """The variables that hold for every repository that is not trusted."""
+    # What git starts, such as ssh, is never a program that lies in the workspace.
+    found = {**HARDENED, "PATH": os.pathsep.join(ctx.use(Workspace).search_path())}
+    if setup.version[:2] >= GLOBAL_BY_VARIABLE:
+        return found
+    return {**found, "HOME": str(view), "XDG_CONFIG_HOME": str(view)}
+
+
+async def judge(repository: Repository) -> None:
+    """Find which of a repository's own settings are obeyed.
+
+    Raises:
+        Unavailable: it is of a form that we do not know.
+    """
+    ctx, layout = repository.ctx, repository.layout
+    inside = inside_of(ctx)
+    found = await _own_settings(repository, f"{layout.common_dir}/config")
+    if any(s.name == "extensions.worktreeconfig" and s.value.lower() != "false" for s in found):
+        found = [*found, *await _own_settings(repository, f"{layout.git_dir}/config.worktree")]
+    for setting in found:
+        if setting.section == "extensions" and setting.key not in KNOWN_EXTENSIONS:
+            raise Unavailable(
+                f"The repository uses the extension {setting.key}, which is not known here.",
+                hint=f"The user can let git use it as it is: add {layout.top} to git.trusted.",
+            )
+        obeyed = setting.is_harmless(inside)
+        if setting.section == "extensions":
+            obeyed = obeyed and setting.key in READABLE_EXTENSIONS
+        elif setting.name == "core.repositoryformatversion" and not obeyed:
+            raise Unavailable(
+                "The repository has a format that is not known here.",
+                hint="A newer git made it; the user works on it with that.",
+            )
+        if obeyed:
+            repository.settings.append(setting)
+        else:
+            repository.ignored.append(setting.name)
+
+
+async def _own_settings(repository: Repository, place: str) -> list[Setting]:
+    data = await asyncio.to_thread(read_own, place, MAX_SETTINGS_BYTES)
+    return await repository.program.settings_of(repository.ctx, data) if data.strip() else []
+
+
+async def repository_or_none(ctx: Ctx, path: SafePath | None = None) -> SafePath | None:
+    """The top of the repository of a path; None where there is none that may be used."""
+    start = path or ctx.use(Workspace).start(ctx.session.directory)
+    try:
+        return (await asyncio.to_thread(find_layout, start, inside_of(ctx)))[0]
+    except ToolError:
+        return None
+
+
+def default_branch(ctx: Ctx, setup: GitSetup) -> str:
+    """The first branch of new repositories."""
+    return ctx.config.git.default_branch or setup.user_value("init.defaultbranch") or "main"

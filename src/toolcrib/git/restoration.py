@@ -1,0 +1,284 @@
+"""Going back to a snapshot of a repository, where nobody changed since what that would touch."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+
+from toolcrib.core.errors import Conflict, ToolError
+from toolcrib.files.content.display import printable, some_of
+from toolcrib.git.repository import EMPTY_TREE, Repository, text_of
+from toolcrib.git.snapshots import GONE, STATE_FILES, STATE_FOLDERS, RepositoryState
+from toolcrib.system.threads import random_id
+
+STALE_HINT = "git_log and git_status show how it is now; nothing was taken back."
+
+
+async def affected(repository: Repository, now: RepositoryState, then: RepositoryState) -> set[str]:
+    """The files that have another content in one moment than in the other."""
+    names = {
+        name for name in {*now.files, *then.files} if now.files.get(name) != then.files.get(name)
+    }
+    if now.index != then.index:
+        names |= await _different(repository, now.index, then.index)
+    return names
+
+
+async def _different(repository: Repository, one: str, other: str) -> set[str]:
+    kinds = [index.partition(" ")[::2] for index in (one, other)]
+    if all(kind in ("tree", "") for kind, _ in kinds):
+        trees = [digest or await _empty_tree(repository) for _, digest in kinds]
+        output = await repository.read(
+            "diff-tree", "-r", "-z", "--no-renames", "--name-only", "--end-of-options", *trees
+        )
+        return {name for name in text_of(output).split("\0") if name}
+    first, second = [set(await _entries(repository, index)) for index in (one, other)]
+    return {entry.partition("\t")[2] for entry in first ^ second}
+
+
+async def _empty_tree(repository: Repository) -> str:
+    if repository.value("extensions.objectformat") in ("", "sha1"):
+        return EMPTY_TREE
+    return text_of(await repository.run("mktree", stdin=b"")).strip()
+
+
+async def _entries(repository: Repository, index: str) -> list[str]:
+    """The entries of an index, as `git ls-files --stage` writes them."""
+    kind, _, digest = index.partition(" ")
+    if not digest:
+        return []
+    place = f"{repository.program.views}/{random_id(12)}.index"
+    try:
+        if kind == "tree":
+            await repository.run("read-tree", digest, env={"GIT_INDEX_FILE": place})
+        else:
+            data = await repository.read("cat-file", "blob", digest)
+            await asyncio.to_thread(_write_whole, place, data)
+        done = await repository.run("ls-files", "--stage", "-z", env={"GIT_INDEX_FILE": place})
+    finally:
+        with suppress(OSError):
+            await asyncio.to_thread(Path(place).unlink)
+    return [entry for entry in text_of(done).split("\0") if entry]
+
+
+async def refuse_stale(
+    repository: Repository,
+    now: RepositoryState,
+    after: RepositoryState,
+    before: RepositoryState,
+    *,
+    files: bool,
+) -> None:
+    """Refuse to go back over what was done since.
+
+    Args:
+        repository: an open one.
+        now: how it is.
+        after: how the step left it.
+        before: how it was before that, and is to be again.
+        files: whether the step changed files.
+
+    Raises:
+        Conflict: naming what is different now.
+    """
+    changed = []
+    if now.head not in (after.head, before.head):
+        changed.append("another branch or commit is checked out")
+    changed += [
+        f"{name.removeprefix('refs/heads/')} has moved"
+        for name in sorted({*after.refs, *before.refs})
+        if after.refs.get(name) not in (before.refs.get(name), now.refs.get(name))
+    ]
+    if after.stashes not in (now.stashes, before.stashes):
+        changed.append("there are other stashes")
+    if after.index not in (now.index, before.index):
+        changed.append("something was staged or committed")
+    if files:
+        names = await affected(repository, after, before)
+        wrong = [n for n in sorted(names) if now.files.get(n) != after.files.get(n)]
+        taken = [n for n in sorted(names) if _is_in_place_of(n, now, after)]
+        if wrong or taken:
+            changed.append(f"changed since: {some_of([printable(n) for n in wrong or taken], 5)}")
+    if changed:
+        raise Conflict(f"Nothing was undone: {'; '.join(changed[:4])}.", hint=STALE_HINT)
+
+
+def _is_in_place_of(name: str, now: RepositoryState, after: RepositoryState) -> bool:
+    """Whether a new file that git does not know stands where one would be made."""
+    return name in now.untracked and name not in after.untracked
+
+
+async def restore(
+    repository: Repository, now: RepositoryState, then: RepositoryState, *, files: bool
+) -> None:
+    """Make a repository as it was.
+
+    Args:
+        repository: an open one.
+        now: how it is.
+        then: how it is to be.
+        files: whether files of the working tree are changed too.
+
+    Raises:
+        Conflict: it is locked by another git.
+    """
+    names = await affected(repository, now, then) if files else set()
+    lock = Path(repository.layout.git_dir, "index.lock")
+    if await asyncio.to_thread(lock.exists):
+        raise Conflict(
+            f"The repository is locked: {lock} exists.",
+            hint="If no other git runs, delete that file with delete_path, then send it again.",
+        )
+    await _restore_references(repository, now, then)
+    await _restore_index(repository, now, then)
+    if names:
+        await _restore_files(repository, sorted(names), then)
+    await asyncio.to_thread(_restore_state, repository.layout.git_dir, then)
+    await repository.attempt("update-index", "-q", "--refresh")
+
+
+async def _restore_references(
+    repository: Repository, now: RepositoryState, then: RepositoryState
+) -> None:
+    if now.head != then.head:
+        if then.head.startswith("ref: "):
+            await repository.run("symbolic-ref", "-m", "undo", "HEAD", then.head[5:])
+        else:
+            await repository.run("update-ref", "--no-deref", "-m", "undo", "HEAD", then.head)
+    orders = []
+    for name in sorted({*now.refs, *then.refs} - {"refs/stash"}):
+        old, new = now.refs.get(name), then.refs.get(name)
+        if old == new:
+            continue
+        if new is None:
+            orders.append(f"delete {name}\0{old}\0")
+        else:
+            orders.append(f"update {name}\0{new}\0{old or '0' * len(new)}\0")
+    if orders:
+        given = "".join(orders).encode("utf-8", "surrogateescape")
+        await repository.run("update-ref", "-m", "undo", "--stdin", "-z", stdin=given)
+    if now.stashes != then.stashes:
+        await repository.attempt("update-ref", "-d", "refs/stash")
+        for commit, message in reversed(then.stashes):
+            await repository.run("stash", "store", "-m", message or "stash", commit)
+
+
+async def _restore_index(
+    repository: Repository, now: RepositoryState, then: RepositoryState
+) -> None:
+    if now.index == then.index:
+        return
+    kind, _, digest = then.index.partition(" ")
+    place = f"{repository.layout.git_dir}/index"
+    if kind == "tree":
+        await repository.run("read-tree", digest)
+    elif kind == "blob":
+        data = await repository.read("cat-file", "blob", digest)
+        await asyncio.to_thread(_write_whole, place, data)
+    else:
+        await repository.run("read-tree", "--empty")
+
+
+async def _restore_files(
+    repository: Repository, names: Iterable[str], then: RepositoryState
+) -> None:
+    wanted = list(names)
+    known = await _tracked(repository, wanted)
+    from_index = [n for n in wanted if n not in then.files and n in known]
+    gone = [n for n in wanted if then.files.get(n) == GONE]
+    gone += [n for n in wanted if n not in then.files and n not in known]
+    untracked = set(then.untracked)
+    for name in gone:
+        if name not in untracked:
+            await asyncio.to_thread(remove_file, repository, name)
+    for name in from_index:
+        await asyncio.to_thread(_clear, repository, name)
+    if from_index:
+        given = "\0".join([*from_index, ""]).encode("utf-8", "surrogateescape")
+        await repository.run("checkout-index", "-f", "-q", "-z", "--stdin", stdin=given)
+    for name in wanted:
+        mode, digest = then.files.get(name, GONE)
+        if digest:
+            data = await repository.read("cat-file", "blob", digest)
+            await asyncio.to_thread(_put, repository, name, mode, data)
+
+
+async def _tracked(repository: Repository, names: Iterable[str]) -> set[str]:
+    """Those of some files that are in the index, as a file."""
+    wanted = set(names)
+    entries = text_of(await repository.read("ls-files", "--stage", "-z")).split("\0")
+    found = set()
+    for entry in entries:
+        state, _, name = entry.partition("\t")
+        if name in wanted and state[:6] != "160000" and state.endswith(" 0"):
+            found.add(name)
+    return found
+
+
+def _folder(repository: Repository, name: str) -> Path:
+    """The folder of a file, made where it is missing, and never outside of the working tree."""
+    top = repository.layout.top
+    folder = Path(top, name).parent
+    if not f"{folder.resolve()}/".startswith(f"{top}/"):
+        raise Conflict(
+            f"{printable(name)} would be written outside of the repository.", hint=STALE_HINT
+        )
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def _clear(repository: Repository, name: str) -> None:
+    """Make room for a file where an empty folder stands."""
+    with suppress(OSError):
+        Path(repository.layout.top, name).rmdir()
+
+
+def _put(repository: Repository, name: str, mode: str, data: bytes) -> None:
+    folder = _folder(repository, name)
+    made = folder / f".toolcrib-{random_id(8)}"
+    _clear(repository, name)
+    try:
+        if mode == "120000":
+            made.symlink_to(os.fsdecode(data))
+        else:
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
+            bits = 0o777 if mode == "100755" else 0o666
+            with os.fdopen(os.open(made, flags, bits), "wb") as file:
+                file.write(data)
+        made.replace(Path(repository.layout.top, name))
+    finally:
+        made.unlink(missing_ok=True)
+
+
+def remove_file(repository: Repository, name: str) -> None:
+    """Delete a file of the working tree, and folders that are empty then. It blocks."""
+    folder = _folder(repository, name)
+    with suppress(FileNotFoundError, IsADirectoryError):
+        Path(repository.layout.top, name).unlink()
+    with suppress(OSError):
+        while folder != Path(repository.layout.top):
+            folder.rmdir()
+            folder = folder.parent
+
+
+def _write_whole(place: str, data: bytes) -> None:
+    made = Path(f"{place}.{random_id(8)}")
+    made.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    made.write_bytes(data)
+    made.replace(place)
+
+
+def _restore_state(git_dir: str, then: RepositoryState) -> None:
+    for name in STATE_FILES:
+        if name not in then.state:
+            Path(git_dir, name).unlink(missing_ok=True)
+    for folder in STATE_FOLDERS:
+        if not any(name.startswith(f"{folder}/") for name in then.state):
+            shutil.rmtree(f"{git_dir}/{folder}", ignore_errors=True)
+    for name, text in then.state.items():
+        with suppress(ToolError):
+            _write_whole(f"{git_dir}/{name}", text.encode("latin-1"))

@@ -1,0 +1,54 @@
+"""How merges, rebases and picks end: done, nothing to do, or stopped at a conflict."""
+
+from __future__ import annotations
+
+from toolcrib.core.result import Result
+from toolcrib.files.content.display import printable, some_of
+from toolcrib.git.failures import failure
+from toolcrib.git.repository import Head, Repository, text_of
+from toolcrib.git.status import status_of
+from toolcrib.system.processes import Finished
+
+OPEN = (
+    "git_conflicts shows the sides and takes a choice; then {next}. git_conflicts with abort=true "
+    "goes back."
+)
+NEXT = {
+    "merge": "git_commit",
+    "rebase": "git_rebase with action=continue",
+    "cherry-pick": "git_pick with action=continue",
+    "revert": "git_pick with revert=true and action=continue",
+}
+
+
+async def outcome(repository: Repository, command: str, done: Finished, before: Head) -> Result:
+    """What came of it, for the reader.
+
+    Raises:
+        ToolError: it failed, and nothing is open.
+    """
+    status = await status_of(repository, untracked="no")
+    names = [printable(file.name) for file in status.unmerged]
+    if names or (done.exit_code and status.in_progress):
+        going_on = NEXT.get(status.in_progress, "git_commit")
+        what = f"Stopped at conflicts in {some_of(names, 10)}" if names else "Stopped"
+        stderr_text = "" if names else f": {str(done.stderr).strip()[:300]}"
+        return Result(
+            text=f"{what}{stderr_text}. {OPEN.format(next=going_on)}",
+            data={"conflicts": names, "commit": status.commit},
+        )
+    if done.exit_code:
+        raise failure(command, done.exit_code, str(done.stderr), str(done.stdout)[-4000:])
+    after = await repository.head()
+    if after.commit == before.commit:
+        return Result(text="Nothing had to be done.", data={"commit": after.commit})
+    stat = ""
+    if before.commit:
+        stat = text_of(
+            await repository.read("diff", "--shortstat", before.commit, after.commit)
+        ).strip()
+    subject = await repository.line("log", "-1", "--format=%h %s")
+    return Result(
+        text=f"{after.name} is at {subject}" + (f" ({stat})" if stat else ""),
+        data={"commit": after.commit, "branch": after.branch, "conflicts": []},
+    )

@@ -1,0 +1,248 @@
+"""The state of a repository at one moment, by what git has stored: to go back to it.
+
+Branches, tags, stashes, what is checked out, the index, the files that differ from it, and what
+git is in the middle of. Contents are objects of the repository, which a reference of ours
+(`refs/toolcrib/undo/…`, never pushed) keeps.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import stat
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from toolcrib.core.errors import ToolError
+from toolcrib.git.layout import read_own
+from toolcrib.git.repository import Repository, text_of
+from toolcrib.git.status import FileStatus, status_of
+
+KEEP = "refs/toolcrib/undo/"
+MAX_STEPS_HELD = 200
+"""References of ours in one repository; the oldest go first."""
+BATCH = 200
+MAX_STATE_BYTES = 500_000
+STATE_FILES = (
+    *("MERGE_HEAD", "MERGE_MSG", "MERGE_MODE", "CHERRY_PICK_HEAD", "REVERT_HEAD", "SQUASH_MSG"),
+    *("REBASE_HEAD", "ORIG_HEAD"),
+)
+STATE_FOLDERS = ("rebase-merge", "rebase-apply", "sequencer")
+OURS = {
+    "GIT_AUTHOR_NAME": "toolcrib",
+    "GIT_AUTHOR_EMAIL": "toolcrib@localhost",
+    "GIT_COMMITTER_NAME": "toolcrib",
+    "GIT_COMMITTER_EMAIL": "toolcrib@localhost",
+}
+GONE = ("", "")
+
+
+@dataclass(slots=True)
+class RepositoryState:
+    """One moment.
+
+    Attributes:
+        head: `ref: refs/heads/…`, or a commit.
+        refs: branches, tags and the last stash, each with its object.
+        stashes: commit and message, the newest first.
+        index: `tree …` or, where that does not hold all of it, `blob …`; "" for none.
+        files: files that differ from the index, as mode and object, or `GONE`.
+        untracked: names of files that git does not know; only some of them are in `files`.
+        state: files of git's own by which it knows what it is in the middle of.
+    """
+
+    head: str = ""
+    refs: dict[str, str] = field(default_factory=dict)
+    stashes: list[tuple[str, str]] = field(default_factory=list)
+    index: str = ""
+    files: dict[str, tuple[str, str]] = field(default_factory=dict)
+    untracked: list[str] = field(default_factory=list)
+    state: dict[str, str] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """For the log; bytes that are no text are escaped."""
+        return {
+            "head": self.head,
+            "refs": self.refs,
+            "stashes": self.stashes,
+            "index": self.index,
+            "files": {name: list(state) for name, state in self.files.items()},
+            "untracked": self.untracked,
+            "state": self.state,
+        }
+
+    @classmethod
+    def from_json(cls, found: Mapping[str, Any]) -> RepositoryState:
+        """The inverse of `to_json`."""
+        known = dict(found)
+        known["files"] = {name: tuple(state) for name, state in known["files"].items()}
+        known["stashes"] = [(commit, message) for commit, message in known["stashes"]]
+        return cls(**known)
+
+    @property
+    def commit(self) -> str:
+        """What is checked out; "" before the first commit."""
+        return self.refs.get(self.head[5:], "") if self.head.startswith("ref: ") else self.head
+
+    def is_like(self, other: RepositoryState) -> bool:
+        """Whether nothing that can be taken back lies between the two."""
+        return all(
+            getattr(self, name) == getattr(other, name)
+            for name in ("head", "refs", "stashes", "index", "files")
+        ) and _without_marks(self.state) == _without_marks(other.state)
+
+    def tips(self, other: RepositoryState) -> set[str]:
+        """Objects that only one of two has as the tip of a branch, tag or stash."""
+        mine = {*self.refs.values(), *(commit for commit, _ in self.stashes), self.commit}
+        theirs = {*other.refs.values(), *(commit for commit, _ in other.stashes), other.commit}
+        return (mine ^ theirs) - {""}
+
+
+def _without_marks(state: Mapping[str, str]) -> dict[str, str]:
+    return {name: text for name, text in state.items() if name != "ORIG_HEAD"}
+
+
+async def take_snapshot(
+    repository: Repository, *, files: bool = True, untracked: bool = False
+) -> RepositoryState:
+    """The state as it is now.
+
+    Args:
+        repository: an open one.
+        files: whether files may be changed, so that those that differ from the index count.
+        untracked: whether those too that git does not know.
+    """
+    found = RepositoryState()
+    git_dir = repository.layout.git_dir
+    found.head = (await asyncio.to_thread(read_own, f"{git_dir}/HEAD", 4096)).decode().strip()
+    if found.head == "ref: refs/heads/.invalid":  # where references are in tables
+        ref = await repository.line("symbolic-ref", "-q", "HEAD")
+        found.head = f"ref: {ref}" if ref else await repository.line("rev-parse", "HEAD")
+    listed = await repository.read(
+        "for-each-ref", "--format=%(objectname) %(refname)", "refs/heads", "refs/tags", "refs/stash"
+    )
+    pairs = (line.split(" ", 1) for line in text_of(listed).splitlines())
+    found.refs = {name: target for target, name in pairs}
+    if "refs/stash" in found.refs:
+        output = text_of(await repository.read("stash", "list", "--format=%H %gs"))
+        found.stashes = [(line[:40], line[41:]) for line in output.splitlines()]
+    status = await status_of(repository, untracked="all" if files else "no")
+    found.index = await _index(repository, status.files)
+    if files:
+        found.untracked = [file.name for file in status.files if file.is_untracked]
+        wanted = [f for f in status.files if (untracked if f.is_untracked else _differs(f))]
+        found.files = await _contents(repository, [file.name for file in wanted])
+    found.state = await asyncio.to_thread(_state, git_dir)
+    return found
+
+
+def _differs(file: FileStatus) -> bool:
+    return file.unstaged != " " or file.is_unmerged
+
+
+async def _index(repository: Repository, files: Sequence[FileStatus]) -> str:
+    """The index as a tree, where that says all of it."""
+    place = f"{repository.layout.git_dir}/index"
+    if not await asyncio.to_thread(Path(place).exists):
+        return ""
+    sparse = repository.value("core.sparsecheckout").lower() in ("true", "1", "yes", "on")
+    if not sparse and not any(f.is_unmerged or f.unstaged == "A" for f in files):
+        done = await repository.attempt("write-tree")
+        if not done.exit_code:
+            return f"tree {text_of(bytes(done.stdout)).strip()}"
+    output = await repository.run("hash-object", "-w", "--no-filters", "--", place)
+    return f"blob {text_of(output).strip()}"
+
+
+async def _contents(repository: Repository, names: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """Mode and object of files as they are, byte by byte."""
+    found: dict[str, tuple[str, str]] = {}
+    plain: list[tuple[str, str]] = []
+    for name in names:
+        place = f"{repository.layout.top}/{name}"
+        try:
+            mode = os.lstat(place).st_mode
+        except OSError:
+            found[name] = GONE
+            continue
+        if stat.S_ISLNK(mode):
+            target = os.fsencode(await asyncio.to_thread(Path(place).readlink))
+            output = await repository.run("hash-object", "-w", "--stdin", stdin=target)
+            found[name] = ("120000", text_of(output).strip())
+        elif stat.S_ISREG(mode):
+            plain.append((name, "100755" if mode & stat.S_IXUSR else "100644"))
+    for start in range(0, len(plain), BATCH):
+        batch = plain[start : start + BATCH]
+        args = ["hash-object", "-w", "--no-filters", "--", *(name for name, _ in batch)]
+        hashes = text_of(await repository.run(*args)).split()
+        for (name, mode_text), digest in zip(batch, hashes, strict=True):
+            found[name] = (mode_text, digest)
+    return found
+
+
+def _state(git_dir: str) -> dict[str, str]:
+    """Files of git's own, by name, their bytes as characters."""
+    names = [name for name in STATE_FILES if os.path.lexists(f"{git_dir}/{name}")]
+    for folder in STATE_FOLDERS:
+        with suppress(OSError):
+            names += [f"{folder}/{file.name}" for file in sorted(Path(git_dir, folder).iterdir())]
+    found: dict[str, str] = {}
+    left = MAX_STATE_BYTES
+    for name in names:
+        with suppress(ToolError):
+            data = read_own(f"{git_dir}/{name}", left)
+            left -= len(data)
+            found[name] = data.decode("latin-1")
+    return found
+
+
+async def keep(repository: Repository, token: str, *moments: RepositoryState) -> None:
+    """Let a reference of ours hold all that some moments need."""
+    blobs = {
+        f"{number}-{count:06d}": state
+        for number, moment in enumerate(moments)
+        for count, state in enumerate(moment.files.values())
+        if state != GONE
+    }
+    entries = [f"100644 blob {digest}\t{name}" for name, (_, digest) in blobs.items()]
+    for number, moment in enumerate(moments):
+        kind, _, digest = moment.index.partition(" ")
+        if digest:
+            entries.append(f"{'040000' if kind == 'tree' else '100644'} {kind} {digest}\ti{number}")
+    parents = {moment.commit for moment in moments} - {""}
+    if len(moments) > 1:
+        parents |= moments[0].tips(moments[1])
+    commits = await _commits_among(repository, parents)
+    made = text_of(await repository.run("mktree", stdin="\n".join([*entries, ""]).encode()))
+    args = [word for commit in sorted(commits) for word in ("-p", commit)]
+    commit = await repository.run(
+        "commit-tree", made.strip(), *args, "-m", "What undo_changes of toolcrib needs", env=OURS
+    )
+    await repository.run("update-ref", f"{KEEP}{token}", text_of(commit).strip())
+
+
+async def _commits_among(repository: Repository, objects: Iterable[str]) -> list[str]:
+    """The commits of some objects; a tag leads to its own."""
+    given = "\n".join(f"{name}^{{commit}}" for name in objects) + "\n"
+    output = await repository.read("cat-file", "--batch-check=%(objectname)", stdin=given.encode())
+    lines = text_of(output).splitlines()
+    return list(dict.fromkeys(line for line in lines if " " not in line and len(line) >= 40))
+
+
+async def forget(repository: Repository, token: str) -> None:
+    """Let go of what a reference of ours holds."""
+    await repository.attempt("update-ref", "-d", f"{KEEP}{token}")
+
+
+async def forget_old(repository: Repository) -> None:
+    """Let go of all but the newest."""
+    listed = await repository.read(
+        "for-each-ref", "--sort=-committerdate", "--format=%(refname)", KEEP.rstrip("/")
+    )
+    old = text_of(listed).splitlines()[MAX_STEPS_HELD:]
+    if old:
+        given = "".join(f"delete {name}\n" for name in old)
+        await repository.attempt("update-ref", "--stdin", stdin=given.encode())

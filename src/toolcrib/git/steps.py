@@ -1,0 +1,144 @@
+"""Commands of git that change something, as steps of the undo log, and taking them back."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
+
+from toolcrib.core.context import Ctx
+from toolcrib.core.errors import NotFound, ToolError
+from toolcrib.files.changes.changes import Changes
+from toolcrib.files.changes.undo_log import LoggedStep
+from toolcrib.files.paths import Workspace
+from toolcrib.git.layout import Layout, find_layout
+from toolcrib.git.repository import Repository, inside_of, opened
+from toolcrib.git.restoration import affected, refuse_stale, restore
+from toolcrib.git.snapshots import RepositoryState, forget, forget_old, keep, take_snapshot
+from toolcrib.system.child import run_shielded
+
+MAX_LISTED_PATHS = 300
+
+
+@asynccontextmanager
+async def git_step(
+    repository: Repository,
+    tool: str,
+    *,
+    files: bool = True,
+    untracked: bool = False,
+    undoes: Sequence[int] = (),
+    before: RepositoryState | None = None,
+) -> AsyncIterator[RepositoryState]:
+    """Do something in a repository that `undo_changes` can take back.
+
+    What was before is held by a reference of ours before anything changes, and the step stands
+    in the log: also of a process that is killed in the middle.
+
+    Args:
+        repository: an open one.
+        tool: who does it, for the log.
+        files: whether files of the working tree may be changed.
+        untracked: whether files that git does not know may be changed.
+        undoes: the steps that this one takes back.
+        before: how it is now, where that is known.
+    """
+    ctx = repository.ctx
+    changes = ctx.use(Changes)
+    moment = before or await take_snapshot(repository, files=files, untracked=untracked)
+    about = {
+        "root": repository.folder.root.real,
+        "folder": list(repository.folder.parts),
+        "changes_files": files,
+        "untracked": untracked,
+        "then": moment.to_json(),
+    }
+    top = repository.layout.top
+    step = await changes.begin_program_step(tool, ctx.session, [top], about, undoes)
+    await keep(repository, step.token, moment)
+    try:
+        yield moment
+    except BaseException:
+        await run_shielded(_roll_back(repository, moment, files=files, untracked=untracked))
+        await run_shielded(_finish(repository, changes, step, moment, about))
+        raise
+    await run_shielded(_finish(repository, changes, step, moment, about))
+
+
+async def _roll_back(
+    repository: Repository, before: RepositoryState, *, files: bool, untracked: bool
+) -> None:
+    """Take back what a command left that failed in the middle."""
+    with suppress(ToolError):
+        now = await take_snapshot(repository, files=files, untracked=untracked)
+        if not now.is_like(before):
+            await restore(repository, now, before, files=files)
+
+
+async def _finish(
+    repository: Repository,
+    changes: Changes,
+    step: LoggedStep,
+    before: RepositoryState,
+    about: dict[str, object],
+) -> None:
+    files, untracked = bool(about["changes_files"]), bool(about["untracked"])
+    after = await take_snapshot(repository, files=files, untracked=untracked)
+    if after.is_like(before):
+        await changes.drop_program_step(step)
+        await forget(repository, step.token)
+        return
+    await keep(repository, step.token, before, after)
+    names = sorted(await affected(repository, before, after)) if files else []
+    top = repository.layout.top
+    paths = [f"{top}/{name}" for name in names[:MAX_LISTED_PATHS]] or [top]
+    await changes.finish_program_step(step, paths, {**about, "now": after.to_json()})
+    await forget_old(repository)
+
+
+async def undo_git_step(ctx: Ctx, step: LoggedStep, tool: str) -> list[str]:
+    """Take back a step of git; that is one itself.
+
+    Returns:
+        The names of the files that were changed by it.
+
+    Raises:
+        Conflict: something that it would touch was changed since.
+        NotFound: the repository is not there any more.
+    """
+    about = step.program or {}
+    folder = ctx.use(Workspace).at(about["root"], about["folder"])
+    inside = inside_of(ctx)
+    top, layout = await asyncio.to_thread(find_layout, folder, inside)
+    if top.parts != folder.parts:
+        raise NotFound(
+            f"The repository {folder.display} is not there any more.",
+            hint="list_changes shows the other steps.",
+        )
+    return await _undo(
+        ctx, step, about, Layout(layout.top, layout.git_dir, layout.common_dir), tool
+    )
+
+
+async def _undo(
+    ctx: Ctx, step: LoggedStep, about: dict[str, object], layout: Layout, tool: str
+) -> list[str]:
+    files, untracked = bool(about["changes_files"]), bool(about["untracked"])
+    folder = ctx.use(Workspace).at(str(about["root"]), about["folder"])  # type: ignore[arg-type]
+    before = RepositoryState.from_json(about["then"])  # type: ignore[arg-type]
+    async with opened(ctx, folder, layout) as repository:
+        now = await take_snapshot(repository, files=files, untracked=untracked)
+        if "now" in about:
+            after = RepositoryState.from_json(about["now"])  # type: ignore[arg-type]
+            await refuse_stale(repository, now, after, before, files=files)
+        names = sorted(await affected(repository, now, before)) if files else []
+        async with git_step(
+            repository,
+            tool,
+            files=files,
+            untracked=untracked,
+            undoes=(step.id,),
+            before=now,
+        ):
+            await restore(repository, now, before, files=files)
+    return names

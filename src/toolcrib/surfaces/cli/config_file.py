@@ -1,0 +1,163 @@
+"""One setting of the user's own file, changed in place: comments and order stay."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from toolcrib.core.errors import BadInput, ConfigError, StorageFailure
+
+FIRST_FILE = """\
+# Settings of toolcrib. `toolcrib config` shows all of them with their defaults, and
+# the documentation says what each means. A line without # counts.
+
+# profile = "default,files"
+
+[workspace]
+# roots = ["~/notes"]
+
+[web.search]
+# providers = ["searxng", "duckduckgo"]
+
+[web.providers.searxng]
+# base_url = "http://127.0.0.1:8888"
+
+[pin]
+# fetch_url.max_tokens = 2000
+"""
+
+
+def begin(file: Path) -> bool:
+    """Write a first file with examples in comments; False where there is one.
+
+    Raises:
+        StorageFailure: it cannot be written.
+    """
+    if file.exists():
+        return False
+    _write(file, FIRST_FILE)
+    return True
+
+
+def set_value(file: Path, key: str, text: str) -> Any:
+    """Give a setting a value, and what was written.
+
+    Args:
+        file: TOML; it is made where it is missing.
+        key: as `web.search.limit`.
+        text: a TOML value, else plain text.
+
+    Raises:
+        ConfigError: no such setting, not a value of it, or the file is broken.
+        StorageFailure: the file cannot be read or written.
+    """
+    path = _path(key)
+    failed: ConfigError | None = None
+    for value in _readings(text):
+        document = _read(file)
+        _put(document, path, value)
+        try:
+            _check(document, path, file)
+        except ConfigError as error:
+            failed = failed or error
+            continue
+        _write(file, document.as_string())
+        return value
+    assert failed is not None
+    raise failed
+
+
+def unset(file: Path, key: str) -> bool:
+    """Take a setting out of the file, so that its default counts; False where it is not in it.
+
+    Raises:
+        ConfigError, StorageFailure: as `set_value`.
+    """
+    path = _path(key)
+    document = _read(file)
+    branch: Any = document
+    for name in path[:-1]:
+        branch = branch.get(name) if isinstance(branch, Mapping) else None
+    if not isinstance(branch, Mapping) or path[-1] not in branch:
+        return False
+    del branch[path[-1]]  # type: ignore[attr-defined]
+    _write(file, document.as_string())
+    return True
+
+
+def _path(key: str) -> list[str]:
+    path = [part.strip() for part in key.split(".")]
+    if not all(path):
+        raise BadInput(f"'{key[:80]}' is no setting.", hint="Write it like web.search.limit.")
+    return path
+
+
+def _readings(text: str) -> list[Any]:
+    """What a typed value may be, the likelier first: `5` is a number, `de-DE` is text."""
+    import tomlkit
+    from tomlkit.exceptions import TOMLKitError
+
+    try:
+        value = tomlkit.value(text)
+    except (TOMLKitError, ValueError):
+        return [text]
+    return [value, text]
+
+
+def _read(file: Path) -> Any:
+    import tomlkit
+    from tomlkit.exceptions import TOMLKitError
+
+    try:
+        text = file.read_text(encoding="utf-8") if file.exists() else ""
+        return tomlkit.parse(text)
+    except TOMLKitError as error:
+        raise ConfigError(
+            f"{file} is not valid TOML: {error}.",
+            hint="Correct that line first; nothing was written.",
+        ) from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise StorageFailure(f"{file} cannot be read: {error}.") from None
+
+
+def _put(document: Any, path: list[str], value: Any) -> None:
+    import tomlkit
+
+    branch = document
+    for name in path[:-1]:
+        if name not in branch:
+            branch[name] = tomlkit.table(is_super_table=name != path[-2])
+        branch = branch[name]
+        if not isinstance(branch, Mapping):
+            raise ConfigError(
+                f"{'.'.join(path)} is no setting: {name} has a value already.",
+                hint="toolcrib config shows the settings.",
+            )
+    branch[path[-1]] = value
+
+
+def _check(document: Any, path: list[str], file: Path) -> None:
+    """Refuse what this setting must not be, also where the default would stand in for it."""
+    from pydantic import ValidationError
+
+    from toolcrib.core.config import Config, explain
+
+    try:
+        Config.model_validate(document.unwrap())
+    except ValidationError as error:
+        for item in error.errors():
+            names = [str(part) for part in item["loc"]]
+            if names[: len(path)] == path[: len(names)]:
+                raise explain(error, Config, file) from None
+
+
+def _write(file: Path, text: str) -> None:
+    from toolcrib.surfaces.cli.host_files import replace_content
+
+    target = file.resolve()
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        replace_content(target, text.encode())
+    except OSError as error:
+        raise StorageFailure(f"{file} cannot be written: {error.strerror}.") from None

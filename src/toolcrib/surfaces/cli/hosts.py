@@ -1,0 +1,260 @@
+"""The applications that toolcrib can be added to: what their entry is, and where it goes."""
+
+from __future__ import annotations
+
+import base64
+import json
+import shlex
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import platformdirs
+
+from toolcrib.surfaces.cli.host_files import as_json
+
+NAME = "toolcrib"
+SUMMARY = "Search the web, read pages and files"
+TIMEOUT_SECONDS = 60
+OWN_FOLDER = "~/toolcrib"
+"""Where a model works whose host knows no project."""
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """How toolcrib is started: by an absolute path, since hosts have another PATH.
+
+    `program` starts it without a command; `flags` are those of every command.
+    """
+
+    program: tuple[str, ...]
+    flags: tuple[str, ...] = ()
+    host: str = "127.0.0.1"
+    port: int = 8722
+
+    @property
+    def stdio(self) -> list[str]:
+        """The command of the stdio server."""
+        return [*self.program, "mcp", *self.flags]
+
+    def serve(self, *more: str) -> list[str]:
+        """The command of the HTTP server."""
+        return [*self.program, "serve", *self.flags, *more]
+
+    @property
+    def entry(self) -> dict[str, Any]:
+        """The command as most hosts write it."""
+        return {"command": self.stdio[0], "args": self.stdio[1:]}
+
+    @property
+    def url(self) -> str:
+        """Where the HTTP server answers on this machine."""
+        return f"http://{self.host}:{self.port}"
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """One application.
+
+    `text` is what a person pastes or runs, `where` says where it belongs. `file` is its
+    file where toolcrib may write it: then `key` holds the servers and `entry` makes one.
+    `folder` is the one that the model works in where the user names none: OWN_FOLDER, a
+    variable that the host fills in, or nothing where the host starts or tells us in which
+    project it is. `confirms` says that the host shows its user every call. `starts` is false
+    where it is the user who starts the server. `removal` says how its entry goes away.
+    """
+
+    title: str
+    text: Callable[[Launch], str]
+    where: Callable[[Launch], str]
+    file: Callable[[], Path] | None = None
+    key: str = "mcpServers"
+    entry: Callable[[Launch], dict[str, Any]] = field(default=lambda launch: launch.entry)
+    link: Callable[[Launch], str] | None = None
+    folder: str = OWN_FOLDER
+    confirms: bool = False
+    starts: bool = True
+    removal: str = ""
+
+
+def _json_host(
+    title: str,
+    file: Callable[[], Path],
+    *,
+    key: str = "mcpServers",
+    more: Mapping[str, Any] | None = None,
+    link: Callable[[Launch], str] | None = None,
+    **facts: Any,
+) -> Host:
+    def entry(launch: Launch) -> dict[str, Any]:
+        return {**(more or {}), **launch.entry}
+
+    return Host(
+        title,
+        text=lambda launch: as_json({key: {NAME: entry(launch)}}),
+        where=lambda _: f"It belongs in {file()}",
+        file=file,
+        key=key,
+        entry=entry,
+        link=link,
+        **facts,
+    )
+
+
+def _base64_link(start: str) -> Callable[[Launch], str]:
+    def link(launch: Launch) -> str:
+        packed = base64.b64encode(json.dumps(launch.entry).encode()).decode("ascii")
+        return f"{start}?name={NAME}&config={quote(packed, safe='')}"
+
+    return link
+
+
+def _vscode_link(launch: Launch) -> str:
+    described = {"name": NAME, "type": "stdio", **launch.entry}
+    return f"vscode:mcp/install?{quote(json.dumps(described), safe='')}"
+
+
+def _home(*parts: str) -> Callable[[], Path]:
+    return lambda: Path.home().joinpath(*parts)
+
+
+def _settings(*parts: str) -> Callable[[], Path]:
+    """Below the folder in which applications of this system keep their settings."""
+    return lambda: platformdirs.user_config_path(roaming=True, appauthor=False).joinpath(*parts)
+
+
+def _lmstudio_file() -> Path:
+    from toolcrib.execution.interpreters.lmstudio import lmstudio_home
+
+    return (lmstudio_home() or Path.home() / ".lmstudio") / "mcp.json"
+
+
+def _opencode(launch: Launch) -> str:
+    server = {"type": "local", "command": launch.stdio, "enabled": True}
+    return as_json({"$schema": "https://opencode.ai/config.json", "mcp": {NAME: server}})
+
+
+def yaml(value: Any, indent: str = "") -> str:
+    """YAML of plain objects, lists and scalars; strings are quoted as in JSON."""
+    lines = []
+    for name, item in value.items():
+        if isinstance(item, Mapping):
+            lines += [f"{indent}{name}:", yaml(item, f"{indent}  ")]
+        elif isinstance(item, list):
+            lines.append(f"{indent}{name}:")
+            lines += [f"{indent}  - {_scalar(element)}" for element in item]
+        else:
+            lines.append(f"{indent}{name}: {_scalar(item)}")
+    return "\n".join(lines)
+
+
+def _scalar(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _goose(launch: Launch) -> str:
+    extension = {
+        "enabled": True,
+        "type": "stdio",
+        "name": NAME,
+        "description": SUMMARY,
+        "cmd": launch.stdio[0],
+        "args": launch.stdio[1:],
+        "timeout": TIMEOUT_SECONDS,
+    }
+    return yaml({"extensions": {NAME: extension}})
+
+
+def _librechat(launch: Launch) -> str:
+    server = {"type": "stdio", **launch.entry, "timeout": TIMEOUT_SECONDS * 1000}
+    return yaml({"mcpServers": {NAME: server}})
+
+
+def _claude_code(launch: Launch) -> str:
+    return shlex.join(["claude", "mcp", "add", "--scope", "user", NAME, "--", *launch.stdio])
+
+
+def _llama_cpp(launch: Launch) -> str:
+    origins = "http.allow_origins=http://127.0.0.1:8080,http://localhost:8080"
+    return shlex.join(launch.serve("--set", origins))
+
+
+def _llama_cpp_where(launch: Launch) -> str:
+    servers = json.dumps({"mcpServers": {NAME: launch.entry}})
+    return (
+        f"Run it, then add {launch.url}/mcp under MCP in the web UI. If the web UI has another "
+        "address than port 8080, name that in http.allow_origins.\n"
+        "Builds since August 2026 can start toolcrib themselves: llama-server "
+        f"--mcp-servers-json {shlex.quote(servers)}"
+    )
+
+
+def _open_webui_where(launch: Launch) -> str:
+    return (
+        "Run it, then Admin Settings > External Tools > +: type MCP (Streamable HTTP), "
+        f"URL {launch.url}/mcp; or type OpenAPI, URL {launch.url}.\n"
+        "Open WebUI in Docker reaches it as http://host.docker.internal: add --host 0.0.0.0 "
+        "and --set http.allow_hosts=host.docker.internal, and set TOOLCRIB_TOKEN."
+    )
+
+
+def _librechat_where(launch: Launch) -> str:
+    return (
+        "It belongs in librechat.yaml; then start LibreChat again.\n"
+        "LibreChat in Docker cannot start it: run "
+        f"{shlex.join(launch.serve('--host', '0.0.0.0'))} with TOOLCRIB_TOKEN set, and give "  # noqa: S104 - shown, not bound
+        "LibreChat a server of type streamable-http with that token."
+    )
+
+
+HOSTS: dict[str, Host] = {
+    "lmstudio": _json_host(
+        "LM Studio",
+        _lmstudio_file,
+        link=_base64_link("lmstudio://add_mcp"),
+        confirms=True,
+    ),
+    "claude-desktop": _json_host(
+        "Claude Desktop", _settings("Claude", "claude_desktop_config.json")
+    ),
+    "claude-code": Host(
+        "Claude Code",
+        _claude_code,
+        lambda _: "Run it in a terminal.",
+        folder="",
+        removal=f"claude mcp remove --scope user {NAME}",
+    ),
+    "cursor": _json_host(
+        "Cursor",
+        _home(".cursor", "mcp.json"),
+        link=_base64_link("cursor://anysphere.cursor-deeplink/mcp/install"),
+        folder="",
+    ),
+    "vscode": _json_host(
+        "VS Code",
+        _settings("Code", "User", "mcp.json"),
+        key="servers",
+        more={"type": "stdio"},
+        link=_vscode_link,
+        folder="${workspaceFolder}",
+    ),
+    "goose": Host(
+        "Goose",
+        _goose,
+        lambda _: f"It belongs in {_home('.config', 'goose', 'config.yaml')()}",
+        folder="",
+    ),
+    "opencode": Host(
+        "opencode",
+        _opencode,
+        lambda _: f"It belongs in {_home('.config', 'opencode', 'opencode.json')()}",
+        folder="",
+    ),
+    "librechat": Host("LibreChat", _librechat, _librechat_where),
+    "open-webui": Host(
+        "Open WebUI", lambda launch: shlex.join(launch.serve()), _open_webui_where, starts=False
+    ),
+    "llama-cpp": Host("the llama.cpp web UI", _llama_cpp, _llama_cpp_where, starts=False),
+}

@@ -1,0 +1,192 @@
+"""`toolcrib import`: settings of other systems, taken over from where they lie."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from toolcrib.surfaces.cli.config import inline
+from toolcrib.surfaces.cli.flags import Flags
+from toolcrib.surfaces.cli.foreign_settings import (
+    ForeignSettings,
+    candidates,
+    of_environment,
+    of_file,
+)
+
+WHERE = """\
+Without files it looks for settings of plugins in LM Studio's home folder, for
+mcp-config.json in the current folder, and for LLM_CHAT_WEB_* variables. Keys of
+services are not copied: the setting names the variable. What you have set
+yourself stays.
+
+examples:
+  toolcrib import
+  toolcrib import mcp-config.json
+"""
+BARE = re.compile(r"[A-Za-z0-9_-]+")
+
+
+def arguments(parser: ArgumentParser) -> None:
+    """Declare what the command takes."""
+    parser.formatter_class = RawDescriptionHelpFormatter
+    parser.epilog = WHERE
+    parser.add_argument("files", nargs="*", metavar="FILE", help="settings of another system")
+    parser.add_argument("--write", action="store_true", help="write them; else they are shown")
+
+
+def run(options: Namespace, flags: Flags) -> int:
+    """Show what was found, and write it where that was asked for."""
+    from toolcrib.core.errors import NoResults
+
+    found = list(_found([Path(name).expanduser() for name in options.files]))
+    if not found:
+        raise NoResults(
+            "No settings of another system were found.",
+            hint="Name the file: toolcrib import FILE. toolcrib import --help says where it looks.",
+        )
+    fresh: dict[str, Any] = {}
+    file = Path(flags.config).expanduser() if flags.config else _user_file()
+    there = _read(file)
+    for one in found:
+        _tell(one, fresh, there)
+    if not fresh:
+        print("Nothing to write.")
+    elif options.write:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        text = file.read_text("utf-8") if file.is_file() else ""
+        file.write_text(with_settings(text, fresh), "utf-8")
+        print(f"Written to {file}: {len(fresh)} settings.")
+    else:
+        print(f"Nothing is written yet: toolcrib import --write puts {len(fresh)} into {file}.")
+    return 0
+
+
+def _user_file() -> Path:
+    from toolcrib.core.config import user_config_file
+
+    return user_config_file()
+
+
+def _read(file: Path) -> Mapping[str, Any]:
+    from toolcrib.core.config import read_toml
+
+    return read_toml(file) if file.is_file() else {}
+
+
+def _found(files: list[Path]) -> Iterable[ForeignSettings]:
+    from toolcrib.core.errors import BadInput
+    from toolcrib.execution.interpreters.lmstudio import lmstudio_home
+
+    for path in files:
+        try:
+            one = of_file(path, named=True)
+        except (OSError, ValueError, RecursionError) as error:
+            raise BadInput(f"{path} cannot be read: {error}.") from None
+        if one is not None:
+            yield one
+    if files:
+        return
+    for path in candidates(lmstudio_home(), Path.cwd()):
+        try:
+            one = of_file(path, named=False)
+        except (OSError, ValueError, RecursionError):
+            continue  # one of many files that may be anything
+        if one is not None:
+            yield one
+    variables = of_environment(os.environ)
+    if variables is not None:
+        yield variables
+
+
+def _tell(found: ForeignSettings, fresh: dict[str, Any], there: Mapping[str, Any]) -> None:
+    """Print what a source says, and add what is new and fits."""
+    from toolcrib.surfaces.cli.screen import visible
+
+    of = f" ({found.system})" if found.system else ""
+    print(f"{visible(found.source)}{of}")
+    for key, setting, value in found.values:
+        if value == []:
+            continue
+        fault = _fault(setting, value)
+        if fault:
+            outcome = f"left out: {setting} {fault}"
+        elif _is_set(there, setting):
+            outcome = f"{setting} is set already, and stays"
+        else:
+            known = fresh.get(setting)
+            is_list = isinstance(known, list) and isinstance(value, list)
+            fresh[setting] = [*known, *value] if is_list else value  # type: ignore[misc]
+            outcome = f"{setting} = {inline(value)}"
+        print(f"  {visible(key)}: {visible(outcome)}")
+    if found.unknown:
+        listed = ", ".join(sorted(found.unknown)[:30])
+        print(f"  no setting here: {visible(listed)}", file=sys.stdout)
+
+
+def _nested(setting: str, value: Any) -> dict[str, Any]:
+    tree: Any = value
+    for part in reversed(setting.split(".")):
+        tree = {part: tree}
+    return dict(tree)
+
+
+def _fault(setting: str, value: Any) -> str:
+    """Why a value does not fit its setting; empty where it does."""
+    from pydantic import ValidationError
+
+    from toolcrib.core.config import Config
+
+    try:
+        Config.model_validate(_nested(setting, value))
+    except ValidationError as error:
+        return error.errors()[0]["msg"].lower()
+    return ""
+
+
+def _is_set(tree: Mapping[str, Any], setting: str) -> bool:
+    current: Any = tree
+    for part in setting.split("."):
+        if not isinstance(current, Mapping) or part not in current:
+            return False
+        current = current[part]
+    return True
+
+
+def with_settings(text: str, fresh: Mapping[str, Any]) -> str:
+    """TOML text with settings added that it does not have, comments and order kept.
+
+    Args:
+        text: the file as it is.
+        fresh: settings by their dotted names.
+    """
+    lines = text.split("\n") if text else []
+    for setting, value in fresh.items():
+        *tables, name = setting.split(".")
+        entry = f"{_key(name)} = {inline(value)}"
+        header = f"[{'.'.join(map(_key, tables))}]"
+        at = next((n for n, line in enumerate(lines) if _bare(line) == header), None)
+        if at is not None:
+            lines.insert(at + 1, entry)
+        elif tables:
+            while lines and not lines[-1].strip():
+                lines.pop()
+            lines += ["", header, entry] if lines else [header, entry]
+        else:
+            first = next((n for n, ln in enumerate(lines) if ln.startswith("[")), len(lines))
+            lines.insert(first, entry)
+    return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def _bare(line: str) -> str:
+    """The header of a table without spaces and a comment."""
+    return line.partition("#")[0].replace(" ", "").strip()
+
+
+def _key(name: str) -> str:
+    return name if BARE.fullmatch(name) else inline(name)

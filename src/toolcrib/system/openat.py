@@ -1,0 +1,134 @@
+"""Files and folders by descriptor: the calls of the openat family, on every system.
+
+Where the system has them, they are those of `os` and nothing else. Windows has none: there
+`held_folders` does the same by folders that it holds.
+"""
+
+from __future__ import annotations
+
+import sys
+from contextlib import AbstractContextManager
+from os import stat_result
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+if sys.platform == "win32":
+    from toolcrib.system.held_folders import (
+        O_CLOEXEC,
+        O_DIRECTORY,
+        O_NOCTTY,
+        O_NOFOLLOW,
+        O_NONBLOCK,
+        access,
+        chmod,
+        chown,
+        close,
+        dup,
+        fchmod,
+        fchown,
+        fstat,
+        link,
+        mkdir,
+        mkfifo,
+        open,  # noqa: A004 - as in os
+        pread,
+        readlink,
+        rename,
+        rmdir,
+        scandir,
+        stat,
+        symlink,
+        unlink,
+        utime,
+    )
+else:
+    from os import (
+        O_CLOEXEC,
+        O_DIRECTORY,
+        O_NOCTTY,
+        O_NOFOLLOW,
+        O_NONBLOCK,
+        access,
+        chmod,
+        chown,
+        close,
+        dup,
+        fchmod,
+        fchown,
+        fstat,
+        link,
+        mkdir,
+        mkfifo,
+        open,  # noqa: A004 - as in os
+        pread,
+        readlink,
+        rename,
+        rmdir,
+        scandir,
+        stat,
+        symlink,
+        unlink,
+        utime,
+    )
+
+__all__ = [
+    "HAS_DESCRIPTORS",
+    "O_CLOEXEC",
+    "O_DIRECTORY",
+    "O_NOCTTY",
+    "O_NOFOLLOW",
+    "O_NONBLOCK",
+    "FolderEntry",
+    "access",
+    "chmod",
+    "chown",
+    "close",
+    "dup",
+    "fchmod",
+    "fchown",
+    "fstat",
+    "link",
+    "mkdir",
+    "mkfifo",
+    "open",
+    "open_entries",
+    "pread",
+    "readlink",
+    "rename",
+    "rmdir",
+    "scandir",
+    "stat",
+    "symlink",
+    "unlink",
+    "utime",
+]
+
+HAS_DESCRIPTORS = sys.platform != "win32"
+"""Whether these are the system's own."""
+
+
+class FolderEntry(Protocol):
+    """What `scandir` gives for each name: an `os.DirEntry`, or as good as one."""
+
+    @property
+    def name(self) -> str:
+        """Its name in the folder."""
+
+    def is_dir(self, *, follow_symlinks: bool = True) -> bool:
+        """Whether it is a folder; what leads elsewhere is none, unless it is followed."""
+
+    def is_file(self, *, follow_symlinks: bool = True) -> bool:
+        """Whether it is a plain file."""
+
+    def is_symlink(self) -> bool:
+        """Whether it leads elsewhere."""
+
+    def stat(self, *, follow_symlinks: bool = True) -> stat_result:
+        """What the system says about it."""
+
+
+def open_entries(fd: int) -> AbstractContextManager[Iterator[FolderEntry]]:
+    """The names in an open folder, as `os.scandir` gives them."""
+    return scandir(fd)

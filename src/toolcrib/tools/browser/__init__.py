@@ -1,0 +1,1 @@
+"""The group `browser`: pages that need scripts, forms, logins and web apps."""

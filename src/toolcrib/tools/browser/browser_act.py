@@ -1,0 +1,93 @@
+"""`browser_act`: clicking, typing and the like in the open page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Annotated, Any, Literal
+
+from toolcrib.browser.browsers import Browsers
+from toolcrib.browser.steps import BrowserStep, rights_of
+from toolcrib.core.context import Ctx
+from toolcrib.core.errors import BadInput
+from toolcrib.core.result import Image, Result
+from toolcrib.core.tool import NET, READ, SEND, WRITE, Param, Right, tool
+from toolcrib.files.paths import SafePath, WritablePath
+from toolcrib.tools.browser.argument_adapters import adapt_steps
+from toolcrib.tools.browser.browser_screenshot import take
+from toolcrib.tools.browser.page_view import act, act_decision, page_result
+
+
+def _rights(arguments: Mapping[str, Any]) -> Right:
+    return rights_of(arguments.get("actions")) | (
+        WRITE if arguments.get("screenshot_path") else NET
+    )
+
+
+@tool(
+    group="browser",
+    rights=READ | WRITE | NET | SEND,
+    keywords=("click", "type", "fill", "form", "login", "press", "select", "upload", "scroll"),
+    aliases=("browser_session_control", "browser_action", "browser_actions", "browser_control"),
+    argument_aliases={"steps": "actions", "read_page": "read"},
+    effective_rights=_rights,
+    policy_check=act_decision,
+    argument_adapter=adapt_steps,
+)
+async def browser_act(
+    actions: Annotated[list[BrowserStep], Param("Steps, in order.")],
+    read: Annotated[Literal["changes", "page", "full"], Param("Shown then.")] = "changes",
+    screenshot_path: Annotated[WritablePath | None, Param("File.")] = None,
+    find: Annotated[str, Param("Words to find then.", unlisted=True)] = "",
+    limit: Annotated[int, Param("Matches of it.", minimum=1, maximum=20, unlisted=True)] = 5,
+    *,
+    ctx: Ctx,
+) -> Result:
+    """Click, type, select and more in the open page; tells what changed.
+
+    Each step waits for what it causes. Typing replaces what the field holds. A target that
+    fits several elements is refused with their refs. A step dialog (accept, dismiss or the
+    text) answers the dialogs of the steps after it.
+    """
+    if not actions:
+        raise BadInput("There are no steps.", hint='Such as [{"action": "click", "target": "e5"}].')
+    result = await _acted(actions, read, screenshot_path, ctx)
+    if not find:
+        return result
+    found = await ctx.invoke("browser_read", {"find": find, "limit": limit})
+    return replace(result, text=f"{result.text}\n\n{found.render()}", tokens=0)
+
+
+async def _acted(
+    actions: list[BrowserStep],
+    read: Literal["changes", "page", "full"],
+    screenshot_path: SafePath | None,
+    ctx: Ctx,
+) -> Result:
+    conversation = ctx.use(Browsers).conversation(ctx.session.id)
+    async with conversation.lock:
+        tab = conversation.tab()
+        refusals = len(conversation.refusals())
+        before, url, count = tab.latest or await tab.snapshot(), tab.url, len(conversation.tabs)
+        done, error = await act(conversation, tab, actions, ctx)
+        if len(conversation.tabs) > count:
+            conversation.current = conversation.tabs[-1]
+            done.append("a new tab opened, which is now the current one")
+        images: tuple[Image, ...] = ()
+        if screenshot_path is not None:
+            note, images = await take(conversation.tab(), screenshot_path, ctx)
+            done.append(note)
+        lines = [f"Done: {'; '.join(done)}."]
+        if error is not None:
+            lines.append(f"Then it ended. {error.message} {error.hint}".rstrip())
+        now = conversation.tab()
+        moved = now is not tab or now.url.partition("#")[0] != url.partition("#")[0]
+        return await page_result(
+            conversation,
+            ctx,
+            before=None if moved or read != "changes" else before,
+            full=read == "full",
+            lines=lines,
+            refusals=refusals,
+            images=images,
+        )

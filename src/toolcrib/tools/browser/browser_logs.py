@@ -1,0 +1,69 @@
+"""`browser_logs`: what the open page logged, asked for, and gave to download."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from toolcrib.browser.browsers import Browsers
+from toolcrib.browser.downloads import FileDownload
+from toolcrib.browser.tabs import Tab
+from toolcrib.core.context import Ctx
+from toolcrib.core.errors import NoResults
+from toolcrib.core.result import Result
+from toolcrib.core.tool import NET, WRITE, Count, Param, Right, tool
+from toolcrib.files.paths import WritablePath
+from toolcrib.tools.browser.page_view import GUARD_OFF, save, site_of
+
+
+def _rights(arguments: Mapping[str, Any]) -> Right:
+    return NET | (WRITE if arguments.get("save_as") else NET)
+
+
+@tool(
+    group="browser",
+    rights=WRITE | NET,
+    keywords=("console", "network", "requests", "errors", "download", "downloads", "debug"),
+    aliases=("browser_console_messages", "browser_network_requests", "browser_downloads"),
+    argument_aliases={"path": "save_as", "type": "kind"},
+    effective_rights=_rights,
+)
+async def browser_logs(
+    kind: Literal["console", "network", "downloads"] = "console",
+    limit: Annotated[Count, Param("Lines.", maximum=200)] = 30,
+    save_as: Annotated[WritablePath | None, Param("Saves a download.")] = None,
+    *,
+    ctx: Ctx,
+) -> Result:
+    """Show the page's console, requests or downloads; saves a download.
+
+    A download is held until save_as names a file of the workspace for it.
+    """
+    conversation = ctx.use(Browsers).conversation(ctx.session.id)
+    async with conversation.lock:
+        tab = conversation.tab()
+        if save_as is not None:
+            download = _last_download([*conversation.tabs, tab])
+            content = await download.content(ctx.deadline)
+            return Result(
+                text=await save(save_as, content, browser_logs.name, ctx),
+                data={"path": save_as.display},
+            )
+        lines = {
+            "console": list(tab.console),
+            "network": list(tab.network),
+            "downloads": [f"{d.name} from {d.url}" for t in conversation.tabs for d in t.downloads],
+        }[kind][-limit:]
+        lines += [] if conversation.guarded else [GUARD_OFF]
+        return Result(
+            text="\n".join(lines) or f"No {kind} yet.",
+            data={"lines": len(lines)},
+            source=site_of(tab.url) if lines else "",
+        )
+
+
+def _last_download(tabs: list[Tab]) -> FileDownload:
+    downloads = [download for tab in tabs for download in tab.downloads]
+    if not downloads:
+        raise NoResults("Nothing was downloaded.", hint="Click what downloads it first.")
+    return downloads[-1]

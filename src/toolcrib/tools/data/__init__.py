@@ -1,0 +1,1 @@
+"""Tools for tables, databases, formats and charts."""

@@ -1,0 +1,48 @@
+"""`change_database`: SQL that writes, after the user has seen what it does."""
+
+from __future__ import annotations
+
+from toolcrib.core.context import Ctx
+from toolcrib.core.errors import BadInput
+from toolcrib.core.result import Result
+from toolcrib.core.tool import READ, WRITE, tool
+from toolcrib.data.database_changes import change, change_verdict, preview_text
+from toolcrib.data.databases import SourceArgument
+from toolcrib.files.content.display import counted
+
+
+@tool(
+    group="data",
+    rights=READ | WRITE,
+    keywords=("sql", "insert", "update", "delete", "create", "alter", "sqlite"),
+    aliases=("execute_statement", "update_database", "modify_database"),
+    argument_aliases={
+        "query": "sql",
+        "statement": "sql",
+        "db_path": "source",
+        "database": "source",
+        "path": "source",
+        "file": "source",
+        "db": "source",
+    },
+    destructive=True,
+    policy_check=change_verdict,
+    seconds=120.0,
+)
+async def change_database(
+    source: SourceArgument, sql: str, dry_run: bool = False, *, ctx: Ctx
+) -> Result:
+    """Change a SQLite database by SQL; the user is asked.
+
+    Several statements are one transaction. The user sees the rows that it touches, and
+    `undo_changes` brings the database back. With `dry_run` it only shows them.
+    """
+    if not sql.strip():
+        raise BadInput("There is no SQL.", hint="Send an INSERT, UPDATE, DELETE or CREATE.")
+    ctx.session.taint(private=True)
+    text = await preview_text(source, sql, ctx)
+    if dry_run:
+        return Result(text=f"Nothing is changed yet. It {text}.", data={"dry_run": True})
+    touched, step = await change(source, sql, ctx)
+    line = f"{source.display}: {counted(touched, 'row')} touched, step {step}. It {text}."
+    return Result(text=line, data={"touched": touched, "step": step}, private=True)

@@ -1,0 +1,121 @@
+"""`convert_format`: a file or text in one format as another."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from toolcrib.core.context import Ctx
+from toolcrib.core.errors import BadInput
+from toolcrib.core.result import Result
+from toolcrib.core.tool import READ, WRITE, tool
+from toolcrib.data.formats import ENDINGS, FORMATS
+from toolcrib.data.table_files import rights_with_output, save
+from toolcrib.execution.workers import Task, Workers
+from toolcrib.files.content.display import size_of
+from toolcrib.files.content.kinds import kind_of
+from toolcrib.files.paths import SafePath, WorkspacePath, WritablePath
+from toolcrib.system.threads import in_thread
+
+MAX_BYTES = 20_000_000
+CONVERT = Task(
+    "toolcrib.data.formats:convert",
+    "Converting",
+    seconds=40.0,
+    megabytes=1500,
+    max_bytes=60_000_000,
+    hint="Convert a part of it.",
+)
+ACTIONS = {
+    "json_to_csv": ("json", "csv"),
+    "csv_to_json": ("csv", "json"),
+    "base64_encode": ("", "base64"),
+    "base64_decode": ("base64", "text"),
+    "compress": ("", "gzip"),
+    "decompress": ("gzip", "text"),
+}
+
+
+def adapt(arguments: dict[str, Any]) -> None:
+    """Take `action="csv_to_json"` and the like; names come without underscores."""
+    action = str(arguments.pop("action", "")).lower()
+    if not action:
+        return
+    source, _, target = action.partition("_to_")
+    source, target = ACTIONS.get(action, (source, target))
+    arguments.setdefault("to", target or action)
+    if source:
+        arguments.setdefault("fromformat", source)
+
+
+@tool(
+    group="data",
+    rights=READ | WRITE,
+    keywords=("csv", "json", "yaml", "toml", "xml", "base64", "gzip", "compress", "decode"),
+    aliases=("csv_to_json", "json_to_csv", "convert_file"),
+    argument_aliases={
+        "file": "path",
+        "file_path": "path",
+        "text": "input",
+        "content": "input",
+        "data": "input",
+        "from": "from_format",
+        "source_format": "from_format",
+        "format": "to",
+        "to_format": "to",
+        "target_format": "to",
+        "save_to": "output",
+        "output_path": "output",
+    },
+    effective_rights=rights_with_output("output"),
+    argument_adapter=adapt,
+)
+async def convert_format(
+    to: Literal[
+        "csv", "tsv", "json", "jsonl", "yaml", "toml", "xml", "markdown", "base64", "gzip", "text"
+    ],
+    path: WorkspacePath | None = None,
+    input: str = "",  # noqa: A002 - its plain name
+    from_format: str = "",
+    output: WritablePath | None = None,
+    *,
+    ctx: Ctx,
+) -> Result:
+    """Convert a file or text into another format.
+
+    `from_format` is known from the name of the file, else guessed. To get text
+    decodes base64 and unpacks gzip. XLSX is read too. Without `output` the result is shown.
+    """
+    if (path is None) == (not input):
+        raise BadInput("Give 'path' or 'input', one of them.", hint='As path="table.csv".')
+    source = _source(path, from_format)
+    data = input.encode()
+    if path is not None:
+        place = path
+        data = await in_thread(lambda _: place.read_bytes(MAX_BYTES), ctx.deadline)
+    if to == "gzip" and output is None:
+        raise BadInput("gzip is bytes.", hint='Name a file for it: output="data.json.gz".')
+    request = {"from": source, "to": "" if to == "text" else to}
+    answer, content = await ctx.use(Workers).run(CONVERT, request, data, ctx.deadline)
+    facts: dict[str, Any] = {"bytes": len(content), "notes": answer["notes"]}
+    notes = "".join(f"{note}\n" for note in answer["notes"])
+    if output is not None:
+        line, step = await save(convert_format.name, output, content, ctx)
+        return Result(text=f"{notes}{line}", data={**facts, "step": step}, private=True)
+    kind = kind_of(content) if to == "text" else None
+    if kind is not None:
+        raise BadInput(
+            f"It is no text: {kind.name}, {size_of(len(content))}.",
+            hint="Name a file for it with 'output'.",
+        )
+    text = content.decode(errors="replace").rstrip("\n")
+    return Result(text=notes + text, data={**facts, "content": text}, private=path is not None)
+
+
+def _source(path: SafePath | None, named: str) -> str:
+    given = named.strip().lower()
+    if given and given not in ENDINGS and given not in ("text", "bytes"):
+        raise BadInput(f"There is no format {given}.", hint=f"Formats: {', '.join(FORMATS)}.")
+    if given:
+        return ENDINGS.get(given, "")
+    ending = path.name.rpartition(".")[2].lower() if path is not None else ""
+    return ENDINGS.get(ending, "")

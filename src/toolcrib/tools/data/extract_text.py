@@ -1,0 +1,115 @@
+"""`extract_text`: fields and matches out of the lines of a text file."""
+
+from __future__ import annotations
+
+import csv
+import json
+from typing import Annotated, Any, Literal
+
+from toolcrib.core.context import Ctx
+from toolcrib.core.errors import BadInput, NoResults
+from toolcrib.core.result import Result
+from toolcrib.core.tool import READ, Param, tool
+from toolcrib.data.formats import written_table
+from toolcrib.files.content.display import counted
+from toolcrib.files.edits.pattern_replacement import compiled_pattern
+from toolcrib.files.edits.text_loader import load
+from toolcrib.files.paths import WorkspacePath
+from toolcrib.system.threads import Checkpoint, in_thread
+
+MAX_ROWS = 200_000
+DELIMITERS = {"": "\t", "tab": "\t", "\\t": "\t", "comma": ",", "space": " ", "semicolon": ";"}
+CHECK_EVERY = 5000
+
+
+@tool(
+    group="data",
+    rights=READ,
+    keywords=("regex", "cut", "awk", "grep", "fields", "log", "matches"),
+    aliases=("text_extract", "extract_fields", "cut_columns"),
+    argument_aliases={
+        "file_name": "path",
+        "file": "path",
+        "file_path": "path",
+        "regex": "pattern",
+        "columns": "fields",
+        "separator": "delimiter",
+        "output_format": "format",
+    },
+)
+async def extract_text(
+    path: WorkspacePath,
+    pattern: Annotated[str, Param("RE2 with groups.")] = "",
+    fields: Annotated[list[int] | None, Param("From 0.")] = None,
+    delimiter: Annotated[str, Param("Of fields.")] = "\t",
+    format: Literal["list", "json", "csv"] = "list",  # noqa: A002 - its plain name
+    *,
+    ctx: Ctx,
+) -> Result:
+    r"""Take matches or fields out of a text file.
+
+    With `fields`, only lines that the pattern matches. Fields are parted by `delimiter`, a tab
+    unless named. For tables with a head use `query_table`.
+    """
+    if not pattern and not fields:
+        raise BadInput("Give 'pattern' or 'fields'.", hint='As pattern="id=(\\d+)", or fields=[0].')
+    if fields and min(fields) < 0:
+        raise BadInput("Fields count from 0.", hint="The first field of a line is 0.")
+    separator = DELIMITERS.get(delimiter, delimiter)
+
+    def work(check: Checkpoint) -> list[list[str]]:
+        text = load(path).text
+        if fields:
+            return _fields(text, pattern, fields, separator, check)
+        return _matches(text, pattern, check)
+
+    rows = await in_thread(work, ctx.deadline)
+    if not rows:
+        raise NoResults(f"Nothing matches in {path.display}.", hint="read_file shows its lines.")
+    facts: dict[str, Any] = {"count": len(rows), "rows": rows}
+    return Result(text=_listed(rows, format, separator), data=facts, private=True)
+
+
+def _fields(
+    text: str, pattern: str, fields: list[int], separator: str, check: Checkpoint
+) -> list[list[str]]:
+    test = compiled_pattern(pattern, literal=False, ignore_case=False) if pattern else None
+    rows = []
+    for number, line in enumerate(text.split("\n")):
+        if not number % CHECK_EVERY:
+            check()
+        if not line or (test is not None and test.search(line.encode()) is None):
+            continue
+        if separator in ",;" and '"' in line and len(separator) == 1:
+            parts = next(csv.reader([line], delimiter=separator), [])
+        else:
+            parts = line.split() if separator == " " else line.split(separator)
+        rows.append([parts[n] if n < len(parts) else "" for n in fields])
+        if len(rows) >= MAX_ROWS:
+            break
+    return rows
+
+
+def _matches(text: str, pattern: str, check: Checkpoint) -> list[list[str]]:
+    rows: list[list[str]] = []
+    raw = text.encode("utf-8", "surrogatepass")
+    for match in compiled_pattern(pattern, literal=False, ignore_case=False).finditer(raw):
+        if not len(rows) % CHECK_EVERY:
+            check()
+        groups = match.groups() or (match[0],)
+        rows.append([(group or b"").decode("utf-8", "replace") for group in groups])
+        if len(rows) >= MAX_ROWS:
+            break
+    return rows
+
+
+def _listed(rows: list[list[str]], form: str, separator: str) -> str:
+    single = all(len(row) == 1 for row in rows)
+    if form == "json":
+        return json.dumps([row[0] for row in rows] if single else rows, ensure_ascii=False)
+    if form == "csv":
+        first, *rest = rows
+        return written_table(first, rest, "csv").decode().rstrip("\n")
+    found = "1 match" if len(rows) == 1 else f"{len(rows):,} matches"
+    head = f"{found if single else counted(len(rows), 'row')}:"
+    return "\n".join([head, *(separator.join(row) for row in rows)])

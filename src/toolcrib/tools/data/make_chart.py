@@ -1,0 +1,169 @@
+"""`make_chart`: charts of data, as pictures that are shown and saved."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import asdict
+from importlib.util import find_spec
+from typing import Annotated, Any
+
+from toolcrib.core.context import Ctx
+from toolcrib.core.errors import BadInput, MissingExtra, NotFound, Unavailable
+from toolcrib.core.result import Image, Result
+from toolcrib.core.tool import READ, WRITE, AnyJson, JsonObject, Param, tool
+from toolcrib.data.charts import (
+    ChartData,
+    ChartKind,
+    chart_data,
+    checked_colors,
+    table_data,
+    vega_spec,
+)
+from toolcrib.data.svg_chart import svg_chart
+from toolcrib.data.table_files import open_files, save
+from toolcrib.data.table_query import TableRequest
+from toolcrib.execution.workers import Task, Workers
+from toolcrib.files.paths import SafePath, WorkspacePath, WritablePath, resolve_writable
+from toolcrib.system.threads import in_thread
+from toolcrib.tools.data.query_table import QUERY
+
+FONTS = ("/usr/share/fonts", "/usr/local/share/fonts", "/System/Library/Fonts", "/Library/Fonts")
+DRAW = Task(
+    "toolcrib.data.chart_child:draw",
+    "Drawing the chart",
+    seconds=40.0,
+    # The engine of JavaScript in it maps 65 GB of addresses, and uses 100 MB.
+    megabytes=100_000,
+    max_bytes=40_000_000,
+    hint="Draw fewer points.",
+    access="read",
+    folders=FONTS,
+)
+MAX_ROWS = 100_000
+MAX_PICTURE_BYTES = 1_500_000
+_NOT_NAME = re.compile(r"\W+")
+
+
+@tool(
+    group="data",
+    rights=READ | WRITE,
+    keywords=("chart", "plot", "graph", "diagram", "visualize", "picture", "svg", "png"),
+    aliases=("generate_chart", "create_chart", "draw_chart", "plot"),
+    argument_aliases={
+        "type": "kind",
+        "chart_type": "kind",
+        "file": "path",
+        "file_path": "path",
+        "values": "data",
+        "output_path": "output",
+        "save_to": "output",
+    },
+)
+async def make_chart(
+    kind: ChartKind = "bar",
+    data: Annotated[AnyJson | None, Param("JSON.")] = None,
+    path: WorkspacePath | None = None,
+    x: str = "",
+    y: list[str] | None = None,
+    title: str = "",
+    colors: list[str] | None = None,
+    output: WritablePath | None = None,
+    spec: Annotated[JsonObject | None, Param("Vega-Lite.")] = None,
+    *,
+    ctx: Ctx,
+) -> Result:
+    """Draw a chart as a picture.
+
+    `data` is a JSON list of objects, or labels with values; `path` is a CSV, XLSX or JSON file.
+    `output` ends in .png or .svg. `spec` is a specification of Vega-Lite for anything else.
+    Without the extra charts there are bar, line and pie as SVG.
+    """
+    notes: list[str] = []
+    found: ChartData | None = None
+    palette = checked_colors(colors or ())
+    if spec is None:
+        found = await _data(path, data, x, y or [], ctx)
+        notes = found.notes
+        spec = vega_spec(kind, found, title[:200], palette)
+    elif data is not None or path is not None:
+        rows = await _data(path, data, x, y or [], ctx)
+        values = [{"x": label, "series": name, "y": value} for label, name, value in rows.points()]
+        spec = {**spec, "data": {"values": values}}
+    svg, png = await _drawn(spec, ctx)
+    if not svg and found is not None:
+        svg = svg_chart(kind, found, title[:200], palette)
+        notes.append('A picture as PNG needs: pip install "toolcrib[charts]"')
+    elif not svg:
+        raise MissingExtra("charts", "A chart by a specification of Vega-Lite")
+    place = output or await _place(title, "png" if png else "svg", ctx)
+    wants_svg = place.name.lower().endswith(".svg")
+    if not wants_svg and not place.name.lower().endswith(".png"):
+        raise BadInput(f"{place.name} is no picture.", hint="End the name in .png or .svg.")
+    if not wants_svg and not png:
+        raise MissingExtra("charts", "A chart as PNG")
+    content = svg.encode() if wants_svg else png
+    line, step = await save(make_chart.name, place, content, ctx)
+    pictures = [Image(png, "image/png")] if png and len(png) <= MAX_PICTURE_BYTES else []
+    text = "\n".join([line, *notes, *([_summary(found)] if found else [])])
+    facts = {"path": place.display, "step": step, "bytes": len(content)}
+    return Result(text=text, data=facts, images=tuple(pictures), private=True)
+
+
+async def _data(path: SafePath | None, data: Any, x: str, y: list[str], ctx: Ctx) -> ChartData:
+    if (path is None) == (data is None):
+        raise BadInput("Give 'data' or 'path', one of them.", hint='As data=[{"a": "x", "b": 1}].')
+    if path is None:
+        return await in_thread(lambda _: chart_data(_parsed(data), x, y), ctx.deadline)
+    request = asdict(TableRequest(limit=MAX_ROWS))
+    with ExitStack() as stack:
+        opened = await in_thread(lambda _: stack.enter_context(open_files(path)), ctx.deadline)
+        request["files"] = [file.request for file in opened]
+        fds = [file.fd for file in opened]
+        answer, _ = await ctx.use(Workers).run(QUERY, request, b"", ctx.deadline, fds)
+    names = [column["name"] for column in answer["columns"]]
+    return await in_thread(lambda _: table_data(names, answer["rows"], x, y), ctx.deadline)
+
+
+def _parsed(data: Any) -> Any:
+    if not isinstance(data, str):
+        return data
+    try:
+        return json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise BadInput(
+            f"'data' is not JSON: {error}.", hint='Send rows like [{"a": "x", "b": 1}].'
+        ) from None
+
+
+async def _drawn(spec: Mapping[str, Any], ctx: Ctx) -> tuple[str, bytes]:
+    """The chart as SVG and PNG; nothing where the library cannot be used here."""
+    if find_spec("vl_convert") is None:
+        return "", b""
+    try:
+        answer, png = await ctx.use(Workers).run(DRAW, {"spec": dict(spec)}, b"", ctx.deadline)
+    except Unavailable:
+        return "", b""
+    return answer["svg"], png
+
+
+async def _place(title: str, ending: str, ctx: Ctx) -> SafePath:
+    """A new file in the current directory, named after the title."""
+    name = _NOT_NAME.sub("-", title.lower()).strip("-")[:60] or "chart"
+    for number in range(1, 1000):
+        place = resolve_writable(f"{name}{f'-{number}' if number > 1 else ''}.{ending}", ctx)
+        try:
+            await in_thread(lambda _: place.stat(), ctx.deadline)  # noqa: B023 - awaited at once
+        except NotFound:
+            break
+    return place
+
+
+def _summary(data: ChartData) -> str:
+    parts = []
+    for name, values in list(data.series.items())[:10]:
+        numbers = [value for value in values if value is not None]
+        parts.append(f"{name} from {min(numbers):g} to {max(numbers):g}" if numbers else name)
+    return f"{len(data.labels):,} points; {', '.join(parts)}."

@@ -1,0 +1,216 @@
+"""`ask_documents`: what the documents of the workspace say to a question, packed to be cited."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+from toolcrib.core.context import Ctx, room_in
+from toolcrib.core.errors import BadInput
+from toolcrib.core.result import Next, Result
+from toolcrib.core.tool import READ, Offset, Param, tool
+from toolcrib.documents.library import Library
+from toolcrib.files.content.display import counted
+from toolcrib.files.paths import WorkspacePath
+from toolcrib.retrieval.entries import EntryFilter, EntryInfo, FoundPassage
+from toolcrib.text.cleaner import one_line
+from toolcrib.text.fence import escape_fence
+from toolcrib.text.relevance import content_words
+from toolcrib.text.tokens import estimate
+from toolcrib.tools.documents.document_map import begin_map
+from toolcrib.tools.documents.library_access import sync_notes, up_to_date, with_kind
+from toolcrib.tools.documents.passages import Citation, citations, displayed, listed, merged
+from toolcrib.tools.documents.search_documents import nothing_found, ranking_notes
+
+PACKED = 40
+"""Passages that are looked at for a packed answer; as many as fit are given."""
+LEAST_CHARS_PER_TOKEN = 8
+WHOLE_FILES = 20
+"""Files whose whole text is given at most."""
+LINE_CHARS = 200
+STEM_CHARS = 6
+"""Characters by which forms of one word are alike."""
+_SENTENCE = re.compile(r"(?<=[.!?\u3002\uff01\uff1f])\s*|\n+")
+CITE = "Answer from these alone, and cite them as [1]."
+
+# What asks for all files, and not for what one of them says, in the five languages.
+_LISTING = re.compile(
+    r"\bhow many\b|\blist (?:all|every|each|the)\b|\bcount\b|\bnumber of\b|"
+    r"\b(?:which|what) (?:of the )?(?:files|documents|papers|reports|notes|contracts|invoices)\b|"
+    r"\b(?:all|every|each) (?:the |of the )?(?:files?|documents?|papers?|reports?|notes?)\b|"
+    r"\bwie viele\b|"
+    r"\bwelche (?:der )?(?:dateien|dokumente|berichte|notizen|vertr\u00e4ge|rechnungen)\b|"
+    r"\b(?:alle|jede[rs]?) (?:dateien|dokumente|berichte|notizen|datei|dokument)\b|\banzahl\b|"
+    r"\bcu\u00e1nt[oa]s\b|\bqu\u00e9 (?:archivos|documentos|informes|notas|contratos|facturas)\b|"
+    r"\btodos los (?:archivos|documentos|informes)\b|\benumera\b|"
+    r"\u591a\u5c11|\u51e0[\u4e2a\u4efd\u7bc7]|\u5e7e[\u500b\u4efd\u7bc7]|\u54ea\u4e9b|\u5217\u51fa|\u6240\u6709",
+    re.IGNORECASE,
+)
+# Words of such a question that say nothing of what the files are about.
+_ABOUT_FILES = re.compile(
+    r"\b(?:files?|documents?|papers?|reports?|notes?|list|count|number|mention(?:s|ed|ing)?|"
+    r"contain(?:s|ed|ing)?|all|every|each|"
+    r"dateien?|dokumente?n?|berichte?|notizen|erw\u00e4hnen|enthalten|anzahl|viele|"
+    r"archivos?|documentos?|informes?|notas?|mencionan?|contienen?|hablan|enumera|todos)\b|"
+    r"\u6587\u6863|\u6587\u4ef6|\u6a94\u6848|\u63d0\u5230|\u5305\u542b|\u5217\u51fa|\u591a\u5c11|\u54ea\u4e9b|\u6240\u6709|\u51e0\u4e2a|\u5e7e\u500b|\u51e0\u4efd|\u51e0\u7bc7",
+    re.IGNORECASE,
+)
+
+
+@tool(
+    group="documents",
+    rights=READ,
+    keywords=("question", "answer", "rag", "summarize", "cite", "folder", "knowledge"),
+    aliases=("ask_files", "ask_folder", "question_documents"),
+    argument_aliases={"query": "question", "folder": "path"},
+)
+async def ask_documents(
+    question: str,
+    path: WorkspacePath | None = None,
+    kind: Annotated[str, Param("pdf, code...", plain=True)] = "",
+    start: Annotated[Offset, Param("Files of a list to skip.", unlisted=True)] = 0,
+    *,
+    ctx: Ctx,
+) -> Result:
+    """Gather what files say on a question, with citations.
+
+    You answer from what it gives: the whole text where that fits, else the best passages. Asked
+    how many or which files, it lists every file that matches. For a few passages use
+    search_documents.
+    """
+    if not question.strip():
+        raise BadInput("The question is empty.", hint="Send a question.")
+    report, entries = await up_to_date(path, "", ask_documents.name, ctx)
+    entries = with_kind(entries, kind)
+    notes = sync_notes(report)
+    library = ctx.use(Library)
+    everything = await library.index.entries(entries)
+    files = [entry for entry in everything if entry.chunks]
+    if len(files) < len(everything):
+        notes.append(f"{counted(len(everything) - len(files), 'file')} could not be read.")
+    if _LISTING.search(question):
+        given = {"question": question, "path": path.display if path else "", "kind": kind}
+        again = {name: value for name, value in given.items() if value}
+        return await _matching_files(question, entries, len(files), notes, (start, again), ctx)
+    room = room_in(ctx.budget(ask_documents.name)) - sum(map(estimate, notes)) - 40
+    if sum(entry.chars for entry in files) <= room * LEAST_CHARS_PER_TOKEN:
+        whole = await _whole_text(files, room, ctx)
+        if whole is not None:
+            text, data = whole
+            return Result("\n".join([*notes, text]), data)
+    return await _packed(question, entries, len(files), notes, room, ctx)
+
+
+async def _whole_text(
+    files: Sequence[EntryInfo], room: int, ctx: Ctx
+) -> tuple[str, dict[str, Any]] | None:
+    """All of some files; None where that does not fit."""
+    if not files or len(files) > WHOLE_FILES:
+        return None
+    lines = [f"The whole text of {counted(len(files), 'file')}. {CITE}"]
+    index, names = ctx.use(Library).index, []
+    for number, entry in enumerate(files, 1):
+        name = displayed(entry, ctx)
+        if not name:
+            continue
+        names.append(name)
+        lines += ["", f"[{number}] {name}", *_pages(await index.passages(entry.key))]
+    text = "\n".join(lines)
+    return (text, {"mode": "whole", "files": names}) if estimate(text) <= room else None
+
+
+def _pages(passages: Sequence[FoundPassage]) -> list[str]:
+    """The text of a file, each page under its number."""
+    lines: list[str] = []
+    page = 0
+    for passage in merged(passages):
+        chunk = passage.chunk
+        if chunk.page and chunk.page != page:
+            page = chunk.page
+            lines.append(f"({passage.entry.facts.get('unit', 'page')} {page})")
+        lines.append(escape_fence(chunk.text))
+    return lines
+
+
+async def _packed(
+    question: str, entries: EntryFilter, files: int, notes: list[str], room: int, ctx: Ctx
+) -> Result:
+    """The best passages that fit, those of one file together and in its order."""
+    library, min_score = ctx.use(Library), ctx.config.documents.min_score
+    ranking = await library.index.search(question, PACKED, entries, min_score)
+    notes = [*notes, *ranking_notes(ranking)]
+    if not ranking.passages:
+        raise nothing_found(ranking, min_score, files, notes, "")
+    chosen: list[Citation] = []
+    for citation in citations(merged(ranking.passages), ctx):
+        cost = estimate(citation.passage.chunk.text) + estimate(citation.label) + 20
+        if cost > room and chosen:
+            break
+        room -= cost
+        chosen.append(citation)
+    order = {file: place for place, file in enumerate(dict.fromkeys(c.file for c in chosen))}
+    chosen.sort(key=lambda c: (order[c.file], c.passage.chunk.start))
+    head = f"{counted(len(chosen), 'passage')} of {counted(len(order), 'file')}. {CITE}"
+    lines, _ = listed(chosen, ctx.budget(ask_documents.name))
+    data = {
+        "mode": "passages",
+        "passages": [citation.to_json() for citation in chosen],
+        "files": files,
+        "best": ranking.best,
+    }
+    return Result("\n".join([head, *notes, "", *lines]), data)
+
+
+def _telling_line(passage: FoundPassage) -> str:
+    """The sentence of a passage that has the most words of the question."""
+    words = [word.casefold()[:STEM_CHARS] for word in passage.words]
+    sentences = [s for s in _SENTENCE.split(passage.chunk.text) if s.strip()]
+    best = max(sentences, key=lambda s: sum(word in s.casefold() for word in words), default="")
+    return one_line(best, LINE_CHARS)
+
+
+async def _matching_files(
+    question: str,
+    entries: EntryFilter,
+    total: int,
+    notes: list[str],
+    part: tuple[int, dict[str, Any]],
+    ctx: Ctx,
+) -> Result:
+    """Every file that matches with its best passage, and how many were looked at."""
+    start, again = part
+    library, min_score = ctx.use(Library), ctx.config.documents.min_score
+    about = " ".join(_ABOUT_FILES.sub(" ", " ".join(content_words(question))).split()) or question
+    ranking = await library.index.best_of_each(about, entries, min_score)
+    found = citations(ranking.passages, ctx)
+    head = (
+        f"{len(found):,} of {counted(total, 'file')} match. These are counted by their words: "
+        "no model has read them."
+    )
+    lines = [head, *notes, *ranking_notes(ranking)]
+    job = ""
+    if ctx.config.documents.model and found and not start:
+        job = await begin_map(question, [c.passage.entry for c in found], ctx)
+        lines.append(f"Job {job}: {ctx.config.documents.model} reads each of them and answers.")
+    room = room_in(ctx.budget(ask_documents.name)) - sum(map(estimate, lines))
+    rows: list[str] = []
+    for number, citation in enumerate(found[start:], start + 1):
+        passage = escape_fence(_telling_line(citation.passage))
+        row = f"[{number}] {citation.label} ({citation.passage.score:.2f}): {passage}"
+        room -= estimate(row) + 1
+        if room < 0 and rows:
+            break
+        rows.append(row)
+    end = start + len(rows)
+    following = Next(ask_documents.name, {**again, "start": end}) if end < len(found) else None
+    data = {
+        "mode": "files",
+        "looked_at": total,
+        "matched": len(found),
+        "files": [
+            {"path": c.file, "place": c.place, "score": c.passage.score} for c in found[start:end]
+        ],
+        "job": job,
+    }
+    return Result("\n".join([*lines, *rows]), data, truncated=following is not None, next=following)

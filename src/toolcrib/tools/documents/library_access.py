@@ -1,0 +1,117 @@
+"""What the tools of the library share: the sources of a call, and notes on what is not read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from toolcrib.core.context import Ctx
+from toolcrib.documents.kinds import NAMES
+from toolcrib.documents.library import (
+    IndexedPath,
+    JobOwner,
+    Library,
+    OnProgress,
+    SyncReport,
+    beneath,
+)
+from toolcrib.files.content.display import counted, printable
+from toolcrib.files.paths import SafePath, Workspace
+from toolcrib.files.search.globs import Globs
+from toolcrib.retrieval.entries import EntryFilter
+from toolcrib.system.threads import in_thread
+
+NO_KEY = "\0"
+"""The key of no entry."""
+KINDS = frozenset([*NAMES, "code"])
+
+
+async def real_path(path: SafePath, ctx: Ctx) -> str:
+    """Where a path leads, without links.
+
+    Raises:
+        NotFound, PathDenied: it cannot be opened.
+    """
+
+    def opened() -> str:
+        with path.open() as handle:
+            return handle.absolute
+
+    return await in_thread(lambda _: opened(), ctx.deadline)
+
+
+async def up_to_date(
+    path: SafePath | None, glob: str, tool: str, ctx: Ctx
+) -> tuple[SyncReport, EntryFilter]:
+    """Read what is new at a path, or in all that is indexed, and the filter for a search there.
+
+    Where nothing at the path was ever indexed, it is now; so is the current directory where
+    nothing at all was.
+
+    Args:
+        path: where is searched; None for all that is indexed.
+        glob: which of its files alone; empty for all.
+        tool: the tool that is called.
+        ctx: the call.
+
+    Raises:
+        NotFound, PathDenied: the path cannot be opened.
+    """
+    library = ctx.use(Library)
+    sources = await library.sources()
+    place = "" if path is None else await real_path(path, ctx)
+    if place:
+        chosen = [source for source in sources if source.covers(place)]
+        chosen = [replace(source, path=place, watched=False) for source in chosen]
+    else:
+        chosen = sources
+    if not chosen:
+        place = place or await real_path(ctx.use(Workspace).start(ctx.session.directory), ctx)
+        chosen = [IndexedPath(place, glob)]
+        await library.add(chosen[0])
+    report = await library.sync_all(chosen, JobOwner(ctx.session.id, tool), progress_of(ctx))
+    entries = beneath(place) if path is not None else EntryFilter()
+    return report, await _fitting(entries, place, glob, library) if glob else entries
+
+
+async def _fitting(entries: EntryFilter, place: str, glob: str, library: Library) -> EntryFilter:
+    """A filter for those of some entries whose files fit a glob."""
+    globs = Globs([glob])
+    keys = await library.index.fingerprints(entries)
+    start = len(place.rstrip("/")) + 1 if place else 1
+    fitting = tuple(key for key in keys if key == place or globs.fits(key[start:]))
+    return EntryFilter(keys=fitting or (NO_KEY,))
+
+
+def progress_of(ctx: Ctx) -> OnProgress:
+    """Progress for the caller."""
+
+    async def tell(what: str, done: int, total: int) -> None:
+        await ctx.progress(f"{what}: {done:,} of {total:,} files", done, total)
+
+    return tell
+
+
+def with_kind(entries: EntryFilter, kind: str) -> EntryFilter:
+    """A filter for one kind (`pdf`, `code`) or one ending (`md`) too."""
+    wanted = kind.strip().lower().lstrip(".")
+    if not wanted:
+        return entries
+    if wanted in KINDS:
+        return replace(entries, kinds=(wanted,))
+    return replace(entries, labels=(wanted,))
+
+
+def sync_notes(report: SyncReport, failed: Sequence[str] = ()) -> list[str]:
+    """What is not in the index (yet), for a reader."""
+    notes = [printable(note) for note in report.notes]
+    if report.job and report.left:
+        notes.append(
+            f"{counted(report.left, 'file')} are still being indexed by job {report.job}; "
+            "what is found now is not all."
+        )
+    elif report.left:
+        notes.append(f"{counted(report.left, 'file')} are not indexed yet.")
+    if failed:
+        notes.append(f"Not read: {', '.join(failed[:3])}.")
+    return notes

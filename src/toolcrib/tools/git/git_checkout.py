@@ -1,0 +1,117 @@
+"""`git_checkout`: another branch, a new one, or files as they were."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from toolcrib.core.context import Ctx
+from toolcrib.core.errors import BadInput
+from toolcrib.core.result import Result
+from toolcrib.core.tool import READ, WRITE, Decision, Param, tool
+from toolcrib.files.content.display import counted
+from toolcrib.files.paths import SafePath, WritablePath
+from toolcrib.git.precautions import ask_about, names_between, names_by_switch
+from toolcrib.git.repository import Repository, open_repository
+from toolcrib.git.revisions import branch_name, revision
+from toolcrib.git.status import status_of
+from toolcrib.git.steps import git_step
+
+
+async def _names(repository: Repository, arguments: Mapping[str, Any]) -> list[str]:
+    branch = str(arguments.get("branch") or "")
+    if paths := arguments.get("paths"):
+        source = [await repository.commit(branch)] if branch else []
+        names = [repository.name_of(path) or "." for path in paths]
+        return await names_between(repository, *source, "--", *names)
+    wanted = str(arguments.get("start") or "") if arguments.get("create") else branch
+    return await names_by_switch(repository, await _target(repository, wanted)) if wanted else []
+
+
+async def _ask(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | None:
+    paths = arguments.get("paths")
+    return await ask_about(ctx, arguments, _names, paths[0] if paths else None)
+
+
+@tool(
+    group="git",
+    rights=READ | WRITE,
+    keywords=("switch", "branch", "restore file", "discard", "new branch"),
+    argument_aliases={
+        "branch_name": "branch",
+        "name": "branch",
+        "create_new": "create",
+        "revision": "branch",
+        "path": "paths",
+    },
+    destructive=True,
+    policy_check=_ask,
+)
+async def git_checkout(
+    branch: str = "",
+    create: Annotated[bool, Param("A new branch.")] = False,
+    start: Annotated[str, Param("Where it begins.")] = "",
+    paths: Annotated[list[WritablePath] | None, Param("Only these, as they are there.")] = None,
+    *,
+    ctx: Ctx,
+) -> Result:
+    """Switch to a branch, create one, or restore files.
+
+    Files without a branch are restored from what is staged, which drops their changes:
+    undo_changes brings those back. Changes in the way of a switch are refused.
+    """
+    async with open_repository(ctx, paths[0] if paths else None) as repository:
+        async with git_step(repository, git_checkout.name):
+            if paths:
+                text = await _restore(repository, branch, paths)
+            elif not branch:
+                raise BadInput("Name a branch, or paths.", hint="git_branch lists the branches.")
+            elif create:
+                args = ["checkout", "-q", "--no-overwrite-ignore", "-b", branch_name(branch)]
+                await repository.run(*args, *([await _target(repository, start)] if start else []))
+                text = f"Switched to the new branch {branch}."
+            else:
+                text = await _switch(repository, branch)
+        await repository.save_branch_settings()
+        status = await status_of(repository, untracked="no")
+    changed = len(status.tracked)
+    note = f" {counted(changed, 'changed file')} came along." if changed and not paths else ""
+    return Result(text=text + note, data={"branch": status.branch, "commit": status.commit})
+
+
+async def _target(repository: Repository, name: str) -> str:
+    """What git is told to go to: a remote's branch by its name, so that it is followed."""
+    plain = revision(name)
+    for ref in (f"refs/remotes/{plain}", f"refs/heads/{plain}"):
+        if await repository.line("rev-parse", "-q", "--verify", "--end-of-options", ref):
+            return ref
+    if await repository.line("rev-parse", "-q", "--verify", "--end-of-options", plain):
+        return await repository.commit(plain)
+    remotes = (await repository.line("remote")).split()
+    known = [f"refs/remotes/{remote}/{plain}" for remote in remotes]
+    found = [ref for ref in known if await repository.line("rev-parse", "-q", "--verify", ref)]
+    if len(found) != 1:
+        return await repository.commit(plain)
+    return found[0]
+
+
+async def _switch(repository: Repository, name: str) -> str:
+    args = ["checkout", "-q", "--no-overwrite-ignore"]
+    ref = f"refs/heads/{name}"
+    if await repository.line("rev-parse", "-q", "--verify", "--end-of-options", ref):
+        await repository.run(*args, branch_name(name), "--")
+        return f"Switched to {name}."
+    if await repository.line("rev-parse", "-q", "--verify", "--end-of-options", name):
+        commit = await repository.commit(name)
+        await repository.run(*args, "--detach", commit, "--")
+        return f"At {commit[:10]}, on no branch: commits here belong to none until one is made."
+    target = await _target(repository, name)  # a branch that only a remote has
+    await repository.run(*args, "-b", branch_name(name), "--track", target)
+    return f"Switched to {name}, which follows {target.removeprefix('refs/remotes/')}."
+
+
+async def _restore(repository: Repository, branch: str, paths: list[SafePath]) -> str:
+    names = [repository.name_of(path) or "." for path in paths]
+    source = [await repository.commit(branch)] if branch else []
+    await repository.run("checkout", "-q", *source, "--", *names)
+    return f"Restored from {branch or 'what is staged'}: {', '.join(p.display for p in paths)}."

@@ -1,0 +1,97 @@
+"""`git_clone`: a copy of a repository."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from typing import Annotated
+
+from toolcrib.core.context import Ctx
+from toolcrib.core.errors import Conflict, NotFound
+from toolcrib.core.result import Result
+from toolcrib.core.tool import NET, WRITE, Count, Param, tool
+from toolcrib.files.content.display import counted, some_of
+from toolcrib.files.paths import SafePath, Workspace, WritablePath
+from toolcrib.git.layout import find_layout
+from toolcrib.git.program import AGENTS, GitProgram
+from toolcrib.git.remotes import SECONDS, connected, new_folder, read_address
+from toolcrib.git.repository import Repository, fresh_environment, inside_of, opened, text_of
+from toolcrib.git.revisions import branch_name
+
+
+def _checked(value: str, ctx: Ctx) -> str:
+    """An address that git may be given; the guard judges its host."""
+    address = read_address(value, str(ctx.use(Workspace).start(ctx.session.directory)))
+    if address.target is not None:
+        from toolcrib.net.egress.client import Egress
+
+        policy = ctx.use(Egress).policy(session=ctx.session.id)
+        if address.protocol != "ssh":
+            policy.check(address.target)
+    return value
+
+
+@tool(
+    group="git",
+    rights=NET | WRITE,
+    keywords=("download repository", "copy", "checkout", "get source"),
+    argument_aliases={"repository": "url", "repo_url": "url", "directory": "path"},
+    seconds=SECONDS,
+)
+async def git_clone(
+    url: Annotated[str, Param("https, ssh or path.", kind="url", check=_checked)],
+    path: WritablePath | None = None,
+    branch: str = "",
+    depth: Annotated[Count | None, Param("Last commits only.")] = None,
+    *,
+    ctx: Ctx,
+) -> Result:
+    """Clone a repository into a new folder of the workspace.
+
+    Submodules are not fetched, and filters (LFS) do not run.
+    """
+    start = str(ctx.use(Workspace).start(ctx.session.directory))
+    address = read_address(url, start)
+    folder = new_folder(ctx, address, path)
+    await asyncio.to_thread(_refuse_taken, folder)
+    program = ctx.use(GitProgram)
+    args = ["clone", "--quiet", "--template=", "--no-recurse-submodules", "--no-hardlinks"]
+    args += [f"--branch={branch_name(branch)}", "--single-branch"] if branch else []
+    args += [f"--depth={depth}"] if depth else []
+    async with connected(ctx, address) as connection, fresh_environment(ctx) as environment:
+        source = address.folder or address.url
+        if address.folder and depth:
+            source = f"file://{address.folder}"
+        args += [*connection.upload, "--", source, str(folder)]
+        env = {**environment, **connection.environment}
+        done = await program.run(
+            ctx, args, cwd=folder.parent, env=env, seconds=SECONDS, passed_on=AGENTS
+        )
+        connection.checked("clone", done)
+    top, layout = await asyncio.to_thread(find_layout, folder, inside_of(ctx))
+    async with opened(ctx, top, layout) as repository:
+        return await _report(repository, folder, address.display)
+
+
+def _refuse_taken(folder: SafePath) -> None:
+    with suppress(NotFound):
+        if folder.stat() and folder.count():
+            raise Conflict(f"{folder.display} is there and not empty.", hint="Name another path.")
+
+
+async def _report(repository: Repository, folder: SafePath, source: str) -> Result:
+    head = await repository.head()
+    if not head.commit:
+        return Result(text=f"Cloned {source} into {folder.display}; it has no commits.")
+    subject = await repository.line("log", "-1", "--format=%h %cs %s")
+    names = [n for n in text_of(await repository.read("ls-files", "-z")).split("\0") if n]
+    text = f"Cloned {source} into {folder.display}: {head.name} at {subject}, "
+    text += counted(len(names), "file")
+    acting = [name for name in names if repository.is_protected(name)]
+    if acting:
+        text += f". Other programs act on {some_of(acting, 5)}"
+    if ".gitmodules" in names:
+        text += ". Its submodules are not fetched"
+    return Result(
+        text=f"{text}.", data={"path": folder.display, "commit": head.commit, "files": len(names)}
+    )

@@ -1,0 +1,80 @@
+"""`git_commit`: a commit of what is staged."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Annotated, Any
+
+from toolcrib.core.context import Ctx
+from toolcrib.core.errors import BadInput, Conflict, ToolError
+from toolcrib.core.result import Result
+from toolcrib.core.tool import READ, WRITE, Decision, Param, tool
+from toolcrib.files.content.display import printable, some_of
+from toolcrib.git.contents import marks_in, not_run, secrets_in, stage, staged_patch
+from toolcrib.git.repository import open_repository, text_of
+from toolcrib.git.status import status_of
+from toolcrib.git.steps import git_step
+
+
+async def _ask_about_secrets(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | None:
+    with suppress(ToolError):
+        async with open_repository(ctx) as repository:
+            patch = await staged_patch(repository, all_tracked=bool(arguments.get("all")))
+            found = secrets_in(patch)
+            if found:
+                what = some_of(found, 5)
+                return Decision("ask", f"it would commit what looks like a secret: {what}")
+    return None
+
+
+@tool(
+    group="git",
+    rights=READ | WRITE,
+    keywords=("save", "record", "check in", "amend"),
+    argument_aliases={"msg": "message", "add_all": "all", "stage_all": "all"},
+    policy_check=_ask_about_secrets,
+)
+async def git_commit(
+    message: str = "",
+    all: Annotated[bool, Param("Stage known files.")] = False,  # noqa: A002
+    amend: Annotated[bool, Param("Replace the last one.")] = False,
+    *,
+    ctx: Ctx,
+) -> Result:
+    """Commit what is staged.
+
+    Marks of conflicts are refused, and the user is asked about what looks like a secret. Hooks and
+    signing run only in repositories of git.trusted.
+    """
+    if not message.strip() and not amend:
+        raise BadInput("A commit needs a message.", hint="Say in message what changed and why.")
+    async with open_repository(ctx) as repository:
+        status = await status_of(repository, untracked="no")
+        unmerged = [file.name for file in status.unmerged]
+        if unmerged and not all:
+            raise Conflict(
+                f"Still in conflict: {some_of([printable(n) for n in unmerged], 5)}.",
+                hint="git_conflicts shows the sides and takes a choice.",
+            )
+        notes: list[str] = []
+        async with git_step(repository, git_commit.name, files=False):
+            if all:
+                notes += (await stage(repository, untracked=False)).notes
+            marked = marks_in(await staged_patch(repository))
+            if marked:
+                raise Conflict(
+                    f"Marks of a conflict (<<<<<<<) are staged in {some_of(marked, 5)}.",
+                    hint="Edit the file and git_add it again.",
+                )
+            args = ["commit", "--cleanup=strip", "--no-status"] + ["--amend"] * amend
+            args += ["-F", "-"] if message.strip() else ["--no-edit"]
+            await repository.run(*args, stdin=message.encode("utf-8", "replace"))
+        text = await repository.read("show", "--no-patch", "--format=%h %s", "HEAD")
+        stat = await repository.read("diff-tree", "--root", "--shortstat", "--no-commit-id", "HEAD")
+        head = await repository.head()
+        notes += not_run(repository)
+    lines = [f"[{head.name}] {text_of(text).strip()}", text_of(stat).strip(), *notes]
+    return Result(
+        text="\n".join(filter(None, lines)), data={"commit": head.commit, "branch": head.branch}
+    )

@@ -1,0 +1,88 @@
+"""`git_conflicts`: the sides of a conflict, and how it ends."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from toolcrib.core.context import Ctx
+from toolcrib.core.errors import BadInput, NotFound
+from toolcrib.core.result import Result
+from toolcrib.core.tool import READ, WRITE, Param, tool
+from toolcrib.files.content.display import printable, some_of
+from toolcrib.files.paths import WritablePath
+from toolcrib.git.conflicts import resolve, sides, view
+from toolcrib.git.repository import open_repository
+from toolcrib.git.status import status_of
+from toolcrib.git.steps import git_step
+
+MAX_DISPLAYED_FILES = 5
+ABORT = {
+    "merge": ("merge", "--abort"),
+    "rebase": ("rebase", "--abort"),
+    "cherry-pick": ("cherry-pick", "--abort"),
+    "revert": ("revert", "--abort"),
+}
+GO_ON = {
+    "merge": "git_commit ends the merge.",
+    "rebase": "git_rebase with action=continue goes on.",
+    "cherry-pick": "git_pick with action=continue goes on.",
+    "revert": "git_pick with revert=true and action=continue goes on.",
+}
+
+
+@tool(
+    group="git",
+    rights=READ | WRITE,
+    keywords=("merge conflict", "resolve", "ours", "theirs", "abort", "both modified"),
+    argument_aliases={"file": "path", "file_path": "path", "content": "text", "resolution": "take"},
+    destructive=True,
+)
+async def git_conflicts(
+    path: WritablePath | None = None,
+    take: Literal["", "ours", "theirs", "base", "text"] = "",
+    text: str = "",
+    abort: Annotated[bool, Param("End the merge.")] = False,
+    *,
+    ctx: Ctx,
+) -> Result:
+    """Show conflicts with both sides and their base, resolve a file, or abort.
+
+    ours is the side that is checked out (while rebasing, that of the new base), theirs the other.
+    """
+    async with open_repository(ctx, path) as repository:
+        status = await status_of(repository, untracked="no")
+        names = [file.name for file in status.unmerged]
+        if abort:
+            if status.in_progress not in ABORT:
+                raise NotFound("Nothing is there to abort.", hint="git_status shows the state.")
+            async with git_step(repository, git_conflicts.name):
+                await repository.run(*ABORT[status.in_progress])
+            return Result(text=f"The {status.in_progress} is aborted.", data={"open": []})
+        if path is None and take:
+            raise BadInput("Name the file to resolve.", hint=f"path takes one of {names[:5]}.")
+        wanted = [repository.name_of(path)] if path else names
+        if path is not None and wanted[0] not in names:
+            raise NotFound(
+                f"{path.display} is not in conflict.",
+                hint=f"In conflict: {some_of([printable(n) for n in names], 5) or 'nothing'}.",
+            )
+        if not names:
+            done = GO_ON.get(status.in_progress, "")
+            return Result(text=f"(no conflicts) {done}".strip(), data={"open": []})
+        if take:
+            async with git_step(repository, git_conflicts.name):
+                await resolve(repository, wanted[0], take, text)
+            left = [name for name in names if name != wanted[0]]
+            rest = f"Left: {some_of(left, 5)}." if left else GO_ON.get(status.in_progress, "")
+            return Result(
+                text=f"Resolved {printable(wanted[0])}. {rest}".strip(), data={"open": left}
+            )
+        parts = [
+            view(name, await sides(repository, name), whole=bool(path))
+            for name in wanted[:MAX_DISPLAYED_FILES]
+            if not repository.is_hidden(name)
+        ]
+    more = len(wanted) - MAX_DISPLAYED_FILES
+    if more > 0:
+        parts.append(f"and {more} more: {some_of(wanted[MAX_DISPLAYED_FILES:], 20)}")
+    return Result(text="\n\n".join(parts), data={"open": names})

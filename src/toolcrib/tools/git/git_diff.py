@@ -1,0 +1,52 @@
+"""`git_diff`: what is changed, line by line."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from toolcrib.core.context import Ctx
+from toolcrib.core.result import Result
+from toolcrib.core.tool import READ, Param, tool
+from toolcrib.files.paths import WorkspacePath
+from toolcrib.git.patches import PATCH_OPTIONS, patch_of, rendered
+from toolcrib.git.repository import open_repository
+
+
+@tool(
+    group="git",
+    rights=READ,
+    keywords=("changes", "compare", "patch", "staged", "unstaged", "cached", "commits"),
+    argument_aliases={
+        "file_path": "path",
+        "file": "path",
+        "cached": "staged",
+        "revision": "range",
+        "target": "range",
+        "word_diff": "words",
+        "repo_path": "path",
+    },
+)
+async def git_diff(
+    path: WorkspacePath | None = None,
+    staged: Annotated[bool, Param("What the next commit has.")] = False,
+    range: str = "",  # noqa: A002 - the program's own word
+    words: Annotated[bool, Param("Mark words.")] = False,
+    stat: Annotated[bool, Param("Counts only.")] = False,
+    *,
+    ctx: Ctx,
+) -> Result:
+    """Show changes that are not staged, are staged, or lie between commits.
+
+    Without arguments: what is not staged. One commit as range compares it with the files as
+    they are now.
+    """
+    async with open_repository(ctx, path) as repository:
+        args = ["diff", *PATCH_OPTIONS]
+        args += ["--cached"] * staged + ["--word-diff=plain"] * words
+        if range:
+            args.append(await repository.range(range))
+        name = repository.name_of(path) if path else ""
+        files = await patch_of(repository, *args, "--", *([name] if name else []))
+        text, _ = rendered(repository, files, stat=stat)
+    data = [{"path": f.name, "added": f.added, "removed": f.removed} for f in files]
+    return Result(text=text or "(no changes)", data={"files": data})

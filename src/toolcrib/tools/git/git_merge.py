@@ -1,0 +1,52 @@
+"""`git_merge`: another branch into this one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from toolcrib.core.context import Ctx
+from toolcrib.core.result import Result
+from toolcrib.core.tool import READ, WRITE, Decision, Param, tool
+from toolcrib.git.precautions import ask_about, names_by_switch
+from toolcrib.git.repository import Repository, open_repository
+from toolcrib.git.sequences import outcome
+from toolcrib.git.steps import git_step
+
+
+async def _names(repository: Repository, arguments: Mapping[str, Any]) -> list[str]:
+    target = await repository.commit(str(arguments["branch"]))
+    return await names_by_switch(repository, target, "...")
+
+
+async def _ask(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | None:
+    return await ask_about(ctx, arguments, _names)
+
+
+@tool(
+    group="git",
+    rights=READ | WRITE,
+    keywords=("join", "combine branches", "fast-forward"),
+    argument_aliases={"branch_name": "branch", "name": "branch", "revision": "branch"},
+    policy_check=_ask,
+)
+async def git_merge(
+    branch: str,
+    no_ff: Annotated[bool, Param("Always a merge commit.")] = False,
+    message: str = "",
+    *,
+    ctx: Ctx,
+) -> Result:
+    """Merge a branch into the current one.
+
+    Conflicts leave the merge open: git_conflicts shows and resolves them or aborts, git_commit ends
+    it.
+    """
+    async with open_repository(ctx) as repository:
+        target = await repository.commit(branch)
+        before = await repository.head()
+        text = message or f"Merge {branch}" + (f" into {before.branch}" if before.branch else "")
+        async with git_step(repository, git_merge.name):
+            args = ["merge", "-q", "--no-overwrite-ignore", "-m", text] + ["--no-ff"] * no_ff
+            done = await repository.attempt(*args, target)
+            return await outcome(repository, "merge", done, before)

@@ -1,0 +1,66 @@
+"""`git_pick`: single commits done again here, or undone by new ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from toolcrib.core.context import Ctx
+from toolcrib.core.errors import BadInput
+from toolcrib.core.result import Result
+from toolcrib.core.tool import READ, WRITE, Decision, Param, tool
+from toolcrib.git.precautions import ask_about, names_between, refuse_foreign_state
+from toolcrib.git.repository import Repository, open_repository
+from toolcrib.git.sequences import outcome
+from toolcrib.git.steps import git_step
+
+MAX_COMMITS = 100
+
+
+async def _names(repository: Repository, arguments: Mapping[str, Any]) -> list[str]:
+    found: list[str] = []
+    for name in arguments.get("commits") or ():
+        commit = await repository.commit(name)
+        if await repository.line("rev-parse", "-q", "--verify", f"{commit}^"):
+            found += await names_between(repository, f"{commit}^", commit)
+    return found
+
+
+async def _ask(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | None:
+    return await ask_about(ctx, arguments, _names)
+
+
+@tool(
+    group="git",
+    rights=READ | WRITE,
+    keywords=("cherry-pick", "revert", "backport", "undo a commit"),
+    aliases=("git_cherry_pick", "git_revert"),
+    argument_aliases={"commit": "commits", "revision": "commits"},
+    policy_check=_ask,
+)
+async def git_pick(
+    commits: Annotated[list[str] | None, Param("In order.")] = None,
+    revert: Annotated[bool, Param("Undo them by new commits.")] = False,
+    action: Literal["start", "continue", "skip", "abort"] = "start",
+    *,
+    ctx: Ctx,
+) -> Result:
+    """Apply commits of other branches here, or revert commits.
+
+    A conflict stops it: git_conflicts resolves, action=continue goes on, abort goes back.
+    """
+    async with open_repository(ctx) as repository:
+        before = await repository.head()
+        await refuse_foreign_state(repository)
+        args = [f"--{action}"]
+        if action == "start":
+            if not commits or len(commits) > MAX_COMMITS:
+                raise BadInput(
+                    f"Name 1 to {MAX_COMMITS} commits.", hint="git_log has their hashes."
+                )
+            args = ["--no-gpg-sign"] * (not repository.is_trusted) + ["--no-edit"] * revert
+            args += [await repository.commit(name) for name in commits]
+        command = "revert" if revert else "cherry-pick"
+        async with git_step(repository, git_pick.name):
+            done = await repository.attempt(command, *args)
+            return await outcome(repository, command, done, before)

@@ -1,0 +1,71 @@
+"""`git_pull`: what a remote has, brought into the current branch."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from toolcrib.core.context import Ctx
+from toolcrib.core.errors import Conflict, Denied
+from toolcrib.core.result import Result
+from toolcrib.core.tool import NET, READ, WRITE, Param, tool
+from toolcrib.files.content.display import some_of
+from toolcrib.git.precautions import names_by_switch, protected_among
+from toolcrib.git.remotes import SECONDS, connected, default_remote, remote_address, transfer
+from toolcrib.git.repository import Repository, open_repository
+from toolcrib.git.revisions import branch_name
+from toolcrib.git.sequences import outcome
+from toolcrib.git.steps import git_step
+
+
+@tool(
+    group="git",
+    rights=NET | READ | WRITE,
+    keywords=("update", "sync", "download", "merge remote"),
+    seconds=SECONDS,
+)
+async def git_pull(
+    remote: str = "",
+    branch: str = "",
+    rebase: Annotated[bool, Param("Not merge.")] = False,
+    *,
+    ctx: Ctx,
+) -> Result:
+    """Fetch and merge, or rebase onto, what the current branch follows.
+
+    Conflicts leave it open, as in git_merge and git_rebase.
+    """
+    async with open_repository(ctx) as repository:
+        head = await repository.head()
+        name = remote or await default_remote(repository, head.branch)
+        wanted = branch_name(branch or _followed(repository, head.branch))
+        address = await remote_address(repository, name)
+        ref = f"refs/remotes/{name}/{wanted}"
+        async with connected(ctx, address, trusted=repository.is_trusted) as connection:
+            spec = f"+refs/heads/{wanted}:{ref}"
+            args = ["--no-recurse-submodules", "--no-auto-maintenance", "--quiet"]
+            await transfer(repository, connection, "fetch", *args, *connection.upload, name, spec)
+        target = await repository.commit(ref)
+        found = protected_among(repository, await names_by_switch(repository, target, "..."))
+        if found:
+            raise Denied(
+                f"It is fetched; merging it writes {some_of(found, 5)}, on which other programs "
+                "act.",
+                hint=f'git_merge with branch="{name}/{wanted}" asks the user.',
+            )
+        by_rebase = rebase or repository.value("pull.rebase").lower() in ("true", "merges")
+        async with git_step(repository, git_pull.name):
+            if by_rebase:
+                done = await repository.attempt("rebase", "--merge", "--no-verify", target)
+                return await outcome(repository, "rebase", done, head)
+            only = repository.value("pull.ff").lower() == "only"
+            message = f"Merge {name}/{wanted}" + (f" into {head.branch}" if head.branch else "")
+            args = ["-q", "--no-overwrite-ignore", "-m", message, *["--ff-only"] * only]
+            done = await repository.attempt("merge", *args, target)
+            return await outcome(repository, "merge", done, head)
+
+
+def _followed(repository: Repository, branch: str) -> str:
+    if not branch:
+        raise Conflict("No branch is checked out.", hint="git_checkout one, or name a branch.")
+    named = repository.value(f"branch.{branch}.merge")
+    return named.removeprefix("refs/heads/") or branch

@@ -1,0 +1,56 @@
+"""`git_rebase`: the commits of this branch on another base."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from toolcrib.core.context import Ctx
+from toolcrib.core.errors import BadInput
+from toolcrib.core.result import Result
+from toolcrib.core.tool import READ, WRITE, Decision, tool
+from toolcrib.git.precautions import ask_about, names_by_switch, refuse_foreign_state
+from toolcrib.git.repository import Repository, open_repository
+from toolcrib.git.sequences import outcome
+from toolcrib.git.steps import git_step
+
+
+async def _names(repository: Repository, arguments: Mapping[str, Any]) -> list[str]:
+    if not arguments.get("onto"):
+        return []
+    return await names_by_switch(repository, await repository.commit(arguments["onto"]))
+
+
+async def _ask(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | None:
+    return await ask_about(ctx, arguments, _names)
+
+
+@tool(
+    group="git",
+    rights=READ | WRITE,
+    keywords=("replay", "linear history", "move commits"),
+    argument_aliases={"branch": "onto", "upstream": "onto"},
+    policy_check=_ask,
+)
+async def git_rebase(
+    onto: str = "",
+    action: Literal["start", "continue", "skip", "abort"] = "start",
+    *,
+    ctx: Ctx,
+) -> Result:
+    """Replay the commits of this branch on top of another.
+
+    A conflict stops it: git_conflicts resolves, action=continue goes on, abort goes back.
+    """
+    async with open_repository(ctx) as repository:
+        before = await repository.head()
+        await refuse_foreign_state(repository)
+        if action == "start" and not onto:
+            raise BadInput("Name what to rebase onto.", hint="onto takes a branch, as main.")
+        args = [f"--{action}"]
+        if action == "start":
+            args = ["--no-gpg-sign", "--no-verify"] * (not repository.is_trusted)
+            args += ["--merge", await repository.commit(onto)]
+        async with git_step(repository, git_rebase.name):
+            done = await repository.attempt("rebase", *args)
+            return await outcome(repository, "rebase", done, before)

@@ -1,0 +1,98 @@
+"""`git_stash`: changes put aside, and taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from toolcrib.core.context import Ctx
+from toolcrib.core.errors import Conflict, NotFound
+from toolcrib.core.result import Result
+from toolcrib.core.tool import READ, WRITE, Decision, Offset, Param, tool
+from toolcrib.git.failures import failure
+from toolcrib.git.precautions import ask_about, names_between, names_in
+from toolcrib.git.repository import Repository, open_repository, text_of
+from toolcrib.git.status import status_of
+from toolcrib.git.steps import git_step
+
+BY_PATTERN = {"GIT_LITERAL_PATHSPECS": "0"}
+"""git stash names all files to itself by a pattern; nothing of the call is one."""
+
+
+async def _names(repository: Repository, arguments: Mapping[str, Any]) -> list[str]:
+    if arguments.get("action") not in ("pop", "apply"):
+        return []
+    entry = f"stash@{{{arguments.get('index') or 0}}}"
+    names = await names_between(repository, f"{entry}^", entry)
+    untracked = f"{entry}^3"
+    if await repository.line("rev-parse", "-q", "--verify", untracked):
+        names += await names_in(repository, untracked)
+    return names
+
+
+async def _ask(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | None:
+    return await ask_about(ctx, arguments, _names)
+
+
+@tool(
+    group="git",
+    rights=READ | WRITE,
+    keywords=("shelve", "put aside", "save changes", "wip"),
+    argument_aliases={"include_untracked": "untracked"},
+    destructive=True,
+    policy_check=_ask,
+)
+async def git_stash(
+    action: Literal["push", "pop", "apply", "list", "drop"] = "push",
+    message: str = "",
+    index: Annotated[Offset, Param("Which, from 0.")] = 0,
+    untracked: Annotated[bool, Param("New files too.")] = False,
+    *,
+    ctx: Ctx,
+) -> Result:
+    """Put changes aside (push), bring them back (pop, apply), list or drop them.
+
+    A dropped stash comes back by undo_changes.
+    """
+    entry = f"stash@{{{index}}}"
+    async with open_repository(ctx) as repository:
+        if action == "list":
+            listed = await repository.read("stash", "list", "--format=%gd %cs %gs")
+            text = text_of(listed).strip()
+            return Result(text=text or "(no stashes)", data={"stashes": text.splitlines()})
+        if action != "push" and not await repository.line("rev-parse", "-q", "--verify", entry):
+            raise NotFound(f"There is no {entry}.", hint="action=list shows what there is.")
+        async with git_step(repository, git_stash.name, untracked=True):
+            if action == "push":
+                text = await _push(repository, message, untracked=untracked)
+            elif action == "drop":
+                await repository.run("stash", "drop", "-q", entry)
+                text = f"Dropped {entry}."
+            else:
+                text = await _bring_back(repository, action, entry)
+    return Result(text=text, data={"action": action})
+
+
+async def _push(repository: Repository, message: str, *, untracked: bool) -> str:
+    args = ["stash", "push", "-q", *(["--include-untracked"] * untracked)]
+    args += ["-m", message.replace("\n", " ")] if message else []
+    await repository.run(*args, env=BY_PATTERN)
+    status = await status_of(repository)
+    left = [file for file in status.files if not file.is_untracked or untracked]
+    made = await repository.line("stash", "list", "-n1", "--format=%gd %gs")
+    if not made:
+        raise Conflict("There was nothing to put aside.", hint="git_status shows what is changed.")
+    return f"Put aside: {made}" + (f"; {len(left)} files are still changed" if left else "")
+
+
+async def _bring_back(repository: Repository, action: str, entry: str) -> str:
+    done = await repository.attempt("stash", action, "-q", "--index", entry, env=BY_PATTERN)
+    if done.exit_code and "index" in str(done.stderr):  # what was staged does not fit any more
+        done = await repository.attempt("stash", action, "-q", entry, env=BY_PATTERN)
+    status = await status_of(repository, untracked="no")
+    if done.exit_code and not status.unmerged:
+        raise failure("stash", done.exit_code, str(done.stderr), str(done.stdout))
+    files = ", ".join(file.name for file in status.tracked[:10])
+    if status.unmerged:
+        return f"Brought back with conflicts, {entry} is kept: {files}. git_conflicts shows them."
+    return f"Brought back {entry}: {files}"

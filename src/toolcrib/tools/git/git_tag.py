@@ -1,0 +1,52 @@
+"""`git_tag`: names of commits."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from toolcrib.core.context import Ctx
+from toolcrib.core.result import Result
+from toolcrib.core.tool import READ, WRITE, Param, tool
+from toolcrib.git.repository import open_repository, text_of
+from toolcrib.git.revisions import branch_name
+from toolcrib.git.steps import git_step
+
+MAX_LISTED = 200
+
+
+@tool(
+    group="git",
+    rights=READ | WRITE,
+    keywords=("release", "version", "mark", "label"),
+    argument_aliases={"tag": "name", "tag_name": "name", "commit": "revision"},
+)
+async def git_tag(
+    action: Literal["list", "create", "delete"] = "list",
+    name: Annotated[str, Param("The tag.")] = "",
+    revision: str = "HEAD",
+    message: str = "",
+    *,
+    ctx: Ctx,
+) -> Result:
+    """List, create or delete tags.
+
+    The list has the newest first. Tags are not signed, but in repositories of git.trusted.
+    """
+    async with open_repository(ctx) as repository:
+        if action == "list":
+            form = "%(refname:short) %(objectname:short) %(creatordate:short) %(contents:subject)"
+            args = ["for-each-ref", "--sort=-creatordate", f"--count={MAX_LISTED}"]
+            listed = text_of(await repository.read(*args, f"--format={form}", "refs/tags"))
+            return Result(text=listed.strip() or "(no tags)", data={"tags": listed.splitlines()})
+        wanted = branch_name(name, "tag")
+        async with git_step(repository, git_tag.name, files=False):
+            if action == "create":
+                commit = await repository.commit(revision)
+                note = ["-a", "-F", "-"] if message else []
+                given = message.encode("utf-8", "replace")
+                await repository.run("tag", *note, "--", wanted, commit, stdin=given)
+                text = f"Created {wanted} at {commit[:10]}."
+            else:
+                await repository.run("tag", "-d", "--", wanted)
+                text = f"Deleted {wanted}."
+    return Result(text=text, data={"tag": wanted})

@@ -1,0 +1,97 @@
+"""`github_write`: what is changed on GitHub."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from toolcrib.core.context import Ctx
+from toolcrib.core.result import Result
+from toolcrib.core.tool import NET, SEND, Decision, Param, tool
+from toolcrib.tools.github.writes import WriteRequest, planned
+
+OTHER_NAMES = {
+    "pr": "pull",
+    "pullrequest": "pull",
+    "createissue": "issue",
+    "createpullrequest": "pull",
+    "labels": "label",
+    "approve": "review",
+}
+"""What models call a kind, without dashes and underscores."""
+
+
+def _adapt(given: dict[str, Any]) -> None:
+    kind = given.get("kind")
+    if isinstance(kind, str):
+        plain = kind.lower().replace("_", "").replace("-", "").replace(" ", "")
+        if plain == "approve":
+            given.setdefault("verdict", "approve")
+        given["kind"] = OTHER_NAMES.get(plain, kind)
+
+
+def _request(arguments: Mapping[str, Any], ctx: Ctx) -> WriteRequest:
+    given = {name: value for name, value in arguments.items() if value is not None}
+    return WriteRequest(ctx, **{**given, "labels": tuple(given.get("labels") or ())})
+
+
+async def _ask(arguments: Mapping[str, Any], ctx: Ctx) -> Decision:
+    plan = await planned(_request(arguments, ctx))
+    return Decision("ask", plan.question())
+
+
+@tool(
+    group="github",
+    rights=NET | SEND,
+    keywords=("gitea", "pull request", "pr", "comment", "merge", "release", "open issue", "review"),
+    argument_aliases={
+        "repo": "repository",
+        "issue_number": "number",
+        "pull_number": "number",
+        "head_branch": "head",
+        "base_branch": "base",
+        "event": "verdict",
+        "text": "body",
+        "comment": "body",
+        "description": "body",
+        "tag_name": "tag",
+        "merge_method": "method",
+    },
+    argument_adapter=_adapt,
+    idempotent=True,
+    seconds=120.0,
+    policy_check=_ask,
+)
+async def github_write(
+    kind: Literal["issue", "comment", "label", "close", "pull", "review", "merge", "release"],
+    repository: Annotated[str, Param("OWNER/NAME; default: this clone's.")] = "",
+    number: Annotated[int, Param("Issue or pull.", minimum=0)] = 0,
+    title: Annotated[str, Param("Of issue, pull, merge or release.", plain=True)] = "",
+    body: Annotated[str, Param("The text, as Markdown.", plain=True)] = "",
+    labels: Annotated[list[str] | None, Param("Names of labels.", plain=True)] = None,
+    head: Annotated[str, Param("Branch; for merge the commit.")] = "",
+    base: Annotated[str, Param("Branch that it goes into.", plain=True)] = "",
+    tag: Annotated[str, Param("Of the release.", plain=True)] = "",
+    verdict: Literal["approve", "request_changes", "comment"] = "comment",
+    method: Literal["merge", "squash", "rebase"] = "merge",
+    draft: Annotated[bool, Param("Not for everybody yet.", plain=True)] = False,
+    *,
+    ctx: Ctx,
+) -> Result:
+    """Open, comment, label, close, review, merge or release on GitHub; asks.
+
+    The user sees what is sent. A call that is sent again within a day makes no second one. A pull
+    request needs a pushed branch: git_push first.
+    """
+    plan = await planned(
+        WriteRequest(
+            ctx, kind, repository, number, title, body, tuple(labels or ()), head, base, tag,
+            verdict, method, draft,
+        )
+    )  # fmt: skip
+    done = await plan.perform()
+    text = "\n".join([*plan.repository.notes, done.text])
+    return Result(
+        text=plan.repository.client.screen.text(text),
+        data={"repository": plan.repository.name, "number": done.number, "url": done.url},
+    )

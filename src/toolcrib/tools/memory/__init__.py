@@ -1,0 +1,1 @@
+"""Tools that remember facts beyond a conversation."""

@@ -1,0 +1,1 @@
+"""Tools that keep the steps of a longer task."""

@@ -1,0 +1,84 @@
+"""Settings of other systems, taken over from files and variables."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from tests.surfaces.cli.program import Program
+from toolcrib.surfaces.cli.imports import with_settings
+
+pytestmark = pytest.mark.timeout(180)
+
+
+def test_settings_of_plugins_are_found_shown_and_written(program: Program, tmp_path: Path) -> None:
+    home = tmp_path / "person"
+    plugins = home / ".lmstudio" / ".internal" / "plugins"
+    plugins.mkdir(parents=True)
+    fields = [
+        {"key": "protectedPaths", "value": "secret.txt\nnotes, other"},
+        {"key": "subAgentLoopLimit", "value": 12},
+        {"key": "subAgentProfiles", "value": json.dumps({"poet": "You write verse."})},
+        {"key": "embeddingModel", "value": "x"},
+    ]
+    (plugins / "toolbox.json").write_text(json.dumps({"fields": fields}))
+    (plugins / "web.json").write_text(
+        json.dumps({"webMaxResults": 90, "contentLimit": 8000, "safeSearch": "auto"})
+    )
+    (plugins / "unrelated.json").write_text(json.dumps({"retries": 3, "name": "x"}))
+    file = tmp_path / "state" / "config.toml"
+    file.parent.mkdir(exist_ok=True)
+    mine = "# mine\n[agent]  # of agents\nreview = true\n"
+    file.write_text(mine)
+    env = {
+        "HOME": str(home),
+        "LLM_CHAT_WEB_SEARCH_PROVIDER": "tavily",
+        "LLM_CHAT_WEB_SEARCH_API_KEY": "tvly-secret",
+        "LLM_CHAT_WEB_FETCH_TIMEOUT_MS": "7000",
+    }
+    shown = program("import", env=env)
+    assert shown.code == 0, shown.err
+    assert "embeddingModel" in shown.out
+    assert "left out: web.search.limit" in shown.out
+    assert "unrelated" not in shown.out
+    assert "tvly-secret" not in shown.out
+    assert file.read_text() == mine
+    done = program("import", "--write", env=env)
+    assert done.code == 0, done.err
+    text = file.read_text()
+    assert text.startswith("# mine\n[agent]  # of agents\n")
+    settings = tomllib.loads(text)
+    assert settings["agent"]["steps"] == 12
+    assert settings["agent"]["roles"]["poet"]["persona"] == "You write verse."
+    assert settings["workspace"]["protect_write"] == ["secret.txt", "notes", "other"]
+    assert settings["workspace"]["protect_read"] == ["secret.txt", "notes", "other"]
+    assert settings["web"]["fetch"] == {"max_tokens": 2000, "timeout": 7}
+    assert settings["web"]["search"] == {"safe_search": "moderate", "providers": ["tavily"]}
+    assert settings["web"]["providers"]["tavily"]["api_key_env"] == "LLM_CHAT_WEB_SEARCH_API_KEY"
+    again = program("import", "--write", env=env)
+    assert "Nothing to write." in again.out
+    assert program("config", "check", env=env).code == 0
+
+
+def test_a_file_that_is_named_is_read_whatever_it_is(program: Program, tmp_path: Path) -> None:
+    named = tmp_path / "mcp-config.json"
+    named.write_text(json.dumps({"toolbox": {"disabledTools": ["git_push"], "showFullCode": 1}}))
+    done = program("import", str(named))
+    assert 'tools.disabled = ["git_push"]' in done.out
+    assert "no setting here: showFullCode" in done.out
+    named.write_text("{")
+    assert program("import", str(named)).code == 2
+    assert program("import", env={"HOME": str(tmp_path / "nobody")}).code == 1
+
+
+def test_comments_and_order_stay() -> None:
+    text = "# top\nprofile = 'web'\n\n[web.search]  # mine\nlimit = 3\n"
+    added = with_settings(text, {"web.search.region": "de-DE", "a": 1, "agent.steps": 3})
+    assert added == (
+        "# top\nprofile = 'web'\n\na = 1\n[web.search]  # mine\nregion = \"de-DE\"\nlimit = 3\n"
+        "\n[agent]\nsteps = 3\n"
+    )
+    assert tomllib.loads(added)["web"]["search"] == {"region": "de-DE", "limit": 3}

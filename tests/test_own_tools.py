@@ -1,0 +1,117 @@
+"""A program that brings tools of its own, and uses a toolbox from many threads."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import toolcrib
+from tests.cases import each_case
+from toolcrib import READ, Ctx, NotFound, Result, Toolbox, ToolError, WorkspacePath, tool
+
+
+@dataclass
+class Plant:
+    name: str
+    height: float = 0.5
+
+
+@tool
+def grow(name: str, times: int = 2, facts: dict[str, Any] | None = None) -> dict[str, Any]:
+    """Grow a plant of a name."""
+    return {"plant": name, "height": times * 2, "facts": facts}
+
+
+@tool(group="plants", rights=READ)
+async def first_line(path: WorkspacePath, *, ctx: Ctx) -> str:
+    """Give the first line of a file."""
+    assert ctx.caller.surface == "python"
+    return path.read_bytes(1000).decode().split("\n")[0]
+
+
+@tool(aliases=("herb",))
+def plant() -> Plant:
+    """Give a plant."""
+    return Plant("moss")
+
+
+@tool
+async def fail() -> None:
+    """Fail as a tool does."""
+    raise NotFound("No moss.", hint="Look elsewhere.")
+
+
+MINE = (grow, first_line, plant, fail)
+
+
+async def test_plain_functions_are_tools(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("one\ntwo\n")
+    async with Toolbox(workspace=tmp_path, extra=MINE) as box:
+        grown = await box.call("grow", {"name": "fern", "facts": '{"old": true}'})
+        assert grown.data == {"plant": "fern", "height": 4, "facts": {"old": True}}
+        assert (await box.call("first_line", {"path": "a.txt"})).text == "one"
+        assert (await box.call("herb")).data == {"name": "moss", "height": 0.5}
+        refused = await box.call("grow", {})
+        assert refused.error is not None
+        assert refused.error.code == "bad_input"
+        assert (await box.call("first_line", {"path": "../x"})).error is not None
+        with pytest.raises(NotFound, match="No moss") as caught:
+            (await box.call("fail")).raise_for_error()
+        assert caught.value.hint == "Look elsewhere."
+        assert (await box.call("read_file", {"path": "a.txt"})).raise_for_error().text
+    assert grow.schema["required"] == ["name"]
+    assert {t["name"] for t in Toolbox(extra=MINE, profile="own").as_anthropic_tools()} >= {"grow"}
+    assert set(Toolbox(profile="files").as_anthropic_tools()[0]) == {
+        *("name", "description", "input_schema")
+    }
+
+
+def test_many_threads_use_one_toolbox(tmp_path: Path) -> None:
+    for number in range(24):
+        (tmp_path / f"{number}.txt").write_text(f"number {number}\n")
+
+    def read(number: int) -> str:
+        return box.call_sync("read_file", {"path": f"{number}.txt"}).raise_for_error().text
+
+    with Toolbox(workspace=tmp_path) as box, ThreadPoolExecutor(12) as threads:
+        texts = list(threads.map(read, range(24)))
+    assert texts == [f"number {number}\n" for number in range(24)]
+
+
+@each_case(
+    ("result", "line"),
+    [
+        (Result("one\ntwo"), "one"),
+        (Result(""), "(no text)"),
+        (Result("\n" + "x" * 500), f"{'x' * 99}… (501 characters)"),
+    ],
+)
+def test_a_result_is_short_as_text(result: Result, line: str) -> None:
+    assert str(result) == line
+
+
+@each_case("name", toolcrib.__all__)
+def test_every_public_name_is_there(name: str) -> None:
+    assert getattr(toolcrib, name) is not None
+    assert issubclass(ToolError, Exception)
+
+
+def test_the_library_never_imports_mcp(tmp_path: Path) -> None:
+    program = """
+import sys
+from toolcrib import Toolbox, tool, extract, parse_tool_calls
+with Toolbox(workspace=sys.argv[1]) as box:
+    box.call_sync("write_file", {"path": "a.txt", "content": "x"}).raise_for_error()
+    box.call_sync("run_command", {"command": "true"})
+    box.as_openai_tools(), box.as_anthropic_tools()
+print(sorted(m for m in sys.modules if m.partition(".")[0] in ("mcp", "mcp_types", "starlette")))
+"""
+    argv = [sys.executable, "-c", program, str(tmp_path)]
+    ran = subprocess.run(argv, capture_output=True, text=True, check=True, timeout=90)
+    assert ran.stdout.strip() == "[]"

@@ -1,0 +1,98 @@
+"""The browser over MCP with a real client, and its server killed at the end."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import sys
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tomli_w
+from mcp import Client, StdioServerParameters
+from mcp.client.stdio import stdio_client
+
+from tests.conditions import until
+from tests.servers.web_app import WebApp
+from tests.tools.browser.conftest import opened_to
+from toolcrib.system.sweep import look_around
+
+pytestmark = [pytest.mark.rows("C037", "C039", "E58"), pytest.mark.timeout(120)]
+ALLOWED = {"action": "allow", "group": "browser", "rights": ["send", "net", "write", "read"]}
+
+
+class ServerProcess:
+    """A server over stdio that a real client speaks to, with all it starts in one folder."""
+
+    def __init__(self, client: Client, folder: Path) -> None:
+        self._client = client
+        self.folder = folder
+
+    async def __call__(self, name: str, **arguments: Any) -> Any:
+        """A call that works."""
+        result = await self._client.call_tool(name, arguments)
+        assert not result.is_error, _text(result)
+        return result
+
+    def processes(self) -> list[int]:
+        """The server, and the browser that it started."""
+        wanted = str(self.folder).encode()
+        return [pid for pid in look_around() if wanted in _command(pid)]
+
+    async def kill(self) -> None:
+        """End the server at once, and wait until nothing of it is left."""
+        server = [pid for pid in self.processes() if b"mcp" in _command(pid).split(b"\0")]
+        assert len(server) == 1
+        assert len(self.processes()) > 1, "the browser has its profile in the folder of this test"
+        os.kill(server[0], signal.SIGKILL)
+        await until(lambda: not self.processes())
+        await until(lambda: not list(self.folder.glob("playwright*")))
+
+
+@asynccontextmanager
+async def serving(app: WebApp) -> AsyncIterator[ServerProcess]:
+    """A server with the browser, which is gone at the end."""
+    # The socket of a browser is in this folder, and the name of a socket has little room.
+    folder = Path(tempfile.mkdtemp(dir="/tmp"))
+    (folder / "work").mkdir()
+    settings = {
+        **opened_to(app.url),
+        "workspace": {"roots": [str(folder / "work")]},
+        "policy": {"rules": [ALLOWED]},
+    }
+    config = folder / "config.toml"
+    config.write_text(tomli_w.dumps(settings))
+    parameters = StdioServerParameters(
+        command=sys.executable,
+        args=["-m", "toolcrib", "mcp", "--config", str(config), "--profile", "all"],
+        env={**os.environ, "TMPDIR": str(folder)},
+    )
+    try:
+        async with Client(stdio_client(parameters), mode="2026-07-28") as client:
+            yield ServerProcess(client, folder)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _command(pid: int) -> bytes:
+    with suppress(OSError):
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    return b""
+
+
+def _text(result: Any) -> str:
+    return "\n".join(part.text for part in result.content if part.type == "text")
+
+
+async def test_over_mcp_and_killed(app: WebApp) -> None:
+    async with serving(app) as server:
+        assert 'button "Send"' in _text(await server("browser_open", url=app.url))
+        shot = await server("browser_screenshot", path="desk.png")
+        assert [part.mime_type for part in shot.content if part.type == "image"] == ["image/png"]
+        assert (server.folder / "work" / "desk.png").is_file()
+        await server.kill()

@@ -1,0 +1,155 @@
+"""Tasks of people in web apps, through the tools alone, in a real browser."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.cases import each_case
+from tests.tools.browser.conftest import Desk
+
+pytestmark = [
+    pytest.mark.asyncio(loop_scope="session"),
+    pytest.mark.rows("C037", "C038", "C039", "E54", "E55"),
+]
+
+
+TASKS: dict[str, tuple[str, list[str], str]] = {
+    "fill a form": (
+        "/",
+        ["type Name = Ann", "check Agree", "select Colour = blue", "click Send"],
+        '"name": "Ann", "agree": "on", "colour": "blue"',
+    ),
+    "answer a prompt": ("/", ["dialog = Ann", "click Prompt"], "+ hello Ann"),
+    "a link to a new tab": ("/", ["click New tab"], '"from": "new"'),
+    "click in a frame": ("/frames", ["click Inside"], "pressed inside"),
+    "click in a shadow root": ("/frames", ["click Shadow"], "+ out of the shadow"),
+    "a single-page app": ("/tasks", ["type New task = buy milk", "click Add"], "buy milk"),
+    "drag and drop": ("/drag", ["drag Card = Target"], "dropped card"),
+    "click what is covered": ("/covered", ["click Below"], "was covered"),
+}
+# The others are tried at night.
+MORE_TASKS: dict[str, tuple[str, list[str], str]] = {
+    "pick a date": ("/", ["type Day = 2026-11-23", "click Send"], '"day": "2026-11-23"'),
+    "choose a radio button": ("/", ["check Large", "click Send"], '"size": "l"'),
+    "write in an area": ("/", ["type Notes = two words", "click Send"], '"notes": "two words"'),
+    "typing replaces": ("/", ["type Name = a", "type Name = b", "click Send"], '"name": "b"'),
+    "accept what is asked": ("/", ["dialog = accept", "click Ask"], "+ confirmed"),
+    "nothing is accepted unasked": ("/", ["click Ask"], "+ kept"),
+    "an alert is told": ("/", ["click Warn"], "Dialog (alert) accepted: mind the gap"),
+    "wait for what comes late": ("/", ["click Load", "wait = loaded late"], "+ loaded late"),
+    "double click": ("/", ["double_click Twice"], "+ twice"),
+    "hover": ("/", ["hover Hover here"], "+ over it"),
+    "edit rich text": ("/", ["type Page = new text"], "new text"),
+    "press a key": ("/", ["click Keys", "press = PageDown"], "+ key PageDown"),
+    "press a key in a field": ("/", ["press Keys = x"], "+ key x"),
+    "press Enter to send": ("/", ["type Name = Eve", "press Name = Enter"], '"name": "Eve"'),
+    "follow a link": ("/", ["click List"], 'link "Link 0"'),
+    "a page that is not there": ("/", ["click Gone"], "(HTTP 404)"),
+    "type in a frame": ("/frames", ["type Deep = down"], 'textbox "Deep"'),
+    "its routes": ("/tasks", ["click About"], "About these tasks"),
+    "endless scrolling": ("/scroll", ["scroll = bottom", "scroll = bottom"], "Row 59"),
+    "a calendar": ("/dates", ["click When", "click #c >> text='17'"], "2026-11-17"),
+    "pages of a list": ("/pages", ["click Next", "click Next"], "This is page 3"),
+    "back and forward": ("/pages", ["click Next", "back", "forward", "back"], "Page 1 —"),
+}
+
+
+async def _do(desk: Desk, path: str, steps: list[str], expected: str) -> None:
+    await desk("open", url=f"{desk.url}{path}")
+    assert expected in await desk.act(*steps)
+
+
+@each_case("path, steps, expected", TASKS.values(), ids=TASKS)
+async def test_tasks(desk: Desk, path: str, steps: list[str], expected: str) -> None:
+    await _do(desk, path, steps, expected)
+
+
+@each_case("path, steps, expected", MORE_TASKS.values(), ids=MORE_TASKS)
+async def test_more_tasks(desk: Desk, path: str, steps: list[str], expected: str) -> None:
+    await _do(desk, path, steps, expected)
+
+
+async def test_a_login_is_of_its_conversation_alone(desk: Desk) -> None:
+    await desk("open", url=f"{desk.url}/login")
+    said = await desk.act("type User = ann", "type Password = s3cret-word", "click Log in")
+    assert "Welcome, ann" in said
+    assert "Welcome, ann" in (await desk("open", url=f"{desk.url}/desk")).text
+    other = desk.talk("other")
+    assert "Welcome" not in (await other("open", url=f"{desk.url}/desk")).text
+    assert "/login" not in (await other("tabs")).text
+    await other("close")
+    await desk("close")
+    again = await desk("open", url=f"{desk.url}/desk")
+    assert "Password" in again.text, "a new context has no cookies of the one before"
+
+
+async def test_a_file_is_chosen_and_one_is_downloaded(desk: Desk) -> None:
+    (desk.folder / "note.txt").write_text("ten lines")
+    await desk("open", url=f"{desk.url}/upload")
+    await desk("act", actions=[{"action": "upload", "target": "File", "path": "note.txt"}])
+    assert "got ten lines" in (await desk("read")).text
+    await desk("open", url=desk.url)
+    assert "Download: report.csv" in await desk.act("click Report")
+    await desk("logs", kind="downloads", save_as="kept/report.csv")
+    assert (desk.folder / "kept/report.csv").read_text() == "a,b\n1,2\n"
+    undone = await desk.call("undo_changes")
+    assert undone.error is None
+    assert not (desk.folder / "kept").exists()
+
+
+async def test_a_large_page_is_short_and_everything_on_it_is_found(desk: Desk) -> None:
+    opened = await desk("open", url=f"{desk.url}/list")
+    assert len(opened.text) <= 8_000
+    assert "more" in opened.text
+    for number in (0, 150, 299):
+        found = (await desk("read", find=f"Delete {number}")).text
+        assert f'button "Delete {number}"' in found
+    moved = await desk.act("click Delete 277")
+    assert "Deleted 277" in moved
+    unfolded = await desk("read", offset=opened.next.arguments["offset"]) if opened.next else None
+    assert unfolded is None or "Link" in unfolded.text
+
+
+async def test_what_is_not_the_only_one_is_never_clicked(desk: Desk) -> None:
+    await desk("open", url=desk.url)
+    said = await desk.refused("act", actions=[{"action": "click", "target": "Same"}])
+    assert said.count('button "Same"') == 2
+    near = await desk.refused("act", actions=[{"action": "click", "target": "Sned"}])
+    assert 'button "Send"' in near
+    several = await desk.refused("act", actions=[{"action": "click", "target": "css=button"}])
+    assert "visible elements fit" in several
+
+
+async def test_a_ref_that_is_gone_names_what_is_there_now(desk: Desk) -> None:
+    await desk("open", url=f"{desk.url}/tasks")
+    await desk.act("type New task = one", "click Add")
+    page = (await desk("read", find="Delete")).text
+    ref = page.split('button "Delete" ')[1].split()[0]
+    await desk.act(f"click {ref}")
+    assert "is no longer there" in await desk.refused(
+        "act", actions=[{"action": "click", "target": ref}]
+    )
+
+
+async def test_steps_after_a_failed_one_are_not_done(desk: Desk) -> None:
+    await desk("open", url=desk.url)
+    said = await desk.act("type Name = Ann", "click Nowhere at all", "click Send")
+    assert "Then it ended. Step 2 (click)" in said
+    assert "Echo" not in said
+
+
+async def test_text_pictures_tabs_and_logs(desk: Desk) -> None:
+    opened = await desk(
+        "open", url=f"{desk.url}/echo?hello=you", text=True, screenshot_path="shot.png"
+    )
+    assert "You said" in opened.text
+    assert opened.images[0].mime_type == "image/png"
+    assert (desk.folder / "shot.png").read_bytes().startswith(b"\x89PNG")
+    await desk("screenshot", path="page.pdf", format="pdf")
+    assert (desk.folder / "page.pdf").read_bytes().startswith(b"%PDF")
+    small = await desk("screenshot", width=400, height=300)
+    assert small.images
+    assert "/echo" in (await desk("tabs")).text
+    assert "/echo?hello=you 200 document" in (await desk("logs", kind="network")).text
+    await desk("tabs", action="close")
+    assert "No page is open" in await desk.refused("read")

@@ -1,0 +1,105 @@
+"""Charts of every kind, from every form of data."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from tests.tools.files.test_tree_changes import ok, refused
+from toolcrib.data.charts import PALETTE, chart_data, vega_spec
+from toolcrib.data.svg_chart import svg_chart
+from toolcrib.toolbox import Toolbox
+
+SALES = [{"month": m, "Bonn": n, "Köln": n * 2} for n, m in enumerate(("Jan", "Feb", "Mar"), 1)]
+
+
+@pytest.mark.rows("C087")
+async def test_kinds(box: Toolbox, ws: Path) -> None:
+    pytest.importorskip("vl_convert")
+    for kind in (
+        *("bar", "line", "area", "pie", "doughnut", "scatter", "histogram", "heatmap", "radar"),
+    ):
+        made = await ok(
+            box, "make_chart", kind=kind, data=SALES, title="Sales & more", output=f"{kind}.svg"
+        )
+        assert made.images[0].data.startswith(b"\x89PNG"), kind
+        drawing = (ws / f"{kind}.svg").read_text()
+        assert ET.fromstring(drawing).tag.endswith("svg")
+        assert "Sales &amp; more" in drawing
+        marks = len(re.findall(r"<path", drawing))
+        assert marks > 2, kind
+    made = await ok(box, "make_chart", type="bar", data=json.dumps(SALES), colors=["red"])
+    assert made.data["path"] == "chart.png"
+    assert (ws / "chart.png").read_bytes() == made.images[0].data
+    assert "3 points; Bonn from 1 to 3, Köln from 2 to 6." in made.text
+    again = await ok(box, "make_chart", data={"a": 1, "b": 2})
+    assert again.data["path"] == "chart-2.png"
+    await ok(box, "undo_changes")
+    assert not (ws / "chart-2.png").exists()
+
+
+async def test_a_table_and_a_specification(box: Toolbox, ws: Path) -> None:
+    pytest.importorskip("vl_convert")
+    (ws / "t.csv").write_text("day;amount\n02.01.2026;1,5\n03.01.2026;2,5\n")
+    made = await ok(box, "make_chart", kind="line", path="t.csv", output="t.svg")
+    assert "amount from 1.5 to 2.5" in made.text
+    spec = {
+        "data": {"values": [{"a": 1, "b": 2}]},
+        "mark": "point",
+        "encoding": {"x": {"field": "a", "type": "quantitative"}},
+    }
+    assert (await ok(box, "make_chart", spec=spec)).images
+    outside = {**spec, "data": {"url": "http://127.0.0.1:9/x.csv"}}
+    await refused(box, "make_chart", "bad_input", spec=outside)
+    (ws / "secret.csv").write_text("a,b\n4711,1\n")
+    own = {**spec, "data": {"url": f"file://{ws}/secret.csv"}, "mark": "text"}
+    own["encoding"] = {"text": {"field": "a"}}
+    result = await box.call("make_chart", {"spec": own, "output": "s.svg"})
+    assert result.error or "4711" not in (ws / "s.svg").read_text()
+
+
+async def test_what_cannot_be_drawn(box: Toolbox, ws: Path) -> None:
+    for data in ([], "[", [{"a": "x"}], {"labels": ["a"], "values": ["x"]}, 5, [[]]):
+        await refused(box, "make_chart", "bad_input", data=data)
+    await refused(box, "make_chart", "bad_input")
+    await refused(box, "make_chart", "bad_input", kind="pie", data={"a": -1, "b": 2})
+    await refused(box, "make_chart", "bad_input", kind="radar", data={"a": 1, "b": 2})
+    await refused(box, "make_chart", "bad_input", data=SALES, y=["Rome"])
+    await refused(box, "make_chart", "bad_input", data=SALES, colors=['red"/><script>'])
+    await refused(box, "make_chart", "bad_input", data=SALES, output="x.gif")
+
+
+def test_forms_of_data() -> None:
+    expected = {"v": [1.0, 2.5]}
+    for data in (
+        [{"n": "a", "v": 1}, {"n": "b", "v": 2.5}],
+        [["n", "v"], ["a", 1], ["b", 2.5]],
+        {"labels": ["a", "b"], "datasets": [{"label": "v", "data": [1, "2.5"]}]},
+    ):
+        found = chart_data(data)
+        assert (found.labels, found.series) == (["a", "b"], expected), data
+    assert chart_data({"a": 1, "b": None}).series == {"value": [1.0, None]}
+    assert chart_data([3, 4]).labels == ["1", "2"]
+    many = chart_data([{"n": n, "v": n % 7} for n in range(100_000)])
+    assert len(many.labels) == 5000
+    assert "100,000" in many.notes[0]
+
+
+def test_our_own_drawings() -> None:
+    for kind in ("bar", "line", "pie", "doughnut"):
+        data = chart_data([{"n": "<a>", "v": 3, "w": None}, {"n": "b & c", "v": 1, "w": 2}])
+        drawing = svg_chart(kind, data, "T <x>", PALETTE)
+        root = ET.fromstring(drawing)
+        texts = [e.text for e in root.iter() if e.tag.endswith("text")]
+        assert "T <x>" in texts
+        assert any("b & c" in (text or "") for text in texts)
+    single = svg_chart("pie", chart_data({"all": 5}), "", PALETTE)
+    assert "circle" in single
+    below = svg_chart("bar", chart_data({"a": -2, "b": 1e-9, "c": 1e12}), "", PALETTE)
+    assert "nan" not in below
+    spec = vega_spec("bar", chart_data(SALES), "", ["red"])
+    assert spec["encoding"]["xOffset"]["field"] == "series"

@@ -1,0 +1,242 @@
+"""Databases: asked, described and changed."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from tests.tools.files.test_tree_changes import ok, refused
+from toolcrib.core.context import Caller, Question
+from toolcrib.toolbox import Toolbox
+
+
+@pytest.fixture
+def shop(ws: Path) -> Path:
+    with sqlite3.connect(ws / "shop.db") as connection:
+        connection.executescript(
+            "CREATE TABLE person(id INTEGER PRIMARY KEY, name TEXT NOT NULL, born TEXT);"
+            "CREATE TABLE item(id INTEGER, person_id INTEGER REFERENCES person(id), price REAL);"
+            "INSERT INTO person VALUES (1, 'Ada', '10.12.1815'), (2, 'Bob', NULL);"
+            "INSERT INTO item VALUES (1, 1, 2.5), (2, 1, 4), (3, 2, x'00ff');"
+        )
+    connection.close()
+    return ws / "shop.db"
+
+
+@pytest.mark.rows("C067", "E87", "X13")
+async def test_query(box: Toolbox, ws: Path, shop: Path) -> None:
+    before = shop.read_bytes()
+    found = await ok(
+        box,
+        "query_database",
+        source="shop.db",
+        sql="SELECT name, sum(price) AS total FROM person JOIN item ON person.id = person_id "
+        "WHERE typeof(price) = 'real' GROUP BY name",
+    )
+    assert found.text == "1 row, 2 columns.\nname (text) | total (number)\nAda | 6.5"
+    many = await ok(
+        box,
+        "query_database",
+        sql="WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 5000) "
+        "SELECT i FROM n",
+        limit=3,
+        save_to="n.csv",
+    )
+    assert many.data["total"] == 5000
+    assert (ws / "n.csv").read_text().count("\n") == 5001
+    odd = await ok(
+        box, "query_database", db_path="shop.db", query="SELECT price, NULL, 1e999 FROM item"
+    )
+    assert odd.data["rows"][2] == ["x'00ff'", None, "inf"]
+    await refused(box, "query_database", "denied", source="shop.db", sql="DELETE FROM item")
+    await refused(box, "query_database", "bad_input", source="shop.db", sql="SELECT x FROM item")
+    await refused(box, "query_database", "bad_input", source="shop.db", sql=" ")
+    for address in ("postgresql://u:p@127.0.0.1/x", "file:shop.db?mode=rwc", "sqlite:///shop.db"):
+        result = await box.call("query_database", {"source": address, "sql": "SELECT 1"})
+        assert result.error, address
+    assert shop.read_bytes() == before
+    assert sorted(p.name for p in ws.iterdir()) == ["n.csv", "shop.db"]
+
+
+async def test_describe(box: Toolbox, ws: Path, shop: Path) -> None:
+    text = (await ok(box, "describe_database", source="shop.db")).text
+    assert "shop.db (SQLite): 2 tables." in text
+    assert "item, 3 rows\nid (integer) | person_id (integer, of person.id) | price (real)" in text
+    assert "born (text, dates as text, day.month.year)" in text
+    assert "id (integer, key)" in text
+    assert "name (text, required)" in text
+
+
+async def test_files_that_are_in_the_way(box: Toolbox, ws: Path, shop: Path) -> None:
+    other = OtherProgram(shop)
+    try:
+        other.run("PRAGMA journal_mode = WAL")
+        other.run("INSERT INTO person VALUES (3, 'Cy', '')")
+        count = {"source": "shop.db", "sql": "SELECT count(*) FROM person"}
+        assert (await ok(box, "query_database", **count)).data["rows"] == [[3]]
+        other.run("BEGIN IMMEDIATE")
+        assert (await ok(box, "query_database", **count)).data["rows"] == [[3]]
+        other.run("COMMIT")
+    finally:
+        other.end()
+    # The log is gone with its last user; the file still says that it has one.
+    assert (await ok(box, "query_database", **count)).data["rows"] == [[3]]
+    other = OtherProgram(shop)
+    try:
+        other.run("PRAGMA journal_mode = DELETE")
+        other.run("BEGIN EXCLUSIVE")
+        await refused(box, "query_database", "busy", **count)
+    finally:
+        other.end()
+    (ws / "secret.db").write_bytes(os.urandom(8192))
+    (ws / "cut.db").write_bytes(shop.read_bytes()[:5000])
+    (ws / "empty.db").write_bytes(b"")
+    await refused(
+        box, "query_database", "unsupported_content", source="secret.db", sql="SELECT * FROM t"
+    )
+    cut = await box.call("query_database", {"source": "cut.db", "sql": "SELECT * FROM item"})
+    assert cut.error
+    assert cut.error.code in ("unsupported_content", "bad_input")
+    assert "0 tables" in (await ok(box, "describe_database", source="empty.db")).text
+    await refused(box, "query_database", "not_found", source="none.db", sql="SELECT 1")
+
+
+async def test_sql_over_files(box: Toolbox, ws: Path) -> None:
+    pytest.importorskip("duckdb")
+    (ws / "orders.csv").write_text("id;city;amount\n1;Köln;1,5\n2;Bonn;2,5\n")
+    (ws / "old.csv").write_bytes("id,city\n1,Köln\n".encode("cp1252"))
+    (ws / "more.json").write_text(json.dumps([{"id": 1, "tags": ["a"]}]))
+    found = await ok(
+        box,
+        "query_database",
+        source=".",
+        sql="SELECT o.city, amount, tags FROM orders o JOIN more USING (id) JOIN old USING (id)",
+    )
+    assert found.data["rows"] == [["Köln", 1.5, '["a"]']]
+    one = await ok(box, "query_database", source="orders.csv", sql="SELECT sum(amount) FROM data")
+    assert one.data["rows"] == [[4]]
+    described = await ok(box, "describe_database", source="orders.csv")
+    assert "amount (double)" in described.text
+    broken = "id,name\n" + "".join(f'{n},"x{n}"\n' for n in range(50)) + '50,"open\n51,z,z,z\n'
+    (ws / "broken.csv").write_text(broken)
+    result = await ok(box, "query_database", source="broken.csv", sql="SELECT count(*) FROM data")
+    assert result.data["rows"][0][0] >= 50
+    await refused(
+        box, "query_database", "denied", source="orders.csv", sql="COPY data TO 'orders.csv'"
+    )
+    await refused(box, "query_database", "bad_input", source="orders.csv", sql="SELECT x FROM data")
+
+
+Asked = Callable[[Question], Awaitable[bool]]
+
+
+def caller(answer: bool, seen: list[Question]) -> Caller:
+    async def ask(question: Question) -> bool:
+        seen.append(question)
+        return answer
+
+    return Caller("test", ask=ask)
+
+
+async def test_changes_are_asked_about_and_undone(box: Toolbox, ws: Path, shop: Path) -> None:
+    before = shop.read_bytes()
+    call = {
+        "source": "shop.db",
+        "sql": "UPDATE person SET name = 'Eve; x' WHERE id = 2; DELETE FROM item WHERE id < 3;",
+    }
+    alone = await refused(box, "change_database", "needs_approval", **call)
+    assert alone.error
+    shown = await ok(box, "change_database", **call, dry_run=True)
+    assert "changes 1 of person" in shown.text
+    assert "removes 2 of item" in shown.text
+    assert shop.read_bytes() == before
+    seen: list[Question] = []
+    no = await box.call("change_database", call, caller=caller(False, seen))
+    assert no.error
+    assert "update person: id=2, name=Bob" in seen[0].reason
+    assert shop.read_bytes() == before
+    done = await box.call("change_database", call, caller=caller(True, []))
+    assert done.error is None, done.render()
+    assert done.data["touched"] == 3
+    rows = {
+        "source": "shop.db",
+        "sql": "SELECT name FROM person JOIN item ON person_id = person.id",
+    }
+    assert (await ok(box, "query_database", **rows)).data["rows"] == [["Eve; x"]]
+    await ok(box, "undo_changes")
+    assert shop.read_bytes() == before
+    for sql, code in {
+        "INSERT INTO person VALUES (1, 'twice', '')": "bad_input",
+        "ATTACH 'x.db' AS x": "denied",
+        "VACUUM INTO 'x.db'": "bad_input",
+        "UPDATE person SET name = 'x'; INSERT INTO nowhere VALUES (1)": "bad_input",
+        "COMMIT; DELETE FROM item": "denied",
+    }.items():
+        result = await box.call(
+            "change_database", {"source": "shop.db", "sql": sql}, caller=caller(True, [])
+        )
+        assert result.error, sql
+        assert result.error.code == code, (sql, result.error)
+        assert shop.read_bytes() == before
+    assert not (ws / "x.db").exists()
+
+
+OTHER = """
+import sqlite3, sys
+connection = sqlite3.connect(sys.argv[1], isolation_level=None)
+for line in sys.stdin:
+    print(connection.execute(line).fetchall(), flush=True)
+"""
+
+
+class OtherProgram:
+    """Another process that has the database open: locks belong to processes."""
+
+    def __init__(self, path: Path) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", OTHER, str(path)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def run(self, sql: str) -> str:
+        assert self._process.stdin
+        assert self._process.stdout
+        self._process.stdin.write(sql + "\n")
+        self._process.stdin.flush()
+        return self._process.stdout.readline().strip()
+
+    def end(self) -> None:
+        self._process.communicate()
+
+
+async def test_a_change_beside_others(box: Toolbox, ws: Path, shop: Path) -> None:
+    other = OtherProgram(shop)
+    call = {"source": "shop.db", "sql": "DELETE FROM item"}
+    try:
+        other.run("PRAGMA journal_mode = WAL")
+        other.run("INSERT INTO person VALUES (3, 'Cy', '')")
+        other.run("BEGIN IMMEDIATE")
+        busy = await box.call("change_database", call, caller=caller(True, []))
+        assert busy.error
+        assert busy.error.code == "busy"
+        other.run("COMMIT")
+        done = await box.call("change_database", call, caller=caller(True, []))
+        assert done.error is None, done.render()
+        assert "removes 3 of item" in done.text
+        assert other.run("SELECT count(*) FROM item") == "[(0,)]"
+        assert other.run("SELECT count(*) FROM person") == "[(3,)]"
+    finally:
+        other.end()
+    await ok(box, "undo_changes")
+    count = {"source": "shop.db", "sql": "SELECT count(*) FROM item"}
+    assert (await ok(box, "query_database", **count)).data["rows"] == [[3]]
+    await refused(box, "change_database", "bad_input", source=":memory:", sql="CREATE TABLE x(a)")

@@ -1,0 +1,212 @@
+"""Tables without SQL: every form in which they come, and questions to them."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from tests.tools.files.test_tree_changes import ok, refused
+from toolcrib.toolbox import Toolbox
+
+ORDERS = """id,city,net amount,day
+1,Bonn,10.50,2026-01-02
+2,Köln,20.25,2026-02-03
+3,Bonn,5,2026-03-04
+4,"Bad, Ems",,2025-12-31
+"""
+GERMAN = "Nr;Ort;Betrag;Datum\n1;Köln;1.234,50 €;02.01.2026\n2;Bonn;-10,25 €;03.02.2026\n"
+
+STYLES = (
+    '<styleSheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">'
+    '<numFmts><numFmt numFmtId="164" formatCode="dd/mm/yyyy"/></numFmts>'
+    '<cellXfs><xf numFmtId="0"/><xf numFmtId="164"/></cellXfs></styleSheet>'
+)
+MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+RELATIONS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+
+
+def workbook(path: Path, rows: str, shared: str = "") -> None:
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr(
+            "xl/workbook.xml",
+            f'<workbook xmlns="{MAIN}" xmlns:r="{RELATIONS}"><sheets>'
+            '<sheet name="Sales" sheetId="1" r:id="r1"/><sheet name="More" sheetId="2" r:id="r2"/>'
+            "</sheets></workbook>",
+        )
+        archive.writestr(
+            "xl/_rels/workbook.xml.rels",
+            '<Relationships><Relationship Id="r1" Target="worksheets/sheet1.xml"/>'
+            '<Relationship Id="r2" Target="/xl/worksheets/sheet2.xml"/></Relationships>',
+        )
+        archive.writestr("xl/styles.xml", STYLES)
+        archive.writestr("xl/sharedStrings.xml", f'<sst xmlns="{MAIN}">{shared}</sst>')
+        sheet = f'<worksheet xmlns="{MAIN}"><sheetData>{{}}</sheetData></worksheet>'
+        archive.writestr("xl/worksheets/sheet1.xml", sheet.format(rows))
+        one = '<row><c t="inlineStr"><is><t>x</t></is></c></row><row><c><v>7</v></c></row>'
+        archive.writestr("xl/worksheets/sheet2.xml", sheet.format(one))
+
+
+@pytest.mark.rows("E89")
+async def test_filter_columns_sort_and_limit(box: Toolbox, ws: Path) -> None:
+    (ws / "o.csv").write_text(ORDERS)
+    first = await ok(box, "query_table", path="o.csv")
+    assert "id (integer) | city (text) | net amount (number) | day (date, year-month-day)" in (
+        first.text
+    )
+    for filter_text, ids in {
+        "city = bonn": ["1", "3"],
+        '"net amount" >= 10.5': ["1", "2"],
+        "net amount < 20.25 and city != Köln": ["1", "3"],
+        "city contains 'bad,' or id = 2": ["2", "4"],
+        "day > 2026-01-31": ["2", "3"],
+        "id in (1, 4)": ["1", "4"],
+        "net amount is empty": ["4"],
+        "city starts with b and not_there = 1": None,
+        "city not contains o": ["2", "4"],
+    }.items():
+        if ids is None:
+            found = await refused(box, "query_table", "bad_input", path="o.csv", filter=filter_text)
+            assert found.error
+            assert found.error.details["unknown_columns"] == ["not_there"]
+            continue
+        result = await ok(box, "query_table", path="o.csv", filter=filter_text, columns=["ID"])
+        assert [row[0] for row in result.data["rows"]] == ids, filter_text
+        assert result.data["matched"] == len(ids)
+    ordered = await ok(box, "query_table", path="o.csv", sort="net amount desc", limit=2)
+    assert [row[0] for row in ordered.data["rows"]] == ["2", "1"]
+    assert "the first 2 of 4 rows" in ordered.text
+    await refused(box, "query_table", "bad_input", path="o.csv", filter="city is nice")
+    await refused(box, "query_table", "bad_input", path="o.csv", limit=20_000)
+
+
+async def test_groups_and_sums(box: Toolbox, ws: Path) -> None:
+    (ws / "o.csv").write_text(ORDERS)
+    result = await ok(
+        box,
+        "query_table",
+        path="o.csv",
+        group=["city"],
+        aggregate=["sum(net amount)", "count", "max day"],
+        sort="sum(net amount) desc",
+    )
+    assert result.data["rows"] == [
+        ["Köln", 20.25, 1, "2026-02-03"],
+        ["Bonn", 15.5, 2, "2026-03-04"],
+        ["Bad, Ems", None, 1, "2025-12-31"],
+    ]
+    total = await ok(box, "query_table", path="o.csv", sum=["net amount"])
+    assert total.data["rows"] == [[35.75]]
+    await refused(box, "query_table", "bad_input", path="o.csv", aggregate=["median(id)"])
+
+
+async def test_forms_in_which_tables_come(box: Toolbox, ws: Path) -> None:
+    (ws / "german.csv").write_bytes(GERMAN.encode("cp1252"))
+    german = await ok(box, "query_table", path="german.csv", aggregate=["sum(Betrag)"])
+    assert german.data["rows"] == [[1224.25]]
+    later = await ok(box, "query_table", path="german.csv", filter="Datum > 2026-02-01")
+    assert later.data["rows"][0][1] == "Bonn"
+    over = await ok(box, "query_table", path="german.csv", filter="Betrag > 1000,5")
+    assert over.data["matched"] == 1
+
+    (ws / "wide.csv").write_bytes(ORDERS.encode("utf-16"))
+    (ws / "packed.csv.gz").write_bytes(gzip.compress(ORDERS.encode()))
+    (ws / "mixed.csv").write_bytes(b"a,b\n1,K\xc3\xb6ln\n" * 30 + b"2,K\xf6ln\n")
+    (ws / "bare.tsv").write_text("1\t2\n3\t4\n")
+    (ws / "twice.csv").write_text("a,a,\n1,2,3\n")
+    (ws / "lines.jsonl").write_text('{"a": 1, "b": {"c": 2}}\n{"a": 2.5, "d": null}\n')
+    (ws / "one.json").write_text('{"rows": [{"a": 1}, {"a": 2}]}')
+    for name, total in {"wide.csv": 35.75, "packed.csv.gz": 35.75}.items():
+        result = await ok(box, "query_table", path=name, aggregate=["sum(net amount)"])
+        assert result.data["rows"] == [[total]], name
+    mixed = await ok(box, "query_table", path="mixed.csv", filter="b = Köln", limit=1)
+    assert mixed.data["matched"] == 31
+    bare = await ok(box, "query_table", path="bare.tsv", sum=["column2"])
+    assert bare.data["rows"] == [[6]]
+    twice = await ok(box, "query_table", path="twice.csv")
+    assert [c["name"] for c in twice.data["columns"]] == ["a", "a_2", "column3"]
+    lines = await ok(box, "query_table", path="lines.jsonl", filter="a >= 1")
+    assert lines.data["rows"] == [[1, '{"c": 2}', None], [2.5, None, None]]
+    one = await ok(box, "query_table", path="one.json", aggregate=["mean(a)"])
+    assert one.data["rows"] == [[1.5]]
+
+
+async def test_broken_quotes_cost_one_row(box: Toolbox, ws: Path) -> None:
+    body = "".join(f'{n},"name {n}"\n' for n in range(500))
+    (ws / "a.csv").write_text(f'id,name\n{body}500,"open\n' + body)
+    (ws / "b.csv").write_text('id,name\n1,"open\n2,two\n3,three\n')
+    (ws / "fine.csv").write_text('id,name\n1,"two\nlines"\n2,5" pipe\n')
+    assert (await ok(box, "query_table", path="a.csv")).data["total"] >= 1000
+    broken = await ok(box, "query_table", path="b.csv")
+    assert broken.data["total"] == 3
+    assert "Quotes do not match" in broken.text
+    fine = await ok(box, "query_table", path="fine.csv")
+    assert fine.data["rows"] == [["1", "two\nlines"], ["2", '5" pipe']]
+
+
+async def test_a_folder_is_one_table(box: Toolbox, ws: Path) -> None:
+    (ws / "all").mkdir()
+    (ws / "all/a.csv").write_text("id,amount\n1,1.5\n2,2.5\n")
+    (ws / "all/b.csv").write_text("id;amount;note\n3;1.000,25;x\n")
+    (ws / "all/readme.txt").write_text("no table")
+    (ws / "empty").mkdir()
+    result = await ok(box, "query_table", path="all", sum=["amount"], group=["file"])
+    assert dict(result.data["rows"]) == {"all/a.csv": 4, "all/b.csv": 1000.25}
+    listed = await ok(box, "query_table", path="all", filter="note = x")
+    assert [row[0] for row in listed.data["rows"]] == ["3"]
+    await refused(box, "query_table", "no_results", path="empty")
+
+
+async def test_workbooks(box: Toolbox, ws: Path) -> None:
+    rows = (
+        '<row r="1"><c r="A1" t="s"><v>0</v></c><c r="B1" t="s"><v>1</v></c>'
+        '<c r="D1" t="inlineStr"><is><t>when</t></is></c></row><row/>'
+        '<row r="3"><c r="A3" t="s"><v>2</v></c><c r="B3"><v>2.5</v></c>'
+        '<c r="D3" s="1"><v>46024</v></c></row>'
+        '<row r="4"><c r="A4" t="str"><f>1+1</f><v>two</v></c><c r="B4"><v>4</v></c></row>'
+    )
+    texts = "<si><t>name</t></si><si><r><t>am</t></r><r><t>ount</t></r></si><si><t>one</t></si>"
+    workbook(ws / "w.xlsx", rows, texts)
+    result = await ok(box, "query_table", path="w.xlsx")
+    assert result.data["rows"] == [["one", "2.5", "", "2026-01-02"], ["two", "4", "", ""]]
+    assert "others: More" in result.text
+    assert (await ok(box, "query_table", path="w.xlsx", sheet="more", sum=["x"])).data["rows"] == [
+        [7]
+    ]
+    await refused(box, "query_table", "not_found", path="w.xlsx", sheet="None")
+    (ws / "bad.xlsx").write_bytes(b"PK\x03\x04" + b"x" * 100)
+    await refused(box, "query_table", "unsupported_content", path="bad.xlsx")
+    workbook(ws / "evil.xlsx", rows, "")
+    with zipfile.ZipFile(ws / "evil.xlsx", "a") as archive:
+        archive.writestr("xl/calcChain.xml", "")
+    data = (ws / "evil.xlsx").read_bytes().replace(b"<sst", b"<!DOCTYPE a><sst")
+    (ws / "evil.xlsx").write_bytes(data)
+    assert (await box.call("query_table", {"path": "evil.xlsx"})).error
+
+
+async def test_saved_rows_are_an_undoable_step(box: Toolbox, ws: Path) -> None:
+    (ws / "o.csv").write_text(ORDERS)
+    saved = await ok(box, "query_table", path="o.csv", limit=1, save_to="out/o.json")
+    assert "Saved to out/o.json" in saved.text
+    assert '"city": "Köln"' in (ws / "out/o.json").read_text()
+    await ok(box, "undo_changes")
+    assert not (ws / "out/o.json").exists()
+    await refused(box, "query_table", "bad_input", path="o.csv", save_to="o.png")
+
+
+async def test_what_is_no_table(box: Toolbox, ws: Path) -> None:
+    (ws / "empty.csv").write_bytes(b"")
+    (ws / "blank.csv").write_bytes(b" \n\n")
+    (ws / "p.csv").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(100))
+    (ws / "x.json").write_text("[")
+    for name in ("empty.csv", "blank.csv", "p.csv", "x.json"):
+        await refused(box, "query_table", "unsupported_content", path=name)
+    wide = io.StringIO()
+    wide.write(",".join(f"c{n}" for n in range(10_000)) + "\n" + ",".join(["1"] * 10_000) + "\n")
+    (ws / "wide.csv").write_text(wide.getvalue())
+    assert (await ok(box, "query_table", path="wide.csv", sum=["c9999"])).data["rows"] == [[1]]
+    (ws / "head.csv").write_text("a,b\n")
+    assert (await ok(box, "query_table", path="head.csv")).data["total"] == 0

@@ -1,0 +1,154 @@
+"""JSON paths, extraction, replacement, Markdown tables and conversions."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.tools.files.test_tree_changes import ok, refused
+from toolcrib.toolbox import Toolbox
+
+PEOPLE = {"users": [{"name": "Ada", "age": 36}, {"name": "Bob", "age": 25}], "a.b": {"c": [1]}}
+
+
+@pytest.mark.rows("C116", "E90")
+async def test_query_json(box: Toolbox, ws: Path) -> None:
+    (ws / "p.json").write_text(json.dumps(PEOPLE))
+    for query, results in {
+        "users[0].name": ["Ada"],
+        "$.users[*].name": ["Ada", "Bob"],
+        "users.1.age": [25],
+        ".users[-1].name": ["Bob"],
+        '["a.b"].c[0]': [1],
+        "users[*].*": ["Ada", 36, "Bob", 25],
+        "[.users[] | select(.age > 30) | .name]": [["Ada"]],
+        ".users | length": [2],
+        "$.users.name": [],
+        "users[7]": [],
+    }.items():
+        found = await ok(box, "query_json", path="p.json", query=query)
+        assert found.data["results"] == results, query
+        assert found.data["found"] == bool(results)
+    missing = await ok(box, "query_json", path="p.json", query="users[0].surname")
+    assert "an object with name, age" in missing.text
+    assert (await ok(box, "query_json", input='{"a": 1}\n{"a": 2}', query="[1].a")).text == "2"
+    await refused(box, "query_json", "bad_input", path="p.json", query=".users | nonsense(")
+    await refused(box, "query_json", "bad_input", input="{", query="a")
+    await refused(box, "query_json", "bad_input", query="a")
+    (ws / "big.json").write_bytes(b" " * 10_000_001)
+    await refused(box, "query_json", "too_large", path="big.json", query="a")
+
+
+@pytest.mark.rows("C081")
+async def test_extract_text(box: Toolbox, ws: Path) -> None:
+    (ws / "l.log").write_text("GET\t/a\t200\nPUT\t/b\t500\nGET\t/c\t404\n")
+    got = await ok(box, "extract_text", path="l.log", pattern=r"^(\w+)\t(\S+)", format="csv")
+    assert got.text == "GET,/a\nPUT,/b\nGET,/c"
+    fields = await ok(box, "extract_text", path="l.log", pattern="GET", fields=[2, 1])
+    assert fields.data["rows"] == [["200", "/a"], ["404", "/c"]]
+    (ws / "c.txt").write_text('a,"b,c",d\n')
+    comma = await ok(box, "extract_text", path="c.txt", fields=[1, 9], delimiter=",", format="json")
+    assert json.loads(comma.text) == [["b,c", ""]]
+    await refused(box, "extract_text", "no_results", path="l.log", pattern="DELETE")
+    await refused(box, "extract_text", "bad_input", path="l.log")
+    await refused(box, "extract_text", "bad_input", path="l.log", pattern="(")
+
+
+@pytest.mark.rows("C080")
+async def test_transform_text(box: Toolbox, ws: Path) -> None:
+    file = ws / "t.txt"
+    before = b"one two\r\nOne two\r\none two\r\n"
+    file.write_bytes(before)
+    call = {"path": "t.txt", "pattern": r"(one) (two)", "replacement": "$2 $1"}
+    dry = await ok(box, "transform_text", **call, dry_run=True)
+    assert "2 places" in dry.text
+    assert file.read_bytes() == before
+    for more, after in (
+        ({}, b"two one\r\nOne two\r\ntwo one\r\n"),
+        ({"flags": "i"}, b"two one\r\nOne two\r\none two\r\n"),
+        ({"flags": "gi"}, b"two one\r\ntwo One\r\ntwo one\r\n"),
+        ({"lines": {"start": 2, "end": 3}, "backup": True}, b"one two\r\nOne two\r\ntwo one\r\n"),
+        ({"start": -1}, b"one two\r\nOne two\r\ntwo one\r\n"),
+    ):
+        await ok(box, "transform_text", **call, **more)
+        assert file.read_bytes() == after, more
+        await ok(box, "undo_changes")
+        assert file.read_bytes() == before
+    await refused(box, "transform_text", "bad_input", **call, flags="x")
+    await refused(box, "transform_text", "bad_input", **call, start=9)
+    await refused(box, "transform_text", "no_results", **{**call, "pattern": "three"})
+
+
+@pytest.mark.rows("C082")
+async def test_markdown_table(box: Toolbox, ws: Path) -> None:
+    rows = [{"a": "x|y", "b": 1}, {"a": "z" * 20, "b": 2.50}]
+    made = await ok(box, "markdown_table", data=rows, align=["left", "right"], truncate=10)
+    assert made.text == f"| a | b |\n| :--- | ---: |\n| x\\|y | 1 |\n| {'z' * 9}… | 2.5 |"
+    listed = await ok(box, "markdown_table", data='[["h", "i"], [1, 2], [3]]')
+    assert listed.text == "| h | i |\n| --- | --- |\n| 1 | 2 |\n| 3 |  |"
+    headed = await ok(box, "markdown_table", data=[[1, 2]], headers=["p", "q"], output="m.md")
+    assert (ws / "m.md").read_text() == "| p | q |\n| --- | --- |\n| 1 | 2 |\n"
+    assert headed.data["step"]
+    for bad in ("[", "3", "[]"):
+        await refused(box, "markdown_table", "bad_input", data=bad)
+
+
+@pytest.mark.rows("C112")
+async def test_convert_format(box: Toolbox, ws: Path) -> None:
+    value = [{"a": 1, "b": "x, ü"}, {"a": 2.5, "b": 'q"'}]
+    (ws / "v.json").write_text(json.dumps(value))
+    for form in ("csv", "tsv", "jsonl", "yaml", "toml", "xml", "markdown"):
+        ending = "md" if form == "markdown" else form
+        await ok(box, "convert_format", path="v.json", to=form, output=f"v.{ending}")
+        back = await ok(box, "convert_format", path=f"v.{ending}", to="json")
+        found = json.loads(back.data["content"])
+        rows = found if isinstance(found, list) else next(iter(found.values()))
+        rows = rows if isinstance(rows, list) else rows["item"]
+        texts = [{k: str(v) for k, v in row.items()} for row in rows]
+        assert texts == [{k: str(v) for k, v in row.items()} for row in value], form
+    typed = await ok(box, "convert_format", input="a;b\n1,5;007\n", from_format="csv", to="json")
+    assert json.loads(typed.text) == [{"a": 1.5, "b": "007"}]
+    old = await ok(box, "convert_format", action="base64_encode", input="hé")
+    assert old.text == base64.b64encode("hé".encode()).decode()
+    assert (await ok(box, "convert_format", action="base64_decode", input=old.text)).text == "hé"
+    await ok(box, "convert_format", action="compress", path="v.json", output="v.json.gz")
+    assert gzip.decompress((ws / "v.json.gz").read_bytes()) == (ws / "v.json").read_bytes()
+    packed = await ok(box, "convert_format", action="decompress", path="v.json.gz")
+    assert json.loads(packed.text) == value
+    risky = await ok(box, "convert_format", input='[{"a": "=1+1"}]', to="csv")
+    assert "formulas" in risky.text
+
+
+async def test_conversions_that_cannot_be(box: Toolbox, ws: Path) -> None:
+    (ws / "bomb.gz").write_bytes(gzip.compress(bytes(100_000_000)))
+    await refused(box, "convert_format", "too_large", path="bomb.gz", to="text")
+    level = "".join(
+        f"{chr(98 + n)}: &{chr(98 + n)} [{', '.join([f'*{chr(97 + n)}'] * 10)}]\n" for n in range(9)
+    )
+    (ws / "laughs.yaml").write_text("a: &a [x, x]\n" + level)
+    result = await box.call("convert_format", {"path": "laughs.yaml", "to": "json"})
+    assert result.error
+    assert result.error.code in ("too_large", "timeout")
+    (ws / "xxe.xml").write_text('<!DOCTYPE a [<!ENTITY b SYSTEM "file:///etc/passwd">]><a>&b;</a>')
+    await refused(box, "convert_format", "unsupported_content", path="xxe.xml", to="json")
+    (ws / "cut.gz").write_bytes(gzip.compress(b"x" * 1000)[:-9])
+    for name, form in {"cut.gz": "gzip", "xxe.xml": "json"}.items():
+        await refused(
+            box,
+            "convert_format",
+            "unsupported_content",
+            path=name,
+            to="text" if form == "gzip" else "csv",
+            from_format=form,
+        )
+    for text, form in (("a: [", "yaml"), ("a = ", "toml"), ("§", "base64"), ("a\n", "markdown")):
+        await refused(
+            box, "convert_format", "unsupported_content", input=text, from_format=form, to="json"
+        )
+    await refused(box, "convert_format", "bad_input", to="json")
+    await refused(box, "convert_format", "bad_input", input="x", from_format="doc", to="json")
+    await refused(box, "convert_format", "bad_input", input="x", to="gzip")

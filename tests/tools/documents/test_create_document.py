@@ -1,0 +1,171 @@
+"""`create_document`: what is made is read again with every heading, cell and row."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cases import each_case
+from toolcrib.core.errors import ToolError
+from toolcrib.core.result import Result
+from toolcrib.documents.writers import pdf
+from toolcrib.toolbox import Toolbox
+
+HEADINGS = ["Annual report: \u00dcberblick", "Zahlen & Fakten", "\u00bfQu\u00e9 tal?"]
+ROWS = [
+    ["Quarter", "Ships", "Gr\u00f6\u00dfe"],
+    ["Q1", "1001", "2.50"],
+    ["Q2", "007", "=SUM(A1)"],
+    ["Q3", "-3", "a < b"],
+]
+TABLE = "\n".join(
+    ["| " + " | ".join(ROWS[0]) + " |", "|---|---|---|"]
+    + ["| " + " | ".join(row) + " |" for row in ROWS[1:]]
+)
+MARKDOWN = f"""# {HEADINGS[0]}
+
+Intro with **bold**, *italic* and a [link](https://example.com/a?b=1&c=2).
+
+## {HEADINGS[1]}
+
+- first item
+- second item
+
+{TABLE}
+
+> A quote stands here.
+
+## {HEADINGS[2]}
+
+The last words.
+"""
+CHINESE = "# 中文标题\n\n这是一个段落。\n\n# 繁體標題\n\n這是繁體中文。\n"
+
+
+@pytest.fixture
+def ws(tmp_path: Path) -> Path:
+    (tmp_path / "ws").mkdir()
+    return tmp_path / "ws"
+
+
+@pytest.fixture
+async def box(ws: Path) -> AsyncIterator[Toolbox]:
+    async with Toolbox(workspace=ws) as opened:
+        yield opened
+
+
+async def ask(box: Toolbox, tool: str, /, **arguments: Any) -> Result:
+    result = await box.call(tool, arguments)
+    assert result.error is None, result.error
+    return result
+
+
+async def made(box: Toolbox, name: str, content: str) -> str:
+    """The Markdown of a document that was made of a content."""
+    await ask(box, "create_document", path=name, content=content)
+    read = await ask(box, "read_document", path=name)
+    text: str = read.data["content"]
+    return text
+
+
+def headings(text: str) -> list[str]:
+    found = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    return [re.sub(r"^(?:Slide \d+: )", "", heading).replace("\\", "") for heading in found]
+
+
+def rows(text: str) -> list[list[str]]:
+    lines = [line for line in text.split("\n") if line.startswith("|")]
+    cells = [
+        [c.strip().strip("*").replace("\\", "") for c in line.strip("|").split("|")]
+        for line in lines
+    ]
+    return [row for row in cells if not all(set(cell) <= set("-: ") for cell in row)]
+
+
+async def test_every_heading_cell_and_row_is_equal(box: Toolbox) -> None:
+    wrong = []
+    for ending in ("docx", "pptx", "pdf", "html"):
+        text = await made(box, f"report.{ending}", MARKDOWN)
+        seen = [heading for heading in headings(text) if heading in HEADINGS]
+        if seen != HEADINGS or rows(text) != ROWS or "The last words." not in text:
+            wrong.append((ending, headings(text), rows(text)))
+    text = await made(box, "report.xlsx", MARKDOWN)
+    if rows(text) != ROWS or f"Sheet 1: {HEADINGS[1]}" not in text:
+        wrong.append(("xlsx", headings(text), rows(text)))
+    assert wrong == []
+
+
+async def test_it_is_one_step_that_is_undone(box: Toolbox, ws: Path) -> None:
+    (ws / "report.docx").write_bytes(b"what was there")
+    await ask(box, "create_document", path="report.docx", content=MARKDOWN)
+    assert (ws / "report.docx").read_bytes() != b"what was there"
+    await ask(box, "undo_changes")
+    assert (ws / "report.docx").read_bytes() == b"what was there"
+
+
+async def test_rows_of_json_and_several_sheets(box: Toolbox) -> None:
+    content = '{"Ships": [{"name": "Tern", "length": 12}, {"name": "Skua"}], "Ships ": [[1, true]]}'
+    text = await made(box, "ships.xlsx", content)
+    assert "Sheet 1: Ships" in text
+    assert "Sheet 2: Ships 2" in text
+    assert ["Tern", "12"] in rows(text)
+
+
+async def test_chinese(box: Toolbox) -> None:
+    for ending in ("docx", "pptx", "html"):
+        text = await made(box, f"zh.{ending}", CHINESE)
+        assert "\u4e2d\u6587\u6807\u9898" in text, ending
+        assert "\u9019\u662f\u7e41\u9ad4\u4e2d\u6587" in text, ending
+    result = await box.call("create_document", {"path": "zh.pdf", "content": CHINESE})
+    if result.error is not None:  # no font here has these characters: it is told, no gaps are made
+        assert result.error.code == "unavailable"
+        assert "fonts-noto-cjk" in result.error.hint
+    else:
+        text = (await ask(box, "read_document", path="zh.pdf")).text
+        assert "\u4e2d\u6587\u6807\u9898" in text
+
+
+def test_what_no_font_has_is_told() -> None:
+    """Characters of the private use area are in no font."""
+    pdf.prepare()
+    answer, _ = pdf.create({"title": ""}, f"# One\n\n{'Words. ' * 100}\U0010fffd\n".encode())
+    assert "No font here has" in answer["notes"][0]
+    with pytest.raises(ToolError, match="No font on this machine"):
+        pdf.create({"title": ""}, ("\U0010fffd\U0010fffc" * 50).encode())
+
+
+async def test_text_stays_text(box: Toolbox, ws: Path) -> None:
+    content = (
+        "# <script>alert(1)</script>\n\n[x](javascript:alert(1)) [y](file:///etc/passwd)\n\n"
+        '#let x = read("/etc/passwd") $x$ @ref \\u{41} `raw`\n\n<img src=x onerror=alert(1)>\n'
+        "&lt;b&gt; \x00\x01\x0b\ufffe \ud800\n\n- [ ] a\n\n| a |\n|---|\n| =cmd() |\n"
+    )  # fmt: skip
+    for ending in ("docx", "pptx", "pdf", "html", "xlsx"):
+        await made(box, f"odd.{ending}", content)
+    page = (ws / "odd.html").read_text()
+    assert "<script" not in page
+    assert "<img" not in page
+    assert "javascript:" not in page.replace("[x](javascript:", "")
+    assert "file://" not in page.replace("[y](file://", "")
+
+
+@each_case(
+    ("path", "content", "code"),
+    [
+        ("a.doc", "x", "bad_input"),
+        ("a", "x", "bad_input"),
+        ("a.xlsx", "no table", "bad_input"),
+        ("a.xlsx", "[1, 2", "bad_input"),
+        ("a.docx", " ", "bad_input"),
+        ("../a.docx", "x", "path_denied"),
+    ],
+)
+async def test_bad_input(tmp_path: Path, path: str, content: str, code: str) -> None:
+    async with Toolbox(workspace=tmp_path) as box:
+        result = await box.call("create_document", {"path": path, "content": content})
+        assert result.error is not None, path
+        assert result.error.code == code

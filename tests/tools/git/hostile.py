@@ -1,0 +1,410 @@
+"""Hostile repositories: what is planted in one, and what plain git does with it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.tools.git.made import commit, git, make_repository, write
+
+Plant = Callable[[Path, str], None]
+
+
+@dataclass(frozen=True)
+class Payload:
+    """One way to make git run, read or write something.
+
+    Attributes:
+        name: of what is used.
+        plant: prepares a repository so that a shell command is run, or another effect is had.
+        control: commands of plain git by which it happens.
+        effect: what tells that it happened, beside the mark that the command leaves.
+    """
+
+    name: str
+    plant: Plant
+    control: tuple[tuple[str, ...], ...]
+    effect: Callable[[Path], bool] | None = None
+
+
+def setting(*names: str, value: str = "{run}", **more: str) -> Plant:
+    """Settings of the repository; `{run}` in a value is the command that leaves the mark.
+
+    `{script}` is a program that does.
+    """
+
+    def plant(repo: Path, run: str) -> None:
+        script = repo / ".git" / "run-it"
+        script.write_text(f"#!/bin/sh\n{run}\n")
+        script.chmod(0o755)
+        both_names = {**dict.fromkeys(names, value), **more}
+        for name, text in both_names.items():
+            filled = text.replace("{run}", run).replace("{script}", str(script))
+            git(repo, "config", "--add", name.replace("__", "."), filled)
+
+    return plant
+
+
+def attribute(line: str, then: Plant) -> Plant:
+    def plant(repo: Path, run: str) -> None:
+        with (repo / ".gitattributes").open("a") as file:
+            file.write(f"{line}\n")
+        commit(repo, "attributes")
+        then(repo, run)
+        write(repo, **{"a.txt": "changed\n"})
+
+    return plant
+
+
+def hook(name: str) -> Plant:
+    def plant(repo: Path, run: str) -> None:
+        place = repo / ".git" / "hooks" / name
+        place.parent.mkdir(exist_ok=True)
+        place.write_text(f"#!/bin/sh\n{run}\nexit 0\n")
+        place.chmod(0o755)
+
+    return plant
+
+
+def both(*plants: Plant) -> Plant:
+    def plant(repo: Path, run: str) -> None:
+        for each in plants:
+            each(repo, run)
+
+    return plant
+
+
+def changed(repo: Path, run: str) -> None:
+    del run
+    write(repo, **{"a.txt": "changed\n"})
+
+
+def hooks_folder(repo: Path, run: str) -> None:
+    write(repo, **{"tracked-hooks/pre-commit": f"#!/bin/sh\n{run}\n"})
+    (repo / "tracked-hooks" / "pre-commit").chmod(0o755)
+    git(repo, "config", "core.hooksPath", "tracked-hooks")
+
+
+def included(repo: Path, run: str) -> None:
+    (repo / "more.config").write_text(f'[core]\n\tfsmonitor = "{run}; false"\n')
+    git(repo, "config", "include.path", "../more.config")
+
+
+def included_if(repo: Path, run: str) -> None:
+    (repo / "more.config").write_text(f'[core]\n\tfsmonitor = "{run}; false"\n')
+    git(repo, "config", "includeIf.gitdir:/.path", str(repo / "more.config"))
+
+
+def of_working_tree(repo: Path, run: str) -> None:
+    git(repo, "config", "extensions.worktreeConfig", "true")
+    (repo / ".git" / "config.worktree").write_text(f'[core]\n\tfsmonitor = "{run}; false"\n')
+
+
+def conflicting(then: Plant) -> Plant:
+    """Two branches that change one file."""
+
+    def plant(repo: Path, run: str) -> None:
+        with (repo / ".gitattributes").open("a") as file:
+            file.write("a.txt merge=evil\n")
+        commit(repo, "attributes")
+        git(repo, "checkout", "-q", "-b", "side")
+        write(repo, **{"a.txt": "side\n"})
+        commit(repo, "side")
+        git(repo, "checkout", "-q", "main")
+        write(repo, **{"a.txt": "main\n"})
+        commit(repo, "main")
+        then(repo, run)
+
+    return plant
+
+
+def commondir(repo: Path, run: str) -> None:
+    """`.git/commondir` leads to a tracked folder with settings of its own."""
+    other = repo / "tracked"
+    subprocess.run(["cp", "-r", str(repo / ".git"), str(other)], check=True)
+    git(repo, "config", "--file", str(other / "config"), "core.fsmonitor", f"{run}; false")
+    (repo / ".git" / "commondir").write_text("../tracked\n")
+
+
+def git_file(repo: Path, run: str) -> None:
+    """`.git` is a file that leads to a tracked folder."""
+    os.rename(repo / ".git", repo / "tracked")
+    git(repo, "config", "--file", str(repo / "tracked/config"), "core.fsmonitor", f"{run}; false")
+    (repo / ".git").write_text("gitdir: tracked\n")
+
+
+def bare_in_tree(repo: Path, run: str) -> None:
+    """The repository is a bare one in its own tree, found where the call works."""
+    inner = repo
+    for name in ("HEAD", "objects", "refs", "config"):
+        subprocess.run(["cp", "-r", str(repo / ".git" / name), str(inner / name)], check=True)
+    subprocess.run(["rm", "-rf", str(repo / ".git")], check=True)
+    config = str(inner / "config")
+    git(repo.parent, "config", "--file", config, "core.fsmonitor", f"{run}; false")
+    git(repo.parent, "config", "--file", config, "core.bare", "false")
+    git(repo.parent, "config", "--file", config, "core.worktree", str(inner))
+
+
+def submodule(repo: Path, run: str) -> None:
+    """A folder in it with a repository of its own."""
+    inner = make_repository(repo / "inner")
+    commit(repo, "a submodule")
+    git(inner, "config", "core.fsmonitor", f"{run}; false")
+    write(inner, **{"a.txt": "changed\n"})
+
+
+def submodule_never_ignored(repo: Path, run: str) -> None:
+    """The same, and what the repository says of it goes before what git is told by settings."""
+    (repo / ".gitmodules").write_text('[submodule "inner"]\n\tpath = inner\n\tignore = none\n')
+    submodule(repo, run)
+    git(repo, "config", "submodule.inner.ignore", "none")
+
+
+def submodule_unborn(repo: Path, run: str) -> None:
+    """One that stands in an index before the first commit; its settings lie in `.git/modules`."""
+    submodule(repo, run)
+    settled = repo / ".git" / "modules" / "inner"
+    settled.parent.mkdir()
+    os.rename(repo / "inner" / ".git", settled)
+    (repo / "inner" / ".git").write_text("gitdir: ../.git/modules/inner\n")
+    git(repo, "--git-dir", str(settled), "config", "core.worktree", "../../../inner")
+    git(repo, "update-ref", "-d", "refs/heads/main")
+
+
+def outside_of(repo: Path) -> Path:
+    return repo.parent / "outside"
+
+
+def working_tree_outside(repo: Path, run: str) -> None:
+    del run
+    outside_of(repo).mkdir()
+    git(repo, "config", "core.worktree", str(outside_of(repo)))
+
+
+def linked(name: str) -> Plant:
+    """A file of `.git` is a link to one outside of the workspace."""
+
+    def plant(repo: Path, run: str) -> None:
+        del run
+        target = outside_of(repo)
+        target.write_text("precious\n")
+        place = repo / ".git" / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.unlink(missing_ok=True)
+        place.symlink_to(target)
+        write(repo, **{"a.txt": "changed\n"})
+
+    return plant
+
+
+def was_written(repo: Path) -> bool:
+    place = outside_of(repo)
+    return place.read_text() != "precious\n" if place.is_file() else any(place.iterdir())
+
+
+def elsewhere(repo: Path) -> Path:
+    """Another repository outside of the workspace, with a file that is not for everybody."""
+    other = outside_of(repo)
+    if not other.exists():
+        make_repository(other, **{"secret.txt": "canary-4711\n"})
+    return other
+
+
+def alternates(repo: Path, run: str) -> None:
+    del run
+    other = elsewhere(repo)
+    (repo / ".git/objects/info").mkdir(exist_ok=True)
+    (repo / ".git/objects/info/alternates").write_text(f"{other}/.git/objects\n")
+    (repo / ".git/refs/heads/main").write_text(git(other, "rev-parse", "HEAD"))
+
+
+def shows_secret(repo: Path) -> bool:
+    return "canary-4711" in git(repo, "show", "main:secret.txt", ok=False)
+
+
+def instead_of(repo: Path, run: str) -> None:
+    del run
+    git(repo, "remote", "add", "origin", "https://example.invalid/x.git")
+    git(repo, "config", f"url.{elsewhere(repo)}/.insteadOf", "https://example.invalid/x.git")
+
+
+def remote_ref(repo: Path) -> bool:
+    return bool(git(repo, "rev-parse", "-q", "--verify", "origin/main", ok=False))
+
+
+def push_elsewhere(name: str) -> Plant:
+    def plant(repo: Path, run: str) -> None:
+        del run
+        other = outside_of(repo)
+        git(repo.parent, "init", "-q", "--bare", str(other))
+        git(repo, "remote", "add", "origin", "https://example.invalid/x.git")
+        if name == "pushurl":
+            git(repo, "config", "remote.origin.pushurl", str(other))
+        else:
+            git(repo, "config", f"url.{other}.pushInsteadOf", "https://example.invalid/x.git")
+
+    return plant
+
+
+def pushed(repo: Path) -> bool:
+    return bool(git(outside_of(repo), "for-each-ref"))
+
+
+def rebase_under_way(repo: Path, run: str) -> None:
+    state = repo / ".git" / "rebase-merge"
+    state.mkdir()
+    head = git(repo, "rev-parse", "HEAD").strip()
+    for name, text in {
+        "git-rebase-todo": f"exec {run}\n",
+        "head-name": "refs/heads/main",
+        "onto": head,
+        "orig-head": head,
+        "interactive": "",
+        "msgnum": "1",
+        "end": "1",
+    }.items():
+        (state / name).write_text(text)
+
+
+MON = "{run}; false"
+REMOTE = {"remote__origin__fetch": "+refs/heads/*:refs/remotes/origin/*"}
+LOCAL = {"remote__origin__url": ".", **REMOTE}
+SSH = {"remote__origin__url": "ssh://127.0.0.1:1/x", **REMOTE}
+GO, DIFF, ADD = (("status",),), (("diff",),), (("add", "."),)
+COMMIT = (("add", "."), ("commit", "-m", "x"))
+FETCH, PUSH = (("fetch", "origin"),), (("push", "origin", "HEAD:refs/heads/new"),)
+FILTERED = "*.txt filter=evil"
+
+RUNNING = (
+    Payload("core.fsmonitor", setting("core.fsmonitor", value=MON), GO),
+    Payload("include.path", included, GO),
+    Payload("includeIf", included_if, GO),
+    Payload("config.worktree", of_working_tree, GO),
+    Payload("core.hooksPath", both(hooks_folder, changed), COMMIT),
+    *(
+        Payload(f"hook {name}", both(hook(name), changed), commands)
+        for name, commands in {
+            "pre-commit": COMMIT,
+            "prepare-commit-msg": COMMIT,
+            "commit-msg": COMMIT,
+            "post-commit": COMMIT,
+            "post-index-change": ADD,
+            "post-checkout": (("checkout", "-b", "new"),),
+            "post-merge": (("stash",), ("merge", "--no-ff", "HEAD")),
+            "pre-rebase": (("stash",), ("rebase", "--force-rebase", "HEAD")),
+            "reference-transaction": (("branch", "new"),),
+            "post-rewrite": (("commit", "--amend", "-m", "y"),),
+        }.items()
+        if name != "post-merge"  # needs commits to merge: see `merge` below
+    ),
+    Payload("filter clean", attribute(FILTERED, setting("filter.evil.clean")), ADD),
+    Payload(
+        "filter smudge",
+        attribute(FILTERED, setting("filter.evil.smudge")),
+        (("checkout", "--", "a.txt"),),
+    ),
+    Payload("filter process", attribute(FILTERED, setting("filter.evil.process")), ADD),
+    Payload("textconv", attribute("*.txt diff=evil", setting("diff.evil.textconv")), DIFF),
+    Payload("diff command", attribute("*.txt diff=evil", setting("diff.evil.command")), DIFF),
+    Payload("diff.external", both(setting("diff.external"), changed), DIFF),
+    Payload("merge driver", conflicting(setting("merge.evil.driver")), (("merge", "side"),)),
+    Payload(
+        "hook post-merge",
+        both(conflicting(setting("merge.evil.name", value="x")), hook("post-merge")),
+        (("merge", "-s", "ours", "side"),),
+    ),
+    Payload(
+        "gpg.program",
+        both(setting("gpg.program", value="{script}", commit__gpgSign="true"), changed),
+        COMMIT,
+    ),
+    Payload(
+        "gpg.ssh.program",
+        both(
+            setting(
+                "gpg.ssh.program",
+                value="{script}",
+                gpg__format="ssh",
+                commit__gpgSign="true",
+                user__signingKey="x",
+            ),
+            changed,
+        ),
+        COMMIT,
+    ),
+    Payload("core.sshCommand", setting("core.sshCommand", value=MON, **SSH), FETCH),
+    Payload("remote.uploadpack", setting("remote.origin.uploadpack", **LOCAL), FETCH),
+    Payload("remote.receivepack", setting("remote.origin.receivepack", **LOCAL), PUSH),
+    Payload(
+        "ext::",
+        setting(
+            "remote.origin.url", value="ext::{script}", protocol__ext__allow="always", **REMOTE
+        ),
+        FETCH,
+    ),
+    Payload(
+        "core.gitProxy",
+        setting(
+            "core.gitProxy", value="{script}", remote__origin__url="git://127.0.0.1:1/x", **REMOTE
+        ),
+        FETCH,
+    ),
+    Payload("core.editor", both(setting("core.editor"), changed), (("commit", "-a"),)),
+    Payload("sequence.editor", setting("sequence.editor"), (("rebase", "-i", "--root"),)),
+    Payload("alias", setting("alias.st", value="!{run}"), (("st",),)),
+    Payload(
+        "trailer",
+        both(setting("trailer.x.command", trailer__x__key="X"), changed),
+        (("commit", "-am", "x", "--trailer", "x=y"),),
+    ),
+    Payload("commondir", commondir, GO),
+    Payload("gitdir file", git_file, GO),
+    Payload("bare repository in the tree", bare_in_tree, GO),
+    Payload("submodule", submodule, GO),
+    Payload("submodule, never ignored", submodule_never_ignored, (("commit", "-am", "x"),)),
+    Payload("submodule, unborn", submodule_unborn, (("rm", "-r", "--cached", "inner"),)),
+    Payload("rebase under way", rebase_under_way, (("rebase", "--continue"),)),
+)
+"""By each of these plain git runs a command."""
+
+LEADING = (
+    Payload("core.worktree", working_tree_outside, (("checkout", "-f", "main"),), was_written),
+    Payload("link COMMIT_EDITMSG", linked("COMMIT_EDITMSG"), COMMIT, was_written),
+    Payload("link logs/HEAD", linked("logs/HEAD"), COMMIT, was_written),
+    Payload("alternates", alternates, (), shows_secret),
+    Payload("url.insteadOf", instead_of, FETCH, remote_ref),
+    Payload("remote.pushurl", push_elsewhere("pushurl"), PUSH, pushed),
+    Payload("url.pushInsteadOf", push_elsewhere("insteadOf"), PUSH, pushed),
+)
+"""By each of these plain git reads or writes outside, or sends elsewhere."""
+
+ALONE = frozenset(
+    {"commondir", "gitdir file", "bare repository in the tree", "rebase under way"}
+    | {"hook post-merge"}
+    | {"submodule", "submodule, never ignored", "submodule, unborn"}
+)
+"""Those that need a repository of their own; the others can stand in one."""
+
+
+DRIVERS = {
+    "filter clean": "filter.evil.clean",
+    "filter smudge": "filter.evil.smudge",
+    "filter process": "filter.evil.process",
+    "textconv": "diff.evil.textconv",
+    "diff command": "diff.evil.command",
+    "merge driver": "merge.evil.driver",
+}
+
+
+def combined(repo: Path, run: str) -> None:
+    """All the others at once: first what is committed, then what would run on a commit."""
+    (repo / ".gitattributes").write_text("*.txt filter=evil diff=evil merge=evil\n")
+    conflicting(changed)(repo, run)
+    for name in DRIVERS.values():
+        setting(name)(repo, run)
+    for payload in RUNNING:
+        if payload.name not in ALONE and payload.name not in DRIVERS:
+            payload.plant(repo, run)

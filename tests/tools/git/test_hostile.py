@@ -1,0 +1,169 @@
+"""What a hostile repository plants is neither run nor followed, by any of the tools."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.tools.git.hostile import ALONE, LEADING, RUNNING, Payload, combined
+from tests.tools.git.made import git, make_repository
+from toolcrib import Toolbox
+from toolcrib.core.registry import Registry
+from toolcrib.toolbox import installed
+
+TOOLS = [tool.name for tool in Registry(installed()).select("git") if tool.group == "git"]
+ALLOW: dict[str, Any] = {"policy": {"default": "allow", "taint": False}}
+LOOKING: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("git_status", {}),
+    ("git_diff", {}),
+    ("git_diff", {"range": "HEAD"}),
+    ("git_log", {"graph": True}),
+    ("git_log", {"path": "a.txt"}),
+    ("git_show", {}),
+    ("git_show", {"path": "a.txt"}),
+    ("git_blame", {"path": "a.txt"}),
+    ("git_conflicts", {}),
+)
+CALLS: tuple[tuple[str, dict[str, Any]], ...] = (
+    *LOOKING,
+    ("git_reset", {"paths": ["inner"]}),
+    ("git_rebase", {"action": "continue"}),
+    ("git_conflicts", {"abort": True}),
+    ("git_add", {"all": True}),
+    ("git_commit", {"message": "x"}),
+    ("git_commit", {"message": "y", "amend": True}),
+    ("git_merge", {"branch": "side"}),
+    ("git_conflicts", {"path": "a.txt", "take": "theirs"}),
+    ("git_commit", {"message": "merged"}),
+    ("git_branch", {"action": "create", "name": "b"}),
+    ("git_checkout", {"branch": "new", "create": True}),
+    ("write_file", {"path": "a.txt", "content": "again\n"}),
+    ("git_stash", {"untracked": True}),
+    ("git_stash", {"action": "pop"}),
+    ("git_checkout", {"paths": ["a.txt"]}),
+    ("git_reset", {"revision": "HEAD~1"}),
+    ("git_stash", {"untracked": True}),
+    ("git_pick", {"commits": ["main"]}),
+    ("git_pick", {"commits": ["HEAD"], "revert": True}),
+    ("git_rebase", {"onto": "main"}),
+    ("git_tag", {"action": "create", "name": "v1", "message": "m"}),
+    ("undo_changes", {}),
+    ("git_init", {"path": "fresh"}),
+    ("git_fetch", {"remote": "origin"}),
+    ("git_pull", {"remote": "origin", "branch": "main"}),
+    ("git_push", {"remote": "origin", "branch": "main"}),
+    ("git_clone", {"url": ".", "path": "cloned"}),
+)
+"""Each of them, in an order in which later ones find something to do."""
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_repository(tmp_path_factory.mktemp("plain") / "repo")
+
+
+def planted(payload: Payload, plain: Path, folder: Path) -> tuple[Path, Path]:
+    """A copy of a plain repository with a payload in it, and the mark that a command leaves."""
+    folder.mkdir()
+    repo, mark = folder / "repo", folder.parent / f"{folder.name}.mark"
+    subprocess.run(["cp", "-r", str(plain), str(repo)], check=True)
+    payload.plant(repo, f"touch {mark}")
+    return repo, mark
+
+
+def happened(payload: Payload, repo: Path, mark: Path) -> bool:
+    return payload.effect(repo) if payload.effect else mark.exists()
+
+
+def number(values: tuple[Payload, ...]) -> Iterator[tuple[int, Payload]]:
+    return iter(enumerate(values))
+
+
+def test_plain_git_falls_for_each(plain: Path, tmp_path: Path) -> None:
+    harmless = []
+    for count, payload in number((*RUNNING, *LEADING)):
+        repo, mark = planted(payload, plain, tmp_path / f"{count}")
+        mark.unlink(missing_ok=True)
+        for command in payload.control:
+            git(repo, *command, ok=False)
+        if not happened(payload, repo, mark):
+            harmless.append(payload.name)
+    assert not harmless, ", ".join(harmless)
+
+
+def test_every_tool_is_tried() -> None:
+    assert [name for name in TOOLS if name not in {tool for tool, _ in CALLS}] == []
+
+
+async def fallen(payload: Payload, plain: Path, folder: Path, calls: Any = CALLS) -> str:
+    """The name of a payload that did anything by our tools; "" where none did."""
+    repo, mark = planted(payload, plain, folder)
+    mark.unlink(missing_ok=True)
+    texts = []
+    async with Toolbox(ALLOW, workspace=repo) as box:
+        for name, arguments in calls:
+            texts.append((await box.call(name, arguments)).render())
+    assert not any("Error (internal)" in text for text in texts), texts
+    if mark.exists() or any("canary-4711" in text for text in texts):
+        return payload.name
+    effect = payload.effect if payload.name != "alternates" else None
+    return f"{payload.name} (effect)" if effect and effect(repo) else ""
+
+
+async def test_no_tool_runs_what_one_repository_has_of_all(plain: Path, tmp_path: Path) -> None:
+    everything = Payload("all at once", combined, ())
+    repo, mark = planted(everything, plain, tmp_path / "control")
+    mark.unlink(missing_ok=True)
+    git(repo, "status", ok=False)
+    assert mark.exists()
+    assert await fallen(everything, plain, tmp_path / "ours") == ""
+
+
+async def test_no_tool_follows_what_is_put_together_otherwise(plain: Path, tmp_path: Path) -> None:
+    few = (
+        *LOOKING[:2],
+        ("git_reset", {"paths": ["inner"]}),
+        ("git_rebase", {"action": "continue"}),
+        ("git_add", {"all": True}),
+        ("git_commit", {"message": "x"}),
+        ("write_file", {"path": "a.txt", "content": "again\n"}),
+        ("git_stash", {"untracked": True}),
+        *CALLS[-4:-1],
+    )
+    alone = [p for p in RUNNING if p.name in ALONE]
+    found = [
+        await fallen(payload, plain, tmp_path / f"{count}", few)
+        for count, payload in enumerate((*alone, *LEADING))
+    ]
+    assert not any(found), found
+
+
+async def test_programs_of_the_workspace_on_path_are_not_started(
+    plain: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repo, mark = tmp_path / "repo", tmp_path / "mark"
+    subprocess.run(["cp", "-r", str(plain), str(repo)], check=True)
+    program = repo / ".venv" / "bin" / "ssh"
+    program.parent.mkdir(parents=True)
+    program.write_text(f"#!/bin/sh\ntouch {mark}\nexit 1\n")
+    program.chmod(0o755)
+    git(repo, "remote", "add", "origin", "ssh://127.0.0.1:1/x")
+    path = f"{program.parent}:{os.environ['PATH']}"
+    git(repo, "fetch", "origin", ok=False, PATH=path)
+    assert mark.exists()
+    mark.unlink()
+    monkeypatch.setenv("PATH", path)
+    config = {**ALLOW, "egress": {"allow_hosts": ["127.0.0.1:1"]}}
+    async with Toolbox(config, workspace=repo) as box:
+        assert (await box.call("git_fetch", {"remote": "origin"})).error is not None
+    assert not mark.exists()
+
+
+@pytest.mark.parametrize("payload", [*RUNNING, *LEADING], ids=lambda payload: payload.name)
+async def test_no_tool_follows_any(payload: Payload, plain: Path, tmp_path: Path) -> None:
+    assert await fallen(payload, plain, tmp_path / "one") == ""

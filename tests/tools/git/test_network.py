@@ -1,0 +1,251 @@
+"""Remotes: clone, fetch, pull and push by a real server, and what the guard has to say."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.servers.git_http import GitServer, git_server
+from tests.tools.git.made import commit, git, make_repository, write
+from tests.tools.git.test_local import do, refused
+from toolcrib import Toolbox
+from toolcrib.core.config import Config
+from toolcrib.core.context import Services
+from toolcrib.git.remotes import TUNNEL, read_address
+from toolcrib.net.egress.guard_proxy import GuardProxy
+
+PUSH_FREELY = {
+    "rules": [{"action": "allow", "tool": "git_push", "rights": ["send", "net", "read"]}]
+}
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Path:
+    """A folder with a bare repository `x.git` of two commits and a tag."""
+    source = make_repository(tmp_path / "source")
+    write(source, **{"a.txt": "one\n2\nthree\n"})
+    commit(source, "second")
+    git(source, "tag", "v1")
+    root = tmp_path / "served"
+    root.mkdir()
+    git(root, "clone", "-q", "--bare", str(source), "x.git")
+    git(root / "x.git", "config", "http.receivepack", "true")
+    return root
+
+
+@pytest.fixture
+def server(served: Path) -> Iterator[GitServer]:
+    with git_server(served) as running:
+        yield running
+
+
+def settings(server: GitServer, **more: Any) -> dict[str, Any]:
+    return {"egress": {"allow_hosts": [server.host]}, "policy": PUSH_FREELY, **more}
+
+
+@pytest.fixture
+def ws(tmp_path: Path) -> Path:
+    (tmp_path / "ws").mkdir()
+    return tmp_path / "ws"
+
+
+def by_another(served: Path, folder: Path, **files: str) -> None:
+    """A commit that somebody else pushes."""
+    git(folder.parent, "clone", "-q", str(served / "x.git"), str(folder))
+    write(folder, **files)
+    commit(folder, "by another")
+    git(folder, "push", "-q", "origin", "HEAD")
+
+
+@pytest.mark.rows("C065", "E66", "E67", "E72")
+async def test_a_day_with_a_remote(
+    server: GitServer, served: Path, ws: Path, tmp_path: Path
+) -> None:
+    async with Toolbox(settings(server), workspace=ws) as box:
+        text = await do(box, "git_clone", url=f"{server.url}/x.git")
+        assert "main at" in text
+        assert git(ws / "x", "log", "--format=%s").split() == ["second", "first"]
+        await do(box, "change_directory", path="x")
+        write(ws / "x", **{"mine.txt": "mine\n"})
+        await do(box, "git_checkout", branch="topic", create=True)
+        await do(box, "git_add", all=True)
+        await do(box, "git_commit", message="mine")
+        assert "1 commit to topic of origin" in await do(box, "git_push")
+        assert git(served / "x.git", "log", "-1", "--format=%s", "topic").strip() == "mine"
+        assert (await do(box, "git_status")).startswith("topic -> origin/topic (up to date)")
+        assert "has all of it" in await do(box, "git_push")
+
+        await do(box, "git_checkout", branch="main")
+        by_another(served, tmp_path / "another", **{"a.txt": "theirs\n"})
+        assert "origin/main" in await do(box, "git_fetch")
+        assert "behind 1" in await do(box, "git_status")
+        assert "by another" in await do(box, "git_pull")
+        assert (ws / "x" / "a.txt").read_text() == "theirs\n"
+        await do(box, "undo_changes")
+        write(ws / "x", **{"a.txt": "ours\n"})
+        await do(box, "git_commit", message="ours", all=True)
+        assert "rejected" in await refused(box, "git_push")
+        assert "a.txt" in await do(box, "git_pull")
+        assert "theirs" in await do(box, "git_conflicts")
+        await do(box, "git_conflicts", path="a.txt", take="text", text="both\n")
+        await do(box, "git_commit", message="merged")
+        assert "Pushed 2 commits to main" in await do(box, "git_push")
+        assert git(served / "x.git", "show", "main:a.txt") == "both\n"
+
+        assert "protected" in await refused(box, "git_push", force=True)
+        assert "protected" in await refused(box, "git_push", delete=True, branch="main")
+        assert "Deleted topic" in await do(box, "git_push", delete=True, branch="topic")
+        await do(box, "git_checkout", branch="topic")
+        await do(box, "git_push")
+        await do(box, "git_commit", message="again", amend=True)
+        await refused(box, "git_push")
+        assert "Pushed" in await do(box, "git_push", force=True)
+    assert "refs/toolcrib" not in git(served / "x.git", "for-each-ref")
+
+
+async def test_a_push_asks_and_shows_what(server: GitServer, ws: Path) -> None:
+    config = {"egress": {"allow_hosts": [server.host]}}
+    async with Toolbox(config, workspace=ws) as box:
+        await do(box, "git_clone", url=f"{server.url}/x.git", path="c")
+        await do(box, "change_directory", path="c")
+        write(ws / "c", **{"a.txt": "x\n"})
+        await do(box, "git_commit", message="a subject", all=True)
+        text = await refused(box, "git_push")
+    assert text.startswith("needs_approval")
+    for part in ("1 commit", "main of origin", server.url, "a subject"):
+        assert part in text
+
+
+async def test_a_password_comes_from_the_users_helper(served: Path, ws: Path, person: Path) -> None:
+    with git_server(served, login="ann:s3cret") as server:
+        async with Toolbox(settings(server), workspace=ws) as box:
+            text = await refused(box, "git_clone", url=f"{server.url}/x.git")
+            assert "sign-in" in text
+            assert not (ws / "x").exists()
+        (person / ".git-credentials").write_text(f"http://ann:s3cret@{server.host}\n")
+        with (person / ".gitconfig").open("a") as file:
+            file.write("[credential]\n\thelper = store\n")
+        async with Toolbox(settings(server), workspace=ws) as box:
+            await do(box, "git_clone", url=f"{server.url}/x.git")
+            git(ws / "x", "config", "credential.helper", "!touch stolen; true")
+            git(ws / "x", "config", "core.askPass", "touch stolen; true")
+            await do(box, "change_directory", path="x")
+            assert "Nothing new" in await do(box, "git_fetch")
+            (person / ".git-credentials").unlink()
+            await refused(box, "git_fetch")
+    assert not (ws / "x" / "stolen").exists()
+
+
+async def test_the_guard_is_asked(server: GitServer, ws: Path) -> None:
+    async with Toolbox(workspace=ws) as box:
+        text = await refused(box, "git_clone", url=f"{server.url}/x.git")
+        assert "egress.allow_hosts" in text
+        make_repository(ws / "r")
+        git(ws / "r", "remote", "add", "origin", f"{server.url}/x.git")
+        await do(box, "change_directory", path="r")
+        assert "egress.allow_hosts" in await refused(box, "git_fetch")
+    assert server.hits == []
+    with git_server(ws) as other:
+        server.leads_to = other.url
+        async with Toolbox(settings(server), workspace=ws) as box:
+            text = await refused(box, "git_clone", url=f"{server.url}/away/x.git")
+        assert other.hits == []
+
+
+async def test_too_much_is_cut_off(server: GitServer, ws: Path) -> None:
+    config = settings(server, git={"max_transfer_mb": 2})
+    async with Toolbox(config, workspace=ws) as box:
+        assert "git.max_transfer_mb" in await refused(box, "git_clone", url=f"{server.url}/flood")
+    assert list(ws.iterdir()) == []
+
+
+async def test_folders_as_remotes(served: Path, ws: Path, tmp_path: Path) -> None:
+    outside = served / "x.git"
+    for name in ("post-receive", "update", "reference-transaction"):
+        (outside / "hooks" / name).write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\n")
+        (outside / "hooks" / name).chmod(0o755)
+    git(outside, "config", "core.fsmonitor", f"touch {tmp_path}/ran; false")
+    async with Toolbox(workspace=ws) as box:
+        assert "git.local_remotes" in await refused(box, "git_clone", url=str(outside))
+    config = {"git": {"local_remotes": [str(served)]}, "policy": PUSH_FREELY}
+    async with Toolbox(config, workspace=ws) as box:
+        await do(box, "git_clone", url=str(outside))
+        await do(box, "change_directory", path="x")
+        write(ws / "x", **{"a.txt": "x\n"})
+        await do(box, "git_commit", message="x", all=True)
+        await do(box, "git_push")
+        assert "Nothing new" in await do(box, "git_fetch")
+    assert git(outside, "log", "-1", "--format=%s").strip() == "x"
+    assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["ext::sh -c x", "fd::3", "git://h/x", "-x", "--upload-pack=x", "file:///etc", "h\n.git", ""],
+)
+async def test_addresses_that_are_none(url: str, ws: Path) -> None:
+    async with Toolbox(workspace=ws) as box:
+        await refused(box, "git_clone", url=url)
+    assert list(ws.iterdir()) == []
+
+
+def test_addresses_are_read() -> None:
+    read = {
+        text: (found.protocol, found.target and (found.target.host, found.target.port))
+        for text in (
+            "https://example.com/x.git",
+            "git@example.com:ann/x.git",
+            "ssh://git@example.com:2222/x",
+            "example.com:x",
+        )
+        for found in [read_address(text)]
+    }
+    assert list(read.values()) == [
+        ("https", ("example.com", 443)),
+        ("ssh", ("example.com", 22)),
+        ("ssh", ("example.com", 2222)),
+        ("ssh", ("example.com", 22)),
+    ]
+
+
+async def test_ssh_goes_through_the_guard(services: Services) -> None:
+    """The program by which ssh connects, on its own: what is judged, and what comes through."""
+    import asyncio
+
+    with socket.create_server(("127.0.0.1", 0)) as far:
+        port = far.getsockname()[1]
+
+        def echo() -> None:
+            connection, _ = far.accept()
+            with connection:
+                connection.sendall(b"SSH-2.0-x\r\n" + connection.recv(100))
+
+        threading.Thread(target=echo, daemon=True).start()
+        opened = Services(Config.load({"egress": {"allow_hosts": [f"127.0.0.1:{port}"]}}))
+        try:
+            texts = []
+            for each in (services, opened):
+                lease = await each.use(GuardProxy).lease()
+                import base64
+
+                login = base64.b64encode(f"{lease.username}:{lease.password}".encode()).decode()
+                process = await asyncio.create_subprocess_exec(
+                    *(sys.executable, "-I", "-S", str(TUNNEL), "127.0.0.1", str(port)),
+                    env={"TOOLCRIB_TUNNEL": f"{lease.port}:{login}"},
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                )
+                texts.append(await process.communicate(b"hello"))
+        finally:
+            await opened.close()
+    assert texts[0][0] == b""
+    assert b"403" in texts[0][1]
+    assert texts[1][0] == b"SSH-2.0-x\r\nhello"

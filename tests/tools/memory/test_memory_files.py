@@ -1,0 +1,109 @@
+"""The tool `memory`: files beneath /memories on the same store."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from toolcrib import Result
+from toolcrib.memory.memories import Memories
+from toolcrib.toolbox import Toolbox
+
+NOTES = "/memories/work/notes.md"
+
+
+@pytest.fixture
+async def box(tmp_path: Path) -> AsyncIterator[Toolbox]:
+    async with Toolbox({"memory": {"verbs": True}}, workspace=tmp_path) as opened:
+        yield opened
+
+
+async def said(box: Toolbox, command: str, **given: Any) -> Result:
+    return await box.call("memory", {"command": command, **given})
+
+
+async def test_it_is_off_until_it_is_turned_on(tmp_path: Path) -> None:
+    async with Toolbox(workspace=tmp_path) as box:
+        assert "memory" not in {tool.name for tool in box.listed}
+        refused = await said(box, "view", path="/memories")
+        assert refused.error is not None
+        assert refused.error.code == "tool_disabled"
+        assert "memory.verbs = true" in refused.error.hint
+
+
+async def test_the_six_verbs(box: Toolbox) -> None:
+    made = await said(box, "create", path=NOTES, file_text="one\ntwo\nthree\n")
+    assert made.text == f"File created successfully at: {NOTES}"
+    seen = await said(box, "view", path=NOTES)
+    assert seen.text.split("\n")[:3] == [
+        f"Here's the content of {NOTES} with line numbers:",
+        "     1\tone",
+        "     2\ttwo",
+    ]
+    assert (await said(box, "view", path=NOTES, view_range=[2, 2])).text.endswith("     2\ttwo")
+    changed = await said(box, "str_replace", path=NOTES, old_str="two", new_str="2")
+    assert "     2\t2" in changed.text
+    await said(box, "insert", path=NOTES, insert_line=0, insert_text="zero\n")
+    assert "     1\tzero\n     2\tone" in (await said(box, "view", path=NOTES)).text
+    listing = await said(box, "view", path="/memories")
+    assert "\t/memories/work/notes.md" in listing.text
+    assert "/memories/facts.md" in listing.text
+    await said(box, "rename", old_path="/memories/work", new_path="/memories/old")
+    moved = await said(box, "view", path="/memories/old/notes.md", view_range=[1, 1])
+    assert moved.text.endswith("zero")
+    again = await said(box, "create", path="/memories/old/notes.md", file_text="new")
+    assert "in the place of the one" in again.text
+    await said(box, "delete", path="/memories/old")
+    gone = await said(box, "view", path="/memories/old/notes.md")
+    assert gone.error is not None
+    assert gone.error.code == "not_found"
+    assert await box.use(Memories).undo()
+    assert (await said(box, "view", path="/memories/old/notes.md")).text.endswith("\tnew")
+
+
+async def test_files_and_facts_are_one_store(box: Toolbox) -> None:
+    await box.call("save_memory", {"fact": "Anna likes tea"})
+    await said(box, "create", path="/memories/b.md", file_text="Bert drinks coffee\n")
+    facts = await said(box, "view", path="/memories/facts.md")
+    assert "- Anna likes tea (" in facts.text
+    assert "Bert" not in facts.text
+    found = await box.call("search_memories", {"query": "who drinks coffee"})
+    assert found.data["memories"][0]["path"] == "/memories/b.md"
+
+
+async def test_bad_input(box: Toolbox) -> None:
+    await said(box, "create", path="/memories/a.md", file_text="x x\ny")
+    cases: list[tuple[str, dict[str, Any], str]] = [
+        *(
+            ("create", {"path": path, "file_text": "x"}, "bad_input")
+            for path in (
+                *("/etc/passwd", "/memories/../etc/passwd", "/memories/..", "../x", "/memories"),
+                *("/memories/a\x00b", "/memories//x", "/memoriesx/y", "/memories/a.md/b"),
+                *("/memories/%2e%2e/x".replace("%2e%2e", ".."), "/memories/" + "x" * 300),
+                *("/memories/facts.md", "/memories/a\\b", ""),
+            )
+        ),
+        ("create", {"path": "/memories/big", "file_text": "x" * 100_001}, "bad_input"),
+        ("create", {"path": "/memories/s", "file_text": "password: hunter2"}, "bad_input"),
+        ("view", {"path": "/memories/none.md"}, "not_found"),
+        ("view", {"path": "/memories/a.md", "view_range": [3, 2]}, "bad_input"),
+        ("view", {"path": "/memories/a.md", "view_range": [1]}, "bad_input"),
+        ("str_replace", {"path": "/memories/a.md", "old_str": "x", "new_str": "z"}, "bad_input"),
+        ("str_replace", {"path": "/memories/a.md", "old_str": "q", "new_str": "z"}, "bad_input"),
+        ("str_replace", {"path": "/memories/a.md", "old_str": "", "new_str": "z"}, "bad_input"),
+        ("insert", {"path": "/memories/a.md", "insert_line": 9, "insert_text": "z"}, "bad_input"),
+        ("delete", {"path": "/memories"}, "bad_input"),
+        ("delete", {"path": "/memories/none"}, "not_found"),
+        ("rename", {"old_path": "/memories/a.md"}, "bad_input"),
+        ("rename", {"old_path": "/memories/a.md", "new_path": "/memories/a.md/b"}, "bad_input"),
+    ]
+    wrong = []
+    for command, given, code in cases:
+        result = await said(box, command, **given)
+        if result.error is None or result.error.code != code or not result.error.hint:
+            wrong.append((command, str(given)[:80], result.error or result.text))
+    assert not wrong
+    assert (await said(box, "view", path="/memories/a.md")).text.endswith("     1\tx x\n     2\ty")
