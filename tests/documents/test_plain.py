@@ -9,8 +9,8 @@ import pytest
 
 from tests.cases import each_case
 from tests.documents.texts import atom, rss
+from toolcrib.core.document_settings import DocumentsConfig
 from toolcrib.core.errors import NotConfigured, TooLarge, UnsupportedContent
-from toolcrib.core.settings import DocumentsConfig
 from toolcrib.documents.documents import Documents
 from toolcrib.execution.workers import Workers
 
