@@ -115,7 +115,7 @@ async def test_a_base_element_counts(server, box):
 )
 async def test_a_page_is_never_silently_empty(server, box, html, note):
     server["/page"] = Answer(html)
-    result = await box.call("fetch_url", {"url": f"{server.url}/page"})
+    result = await box.call("fetch_url", {"url": f"{server.url}/page", "render": "never"})
     assert note in result.text
     assert ("Shown by a script" in result.text) == ("Shown" in html)
 

@@ -402,7 +402,7 @@ async def test_a_page_about_challenges_is_a_page(box, wire, page):
 )
 async def test_a_page_that_needs_scripts_says_so(box, wire, page, told):
     wire.answers["/bad"] = reply(page.encode(), Content_Type=HTML)
-    result = await box.call("fetch_url", {"url": wire.url("/bad")})
+    result = await box.call("fetch_url", {"url": wire.url("/bad"), "render": "never"})
     assert result.error is None
     assert result.data["pages"][0]["unrendered"] is told
     assert ("scripts" in result.text.partition("\n\n")[0]) is told
