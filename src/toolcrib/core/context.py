@@ -120,8 +120,9 @@ class Session:
     something of the user's own, has been read. `reads` maps an absolute path to
     the fingerprint that the file had when it was read. `links` holds short
     hashes of URLs that the conversation has already seen, `hosts` those that a person has
-    let its runs reach. `single` says that it is this one
-    call: what would have to be named in a later one is of no use. That is not kept.
+    let its runs reach, `protected` names that no tool may touch from then on. `single` says
+    that it is this one call: what would have to be named in a later one is of no use. That
+    is not kept.
     """
 
     id: str
@@ -131,6 +132,7 @@ class Session:
     reads: dict[str, str] = field(default_factory=dict)
     links: dict[str, None] = field(default_factory=dict)
     hosts: dict[str, None] = field(default_factory=dict)
+    protected: dict[str, None] = field(default_factory=dict)
     changed: bool = False
     single: bool = False
 
@@ -160,6 +162,13 @@ class Session:
         for host in hosts:
             if host not in self.hosts:
                 self.hosts[host] = None
+                self.changed = True
+
+    def protect(self, names: Iterable[str]) -> None:
+        """Note names that are protected as long as the conversation goes on."""
+        for name in names:
+            if name not in self.protected:
+                self.protected[name] = None
                 self.changed = True
 
     def remember_link(self, url: str) -> None:

@@ -374,7 +374,8 @@ class Protection:
         more = [p.text for p in map(PathPattern.of, patterns) if p.names]
         for use, known in self._added.items():
             texts = [p.text for p in known.patterns]
-            self._added[use] = PatternSet(dict.fromkeys([*texts, *more]))
+            if not set(more) <= set(texts):
+                self._added[use] = PatternSet(dict.fromkeys([*texts, *more]))
 
     @property
     def exceptions(self) -> tuple[PathPattern, ...]:

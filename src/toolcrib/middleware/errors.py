@@ -32,7 +32,8 @@ async def errors(call: Call, proceed: Proceed) -> Result:
     return result if text == result.text else replace(result, text=text)
 
 
-# Before the first call that sees files: what a process left in the middle is put right.
+# Before a call that sees files: what a process left in the middle is put right, once, and what
+# the conversation has had protected is so again.
 
 
 @dataclass(slots=True)
@@ -50,7 +51,14 @@ class Recovery:
 
 
 async def recovery(call: Call, proceed: Proceed) -> Result:
-    """Let no call see a tree that is half changed since the process before was killed."""
+    """Let no call see a tree that is half changed since the process before was killed.
+
+    Nor what is protected for this conversation since a process before.
+    """
+    if call.ctx.session.protected:
+        from toolcrib.files.paths import Workspace
+
+        call.ctx.use(Workspace).gate.protection.add(call.ctx.session.protected)
     state = call.ctx.use(Recovery)
     if not state.done and call.tool.rights & (READ | WRITE):
         async with state.lock:

@@ -62,6 +62,7 @@ class _Known:
     reads: dict[str, str] = field(default_factory=dict)
     links: set[str] = field(default_factory=set)
     hosts: set[str] = field(default_factory=set)
+    protected: set[str] = field(default_factory=set)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +133,8 @@ class Sessions:
         session.changed = False
         flags = session.untrusted, session.private
         directory = session.directory if session.directory != known.directory else None
-        reads, links, hosts = dict(session.reads), set(session.links), set(session.hosts)
+        reads, links = dict(session.reads), set(session.links)
+        hosts, protected = set(session.hosts), set(session.protected)
         changed = _changed(known)
         sweep = now - self._swept > TOUCH_SECONDS
         full = len(reads) + len(links) >= MAX_REMEMBERED
@@ -155,7 +157,8 @@ class Sessions:
             return
         self.warning = ""
         self._swept = now if sweep else self._swept
-        known.used, known.reads, known.links, known.hosts = now, reads, links, hosts
+        known.used, known.reads, known.links = now, reads, links
+        known.hosts, known.protected = hosts, protected
         known.directory = directory if directory is not None else known.directory
         if version == known.version + 1:  # else another process wrote: the next load merges
             known.version = version
@@ -174,6 +177,7 @@ def _changed(known: _Known) -> Maps:
     # A name that is no text cannot be stored, and no call can spell it either.
     changed = {key: mark for key, mark in found.items() if well_formed(key[1]) == key[1]}
     changed |= {("host", key): "" for key in session.hosts if key not in known.hosts}
+    changed |= {("protect", key): "" for key in session.protected if key not in known.protected}
     return changed | {("link", key): "" for key in session.links if key not in known.links}
 
 
@@ -189,6 +193,10 @@ def _merge(known: _Known, row: _Row) -> None:
         if kind == "host":
             session.hosts[key] = None
             known.hosts.add(key)
+            continue
+        if kind == "protect":
+            session.protected[key] = None
+            known.protected.add(key)
             continue
         mine = session.reads if kind == "read" else session.links
         if kind == "link":

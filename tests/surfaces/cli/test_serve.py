@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import socket
 import urllib.error
 import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
+import httpx2
 import pytest
 
 from tests.conditions import until
-from tests.surfaces.cli.program import Program
+from tests.surfaces.cli.program import PATIENCE, Program
 
 # Each test runs the program several times, each with a time limit of its own.
 pytestmark = pytest.mark.timeout(180)
@@ -73,3 +78,50 @@ def test_an_address_that_is_not_ours_is_named(program: Program) -> None:
     assert done.code == 1
     assert "cannot listen on 192.0.2.1, port 8722: " in done.err
     assert "ERROR" not in done.err
+
+
+@contextmanager
+def served(program: Program) -> Iterator[httpx2.Client]:
+    """A server on a port of its own, until the end of the block."""
+    process = program.start("serve", "--port", "0", "--profile", "all")
+    try:
+        assert process.stderr
+        said = next(
+            found for line in process.stderr if (found := re.search(r"http://\S+(?=/mcp)", line))
+        )
+        with httpx2.Client(base_url=said[0], timeout=PATIENCE) as client:
+            yield client
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=PATIENCE)
+
+
+@pytest.mark.rows("E93")
+def test_what_a_profile_protects_stays_so_when_the_server_starts_again(program: Program) -> None:
+    source = program.folder / "src"
+    source.mkdir()
+    for name in ("dump.sql", "a.log", "b.txt"):
+        (source / name).write_text("moss")
+
+    def call(client: httpx2.Client, tool: str, who: str = "one", /, **arguments: Any) -> Any:
+        said = client.post(f"/tools/{tool}", json=arguments, headers={"x-toolcrib-session": who})
+        error = said.json()["error"]
+        return error["code"] if error else said.json()["text"]
+
+    def save(client: httpx2.Client, name: str, *protect: str) -> None:
+        said = call(client, "manage_profiles", action="save", name=name, protect=[*protect])
+        assert "Saved" in said
+
+    with served(program) as client:
+        call(client, "change_directory", path="src")
+        save(client, "back end", "*.sql")
+        save(client, "more", "*.log")
+        call(client, "manage_profiles", "two", action="switch", name="back end")
+        assert call(client, "read_file", "three", path="src/dump.sql") == "path_denied"
+    with served(program) as client:
+        # Their directory returns with the conversations, and so must what is protected in it.
+        assert "moss" in call(client, "read_file", "two", path="b.txt")
+        assert call(client, "read_file", "two", path="dump.sql") == "path_denied"
+        assert call(client, "write_file", "two", path="new.sql", content="x") == "path_denied"
+        assert call(client, "read_file", path="a.log") == "path_denied"
+        assert call(client, "run_command", command="cat a.log dump.sql b.txt").count("moss") == 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal, Self
 
@@ -172,7 +173,7 @@ async def _saved(profiles: Profiles, name: str, notes: str, protect: list[str], 
     here = ctx.use(Workspace).start(ctx.session.directory)
     profile = Profile(name, here.absolute, notes, tuple(protect))
     await profiles.save(profile)
-    ctx.use(Workspace).gate.protection.add(protect)
+    _protect(protect, ctx)
     return Result(f"Saved {name}: {here.absolute}", _as_json(profile))
 
 
@@ -181,10 +182,16 @@ async def _switched(profile: Profile, ctx: Ctx) -> Result:
     place = workspace.resolve(profile.directory)
     # Opened first: a folder that is gone or no longer allowed changes nothing.
     await in_thread(lambda _: place.open().close(), ctx.deadline)
-    workspace.gate.protection.add(profile.protect)
+    _protect(profile.protect, ctx)
     ctx.session.directory, ctx.session.changed = place.absolute, True
     notes = f"\nNotes: {profile.notes}" if profile.notes else ""
     return Result(f"Now in {place.absolute}{notes}", _as_json(profile))
+
+
+def _protect(names: Sequence[str], ctx: Ctx) -> None:
+    """For all calls of this toolbox from now on, and in this conversation after a restart."""
+    ctx.use(Workspace).gate.protection.add(names)
+    ctx.session.protect(names)
 
 
 def _listed(known: list[Profile]) -> Result:
