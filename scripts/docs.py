@@ -11,16 +11,18 @@ import re
 import sys
 from collections import defaultdict
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel
 
+from toolcrib.core.catalogue import catalogue
 from toolcrib.core.compat import systems_of
 from toolcrib.core.config import Config
-from toolcrib.core.registry import Registry
+from toolcrib.core.registry import Registry, discover
 from toolcrib.core.tool import Tool
-from toolcrib.toolbox import installed, openai_tools
+from toolcrib.toolbox import openai_tools
 from toolcrib.web.provider import Kind
 from toolcrib.web.providers import Providers
 
@@ -37,9 +39,12 @@ VARIABLES = {
 
 def main() -> int:
     """Write every generated file, or compare."""
-    registry = Registry(installed())
+    package = import_module("toolcrib.tools")
+    tools = list(discover(package))
+    registry = Registry(tools)
     pages = {
-        "docs/tools.md": NOTE + tool_pages(registry),
+        "src/toolcrib/tools/catalogue.json": catalogue(package, tools),
+        "docs/tools.md": NOTE + tool_pages(registry, tools),
         "docs/configuration.md": NOTE + configuration(),
         "tests/rows.md": NOTE + rows(),
         "docs/web.md": web_page(),
@@ -70,19 +75,19 @@ def tokens_of(tools: list[Tool]) -> int:
     return len(encoding.encode(text, disallowed_special=()))
 
 
-def tool_pages(registry: Registry) -> str:
+def tool_pages(registry: Registry, tools: list[Tool]) -> str:
     """The reference: one section a tool."""
-    return "\n".join(["# Tools\n", _profiles(registry), *map(_page, registry)])
+    return "\n".join(["# Tools\n", _profiles(registry, tools), *map(_page, registry)])
 
 
-def _profiles(registry: Registry) -> str:
+def _profiles(registry: Registry, everything: list[Tool]) -> str:
     lines = [
         "What each profile shows, and what its list costs a model (o200k tokens).\n",
         "| profile | tools | tokens |",
         "|---|---:|---:|",
     ]
     for profile in registry.profiles():
-        tools = Registry(installed(), (), systems_of(profile)).listed(profile)
+        tools = Registry(everything, (), systems_of(profile)).listed(profile)
         lines.append(f"| {profile} | {len(tools)} | {tokens_of(tools)} |")
     return "\n".join(lines) + "\n"
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Self, TypeVar
 from uuid import uuid4
 
+from toolcrib.core.catalogue import CataloguedTool, catalogued
 from toolcrib.core.compat import systems_of
 from toolcrib.core.config import Config
 from toolcrib.core.context import Call, Caller, Ctx, Invoke, Scope, Service, Services, fold
@@ -266,6 +267,8 @@ class Toolbox:
                     f"{found.name} is not in the profile '{self.profile}'.",
                     hint=f"The user can add it: --profile {self.profile},{found.name}",
                 )
+            if isinstance(found, CataloguedTool):  # other calls go on while it is imported
+                found = found.loaded if found.is_loaded else await asyncio.to_thread(found.load)
         except ToolError as error:
             return await _refuse(name, arguments, ctx, error)
         if scope.budget is not None:
@@ -303,30 +306,11 @@ def installed() -> tuple[Tool, ...]:
     """Every tool of toolcrib, and of packages that bring some (entry point `toolcrib.tools`)."""
     from importlib.metadata import entry_points
 
-    packages = [import_module("toolcrib.tools")]
-    packages += [point.load() for point in entry_points(group="toolcrib.tools")]
-    return tuple(tool for package in packages for tool in discover(package))
-
-
-ALONE = ("backup", "code", "data", "documents", "files", "git", "http")
-"""Groups whose tools never look at another tool."""
-
-
-def installed_alone(name: str) -> Tool | None:
-    """The tool that a module is named after, without loading any other.
-
-    None where others may matter: for an alias, outside of the groups `ALONE`, and where other
-    packages bring tools.
-    """
-    from importlib.metadata import entry_points
-
-    if not name.isidentifier() or entry_points(group="toolcrib.tools"):
-        return None
-    for group in ALONE:
-        if (Path(__file__).parent / "tools" / group / f"{name}.py").is_file():
-            found = getattr(import_module(f"toolcrib.tools.{group}.{name}"), name, None)
-            return found if isinstance(found, Tool) else None
-    return None
+    own = import_module("toolcrib.tools")
+    found = catalogued(own)
+    tools = list(discover(own)) if found is None else found
+    others = [point.load() for point in entry_points(group="toolcrib.tools")]
+    return (*tools, *(tool for package in others for tool in discover(package)))
 
 
 def _config(

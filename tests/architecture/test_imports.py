@@ -49,7 +49,7 @@ ROOMS_OF = {
                "execution/sandbox/namespace_helper.py",
                "git/ssh_tunnel_child.py"),
     "file": (
-        "core/compat.py",  # tables of the package itself
+        *("core/catalogue.py", "core/compat.py"),  # tables of the package itself
         # Which browsers there are; what the browser fetched into its own folder.
         *("browser/program.py", "browser/downloads.py"),
         "core/names.py",  # tables of the package itself

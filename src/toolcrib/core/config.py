@@ -13,6 +13,7 @@ import json
 import os
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from fnmatch import fnmatchcase
 from itertools import takewhile
 from pathlib import Path
@@ -234,27 +235,27 @@ class Config(Section):
     profile: Annotated[
         str, Field(description="Which tools are shown: profiles, groups, tools, joined by commas.")
     ] = "default"
-    workspace: WorkspaceConfig = WorkspaceConfig()
-    policy: PolicyConfig = PolicyConfig()
-    tools: ToolsConfig = ToolsConfig()
-    egress: EgressConfig = EgressConfig()
-    web: WebConfig = WebConfig()
-    documents: DocumentsConfig = DocumentsConfig()
-    embeddings: EmbeddingsConfig = EmbeddingsConfig()
-    run: RunConfig = RunConfig()
-    git: GitConfig = GitConfig()
-    github: GitHubConfig = GitHubConfig()
-    browser: BrowserConfig = BrowserConfig()
-    agent: AgentConfig = AgentConfig()
-    plan: PlanConfig = PlanConfig()
-    memory: MemoryConfig = MemoryConfig()
-    limits: LimitsConfig = LimitsConfig()
-    results: ResultsConfig = ResultsConfig()
-    history: HistoryConfig = HistoryConfig()
-    store: StoreConfig = StoreConfig()
-    undo: UndoConfig = UndoConfig()
-    backup: BackupConfig = BackupConfig()
-    http: HttpConfig = HttpConfig()
+    workspace: WorkspaceConfig = WorkspaceConfig.model_construct()
+    policy: PolicyConfig = PolicyConfig.model_construct()
+    tools: ToolsConfig = ToolsConfig.model_construct()
+    egress: EgressConfig = EgressConfig.model_construct()
+    web: WebConfig = WebConfig.model_construct()
+    documents: DocumentsConfig = DocumentsConfig.model_construct()
+    embeddings: EmbeddingsConfig = EmbeddingsConfig.model_construct()
+    run: RunConfig = RunConfig.model_construct()
+    git: GitConfig = GitConfig.model_construct()
+    github: GitHubConfig = GitHubConfig.model_construct()
+    browser: BrowserConfig = BrowserConfig.model_construct()
+    agent: AgentConfig = AgentConfig.model_construct()
+    plan: PlanConfig = PlanConfig.model_construct()
+    memory: MemoryConfig = MemoryConfig.model_construct()
+    limits: LimitsConfig = LimitsConfig.model_construct()
+    results: ResultsConfig = ResultsConfig.model_construct()
+    history: HistoryConfig = HistoryConfig.model_construct()
+    store: StoreConfig = StoreConfig.model_construct()
+    undo: UndoConfig = UndoConfig.model_construct()
+    backup: BackupConfig = BackupConfig.model_construct()
+    http: HttpConfig = HttpConfig.model_construct()
     pin: Annotated[
         dict[str, dict[str, Any]],
         Field(description="Arguments that a model cannot override, by tool; 0 or auto: it may."),
@@ -347,9 +348,31 @@ class Config(Section):
         return tree
 
     @classmethod
+    def _by_branches(cls, merged: Mapping[str, Any]) -> Self | None:
+        """The tree, for which only the branches that are set were looked at; None if it cannot be.
+
+        Raises:
+            ValidationError: something in a branch is wrong.
+        """
+        checked: dict[str, Any] = {}
+        for name, value in merged.items():
+            field = cls.model_fields.get(name)
+            kind = field.annotation if field is not None else None
+            if isinstance(kind, type) and issubclass(kind, Section):
+                checked[name] = kind.model_validate(value)
+            elif kind is str and isinstance(value, str):
+                checked[name] = value
+            else:
+                return None
+        return cls.model_construct(**checked)
+
+    @classmethod
     def _validated(
         cls, merged: dict[str, Any], overrides: Mapping[str, Any], file: Path, problems: list[str]
     ) -> Self:
+        with suppress(ValidationError):  # which is explained below, by the whole tree
+            if (tree := cls._by_branches(merged)) is not None:
+                return tree
         while True:
             try:
                 return cls.model_validate(merged)

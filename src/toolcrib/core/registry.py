@@ -199,7 +199,7 @@ def _rank(tool: Tool) -> tuple[int, str, str]:
 
 
 def _place(tool: Tool) -> str:
-    return f"{tool.function.__module__}.{tool.name}"
+    return f"{tool.module}.{tool.name}"
 
 
 MIN_LIKENESS = 0.72

@@ -29,9 +29,13 @@ Action = Literal["allow", "ask", "deny"]
 
 
 class Section(BaseModel):
-    """A branch of the tree: frozen, and an unknown key is an error."""
+    """A branch of the tree: frozen, and an unknown key is an error.
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    What checks its values is built when something of it is set. To build it for all branches
+    takes longer than anything else of a start, so defaults are constructed and not checked.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 class WorkspaceConfig(Section):
@@ -175,7 +179,7 @@ class EgressConfig(Section):
     allow_downgrade: Annotated[bool, Field(description="Follow a redirect from https to http.")] = (
         False
     )
-    retry: RetryConfig = RetryConfig()
+    retry: RetryConfig = RetryConfig.model_construct()
 
 
 class LimitsConfig(Section):
@@ -365,7 +369,7 @@ class RunConfig(Section):
     pending_mb: Annotated[
         PositiveInt, Field(description="Megabytes of all held changes; the oldest go first.")
     ] = 4_000
-    limits: RunLimits = RunLimits()
+    limits: RunLimits = RunLimits.model_construct()
 
 
 class GitConfig(Section):
@@ -659,11 +663,11 @@ class RequestsConfig(Section):
 class WebConfig(Section):
     """The web tools."""
 
-    search: SearchConfig = SearchConfig()
-    fetch: FetchConfig = FetchConfig()
-    images: ImagesConfig = ImagesConfig()
-    research: ResearchConfig = ResearchConfig()
-    requests: RequestsConfig = RequestsConfig()
+    search: SearchConfig = SearchConfig.model_construct()
+    fetch: FetchConfig = FetchConfig.model_construct()
+    images: ImagesConfig = ImagesConfig.model_construct()
+    research: ResearchConfig = ResearchConfig.model_construct()
+    requests: RequestsConfig = RequestsConfig.model_construct()
     providers: Annotated[
         dict[str, ProviderConfig], Field(description="Settings of one provider, by its name.")
     ] = {}

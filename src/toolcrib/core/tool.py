@@ -333,18 +333,34 @@ class Tool:
         return schema_of(self.parameters)
 
     @cached_property
-    def _doc(self) -> list[str]:
+    def parameter_texts(self) -> tuple[tuple[str, str], ...]:
+        """The name and the description of each parameter, of those that are not listed too."""
+        return tuple((p.name, p.meta.description) for p in self.parameters)
+
+    @cached_property
+    def paragraphs(self) -> list[str]:
+        """The docstring, paragraph by paragraph."""
         return inspect.cleandoc(self.function.__doc__ or "").split("\n\n")
+
+    @property
+    def loaded(self) -> Tool:
+        """The tool with all that it needs to run, where it was known by its catalogue alone."""
+        return self
+
+    @property
+    def module(self) -> str:
+        """The name of the module that declares it."""
+        return self.function.__module__
 
     @property
     def description(self) -> str:
         """The first line of the docstring: what a model reads."""
-        return self._doc[0].strip()
+        return self.paragraphs[0].strip()
 
     @property
     def guidance(self) -> str:
         """The rest of the docstring: when to use the tool and when not."""
-        return "\n\n".join(self._doc[1:]).strip()
+        return "\n\n".join(self.paragraphs[1:]).strip()
 
     @property
     def read_only(self) -> bool:

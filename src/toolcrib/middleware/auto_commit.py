@@ -10,7 +10,6 @@ from toolcrib.core.context import Call, Ctx, Proceed
 from toolcrib.core.errors import ToolError
 from toolcrib.core.result import Result
 from toolcrib.core.tool import EXEC, WRITE
-from toolcrib.files.changes.changes import Changes
 from toolcrib.state.redaction import redact
 from toolcrib.text.cleaner import one_line
 
@@ -47,6 +46,7 @@ async def _is_clean(ctx: Ctx) -> bool | None:
 
 
 async def _commit(call: Call, started: float, *, was_clean: bool) -> None:
+    from toolcrib.files.changes.changes import Changes
     from toolcrib.git.contents import commit_files
     from toolcrib.git.repository import open_repository
 

@@ -28,7 +28,6 @@ from toolcrib.core.errors import (
 from toolcrib.core.result import Result
 from toolcrib.core.tool import EXEC, NET, READ, SEND, WRITE, Decision, Right, decide, joined
 from toolcrib.files.paths import Workspace
-from toolcrib.net.egress.client import Egress
 from toolcrib.net.egress.url import complete_url, parse_url
 from toolcrib.state.approvals import Approvals, fingerprint
 from toolcrib.state.redaction import redact
@@ -272,6 +271,8 @@ def _stays_here(call: Call) -> bool:
 
 
 def _is_own_server(call: Call, url: str) -> bool:
+    from toolcrib.net.egress.client import Egress  # a call without an address needs no network
+
     session = call.ctx.session.id
     egress = call.ctx.use(Egress)
     try:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shlex
 import signal
 import subprocess
@@ -17,7 +16,6 @@ from tests.cases import each_case
 from tests.conditions import until
 from tests.servers.model import Raw, model_server
 from tests.surfaces.cli.program import Program, gone
-from toolcrib import toolbox
 from toolcrib.core.errors import BadInput
 from toolcrib.surfaces.cli.call import pairs
 
@@ -269,11 +267,3 @@ def test_a_call_loads_no_other_tools(tmp_path: Path) -> None:
     assert "toolcrib.tools.files.read_file" in modules
     assert "toolcrib.tools.files.edit_file" not in modules
     assert not [name for name in modules if not name.startswith("toolcrib.tools.files")]
-
-
-def test_tools_that_are_loaded_alone_look_at_no_other() -> None:
-    folder = Path(toolbox.__file__).parent / "tools"
-    for group in toolbox.ALONE:
-        for file in (folder / group).rglob("*.py"):
-            text = file.read_text("utf-8")
-            assert not re.search(r"ctx\.(invoke|offered|registry|within)\b", text), file.name

@@ -136,14 +136,13 @@ def _first_parameter(tool: str) -> str:
     """What a value without a key is for; empty where the tool is not known or takes nothing."""
     from toolcrib.core.errors import ToolError
     from toolcrib.core.registry import Registry
-    from toolcrib.toolbox import installed, installed_alone
+    from toolcrib.toolbox import installed
 
     try:
-        found = installed_alone(tool) or Registry(installed()).resolve(tool)
-        parameters = found.parameters
+        found = Registry(installed()).resolve(tool)
     except ToolError:
         return ""
-    return parameters[0].name if parameters else ""
+    return next((name for name, _ in found.parameter_texts), "")
 
 
 async def _call(
@@ -156,10 +155,8 @@ async def _call(
 ) -> Result | None:
     """The result, or None when the process was told to end."""
     from toolcrib.surfaces.cli.person import tell_stopped
-    from toolcrib.toolbox import Toolbox, installed_alone
+    from toolcrib.toolbox import Toolbox
 
-    # One tool is loaded three times as fast as all of them.
-    alone = None if profile else installed_alone(tool)
     ended = False
     task = asyncio.current_task()
     assert task is not None
@@ -172,8 +169,7 @@ async def _call(
     with suppress(NotImplementedError):  # Windows
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, end)
     try:
-        tools = None if alone is None else [alone]
-        async with Toolbox(config, profile=profile or "all", tools=tools) as box:
+        async with Toolbox(config, profile=profile or "all") as box:
             result = await box.call(tool, sent, session=f"cli:{session}", caller=caller)
             stopped = tell_stopped(box)
             if (

@@ -34,7 +34,7 @@ def run(options: Namespace, flags: Flags) -> int:
     del flags
     from toolcrib.toolbox import installed
 
-    tools = {t.name: [p.name for p in t.parameters if not p.meta.unlisted] for t in installed()}
+    tools = {t.name: list(t.schema["properties"]) for t in installed()}
     writers = {"bash": bash, "zsh": zsh, "fish": fish}
     print(writers[options.shell](dict(sorted(tools.items()))), end="")
     return 0

@@ -194,7 +194,7 @@ def _operation(tool: Tool) -> dict[str, Any]:
         "tags": [tool.group],
         "parameters": [{"$ref": "#/components/parameters/Session"}],
         "requestBody": {
-            "required": any(p.required for p in tool.parameters),
+            "required": bool(tool.schema.get("required")),
             "content": {"application/json": {"schema": tool.schema}},
         },
         "responses": {

@@ -8,28 +8,21 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from toolcrib.core.errors import BadInput, NoResults, TooLarge, UnsupportedContent
 from toolcrib.core.result import Image
 from toolcrib.documents.kinds import BINARY_KINDS, is_document, labelled_kind
 from toolcrib.files.content.kinds import SAMPLE_BYTES, Kind, kind_of, picture_of
 from toolcrib.files.content.lines import MAX_COUNTED_BYTES, FittingChars, LinePage, TextFile
-from toolcrib.files.content.outline import (
-    FocusWord,
-    FoundRegions,
-    OutlineEntry,
-    Region,
-    find_regions,
-    outermost,
-    outline,
-    words_of,
-)
 from toolcrib.files.edits.line_marks import anchor
 from toolcrib.files.handles import Handle
 from toolcrib.files.paths import SafePath
 from toolcrib.system.threads import Checkpoint
 from toolcrib.text.tokens import estimate, longest_head
+
+if TYPE_CHECKING:
+    from toolcrib.files.content.outline import FocusWord, FoundRegions, OutlineEntry, Region
 
 MAX_LINES = 2000
 
@@ -145,6 +138,8 @@ def page_of(text: TextFile, display: str, size: int, request: ReadRequest, room:
     page = _page(text, start, lines, request, room)
     if not page.more:
         return _part(text, page, display, size, request)
+    from toolcrib.files.content.outline import outline  # most files have room whole
+
     entries = outline(text.each_line(MAX_OUTLINED_BYTES), display)
     less = _page(text, start, lines, request, int(room * (1 - OUTLINE_SHARE)) - FOOTER_TOKENS)
     rest = [entry for entry in entries if entry.line > less.lines - bool(less.column)]
@@ -271,6 +266,8 @@ def _where(page: LinePage, size: int) -> str:
 
 def _outline(entries: list[OutlineEntry], room: int) -> str:
     """The entries that fit, the outer ones first, each as `line: text`."""
+    from toolcrib.files.content.outline import outermost
+
     low, high = 1, min(len(entries), max(room // 3, 1))
     while low < high:
         middle = (low + high + 1) // 2
@@ -331,6 +328,8 @@ def focus_on(
         NoResults: no line has any of the words.
         BadInput: there are no words.
     """
+    from toolcrib.files.content.outline import find_regions, words_of
+
     words = words_of(focus)
     if not words:
         raise BadInput("'focus' holds no words.", hint="Name what to look for in the file.")

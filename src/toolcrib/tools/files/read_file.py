@@ -12,7 +12,6 @@ from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import BadInput, ToolError, UnsupportedContent
 from toolcrib.core.result import ErrorInfo, Next, Result
 from toolcrib.core.tool import READ, Count, Line, Offset, Param, tool
-from toolcrib.documents.documents import Documents
 from toolcrib.files.paths import EachPath, RefusedPath, SafePath, WorkspacePath
 from toolcrib.system.threads import Checkpoint, in_thread
 from toolcrib.text.tokens import estimate
@@ -254,6 +253,8 @@ async def _read(path: SafePath, room: int, request: ReadRequest, ctx: Ctx) -> Fi
     part = await in_thread(work, ctx.deadline)
     if part.document is None:
         return part
+    from toolcrib.documents.documents import Documents
+
     documents, deadline = ctx.use(Documents), ctx.deadline
     try:
         found = await documents.read(part.document, name=path.name, deadline=deadline)

@@ -309,9 +309,9 @@ def _fields(tool: Tool, known: bool) -> Iterator[tuple[str, list[str]]]:
     yield "aliases", _terms([english.forms(name) for name in tool.all_aliases])
     yield "keywords", [f for word in tool.keywords for f in english.forms(word)]
     yield "description", _terms([english.forms(f"{tool.description} {tool.group}")])
-    parameters = " ".join(f"{p.name} {p.meta.description}" for p in tool.parameters)
+    parameters = " ".join(f"{name} {text}" for name, text in tool.parameter_texts)
     yield "guidance", english.forms(f"{tool.guidance} {parameters}")
-    yield "shapes", sorted({s for p in tool.parameters for s in _SHAPES.get(p.name, ())})
+    yield "shapes", sorted({s for name, _ in tool.parameter_texts for s in _SHAPES.get(name, ())})
     for language in LANGUAGES if known else ():
         phrases = lexicon(language).tools.get(tool.name, ())
         yield language, _terms([vocabulary(language).forms(phrase) for phrase in phrases])
