@@ -13,16 +13,23 @@ MEMORY = "/dev/shm is needed by locks of multiprocessing, and has no namespace o
 BURST = "before Linux 6.14 nothing refuses a process to root, and the watch comes after a burst"
 OLD = os.getuid() == 0 and not resources.has_own_pid_max()
 
+WATCHES = "Landlock does not know of watches on folders that the user may read"
 LATER = "in a folder that is bound nothing can be covered, so it is found afterwards"
-SECOND_GAPS: dict[str, dict[str, str]] = {
+FURTHER_GAPS: dict[str, dict[str, str]] = {
     "strong": {},
     "kernel": {
         **{f"AI{number:02}": INSIDE for number in range(1, 15)},
         "AL33": LATER,
         "AL37": LATER,
+        **{f"BM{number:02}": INSIDE for number in range(2, 10)},
+        "BC02": OWNER,
+        "BC03": LATER,
+        "BC04": LATER,
+        "BC05": OWNER,
+        "BO11": WATCHES,
     },
 }
-"""Those of the second round."""
+"""Those of the second round and the third."""
 
 GAPS: dict[str, dict[str, str]] = {
     "strong": dict.fromkeys(("F10", "F11"), BURST) if OLD else {},

@@ -25,7 +25,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from tests.escapes.attempt import Attempt, command
-from tests.escapes.battery import ATTEMPTS, SECOND
+from tests.escapes.battery import ATTEMPTS, ROUNDS
 from tests.escapes.benign import BENIGN
 from tests.escapes.looking import state
 from tests.escapes.watcher import Seen, Watcher
@@ -249,7 +249,7 @@ async def work(arguments: argparse.Namespace, base: Path) -> None:
     only = set(filter(None, arguments.only.split(",")))
     chosen = [
         attempt
-        for attempt in (SECOND if arguments.second else ATTEMPTS)
+        for attempt in ROUNDS[arguments.round]
         if (not only or attempt.id in only) and attempt.machine in ("", platform.machine())
     ]
     with Path(arguments.file).open("w") as file:
@@ -293,7 +293,7 @@ def main() -> None:
     parser.add_argument("file")
     parser.add_argument("--jobs", type=int, default=3)
     parser.add_argument("--only", default="")
-    parser.add_argument("--second", action="store_true")
+    parser.add_argument("--round", default="first", choices=ROUNDS)
     parser.add_argument("--base", required=True)
     arguments = parser.parse_args()
     libc.prctl(SUBREAPER, 1, 0, 0, 0)

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import absent
-from tests.escapes.battery import ATTEMPTS, SECOND
-from tests.escapes.known import GAPS, SECOND_GAPS
+from tests.escapes.battery import ATTEMPTS, ROUNDS, SECOND, THIRD
+from tests.escapes.known import FURTHER_GAPS, GAPS
 from tests.escapes.start import SECONDS, start
 
 IDS = [attempt.id for attempt in ATTEMPTS]
@@ -57,21 +57,24 @@ async def test_what_gets_out(place: Path, level: str, user: str) -> None:
 @pytest.mark.timeout(SECONDS + 30)
 @pytest.mark.parametrize("user", USERS)
 @pytest.mark.parametrize("level", ["strong", "kernel"])
-async def test_what_gets_out_of_a_second_round(place: Path, level: str, user: str) -> None:
+@pytest.mark.parametrize("round_", ["second", "third"])
+async def test_what_gets_out_of_further_rounds(
+    place: Path, round_: str, level: str, user: str
+) -> None:
     _need_tools()
-    answers = await start(place, level, user, "--second")
+    answers = await start(place, level, user, "--round", round_)
     wrong = {name: a["evidence"] or a["twin"] for name, a in answers.items()}
-    gaps = SECOND_GAPS[level]
+    gaps = FURTHER_GAPS[level]
     assert {name: why for name, why in wrong.items() if why and name not in gaps} == {}
-    assert len(answers) >= 100
+    assert len(answers) >= 0.95 * len(ROUNDS[round_])
 
 
 @pytest.mark.timeout(SECONDS + 30)
-@pytest.mark.parametrize("more", [(), ("--second",)], ids=["first", "second"])
-async def test_without_a_sandbox_they_get_out(place: Path, more: tuple[str, ...]) -> None:
+@pytest.mark.parametrize("round_", ROUNDS)
+async def test_without_a_sandbox_they_get_out(place: Path, round_: str) -> None:
     """An attempt that fails without a sandbox too shows nothing."""
     _need_tools()
-    answers = await start(place, "bare", USERS[0], *more)
+    answers = await start(place, "bare", USERS[0], "--round", round_)
     inert = [name for name, answer in answers.items() if not answer["evidence"]]
     assert len(answers) - len(inert) >= 0.95 * len(answers), inert
 
@@ -80,4 +83,5 @@ def test_there_are_enough_and_each_has_a_twin() -> None:
     assert len(set(IDS)) == len(IDS) >= 108
     assert all(attempt.twin.place or attempt.twin.body for attempt in ATTEMPTS)
     assert all(set(gaps) <= set(IDS) for gaps in GAPS.values())
-    assert len({attempt.id for attempt in SECOND}) == len(SECOND) >= 100
+    for attempts, least in ((SECOND, 100), (THIRD, 40)):
+        assert len({attempt.id for attempt in attempts}) == len(attempts) >= least

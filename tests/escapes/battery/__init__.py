@@ -12,9 +12,10 @@ from tests.escapes.battery.reading import READING
 from tests.escapes.battery.second import SECOND
 from tests.escapes.battery.shell import SHELL
 from tests.escapes.battery.sockets import SOCKETS
+from tests.escapes.battery.third import THIRD
 from tests.escapes.battery.writing import WRITING
 
-__all__ = ["ATTEMPTS", "SECOND"]
+__all__ = ["ATTEMPTS", "ROUNDS", "SECOND", "THIRD"]
 
 ATTEMPTS: tuple[Attempt, ...] = (
     *READING,
@@ -27,3 +28,4 @@ ATTEMPTS: tuple[Attempt, ...] = (
     *JAVASCRIPT,
     *SHELL,
 )
+ROUNDS: dict[str, tuple[Attempt, ...]] = {"first": ATTEMPTS, "second": SECOND, "third": THIRD}

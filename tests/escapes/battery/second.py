@@ -27,9 +27,7 @@ MEMORY: dict[str, Any] = {
 }  # fmt: skip
 
 
-def _table(
-    prefix: str, text: str, *, more: dict[int, dict[str, Any]], **all_: Any
-) -> list[Attempt]:
+def table(prefix: str, text: str, *, more: dict[int, dict[str, Any]], **all_: Any) -> list[Attempt]:
     """Attempts of a text: each begins with a line `# title`.
 
     Args:
@@ -49,7 +47,7 @@ def _table(
     return made
 
 
-READING = _table("AR", r"""
+READING = table("AR", r"""
 # by the working folder in /proc
 say(open('/proc/self/cwd/../' + os.path.relpath(F, T['BASE'])).read())
 # by the thread in /proc
@@ -145,7 +143,7 @@ fs.createReadStream(F).pipe(process.stdout)
     20: {"language": "javascript"},
 })  # fmt: skip
 
-INSIDE = _table("AI", r"""
+INSIDE = table("AI", r"""
 # by its way round
 say(open('sub/../.env').read())
 # by a descriptor of the folder
@@ -189,7 +187,7 @@ say(open('.env').read())
     14: {"terminal": True},
 })  # fmt: skip
 
-WRITING = _table("AW", r"""
+WRITING = table("AW", r"""
 # by a file that is put in its place
 open('n', 'w').write('x'); os.replace('n', F)
 # by an exchange of names
@@ -237,7 +235,7 @@ finally: os.remove('out')
     10: {"twin": LINKED, "background": True},
 })  # fmt: skip
 
-REACHING = _table("AN", r"""
+REACHING = table("AN", r"""
 # by a mapped address
 s = socket.create_connection(('::ffff:127.0.0.1', int(T['TCP'])), 3); hold(0.2)
 # by the address of nobody
@@ -306,7 +304,7 @@ say(ctypes.string_at(at, 32) if at != 2**64 - 1 else b'')
     18: {"twin": SMALL},
 })  # fmt: skip
 
-LEAVING = _table("AL", r"""
+LEAVING = table("AL", r"""
 # AGENTS.md
 # agents.MD
 # sub/CLAUDE.local.md
@@ -394,7 +392,7 @@ os.mkfifo('pipe'); os.mkfifo('sub/.git')
     39: {"leaves": "f\nAGENTS.md/AGENTS.md"},
 })  # fmt: skip
 
-ROBUST = _table("AB", r"""
+ROBUST = table("AB", r"""
 # a pipe as .git of a job
 os.mkfifo('sub/.git'); hold(0.5); os.remove('sub/.git')
 open(T['BASE'] + '/outside/new.txt', 'w')
@@ -438,7 +436,7 @@ open(T['BASE'] + '/outside/new.txt', 'w')
     7: {"background": True},
 })  # fmt: skip
 
-TAKING = _table("AT", r"""
+TAKING = table("AT", r"""
 # aio that all users share
 c = ctypes.c_ulong(0); sc(206, 20000, ctypes.byref(c)); hold()
 # a lease on a file of the user
@@ -469,7 +467,7 @@ fd = os.open('/dev/fuse', os.O_RDWR); hold()
     8: {"held": ("^/dev/fuse$", True)},
 })  # fmt: skip
 
-FLOODS = _table("AM", r"""
+FLOODS = table("AM", r"""
 # pages that no map shows
 held = []
 for n in range(60):

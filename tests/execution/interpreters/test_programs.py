@@ -59,3 +59,39 @@ async def test_nothing_of_the_workspace_is_started(
     assert shell_program(ctx) in ("/usr/bin/bash", "/bin/bash")
     assert "http://x.test/" in indexes.urls
     assert workspace.search_path() == [str(outside), "/usr/bin", "/bin"]
+
+
+async def test_a_name_that_git_is_told_later_is_known_to_later_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own, failed = tmp_path / "home", tmp_path / "failed"
+    put(
+        tmp_path / "bin",
+        "git",
+        f'#!/bin/sh\n[ -e {failed} ] || exit 1\nexec /usr/bin/git "$@"\n',
+    )
+    own.mkdir()
+    monkeypatch.setenv("HOME", str(own))
+    monkeypatch.setenv("PATH", f"{tmp_path}/bin:/usr/bin:/bin")
+    root = tmp_path / "ws"
+    root.mkdir()
+    bench = Bench.on(root)
+    identity = bench.services.use(GitIdentity)
+
+    async def known() -> str:
+        found = await identity.settings(bench.ctx())
+        return "".join(path.read_text() for path in found.readable)
+
+    try:
+        settings = own / ".gitconfig"
+        settings.write_text("[user]\n\tname = Ann\n")
+        assert await known() == ""  # git gave no answer
+        failed.touch()
+        assert "Ann" in await known()
+        settings.unlink()
+        assert await known() == ""
+        for name in ("Berta", "Cornelia"):
+            settings.write_text(f"[user]\n\tname = {name}\n")
+            assert name in await known()
+    finally:
+        await bench.services.close()

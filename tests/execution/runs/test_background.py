@@ -205,6 +205,11 @@ async def test_a_protected_file_that_is_replaced_is_covered_again(
 
 EVIL = "printf '[core]\\n\\tbare = false\\n\\tfsmonitor = touch owned\\n' >"
 FORM = "mkdir -p {0}/objects {0}/refs; echo 'ref: refs/heads/main' > {0}/HEAD"
+HOOK = "mkdir x/hooks; printf '#!/bin/sh\\ntouch owned\\n' > x/hooks/pre-commit"
+PLACE = "x/.git/worktrees/x"
+TREE = (
+    f"mkdir -p e/objects e/refs; {EVIL} e/config; {FORM.format(PLACE)}; echo gitdir: {PLACE} > .git"
+)
 
 
 @pytest.mark.parametrize(
@@ -214,6 +219,11 @@ FORM = "mkdir -p {0}/objects {0}/refs; echo 'ref: refs/heads/main' > {0}/HEAD"
         (f"{FORM.format('.git')}; {EVIL} .git/config", ".git/HEAD"),
         (f"{FORM.format('e')}; {EVIL} e/config; echo 'gitdir: e' > .git", ".git"),
         (f"{FORM.format('y')}; {EVIL} z; echo ../.. > y/commondir", "y/HEAD"),
+        (f"{FORM.format('x')}; {HOOK}", "x/HEAD"),
+        (f"{FORM.format('x')}; ln -s /nowhere/config x/config; {HOOK}", "x/HEAD"),
+        (f"{FORM.format('x')}; yes '#' | head -c 70000 > x/config; {HOOK}", "x/HEAD"),
+        (f"{FORM.format('x/.git')}; {TREE}; echo ../../../../e > {PLACE}/commondir", ".git"),
+        (f"{TREE}; {EVIL} x/.git/config; echo ../.. > {PLACE}/commondir", ".git"),
     ],
 )
 @pytest.mark.parametrize("ends", [False, True])
@@ -233,6 +243,19 @@ async def test_a_repository_that_would_run_something_is_put_aside(
         if folder.exists():
             subprocess.run(["git", "status"], cwd=folder, capture_output=True)
     assert not list(root.rglob("owned"))
+
+
+async def test_a_repository_of_any_name_that_was_there_is_masked(
+    bench: RunBench, root: Path
+) -> None:
+    subprocess.run(["git", "init", "-q", "--bare", str(root / "store")], check=True)
+    before = (root / "store/config").read_text()
+    await done(
+        bench, f"{EVIL} store/config; echo x > store/hooks/update; : > store/objects/y; true"
+    )
+    assert (root / "store/config").read_text() == before
+    assert not (root / "store/hooks/update").exists()
+    assert (root / "store/objects/y").exists()
 
 
 async def test_many_protected_names_are_not_the_end_of_the_watch(

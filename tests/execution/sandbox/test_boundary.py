@@ -54,11 +54,17 @@ async def test_no_network(box: Box, code: str) -> None:
 
 async def test_sockets_outside_are_out_of_reach(box: Box, tmp_path: Path) -> None:
     place = f"/tmp/{tmp_path.name}-{id(box)}"
-    with socket.socket(socket.AF_UNIX) as path, socket.socket(socket.AF_UNIX) as abstract:
+    with (
+        socket.socket(socket.AF_UNIX) as path,
+        socket.socket(socket.AF_UNIX) as abstract,
+        socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as datagrams,
+    ):
         path.bind(place)
         abstract.bind("\0" + place)
         for listener in (path, abstract):
             listener.listen()
+        datagrams.bind(f"{place}-datagrams")
+        datagrams.setblocking(False)
         code = """
 import socket, sys
 socket.socketpair()
@@ -69,9 +75,18 @@ for name in (sys.argv[1], "\\0" + sys.argv[1]):
         print("out")
     except OSError:
         pass
+for kind in (socket.SOCK_DGRAM, socket.SOCK_RAW):
+    try:
+        socket.socketpair(socket.AF_UNIX, kind)[0].sendto(b"x", sys.argv[1] + "-datagrams")
+        print("out")
+    except OSError:
+        pass
 """
         done = await box.python(code, place)
-    Path(place).unlink()
+        with pytest.raises(BlockingIOError):
+            datagrams.recv(1)
+    for name in ("", "-datagrams"):
+        Path(place + name).unlink()
     assert done.out.split() == ["in"]
 
 
@@ -90,6 +105,8 @@ CALLS = {
     "open_tree": (428, (-100, 0, 0), "1"),
     "pidfd_getfd": (438, (0, 0, 0), "1"),
     "io_setup": (206, (1, 0), "38"),
+    "msgget": (68, (0, 0), "38"),
+    "renameat2 that leaves a device": (316, (-100, 0, -100, 0, 4), "22"),
 }
 
 

@@ -14,12 +14,12 @@ import os
 import re
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Literal
 
 import anyio
 
-from toolcrib.core.errors import ToolError
+from toolcrib.core.errors import NotFound, ToolError
 from toolcrib.execution.runs.snapshots import quarantine
 from toolcrib.execution.sandbox.namespace_helper import NamespaceHelper, has_ended
 from toolcrib.files.content.display import printable, some_of
@@ -38,6 +38,8 @@ MAX_NEW_FOLDERS = 2_000
 LEADS = re.compile(rb"gitdir:\s*(.+?)\s*\Z")
 OWN_PLACES = frozenset({"worktrees", "modules"})
 """Where git keeps the folders to which a `.git` file leads; runs cannot write there."""
+OBEYED = ("commondir", "config.worktree", "config")
+"""What git obeys in a repository, and a run may have added to one that was there."""
 
 Known = Callable[[SafePath], bool]
 """Whether something was there before the run."""
@@ -219,33 +221,55 @@ def _misleading(workspace: Workspace, place: SafePath, known: Known) -> tuple[Sa
     """The name by which git would obey something, and why; None where there is nothing wrong."""
     kind = _kind(place)
     if kind == "file":
-        return None if known(place) else _misleading_file(workspace, place)
+        return None if known(place) else _misleading_file(workspace, place, known)
     names = {entry.name for entry in place.list()} if kind == "folder" else set()
     if "HEAD" not in names or not ({"objects", "refs"} <= names or "commondir" in names):
         return None
+    own = _is_in_repository(place, known)
     if known(place.child("HEAD")):
-        new = next((n for n in ("commondir", "config.worktree") if n in names), "")
-        changed = new and not known(place.child(new)) and ".git" not in place.parts[:-1]
-        return (place.child(new), "it makes git use other settings") if changed else None
-    if "commondir" in names and ".git" not in place.parts[:-1]:
+        new = next((n for n in OBEYED if n in names and not known(place.child(n))), "")
+        return (place.child(new), "it makes git use other settings") if new and not own else None
+    if "commondir" in names and not own:
         return place.child("HEAD"), "git would use settings of another folder"
-    why = trouble(_read(place.child("config")), lambda path: _place(workspace, path) is not None)
-    hooks = [e.name for e in place.child("hooks").list()] if "hooks" in names else []
-    if not why and any(not name.endswith(".sample") for name in hooks):
-        why = "it has hooks"
+    why = _trouble(workspace, place)
     return (place.child("HEAD"), f"{why}, and it is new") if why else None
 
 
-def _misleading_file(workspace: Workspace, place: SafePath) -> tuple[SafePath, str] | None:
+def _trouble(workspace: Workspace, place: SafePath) -> str:
+    """What git would run of a new repository; "" for nothing."""
+    try:
+        settings = _read(place.child("config"))
+        hooks = _names(place.child("hooks"))
+    except (ToolError, OSError):
+        return "its settings cannot be read"
+    if len(settings) > MAX_SETTINGS_BYTES:
+        return "its settings are too long"
+    if any(not name.endswith(".sample") for name in hooks):
+        return "it has hooks"
+    return trouble(settings, lambda path: _place(workspace, path) is not None)
+
+
+def _misleading_file(
+    workspace: Workspace, place: SafePath, known: Known
+) -> tuple[SafePath, str] | None:
     found = LEADS.match(_read(place))
     if found is None or place.parts[-1] != ".git":
         return None
     target = os.path.normpath(Path(place.parent.absolute, os.fsdecode(found[1])))
     inner = _place(workspace, os.path.realpath(target))
-    parts = PurePosixPath(target).parts
-    if inner is None or (".git" in parts and OWN_PLACES.intersection(parts)):
+    if inner is None or _is_in_repository(inner, known):
         return None
     return place, "it leads git to a folder that runs can write"
+
+
+def _is_in_repository(place: SafePath, known: Known) -> bool:
+    """Whether git keeps a folder for a working tree or module of a repository that was there."""
+    depth = place.parts.index(".git") + 1 if ".git" in place.parts[:-1] else 0
+    top = place.ancestor(depth)
+    if not depth or place.parts[depth] not in OWN_PLACES or not known(top.child("HEAD")):
+        return False
+    led = os.fsdecode(_read(place.child("commondir"))).strip()
+    return not led or os.path.normpath(Path(place.absolute, led)) == top.absolute
 
 
 def _kind(place: SafePath) -> str:
@@ -254,8 +278,17 @@ def _kind(place: SafePath) -> str:
 
 
 def _read(place: SafePath) -> bytes:
-    with place.open_read() as handle:
-        return handle.file.read(MAX_SETTINGS_BYTES)
+    """A file, up to one byte more than settings may have; nothing where there is none."""
+    with suppress(NotFound), place.open_read() as handle:
+        return handle.file.read(MAX_SETTINGS_BYTES + 1)
+    return b""
+
+
+def _names(place: SafePath) -> list[str]:
+    """What a folder holds; nothing where there is none."""
+    with suppress(NotFound):
+        return [entry.name for entry in place.list()]
+    return []
 
 
 def _renamed(place: SafePath) -> bool:

@@ -367,7 +367,7 @@ class SnapshotCache:
         self._known = fresh
         rows = [(relative, key, digest) for relative, (key, digest) in fresh.items()]
         packed = zlib.compress(json.dumps(rows, separators=(",", ":")).encode("ascii"), 1)
-        part = self._file.with_name(f"{self._file.name}.{os.getpid()}")
+        part = self._file.with_name(f"{self._file.name}.{random_id(8)}")
         with suppress(OSError):
             make_private(self._file.parent)
             part.write_bytes(packed)

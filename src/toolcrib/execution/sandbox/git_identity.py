@@ -10,6 +10,7 @@ import asyncio
 import hashlib
 import os
 import re
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
@@ -17,6 +18,8 @@ from typing import Self
 from toolcrib.core.config import data_folder
 from toolcrib.core.context import Ctx, Services
 from toolcrib.execution.interpreters.programs import find_program, host_output
+from toolcrib.execution.sandbox.toolchains import home
+from toolcrib.system.threads import random_id
 
 SECONDS = 5.0
 KEYS = {"user.name": "name", "user.email": "email"}
@@ -32,11 +35,16 @@ class GitSettings:
     environment: dict[str, str] = field(default_factory=dict)
 
 
+FileState = tuple[int, int, int]
+"""Inode, bytes, and the time of the last change of the inode in nanoseconds."""
+
+
 class GitIdentity:
-    """A service: asks git for them once, outside of any repository."""
+    """A service: asks git for them, outside of any repository, and again where they changed."""
 
     def __init__(self) -> None:
-        self._settings: GitSettings | None = None
+        self._settings = GitSettings()
+        self._read_from: tuple[FileState | None, ...] = ()
         self._asking = asyncio.Lock()
 
     @classmethod
@@ -48,19 +56,37 @@ class GitIdentity:
     async def settings(self, ctx: Ctx) -> GitSettings:
         """What runs get; nothing where the user has told git no name."""
         async with self._asking:
-            if self._settings is None:
-                self._settings = await _settings(ctx)
+            files = tuple(map(_state, _settings_files()))
+            if files != self._read_from:
+                found = await _settings(ctx)
+                self._settings = found or GitSettings()
+                self._read_from = files if found else ()
             return self._settings
 
 
-async def _settings(ctx: Ctx) -> GitSettings:
+def _settings_files() -> list[Path]:
+    """Where git, as it is started here, looks for the user's own settings."""
+    return [home() / ".gitconfig", home() / ".config/git/config"]
+
+
+def _state(file: Path) -> FileState | None:
+    with suppress(OSError):
+        status = file.stat()
+        return status.st_ino, status.st_size, status.st_ctime_ns
+    return None
+
+
+async def _settings(ctx: Ctx) -> GitSettings | None:
+    """What git says; None where it gave no answer, or is not there."""
     program = find_program(ctx, "git")
     if not program:
-        return GitSettings()
+        return None
     texts = await asyncio.gather(
         host_output(ctx, [program, "--version"], SECONDS),
         *(host_output(ctx, [program, "config", "--global", "--get", k], SECONDS) for k in KEYS),
     )
+    if not texts[0]:
+        return None
     version = tuple(int(number) for number in re.findall(r"\d+", texts[0])[:2])
     values = dict(zip(KEYS.values(), map(str.strip, texts[1:]), strict=True))
     lines = [f"\t{name} = {_quoted(value)}" for name, value in values.items() if value]
@@ -83,7 +109,7 @@ def _stored_file(text: str) -> Path:
     path = folder / f"git-{hashlib.sha256(content).hexdigest()[:16]}"
     if not path.is_file() or path.read_bytes() != content:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        made = folder / f"{path.name}.{os.getpid()}"
+        made = folder / f"{path.name}.{random_id(8)}"
         made.write_bytes(content)
         made.replace(path)
     return path

@@ -25,6 +25,9 @@ Kind = Literal["hidden file", "hidden folder", "fixed", "pinned", "copy"]
 """fixed: it can be read and not changed; pinned: it can be changed and not be moved away;
 copy: another content is read in its place, and not changed."""
 MAX_FOLDERS = 50_000
+BARE_REPOSITORY = frozenset({"HEAD", "objects", "refs"})
+"""By these names git takes a folder of any name for a repository."""
+OBEYED_BY_GIT = frozenset({"config", "config.worktree", "commondir", "hooks"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +101,10 @@ class Masks:
             return known
         folders: list[str] = []
         masks: list[Mask] = []
-        for entry in _entries(path or "/"):
+        entries = list(_entries(path or "/"))
+        if BARE_REPOSITORY.issubset(entry.name for entry in entries):
+            masks += [Mask(e.path, "fixed") for e in entries if e.name in OBEYED_BY_GIT]
+        for entry in entries:
             mask, go_in = self._classify(entry, [*above, *parts, entry.name], len(parts) + 1, top)
             masks += mask
             if go_in:

@@ -373,19 +373,24 @@ def refuse_other_spellings(masks: Iterable[Mask]) -> None:
         Unavailable: there is one whose content must not be seen.
     """
     for mask in masks:
-        folder, name = os.path.split(mask.path)
-        other = f"{folder}/{name.swapcase()}"
-        with suppress(OSError):
-            hides = mask.kind not in ("fixed", "pinned") and name != name.swapcase()
-            found = os.lstat(mask.path)
-            # A second name of the same file is masked itself.
-            if hides and found.st_nlink == 1 and os.path.samestat(found, os.lstat(other)):
-                raise Unavailable(
-                    f"Nothing can be run: {mask.path} must not be read, and its file system, "
-                    "which does not tell capitals apart, gives it by other spellings too.",
-                    hint="The user can move it, or the workspace to a file system of Linux, or "
-                    "lift the protection of that name with workspace.unprotect.",
-                )
+        if mask.kind not in ("fixed", "pinned") and _has_other_spelling(mask.path):
+            raise Unavailable(
+                f"Nothing can be run: {mask.path} must not be read, and its file system, "
+                "which does not tell capitals apart, gives it by other spellings too.",
+                hint="The user can move it, or the workspace to a file system of Linux, or "
+                "lift the protection of that name with workspace.unprotect.",
+            )
+
+
+def _has_other_spelling(path: str) -> bool:
+    """Whether a file or folder is also found by a name that its folder does not list."""
+    folder, name = os.path.split(path)
+    other = name.swapcase()
+    with suppress(OSError):
+        same = other != name and os.path.samestat(os.lstat(path), os.lstat(f"{folder}/{other}"))
+        # A listed one is a second name of the same file, and masked itself.
+        return same and Path(folder, other) not in Path(folder).iterdir()
+    return False
 
 
 class RunPreparer:

@@ -40,10 +40,12 @@ NAMESPACES = 0x7E020080
 """CLONE_NEWTIME, NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID and NEWNET."""
 SET_ID_BITS, DEVICE_BIT = 0o6000, 0o020000
 """Bit 13 of a mode, alone or with 14, is a device; a FIFO, a file and a socket lack it."""
+LEAVE_WHITEOUT = 4
+"""RENAME_WHITEOUT: a device stays under the old name, which ordinary users may make too."""
 CREATES = 0o20000000 | 0o100
 """O_CREAT and the bit of O_TMPFILE: without them the mode is not looked at."""
 UNIX, INET, INET6, NETLINK = 1, 2, 10, 16
-STREAM, RAW, KIND_OF_SOCKET, TCP = 1, 3, 0xF, 6
+STREAM, RAW, RECORDS, KIND_OF_SOCKET, TCP = 1, 3, 5, 0xF, 6
 REQUESTS = (0x5412, 0x541C, 0x541D, 0x5423, 0x40806685)
 """TIOCSTI, TIOCLINUX, TIOCCONS; TIOCSETD, for which the kernel loads modules; and
 FS_IOC_ENABLE_VERITY, after which nobody can change a file."""
@@ -107,6 +109,7 @@ RULES: tuple[Rule, ...] = (
     _refuse("openat", (2, "has", CREATES), (3, "has", SET_ID_BITS)),
     _refuse("mknod", (1, "has", DEVICE_BIT)),
     _refuse("mknodat", (2, "has", DEVICE_BIT)),
+    _refuse("renameat2", (4, "has", LEAVE_WHITEOUT), number=errno.EINVAL),
     *(_refuse("ioctl", (1, "is", request)) for request in REQUESTS),
     _refuse("prctl", (0, "is", SET_DUMPABLE), number=0),
     *(_refuse("fcntl", (1, "is", command)) for command in LEASES),
@@ -115,6 +118,9 @@ RULES: tuple[Rule, ...] = (
     _refuse("personality", (0, "is not", 0), (0, "is not", UNCHANGED)),
     _refuse("shmget", (1, "above", MAX_SEGMENT_BYTES), number=errno.ENOSPC),
     _refuse("semget", (1, "above", MAX_SEMAPHORES), number=errno.ENOSPC),
+)
+A_STREAM, A_RAW_ONE, OF_RECORDS = (
+    Condition(1, "is", kind, mask=KIND_OF_SOCKET) for kind in (STREAM, RAW, RECORDS)
 )
 OF_OTHERS: tuple[Rule, ...] = (
     _refuse(
@@ -125,9 +131,11 @@ OF_OTHERS: tuple[Rule, ...] = (
     # With this first argument, 0 is no process but all of a user.
     _refuse("setpriority", (0, "is", 2)),
     _refuse("ioprio_set", (0, "is", 3)),
+    # One of a pair of datagrams sends to any path.
+    *(_rule("socketpair", ALLOW, kind) for kind in (A_STREAM, OF_RECORDS)),
+    _refuse("socketpair", number=errno.EACCES),
 )
-"""Calls that change another process of the machine."""
-A_STREAM, A_RAW_ONE = (Condition(1, "is", kind, mask=KIND_OF_SOCKET) for kind in (STREAM, RAW))
+"""Calls that reach another process of the machine."""
 NO_SOCKETS: tuple[Rule, ...] = (_refuse("socket", number=errno.EACCES),)
 TCP_SOCKETS: tuple[Rule, ...] = (
     # TCP or the default; not MPTCP, which Landlock does not see.
