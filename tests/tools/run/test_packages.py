@@ -7,10 +7,11 @@ import socket
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
-from tests.servers.packages import NAME, VERSION, index, offer_npm, tarball
+from tests.servers.packages import NAME, VERSION, WHEEL, index, offer_npm, tarball
 from tests.servers.scripted import Answer, Scripted
 from toolcrib import Result, Toolbox
 from toolcrib.state.approvals import Approvals
@@ -129,18 +130,32 @@ async def test_npm_installs_and_its_scripts_are_confined(
     assert used.text.startswith("heron"), used.text
 
 
+@pytest.mark.parametrize("way", ["project", "files", "link", "address"])
 async def test_an_index_cannot_lead_to_other_places(
-    box: Toolbox, server: Scripted, level: str
+    box: Toolbox, server: Scripted, level: str, way: str
 ) -> None:
+    """By a redirect of what pip asks for, or of what is asked before; by a link to a file."""
     del level
     with index() as private:
-        server[f"/simple/{NAME}/"] = Answer(
-            "", status=302, headers={"Location": f"{private.url}/simple/{NAME}/"}
+        place = (
+            private.url if way != "address" else f"http://localhost:{urlsplit(private.url).port}"
         )
-        done = await approved(box, command=BARE + NAME, network=["packages"])
+        away = {"Location": f"{place}/simple/{NAME}/"}
+        redirect = Answer("", status=302, headers=away)
+        if way == "project":
+            server[f"/simple/{NAME}/"] = redirect
+        elif way == "files":  # where its files are is asked outside of the boundary
+            server["/simple/pip/"] = server["/simple/"] = redirect
+            server[f"/files/{WHEEL}"] = Answer(
+                "", status=302, headers={"Location": f"{place}/files/{WHEEL}"}
+            )
+        else:
+            link = f'<a href="{place}/files/{WHEEL}">{WHEEL}</a>'
+            server[f"/simple/{NAME}/"] = server["/simple/pip/"] = Answer(link)
+        done = await approved(box, command=BARE + NAME, network=["packages"], timeout=40)
         assert done.data["exit_code"] != 0
         assert not private.asked
-        assert "127.0.0.1" in done.text
+        assert "127.0.0.1" in done.text or "localhost" in done.text
 
 
 async def test_an_index_that_hangs_costs_no_more_than_the_time_of_the_run(

@@ -265,6 +265,39 @@ time.sleep(60)
 """
 
 
+MANY = """
+import os, signal, socket
+reader, writer = os.pipe()
+for first in range(10_000, 20_000, 2_500):
+    if os.fork() == 0:
+        held = [socket.create_server(("127.0.0.1", n)) for n in range(first, first + 2_500)]
+        os.write(writer, b"x")
+        signal.pause()
+for _ in range(4):
+    os.read(reader, 1)
+print("all listen", flush=True)
+signal.pause()
+"""
+
+
+async def test_a_job_that_listens_on_ten_thousand_ports(box: Toolbox, folder: Path) -> None:
+    (folder / "many.py").write_text(MANY)
+    before = len(os.listdir("/proc/self/fd"))
+    ports = [8000, 10_000, 19_999]
+    command = "python3 many.py & exec python3 server.py 8000 / 127.0.0.1"
+    job = (await fine(box, "run_command", command=command, ports=ports)).data
+    for text in ("ready", "all listen"):
+        await fine(box, "read_job", id=job["id"], wait="text", text=text, timeout=40)
+    assert "GET /x" in await asyncio.to_thread(fetched, f"{job['ports']['8000']}x")
+    with socket.create_connection(("127.0.0.1", port_of(job["ports"]["19999"])), 20):
+        pass
+    assert len(os.listdir("/proc/self/fd")) < before + 40
+    assert "works" in (await fine(box, "run_command", command="echo works")).text
+    await fine(box, "stop_job", id=job["id"])
+    assert not box.use(Egress).servers.ports("one")
+    assert box.use(Processes).running == 0
+
+
 @pytest.mark.parametrize("through", ["port", "proxy"])
 async def test_connections_do_not_use_up_our_descriptors(
     box: Toolbox, folder: Path, through: str

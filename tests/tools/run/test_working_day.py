@@ -1,7 +1,8 @@
-"""A working day over MCP with a real client: install, plot, serve, fetch, edit, commit, undo."""
+"""A working day over MCP with a real client: install, plot, serve, browse, edit, commit, undo."""
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import re
@@ -15,7 +16,10 @@ import tomli_w
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
+from tests.conftest import absent
 from tests.servers.packages import NAME, index, offer_wheel
+from toolcrib.browser.program import find_program
+from toolcrib.core.errors import ToolError
 
 pytestmark = [pytest.mark.rows("E31", "E32", "E33"), pytest.mark.timeout(120)]
 PLOTTER = """
@@ -35,18 +39,26 @@ def plot(path, values):
         file.write(b"\\x89PNG\\r\\n\\x1a\\n" + chunk(b"IHDR", size))
         file.write(chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
 """
-SERVER = """import http.server
+SERVER = """import http.server, os, time
 class Page(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
-        body = open("page.html", "rb").read()
+        edition, live = os.stat("page.html").st_mtime_ns, self.path.partition("/live?")[2]
         self.send_response(200)
-        self.send_header("Content-Type", "text/html")
-        self.send_header("Content-Length", str(len(body)))
+        self.send_header("Content-Type", "text/event-stream" if live else "text/html")
         self.end_headers()
-        self.wfile.write(body)
-server = http.server.HTTPServer(("127.0.0.1", 8000), Page)
+        if not live:
+            page = open("page.html").read().replace("EDITION", str(edition))
+            self.wfile.write(page.encode())
+            return
+        while os.stat("page.html").st_mtime_ns == int(live):
+            time.sleep(0.02)
+        self.wfile.write(b"data: changed\\n\\n")
+server = http.server.ThreadingHTTPServer(("127.0.0.1", 8000), Page)
 print("ready", flush=True)
 server.serve_forever()
+"""
+PAGE = """<title>Editions</title><p>the first edition</p>
+<script>new EventSource("/live?EDITION").onmessage = () => location.reload()</script>
 """
 
 
@@ -71,6 +83,17 @@ class Day:
         if held:
             await self("apply_changes", **json.loads(held[1]))
         return result
+
+
+def has_browser() -> bool:
+    """Whether the extra of the browser group is installed, and a browser for it."""
+    if importlib.util.find_spec("playwright") is None:
+        return False
+    try:
+        return bool(find_program(""))
+    except ToolError as error:
+        absent(error.message)
+        raise
 
 
 def _text(result: Any) -> str:
@@ -112,7 +135,7 @@ async def _work(day: Day, folder: Path) -> None:
     plotted = await day("run_python", code=code)
     assert [part.mime_type for part in plotted.content if part.type == "image"] == ["image/png"]
 
-    await day("write_file", path="page.html", content="<p>the first edition</p>")
+    await day("write_file", path="page.html", content=PAGE)
     started = _text(await day("run_command", command="python3 server.py", ports=[8000]))
     url = re.search(r"http://127\.0\.0\.1:\d+/", started)
     job = re.search(r"job (\w+)", started)
@@ -120,8 +143,15 @@ async def _work(day: Day, folder: Path) -> None:
     assert job is not None
     await day("read_job", id=job[1], wait="text", text="ready", timeout=30)
     assert "the first edition" in _text(await day("fetch_url", url=url[0]))
+    browses = has_browser()
+    if browses:
+        assert "the first edition" in _text(await day("browser_open", url=url[0]))
     await day("edit_file", path="page.html", old="first", new="second")
     assert "the second edition" in _text(await day("fetch_url", url=url[0]))
+    if browses:  # the page reloads itself, told by its server
+        waits = [{"action": "wait", "target": "the second edition"}]
+        assert "the second edition" in _text(await day("browser_act", actions=waits, read="page"))
+        await day("browser_close")
 
     commit = "git init -q . && git add page.html && git commit -qm 'A page' && git log --format=%s"
     identity = "git config --global user.name A && git config --global user.email a@a.example"
