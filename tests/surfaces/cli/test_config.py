@@ -51,13 +51,14 @@ def file_of(tmp_path: Path) -> Path:
     return file
 
 
-@pytest.mark.rows("D33")
+@pytest.mark.rows("B27", "D33")
 def test_each_layer_wins_over_the_one_below(program: Program, tmp_path: Path) -> None:
     file_of(tmp_path).write_text(
         'profile = "web"\n[web.search]\nlimit = 3\ncache_seconds = 1\ngap_seconds = 9\n'
         '[web.providers.searxng]\nbase_url = "http://127.0.0.1:8888"\n'
     )
     env = {"TOOLCRIB_WEB__SEARCH__CACHE_SECONDS": "2", "TOOLCRIB_WEB__SEARCH__LIMIT": "4"}
+    env |= {"LLM_CHAT_WEB_SEARCH_CONCURRENCY": "2", "LLM_CHAT_WEB_SEARCH_MAX_RESULTS": "8"}
     done = program("config", "--set", "web.search.limit=5", env=env)
     assert done.code == 0
     lines = done.out.splitlines()
@@ -66,6 +67,7 @@ def test_each_layer_wins_over_the_one_below(program: Program, tmp_path: Path) ->
         "limit = 5  # flag",
         "cache_seconds = 2  # env",
         "gap_seconds = 9.0  # file",
+        "concurrency = 2  # LLM_CHAT_WEB_*",
         "timeout = 15.0  # default",
         'profile = "web"  # file',
         'base_url = "http://127.0.0.1:8888"  # file',

@@ -238,6 +238,11 @@ class TestEditLines:
             ({"operation": "delete", "start": 2, "expect": " 2 "}, "1\n3"),
             ({"operation": "move", "start": 1, "to": 4}, "2\n3\n1"),
             ({"operation": "move", "move_from": 3, "move_to": 1}, "3\n1\n2"),
+            ({"operation": "insert", "after": "/[2]/", "content": "x"}, "1\n2\nx\n3"),
+            (
+                {"operation": "insert", "insert_before_pattern": "^[^12]$", "content": "x"},
+                "1\n2\nx\n3",
+            ),
         ],
     )
     async def test_operations(
@@ -262,6 +267,10 @@ class TestEditLines:
             ({"operation": "replace", "start": 2, "expect": "3", "content": "x"}, "conflict"),
             ({"operation": "replace", "start": 2, "expect": "2:0123", "content": "x"}, "conflict"),
             ({"operation": "insert", "after": "9", "content": "x"}, "not_found"),
+            ({"operation": "insert", "after": "[2]", "content": "x"}, "not_found"),
+            ({"operation": "insert", "after": "/[0-9]/", "content": "x"}, "bad_input"),
+            ({"operation": "insert", "before": "/[/", "content": "x"}, "bad_input"),
+            ({"operation": "insert", "before": "2" * 501, "content": "x"}, "bad_input"),
             ({"operation": "replace", "start": 2, "content": "2"}, "bad_input"),
         ],
     )

@@ -24,7 +24,7 @@ def lmstudio_home() -> Path | None:
     places = [own / place for place in USUAL]
     with suppress(OSError):
         named = read_plain(own / POINTER, MAX_POINTER_BYTES).decode("utf-8", "replace").strip()
-        if named.startswith("/"):
+        if Path(named).is_absolute():
             places.insert(0, Path(named))
     return next((place for place in places if place.is_dir()), None)
 

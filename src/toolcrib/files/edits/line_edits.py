@@ -10,9 +10,13 @@ from toolcrib.core.errors import BadInput, Conflict, NotFound
 from toolcrib.files.edits.line_marks import anchored
 from toolcrib.files.edits.line_matches import numbered, significant
 from toolcrib.files.edits.lookalikes import fold
+from toolcrib.files.search.globs import compiled
+from toolcrib.files.search.pattern import reason_of
 
 Operation = Literal["insert", "replace", "delete", "move"]
 CONTEXT_LINES = 3
+MAX_PLACE_CHARS = 500
+"""Characters by which the line of an insertion is named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +32,7 @@ class LineEdit:
         content: the new lines.
         to: where lines that are moved go: before this line, numbered as now.
         expect: what the first lines say now, or an anchor.
-        after: text of the one line after which an insertion goes.
+        after: text of the one line after which an insertion goes, or `/expression/`.
         before: text of the one line before which it goes.
     """
 
@@ -113,7 +117,14 @@ def _index(number: int, lines: Sequence[str], limit: int, name: str) -> int:
 
 
 def _holding(lines: Sequence[str], text: str) -> int:
+    """The index of the one line with a text; `/expression/` is that text, or what it fits."""
+    if len(text) > MAX_PLACE_CHARS:
+        raise BadInput(f"A place is named by at most {MAX_PLACE_CHARS} characters of its line.")
     found = [index for index, line in enumerate(lines) if text in line]
+    inner = text[1:-1] if len(text) > 2 and text[0] == text[-1] == "/" else ""
+    if inner and not found:
+        found = [index for index, line in enumerate(lines) if inner in line]
+        found = found or _fitting(lines, inner)
     if len(found) == 1:
         return found[0]
     if found:
@@ -122,6 +133,21 @@ def _holding(lines: Sequence[str], text: str) -> int:
             f"{len(found)} lines hold that text: {listed}.", hint="Send more of the line, or start."
         )
     raise NotFound("No line holds that text.", hint="Read the file again, or send start.")
+
+
+def _fitting(lines: Sequence[str], pattern: str) -> list[int]:
+    """The indices of the lines that an expression fits, in time linear to them."""
+    import re2  # type: ignore[import-untyped]
+
+    try:
+        expression = compiled(pattern)
+    except re2.error as error:
+        raise BadInput(
+            f"The pattern is not understood: {reason_of(error)}.",
+            hint="Send text of the line without slashes around it, or its number as start.",
+        ) from None
+    encoded = ((index, line.encode("utf-8", "surrogateescape")) for index, line in enumerate(lines))
+    return [index for index, line in encoded if expression.search(line)]
 
 
 def _expected_range(lines: Sequence[str], edit: LineEdit) -> tuple[int, int]:

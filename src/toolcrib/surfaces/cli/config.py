@@ -94,7 +94,7 @@ what to do:
   unset KEY        take it out of the file again
   init             write a first file, with examples in comments
 
-layers, each over the one before: default, file, env (TOOLCRIB_*), flag
+layers, each over the one before: default, LLM_CHAT_WEB_*, file, env (TOOLCRIB_*), flag
 """
 
 
@@ -125,7 +125,7 @@ def run(options: Namespace, flags: Flags) -> int:
     if options.what == "get":
         return _get(options.key, config, layers)
     print(f"# {file}{'' if file.is_file() else ' (no such file)'}")
-    print("# each value with its layer: default, file, env or flag\n")
+    print("# each value with its layer: default, LLM_CHAT_WEB_*, file, env or flag\n")
     tree = displayed(config.model_dump(mode="json"))
     print(document(tree, lambda path: _origin(path, layers)), end="")
     return 0
@@ -189,11 +189,13 @@ def _file(flags: Flags) -> Path:
 def _layers(file: Path, flags: Flags) -> dict[str, Mapping[str, Any]]:
     """What each layer says, the strongest first."""
     from toolcrib.core.config import Config, read_environment, read_toml, with_new_names
+    from toolcrib.core.llm_chat_web import read_variables
 
     layers = {
         "flag": flags.layer(),
         "env": read_environment(os.environ, Config),
         "file": read_toml(file) if file.is_file() else {},
+        "LLM_CHAT_WEB_*": read_variables(os.environ)[0],
     }
     return {name: with_new_names(layer) for name, layer in layers.items()}
 

@@ -52,7 +52,8 @@ async def edit_lines(
 
     Send `expect` with them: when that line says something else, nothing is changed and the
     lines around are shown. Without `start` it names the place itself. Negative numbers
-    count from the end. `edit_file` needs no numbers.
+    count from the end. `after` and `before` also take a pattern, as in /^def main/.
+    `edit_file` needs no numbers.
     """
     ctx.session.taint(private=True)
     edit = LineEdit(operation, start, end, content, to, expect, after, before)

@@ -572,7 +572,8 @@ def _not_text(path: SafePath, handle: Handle, kind: Kind) -> FilePart:
         return FilePart(_pictured(described, content), data, image=Image(content, kind.image))
     raise UnsupportedContent(
         f"{described}; it is not text.",
-        hint="read_file reads text, documents, and PNG, JPEG, GIF and WebP images.",
+        hint="read_file reads text, PNG, JPEG, GIF and WebP images, and the documents of "
+        "read_document: PDF, office files, e-books, mail.",
         kind=kind.name,
         size=handle.size,
     )
