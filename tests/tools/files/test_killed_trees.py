@@ -62,6 +62,13 @@ def fill(ws: Path) -> None:
             archive.writestr(f"d{number % 7}/m{number}", f"{number}\n" * 30)
 
 
+async def take_back(box: Toolbox) -> None:
+    """Undo the last step by its number: an undo too, which `undo_changes` alone passes over."""
+    listed = await box.call("list_changes", {"limit": 1})
+    result = await box.call("undo_changes", {"id": listed.data["steps"][0]["step"]})
+    assert result.error is None
+
+
 @pytest.mark.parametrize("tool", CALLS)
 async def test_all_or_nothing(ws: Path, tmp_path: Path, tool: str) -> None:
     fill(ws)
@@ -81,7 +88,7 @@ async def test_all_or_nothing(ws: Path, tmp_path: Path, tool: str) -> None:
     after = whole(ws)
     assert after != before
     async with Toolbox(workspace=ws) as box:
-        assert (await box.call("undo_changes", {})).error is None
+        await take_back(box)
     assert whole(ws) == before
     chooser = random.Random(tool)
     for share in (0.3, 0.8):
@@ -97,6 +104,6 @@ async def test_all_or_nothing(ws: Path, tmp_path: Path, tool: str) -> None:
             if said:
                 assert now == after
             if now == after:
-                assert (await box.call("undo_changes", {})).error is None
+                await take_back(box)
         assert whole(ws) == before
         assert not list((tmp_path / "state").rglob("*.part"))
