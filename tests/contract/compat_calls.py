@@ -716,6 +716,60 @@ CALLS: dict[str, Mapping[str, Steps]] = {
             ({"query": "nothing of it"}, "no_results"),
         ],
         "delete_memory": [({"entry_id": "1"}, data(deleted=1)), ({"entry_id": "1"}, "not_found")],
+        "save_session_summary": [
+            (
+                {
+                    "task_description": "Ship it",
+                    "accomplishments": "Built",
+                    "pending_tasks": "Upload",
+                    "decisions_made": "No tests on Friday",
+                    "context_for_next_session": "The key is with Anna",
+                },
+                has("Saved as session"),
+            )
+        ],
+        "get_session_summary": [({}, has("task: Ship it", "next: The key is with Anna"))],
+        "list_sessions": [({}, has("Ship it"))],
+        "search_sessions": [({"query": "who has the key"}, has("Ship it"))],
+        "restore_session_context": [
+            ({"include_sessions_index": True, "max_chars": 16000}, has("Pending: Upload")),
+            ({"max_chars": 999}, "bad_input"),
+        ],
+        "track_important_event": [
+            (
+                {"title": "Chose SQLite", "content": "One file", "tags": ["db"]},
+                data(saved_count=1),
+            )
+        ],
+        "auto_summarize_context": [
+            (
+                {
+                    "session_events": [
+                        *[{"type": "tool_call", "data": {"tool": "grep"}}] * 4,
+                        {"type": "decision", "timestamp": 1, "data": "Use tabs"},
+                    ],
+                    "config_changes": ["theme=dark"],
+                },
+                data(saved_count=4),
+                has("grep is used often", "Use tabs", "theme=dark", "4 tool_call, 1 decision"),
+            )
+        ],
+        "get_context_memory": [({"limit": 20, "type": "decision"}, has("Chose SQLite"))],
+        "search_context": [({"query": "SQLite or not", "max_results": 5}, has("Chose SQLite"))],
+        "context_summary": [({}, has("project decision: 2"))],
+        "delete_context_entry": [({"entry_id": "$id"}, has("Deleted entry"))],
+        "clear_context_memory": [
+            ({"confirm": False}, "bad_input"),
+            ({"confirm": True}, has("Deleted")),
+        ],
+        "clear_session_index": [({"confirm": True}, has("Deleted"))],
+        "manage_projects": [
+            ({"action": "register", "name": "shop", "path": "."}, has("Registered")),
+            ({"action": "search", "query": "SHO"}, has("shop")),
+            ({"action": "info", "name": "shop"}, has("shop")),
+            ({"action": "clear_all", "confirm": True}, data(cleared=1)),
+        ],
+        "switch_context": [({"path": "src"}, has("Current directory"))],
         "get_enabled_tools": [({}, like(r"^\d+ of \d+ tools"), has("read_file"))],
     },
     "lmstudio-toolbox": {
@@ -849,6 +903,7 @@ CALLS: dict[str, Mapping[str, Steps]] = {
         "list_memories": [({"tag": "a", "limit": 50}, has("Anna likes tea"))],
         "search_memories": [({"query": "tea", "limit": 10}, has("tags a, b"))],
         "update_memory": [({"id": 1, "fact": "Anna likes milk"}, has("Anna likes tea"))],
+        "save_session_note": [({"note": "The key is with Anna"}, has("Noted"))],
         "delete_memory": [({"id": 1}, data(deleted=1))],
         "analyze_project": [({"depth": 1}, has("src"), lacks("app.py"))],
         "rag_local_files": [

@@ -24,3 +24,28 @@ class MemoryConfig(Section):
     verbs: Annotated[
         bool, Field(description="Offer the tool `memory`, which shows memories as files.")
     ] = False
+    track: Annotated[
+        bool,
+        Field(
+            description="Note what conversations do: files changed, commands that failed and then "
+            "passed, settings, the last page. restore_session shows it."
+        ),
+    ] = True
+    track_threshold: Annotated[
+        int,
+        Field(
+            ge=10,
+            le=100,
+            description="At how many percent of `window` the person is asked once whether what was "
+            "done is kept for the project; else it ends after 24 hours.",
+        ),
+    ] = 75
+    window: Annotated[
+        int, Field(ge=1000, description="Tokens of results that fill a conversation.")
+    ] = 32_000
+    summary_interval: Annotated[
+        int, Field(ge=10, le=200, description="After how many events they are summed up in one.")
+    ] = 50
+    state_bytes: Annotated[
+        int, Field(ge=1024, le=1_048_576, description="How large the state of the work may be.")
+    ] = 262_144

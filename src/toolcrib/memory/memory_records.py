@@ -1,9 +1,10 @@
-"""Memories as values: facts with where they come from, drafts, changes, what a search found."""
+"""Memories and entries as values: where they come from, drafts, changes, what a search found."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from toolcrib.core.errors import BadInput
 
@@ -15,6 +16,10 @@ MAX_TAG_CHARS = 60
 ChangeKind = Literal["saved", "updated", "deleted", "imported"]
 SaveStatus = Literal["saved", "known", "replaced"]
 USER = "user"
+EntryType = Literal["decision", "pattern", "configuration", "file_change", "error", "summary"]
+ENTRY_TYPES: tuple[EntryType, ...] = get_args(EntryType)
+MAX_TITLE_CHARS = 200
+MAX_CONTENT_CHARS = 4000
 
 
 def project_scope(number: int) -> str:
@@ -94,6 +99,16 @@ class MemoryDraft:
 
 
 @dataclass(frozen=True, slots=True)
+class EntryDraft:
+    """A context entry that is to be saved: what happened, in a title and more words."""
+
+    type: EntryType
+    title: str
+    content: str = ""
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Saved:
     """What became of a draft.
 
@@ -161,8 +176,17 @@ def check_draft(draft: MemoryDraft) -> MemoryDraft:
             f"A memory has at most {limit:,} characters, not {len(fact):,}.",
             hint="Save what matters in a sentence; write the rest to a file and name its path.",
         )
-    named = (" ".join(tag.split()) for listed in draft.tags for tag in listed.split(","))
-    tags = tuple(dict.fromkeys(filter(None, named)))
-    if len(tags) > MAX_TAGS or any(len(tag) > MAX_TAG_CHARS for tag in tags):
+    return replace(draft, fact=fact, tags=checked_tags(draft.tags))
+
+
+def checked_tags(tags: Iterable[str]) -> tuple[str, ...]:
+    """Tags without blanks around them, each once; a comma parts two.
+
+    Raises:
+        BadInput: they are too many or too long.
+    """
+    named = (" ".join(tag.split()) for listed in tags for tag in listed.split(","))
+    found = tuple(dict.fromkeys(filter(None, named)))
+    if len(found) > MAX_TAGS or any(len(tag) > MAX_TAG_CHARS for tag in found):
         raise BadInput(f"There are at most {MAX_TAGS} tags of at most {MAX_TAG_CHARS} characters.")
-    return replace(draft, fact=fact, tags=tags)
+    return found

@@ -135,6 +135,10 @@ class Projects:
             )
         )
 
+    async def clear(self) -> int:
+        """Forget all names and folders; what was kept for them belongs to nobody then."""
+        return await self._rows.write(lambda c: c.execute("DELETE FROM project").rowcount)
+
     async def all(self, words: str = "") -> list[ProjectInfo]:
         """All of them by name, or those in whose name, folder or text all of some words are."""
         rows = await self._rows.read(

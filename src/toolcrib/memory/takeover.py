@@ -78,8 +78,8 @@ async def take_over(ctx: Ctx) -> None:
     fresh = [name for name in named if await takeovers.is_new(there[name].absolute)]
     if fresh:
         ctx.warn(
-            f"{', '.join(fresh)} of another system stands here. What it remembers is not read: "
-            "save_memory keeps what matters of it."
+            f"{', '.join(fresh)} of another system stands here and is not read. The user can take "
+            f"over what it remembers: toolcrib import {fresh[0]}"
         )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 from toolcrib.core.context import Call, Proceed
 from toolcrib.core.result import Result
 from toolcrib.memory.activity import Activity
@@ -9,7 +11,10 @@ from toolcrib.memory.activity import Activity
 
 async def activity(call: Call, proceed: Proceed) -> Result:
     """Let a call pass, and note what it brought."""
+    began = time.time()
     result = await proceed(call)
+    seen = call.ctx.use(Activity)
     if result.source:
-        call.ctx.use(Activity).read_outside(call.ctx.session.id, result.source)
+        seen.read_outside(call.ctx.session.id, result.source)
+    await seen.saw(call, result, began)
     return result

@@ -24,6 +24,7 @@ COMMANDS = {
     "parse-calls": "find the tool calls in a model's text",
     "history": "show recent calls",
     "undo": "take back what was changed in files",
+    "memory": "show and change what is remembered",
     "agent": "show what agents did, step by step",
     "browser": "log in to sites for the browser of this workspace",
     "approve": "list, approve or refuse calls that wait for a person",
@@ -32,7 +33,7 @@ COMMANDS = {
     "doctor": "check what works on this machine",
     "install": "add toolcrib to an application",
     "uninstall": "take it out again",
-    "import": "take over settings of other systems",
+    "import": "take over settings and memories of other systems",
 }
 MODULES = {"import": "imports"}
 """Where the module of a command is not called like it."""

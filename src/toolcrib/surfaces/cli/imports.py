@@ -1,7 +1,8 @@
-"""`toolcrib import`: settings of other systems, taken over from where they lie."""
+"""`toolcrib import`: settings and memories of other systems, taken over from where they lie."""
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 import sys
@@ -23,7 +24,8 @@ WHERE = """\
 Without files it looks for settings of plugins in LM Studio's home folder, for
 mcp-config.json in the current folder, and for LLM_CHAT_WEB_* variables. Keys of
 services are not copied: the setting names the variable. What you have set
-yourself stays.
+yourself stays. Memories and plans (.memories.db, JSON, JSONL, Markdown) are found
+in the current folder and kept for its project, all of a file or nothing.
 
 examples:
   toolcrib import
@@ -44,10 +46,20 @@ def run(options: Namespace, flags: Flags) -> int:
     """Show what was found, and write it where that was asked for."""
     from toolcrib.core.errors import NoResults
 
-    found = list(_found([Path(name).expanduser() for name in options.files]))
+    files = [Path(name).expanduser() for name in options.files]
+    memories = _memory_files(files)
+    found = (
+        []
+        if files and len(memories) == len(files)
+        else list(_found([file for file in files if file not in memories]))
+    )
+    if memories:
+        asyncio.run(_take_memories(memories, flags, write=options.write))
+    if memories and not found:
+        return 0
     if not found:
         raise NoResults(
-            "No settings of another system were found.",
+            "No settings or memories of another system were found.",
             hint="Name the file: toolcrib import FILE. toolcrib import --help says where it looks.",
         )
     fresh: dict[str, Any] = {}
@@ -65,6 +77,41 @@ def run(options: Namespace, flags: Flags) -> int:
     else:
         print(f"Nothing is written yet: toolcrib import --write puts {len(fresh)} into {file}.")
     return 0
+
+
+def _memory_files(files: list[Path]) -> list[Path]:
+    """Those of some files that are about memories; without files, those in this folder."""
+    from toolcrib.core.errors import BadInput
+    from toolcrib.surfaces.cli.foreign_memories import beside, holds_memories
+
+    try:
+        return [file for file in files if holds_memories(file)] if files else beside(Path.cwd())
+    except OSError as error:
+        raise BadInput(f"{error.filename} cannot be read: {error.strerror}.") from None
+
+
+async def _take_memories(files: list[Path], flags: Flags, *, write: bool) -> None:
+    """Show what files remember, or take it over."""
+    from toolcrib.core.context import Services
+    from toolcrib.surfaces.cli.foreign_memories import PLANS, memories_of, plans_of, take_plans
+    from toolcrib.surfaces.cli.memory import take_in
+    from toolcrib.surfaces.cli.screen import visible
+
+    services = Services(flags.load())
+    try:
+        for file in files:
+            is_plans = file.name == PLANS
+            if not write:
+                count = len(plans_of(file) if is_plans else memories_of(file).memories)
+                what = "plans" if is_plans else "memories"
+                print(f"{visible(str(file))}: {count} {what}; --write takes them over.")
+            elif is_plans:
+                count = await take_plans(services, plans_of(file))
+                print(f"{visible(str(file))}: {count} plans taken over; the file stays as it is.")
+            else:
+                await take_in(services, file, for_project=True)
+    finally:
+        await services.close()
 
 
 def _user_file() -> Path:

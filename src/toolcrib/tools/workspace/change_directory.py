@@ -9,7 +9,9 @@ from toolcrib.core.errors import BadInput
 from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, Param, tool
 from toolcrib.files.paths import SafePath, Workspace, WorkspacePath
+from toolcrib.memory.projects import Projects
 from toolcrib.system.threads import in_thread
+from toolcrib.tools.workspace.manage_projects import go_to
 
 
 @tool(
@@ -21,15 +23,18 @@ from toolcrib.system.threads import in_thread
 )
 async def change_directory(
     path: Annotated[WorkspacePath | None, Param("Folder; none: back to the first.")] = None,
+    project: Annotated[str, Param("Name of a registered project, in place of a path.")] = "",
     *,
     ctx: Ctx,
 ) -> Result:
     """Change the folder in which relative paths start.
 
     Without a path it is the first folder of the workspace again, as at the start; get_workspace
-    names the folders that may be used. It holds for this conversation, and never widens what
-    tools may use.
+    names the folders that may be used, and manage_projects the projects. It holds for this
+    conversation, and never widens what tools may use.
     """
+    if project.strip() and path is None:
+        return await go_to(await ctx.use(Projects).find(project), ctx)
     before = ctx.use(Workspace).start(ctx.session.directory)
     wanted = path or ctx.use(Workspace).start()
     absolute = await in_thread(lambda _: _folder(wanted), ctx.deadline)

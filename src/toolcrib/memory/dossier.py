@@ -1,0 +1,178 @@
+"""The dossier of an earlier conversation: all that helps to go on, within so many characters."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from toolcrib.core.context import Ctx
+from toolcrib.files.changes.changes import Changes
+from toolcrib.memory.context_entries import ContextEntries, ContextEntry
+from toolcrib.memory.memories import Memories
+from toolcrib.memory.memory_records import Memory, project_scope, session_scope
+from toolcrib.memory.place import ConversationPlace
+from toolcrib.memory.plans import Plans
+from toolcrib.memory.recall import RecalledFacts, recall
+from toolcrib.memory.session_records import PARTS, SessionRecord, SessionRecords
+from toolcrib.memory.times import duration, moment
+from toolcrib.memory.work_state import WorkStates
+from toolcrib.text.cleaner import one_line
+
+TITLES = {
+    "task": "Task",
+    "done": "Done",
+    "pending": "Pending",
+    "decisions": "Decisions",
+    "next": "Next",
+}
+FACT_PARTS = ("task", "pending", "next")
+"""The parts of a summary whose facts are looked for."""
+CHARS_OF_A_TOKEN = 3
+MAX_FILES = 20
+INDEXED_SESSIONS = 8
+MAX_ENTRIES = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Dossier:
+    """What was put together. `left_out` counts what may be outside text and is not in it."""
+
+    record: SessionRecord
+    text: str
+    stale: bool
+    left_out: int
+    truncated: bool
+
+
+async def dossier_of(
+    record: SessionRecord, place: ConversationPlace, max_chars: int, ctx: Ctx, *, index: bool
+) -> Dossier:
+    """All that is known of an earlier conversation: its summary, plan, facts, entries, files.
+
+    What comes first matters most, so a small number of characters cuts the rest. Nothing that
+    may be outside text is in it, so that it taints a conversation as a file does.
+
+    Args:
+        record: of the conversation.
+        place: of the one that goes on.
+        max_chars: how long it may be.
+        ctx: of the call.
+        index: whether other conversations of the project are listed.
+    """
+    now = time.time()
+    own, project = session_scope(record.session), project_scope(record.project)
+    entries = await ctx.use(ContextEntries).listed((project, own), limit=MAX_ENTRIES)
+    sections = [_head(record, now)]
+    if not record.outside:
+        sections += _summary(record)
+    sections.append(await _plan(record, now, ctx))
+    sections.append(await _place_of_work(own, project, ctx))
+    sections.append(await _changed_files(record, ctx))
+    sections.append(_collapsed(entry for entry in entries.entries if not entry.outside))
+    outside = sum(entry.outside for entry in entries.entries) + record.outside
+    if not record.outside:
+        facts, marked = await _facts(record, place, max_chars, ctx)
+        outside += marked
+        sections.append(facts)
+    if index:
+        sections.append(await _other_sessions(record, now, ctx))
+    text = "\n\n".join(filter(None, sections))
+    truncated = len(text) > max_chars
+    if truncated:
+        text = text[: max_chars - 1].rpartition("\n")[0] or text[: max_chars - 1]
+        text += "…"
+    return Dossier(record, text, record.is_stale(now), outside, truncated)
+
+
+def _head(record: SessionRecord, now: float) -> str:
+    line = f"Session {record.id}, {moment(record.started)} to {moment(record.changed)}"
+    if record.is_stale(now):
+        ago = duration(now - record.changed)
+        line += f"\nSTALE: this was {ago} ago. Look at the files before you rely on it."
+    if not record.parts and not record.notes:
+        line += "\nIt was not summarized: this is what was noted while it went on."
+    return line
+
+
+def _summary(record: SessionRecord) -> list[str]:
+    parts = [f"{TITLES[part]}: {text}" for part in PARTS if (text := record.parts.get(part, ""))]
+    notes = [f"- {one_line(note)}" for note in record.notes]
+    return [*parts, "\n".join(["Notes:", *notes])] if notes else parts
+
+
+async def _plan(record: SessionRecord, now: float, ctx: Ctx) -> str:
+    plan = await ctx.use(Plans).own(record.project, record.session)
+    return "" if plan is None else plan.full(now)
+
+
+async def _facts(
+    record: SessionRecord, place: ConversationPlace, max_chars: int, ctx: Ctx
+) -> tuple[str, int]:
+    """Facts that what is left to do is about, and how many are left out."""
+    budget = max_chars // CHARS_OF_A_TOKEN // 4 // len(FACT_PARTS)
+    found: dict[int, Memory] = {}
+    outside = 0
+    for part in FACT_PARTS:
+        # One part at a time: of all of them together a fact is only a little about.
+        if record.parts.get(part):
+            facts = await recall(ctx.use(Memories), record.parts[part], place.scopes, budget)
+            outside = max(outside, facts.outside)
+            found |= {memory.id: memory for memory in facts.memories}
+    text = RecalledFacts(tuple(found.values())).text
+    return (f"Facts:\n{text}" if text else ""), outside
+
+
+async def _place_of_work(own: str, project: str, ctx: Ctx) -> str:
+    state = await ctx.use(WorkStates).get(own, project)
+    lines = [
+        f"Directory: {state.directory}" if state.directory else "",
+        f"Last address: {one_line(state.address, 300)}" if state.address else "",
+        *(f"Note: {one_line(note)}" for note in state.notes[:5]),
+    ]
+    if state.files:
+        lines.append(f"Files used last: {', '.join(state.files[:MAX_FILES])}")
+    return "\n".join(filter(None, lines))
+
+
+async def _changed_files(record: SessionRecord, ctx: Ctx) -> str:
+    """Files that were changed in the conversation, and since it ended, by any."""
+    steps = await ctx.use(Changes).since(0.0)
+    during = _paths(step.paths for step in steps if step.session == record.session)
+    since = _paths(
+        s.paths for s in steps if s.session != record.session and s.time > record.changed
+    )
+    lines = [f"Changed in it: {', '.join(during[:MAX_FILES])}" if during else ""]
+    lines += [f"Changed since: {', '.join(since[:MAX_FILES])}" if since else ""]
+    return "\n".join(filter(None, lines))
+
+
+def _paths(listed: Iterable[Iterable[str]]) -> list[str]:
+    return list(dict.fromkeys(path for paths in listed for path in paths))
+
+
+def _collapsed(entries: Iterable[ContextEntry]) -> str:
+    """Entries one a line; of summaries that were made by themselves only the last."""
+    lines, summaries = [], 0
+    for entry in entries:
+        summaries += entry.type == "summary"
+        if entry.type == "summary" and summaries > 1:
+            continue
+        content = f": {one_line(entry.content, 300)}" if entry.content else ""
+        times = f" ({entry.count} times)" if entry.count > 1 else ""
+        lines.append(f"- {entry.type}: {one_line(entry.title)}{content}{times}")
+    if summaries > 1:
+        lines.append(f"- {summaries - 1} earlier summaries")
+    return "\n".join(["Noted:", *lines]) if lines else ""
+
+
+async def _other_sessions(record: SessionRecord, now: float, ctx: Ctx) -> str:
+    records = await ctx.use(SessionRecords).listed(
+        record.project, INDEXED_SESSIONS + 1, besides=record.session
+    )
+    lines = [
+        f"- {other.id}: {duration(now - other.changed)} ago, {one_line(other.title, 100)}"
+        for other in records
+        if not other.outside and other.title
+    ]
+    return "\n".join(["Other sessions:", *lines[:INDEXED_SESSIONS]]) if lines else ""

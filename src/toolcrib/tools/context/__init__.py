@@ -1,0 +1,1 @@
+"""Tools that keep the thread of the work: events, sessions, and what helps to go on."""

@@ -1,0 +1,39 @@
+"""`clear_context`: everything that was noted of the work in this project goes."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from toolcrib.core.context import Ctx
+from toolcrib.core.errors import BadInput
+from toolcrib.core.result import Result
+from toolcrib.core.tool import ERASE, WRITE, Param, tool
+from toolcrib.memory.context_entries import ContextEntries
+from toolcrib.memory.place import place_of
+from toolcrib.memory.session_records import SessionRecords
+
+
+@tool(
+    group="context",
+    rights=WRITE | ERASE,
+    keywords=("delete all", "reset", "forget everything", "sessions", "entries"),
+    destructive=True,
+)
+async def clear_context(
+    what: Literal["entries", "sessions"],
+    confirm: Annotated[bool, Param("Must be true.", plain=True)],
+    *,
+    ctx: Ctx,
+) -> Result:
+    """Delete all entries, or all sessions, of this project for good.
+
+    The user is asked first. Memories and plans stay.
+    """
+    if not confirm:
+        raise BadInput("Nothing was cleared.", hint="Send confirm=true.")
+    place = await place_of(ctx)
+    if what == "entries":
+        removed = await ctx.use(ContextEntries).clear(place.scopes)
+    else:
+        removed = await ctx.use(SessionRecords).clear(place.project.id)
+    return Result(f"Deleted {removed} {what}.", {"deleted": removed})

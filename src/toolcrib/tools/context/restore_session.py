@@ -1,0 +1,53 @@
+"""`restore_session`: all that helps to go on with an earlier conversation."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from toolcrib.core.context import Ctx
+from toolcrib.core.result import Result
+from toolcrib.core.tool import READ, Count, Param, tool
+from toolcrib.memory.dossier import dossier_of
+from toolcrib.memory.place import place_of
+from toolcrib.memory.session_records import SessionRecords
+
+CHARS_OF_A_TOKEN = 3
+
+
+@tool(
+    group="context",
+    rights=READ,
+    keywords=("continue", "resume", "go on", "where were we", "last time", "handover"),
+    aliases=("resume_session",),
+    argument_aliases={
+        "session_id": "id",
+        "max_length": "max_chars",
+        "include_sessions_index": "with_index",
+    },
+)
+async def restore_session(
+    id: Annotated[Count | None, Param("Else the last.")] = None,  # noqa: A002
+    max_chars: Annotated[Count, Param(minimum=1000, maximum=50_000, plain=True)] = 16_000,
+    with_index: Annotated[bool, Param("List other sessions.", unlisted=True)] = True,
+    *,
+    ctx: Ctx,
+) -> Result:
+    """Show all that helps to go on with an earlier session.
+
+    Its summary, plan, facts, what was noted, and the files changed in it and since; also of
+    one that ended without a summary. Nothing is changed.
+    """
+    place = await place_of(ctx)
+    record = await ctx.use(SessionRecords).get(id, place.project.id, ctx.session.id)
+    dossier = await dossier_of(record, place, max_chars, ctx, index=with_index)
+    if dossier.left_out:
+        ctx.warn(
+            f"{dossier.left_out} things that may be outside text are left out; get_session and "
+            "list_context show them."
+        )
+    return Result(
+        dossier.text,
+        {"id": record.id, "stale": dossier.stale, "outside": dossier.left_out,
+         "cut": dossier.truncated},
+        max_tokens=max_chars // CHARS_OF_A_TOKEN + 200,
+    )  # fmt: skip

@@ -1,0 +1,153 @@
+"""`toolcrib memory` and the import of what other systems remember: all of it is the person's."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from tests.surfaces.cli.program import Ended
+from toolcrib.surfaces.cli.main import main
+
+pytestmark = pytest.mark.timeout(240)
+SECRET = "ghp_" + "a1B2" * 10
+
+
+@pytest.fixture
+def here(
+    tmp_path: Path,
+    own_state: None,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> Callable[..., Ended]:
+    """The same within this process, in an empty workspace: many calls in little time."""
+    (tmp_path / "workspace").mkdir()
+    monkeypatch.chdir(tmp_path / "workspace")
+
+    def run(*words: str, env: Mapping[str, str] | None = None) -> Ended:
+        with monkeypatch.context() as patched:
+            for name, value in (env or {}).items():
+                patched.setenv(name, value)
+            capsys.readouterr()
+            code = main(words)
+            return Ended(code, *capsys.readouterr())
+
+    return run
+
+
+def test_a_person_lists_edits_deletes_and_takes_back(
+    here: Callable[..., Ended], tmp_path: Path
+) -> None:
+    program, folder = here, tmp_path / "workspace"
+    source = folder / "mine.jsonl"
+    lines = [{"fact": "Anna likes green tea", "tags": ["drinks"]}, {"fact": "The build uses tox"}]
+    source.write_text("\n".join(map(json.dumps, [*lines, {"fact": f"key {SECRET}"}])))
+    done = program("memory", "import", "mine.jsonl")
+    assert done.code == 0, done.err
+    assert "2 memories taken over" in done.out
+    assert "left out, line or item 3: a secret" in done.out
+    assert "1: Anna likes green tea" in program("memory").out
+    assert "1 of 2" in program("memory", "--limit", "1").out
+    assert "tox" not in program("memory", "search", "which tea").out
+    editor = tmp_path / "editor.py"
+    editor.write_text(
+        "import sys, pathlib\np = pathlib.Path(sys.argv[1])\n"
+        "p.write_text(p.read_text().replace('green', 'black'))\n"
+    )
+    env = {"EDITOR": f"{sys.executable} {editor}"}
+    assert "Changed memory 1" in program("memory", "edit", "1", env=env).out
+    shown = program("memory", "show", "1").out
+    assert shown.startswith("1: Anna likes black tea")
+    assert "before: Anna likes green tea" in shown
+    assert program("memory", "edit", "1", env={"EDITOR": "false"}).code == 1
+    assert program("memory", "edit", "1", env={"EDITOR": "/no/such"}).code == 1
+    assert program("memory", "delete", "2").code == 1, "nobody agreed"
+    assert program("memory", "delete", "2", "--yes").code == 0
+    assert "tox" not in program("memory").out
+    assert "tox" in program("memory", "undo").out
+    assert "tox" in program("memory").out
+    assert "green" in program("memory", "undo").out
+    # What goes out comes in again, elsewhere.
+    for name in ("out.md", "out.jsonl"):
+        assert program("memory", "export", name).code == 0
+        assert program("memory", "export", name).code == 2, "never over a file"
+        again = {"TOOLCRIB_DATA": str(tmp_path / name)}
+        assert "2 memories taken over" in program("memory", "import", name, env=again).out
+        assert "drinks" in program("memory", env=again).out
+    assert program("memory", "export").out == (folder / "out.md").read_text()
+    everything = program("memory", "show").out
+    assert "Memories: 2" in everything
+    assert program("memory", "delete", "--all", "--yes").code == 0
+    assert "Memories: 0" in program("memory", "show").out
+    assert program("memory", "undo").code == 1
+    for words in (("edit",), ("delete", "x"), ("import",), ("import", "gone.md"), ("show", "-1")):
+        assert program("memory", *words, "--yes").code == 2, words
+    assert program("memory", "show", "99").code == 1
+
+
+def test_a_broken_file_is_refused_whole(here: Callable[..., Ended], tmp_path: Path) -> None:
+    (tmp_path / "workspace" / "broken.jsonl").write_text('{"fact": "one"}\n{"fact": \n')
+    done = here("memory", "import", "broken.jsonl")
+    assert done.code == 2
+    assert "line or item 2" in done.err
+    assert "Nothing is remembered" in here("memory").out
+
+
+def test_what_other_systems_remember_is_taken_over(
+    here: Callable[..., Ended], tmp_path: Path
+) -> None:
+    folder = tmp_path / "workspace"
+    database = folder / ".memories.db"
+    with closing(sqlite3.connect(database)) as connection, connection:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("CREATE TABLE memories (id, fact TEXT, tags TEXT, created_at TEXT)")
+        connection.executemany(
+            "INSERT INTO memories VALUES (?, ?, ?, ?)",
+            [
+                (1, "Anna likes tea", '["a"]', "2025-01-02T03:04:05Z"),
+                (2, "Bert likes beer", "b,c", None),
+            ],
+        )
+        connection.execute("CREATE TABLE settings (name TEXT, value TEXT)")
+        connection.execute("INSERT INTO settings VALUES ('theme', 'dark')")
+    plans = {
+        "plans": [
+            {
+                "id": "p1",
+                "goal": "Ship",
+                "steps": [
+                    {"text": "Build", "status": "done"},
+                    {"text": "Test", "status": "in_progress"},
+                    {"text": "Upload", "status": "blocked", "note": "a key"},
+                ],
+            }
+        ]
+    }
+    (folder / ".ai_toolbox_plans.json").write_text(json.dumps(plans))
+    memory = {"entries": [{"id": "m1", "content": "Carla likes milk", "timestamp": 1700000000000}]}
+    (folder / ".ai_toolbox_memory.json").write_text(json.dumps(memory))
+    before = {p.name: p.read_bytes() for p in folder.iterdir()}
+    named = here("call", "list_memories")
+    assert "toolcrib import .memories.db" in named.out + named.err
+    shown = here("import")
+    assert ".memories.db: 2 memories" in shown.out, shown.err
+    assert "Nothing is remembered" in here("memory").out
+    done = here("import", "--write")
+    assert done.code == 0, done.err
+    listed = here("memory").out
+    assert "(2025-01-02, project, a, from .memories.db)" in listed
+    assert "Bert likes beer" in listed
+    assert "(2023-11-14, project, from" in listed
+    assert "dark" not in listed
+    plan = here("call", "get_plan", "id=1").out
+    for line in ("1. [x] Build", "2. [>] Test", "3. [!] Upload (a key)"):
+        assert line in plan
+    assert {p.name: p.read_bytes() for p in folder.iterdir()} == before
+    assert "2 known already" in here("import", ".memories.db", "--write").out
+    database.write_bytes(database.read_bytes()[:2000])
+    assert here("import", ".memories.db", "--write").code == 2

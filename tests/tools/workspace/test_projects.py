@@ -1,0 +1,74 @@
+"""Projects: folders under a name, each with memories, plans and sessions of its own."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from tests.tools.memory.test_memories import box_of, done, failed
+from toolcrib.toolbox import Toolbox
+
+
+@pytest.fixture
+async def box(tmp_path: Path) -> AsyncIterator[Toolbox]:
+    for name in ("shop", "blog", "old"):
+        (tmp_path / "ws" / name).mkdir(parents=True)
+    (tmp_path / "ws" / "file.txt").write_text("x")
+    async with box_of(tmp_path / "ws") as opened:
+        yield opened
+
+
+@pytest.mark.rows("C147", "C148")
+async def test_a_project_has_what_belongs_to_it(box: Toolbox, tmp_path: Path) -> None:
+    for name in ("shop", "blog"):
+        given = {"action": "register", "name": name.title(), "path": name, "about": f"the {name}"}
+        await done(box, "manage_projects", given)
+    moved = await done(box, "change_directory", {"project": "shop"})
+    assert moved.text.startswith(f"Now in Shop: {tmp_path}/ws/shop\nthe shop")
+    await done(box, "save_memory", {"fact": "Orders live in Postgres", "scope": "project"})
+    await done(box, "create_plan", {"goal": "Ship", "steps": ["Build"]})
+    await done(box, "summarize_session", {"task": "Ship the shop"})
+    await done(box, "manage_projects", {"action": "switch", "name": "BLOG"})
+    assert await failed(box, "list_memories", {}) == "no_results"
+    assert await failed(box, "search_sessions", {}) == "no_results"
+    assert await failed(box, "get_plan", {}, "other") == "not_found"
+    info = await done(box, "manage_projects", {"action": "info"})
+    assert info.data["name"] == "Blog"
+    found = await done(box, "manage_projects", {"action": "search", "name": "the shop"})
+    assert [p["name"] for p in found.data["projects"]] == ["Shop"]
+    # The name goes, and what was kept for the folder stays.
+    await done(box, "manage_projects", {"action": "unregister", "name": "shop"})
+    listed = await done(box, "manage_projects", {})
+    assert [p["name"] for p in listed.data["projects"]] == ["Blog"]
+    await done(box, "manage_projects", {"action": "register", "path": "../shop"})
+    await done(box, "change_directory", {"project": "shop"}, "new")
+    assert "Orders live" in (await done(box, "list_memories", {}, "new")).text
+    # A folder that moved.
+    (tmp_path / "ws" / "shop").rename(tmp_path / "ws" / "store")
+    assert await failed(box, "change_directory", {"project": "shop"}) == "not_found"
+    await done(box, "manage_projects", {"action": "update", "name": "shop", "path": "../store"})
+    await done(box, "change_directory", {"project": "shop"}, "newer")
+    assert "Ship the shop" in (await done(box, "search_sessions", {}, "newer")).text
+
+
+async def test_bad_input(box: Toolbox, tmp_path: Path) -> None:
+    register = {"action": "register", "name": "a", "path": "shop"}
+    await done(box, "manage_projects", register)
+    for given, code in (
+        ({"action": "register", "name": "A", "path": "blog"}, "conflict"),
+        ({"action": "register", "name": "b", "path": "file.txt"}, "bad_input"),
+        ({"action": "register", "name": "b", "path": "gone"}, "not_found"),
+        ({"action": "register", "name": "b", "path": "/etc"}, "path_denied"),
+        ({"action": "register", "name": "x" * 61, "path": "old"}, "bad_input"),
+        ({"action": "switch", "name": "nobody"}, "not_found"),
+        ({"action": "clear_all"}, "bad_input"),
+    ):
+        assert await failed(box, "manage_projects", given) == code, given
+    shutil.rmtree(tmp_path / "ws" / "shop")
+    assert await failed(box, "manage_projects", {"action": "switch", "name": "a"}) == "not_found"
+    cleared = await done(box, "manage_projects", {"action": "clear_all", "confirm": True})
+    assert cleared.data["cleared"] == 1
+    assert (await done(box, "manage_projects", {})).data["projects"] == []
