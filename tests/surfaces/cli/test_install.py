@@ -13,6 +13,7 @@ import sys
 import urllib.error
 import urllib.request
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
@@ -20,9 +21,12 @@ from urllib.parse import parse_qs, unquote, urlsplit
 import pytest
 import yaml
 
+from tests.cases import each_case
 from tests.conditions import until
 from tests.surfaces.cli.program import PATIENCE, Program, listed
-from toolcrib.surfaces.cli.hosts import HOSTS
+from toolcrib.core.errors import BadInput
+from toolcrib.surfaces.cli.hosts import HOSTS, Launch, wsl_path
+from toolcrib.surfaces.cli.install import require_windows, wsl_note
 
 # Each test runs the program several times, each with a time limit of its own.
 pytestmark = pytest.mark.timeout(180)
@@ -384,3 +388,42 @@ def test_a_program_in_a_cache_is_never_written(program: Program, file: Path) -> 
     entry = json.loads(done.stdout)["mcpServers"]["toolcrib"]
     assert command(entry)[:3] == [str(uvx), "toolcrib", "mcp"]
     assert ".cache" not in done.stdout
+
+
+@each_case(
+    ("word", "seen"),
+    [
+        ("C:\\Users\\Ann B\\notes", "/mnt/c/Users/Ann B/notes"),
+        ("d:/work", "/mnt/d/work"),
+        ("\\\\wsl$\\Ubuntu\\home\\ann", "/home/ann"),
+        ("\\\\wsl.localhost\\Ubuntu\\home\\ann", "/home/ann"),
+        *(
+            (word, word)
+            for word in ("--workspace", "web.search.limit=5", "${workspaceFolder}", "x")
+        ),
+    ],
+)
+def test_paths_of_windows_as_its_linux_sees_them(word: str, seen: str) -> None:
+    assert wsl_path(word) == seen
+
+
+def test_an_entry_for_the_linux_of_windows() -> None:
+    launch = Launch(("toolcrib",), ("--workspace", "C:\\Users\\Ann B\\notes"), in_wsl=True)
+    assert launch.entry["command"] == "wsl.exe"
+    *start, line = launch.entry["args"]
+    assert start == ["--exec", "bash", "-lc"]
+    assert shlex.split(line) == [
+        *("exec", "toolcrib", "mcp", "--workspace"),
+        "/mnt/c/Users/Ann B/notes",
+    ]
+    with pytest.raises(BadInput, match="share"):
+        _ = replace(launch, flags=("--workspace", "\\\\server\\share\\x")).entry
+
+
+def test_the_linux_of_windows_is_offered_on_windows(program: Program) -> None:
+    assert "toolcrib install lmstudio --wsl" in wsl_note("lmstudio", platform="win32")
+    assert not wsl_note("lmstudio", platform="win32", already=True)
+    assert not wsl_note("lmstudio", platform="linux")
+    require_windows(True, platform="win32")
+    done = program("install", "lmstudio", "--wsl", "--print")
+    assert (done.code, "--wsl is for Windows" in done.err) == (2, True)

@@ -7,7 +7,7 @@ import json
 import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
 from urllib.parse import quote
 
@@ -22,26 +22,56 @@ OWN_FOLDER = "~/toolcrib"
 """Where a model works whose host knows no project."""
 
 
+def wsl_path(word: str) -> str:
+    """A path of Windows as its Linux sees it: drives stand in /mnt. Other words stay.
+
+    Raises:
+        BadInput: a share of the network, which is not there.
+    """
+    from toolcrib.core.errors import BadInput
+
+    path = PureWindowsPath(word)
+    if path.drive.lower().startswith(("\\\\wsl$\\", "\\\\wsl.localhost\\")):
+        return str(PurePosixPath("/", *path.parts[1:]))
+    if path.drive.startswith("\\\\"):
+        raise BadInput(
+            f"{word} is a share, which WSL does not see.", hint="Name a folder of a drive."
+        )
+    if not path.drive or not path.root:
+        return word
+    return str(PurePosixPath("/mnt", path.drive[0].lower(), *path.parts[1:]))
+
+
 @dataclass(frozen=True, slots=True)
 class Launch:
     """How toolcrib is started: by an absolute path, since hosts have another PATH.
 
-    `program` starts it without a command; `flags` are those of every command.
+    `program` starts it without a command; `flags` are those of every command. `in_wsl` starts
+    the one that is installed in the Linux of Windows instead, where programs can be run.
     """
 
     program: tuple[str, ...]
     flags: tuple[str, ...] = ()
     host: str = "127.0.0.1"
     port: int = 8722
+    in_wsl: bool = False
 
     @property
     def stdio(self) -> list[str]:
         """The command of the stdio server."""
-        return [*self.program, "mcp", *self.flags]
+        return self._command("mcp")
 
     def serve(self, *more: str) -> list[str]:
         """The command of the HTTP server."""
-        return [*self.program, "serve", *self.flags, *more]
+        return self._command("serve", *more)
+
+    def _command(self, name: str, *more: str) -> list[str]:
+        if not self.in_wsl:
+            return [*self.program, name, *self.flags, *more]
+        words = [wsl_path(word) for word in self.flags]
+        # A login shell, since that has the folder of `uv tool install` on its PATH.
+        line = shlex.join(["exec", "toolcrib", name, *words, *more])
+        return ["wsl.exe", "--exec", "bash", "-lc", line]
 
     @property
     def entry(self) -> dict[str, Any]:

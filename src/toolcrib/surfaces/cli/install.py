@@ -30,6 +30,11 @@ def arguments(parser: ArgumentParser) -> None:
     form.add_argument(
         "--link", action="store_true", help="print a link that adds it, for hosts that have one"
     )
+    parser.add_argument(
+        "--wsl",
+        action="store_true",
+        help="on Windows: start the toolcrib that is installed in WSL, which can run programs",
+    )
     parser.add_argument("--file", metavar="FILE", help="write this file instead of the usual one")
     parser.epilog = (
         "--config, --profile, --workspace and --set become part of the entry. Without a folder "
@@ -44,7 +49,8 @@ def run(options: Namespace, flags: Flags) -> int:
     name, host = named_host(options.host)
     file = _file(options, host)
     quiet = options.show or options.link
-    program = _program()
+    require_windows(options.wsl)
+    program = ("toolcrib",) if options.wsl else _program()
     flags = _with_folder(flags, host, file, quiet=quiet)
     if host.confirms and not quiet:
         flags = _with_question(flags, host)
@@ -53,8 +59,11 @@ def run(options: Namespace, flags: Flags) -> int:
     _check(config)
     http = config.http
     local = http.host if http.host not in ("0.0.0.0", "::", "") else "127.0.0.1"  # noqa: S104
-    launch = Launch(program, tuple(flags.words()), local, http.port)
+    launch = Launch(program, tuple(flags.words()), local, http.port, options.wsl)
     _warn()
+    note = wsl_note(name, already=options.wsl)
+    if note:
+        print(note, file=sys.stderr)
     if options.link:
         _link(name, host, launch)
     elif options.show:
@@ -92,6 +101,29 @@ def _file(options: Namespace, host: Host) -> Path | None:
     if host.file is None:
         return None
     return Path(options.file).expanduser() if options.file else host.file()
+
+
+def require_windows(wanted: bool, platform: str = sys.platform) -> None:
+    """Refuse `--wsl` where there is none.
+
+    Raises:
+        BadInput: this is another system.
+    """
+    from toolcrib.core.errors import BadInput
+
+    if wanted and platform != "win32":
+        raise BadInput("--wsl is for Windows.", hint="Leave it out: here programs run anyway.")
+
+
+def wsl_note(host: str, *, already: bool = False, platform: str = sys.platform) -> str:
+    """What is offered on Windows, where no program can be run behind a boundary."""
+    if platform != "win32" or already:
+        return ""
+    return (
+        "note: On Windows itself no programs are run (run_python, run_command). With the Linux of "
+        "Windows they are: wsl --install; in it, uv tool install toolcrib; then here\n"
+        f"  toolcrib install {host} --wsl"
+    )
 
 
 def _program() -> tuple[str, ...]:
