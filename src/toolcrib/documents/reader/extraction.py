@@ -586,7 +586,7 @@ def _read_whole(
     large = len(source) > MAX_EARLY_CHARS and is_bulk(source, document)
     early = source[:MAX_EARLY_CHARS] if large else ""
     source_tree = parse(early, positions=False) if early else document
-    meta, metas, linked = _page_facts(source_tree, excerpt=excerpt)
+    meta, metas, linked = _page_facts(source_tree, url, excerpt=excerpt)
     page = _no_page() if root is None or large else read_tree(root)
     page_type, chosen, text, hidden, bulk = "", [], "", 0, None
     chances: list[float] = []
@@ -621,7 +621,7 @@ def _read_whole(
 
 def _read_pieces(pieces: Pieces, first: Any, url: str, warnings: list[str]) -> ChosenPage | None:
     """A very long page piece by piece; nothing where it is short in the end, or has few words."""
-    meta, base = read_meta(first), first.base_url(url)
+    meta, base = read_meta(first, url=url), first.base_url(url)
     parts = chain([("", first)], pieces)
     bulk, text, hidden = write_bulk(parts, base, near=False, hides=pieces.may_hide)
     if pieces.elements <= MAX_ELEMENTS and len(text) <= MAX_TEXT:
@@ -648,9 +648,11 @@ def _no_page() -> PageTables:
     return PageTables([], [], [], whole=False)
 
 
-def _page_facts(document: Any, *, excerpt: bool) -> tuple[PageMetadata, dict[str, str], Any]:
+def _page_facts(
+    document: Any, url: str, *, excerpt: bool
+) -> tuple[PageMetadata, dict[str, str], Any]:
     """The metadata of a page, its `meta` elements and its JSON-LD."""
-    meta = read_meta(document, excerpt=excerpt)
+    meta = read_meta(document, url=url, excerpt=excerpt)
     return meta, meta_values(document), _linked(document)
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from turbohtml import Element, Node
 
 
-_UNSHOWN_TAGS = frozenset({"script", "style", "noscript", "template", "textarea", "select"})
+UNSHOWN_TAGS = frozenset({"script", "style", "noscript", "template", "textarea", "select"})
 """Elements whose text is not on the page."""
 _MAX_NODES = 5_000
 """Nodes of an element that are looked at for its text."""
@@ -91,7 +91,7 @@ def _texts(node: Any) -> Any:
             return
         if type(part) is Text:
             holder = part.parent
-            if type(holder) is Element and holder.tag not in _UNSHOWN_TAGS:
+            if type(holder) is Element and holder.tag not in UNSHOWN_TAGS:
                 yield part.data
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -15,12 +15,12 @@ from toolcrib.documents.reader.metadata_sources import (
     clean_line,
     clean_value,
     is_hidden,
-    name_of,
     read_linked,
     read_metas,
     shortened,
     text_of,
 )
+from toolcrib.documents.reader.page_dates import Dates
 
 if TYPE_CHECKING:
     from turbohtml import Document as Tree
@@ -194,84 +194,6 @@ def _inner_name(element: Element) -> str:
     for part in islice(element.select("[itemprop*=name]"), 1):
         return text_of(part, MAX_BYLINE) or part.attr("content") or ""
     return ""
-
-
-MAX_DATE = 64
-_MAX_ITEMS = 20
-_MAX_TIMES = 100
-_PUBLISHED = (
-    "date", "dc.date", "dc.date.issued", "dcterms.date", "dcterms.created", "dcterms.issued",
-    "parsely-pub-date", "pubdate", "publish-date", "publish_date", "publication_date",
-    "sailthru.date", "datepublished", "og:published_time", "article.published", "created",
-    "cxenseparse:recs:publishtime", "citation_publication_date", "article:published",
-)  # fmt: skip
-_MODIFIED = (
-    "og:updated_time", "datemodified", "dcterms.modified", "dc.date.modified", "last-modified",
-    "revised", "article.updated", "article:modified",
-)  # fmt: skip
-_DATED = re.compile(r"(?:1[89]|20|21)\d\d\D?[01]\d")
-_UPDATED = re.compile(r"updated|modified")
-
-
-class Dates:
-    """The dates of one page; costly searches are made only where needed."""
-
-    def __init__(
-        self, tree: Tree, metas: MetaElements, linked: LinkedData, places: ElementPlaces
-    ) -> None:
-        self._tree = tree
-        self._metas = metas
-        self._linked = linked
-        self._places = places
-        self._items: list[Element] | None = None
-
-    def published(self) -> str:
-        """From the Open Graph, microdata, JSON-LD, other metas, or the first `time` shown."""
-        return self._find("article:published_time", "datePublished", _PUBLISHED, updated=False)
-
-    def modified(self) -> str:
-        """From the Open Graph, microdata, JSON-LD, other metas, or a `time` that says so."""
-        return self._find("article:modified_time", "dateModified", _MODIFIED, updated=True)
-
-    def _find(self, first: str, item: str, others: Sequence[str], *, updated: bool) -> str:
-        return (
-            _date(self._metas.get(first))
-            or self._item(item)
-            or self._linked_date(item)
-            or next(filter(None, (_date(self._metas.get(name)) for name in others)), "")
-            or self._time(updated=updated)
-        )
-
-    def _linked_date(self, name: str) -> str:
-        article = self._linked.article.get(name)
-        return _date(article if isinstance(article, str) else "") or _date(self._linked.text(name))
-
-    def _item(self, name: str) -> str:
-        """The first value of an `itemprop`: its machine form, else its text."""
-        if self._items is None:
-            self._items = self._tree.select("[itemprop*=date i]")[:_MAX_ITEMS]
-        for element in self._items:
-            if name.lower() in (element.attr("itemprop") or "").lower().split():
-                given = element.attr("content") or element.attr("datetime")
-                date = _date(given or text_of(element, MAX_DATE))
-                if date:
-                    return date
-        return ""
-
-    def _time(self, *, updated: bool) -> str:
-        """The first `time` of the page's own text that stands for a change, or for none."""
-        for element in self._tree.find_all("time")[:_MAX_TIMES]:
-            value = element.attr("datetime") or ""
-            says = bool(_UPDATED.search(name_of(element)))
-            if says is updated and _DATED.search(value) and self._places.is_own(element):
-                return clean_line(value, MAX_DATE)
-        return ""
-
-
-def _date(text: str) -> str:
-    """The text if it can be a date."""
-    date = clean_line(text, MAX_DATE)
-    return date if any(character.isdigit() for character in date) else ""
 
 
 _TAG = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8}){0,4}")
@@ -464,7 +386,8 @@ class PageMetadata:
         byline: who wrote it, as reader modes show it: a name, names, or "By ...".
         site_name: the name of the site or of the publisher.
         excerpt: the page's summary, or its first paragraph.
-        published, modified: dates as the page writes them.
+        published, modified: dates in ISO 8601, or as the page writes them where that cannot be
+            read.
         language: a tag such as "de-CH".
         type: the Open Graph type ("article").
         description: the summary for machines, at most 500 characters; never taken from the text.
@@ -481,7 +404,7 @@ class PageMetadata:
     description: str = ""
 
 
-def read_meta(tree: Tree, *, excerpt: bool = True) -> PageMetadata:
+def read_meta(tree: Tree, *, url: str = "", excerpt: bool = True) -> PageMetadata:
     """The metadata of a parsed page, with its scripts and its head still in the tree.
 
     Nothing is changed in the tree, and hostile pages cost no more than some milliseconds
@@ -489,10 +412,12 @@ def read_meta(tree: Tree, *, excerpt: bool = True) -> PageMetadata:
 
     Args:
         tree: turbohtml's document.
+        url: the page's address, which may hold its date.
         excerpt: look for one; without a summary that means to weigh all paragraphs.
     """
     metas, linked, places = read_metas(tree), read_linked(tree), ElementPlaces()
-    dates = Dates(tree, metas, linked, places)
+    language = language_of(tree, metas)
+    dates = Dates(tree, metas, linked, places, url, language)
     return PageMetadata(
         title=_title(tree, metas, linked),
         byline=_byline(tree, metas, linked, places),
@@ -500,7 +425,7 @@ def read_meta(tree: Tree, *, excerpt: bool = True) -> PageMetadata:
         excerpt=_excerpt(tree, metas, linked, places) if excerpt else "",
         published=dates.published(),
         modified=dates.modified(),
-        language=language_of(tree, metas),
+        language=language,
         type=clean_value(metas.get("og:type"), 60),
         description=_description(metas, linked),
     )

@@ -192,7 +192,7 @@ def _whole(source: str, raw: RawPage, encoding: str, reason: str = "") -> Page:
     from toolcrib.documents.reader.page_metadata import read_meta
 
     tree = tree_of(source)
-    meta = read_meta(tree, excerpt=False)
+    meta = read_meta(tree, url=raw.url, excerpt=False)
     notes = _html_notes(tree, raw)
     hidden = make_visible(tree)
     base = tree.base_url(raw.url)
