@@ -26,7 +26,7 @@ from typing import Any
 
 from toolcrib.documents.reader.extraction import extract
 
-BASELINE = Path(__file__).parents[1] / "tests" / "kit" / "reader" / "baseline.json"
+BASELINE = Path(__file__).parents[1] / "tests" / "documents" / "reader" / "baseline.json"
 WORD = re.compile(r"\w+")
 SAMPLE = 240
 """Pages of the gate."""

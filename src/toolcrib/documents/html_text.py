@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 MAX_URL_CHARS = 4_096
 """Characters; longer ones are left out."""
+MAX_BASE_CHARS = 500
+"""Characters of a base, which stands in front of each relative address of a page."""
 _WEB_ADDRESS = re.compile(r"https?://[^/?#]", re.IGNORECASE)
 _LINE_SIGNS = re.compile(r"[\t\r\n]")
 # What no URL has as it stands, and what could end one where it is listed.
@@ -54,6 +56,21 @@ def absolute_url(url: str, base: str) -> str:
         return web_url(URL(url, base or None).href)
     except (ValueError, UnicodeEncodeError):
         return ""
+
+
+def base_of(tree: Tree, url: str) -> str:
+    """What a page's addresses are relative to: its `base`, else where it came from.
+
+    Args:
+        tree: the page.
+        url: its address, or empty.
+
+    Returns:
+        Empty, which leaves addresses as they stand, where the base is so long that the page
+        would grow many times by it.
+    """
+    base = tree.base_url(url)
+    return base if len(base.partition("?")[0]) <= MAX_BASE_CHARS else ""
 
 
 @lru_cache(maxsize=16)

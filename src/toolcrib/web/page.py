@@ -75,8 +75,8 @@ class Picture:
 class Facts:
     """What a page says of itself; empty where it does not.
 
-    `modified` and `published` are dates as they stand there; `type` is the Open Graph
-    type ("article").
+    `modified` and `published` are dates in ISO 8601 where they can be read; `type` is the Open
+    Graph type ("article").
     """
 
     published: str = ""

@@ -53,12 +53,22 @@ def test_plain_text_keeps_blocks_apart() -> None:
 
 
 def test_a_text_counts_once_unless_it_is_a_cell_or_code() -> None:
-    html = "<p>one two three four</p><p>one two three four</p><p>short</p><p>short</p>"
+    html = "<p>one two three four</p><div><p>one two three four</p></div><p>short</p><p>short</p>"
     html += "<table><tr><td>one two three four</table>"
     page = read_tree(parse(html, positions=False).find("body"))
     assert without_repeats(page, [0.5] * 5) == [0.5, 0.0, 0.5, 0.5, 0.5]
 
 
+def test_a_refrain_stays_and_what_only_a_menu_said_before() -> None:
+    html = "<ul><li>how to start it</ul><h2>how to start it</h2>"
+    html += "<p>la la la la</p><p>verse two of the song</p><p>la la la la</p>"
+    page = read_tree(parse(html, positions=False).find("body"))
+    chances = [0.01, 0.9, 0.9, 0.9, 0.9]
+    assert without_repeats(page, chances) == chances
+
+
 def test_code_is_as_likely_as_the_paragraphs_that_it_stands_between() -> None:
-    page = read_tree(parse("<p>a</p><pre>x</pre><p>b</p><div><pre>y</pre></div>").find("body"))
-    assert without_repeats(page, [0.9, 0.1, 0.7, 0.2]) == [0.9, 0.7, 0.7, 0.2]
+    page = read_tree(
+        parse("<p>a</p><pre>x</pre><p>b</p><pre>z</pre><div><pre>y</pre></div>").find("body")
+    )
+    assert without_repeats(page, [0.9, 0.1, 0.7, 0.3, 0.2]) == [0.9, 0.7, 0.7, 0.7, 0.2]

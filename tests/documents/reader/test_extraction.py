@@ -110,3 +110,21 @@ def test_a_page_that_needs_scripts_gives_at_least_its_description() -> None:
     found = extract(f'<meta property="og:description" content="{described}"><div id=app></div>')
     assert found.text == described
     assert any("description" in warning for warning in found.warnings)
+
+
+def test_nothing_invisible_and_no_empty_entry() -> None:
+    words = "<p>Some words of a text that is read by people.</p>" * 3
+    page = f"<article><h1>A \x1b[31mred one</h1>{words}<p>ze\u200bro \u202eback \x1b]0;x\x07</p>"
+    page += "<ul><li></li><li>one</li><li> <img></li></ul></article>"
+    found = extract(page, "https://example.org/")
+    assert "# A red one" in found.markdown
+    assert found.outline[0].text == "A red one"
+    assert found.text.split("\n\n")[-2] == "zero back"
+    assert found.markdown.endswith("zero back\n\n- one")
+
+
+def test_a_long_base_does_not_multiply_a_page() -> None:
+    links = "".join(f"<a href=p{number}>link {number}</a> " for number in range(5_000))
+    page = f"<base href='https://example.org/{'x' * 5_000}/'><p>Words.</p>{links}"
+    for whole in (False, True):
+        assert len(extract(page, "https://example.org/", whole=whole).markdown) < 2 * len(page)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
 
+from toolcrib.documents.html_text import base_of
 from toolcrib.documents.reader.large_pages import (
     MAX_BLOCKS,
     MAX_TEXT,
@@ -20,6 +21,7 @@ from toolcrib.documents.reader.markdown.writer import (
     MarkdownHeading,
     PageLink,
     PageMarkdown,
+    headings_of,
     may_hide,
     write,
 )
@@ -47,6 +49,7 @@ from toolcrib.documents.reader.tree import (
     read_tree,
 )
 from toolcrib.files.content.kinds import decoded
+from toolcrib.text.cleaner import clean
 
 # The choice of the blocks that are main content, from their probabilities, and their text.
 
@@ -93,33 +96,37 @@ def best_set(chances: list[float], words: list[int]) -> list[bool]:
 
 
 def without_repeats(page: PageTables, chances: list[float]) -> list[float]:
-    """The same chances, but none for a text that the page has had before.
+    """The same chances, but none for a text that is shown before and comes again elsewhere.
 
     What stands twice is there for two widths of screen, or for a slide show that goes round.
-    Cells and code repeat themselves for good reasons. Code is as likely as the paragraphs that
-    it stands between: its words say little.
+    A text that comes again among the same siblings is a refrain; cells and code repeat
+    themselves for good reasons, and a heading may have stood in a table of contents that is
+    not shown. Code is as likely as the paragraphs that it stands between: its words say little.
     """
-    seen: set[str] = set()
+    likely = best_set(chances, [block.words for block in page.blocks])
+    seen: dict[str, int] = {}
     result = chances.copy()
     elements = page.elements
     for number, block in enumerate(page.blocks):
-        tag = elements[block.element].tag
-        if tag == "pre":
+        element = elements[block.element]
+        if element.tag == "pre":
             result[number] = max(chances[number], _between(page, chances, number))
-        elif block.words >= _PHRASE_WORDS and tag not in _REPEATING:
-            if block.text in seen:
+        elif block.words >= _PHRASE_WORDS and element.tag not in _REPEATING:
+            parent = seen.get(block.text)
+            if parent is not None and parent != element.parent:
                 result[number] = 0.0
-            seen.add(block.text)
+            elif likely[number]:
+                seen[block.text] = element.parent
     return result
 
 
 def _between(page: PageTables, chances: list[float], number: int) -> float:
-    """The lesser chance of the two blocks around one, where all three are siblings."""
-    if not 0 < number < len(chances) - 1:
-        return 0.0
-    around = (number - 1, number, number + 1)
-    parents = {page.elements[page.blocks[one].element].parent for one in around}
-    return min(chances[number - 1], chances[number + 1]) if len(parents) == 1 else 0.0
+    """The lesser chance of the blocks around one that are its siblings."""
+    elements, blocks = page.elements, page.blocks
+    parent = elements[blocks[number].element].parent
+    around = [n for n in (number - 1, number + 1) if 0 <= n < len(blocks)]
+    beside = [chances[n] for n in around if elements[blocks[n].element].parent == parent]
+    return min(beside, default=0.0)
 
 
 def with_whole_formulas(page: PageTables, chosen: list[bool]) -> list[bool]:
@@ -423,7 +430,7 @@ class Extraction:
         text: the same as plain text, blocks apart by blank lines.
         title, byline, site_name, language, excerpt: as reader modes give them, or empty;
             the title without the site's name where that can be told apart.
-        published, modified: dates as the page gives them, or empty.
+        published, modified: dates in ISO 8601 where they can be read, or empty.
         page_type: article, collection, documentation, forum, listing, product or service;
             empty where there was nothing to judge by.
         outline: the headings of the content, with their places in the Markdown.
@@ -465,15 +472,14 @@ def extract(
         content_type: the Content-Type header, for its charset.
         whole: all that is visible, not the main content alone.
     """
-    reading = choose_content(
-        html if isinstance(html, str) else decode_page(html, content_type or ""), url or ""
-    )
+    source = html if isinstance(html, str) else decode_page(html, content_type or "")
+    # Before Markdown is written, which would part escape sequences.
+    reading = choose_content(clean(source).text, url or "")
     if whole:
         reading.choose([True] * len(reading.chosen))
     if left := reading.left_words:
         reading.warnings.append(LEFT_OUT.format(left))
-    written = reading.write()
-    return _assembled(reading, written)
+    return _assembled(reading, reading.write())
 
 
 @dataclass(slots=True)
@@ -540,7 +546,7 @@ class ChosenPage:
         """
         written = self.bulk or PageMarkdown(self.text, (), (), ())
         if self.chosen:
-            base = self.document.base_url(self.url)
+            base = base_of(self.document, self.url)
             self.narrow()
             root = self.page.elements[0].node
             written = write(root, base, keep_hidden=True, pictures=pictures)
@@ -593,7 +599,7 @@ def _read_whole(
     if root is not None and (not page.whole or len(page.blocks) > MAX_BLOCKS):
         hides = may_hide(source)
         source = "" if len(source) > MAX_REREAD_CHARS else source  # its memory is needed
-        bulk, text, hidden = write_bulk([("", document)], document.base_url(url), hides=hides)
+        bulk, text, hidden = write_bulk([("", document)], base_of(document, url), hides=hides)
         warnings.append(_LARGE)
         page = _no_page()
     elif page.blocks:
@@ -621,7 +627,7 @@ def _read_whole(
 
 def _read_pieces(pieces: Pieces, first: Any, url: str, warnings: list[str]) -> ChosenPage | None:
     """A very long page piece by piece; nothing where it is short in the end, or has few words."""
-    meta, base = read_meta(first, url=url), first.base_url(url)
+    meta, base = read_meta(first, url=url), base_of(first, url)
     parts = chain([("", first)], pieces)
     bulk, text, hidden = write_bulk(parts, base, near=False, hides=pieces.may_hide)
     if pieces.elements <= MAX_ELEMENTS and len(text) <= MAX_TEXT:
@@ -717,9 +723,12 @@ def _with_data(text: str, reading: ChosenPage) -> str:
 
 def _assembled(reading: ChosenPage, written: PageMarkdown) -> Extraction:
     meta = reading.meta
+    # Invisible characters and terminals' escapes; places of headings are those after it.
+    markdown = clean(written.markdown).text
+    outline = written.outline if markdown == written.markdown else headings_of(markdown)
     return Extraction(
-        markdown=written.markdown,
-        text=reading.full_text,
+        markdown=markdown,
+        text=clean(reading.full_text).text,
         title=meta.title,
         byline=meta.byline,
         site_name=meta.site_name,
@@ -728,7 +737,7 @@ def _assembled(reading: ChosenPage, written: PageMarkdown) -> Extraction:
         language=meta.language,
         excerpt=meta.excerpt,
         page_type=reading.page_type,
-        outline=written.outline,
+        outline=outline,
         links=written.links,
         images=written.images,
         warnings=tuple(reading.warnings),

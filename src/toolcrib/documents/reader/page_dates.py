@@ -29,7 +29,7 @@ _MAX_ITEMS = 20
 _MAX_TIMES = 100
 _MAX_MARKED = 60
 """Elements named after dates that are looked at."""
-_MAX_SHOWN_CHARS = 120
+_MAX_LINE_CHARS = 120
 """Characters of an element that shows a date, with what stands beside it."""
 _MAX_HEADINGS = 3
 _MAX_LINES = 60
@@ -123,7 +123,7 @@ class Dates:
         known = iso_date(whole, month_first=self._month_first)
         return known or (whole if any(character.isdigit() for character in whole) else "")
 
-    def _shown(self, text: str) -> str:
+    def _visible(self, text: str) -> str:
         """A date that a person is shown, perhaps among other words."""
         return iso_date(text, month_first=self._month_first)
 
@@ -149,17 +149,17 @@ class Dates:
 
         What is written for machines comes before what is only shown.
         """
-        shown = ""
+        text_date = ""
         for element in self._tree.find_all("time")[:_MAX_TIMES]:
             text = clean_line(text_of(element, MAX_DATE_CHARS), MAX_DATE_CHARS)
             if bool(_CHANGED.search(f"{name_of(element)} {text}")) is not updated:
                 continue
-            found = self._shown(element.attr("datetime") or "")
-            if (found or not shown) and self._places.is_own(element):
+            found = self._visible(element.attr("datetime") or "")
+            if (found or not text_date) and self._places.is_own(element):
                 if found:
                     return found
-                shown = self._shown(text)
-        return shown
+                text_date = self._visible(text)
+        return text_date
 
     def _in_address(self) -> str:
         found = _IN_ADDRESS.search(self._address[:2_000])
@@ -169,9 +169,9 @@ class Dates:
         """The first short text in an element named after dates, where only few days are."""
         days = list[str]()
         for element in self._tree.select(_MARKED)[:_MAX_MARKED]:
-            text = clean_line(text_of(element, 2 * _MAX_SHOWN_CHARS), 2 * _MAX_SHOWN_CHARS)
+            text = clean_line(text_of(element, 2 * _MAX_LINE_CHARS), 2 * _MAX_LINE_CHARS)
             name = name_of(element)
-            if not 6 <= len(text) <= _MAX_SHOWN_CHARS or _OTHER_DAYS.search(name):
+            if not 6 <= len(text) <= _MAX_LINE_CHARS or _OTHER_DAYS.search(name):
                 continue
             found = self._of_kind(text, name, updated=updated)
             if found and self._places.is_own(element) and found not in days:
@@ -183,9 +183,9 @@ class Dates:
         """The date in a text that may tell both when it was published and when changed."""
         change = _CHANGED.search(text)
         if change is None:
-            return self._shown(text) if bool(_CHANGED.search(name)) is updated else ""
+            return self._visible(text) if bool(_CHANGED.search(name)) is updated else ""
         before, after = text[: change.start()], text[change.start() :]
-        return self._shown(after if updated else before)
+        return self._visible(after if updated else before)
 
     def _by_the_heading(self, *, updated: bool) -> str:
         """A line that is little more than a date, in the lines around the main heading."""
@@ -196,7 +196,7 @@ class Dates:
         )
         for line in around:
             # Words beside it make it a sentence about some other day.
-            if len(line) <= _MAX_SHOWN_CHARS:
+            if len(line) <= _MAX_LINE_CHARS:
                 found = self._of_kind(line, "", updated=updated)
                 if found and len(_WORD.findall(_DATES_ALONE.sub(" ", line))) <= 12:
                     return found
@@ -242,7 +242,7 @@ _INLINE = frozenset(
 _MAX_NODES = 2_000
 
 
-def _lines(nodes: Iterable[Any], most: int) -> Iterator[str]:
+def _lines(nodes: Iterable[Any], limit: int) -> Iterator[str]:
     """The texts among nodes: of each block the words that stand in it itself."""
     from turbohtml import Text
 
@@ -258,9 +258,9 @@ def _lines(nodes: Iterable[Any], most: int) -> Iterator[str]:
         if holder is not block:
             yield " ".join(parts)
             block, parts, count = holder, [], count + 1
-            if count > most:
+            if count > limit:
                 return
-        parts.append(" ".join(node.data[: 2 * _MAX_SHOWN_CHARS].split()))
+        parts.append(" ".join(node.data[: 2 * _MAX_LINE_CHARS].split()))
     yield " ".join(parts)
 
 

@@ -13,6 +13,7 @@ from toolcrib.documents.html_text import (
     INVISIBLE_TAGS,
     MAX_URL_CHARS,
     absolute_url,
+    base_of,
     escape_url,
     make_visible,
     rendered,
@@ -112,7 +113,7 @@ def convert_html(raw: RawPage) -> Page:
 def _main(reading: ChosenPage, menus: list[Element], raw: RawPage) -> Page:
     """The main content, and what stands in and around it."""
     tree = reading.document
-    base = tree.base_url(raw.url)
+    base = base_of(tree, raw.url)
     pictures = pictures_of(tree, base)
     anchors = Anchors(tree, base, raw.url)
     navigation = navigation_of(menus, lambda menu: _menu(menu, base, raw))
@@ -195,7 +196,7 @@ def _whole(source: str, raw: RawPage, encoding: str, reason: str = "") -> Page:
     meta = read_meta(tree, url=raw.url, excerpt=False)
     notes = _html_notes(tree, raw)
     hidden = make_visible(tree)
-    base = tree.base_url(raw.url)
+    base = base_of(tree, raw.url)
     pictures = pictures_of(tree, base)
     anchors = Anchors(tree, base, raw.url)
     resolve_links(tree, base)

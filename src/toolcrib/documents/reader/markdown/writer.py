@@ -360,6 +360,8 @@ def is_deep(elements: list[Element]) -> bool:
 MAX_RESOLVED = 150_000
 """Elements of a tree whose addresses are all made absolute."""
 
+_CONTENT = "img[src], input[type=checkbox], math, hr"
+"""What an entry without text may show."""
 _CODE = frozenset({"pre", "code", "xmp", "listing", "plaintext", "td"})
 
 
@@ -442,8 +444,16 @@ def _prepare(
     if not _CODE.isdisjoint(tags):
         write_listings(root, tags)
     write_anchors(root, tags)
+    drop_empty_entries(tags.get("li", []))
     if "table" in tags:
         write_tables(root.find_all("table"))
+
+
+def drop_empty_entries(entries: list[Element]) -> None:
+    """Remove entries of lists that show nothing: their marks would stand alone."""
+    for entry in entries:
+        if next(iter(entry.stripped_strings), None) is None and not entry.select_one(_CONTENT):
+            entry.extract()
 
 
 def _by_tag(elements: list[Element]) -> dict[str, list[Element]]:
