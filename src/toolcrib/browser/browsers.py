@@ -18,10 +18,10 @@ from toolcrib.browser.launcher import (
 )
 from toolcrib.browser.logins import Login, Logins, State, changed, state_of
 from toolcrib.browser.program import variables
-from toolcrib.browser.tabs import Tab, answering_within
+from toolcrib.browser.tabs import Tab, answering_within, ended, gone, says_closed
 from toolcrib.core.config import Config
 from toolcrib.core.context import Services
-from toolcrib.core.errors import Busy, MissingExtra, NoResults, ToolError, Unavailable
+from toolcrib.core.errors import Busy, Conflict, MissingExtra, NoResults, ToolError, Unavailable
 from toolcrib.net.egress.client import Egress
 from toolcrib.net.egress.guard_proxy import GuardProxy, Lease
 from toolcrib.system.processes import Processes
@@ -40,6 +40,11 @@ TEND_SECONDS = 3.0
 MAX_TABS = 20
 """Tabs of one conversation; a page that opens more has them closed."""
 MAX_CONVERSATIONS = 10
+MAX_ENDED = 100
+"""Conversations that are remembered by why their pages are gone."""
+ENDED_ITSELF = "the browser ended, as by a crash or a signal"
+PING_SECONDS = 10.0
+"""A browser that says nothing for so long is given up."""
 MAX_PAGES_APART = 3
 """Pages that are read at the same time outside of conversations."""
 VIEWPORT = (1280, 800)
@@ -53,6 +58,10 @@ class BrowserSession:
     Args:
         browsers: the service.
         session: the id of the conversation.
+
+    Attributes:
+        done: the steps that the call did which is at work; None where it does none.
+        is_over: whether all of it was closed, so that nothing is to be opened in it.
     """
 
     def __init__(self, browsers: Browsers, session: str) -> None:
@@ -62,6 +71,8 @@ class BrowserSession:
         self.current: Tab | None = None
         self.used_at = 0.0
         self.lock = asyncio.Lock()
+        self.done: list[str] | None = None
+        self.is_over = False
         self._contexts: dict[Side, BrowserContext] = {}
         self._logins: list[Login] = []
         self._leases: dict[Side, Lease] = {}
@@ -75,8 +86,34 @@ class BrowserSession:
         if self.current is None or self.current.page.is_closed():
             self._forget_closed()
         if self.current is None:
-            raise NoResults("No page is open.", hint="browser_open url=… opens one.")
+            why = self._browsers.why_ended(self.session)
+            raise NoResults(
+                f"No page is open: {why}." if why else "No page is open.",
+                hint="browser_open url=… opens one.",
+            )
         return self.current
+
+    @asynccontextmanager
+    async def at_work(self) -> AsyncIterator[None]:
+        """The time of one call, of which there is one at a time.
+
+        Raises:
+            Unavailable: the browser, or what drives it, ended meanwhile.
+            Conflict: the tab was closed meanwhile, or all of the conversation.
+        """
+        async with self.lock:
+            if self.is_over:
+                raise Conflict("The pages were closed meanwhile.", hint="Send the call again.")
+            self.done = None
+            try:
+                yield
+            except Exception as error:
+                await self._browsers.is_there()
+                if why := self._browsers.why_ended(self.session):
+                    raise ended(why, self.done) from None
+                if told := gone(error):
+                    raise told from None
+                raise
 
     async def open(self, side: Side) -> Tab:
         """A new tab, which is then the one being used.
@@ -91,6 +128,8 @@ class BrowserSession:
         async with answering_within(LAUNCH_SECONDS):
             page = await context.new_page()
         tab = next((tab for tab in self.tabs if tab.page == page), None) or self._added(page)
+        if why := self._browsers.why_ended(self.session):
+            tab.note(f"The pages before are gone: {why}.")
         self.current = tab
         return tab
 
@@ -217,14 +256,15 @@ class Browsers:
         self._browser: Browser | None = None
         self._user_agent = ""
         self._guarded = True
-        self._starting = asyncio.Lock()
+        self._beginning: asyncio.Task[Browser] | None = None
+        self._changing = asyncio.Lock()
+        self._ended: dict[str, str] = {}
         self._places_apart = asyncio.Semaphore(MAX_PAGES_APART)
         self._pages_apart = 0
         self._read_apart_at = 0.0
         self._tender: asyncio.Task[None] | None = None
         self._tasks: set[asyncio.Task[Any]] = set()
         self._closed = False
-        self.ended_because = ""
 
     @classmethod
     def open(cls, services: Services) -> Self:
@@ -274,6 +314,7 @@ class Browsers:
         """Close all of a conversation."""
         found = self._conversations.pop(session, None)
         if found is not None:
+            found.is_over = True
             await found.close()
 
     async def lease(
@@ -334,6 +375,14 @@ class Browsers:
                         tab = Tab(await context.new_page())
                     tab.watch()
                     yield tab
+                except Exception as error:
+                    if not await self.is_there():
+                        raise Unavailable(
+                            f"The page was not read: {ENDED_ITSELF}.", hint="Send the call again."
+                        ) from None
+                    if told := gone(error):
+                        raise told from None
+                    raise
                 finally:
                     self._pages_apart -= 1
                     self._read_apart_at = asyncio.get_running_loop().time()
@@ -356,31 +405,76 @@ class Browsers:
         self._closed = True
         if self._tender is not None:
             self._tender.cancel()
+        if self._beginning is not None:
+            await asyncio.wait([self._beginning], timeout=CLOSE_SECONDS)
+            await asyncio.to_thread(self._processes.kill_marked, EXTRA)
         await self._stop()
 
-    async def _running(self) -> Browser:
-        async with self._starting:
-            if self._closed:
-                raise Unavailable("toolcrib is closing.", hint="Start it again.")
-            if self._browser is None or not self._browser.is_connected():
-                # A call that is cancelled meanwhile must not leave half a browser.
-                await asyncio.shield(asyncio.ensure_future(self._begin()))
-            assert self._browser is not None
-            if self._tender is None or self._tender.done():
-                self._tender = asyncio.create_task(self._tend())
-            return self._browser
+    def why_ended(self, session: str) -> str:
+        """Why the pages of a conversation are gone, told once; "" where nothing ended them."""
+        return self._ended.pop(session, "")
 
-    async def _begin(self) -> None:
-        browser = await self._start()
-        browser.on("disconnected", self._gone)
-        self._user_agent = self._own_user_agent
-        self._guarded = True
-        if self.config.cdp_url:
-            with await self._proxy.lease(EXTRA) as lease:
-                self._guarded = await obeys_guard(browser, lease)
-        elif not self._user_agent:
-            self._user_agent = await user_agent(browser)
-        self._browser = browser
+    async def is_there(self) -> bool:
+        """Whether the browser runs, and what drives it; where they do not, all is put away.
+
+        The death of the driver is told by no event.
+        """
+        browser = self._browser
+        if browser is None:
+            return False
+        from playwright.async_api import Error
+
+        try:
+            async with asyncio.timeout(PING_SECONDS):
+                await (await browser.new_browser_cdp_session()).detach()
+        except TimeoutError:
+            await self._lose(browser, "the browser answered no more")
+        except Error as error:  # an engine that does not know this answers all the same
+            if says_closed(error):
+                await self._lose(browser, ENDED_ITSELF)
+        return self._browser is browser
+
+    async def _lose(self, browser: Browser, why: str) -> None:
+        """Put away what is left of a browser that ended by itself."""
+        if browser is self._browser:
+            await self._stop(why)
+
+    async def _running(self) -> Browser:
+        if self._closed:
+            raise Unavailable("toolcrib is closing.", hint="Start it again.")
+        if not await self.is_there():
+            if self._beginning is None:
+                self._beginning = asyncio.create_task(self._begin())
+                self._beginning.add_done_callback(self._has_begun)
+            # A call that is cancelled meanwhile must not leave half a browser.
+            return await asyncio.shield(self._beginning)
+        assert self._browser is not None
+        return self._browser
+
+    def _has_begun(self, beginning: asyncio.Task[Browser]) -> None:
+        self._beginning = None
+        if not beginning.cancelled():
+            beginning.exception()  # whoever waited has it; nobody may
+
+    async def _begin(self) -> Browser:
+        async with self._changing:
+            try:
+                browser = await self._start()
+                self._user_agent = self._own_user_agent
+                self._guarded = True
+                if self.config.cdp_url:
+                    with await self._proxy.lease(EXTRA) as lease:
+                        self._guarded = await obeys_guard(browser, lease)
+                elif not self._user_agent:
+                    self._user_agent = await user_agent(browser)
+            except BaseException:
+                await self._end_driver()
+                raise
+            browser.on("disconnected", self._gone)
+            self._browser = browser
+        if self._tender is None or self._tender.done():
+            self._tender = asyncio.create_task(self._tend())
+        return browser
 
     async def _start(self) -> Browser:
         if find_spec("playwright") is None:
@@ -388,7 +482,11 @@ class Browsers:
         from playwright.async_api import async_playwright
 
         if self._playwright is None:
-            self._playwright = await async_playwright().start()
+            manager = async_playwright()
+            self._playwright = await manager.start()
+            with suppress(AttributeError):  # without this its end is logged as nobody's
+                failure = manager._client._transport.on_error_future  # type: ignore[union-attr] # noqa: SLF001
+                failure.add_done_callback(lambda it: it.cancelled() or it.exception())
         if self.config.cdp_url:
             return await connect(self._playwright, self.config)
         mark = self._processes.mark(EXTRA)
@@ -396,10 +494,7 @@ class Browsers:
 
     def _gone(self, browser: Browser) -> None:
         """The browser crashed, or was closed: what was open in it is no more."""
-        if browser is self._browser:
-            self._browser = None
-            for conversation in self._conversations.values():
-                self.spawn(conversation.close())
+        self.spawn(self._lose(browser, ENDED_ITSELF))
 
     async def _tend(self) -> None:
         """Close what nobody uses, and end a browser that takes too much memory."""
@@ -409,6 +504,8 @@ class Browsers:
             long_ago = loop.time() - self.config.idle_seconds
             for session, conversation in list(self._conversations.items()):
                 if conversation.used_at < long_ago and not conversation.lock.locked():
+                    if conversation.tabs:
+                        self._note_end(session, f"it was unused for {self.config.idle_seconds:g} s")
                     await self.end(session)
             used = await asyncio.to_thread(self._processes.marked_memory, EXTRA)
             if used > self.config.memory_mb * 1_000_000:
@@ -422,20 +519,35 @@ class Browsers:
         """Whether pages are read apart, or were lately, so that the browser stays for more."""
         return self._pages_apart > 0 or 0 < long_ago < self._read_apart_at
 
+    def _note_end(self, session: str, why: str) -> None:
+        if len(self._ended) >= MAX_ENDED:
+            self._ended.clear()
+        self._ended[session] = why
+
     async def _stop(self, why: str = "") -> None:
-        self.ended_because = why
-        conversations, self._conversations = list(self._conversations.values()), {}
-        for conversation in conversations:
-            await conversation.close()
+        """End it all; the next call may begin anew at once.
+
+        Args:
+            why: told to the conversations that had pages.
+        """
         browser, self._browser = self._browser, None
+        async with self._changing:
+            for conversation in list(self._conversations.values()):
+                if why and conversation.tabs:
+                    self._note_end(conversation.session, why)
+                await conversation.close()
+            if browser is not None:
+                with suppress(Exception):
+                    async with asyncio.timeout(CLOSE_SECONDS):
+                        await browser.close()
+            await self._end_driver()
+
+    async def _end_driver(self) -> None:
         playwright, self._playwright = self._playwright, None
-        if browser is not None:
-            with suppress(Exception):
-                async with asyncio.timeout(CLOSE_SECONDS):
-                    await browser.close()
-        if playwright is not None:
-            with suppress(Exception):
-                async with asyncio.timeout(CLOSE_SECONDS):
-                    await playwright.stop()
-        if playwright is not None and not self.config.cdp_url:
+        if playwright is None:
+            return
+        with suppress(Exception):
+            async with asyncio.timeout(CLOSE_SECONDS):
+                await playwright.stop()
+        if not self.config.cdp_url:
             await asyncio.to_thread(self._processes.kill_marked, EXTRA)

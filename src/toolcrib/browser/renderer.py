@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from toolcrib.browser.browsers import Browsers
-from toolcrib.browser.tabs import SNAPSHOT_SECONDS, Tab, answering_within
+from toolcrib.browser.tabs import SNAPSHOT_SECONDS, Tab, answering_within, gone
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import ToolError, Unavailable, UnsupportedContent
 from toolcrib.net.egress.redirects import Redirect
@@ -116,6 +116,8 @@ async def page_html(tab: Tab) -> str:
                 return str(await tab.page.evaluate(_SERIALIZE, MAX_HTML_CHARS))
             except Error as error:
                 # In the middle of going elsewhere the first try may find the page gone.
+                if told := gone(error):
+                    raise told from None
                 if attempt == 2:
                     raise _unreadable(error) from None
                 await tab.settle(SNAPSHOT_SECONDS)

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from toolcrib.browser.browsers import Browsers, BrowserSession
 from toolcrib.browser.elements import PageElement, find_element
-from toolcrib.browser.tabs import SNAPSHOT_SECONDS, Tab, answering_within
+from toolcrib.browser.tabs import SNAPSHOT_SECONDS, Tab, answering_within, gone
 from toolcrib.core.config import secret
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, Denied, NotConfigured, TimedOut, ToolError
@@ -160,7 +160,9 @@ class Steps:
                         hint="browser_read shows the page as it is now.",
                     ) from None
             except Error as error:
-                if attempt == 2 or tab.page.is_closed():
+                if told := gone(error):
+                    raise told from None
+                if attempt == 2:
                     raise _plain_error(error, step) from None
         raise AssertionError  # the second try returned or raised
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import deque
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -37,6 +37,8 @@ QUIET_SECONDS = 0.15
 SETTLE_SECONDS = 2.0
 """A page that goes on loading is not waited for any longer."""
 SNAPSHOT_SECONDS = 10.0
+ANSWER_SECONDS = 1.0
+"""A page whose scripts keep it busy for longer is not used for another URL."""
 MAX_SEEN = 20_000
 """Elements that are remembered, so that a stale reference can be told what it was."""
 SCHEMES = ("http", "https", "about", "blob", "data", "chrome-error")
@@ -53,6 +55,7 @@ _PASSWORDS = """() => {
   walk(document);
   return found.slice(0, 50);
 }"""
+_CRASHED = re.compile(r"\b(?:Page|Target) crashed\b")
 _NET_ERROR = re.compile(r"net::(ERR_[A-Z_]+)")
 _REASONS = {
     "ERR_TUNNEL_CONNECTION_FAILED": "the guard did not let it through, or the host is not there",
@@ -110,7 +113,6 @@ class Tab:
         page.on("download", self._downloaded)
         page.on("filechooser", lambda _: self.note("The page asks for a file: use upload."))
         page.on("framenavigated", self._went)
-        page.on("crash", lambda _: self.note("The page crashed; reload it."))
 
     @property
     def url(self) -> str:
@@ -139,6 +141,19 @@ class Tab:
             text = text.replace(secret, MASK)
         return text
 
+    async def answers(self) -> bool:
+        """Whether it can be used: it is there, did not crash, and its scripts let it speak."""
+        from playwright.async_api import Error
+
+        try:
+            async with asyncio.timeout(ANSWER_SECONDS):
+                await self.page.evaluate("0")
+        except TimeoutError:
+            return False
+        except Error as error:
+            return gone(error) is None
+        return True
+
     async def goto(self, url: str, seconds: float) -> Response | None:
         """Go to a URL, and wait until its first content is there.
 
@@ -154,7 +169,7 @@ class Tab:
 
         self.status = 0
         try:
-            response = await self.page.goto(url, timeout=seconds * 1000, wait_until="commit")
+            response = await self._go(url, seconds)
         except Late:
             raise TimedOut(
                 f"{url[:300]} did not answer within {seconds:g} s.",
@@ -165,10 +180,24 @@ class Tab:
             if "Download is starting" in str(error) or "net::ERR_ABORTED" in str(error):
                 await self.settle(seconds)
                 return None  # it is said among the notes
+            if told := gone(error):
+                raise told from None
             raise _network_error(url, str(error)) from None
         self.status = response.status if response is not None else 0
         await self.settle(seconds)
         return response
+
+    async def _go(self, url: str, seconds: float) -> Response | None:
+        """Navigate; once more where another navigation, begun before, came between."""
+        from playwright.async_api import Error
+
+        for attempt in (1, 2):
+            try:
+                return await self.page.goto(url, timeout=seconds * 1000, wait_until="commit")
+            except Error as error:
+                if attempt == 2 or "interrupted by another navigation" not in str(error):
+                    raise
+        raise AssertionError  # the second try returned or raised
 
     async def settle(self, seconds: float) -> None:
         """Wait until the page has done what was caused: loading, and a pause of requests."""
@@ -200,8 +229,8 @@ class Tab:
                 text = await self.page.aria_snapshot(mode="ai", timeout=SNAPSHOT_SECONDS * 1000)
                 passwords = await self._passwords()
         except (Error, TimeoutError) as error:
-            if self.page.is_closed():
-                raise closed_tab() from None
+            if told := gone(error):
+                raise told from None
             raise no_answer(one_line(str(error))[:200]) from None
         self.latest = parse(self.masked(text), passwords)
         if len(self.seen) > MAX_SEEN:
@@ -320,15 +349,38 @@ def no_answer(why: str = "") -> Unavailable:
     """The error for a page that says nothing any more."""
     return Unavailable(
         f"The page does not answer{f': {why}' if why else '.'}",
-        hint="Its scripts may run without end, or it is too large. browser_tabs action=close "
-        "closes it; fetch_url reads it without scripts.",
+        hint="Its scripts may run without end, or it is too large. browser_open opens a URL in "
+        "its place; fetch_url reads it without scripts.",
     )
 
 
-def closed_tab() -> Conflict:
-    """The error for a tab that is gone."""
-    return Conflict(
-        "The tab is closed.", hint="browser_open opens a page; browser_tabs lists what is open."
+def gone(error: Exception) -> ToolError | None:
+    """What to say where the browser says that the page is no more; None for another error."""
+    if says_closed(error):
+        return Conflict(
+            "The tab is closed.", hint="browser_open opens a page; browser_tabs lists what is open."
+        )
+    if _CRASHED.search(str(error)):
+        return Unavailable(
+            "The page crashed: its process ended, as by too little memory.",
+            hint="browser_open opens it anew in its place; fetch_url reads it without scripts.",
+        )
+    return None
+
+
+def says_closed(error: Exception) -> bool:
+    """Whether an error of playwright says that what was asked is closed."""
+    # The class of these has no public name.
+    return type(error).__name__ == "TargetClosedError"
+
+
+def ended(why: str, done: Sequence[str] | None) -> Unavailable:
+    """The error for a call during which the browser ended; `done` are its steps, if it had any."""
+    before = f" Done before: {'; '.join(done)}." if done else ""
+    unknown = "" if done is None else " What the step after them did is not known."
+    return Unavailable(
+        f"The pages of this conversation are gone: {why}.{before}{unknown}",
+        hint="browser_open url=… starts the browser again.",
     )
 
 

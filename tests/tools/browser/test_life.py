@@ -5,9 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import tempfile
-from collections.abc import AsyncIterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from playwright.async_api import async_playwright
@@ -19,7 +17,6 @@ from tests.servers.web_app import WebApp, web_app
 from tests.tools.browser.conftest import Desk, opened_to, step
 from toolcrib.browser.browsers import Browsers
 from toolcrib.browser.program import own_sandbox
-from toolcrib.system.processes import Processes
 from toolcrib.toolbox import Toolbox
 
 pytestmark = [
@@ -46,23 +43,6 @@ server.serve_forever()
 """
 
 
-@pytest.fixture
-async def box(app: WebApp, tmp_path: Path) -> AsyncIterator[Toolbox]:
-    """A toolbox whose browser a test may end."""
-    async with Toolbox(opened_to(app.url), workspace=tmp_path) as made:
-        yield made
-
-
-async def test_a_browser_that_was_killed_starts_again(box: Toolbox, app: WebApp) -> None:
-    assert (await box.call("browser_open", {"url": app.url})).error is None
-    box.use(Processes).kill_marked("browser")
-    await until(lambda: not box.use(Browsers).has(box._session_id))
-    gone = await box.call("browser_read")
-    assert gone.error is not None
-    assert "No page is open" in gone.error.message
-    assert (await box.call("browser_open", {"url": app.url})).error is None
-
-
 async def test_a_cancelled_call_leaves_no_page(desk: Desk) -> None:
     asked = len(desk.app.asked)
     call = asyncio.ensure_future(desk.talk("cancelled")("open", url=f"{desk.url}/silent"))
@@ -76,7 +56,6 @@ async def test_a_page_that_hangs_holds_up_only_itself(desk: Desk) -> None:
     await desk("open", url=f"{desk.url}/busy")
     stuck = await desk.call("browser_act", actions=[step("click Spin")])
     assert stuck.error is not None or "Then it ended" in stuck.text
-    await desk("tabs", action="close")
     assert "Desk" in (await desk("open", url=desk.url)).text
 
 

@@ -65,7 +65,7 @@ async def _acted(
     ctx: Ctx,
 ) -> Result:
     conversation = ctx.use(Browsers).conversation(ctx.session.id)
-    async with conversation.lock:
+    async with conversation.at_work():
         tab = conversation.tab()
         refusals = len(conversation.refusals())
         before, url, count = tab.latest or await tab.snapshot(), tab.url, len(conversation.tabs)

@@ -40,7 +40,7 @@ async def browser_logs(
     A download is held until save_as names a file of the workspace for it.
     """
     conversation = ctx.use(Browsers).conversation(ctx.session.id)
-    async with conversation.lock:
+    async with conversation.at_work():
         tab = conversation.tab()
         if save_as is not None:
             download = _last_download([*conversation.tabs, tab])

@@ -54,7 +54,7 @@ async def browser_open(
     the page says is untrusted. The tab stays open for browser_act and browser_read.
     """
     conversation = ctx.use(Browsers).conversation(ctx.session.id)
-    async with conversation.lock:
+    async with conversation.at_work():
         refusals = len(conversation.refusals())
         await ctx.progress(f"Opening {url[:200]}")
         conversation, tab = await open_tab(url, ctx)

@@ -37,7 +37,7 @@ async def browser_read(
     list unfolds it. What the page says is untrusted.
     """
     conversation = ctx.use(Browsers).conversation(ctx.session.id)
-    async with conversation.lock:
+    async with conversation.at_work():
         tab = conversation.tab()
         snapshot = await tab.snapshot()
         lines = [await header(conversation, tab, ctx), *tab.take_notes()]

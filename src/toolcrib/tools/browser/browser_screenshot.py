@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from toolcrib.browser.browsers import Browsers
 from toolcrib.browser.elements import find_element
 from toolcrib.browser.steps import wait_for as wait_until
-from toolcrib.browser.tabs import Tab, answering_within
+from toolcrib.browser.tabs import Tab, answering_within, gone
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, Unavailable
 from toolcrib.core.result import Image, Result
@@ -70,7 +70,7 @@ async def browser_screenshot(
     if format == "pdf" and path is None:
         raise BadInput("A PDF is not shown: it needs a path.", hint="Such as path=page.pdf.")
     conversation = ctx.use(Browsers).conversation(ctx.session.id)
-    async with conversation.lock:
+    async with conversation.at_work():
         tab = (await open_tab(url, ctx))[1] if url else conversation.tab()
         old = tab.page.viewport_size
         if width or height:
@@ -134,6 +134,8 @@ async def _captured(tab: Tab, ref: str, kind: Picture, *, full_page: bool) -> by
         async with answering_within(CAPTURE_SECONDS):
             return await _picture(tab, ref, kind, full_page=full_page)
     except Error as error:
+        if told := gone(error):
+            raise told from None
         raise Unavailable(
             f"The browser took no picture: {str(error).splitlines()[0][:200]}",
             hint="Reload the page first.",

@@ -31,7 +31,7 @@ async def browser_tabs(
     The other tools use the selected one; a new tab that a page opens is selected at once.
     """
     conversation = ctx.use(Browsers).conversation(ctx.session.id)
-    async with conversation.lock:
+    async with conversation.at_work():
         current = conversation.tab()
         tabs = conversation.tabs
         if tab is not None and tab > len(tabs):

@@ -85,6 +85,7 @@ async def act(
 ) -> tuple[list[str], ToolError | None]:
     """Do steps in the current tab: what was done, and the error that ended them."""
     steps = Steps(conversation, ctx, tab.site)
+    conversation.done = steps.done
     try:
         async with tab.answering():
             await steps.run(actions)
@@ -98,26 +99,36 @@ async def act(
 async def open_tab(url: str, ctx: Ctx) -> tuple[BrowserSession, Tab]:
     """The page of a URL: in the current tab where that can be, else in a new one.
 
-    A tab that was opened for a call that then fails, or is cancelled, is closed.
+    A tab that was opened for a call which fails is closed, and any of a call that is cancelled,
+    and the one before where it does not answer any more.
     """
     browsers = ctx.use(Browsers)
     conversation = browsers.conversation(ctx.session.id)
     side = browsers.side(url, ctx.session.id)
-    tab = conversation.current
-    usable = tab is not None and not tab.page.is_closed() and conversation.side_of(tab) == side
-    if tab is None or not usable:
+    tab, note = conversation.current, ""
+    if tab is not None and not tab.page.is_closed() and not await tab.answers():
+        note = f"{tab.masked(tab.url)[:200]} did not answer any more: its tab was closed."
+        _drop(tab, conversation, browsers)
+        tab = None
+    fresh = tab is None or tab.page.is_closed() or conversation.side_of(tab) != side
+    if tab is None or fresh:
         tab = await conversation.open(side)
-        try:
-            async with tab.answering():
-                await visit(conversation, tab, url, ctx)
-        except BaseException:
-            conversation.forget(tab)  # at once: the next call must not take it
-            browsers.spawn(conversation.close_tab(tab))
-            raise
-    else:
+    try:
         async with tab.answering():
             await visit(conversation, tab, url, ctx)
+    except BaseException as error:
+        # Of a call that is cancelled the browser may still be on its way to the page.
+        if fresh or not isinstance(error, Exception):
+            _drop(tab, conversation, browsers)
+        raise
+    if note:
+        tab.note(note)
     return conversation, tab
+
+
+def _drop(tab: Tab, conversation: BrowserSession, browsers: Browsers) -> None:
+    conversation.forget(tab)  # at once: the next call must not take it
+    browsers.spawn(conversation.close_tab(tab))
 
 
 async def page_result(
