@@ -111,8 +111,8 @@ class BrowserSession:
                 await self._browsers.is_there()
                 if why := self._browsers.why_ended(self.session):
                     raise ended(why, self.done) from None
-                if told := gone(error):
-                    raise told from None
+                if failure := gone(error):
+                    raise failure from None
                 raise
 
     async def open(self, side: Side) -> Tab:
@@ -380,8 +380,8 @@ class Browsers:
                         raise Unavailable(
                             f"The page was not read: {ENDED_ITSELF}.", hint="Send the call again."
                         ) from None
-                    if told := gone(error):
-                        raise told from None
+                    if failure := gone(error):
+                        raise failure from None
                     raise
                 finally:
                     self._pages_apart -= 1

@@ -20,6 +20,70 @@ if TYPE_CHECKING:
 REFERENCE = re.compile(r"\[?(?:ref=)?((?:f\d+)?e\d+)\]?")
 CANDIDATES = 8
 _SELECTOR = re.compile(r"^(?:css=|xpath=|//|#|\.)|[\[>]|^[a-z][a-z0-9]*(?:[.#:][\w-]+)+$")
+_TAGS = frozenset(
+    [
+        "a",
+        "abbr",
+        "address",
+        "article",
+        "aside",
+        "audio",
+        "body",
+        "button",
+        "canvas",
+        "caption",
+        "code",
+        "details",
+        "dialog",
+        "div",
+        "em",
+        "fieldset",
+        "figure",
+        "footer",
+        "form",
+        "h1",
+        "h2",
+        "h3",
+        "h4",
+        "h5",
+        "h6",
+        "header",
+        "html",
+        "iframe",
+        "img",
+        "input",
+        "label",
+        "legend",
+        "li",
+        "main",
+        "nav",
+        "ol",
+        "optgroup",
+        "option",
+        "output",
+        "p",
+        "pre",
+        "progress",
+        "section",
+        "select",
+        "small",
+        "span",
+        "strong",
+        "summary",
+        "svg",
+        "table",
+        "tbody",
+        "td",
+        "textarea",
+        "tfoot",
+        "th",
+        "thead",
+        "tr",
+        "ul",
+        "video",
+    ]
+)
+_TAG = re.compile(r"[a-z][a-z0-9]*(?=$|[.#:])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +114,23 @@ async def find_element(tab: Tab, target: str, *, field: bool = False) -> PageEle
     if reference is not None:
         return await _by_reference(tab, reference[1])
     if not _SELECTOR.search(wanted):
-        return await _by_words(tab, wanted, field=field)
+        try:
+            return await _by_words(tab, wanted, field=field)
+        except NotFound:
+            if not looks_like_selector(wanted):
+                raise
     return await _by_selector(tab, wanted)
+
+
+def looks_like_selector(target: str) -> bool:
+    """Whether a target can be meant as a selector: by its marks, or made of HTML's own names.
+
+    Words of a page may be such names too, such as "select": what the page says goes before.
+    """
+    if _SELECTOR.search(target):
+        return True
+    parts = [_TAG.match(part) for part in re.split(r"[\s,+~]+", target.strip())]
+    return all(part is not None and part[0] in _TAGS for part in parts)
 
 
 async def _by_reference(tab: Tab, ref: str) -> PageElement:
@@ -119,6 +198,10 @@ async def _by_selector(tab: Tab, selector: str) -> PageElement:
             f"Nothing on the page fits the selector '{selector[:100]}'.",
             hint="browser_read shows what is there, with refs.",
         )
+    near = [match for match in search(await tab.snapshot(), selector, CANDIDATES) if match.node.ref]
+    if near:  # a bare name of a tag is the name of a role as well
+        hint = _candidates("Name one by its ref", near)
+        raise Conflict(f"{len(visible)} visible elements fit '{selector[:100]}'.", hint=hint)
     texts = [(await one.inner_text())[:40].strip() or "(no text)" for one in visible[:CANDIDATES]]
     raise Conflict(
         f"{len(visible)} visible elements fit '{selector[:100]}'.",

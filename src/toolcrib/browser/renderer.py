@@ -116,8 +116,8 @@ async def page_html(tab: Tab) -> str:
                 return str(await tab.page.evaluate(_SERIALIZE, MAX_HTML_CHARS))
             except Error as error:
                 # In the middle of going elsewhere the first try may find the page gone.
-                if told := gone(error):
-                    raise told from None
+                if failure := gone(error):
+                    raise failure from None
                 if attempt == 2:
                     raise _unreadable(error) from None
                 await tab.settle(SNAPSHOT_SECONDS)

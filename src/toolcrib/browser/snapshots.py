@@ -59,6 +59,20 @@ FOLD_AT = (40, 20, 10, 6, 3)
 """Children of one element that are shown, tried in this order until the page fits."""
 MAX_NAME = 120
 MAX_TEXT = 400
+AS_ROLE = 0.5
+_ROLES = {
+    **dict.fromkeys(("a", "links"), "link"),
+    **dict.fromkeys(("input", "textarea", "field", "fields"), "textbox"),
+    **dict.fromkeys(("h1", "h2", "h3", "h4", "h5", "h6", "headings"), "heading"),
+    **dict.fromkeys(("select", "dropdown"), "combobox"),
+    **dict.fromkeys(("ul", "ol"), "list"),
+    "li": "listitem",
+    "buttons": "button",
+    "img": "image",
+    "tr": "row",
+    "td": "cell",
+}
+"""Roles by the names of tags, and by the words of people."""
 NEAR = 0.7
 """From this likeness on (0 to 1) a name is thought to be meant by another."""
 _LINE = re.compile(
@@ -334,11 +348,17 @@ class ElementMatch:
 
 
 def search(snapshot: PageSnapshot, words: str, limit: int) -> list[ElementMatch]:
-    """The elements and texts that fit words best: whole, in part, or with a typo."""
+    """The elements and texts that fit words best: whole, in part, or with a typo.
+
+    A role or the name of a tag finds the elements of that kind, after what says the word.
+    """
     wanted = folded(words)
+    role = _ROLES.get(wanted, wanted)
     found = []
     for node, where in _placed(snapshot.root):
         score = likeness(wanted, folded(f"{node.name} {node.text}".strip()))
+        if not score and node.ref and node.role == role:
+            score = AS_ROLE
         if score:
             found.append(ElementMatch(node, where, score + 0.01 * node.acts))
     return sorted(found, key=lambda match: -match.score)[:limit]

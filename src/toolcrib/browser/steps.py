@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict
 from urllib.parse import urlsplit
 
 from toolcrib.browser.browsers import Browsers, BrowserSession
-from toolcrib.browser.elements import PageElement, find_element
+from toolcrib.browser.elements import PageElement, find_element, looks_like_selector
 from toolcrib.browser.tabs import SNAPSHOT_SECONDS, Tab, answering_within, gone
 from toolcrib.core.config import secret
 from toolcrib.core.context import Ctx
@@ -160,8 +161,8 @@ class Steps:
                         hint="browser_read shows the page as it is now.",
                     ) from None
             except Error as error:
-                if told := gone(error):
-                    raise told from None
+                if failure := gone(error):
+                    raise failure from None
                 if attempt == 2:
                     raise _plain_error(error, step) from None
         raise AssertionError  # the second try returned or raised
@@ -310,16 +311,20 @@ class Steps:
         return f"scrolled {where}"
 
     async def _wait(self, tab: Tab, step: BrowserStep) -> str:
-        value, seconds = step.get("value", "").strip(), self._ctx.remaining(self._seconds)
-        if step.get("target"):
-            await wait_for(tab, step["target"], seconds)
-            return f"waited for {step['target'][:60]}"
-        if value.replace(".", "", 1).isdigit():
-            wanted = float(value) / (1000 if float(value) > MAX_WAIT_SECONDS else 1)
-            await tab.page.wait_for_timeout(min(wanted, MAX_WAIT_SECONDS) * 1000)
-            return f"waited {min(wanted, MAX_WAIT_SECONDS):g} s"
-        await wait_for(tab, value, seconds)
-        return f"waited for {value[:60]}"
+        value, target = step.get("value", "").strip(), step.get("target", "").strip()
+        time = _duration(value)
+        if time is None and not target:
+            target = value
+        if target:
+            await wait_for(tab, target, self._ctx.remaining(time or self._seconds))
+            return f"waited for {target[:60]}"
+        if time is None:
+            raise BadInput(
+                "The step names nothing to wait for.",
+                hint='A target or a text that appears, or a time as value="2 s".',
+            )
+        await tab.page.wait_for_timeout(time * 1000)
+        return f"waited {time:g} s"
 
     async def _goto(self, tab: Tab, step: BrowserStep) -> str:
         url = step.get("url", "")
@@ -370,6 +375,25 @@ class Steps:
             )
         found = await tab.page.evaluate(step.get("value", ""))
         return f"evaluated to {one_line(tab.masked(repr(found)))[:2000]}"
+
+
+_DURATION = re.compile(
+    r"(\d{1,9}(?:\.\d{1,9})?) ?(ms|milliseconds|s|secs?|seconds?)?", re.IGNORECASE
+)
+
+
+def _duration(text: str) -> float | None:
+    """A time in seconds, 30 at most; None where the text is none.
+
+    A bare number is seconds up to 30 and milliseconds beyond.
+    """
+    found = _DURATION.fullmatch(text)
+    if found is None:
+        return None
+    number, unit = float(found[1]), (found[2] or "").lower()
+    if unit.startswith("m") or (not unit and number > MAX_WAIT_SECONDS):
+        number /= 1000
+    return min(number, MAX_WAIT_SECONDS)
 
 
 Act = Callable[[Steps, Tab, BrowserStep], Awaitable[str]]
@@ -436,23 +460,27 @@ async def wait_for(tab: Tab, target: str, seconds: float) -> None:
     from playwright.async_api import Error
     from playwright.async_api import TimeoutError as Late
 
-    locator = tab.page.get_by_text(target).or_(tab.page.locator(_as_selector(target)))
+    text = tab.page.get_by_text(target)
     try:
-        await locator.first.wait_for(state="visible", timeout=seconds * 1000)
+        try:
+            either = text.or_(tab.page.locator(_as_selector(target)))
+            await either.first.wait_for(state="visible", timeout=seconds * 1000)
+        except Late:
+            raise
+        except Error as error:
+            if gone(error):
+                raise
+            await text.first.wait_for(state="visible", timeout=seconds * 1000)  # no selector
     except Late:
         raise TimedOut(
             f"'{target[:80]}' did not appear within {seconds:g} s.",
             hint="browser_read shows the page as it is now.",
         ) from None
-    except Error:
-        await tab.page.get_by_text(target).first.wait_for(timeout=seconds * 1000)
 
 
 def _as_selector(target: str) -> str:
     """The target where it can be a selector, else one that fits nothing."""
-    plain = target.replace("-", "").replace("_", "").isalnum()
-    marks = any(mark in target for mark in "#.[>:=/")
-    return target if plain or marks else ":not(*)"
+    return target if looks_like_selector(target) else ":not(*)"
 
 
 def _number(text: str) -> float:

@@ -180,8 +180,8 @@ class Tab:
             if "Download is starting" in str(error) or "net::ERR_ABORTED" in str(error):
                 await self.settle(seconds)
                 return None  # it is said among the notes
-            if told := gone(error):
-                raise told from None
+            if failure := gone(error):
+                raise failure from None
             raise _network_error(url, str(error)) from None
         self.status = response.status if response is not None else 0
         await self.settle(seconds)
@@ -229,8 +229,8 @@ class Tab:
                 text = await self.page.aria_snapshot(mode="ai", timeout=SNAPSHOT_SECONDS * 1000)
                 passwords = await self._passwords()
         except (Error, TimeoutError) as error:
-            if told := gone(error):
-                raise told from None
+            if failure := gone(error):
+                raise failure from None
             raise no_answer(one_line(str(error))[:200]) from None
         self.latest = parse(self.masked(text), passwords)
         if len(self.seen) > MAX_SEEN:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import re
+
 import pytest
 
 from tests.cases import each_case
@@ -153,3 +156,81 @@ async def test_text_pictures_tabs_and_logs(desk: Desk) -> None:
     assert "/echo?hello=you 200 document" in (await desk("logs", kind="network")).text
     await desk("tabs", action="close")
     assert "No page is open" in await desk.refused("read")
+
+
+PAGE = """<title>Names</title><h1>Only heading</h1>
+<button onclick="document.title = 'Pressed'">Go on</button><p><a href=/echo>On</a></p>
+<script>setTimeout(() => document.body.append(document.createElement('main')), 50);
+setTimeout(() => document.querySelector('main').textContent = 'came late', 100)</script>"""
+CONTROL = "browser_session_control"
+SPELLED: dict[str, tuple[str, dict[str, object], str]] = {
+    "a tag": (CONTROL, {"actions": [{"type": "click", "selector": "button"}]}, "Pressed —"),
+    "tags": (CONTROL, {"actions": [{"type": "click", "selector": "body button"}]}, "Pressed —"),
+    "words before tags": (CONTROL, {"actions": [{"type": "hover", "selector": "on"}]}, 'link "On"'),
+    "wait for a tag": (
+        CONTROL,
+        {"actions": [{"type": "wait_for_selector", "selector": "main", "timeout": 3000}]},
+        "waited for main",
+    ),
+    "ms": (CONTROL, {"actions": [{"type": "wait", "ms": 20}]}, "waited 0.02 s"),
+    "duration": (CONTROL, {"actions": [{"type": "wait", "duration": 15}]}, "waited 0.015 s"),
+    "seconds": (CONTROL, {"actions": [{"type": "wait", "seconds": 0.1}]}, "waited 0.1 s"),
+    "a unit": (CONTROL, {"actions": [{"type": "wait", "value": "10ms"}]}, "waited 0.01 s"),
+    "many": (CONTROL, {"actions": [{"type": "wait", "value": "100"}]}, "waited 0.1 s"),
+    "few": (CONTROL, {"actions": [{"type": "wait", "value": 0.2}]}, "waited 0.2 s"),
+    "no time": (CONTROL, {"actions": [{"type": "wait"}]}, "names nothing to wait for"),
+    "scroll by": (CONTROL, {"actions": [{"type": "scroll", "x": 0, "y": 300}]}, "scrolled 300"),
+    "scroll up": (
+        CONTROL,
+        {"actions": [{"type": "scroll", "direction": "up", "amount": 40}]},
+        "scrolled -40",
+    ),
+    "goto": (CONTROL, {"actions": [{"type": "goto", "url": "/echo?a=b"}]}, '{"a": "b"}'),
+    "only read": (CONTROL, {"read_page": True}, 'button "Go on"'),
+    "full read": (CONTROL, {"full_read": True, "actions": []}, "# Only heading"),
+    "fuzzy find": (CONTROL, {"fuzzy_find": {"text": "Go onn"}}, 'button "Go on"'),
+    "find a kind": ("browser_read", {"find": "h1"}, 'heading "Only heading"'),
+    "evaluate": (CONTROL, {"actions": [{"type": "evaluate", "script": "1"}]}, "browser.evaluate"),
+    "nothing": (CONTROL, {"actions": []}, "There are no steps"),
+    "open": (
+        "browser_open_page",
+        {
+            "url": "/names",
+            "wait_for_selector": "main",
+            "screenshot_path": "names.png",
+            "full_page_screenshot": True,
+            "actions": [{"type": "click", "selector": "button"}],
+        },
+        "Saved names.png",
+    ),
+    "session open": (
+        "browser_session_open",
+        {"url": "/names", "wait_for_selector": "h1", "include_page_text": True},
+        "# Only heading",
+    ),
+    "capture": (
+        "capture_screenshot",
+        {"url": "/names", "output_path": "c.png", "full_page": True, "width": 320, "delay": 20},
+        "Saved c.png",
+    ),
+    "close": ("browser_session_close", {}, "The pages are closed."),
+}
+
+
+@pytest.mark.rows("C040", "E56", "E57", "E58")
+@each_case("name, arguments, expected", SPELLED.values(), ids=SPELLED)
+async def test_names_and_arguments_of_other_systems(
+    desk: Desk, name: str, arguments: dict[str, object], expected: str
+) -> None:
+    desk.app.pages["/names"] = PAGE
+    talk = desk.talk("names")
+    await talk("open", url=f"{desk.url}/names")
+    given = json.loads(json.dumps(arguments).replace('"/', f'"{desk.url}/'))
+    assert expected in (await talk.call(name, **given)).render()
+
+
+async def test_several_of_a_tag_are_named_with_their_refs(desk: Desk) -> None:
+    await desk("open", url=desk.url)
+    said = await desk.refused("act", actions=[{"action": "click", "target": "button"}])
+    assert "visible elements fit 'button'" in said
+    assert re.search(r'button "Send" (?:f\d+)?e\d+', said)

@@ -29,20 +29,80 @@ SPELLINGS = {
 ACTION_NAMES = ("action", "type", "kind", "name")
 
 
+# How long a step waits, by the names that it is given; a bare number is of that unit.
+_UNITS = {
+    "ms": "ms",
+    "milliseconds": "ms",
+    "duration": "ms",
+    "timeout": "ms",
+    "timeout_ms": "ms",
+    "time": "s",
+    "seconds": "s",
+}
+
+
 def adapt_steps(arguments: dict[str, Any]) -> None:
     """Give actions their names here; `uncheck` and a value of another kind are understood."""
     for step in arguments.get("actions") or arguments.get("steps") or ():
-        if not isinstance(step, dict):
-            continue
-        for name, value in list(step.items()):
-            if isinstance(value, int | float) and not isinstance(value, bool):
-                step[name] = str(value)
-        name = next((n for n in ACTION_NAMES if isinstance(step.get(n), str)), "")
-        if not name:
-            continue
-        action = plain(step[name])
-        if action == "uncheck":
-            step[name], step["value"] = "check", "false"
-        elif action == "goto" and "value" in step and "url" not in step:
-            step["url"] = step.pop("value")
-        step[name] = SPELLINGS.get(action, step[name])
+        if isinstance(step, dict):
+            _adapt(step)
+
+
+def adapt_control(arguments: dict[str, Any]) -> None:
+    """The same for a call that may only look: without steps, or with `fuzzy_find` as an object."""
+    adapt_steps(arguments)
+    for name in ("find", "fuzzyfind"):
+        wanted = arguments.get(name)
+        if isinstance(wanted, dict):
+            arguments[name] = str(wanted.get("text") or wanted.get("query") or "")
+            if "max_results" in wanted:
+                arguments.setdefault("limit", wanted["max_results"])
+    if not {"actions", "steps"} & arguments.keys():
+        arguments["actions"] = []
+
+
+def _adapt(step: dict[str, Any]) -> None:
+    name = next((n for n in ACTION_NAMES if isinstance(step.get(n), str)), "")
+    if not name:
+        return
+    action = SPELLINGS.get(plain(step[name]), step[name])
+    _adapt_wait(step, waits=plain(action) == "wait")
+    for key, value in list(step.items()):
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            step[key] = str(value)
+    if plain(action) == "uncheck":
+        action, step["value"] = "check", "false"
+    elif action == "goto" and "value" in step and "url" not in step:
+        step["url"] = step.pop("value")
+    elif plain(action) == "scroll":
+        _adapt_scroll(step)
+    step[name] = action
+
+
+def _adapt_wait(step: dict[str, Any], *, waits: bool) -> None:
+    """A time with its unit; how long another action may take is decided here alone."""
+    for key, unit in _UNITS.items():
+        if key in step:
+            value = step.pop(key)
+            if waits and "value" not in step:
+                step["value"] = f"{value} {unit}" if _is_number(value) else str(value)
+
+
+def _adapt_scroll(step: dict[str, Any]) -> None:
+    """`direction` and `amount`, or `y`, as one value; `x` is understood where it is 0."""
+    if _is_number(step.get("x")) and not float(step["x"]):
+        del step["x"]
+    far = next((step.pop(key) for key in ("y", "amount", "pixels") if key in step), None)
+    where = str(step.pop("direction", "")).lower()
+    if far is not None and where in ("", "up", "down") and _is_number(far):
+        step.setdefault("value", f"{-float(far) if where == 'up' else float(far):g}")
+    elif where:
+        step.setdefault("value", where)
+
+
+def _is_number(value: object) -> bool:
+    try:
+        float(str(value))
+    except ValueError:
+        return False
+    return not isinstance(value, bool)

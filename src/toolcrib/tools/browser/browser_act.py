@@ -13,7 +13,7 @@ from toolcrib.core.errors import BadInput
 from toolcrib.core.result import Image, Result
 from toolcrib.core.tool import NET, READ, SEND, WRITE, Param, Right, tool
 from toolcrib.files.paths import SafePath, WritablePath
-from toolcrib.tools.browser.argument_adapters import adapt_steps
+from toolcrib.tools.browser.argument_adapters import adapt_control
 from toolcrib.tools.browser.browser_screenshot import take
 from toolcrib.tools.browser.page_view import act, act_decision, page_result
 
@@ -32,7 +32,7 @@ def _rights(arguments: Mapping[str, Any]) -> Right:
     argument_aliases={"steps": "actions", "read_page": "read"},
     effective_rights=_rights,
     policy_check=act_decision,
-    argument_adapter=adapt_steps,
+    argument_adapter=adapt_control,
 )
 async def browser_act(
     actions: Annotated[list[BrowserStep], Param("Steps, in order.")],
@@ -49,13 +49,16 @@ async def browser_act(
     fits several elements is refused with their refs. A step dialog (accept, dismiss or the
     text) answers the dialogs of the steps after it.
     """
-    if not actions:
+    if not actions and not find and not screenshot_path and read == "changes":
         raise BadInput("There are no steps.", hint='Such as [{"action": "click", "target": "e5"}].')
+    looking = {"find": find, "limit": limit}
+    if not actions and find:
+        return await ctx.invoke("browser_read", looking)
     result = await _acted(actions, read, screenshot_path, ctx)
     if not find:
         return result
-    found = await ctx.invoke("browser_read", {"find": find, "limit": limit})
-    return replace(result, text=f"{result.text}\n\n{found.render()}", tokens=0)
+    found = await ctx.invoke("browser_read", looking)
+    return replace(result, text=f"{result.text}\n\n{found.text or found.render()}", tokens=0)
 
 
 async def _acted(
@@ -76,8 +79,8 @@ async def _acted(
         images: tuple[Image, ...] = ()
         if screenshot_path is not None:
             note, images = await take(conversation.tab(), screenshot_path, ctx)
-            done.append(note)
-        lines = [f"Done: {'; '.join(done)}."]
+            done.append(note.rstrip(":."))
+        lines = [f"Done: {'; '.join(done)}."] if done else []
         if error is not None:
             lines.append(f"Then it ended. {error.message} {error.hint}".rstrip())
         now = conversation.tab()

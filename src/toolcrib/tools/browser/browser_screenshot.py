@@ -134,8 +134,8 @@ async def _captured(tab: Tab, ref: str, kind: Picture, *, full_page: bool) -> by
         async with answering_within(CAPTURE_SECONDS):
             return await _picture(tab, ref, kind, full_page=full_page)
     except Error as error:
-        if told := gone(error):
-            raise told from None
+        if failure := gone(error):
+            raise failure from None
         raise Unavailable(
             f"The browser took no picture: {str(error).splitlines()[0][:200]}",
             hint="Reload the page first.",
