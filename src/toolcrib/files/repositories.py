@@ -106,7 +106,7 @@ class RunRepositories:
     def of(self, path: SafePath) -> RunRepository | None:
         """The one that a path belongs to."""
         found = None
-        if any(name[-4:] == GIT for name in path.parts):
+        if self._found and any(name[-4:] == GIT for name in path.parts):
             for depth in range(1, len(path.parts) + 1):
                 known = self._found.get((path.root.real, path.parts[:depth]))
                 if known is not None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import secrets
-import threading
 import time
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar
@@ -76,11 +75,11 @@ class Checkpoint:
 
     def __init__(self, deadline: float | None = None) -> None:
         self._deadline = deadline
-        self._stopped = threading.Event()
+        self._is_stopped = False
 
     def stop(self) -> None:
         """Let the next step be the last."""
-        self._stopped.set()
+        self._is_stopped = True
 
     def __call__(self) -> None:
         """Pass, or stop the work.
@@ -89,7 +88,7 @@ class Checkpoint:
             Cancelled: nobody waits for the result.
             TimedOut: the deadline of the call has passed.
         """
-        if self._stopped.is_set():
+        if self._is_stopped:
             raise Cancelled("The call was cancelled.")
         if self._deadline is not None and time.monotonic() > self._deadline:
             raise TimedOut("The time for this call is used up.")

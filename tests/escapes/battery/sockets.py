@@ -8,7 +8,7 @@ from tests.escapes.attempt import Attempt, Twin
 
 PAIR = "a, b = socket.socketpair(); a.sendall(b'x'); assert b.recv(1) == b'x'; say('ok')"
 DATAGRAM = """
-a, b = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+a, b = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
 a.send(b'x'); assert b.recv(9); say('ok')
 """
 LOOP = """

@@ -337,10 +337,10 @@ class OverlayUpper:
             return
         path = self._path(parts)
         old = FileSource(path, before[0].mark) if was_file and before else None
-        new = UpperSource(self.folder, parts, fingerprint(status))
+        after = EntryState.of(status)
+        new = UpperSource(self.folder, parts, after.mark)
         self.into.size += 0 if same else status.st_size
         attributes: Callable[[], Attributes] = tuple if was_file else new.attributes
-        after = EntryState.of(status)
         self.into.deltas.append(Delta(path, before, after, old, new, same, whole, attributes))
 
     def _vanished(self, spot: _UpperEntry, lower: int) -> bool:

@@ -91,7 +91,7 @@ class Triggers:
         folders = _Folders()
         for delta in made:
             place = delta.path.absolute
-            if is_among(place, bare):
+            if bare and is_among(place, bare):
                 yield delta, BARE_REPOSITORY, place
             elif delta.after is not None and delta.after.kind == "folder":
                 continue  # an empty one makes nobody act, and what others hold is here too
@@ -99,7 +99,7 @@ class Triggers:
                 yield delta, DEPENDENCIES, folder
             elif kind := folders.kind(delta.path):
                 yield delta, kind, place
-            elif is_among(place, pointed):
+            elif pointed and is_among(place, pointed):
                 yield delta, GIT_SETTINGS, place
             elif path and folders.real(place.rpartition("/")[0]) in path:
                 yield delta, ON_PATH, place
@@ -148,6 +148,8 @@ def _last_kind(parts: tuple[str, ...]) -> str:
 
 def _dependency_folder(path: SafePath) -> str:
     """The dependency folder that holds a path, absolute; "" for none."""
+    if DEPENDENCY_FOLDERS.isdisjoint(path.parts):
+        return ""
     for depth, name in enumerate(path.parts, 1):
         if name in DEPENDENCY_FOLDERS:
             inner = path.parts[depth : depth + 1]
@@ -164,6 +166,8 @@ def _bare_repositories(deltas: Sequence[Delta]) -> frozenset[str]:
     """
     named: dict[SafePath, set[str]] = defaultdict(set)
     for delta in deltas:
+        if REPOSITORY_PARTS.isdisjoint(map(fold, delta.path.parts)):
+            continue
         for depth, name in enumerate(delta.path.parts):
             above = delta.path.parts[:depth]
             if fold(name) in REPOSITORY_PARTS and not any(n.endswith(".git") for n in above):

@@ -6,7 +6,7 @@ import os
 import stat
 import sys
 from collections import Counter, deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
@@ -24,6 +24,8 @@ if TYPE_CHECKING and sys.platform == "win32":  # nothing here is called there: s
 Kind = Literal["hidden file", "hidden folder", "fixed", "pinned", "copy"]
 """fixed: it can be read and not changed; pinned: it can be changed and not be moved away;
 copy: another content is read in its place, and not changed."""
+Barring = Callable[[str], str]
+"""Gives of a name in a folder the pattern that protects it; "" where none does."""
 MAX_FOLDERS = 50_000
 BARE_REPOSITORY = frozenset({"HEAD", "objects", "refs"})
 """By these names git takes a folder of any name for a repository."""
@@ -61,6 +63,7 @@ class Masks:
         self._protection = protection
         self._known: dict[tuple[str, str], _Folder] = {}
         self._patterns: object = None
+        self._above: set[str] = set()
 
     def beneath(self, top: str, max_folders: int = MAX_FOLDERS) -> tuple[list[Mask], bool]:
         """The places to mask beneath a folder, and whether all of it could be looked at.
@@ -73,6 +76,7 @@ class Masks:
         if patterns != self._patterns:
             self._known.clear()
             self._patterns = patterns
+            self._above = {name for pattern in patterns[1] for name in pattern.names[:-1]}
         above = [part for part in top.split("/") if part]
         found: list[Mask] = []
         waiting: deque[tuple[str, ...]] = deque([()])
@@ -104,8 +108,11 @@ class Masks:
         entries = list(_entries(path or "/"))
         if BARE_REPOSITORY.issubset(entry.name for entry in entries):
             masks += [Mask(e.path, "fixed") for e in entries if e.name in OBEYED_BY_GIT]
+        barring = tuple(
+            self._protection.of_folder((*above, *parts), use) for use in ("read", "write")
+        )
         for entry in entries:
-            mask, go_in = self._classify(entry, [*above, *parts, entry.name], len(parts) + 1, top)
+            mask, go_in = self._classify(entry, top, *barring)
             masks += mask
             if go_in:
                 folders.append(entry.name)
@@ -116,12 +123,12 @@ class Masks:
         return fresh
 
     def _classify(
-        self, entry: os.DirEntry[str], parts: Sequence[str], inside: int, top: str
+        self, entry: os.DirEntry[str], top: str, unread: Barring, unwritten: Barring
     ) -> tuple[list[Mask], bool]:
         is_folder = entry.is_dir(follow_symlinks=False)
-        if self._protection.match(parts, inside, "read"):
+        if unread(entry.name):
             return _hidden(entry, top), False
-        if self._protection.match(parts, inside, "write"):
+        if unwritten(entry.name):
             if entry.name == ".git" and is_folder:
                 return [Mask(entry.path, "pinned")], True
             return [Mask(entry.path, "fixed")] if not entry.is_symlink() else [], False
@@ -131,17 +138,9 @@ class Masks:
             return (
                 [Mask(entry.path, "hidden file")] if is_socket and _socket(entry) else []
             ), False
-        pinned = self._leads(parts, inside)
+        # A protected name could be made beneath it by putting it elsewhere.
+        pinned = entry.name.casefold() in self._above
         return ([Mask(entry.path, "pinned")] if pinned else []), True
-
-    def _leads(self, parts: Sequence[str], inside: int) -> bool:
-        """Whether a protected name could be made beneath this one by putting it elsewhere."""
-        del inside
-        name = parts[-1].casefold()
-        return any(
-            len(pattern.names) > 1 and name in pattern.names[:-1]
-            for pattern in self._protection.patterns("write")
-        )
 
 
 def _entries(path: str) -> Iterator[os.DirEntry[str]]:
