@@ -132,6 +132,7 @@ class Page:
         image: the media type under which the body itself can be shown as a picture; empty
             where it is none that a model can see.
         choice: what of a page of HTML the text is.
+        forward: the address that it leads browsers to by itself.
         removed: invisible characters by kind that are gone from it.
         url: the final one.
         size: bytes of the body.
@@ -156,6 +157,7 @@ class Page:
     navigation: str = ""
     image: str = ""
     choice: Choice | None = None
+    forward: str = ""
     removed: Mapping[str, int] = field(default_factory=dict)
     url: str = ""
     status: int = 0

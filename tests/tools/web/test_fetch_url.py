@@ -125,6 +125,9 @@ async def test_a_forwarding_page_says_where(server, box):
     result = await box.call("fetch_url", {"url": f"{server.url}/page"})
     assert f"The page forwards to {server.url}/next" in result.text
     assert server.count("/next") == 0
+    server["/next"] = Answer("<p>Arrived")
+    assert result.next is not None
+    assert "Arrived" in (await box.call(result.next.tool, result.next.arguments)).text
 
 
 CAFE = "<title>é</title><p>Größe café naïve Straße, déjà vu, l’été — “oui”</p>"

@@ -117,7 +117,8 @@ def _main(reading: ChosenPage, menus: list[Element], raw: RawPage) -> Page:
     pictures = pictures_of(tree, base)
     anchors = Anchors(tree, base, raw.url)
     navigation = navigation_of(menus, lambda menu: _menu(menu, base, raw))
-    notes = _html_notes(tree, raw)
+    forward = _forward(tree, raw)
+    notes = _forward_note(forward)
     if reading.place:
         notes.append(f"The text comes from the page's {reading.place}.")
     if is_disguised(reading):
@@ -141,6 +142,7 @@ def _main(reading: ChosenPage, menus: list[Element], raw: RawPage) -> Page:
         links=links,
         pictures=pictures,
         facts=_facts(reading.meta),
+        forward=forward,
         navigation=navigation,
         removed=removed,
     )
@@ -148,7 +150,8 @@ def _main(reading: ChosenPage, menus: list[Element], raw: RawPage) -> Page:
 
 def _bulk(reading: ChosenPage, all_of_it: PageMarkdown, raw: RawPage, encoding: str) -> Page:
     """A page of a million elements: nothing here may look at each of them."""
-    notes = _html_notes(reading.document, raw)
+    forward = _forward(reading.document, raw)
+    notes = _forward_note(forward)
     if not raw.whole:
         notes.append(f"This is the whole page: {TOO_LARGE_REASON}.")
     written = reading.write().markdown
@@ -163,6 +166,7 @@ def _bulk(reading: ChosenPage, all_of_it: PageMarkdown, raw: RawPage, encoding: 
         links=[Link(one_line(text, MAX_LINK_CHARS), url) for text, url in links if url],
         pictures=[Picture(url, one_line(text, MAX_LINK_CHARS)) for text, url in images if url],
         facts=_facts(reading.meta),
+        forward=forward,
         choice=Choice(reason=TOO_LARGE_REASON),
     )
 
@@ -194,7 +198,8 @@ def _whole(source: str, raw: RawPage, encoding: str, reason: str = "") -> Page:
 
     tree = tree_of(source)
     meta = read_meta(tree, url=raw.url, excerpt=False)
-    notes = _html_notes(tree, raw)
+    forward = _forward(tree, raw)
+    notes = _forward_note(forward)
     hidden = make_visible(tree)
     base = base_of(tree, raw.url)
     pictures = pictures_of(tree, base)
@@ -224,6 +229,7 @@ def _whole(source: str, raw: RawPage, encoding: str, reason: str = "") -> Page:
         links=links,
         pictures=pictures,
         facts=_facts(meta),
+        forward=forward,
         navigation=navigation,
         choice=Choice(reason=reason),
     )
@@ -258,11 +264,16 @@ def _title(tree: Tree) -> str:
     return ""
 
 
-def _html_notes(tree: Tree, raw: RawPage) -> list[str]:
+def _forward(tree: Tree, raw: RawPage) -> str:
+    """The address of the web that the page leads browsers to by itself; empty for none."""
     forward = tree.meta_refresh(raw.url)
     if forward and forward[0] <= MAX_FORWARD_SECONDS and forward[1] != raw.url:
-        return [f"The page forwards to {forward[1]}"]
-    return []
+        return web_url(forward[1])
+    return ""
+
+
+def _forward_note(forward: str) -> list[str]:
+    return [f"The page forwards to {forward}"] if forward else []
 
 
 def choice_of(reading: ChosenPage, menus: Collection[Element], *, everything: bool) -> Choice:

@@ -307,8 +307,9 @@ class RequestedPage:
 class Excerpt:
     """Some of a page.
 
-    `following` reads on where it stops; None at the end. There `beside` reads the whole page,
-    where running text of it stands beside its main content.
+    `following` reads on where it stops; None at the end. There `beside` reads the page that
+    this one leads browsers to, or the whole page where running text of it stands beside its
+    main content.
     """
 
     source: RequestedPage
@@ -638,6 +639,8 @@ class _ExcerptBuilder:
         )
 
     def _beside(self) -> Next | None:
+        if self.page.forward:
+            return Next("fetch_url", {"url": self.page.forward})
         choice = self.page.choice
         if choice is None or not choice.running or self.request.terms or self.request.section:
             return None
