@@ -6,13 +6,17 @@ import time
 
 from toolcrib.core.context import Call, Proceed
 from toolcrib.core.result import Result
-from toolcrib.memory.activity import Activity
 
 
 async def activity(call: Call, proceed: Proceed) -> Result:
     """Let a call pass, and note what it brought."""
     began = time.time()
     result = await proceed(call)
+    tracks = call.ctx.config.memory.track and not call.ctx.session.single
+    if not result.source and not tracks:
+        return result
+    from toolcrib.memory.activity import Activity  # with all of memory behind it
+
     seen = call.ctx.use(Activity)
     if result.source:
         seen.read_outside(call.ctx.session.id, result.source)
