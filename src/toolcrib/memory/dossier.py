@@ -28,6 +28,7 @@ TITLES = {
 }
 FACT_PARTS = ("task", "pending", "next")
 """The parts of a summary whose facts are looked for."""
+PROJECT_FACTS = 10
 CHARS_OF_A_TOKEN = 3
 MAX_FILES = 20
 INDEXED_SESSIONS = 8
@@ -109,7 +110,7 @@ async def _plan(record: SessionRecord, now: float, ctx: Ctx) -> str:
 async def _facts(
     record: SessionRecord, place: ConversationPlace, max_chars: int, ctx: Ctx
 ) -> tuple[str, int]:
-    """Facts that what is left to do is about, and how many are left out."""
+    """Facts that the task is about, and the newest of its project; how many are left out."""
     budget = max_chars // CHARS_OF_A_TOKEN // 4 // len(FACT_PARTS)
     found: dict[int, Memory] = {}
     outside = 0
@@ -119,6 +120,10 @@ async def _facts(
             facts = await recall(ctx.use(Memories), record.parts[part], place.scopes, budget)
             outside = max(outside, facts.outside)
             found |= {memory.id: memory for memory in facts.memories}
+    newest = await ctx.use(Memories).listed(
+        (project_scope(record.project),), limit=PROJECT_FACTS, outside=False
+    )
+    found |= {memory.id: memory for memory in newest.memories if not memory.path}
     text = RecalledFacts(tuple(found.values())).text
     return (f"Facts:\n{text}" if text else ""), outside
 

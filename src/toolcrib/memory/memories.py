@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import sqlite3
 import time
-from collections import Counter, OrderedDict
-from collections.abc import Iterable, Mapping, Sequence
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import Any, Self
 
 from toolcrib.core.context import Services
@@ -76,8 +77,8 @@ GONE_SECONDS = 30 * DAY
 """For so long what was deleted can be brought back."""
 SESSION_SECONDS = 7 * DAY
 """For so long a memory of one conversation is there, as the conversation itself."""
-CANDIDATES = 30
-MAX_COMPARED = 8
+CANDIDATES = 16
+MAX_COMPARED = 5
 MAX_SIMILAR = 3
 MAX_SEEN = 5000
 
@@ -276,11 +277,12 @@ class Memories:
         """
         await self._end_expired()
         prefixes = [f"{scope}/" for scope in scopes] if scopes is not None else []
-        ranking = await self._index.search(question, limit * 2, prefixes, min_score)
+        # A long one may be found by several of its passages.
+        ranking = await self._index.search(question, limit + limit // 2, prefixes, min_score)
         scores: dict[int, float] = {}
         for passage in ranking.passages:
             scores.setdefault(int(passage.entry.key.rpartition("/")[2]), passage.score)
-        found = await self._rows.read(lambda c: _by_ids(c, list(scores), scopes))
+        found = await self._rows.read(lambda c: _by_ids(c, list(scores), scopes), quick=True)
         hits = [MemoryHit(found[number], scores[number]) for number in scores if number in found]
         return MemoryHits(tuple(hits[:limit]), ranking.notes)
 
@@ -533,46 +535,62 @@ def _next_step(connection: sqlite3.Connection) -> int:
     return int(last) + 1
 
 
-def _sketch(connection: sqlite3.Connection, number: int, hashes: Iterable[int]) -> None:
-    connection.executemany(
-        "INSERT OR IGNORE INTO memory_sketch VALUES (?, ?)", [(h, number) for h in hashes]
-    )
+def _sketch(connection: sqlite3.Connection, number: int, hashes: Sequence[int]) -> None:
+    if hashes:
+        places = ", ".join(["(?, ?)"] * len(hashes))
+        values = [value for mark in hashes for value in (mark, number)]
+        connection.execute(f"INSERT OR IGNORE INTO memory_sketch VALUES {places}", values)  # noqa: S608
 
 
 def _similar(
     connection: sqlite3.Connection, fact: str, hashes: Sequence[int], scopes: Sequence[str]
 ) -> list[Memory]:
     """Memories much like a fact, most alike first."""
-    shared: Counter[int] = Counter()
-    for mark in hashes:
-        rows = connection.execute(
-            "SELECT memory FROM memory_sketch WHERE hash = ? ORDER BY memory DESC LIMIT ?",
-            (mark, CANDIDATES),
-        )
-        shared.update(row[0] for row in rows)
-    least = min(MIN_SHARED, len(hashes))
-    numbers = [number for number, count in shared.most_common(MAX_COMPARED) if count >= least]
-    if not numbers:
+    if not hashes:
+        return []
+    rows = connection.execute(
+        _candidates(len(hashes)), (*hashes, min(MIN_SHARED, len(hashes)), MAX_COMPARED)
+    ).fetchall()
+    if not rows:
         return []
     own = trigrams(fact)
-    known = _by_ids(connection, numbers, scopes).values()
-    alike = [(likeness(own, trigrams(m.fact)), m) for m in known if not m.path]
-    found = sorted(alike, key=lambda pair: (-pair[0], -pair[1].id))
-    return [memory for share, memory in found if share >= MIN_LIKENESS][:MAX_SIMILAR]
+    alike = [(likeness(own, trigrams(text)), number) for number, text in rows]
+    shares = {number: share for share, number in alike if share >= MIN_LIKENESS}
+    if not shares:
+        return []
+    found = _by_ids(connection, list(shares), scopes).values()
+    return sorted(found, key=lambda m: (-shares[m.id], -m.id))[:MAX_SIMILAR]
+
+
+@cache
+def _candidates(hashes: int) -> str:
+    """The statement that finds facts with hashes in common, those with most of them first.
+
+    Of each hash only the newest are looked at, so that 10,000 facts that are alike cost no more.
+    """
+    one = (
+        "SELECT * FROM (SELECT memory FROM memory_sketch WHERE hash = ?"  # noqa: S608 - ours
+        f" ORDER BY memory DESC LIMIT {CANDIDATES})"
+    )
+    return (
+        "SELECT id, fact FROM memory JOIN (SELECT memory AS other, count(*) AS shared FROM ("  # noqa: S608
+        + " UNION ALL ".join([one] * hashes)
+        + ") GROUP BY memory HAVING shared >= ? ORDER BY shared DESC, memory DESC LIMIT ?)"
+        " ON id = other WHERE NOT gone AND path IS NULL"
+    )
 
 
 def _equal(connection: sqlite3.Connection, mark: bytes, scopes: Sequence[str]) -> Memory | None:
-    for scope in scopes:
-        row = connection.execute(
-            f"SELECT {COLUMNS} FROM memory WHERE scope = ? AND digest = ? AND NOT gone"  # noqa: S608
-            " AND path IS NULL",
-            (scope, mark),
-        ).fetchone()
-        if row is not None:
-            memory = _memory(row)
-            if memory.expires is None or memory.expires > time.time():
-                return memory
-            _hide(connection, memory.id, gone=True)
+    rows = connection.execute(
+        f"SELECT {COLUMNS} FROM memory WHERE scope IN ({', '.join('?' * len(scopes))})"  # noqa: S608
+        " AND digest = ? AND NOT gone AND path IS NULL",
+        (*scopes, mark),
+    ).fetchall()
+    now = time.time()
+    for memory in sorted(map(_memory, rows), key=lambda m: scopes.index(m.scope)):
+        if memory.expires is None or memory.expires > now:
+            return memory
+        _hide(connection, memory.id, gone=True)
     return None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 from hashlib import blake2b
 from zlib import crc32
 
@@ -37,6 +38,7 @@ _SINGLE = re.compile(
 _NUMBER = re.compile(r"\d")
 
 
+@lru_cache(maxsize=64)
 def plain_text(fact: str) -> str:
     """A fact without case, blanks and signs that do not matter, for comparing."""
     folded = unicodedata.normalize("NFKC", fact).casefold()
@@ -56,16 +58,18 @@ def sketch(fact: str) -> list[int]:
     return sorted({crc32(piece.encode("utf-8", "surrogatepass")) for piece in pieces})[:SKETCH_SIZE]
 
 
-def trigrams(fact: str) -> set[str]:
+@lru_cache(maxsize=256)
+def trigrams(fact: str) -> frozenset[str]:
     """The pieces of three characters of a fact."""
     text = _GAP.sub(" ", plain_text(fact))
-    return {text[at : at + 3] for at in range(max(len(text) - 2, 1))}
+    return frozenset(text[at : at + 3] for at in range(max(len(text) - 2, 1)))
 
 
-def likeness(first: set[str], second: set[str]) -> float:
+def likeness(first: frozenset[str], second: frozenset[str]) -> float:
     """The share of trigrams that two facts have in common, from 0 to 1."""
-    whole = len(first | second)
-    return len(first & second) / whole if whole else 1.0
+    shared = len(first & second)
+    whole = len(first) + len(second) - shared
+    return shared / whole if whole else 1.0
 
 
 def same_subject(one: str, other: str) -> bool:

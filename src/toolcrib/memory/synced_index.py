@@ -6,7 +6,7 @@ import asyncio
 import sqlite3
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from toolcrib.core.errors import StorageFailure
 from toolcrib.retrieval.entries import EntryFilter, IndexEntry, PassageRanking
@@ -14,6 +14,8 @@ from toolcrib.retrieval.indexes import Indexes
 from toolcrib.state.store import Area
 
 BATCH = 200
+WIDER = 2
+"""So many times more are looked for at first, as some may belong to others."""
 PAUSE_SECONDS = 0.5
 """So long after a change the index follows, so that many changes are put into it together."""
 
@@ -65,8 +67,13 @@ class SyncedIndex:
         """The passages of entries whose keys begin with one of some prefixes, best first."""
         await self.catch_up()
         index = self._indexes.index(self._name)
-        wanted = EntryFilter(prefix=tuple(prefixes))
-        return await index.search(question, limit, wanted, min_score)
+        keys = tuple(prefixes)
+        # Without a filter first: with one, every entry that it lets pass is listed before.
+        ranking = await index.search(question, limit * WIDER, None, min_score)
+        within = tuple(p for p in ranking.passages if p.entry.key.startswith(keys) or not keys)
+        if len(within) < min(limit, len(ranking.passages)):
+            return await index.search(question, limit, EntryFilter(prefix=keys), min_score)
+        return replace(ranking, passages=within[:limit])
 
     def follow_soon(self) -> None:
         """Bring the index up to date in the background."""
@@ -132,7 +139,7 @@ class SyncedIndex:
         def work(connection: sqlite3.Connection) -> list[IndexedRow]:
             return self._load(connection, [row[0] for row in connection.execute(sql)])
 
-        return await self._rows.read(work)
+        return await self._rows.read(work, quick=True)
 
     async def _settle(self, loaded: Sequence[IndexedRow]) -> None:
         """Note what the index has; a row that changed meanwhile is put into it once more.

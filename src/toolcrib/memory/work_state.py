@@ -185,7 +185,8 @@ class WorkStates:
             try:
                 await self._rows.write(lambda c, s=scope, w=changes: self._store(c, s, w))  # type: ignore[misc]
             except (BadInput, ConfigError, StorageFailure) as error:
-                self.warnings.append(f"The state of the work was not kept: {error.message}")
+                warning = f"The state of the work was not kept: {error.message}"
+                self.warnings += [warning] if warning not in self.warnings else []
 
     async def close(self) -> None:
         """Write what waits."""

@@ -30,6 +30,8 @@ SHORT_CHARS = 400
 EDGE_CHARS = 200
 OWN_COLUMNS = "{text title parts}"
 """What a chunk has itself, and not beside its neighbours."""
+READ_WHOLE = 100
+"""To look one chunk up takes as long as to read so many in a row."""
 MAX_COUNTED = 3000
 """Chunks up to which those with a word are counted; more are as good as so many."""
 MAX_ALIKE = 3
@@ -272,9 +274,11 @@ def words_met(
     for word in found.words:
         if not found.counts[word.text] or not ids:
             continue
+        # A rare word is read whole; of one that many chunks have, each chunk is looked up.
+        sign = "+" if found.counts[word.text] < READ_WHOLE * len(ids) else ""
         rows = connection.execute(
-            "SELECT rowid FROM words WHERE words MATCH ?"
-            " AND rowid IN (SELECT value FROM json_each(?))",
+            f"SELECT rowid FROM words WHERE words MATCH ? AND {sign}rowid IN"  # noqa: S608 - ours
+            " (SELECT value FROM json_each(?))",
             (word.expression, listed),
         )
         for (number,) in rows:

@@ -105,7 +105,8 @@ async def test_a_plan_that_is_gone_and_no_session_at_all(box: Toolbox) -> None:
 
     assert await failed(box, "restore_session", {}) == "not_found"
     plan = await done(box, "create_plan", {"goal": "Move", "steps": ["Schema"]})
-    await done(box, "summarize_session", {"task": "t"})
+    await done(box, "summarize_session", {"task": "the only one"})
+    assert "the only one" in (await done(box, "restore_session", {})).text
     await box.use(Plans).remove(plan.data["id"])
     assert "Schema" not in (await done(box, "restore_session", {}, "b")).text
 

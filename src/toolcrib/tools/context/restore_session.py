@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from toolcrib.core.context import Ctx
+from toolcrib.core.errors import NotFound
 from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, Count, Param, tool
 from toolcrib.memory.dossier import dossier_of
@@ -38,7 +39,15 @@ async def restore_session(
     one that ended without a summary. Nothing is changed.
     """
     place = await place_of(ctx)
-    record = await ctx.use(SessionRecords).get(id, place.project.id, ctx.session.id)
+    records = ctx.use(SessionRecords)
+    try:
+        record = await records.get(id, place.project.id, ctx.session.id)
+    except NotFound:
+        # Over HTTP a token is one conversation, however often the program begins anew.
+        own = await records.own(ctx.session.id) if id is None else None
+        if own is None or not own.title:
+            raise
+        record = own
     dossier = await dossier_of(record, place, max_chars, ctx, index=with_index)
     if dossier.left_out:
         ctx.warn(
