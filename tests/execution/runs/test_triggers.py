@@ -94,10 +94,17 @@ async def test_what_settings_of_git_point_at(bench: RunBench, root: Path) -> Non
     for name, value in (("core.hooksPath", "tools/hooks"), ("include.path", "../shared.ini")):
         subprocess.run(["git", "-C", root, "config", name, value], check=True)
     subprocess.run(["git", "-C", root, "config", "alias.x", "!sh ./scripts/x.sh"], check=True)
+    # As git reads it too: a name behind its head, and a value on two lines.
+    with (root / ".git/config").open("a") as settings:
+        settings.write(
+            '[merge "x"] driver = scripts/z.sh %A\n[filter "y"]\n\tclean = \\\nscripts/w.sh\n'
+        )
     (root / "scripts").mkdir()
     (root / "shared.ini").touch()
-    (root / "scripts/x.sh").touch()
-    for name in ("tools/hooks/pre-commit", "shared.ini", "scripts/x.sh"):
+    scripts = ["scripts/x.sh", "scripts/z.sh", "scripts/w.sh"]
+    for name in scripts:
+        (root / name).touch()
+    for name in ("tools/hooks/pre-commit", "shared.ini", *scripts):
         outcome = await bench.changed(script([name]))
         assert outcome.state == "held", name
     assert (await bench.changed(script(["scripts/y.sh"]))).state == "applied"

@@ -37,8 +37,7 @@ from toolcrib.execution.runs.triggers import Triggers
 from toolcrib.execution.runs.verdict import (
     GIT,
     NO_GIT,
-    leads_out,
-    must_stay,
+    ChangeJudge,
     overtaken,
     protecting,
     to_mend,
@@ -52,7 +51,7 @@ from toolcrib.files.changes.undo_log import HELD, StoredSource
 from toolcrib.files.content.display import counted, printable, some_of
 from toolcrib.files.handles import Handle, Root
 from toolcrib.files.paths import SafePath, Workspace
-from toolcrib.files.repositories import RunRepositories, RunRepository, without_hooks
+from toolcrib.files.repositories import without_hooks
 from toolcrib.files.trees import EntryState
 from toolcrib.state.blobs import Blobs
 from toolcrib.state.store import Area
@@ -112,17 +111,18 @@ class Comparison:
         comparison = _RootComparison(top, start, before, blobs)
         with top.open() as handle:
             after = take_snapshot(handle.fd, skip, Checkpoint())
-            deltas, repositories = self._checked(comparison.deltas(handle, after))
-            if self._restore(handle, comparison, deltas, repositories) and self.restores:
+            judge = self._judge(comparison.deltas(handle, after))
+            if self._restore(handle, comparison, judge) and self.restores:
                 after = take_snapshot(handle.fd, skip, Checkpoint())
-                deltas, repositories = self._checked(comparison.deltas(handle, after))
-        self.notes += repositories.notes
-        self.paths += [delta.path.absolute for delta in deltas]
-        self.deltas += [found for delta in deltas if (found := self._loggable(delta)) is not None]
+                judge = self._judge(comparison.deltas(handle, after))
+        self.notes += judge.repositories.notes
+        self.paths += [delta.path.absolute for delta in judge.deltas]
+        self.deltas += [
+            found for delta in judge.deltas if (found := self._loggable(delta)) is not None
+        ]
 
-    def _checked(self, deltas: Sequence[Delta]) -> tuple[list[Delta], RunRepositories]:
-        repositories = RunRepositories.among(deltas, self.roots)
-        return list(map(repositories.allowed, deltas)), repositories
+    def _judge(self, deltas: Sequence[Delta]) -> ChangeJudge:
+        return ChangeJudge.of(deltas, self.roots, self.settings)
 
     def _loggable(self, delta: Delta) -> Delta | None:
         """A change as the log has it; None for what it cannot speak of, or undo must not touch.
@@ -138,19 +138,14 @@ class Comparison:
             return None
         return replace(delta, path=granted)
 
-    def _restore(
-        self,
-        handle: Handle,
-        comparison: _RootComparison,
-        deltas: Sequence[Delta],
-        repositories: RunRepositories,
-    ) -> bool:
+    def _restore(self, handle: Handle, comparison: _RootComparison, judge: ChangeJudge) -> bool:
         """Put back what must not have been changed; whether there was something."""
         wrong: dict[str, str] = {}
-        for delta in deltas:
-            relative, why = self._violation(delta, repositories.of(delta.path))
-            if why:
-                wrong.setdefault(relative, why)
+        for delta in judge.deltas:
+            if found := judge.objection(delta):
+                wrong.setdefault("/".join(found.place.parts), found.why)
+            elif why := _oddity(delta.after):
+                wrong.setdefault("/".join(delta.path.parts), why)
         done: dict[str, list[str]] = {}
         for relative, why in wrong.items():
             if any(relative.startswith(f"{other}/") for other in wrong):
@@ -168,25 +163,12 @@ class Comparison:
             self.notes.append(NO_GIT)
         return bool(done)
 
-    def _violation(self, delta: Delta, repository: RunRepository | None) -> tuple[str, str]:
-        """The way to what must not be changed, and why; no why where it may."""
-        if repository is not None and repository.is_refused:
-            return "/".join(repository.place.parts), repository.explanation
-        top, rule = protecting(delta.path)
-        if rule:
-            return "/".join(top.parts), f"protected ({rule})"
-        own = frozenset({*self.settings.protect_read, *self.settings.protect_write})
-        protected = must_stay(delta, own)
-        if protected is not None:
-            return "/".join(protected[0].parts), f"protected ({protected[1]})"
-        relative, after = "/".join(delta.path.parts), delta.after
-        if after is None:
-            return relative, ""
-        if after.kind == "link" and leads_out(delta.path, after.target, self.roots):
-            return relative, "a link that leads out of the workspace"
-        if after.kind == "file" and after.mode & SET_ID_BITS:
-            return relative, "a setuid or setgid program"
-        return relative, "a named pipe" if after.kind == "pipe" else ""
+
+def _oddity(after: EntryState | None) -> str:
+    """What no run may leave, whatever it is called; "" for nothing of the kind."""
+    if after is not None and after.kind == "file" and after.mode & SET_ID_BITS:
+        return "a setuid or setgid program"
+    return "a named pipe" if after is not None and after.kind == "pipe" else ""
 
 
 @dataclass(slots=True)

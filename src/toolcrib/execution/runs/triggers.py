@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from toolcrib.core.config import environment
 from toolcrib.core.errors import ToolError
+from toolcrib.execution.sandbox.git_settings import ENTRY, entries
 from toolcrib.execution.sandbox.toolchains import is_among
 from toolcrib.files.changes.deltas import Delta
 from toolcrib.files.content.display import printable, some_of
@@ -187,8 +188,6 @@ def _search_path() -> list[str]:
     return [folder for folder in found if folder.startswith("/")]
 
 
-_SECTION = re.compile(r"\s*\[\s*([\w.-]+)")
-_VALUE = re.compile(r"\s*([\w-]+)\s*=\s*(.*)")
 _WORD = re.compile(r"[^\s\"';|&()<>=!]+")
 MAX_SETTINGS_BYTES = 200_000
 
@@ -211,19 +210,17 @@ def pointed_at(workspace: Workspace) -> frozenset[str]:
 
 
 def _named_in(file: Path, top: str) -> Iterable[str]:
-    text, section = "", ""
+    data = b""
     with suppress(OSError):
-        text = read_plain(file, MAX_SETTINGS_BYTES).decode("utf-8", "replace")
-    for line in text.splitlines():
-        if head := _SECTION.match(line):
-            section = head[1].lower()
-        elif value := _VALUE.match(line):
-            if section in ("remote", "branch", "user", "submodule"):
-                continue
-            starts = (str(file.parent), top) if section.startswith("include") else (top,)
-            for word in _WORD.findall(value[2]):
-                for start in starts:
-                    place = os.path.normpath(os.path.join(start, os.path.expanduser(word)))  # noqa: PTH111, PTH118
-                    if value[1].lower() == "hookspath" or os.path.lexists(place):
-                        yield place
-                        yield os.path.realpath(place)
+        data = read_plain(file, MAX_SETTINGS_BYTES).replace(b"\\\n", b"")
+    for section, _, text in entries(data):
+        entry = ENTRY.match(text)
+        if entry is None or section in (b"remote", b"branch", b"user", b"submodule"):
+            continue
+        starts = (str(file.parent), top) if section.startswith(b"include") else (top,)
+        for word in _WORD.findall(os.fsdecode(entry[2])):
+            for start in starts:
+                place = os.path.normpath(os.path.join(start, os.path.expanduser(word)))  # noqa: PTH111, PTH118
+                if entry[1].lower() == b"hookspath" or os.path.lexists(place):
+                    yield place
+                    yield os.path.realpath(place)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Self
 
 from toolcrib.core.errors import PathDenied, StorageFailure, ToolError
 from toolcrib.core.settings import UndoConfig, WorkspaceConfig
@@ -99,50 +100,99 @@ def verdict_on(
 ) -> Verdict:
     """Leave out what is protected, special or leads out of the workspace."""
     verdict = Verdict()
-    own = frozenset({*names.protect_read, *names.protect_write})
     left: dict[str, list[str]] = {}
     for display, why in found.refused:
         left.setdefault(why, []).append(display)
-    refused: dict[str, str] = {}
     shut: set[SafePath] = set()
-    repositories = RunRepositories.among(found.deltas, roots)
-    barring: dict[tuple[str, ...], Callable[[str], str]] = {}
-    for delta in map(repositories.allowed, found.deltas):
-        top, rule = _protecting(delta.path, barring)
-        repository = repositories.of(delta.path)
+    judge = ChangeJudge.of(found.deltas, roots, names)
+    for delta in judge.deltas:
         if shut and any(delta.path.ancestor(d) in shut for d in range(1, len(delta.path.parts))):
             continue  # what it would stand in is not made
-        if repository is not None and repository.is_refused:
-            shut.add(repository.place)
-            place = printable(repository.place.display)
-            verdict.notes.append(f"not taken over: {place}, since {repository.explanation}")
-        elif rule:
-            shut.add(delta.path)
-            if not (delta.same and delta.after and delta.after.mode == delta.before[0].mode):
-                refused[printable(top.display)] = rule
-        elif (protected := must_stay(delta, own)) is not None:
-            refused[printable(protected[0].display)] = protected[1]
-        elif (
-            delta.after is not None
-            and delta.after.kind == "link"
-            and leads_out(delta.path, delta.after.target, roots)
-        ):
-            why = "is a link that leads out of the workspace"
-            left.setdefault(why, []).append(
-                f"{printable(delta.path.display)} -> {printable(delta.after.target)[:200]}"
-            )
-        else:
+        objection = judge.objection(delta)
+        if objection is None:
             verdict.deltas.append(delta)
             verdict.lost += _lost(delta, limits)
-    for path, rule in refused.items():
-        left.setdefault(f"is protected ({rule})", []).append(path)
+            continue
+        shut.add(objection.place if objection.is_repository else delta.path)
+        display = printable(objection.place.display)
+        if objection.is_repository:
+            verdict.notes.append(f"not taken over: {display}, since {objection.why}")
+        elif delta.after is not None and delta.after.kind == "link" and not objection.rule:
+            display += f" -> {printable(delta.after.target)[:200]}"
+            left.setdefault(f"is {objection.why}", []).append(display)
+        elif not (delta.same and delta.after and delta.after.mode == delta.before[0].mode):
+            left.setdefault(f"is {objection.why}", []).append(display)
     verdict.notes += [
-        f"not taken over: {some_of(paths, 5)} {_plural(why, len(paths))}"
+        f"not taken over: {some_of(list(dict.fromkeys(paths)), 5)} {_plural(why, len(set(paths)))}"
         for why, paths in left.items()
     ]
-    verdict.notes += [NO_GIT] if GIT in refused.values() else []
-    verdict.notes += repositories.notes
+    verdict.notes += [NO_GIT] if f"is protected ({GIT})" in left else []
+    verdict.notes += judge.repositories.notes
     return verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Objection:
+    """Why a change of a run is not made.
+
+    Attributes:
+        place: what is left out, or put back.
+        why: in words.
+        rule: the pattern that protects it; "" where none does.
+        is_repository: whether git would run something of all that is there.
+    """
+
+    place: SafePath
+    why: str
+    rule: str = ""
+    is_repository: bool = False
+
+
+@dataclass(slots=True)
+class ChangeJudge:
+    """Judges the changes of a run, whichever way it saw the files.
+
+    Attributes:
+        deltas: the changes, with leave where their content was found harmless.
+        repositories: those among them.
+    """
+
+    deltas: list[Delta]
+    repositories: RunRepositories
+    _roots: Sequence[Root]
+    _own: frozenset[str]
+    _barring: dict[tuple[str, ...], Callable[[str], str]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, deltas: Sequence[Delta], roots: Sequence[Root], names: WorkspaceConfig) -> Self:
+        """Of these changes; `names` are those that the user protects."""
+        repositories = RunRepositories.among(deltas, roots)
+        allowed = list(map(repositories.allowed, deltas))
+        own = frozenset({*names.protect_read, *names.protect_write})
+        return cls(allowed, repositories, roots, own)
+
+    def objection(self, delta: Delta) -> Objection | None:
+        """What speaks against a change; None where it may be made."""
+        repository, after = self.repositories.of(delta.path), delta.after
+        if repository is not None and repository.is_refused:
+            return Objection(repository.place, repository.explanation, is_repository=True)
+        place, rule = self._protecting(delta.path)
+        if not rule:
+            place, rule = must_stay(delta, self._own) or (place, "")
+        if rule:
+            return Objection(place, f"protected ({rule})", rule)
+        if after and after.kind == "link" and leads_out(delta.path, after.target, self._roots):
+            return Objection(delta.path, "a link that leads out of the workspace")
+        return None
+
+    def _protecting(self, path: SafePath) -> tuple[SafePath, str]:
+        """As `protecting`; what is forbidden in a folder is found out once."""
+        if path.gate.grants:
+            return protecting(path)
+        folder = (path.root.real, *path.parts[:-1])
+        if folder not in self._barring:
+            self._barring[folder] = path.gate.barring(path.parent, "write")
+        return protecting(path) if self._barring[folder](path.name) else (path, "")
 
 
 def protecting(path: SafePath) -> tuple[SafePath, str]:
@@ -158,18 +208,6 @@ def protecting(path: SafePath) -> tuple[SafePath, str]:
             if found and found != GIT:
                 return above, found
     return path, rule
-
-
-def _protecting(
-    path: SafePath, barring: dict[tuple[str, ...], Callable[[str], str]]
-) -> tuple[SafePath, str]:
-    """The same for many paths: what is forbidden in a folder is found out once."""
-    if path.gate.grants:
-        return protecting(path)
-    folder = (path.root.real, *path.parts[:-1])
-    if folder not in barring:
-        barring[folder] = path.gate.barring(path.parent, "write")
-    return protecting(path) if barring[folder](path.name) else (path, "")
 
 
 def _rule(path: SafePath) -> str:

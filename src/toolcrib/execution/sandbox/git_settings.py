@@ -23,7 +23,7 @@ SUBMODULES = ("*/config", "*/*/config", "*/modules/*/config")
 MAX_SETTINGS_BYTES = 1_000_000
 MAX_INCLUDED = 50
 _HEAD = re.compile(rb'\s*\[\s*([\w.-]+)(?:\s*"(?:[^"\\]|\\.)*")?\s*\]', re.DOTALL)
-_ENTRY = re.compile(rb"\s*([\w.-]+)\s*=\s*(.*)", re.DOTALL)
+ENTRY = re.compile(rb"\s*([\w.-]+)\s*=\s*(.*)", re.DOTALL)
 _SECRET_KEY = re.compile(
     rb"^(?:\s*\[.*\])?\s*[\w.-]*(?:pass|token|secret|extraheader|oauth|apikey)[\w.-]*\s*=",
     re.IGNORECASE | re.MULTILINE,
@@ -48,7 +48,7 @@ def _logical_lines(data: bytes) -> Iterator[bytes]:
     yield waiting
 
 
-def _entries(data: bytes) -> Iterator[tuple[bytes, bytes, bytes]]:
+def entries(data: bytes) -> Iterator[tuple[bytes, bytes, bytes]]:
     """Each line in two parts, its head `[...]` and the rest, with the section that it is in."""
     section = b""
     for line in _logical_lines(data.removeprefix(b"\xef\xbb\xbf")):
@@ -60,7 +60,7 @@ def _entries(data: bytes) -> Iterator[tuple[bytes, bytes, bytes]]:
 
 
 def _is_secret(section: bytes, text: bytes) -> bool:
-    entry = _ENTRY.match(text)
+    entry = ENTRY.match(text)
     if entry is None:
         return False
     value = entry[2].lstrip(b'" \t')
@@ -75,7 +75,7 @@ def _is_secret(section: bytes, text: bytes) -> bool:
 def without_credentials(data: bytes) -> bytes:
     """Settings without the entries and logins that are credentials."""
     remaining: list[bytes] = []
-    for section, head, text in _entries(data):
+    for section, head, text in entries(data):
         remaining.append(_LOGIN.sub(b"", head))
         if _is_secret(section, text):
             remaining.append(b"\n" if head else b"")
@@ -138,8 +138,8 @@ def _led_to(file: str, start: str) -> str:
 
 def _included(data: bytes, path: str, tops: Sequence[str]) -> Iterator[str]:
     """Files that settings include, as far as a run sees them."""
-    for section, _, text in _entries(data):
-        entry = _ENTRY.match(text)
+    for section, _, text in entries(data):
+        entry = ENTRY.match(text)
         if section in (b"include", b"includeif") and entry and entry[1].lower() == b"path":
             named = os.fsdecode(entry[2].split(b"#")[0].strip().strip(b'"'))
             place = os.path.realpath(Path(path).parent / Path(named).expanduser())
