@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from toolcrib.code.languages import language_of, parse
 from toolcrib.code.project import Project
-from toolcrib.core.errors import MissingExtra, ToolError
+from toolcrib.core.errors import MissingExtra, ToolError, install_line
 
 MAX_HEAD_CHARS = 160
 """Characters of a head."""
@@ -427,7 +427,9 @@ _STATEMENTS = (ast.stmt, ast.ExceptHandler, ast.match_case)
 
 MAX_LOOSE_FILES = 3_000
 """Files that are read for names that are only like the requested one."""
-PYTHON_ONLY_NOTE = 'Only Python was searched; for other languages: pip install "toolcrib[code]"'
+PYTHON_ONLY_NOTE = (
+    f"Only Python was searched; for other languages: {install_line('toolcrib[code]')}"
+)
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_]+")
 
 

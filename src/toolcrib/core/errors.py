@@ -41,6 +41,7 @@ A tool raises one of these; the outermost middleware turns it into a `Result`.
 
 from __future__ import annotations
 
+import sys
 from typing import Any, ClassVar
 
 
@@ -221,6 +222,27 @@ class Unavailable(ToolError):
     code = "unavailable"
 
 
+def install_line(package: str) -> str:
+    """The command that adds a package to this installation, as it was made.
+
+    Args:
+        package: its name, or an optional part as `toolcrib[documents]`.
+    """
+    folders = set(sys.prefix.replace("\\", "/").split("/"))
+    is_part = package.startswith("toolcrib[")
+    if {"uv", "tools"} <= folders:  # made by `uv tool install`, without pip in it
+        return (
+            f'uv tool install "{package}"'
+            if is_part
+            else f"uv tool install toolcrib --with {package}"
+        )
+    if {"pipx", "venvs"} <= folders:
+        return f'pipx install --force "{package}"' if is_part else f"pipx inject toolcrib {package}"
+    if {"uv", "archive-v0"} <= folders:  # what uvx has made for this time
+        return f'uvx --from "{package}" toolcrib' if is_part else f"uvx --with {package} toolcrib"
+    return f'pip install "{package}"' if is_part else f"pip install {package}"
+
+
 class MissingExtra(Unavailable):
     """An optional package is not installed; the hint gives the command."""
 
@@ -229,7 +251,7 @@ class MissingExtra(Unavailable):
     def __init__(self, extra: str, needed_for: str) -> None:
         super().__init__(
             f"{needed_for} needs the optional part '{extra}', which is not installed.",
-            hint=f'Install it with: pip install "toolcrib[{extra}]"',
+            hint=f"Install it with: {install_line(f'toolcrib[{extra}]')}",
             extra=extra,
         )
 

@@ -19,7 +19,7 @@ from typing import Any, Literal
 
 from toolcrib.core.config import secret, user_config_file
 from toolcrib.core.context import Caller, Ctx, Services, Session
-from toolcrib.core.errors import Denied, ToolError
+from toolcrib.core.errors import Denied, ToolError, install_line
 from toolcrib.core.registry import Registry
 from toolcrib.core.settings import ProviderConfig, SecretConfig
 from toolcrib.web.provider import Provider, ProviderClient, SearchRequest
@@ -154,6 +154,8 @@ def _library(name: str, use: str, *, essential: bool) -> Check:
 
 
 def _pip(names: str) -> str:
+    if find_spec("pip") is None:  # as in what uv makes
+        return "uv tool install --reinstall toolcrib"
     return f"{sys.executable} -m pip install --upgrade {names}"
 
 
@@ -255,7 +257,7 @@ async def documents(services: Services) -> list[Check]:
         found = [Check("documents", "ok", f"xberg {version('xberg')}, for office files")]
     except ImportError as error:
         state: State = "missing" if isinstance(error, ModuleNotFoundError) else "broken"
-        fix = "pip install 'toolcrib[documents]'"
+        fix = install_line("toolcrib[documents]")
         found = [Check("documents", state, "for DOCX, PPTX, XLSX and the like", fix)]
     found.append(_library("pdf-oxide", "reads PDF", essential=False))
     if services.config.documents.ocr == "off":
@@ -287,7 +289,7 @@ async def browser(services: Services) -> list[Check]:
         state: State = "broken" if configured else "missing"
         return [Check("browser", state, error.message, error.hint, essential=configured)]
     if find_spec("playwright") is None:
-        fix = "pip install 'toolcrib[browser]'"
+        fix = install_line("toolcrib[browser]")
         return [Check("browser", "missing", f"{program} is there, playwright is not", fix)]
     bare = "" if own_sandbox() else "; as root its own sandbox is off: run toolcrib as a user"
     return [Check("browser", "unknown", f"{program}, by playwright {version('playwright')}{bare}")]

@@ -10,7 +10,7 @@ from toolcrib.code.languages import language_of
 from toolcrib.code.project import MAX_BYTES, ParseCheck, ParseGuard, Project, is_file
 from toolcrib.code.symbols import in_outline, symbols
 from toolcrib.core.context import Ctx, room_in
-from toolcrib.core.errors import MissingExtra, NoResults, TooLarge, ToolError
+from toolcrib.core.errors import MissingExtra, NoResults, TooLarge, ToolError, install_line
 from toolcrib.core.result import Next, Result
 from toolcrib.core.tool import READ, Offset, Param, tool
 from toolcrib.files.content.display import counted
@@ -21,7 +21,7 @@ from toolcrib.files.paths import SafePath, Workspace, WorkspacePath
 from toolcrib.system.threads import Checkpoint, in_thread
 from toolcrib.text.tokens import estimate
 
-MISSING_EXTRA_NOTE = 'Found by patterns only; for exact outlines: pip install "toolcrib[code]"'
+MISSING_EXTRA_NOTE = f"Found by patterns only; for exact outlines: {install_line('toolcrib[code]')}"
 TOO_SLOW_NOTE = "Found by patterns only: a parser takes too long for this text."
 Row = dict[str, Any]
 

@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from typing import Annotated, Any
 
 from toolcrib.core.context import Ctx
-from toolcrib.core.errors import BadInput, MissingExtra, NotFound, Unavailable
+from toolcrib.core.errors import BadInput, MissingExtra, NotFound, Unavailable, install_line
 from toolcrib.core.result import Image, Result
 from toolcrib.core.tool import READ, WRITE, AnyJson, JsonObject, Param, tool
 from toolcrib.data.charts import (
@@ -95,7 +95,7 @@ async def make_chart(
     svg, png = await _drawn(spec, ctx)
     if not svg and found is not None:
         svg = svg_chart(kind, found, title[:200], palette)
-        notes.append('A picture as PNG needs: pip install "toolcrib[charts]"')
+        notes.append(f"A picture as PNG needs: {install_line('toolcrib[charts]')}")
     elif not svg:
         raise MissingExtra("charts", "A chart by a specification of Vega-Lite")
     place = output or await _place(title, "png" if png else "svg", ctx)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Annotated, Any
 
 from toolcrib.core.context import Ctx
+from toolcrib.core.errors import install_line
 from toolcrib.core.result import Result
 from toolcrib.core.tool import EXEC, READ, WRITE, Decision, Param, Seconds, tool
 from toolcrib.execution.command_policy import code_verdict
@@ -109,7 +110,9 @@ async def run_javascript(
             and "SyntaxError" in ran.stderr.last(MAX_SEARCHED_CHARS)
             and TYPESCRIPT_SIGNS.search(source)
         ):
-            notes.append('[TypeScript needs Node.js 22.13, or Deno: pip install "toolcrib[js]"]')
+            notes.append(
+                f"[TypeScript needs Node.js 22.13, or Deno: {install_line('toolcrib[js]')}]"
+            )
     notes += javascript_hints(source, ran)
     facts = {"engine": engine.name, "program": engine.program}
     return await report(
@@ -135,7 +138,7 @@ async def _compute(ctx: Ctx, source: str, limit: float) -> Result:
     output_text = "\n".join(part for part in (body, failed) if part)
     notes = [f"[{'failed' if failed else 'done'}, quickjs: computing alone, no files or modules]"]
     if NEEDS_MORE.search(failed):
-        notes.append('[files and modules need Deno or Node.js: pip install "toolcrib[js]"]')
+        notes.append(f"[files and modules need Deno or Node.js: {install_line('toolcrib[js]')}]")
     text, more = await fit_to_budget(ctx, run_javascript.name, output_text, "\n".join(notes))
     data = {
         "exit_code": int(bool(failed)),

@@ -7,6 +7,7 @@ import re
 from typing import Annotated
 
 from toolcrib.core.context import Ctx
+from toolcrib.core.errors import install_line
 from toolcrib.core.result import Result
 from toolcrib.core.tool import EXEC, READ, WRITE, Param, Seconds, tool
 from toolcrib.execution.command_policy import code_verdict
@@ -126,7 +127,7 @@ def _notes(python: Python, errors: str) -> list[str]:
     """Which interpreter it was, where that is not the usual one or lacks a package."""
     missing = MISSING.search(errors)
     if missing and missing[1].partition(".")[0] in DATA_PACKAGES and python.origin == "toolcrib":
-        return [f'[{missing[1]} is not installed: pip install "toolcrib[data]"]']
+        return [f"[{missing[1]} is not installed: {install_line('toolcrib[data]')}]"]
     if missing and python.origin == "toolcrib":
         place = f"{python.label} ({python.program})"
         return [
