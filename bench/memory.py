@@ -1,4 +1,4 @@
-"""The right memory among 1,000, recall for a first turn, and what a save and a search cost.
+"""The right memory and session, recall for a first turn, and what a save and a search cost.
 
 Run: python bench/memory.py [recall] [cost] [--many 100000]
 
@@ -23,6 +23,7 @@ from toolcrib.core.context import Services
 from toolcrib.memory.memories import Memories
 from toolcrib.memory.memory_records import USER, MemoryDraft, Origin
 from toolcrib.memory.recall import recall
+from toolcrib.memory.session_records import SessionRecords
 from toolcrib.text.tokens import estimate
 
 PAIRS = [
@@ -162,6 +163,28 @@ async def recall_figures() -> None:
         await services.close()
 
 
+async def session_figures() -> None:
+    """The right session among 200, each with four or five facts that were talked about."""
+    noise = others(800, 5)
+    with tempfile.TemporaryDirectory() as folder:
+        services = services_in(folder)
+        records = services.use(SessionRecords)
+        ids = []
+        for number in range(200):
+            facts = noise[number * 4 : number * 4 + 4]
+            facts[2:2] = [PAIRS[number][1]] if number < len(PAIRS) else []
+            parts = {"task": f"Talk {number}", "done": ". ".join(facts)}
+            ids.append((await records.save(f"s{number}", 1, Origin(), parts)).id)
+        for kind in ("stem", "other"):
+            met = []
+            for number, (of, _, question) in enumerate(PAIRS):
+                if of == kind:
+                    found, _ = await records.search(question, 5, 1)
+                    met.append(ids[number] in [record.id for record in found])
+            print(f"sessions, R@5 {kind}: {sum(met) / len(met):.2f}")
+        await services.close()
+
+
 async def _first_turn(memories: Memories, facts: Sequence[str], order: Sequence[int]) -> None:
     stems = [pair for pair in PAIRS if pair[0] == "stem"]
     chats = [
@@ -239,6 +262,7 @@ def main() -> None:
     options = parser.parse_args()
     if not options.what or "recall" in options.what:
         asyncio.run(recall_figures())
+        asyncio.run(session_figures())
     if not options.what or "cost" in options.what:
         asyncio.run(cost_figures(options.many))
 

@@ -15,7 +15,7 @@ from toolcrib.core.config import Config
 from toolcrib.core.context import Call, Ctx, Question, Services
 from toolcrib.core.errors import ToolError
 from toolcrib.core.result import Result
-from toolcrib.core.tool import WRITE
+from toolcrib.core.tool import EXEC, WRITE
 from toolcrib.files.paths import SafePath
 from toolcrib.memory.memory_records import (
     MAX_TITLE_CHARS,
@@ -34,6 +34,8 @@ MAX_SESSIONS = 500
 MAX_BUFFERED = 50
 MAX_FAILED = 50
 MAX_TITLES = 8
+MAX_PATHS = 10
+MAX_PATH_CHARS = 150
 WRITE_SECONDS = 0.5
 ASK_SECONDS = 60.0
 OWN_GROUPS = {"memory", "context", "plan", "meta"}
@@ -142,7 +144,8 @@ class Activity:
         session = self.tracked(ctx.session.id)
         session.began = session.began or began
         session.tokens += result.tokens
-        drafts = [] if call.tool.group in OWN_GROUPS else list(_events(call, result, session))
+        drafts = [] if call.tool.group in OWN_GROUPS else await _changed_files(call, began)
+        drafts += _mended(call, result, session)
         drafts += self._changed_settings(config)
         drafts += _spoken_events(call)
         if not drafts and call.tool.group in OWN_GROUPS:
@@ -259,11 +262,23 @@ def _is_full(session: TrackedSession, config: Config) -> bool:
     return session.tokens * 100 >= config.memory.track_threshold * config.memory.window
 
 
-def _events(call: Call, result: Result, session: TrackedSession) -> Iterator[EntryDraft]:
-    """Files that a call changed, and commands that passed after they had failed."""
-    if result.error is None and call.tool.rights_for(call.arguments) & WRITE:
-        for path in _paths(call):
-            yield EntryDraft("file_change", f"{path.display} by {call.tool.name}"[:MAX_TITLE_CHARS])
+async def _changed_files(call: Call, began: float) -> list[EntryDraft]:
+    """The files that a call changed, as the undo log has them."""
+    if not call.tool.rights_for(call.arguments) & (WRITE | EXEC):
+        return []
+    from toolcrib.files.changes.changes import Changes
+
+    ctx = call.ctx
+    steps = await ctx.use(Changes).since(began)
+    own = [step for step in steps if step.session == ctx.session.id]
+    paths = dict.fromkeys((path, step.tool) for step in own for path in step.paths[:MAX_PATHS])
+    return [
+        EntryDraft("file_change", f"{path[-MAX_PATH_CHARS:]} by {tool}") for path, tool in paths
+    ]
+
+
+def _mended(call: Call, result: Result, session: TrackedSession) -> Iterator[EntryDraft]:
+    """A command that passed after it had failed, with what was changed between."""
     data = result.data
     if not isinstance(data, Mapping) or not isinstance(data.get("exit_code"), int):
         return

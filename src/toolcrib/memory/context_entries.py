@@ -293,7 +293,9 @@ def collected(
         if change.strip()
     ]
     summary = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
-    summary = ", ".join(filter(None, (summary, f"{len(config_changes)} settings changed")))
+    summary = ", ".join(
+        filter(None, (summary, f"{len(config_changes)} settings changed" if config_changes else ""))
+    )
     titles = "\n".join(draft.title for draft in drafts)[:MAX_CONTENT_CHARS]
     return [*drafts, EntryDraft("summary", summary[:MAX_TITLE_CHARS], titles)]
 

@@ -164,9 +164,9 @@ async def test_the_person_is_asked_once_and_yes_keeps_it_for_the_project(tmp_pat
         await box.use(Activity).flush()
         kept = await done(box, "list_context", {"limit": 50}, "later")
         titles = [entry["title"] for entry in kept.data["entries"]]
-        assert any(title.startswith("yes0.txt") for title in titles)
+        assert any("/yes0.txt by write_file" in title for title in titles)
         assert any("file_change" in title for title in titles)  # a summary of many
-        assert not any(title.startswith("no") for title in titles)
+        assert not any("/no" in title for title in titles)
         stats = await done(box, "context_stats", {}, "no")
         assert stats.data["tracking"] == "declined"
     async with box_of(tmp_path / "ws", memory={"track": False}) as box:

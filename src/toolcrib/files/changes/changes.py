@@ -33,6 +33,8 @@ PRUNE_EVERY = 50
 SILENT_SECONDS = 600.0
 """After so long a step of a process that cannot be looked up counts as abandoned."""
 MAX_QUICK_BYTES = 16_000
+MAX_SINCE = 500
+SINCE_PAGE = 20
 
 
 class Changes:
@@ -195,8 +197,18 @@ class Changes:
         return step_back(steps, self._workspace, self._blobs, self.trees, tool, only, start)
 
     async def since(self, moment: float) -> list[LoggedStep]:
-        """The steps that were made after a moment, the last first."""
-        return [step for step in await self.steps(limit=500) if step.time >= moment]
+        """The steps that were made after a moment, the last first, 500 at most."""
+        await self.recover()
+        found: list[LoggedStep] = []
+        before = 0
+        while rows := await self._log.read(
+            partial(undo_log.newest, before=before, count=SINCE_PAGE)
+        ):
+            found += [s for s in rows if s.time >= moment and self._is_ours(s, "")]
+            if rows[-1].time < moment or len(found) >= MAX_SINCE:
+                break
+            before = rows[-1].id
+        return found[:MAX_SINCE]
 
     async def undo(
         self,

@@ -10,7 +10,9 @@ from toolcrib.core.tool import READ, WRITE, AnyJson, Param, tool
 from toolcrib.memory.context_entries import ContextEntries, collected
 from toolcrib.memory.memory_records import EntryDraft, EntryType, checked_tags
 from toolcrib.memory.place import ScopeName, origin_of, place_of, refuse_secrets
-from toolcrib.text.cleaner import clean
+from toolcrib.text.cleaner import clean, one_line
+
+MAX_LISTED = 30
 
 
 class TypedEvent(TypedDict):
@@ -59,9 +61,11 @@ async def track_event(
     refuse_secrets(*(f"{draft.title}\n{draft.content}" for draft in drafts), *tags)
     place = await place_of(ctx)
     saved = await ctx.use(ContextEntries).save(drafts, place.scope(scope), origin_of(ctx))
+    unique = {entry.id: entry for entry in saved}  # the last of each has the highest count
     lines = [
-        f"{e.id}: {e.type}: {e.title}" + (f" ({e.count} times)" if e.count > 1 else "")
-        for e in saved
+        f"{e.id}: {e.type}: {one_line(e.title)}" + (f" ({e.count} times)" if e.count > 1 else "")
+        for e in list(unique.values())[:MAX_LISTED]
     ]
-    data = {"id": saved[0].id, "saved_count": len(saved), "ids": [entry.id for entry in saved]}
-    return Result("\n".join([f"Saved {len(saved)}:", *lines]), data)
+    lines += [f"and {len(unique) - MAX_LISTED} more"] if len(unique) > MAX_LISTED else []
+    data = {"id": saved[0].id, "saved_count": len(unique), "ids": list(unique)}
+    return Result("\n".join([f"Saved {len(unique)}:", *lines]), data)
