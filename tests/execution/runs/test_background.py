@@ -256,6 +256,17 @@ async def test_a_repository_of_any_name_that_was_there_is_masked(
     assert (root / "store/config").read_text() == before
     assert not (root / "store/hooks/update").exists()
     assert (root / "store/objects/y").exists()
+    # Where git writes them anew, it puts another file in their place.
+    running = await bench.start(
+        "echo begins; until [ -e go ]; do sleep 0.05; done; "
+        "while (echo '#' >> store/config) 2>/dev/null; do sleep 0.05; done; echo fixed; sleep 60"
+    )
+    await lines_of(running, "begins")
+    subprocess.run(["git", "-C", root / "store", "config", "user.name", "Ann"], check=True)
+    (root / "go").touch()
+    await lines_of(running, "fixed")
+    await running.finish()
+    assert "Ann" in (root / "store/config").read_text()
 
 
 async def test_many_protected_names_are_not_the_end_of_the_watch(

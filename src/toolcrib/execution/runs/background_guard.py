@@ -21,6 +21,7 @@ import anyio
 
 from toolcrib.core.errors import NotFound, ToolError
 from toolcrib.execution.runs.snapshots import quarantine
+from toolcrib.execution.sandbox.layout import BARE_REPOSITORY, OBEYED_BY_GIT
 from toolcrib.execution.sandbox.namespace_helper import NamespaceHelper, has_ended
 from toolcrib.files.content.display import printable, some_of
 from toolcrib.files.path_rules import PatternSet, fold, parts_beneath
@@ -180,7 +181,9 @@ class BackgroundGuard:
         """What to do, and where."""
         for path in paths:
             place = _place(self._workspace, path)
-            if place is None or not place.gate.pattern(place, "write"):
+            if place is None or not (
+                place.gate.pattern(place, "write") or self._is_obeyed_by_git(place)
+            ):
                 continue
             if place.parts[-1] == ".git" or self._is_in_new_repository(place):
                 continue  # git writes in it; what it obeys has names of its own, or is judged
@@ -191,6 +194,12 @@ class BackgroundGuard:
             if self._covered.get(path) != (status.st_dev, status.st_ino):
                 self._covered[path] = (status.st_dev, status.st_ino)
                 yield ("hide" if place.gate.pattern(place, "read") else "fix"), path
+
+    def _is_obeyed_by_git(self, place: SafePath) -> bool:
+        """Whether it is among the settings of a repository of any name that was there."""
+        return place.name in OBEYED_BY_GIT and all(
+            self._known(place.parent.child(name)) for name in BARE_REPOSITORY
+        )
 
     def _is_in_new_repository(self, place: SafePath) -> bool:
         """Whether git is perhaps about to make it, which it could not with fixed settings."""
