@@ -176,6 +176,7 @@ async def _delete_everything(services: Services, options: Namespace) -> int:
         "projects": await services.use(Projects).clear(),
     }
     print(f"Deleted for good: {', '.join(f'{n} {what}' for what, n in counts.items())}.")
+    print("What calls were given stays in the record of calls: toolcrib history, history.keep.")
     return 0
 
 
