@@ -13,6 +13,7 @@ from toolcrib.browser.launcher import (
     connect,
     launch,
     obeys_guard,
+    profile_folder,
     proxy_of,
     user_agent,
 )
@@ -25,6 +26,7 @@ from toolcrib.core.errors import Busy, Conflict, MissingExtra, NoResults, ToolEr
 from toolcrib.net.egress.client import Egress
 from toolcrib.net.egress.guard_proxy import GuardProxy, Lease
 from toolcrib.system.processes import Processes
+from toolcrib.system.sweep import HAS_PROC
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser, BrowserContext, Page, Playwright, StorageState
@@ -40,6 +42,8 @@ TEND_SECONDS = 3.0
 MAX_TABS = 20
 """Tabs of one conversation; a page that opens more has them closed."""
 MAX_CONVERSATIONS = 10
+MAX_SOCKET_FOLDER = 60
+"""Characters of the folder that the browser's own socket has room for its name in."""
 MAX_ENDED = 100
 """Conversations that are remembered by why their pages are gone."""
 ENDED_ITSELF = "the browser ended, as by a crash or a signal"
@@ -376,7 +380,7 @@ class Browsers:
                     tab.watch()
                     yield tab
                 except Exception as error:
-                    if not await self.is_there():
+                    if context is not None and not await self.is_there():
                         raise Unavailable(
                             f"The page was not read: {ENDED_ITSELF}.", hint="Send the call again."
                         ) from None
@@ -490,7 +494,16 @@ class Browsers:
         if self.config.cdp_url:
             return await connect(self._playwright, self.config)
         mark = self._processes.mark(EXTRA)
-        return await launch(self._playwright, self.config, variables({mark.name: mark.value}))
+        environment, scratch = variables({mark.name: mark.value}), None
+        if HAS_PROC:
+            # A browser that is killed leaves its socket where temporary files are.
+            scratch = await asyncio.to_thread(self._processes.scratch_folder)
+            if len(str(scratch)) <= MAX_SOCKET_FOLDER:
+                environment["TMPDIR"] = str(scratch)
+        browser = await launch(self._playwright, self.config, environment, scratch)
+        if HAS_PROC and (profile := await profile_folder(browser)):
+            self._processes.remove_later(profile)
+        return browser
 
     def _gone(self, browser: Browser) -> None:
         """The browser crashed, or was closed: what was open in it is no more."""
@@ -551,3 +564,4 @@ class Browsers:
                 await playwright.stop()
         if not self.config.cdp_url:
             await asyncio.to_thread(self._processes.kill_marked, EXTRA)
+            await asyncio.to_thread(self._processes.remove_folders)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -22,6 +23,7 @@ LAUNCHES = 2
 PROBE_SECONDS = 5.0
 PROBE_URL = "http://192.0.2.1/"
 """An address of the range for documentation: nothing is there, and the guard refuses it."""
+_PROFILE = "playwright_"
 _SCHEMES = ("http", "https", "ws", "wss")
 _NO_SANDBOX = (
     "Its own sandbox needs user namespaces, which this system forbids it: install the "
@@ -31,9 +33,18 @@ _OTHER_BROWSER = "`toolcrib doctor` tries it; another browser can be named in br
 
 
 async def launch(
-    driver: PlaywrightDriver, config: BrowserConfig, environment: Mapping[str, str]
+    driver: PlaywrightDriver,
+    config: BrowserConfig,
+    environment: Mapping[str, str],
+    scratch: Path | None = None,
 ) -> Browser:
     """Start the browser of this machine, with every way past the guard closed.
+
+    Args:
+        driver: what starts it.
+        config: `browser`.
+        environment: its variables.
+        scratch: for downloads that are not saved yet, and the like.
 
     Raises:
         NotConfigured: there is none.
@@ -51,6 +62,7 @@ async def launch(
                 chromium_sandbox=own_sandbox(),
                 args=list(CLOSED_WAYS),
                 proxy={"server": NOWHERE},
+                artifacts_dir=scratch,
                 env=dict[str, str | float | bool](environment),
                 handle_sigint=False,
                 handle_sigterm=False,
@@ -128,6 +140,24 @@ async def user_agent(browser: Browser) -> str:
     version = await session.send("Browser.getVersion")
     await session.detach()
     return str(version["userAgent"]).replace("HeadlessChrome/", "Chrome/")
+
+
+async def profile_folder(browser: Browser) -> Path | None:
+    """Where a browser that was started here has its profile, which is made for it alone."""
+    from playwright.async_api import Error
+
+    session = await browser.new_browser_cdp_session()
+    try:
+        found = await session.send("Browser.getBrowserCommandLine")
+    except Error:  # one that does not tell
+        return None
+    finally:
+        await session.detach()
+    for argument in found["arguments"]:
+        name, _, value = str(argument).partition("=")
+        if name == "--user-data-dir" and Path(value).name.startswith(_PROFILE):
+            return Path(value)
+    return None
 
 
 def _failed_start(program: str, message: str) -> Unavailable:

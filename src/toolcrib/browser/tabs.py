@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from toolcrib.browser.downloads import FileDownload
-from toolcrib.browser.snapshots import MASK, Node, PageSnapshot, parse
+from toolcrib.browser.snapshots import FIELDS, MASK, Node, PageSnapshot, parse
 from toolcrib.core.errors import Conflict, Denied, Network, TimedOut, ToolError, Unavailable
 from toolcrib.text.cleaner import one_line
 
@@ -55,6 +55,19 @@ _PASSWORDS = """() => {
   walk(document);
   return found.slice(0, 50);
 }"""
+# Changes of the page within two frames; a page that is not painted counts by the clock, and
+# one without scripts changes nothing.
+_FRAMES = """() => new Promise(done => {
+  const alive = document.querySelector('script,iframe,frame,object,embed');
+  if (!alive && document.readyState === 'complete') { done(0); return; }
+  let changes = 0, frames = 0;
+  const observer = new MutationObserver(list => changes += list.length);
+  observer.observe(document, {subtree: true, childList: true, characterData: true});
+  const end = () => { observer.disconnect(); done(changes); };
+  const next = () => ++frames < 2 ? requestAnimationFrame(next) : end();
+  requestAnimationFrame(next);
+  setTimeout(end, 100);
+})"""
 _CRASHED = re.compile(r"\b(?:Page|Target) crashed\b")
 _NET_ERROR = re.compile(r"net::(ERR_[A-Z_]+)")
 _REASONS = {
@@ -99,6 +112,7 @@ class Tab:
     pending: set[Request] = field(default_factory=set)
     dialogs: int = 0
     changed_at: float = 0.0
+    moved: asyncio.Event = field(default_factory=asyncio.Event)
 
     def watch(self) -> None:
         """Listen to the page from now on."""
@@ -184,7 +198,7 @@ class Tab:
                 raise failure from None
             raise _network_error(url, str(error)) from None
         self.status = response.status if response is not None else 0
-        await self.settle(seconds)
+        await self.settle(seconds, arrived=True)
         return response
 
     async def _go(self, url: str, seconds: float) -> Response | None:
@@ -199,8 +213,13 @@ class Tab:
                     raise
         raise AssertionError  # the second try returned or raised
 
-    async def settle(self, seconds: float) -> None:
-        """Wait until the page has done what was caused: loading, and a pause of requests."""
+    async def settle(self, seconds: float, *, arrived: bool = False) -> None:
+        """Wait until the page has done what was caused: loading, and a pause of requests.
+
+        Args:
+            seconds: for loading, at most.
+            arrived: it only came to a page: one that stands still is waited for no longer.
+        """
         from playwright.async_api import Error
 
         with suppress(Error):
@@ -208,11 +227,31 @@ class Tab:
         loop = asyncio.get_running_loop()
         end = loop.time() + min(SETTLE_SECONDS, seconds)
         self.changed_at = loop.time()
-        while loop.time() < end:
-            idle = loop.time() - self.changed_at
-            if not self.pending and idle >= QUIET_SECONDS:
+        while (now := loop.time()) < end:
+            idle = now - self.changed_at
+            if not self.pending and arrived:
+                arrived = False
+                if await self._stands_still():
+                    break
+            elif not self.pending and idle >= QUIET_SECONDS:
                 break
-            await asyncio.sleep(max(QUIET_SECONDS - idle, 0.02) if not self.pending else 0.05)
+            wait = end - now if self.pending else QUIET_SECONDS - idle
+            self.moved.clear()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(min(max(wait, 0.0), end - now)):
+                    await self.moved.wait()
+
+    async def _stands_still(self) -> bool:
+        """Whether a page changes nothing and asks for nothing in the time of some frames."""
+        from playwright.async_api import Error
+
+        before = self.changed_at
+        try:
+            async with asyncio.timeout(ANSWER_SECONDS):
+                changes = await self.page.evaluate(_FRAMES)
+        except (Error, TimeoutError):
+            return False
+        return changes == 0 and not self.pending and self.changed_at == before
 
     async def snapshot(self) -> PageSnapshot:
         """The accessible content of the page as it is now, passwords and secrets hidden.
@@ -227,12 +266,15 @@ class Tab:
         try:
             async with asyncio.timeout(SNAPSHOT_SECONDS):
                 text = await self.page.aria_snapshot(mode="ai", timeout=SNAPSHOT_SECONDS * 1000)
-                passwords = await self._passwords()
+                snapshot = parse(self.masked(text))
+                # Most pages have no field with a text in it, and none to ask about.
+                filled = any(node.role in FIELDS and node.text for node in snapshot.by_ref.values())
+                passwords = await self._passwords() if filled else frozenset[str]()
         except (Error, TimeoutError) as error:
             if failure := gone(error):
                 raise failure from None
             raise no_answer(one_line(str(error))[:200]) from None
-        self.latest = parse(self.masked(text), passwords)
+        self.latest = parse(self.masked(text), passwords) if passwords else snapshot
         if len(self.seen) > MAX_SEEN:
             self.seen.clear()
         self.seen.update(self.latest.by_ref)
@@ -296,6 +338,7 @@ class Tab:
 
     def _touch(self) -> None:
         self.changed_at = asyncio.get_running_loop().time()
+        self.moved.set()
 
     def _went(self, frame: Frame) -> None:
         self._touch()

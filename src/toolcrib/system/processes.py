@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol, Self
@@ -96,6 +97,7 @@ class Processes:
         self._running: dict[int, Process] = {}
         self._closed = False
         self._janitor: subprocess.Popen[bytes] | None = None
+        self._folders: list[Path] = []
 
     @classmethod
     def open(cls, services: Services) -> Self:
@@ -226,6 +228,29 @@ class Processes:
         """Kill them. Blocking, for `within` seconds at most."""
         kill_now(f"{self._name}={name}\0", {}, self._since, within)
 
+    def scratch_folder(self) -> Path:
+        """A folder for temporary files of a library's processes, removed with them. Blocking."""
+        folder = Path(tempfile.mkdtemp(prefix="tc-"))
+        self.remove_later(folder)
+        return folder
+
+    def remove_later(self, folder: Path) -> None:
+        """Have a folder removed when this closes, or by the janitor should this process die.
+
+        For what a library's processes leave in the place for temporary files.
+        """
+        self._folders.append(folder)
+        if self._janitor is not None and self._janitor.stdin is not None:
+            with suppress(OSError):
+                self._janitor.stdin.write(os.fsencode(folder) + b"\0")
+                self._janitor.stdin.flush()
+
+    def remove_folders(self) -> None:
+        """Remove them now. Blocking."""
+        folders, self._folders = self._folders, []
+        for folder in folders:
+            shutil.rmtree(folder, ignore_errors=True)
+
     def _refuse_when_closed(self) -> None:
         if self._closed:
             raise Unavailable("toolcrib is closing.", hint="Start it again.")
@@ -245,6 +270,7 @@ class Processes:
         await asyncio.gather(*(process.kill(CLOSING_GRACE) for process in processes))
         for process in processes:
             process.close()
+        await asyncio.to_thread(self.remove_folders)
         self._dismiss_janitor()
 
     def kill_all_now(self, within: float = 0.5) -> None:

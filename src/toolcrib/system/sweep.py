@@ -6,7 +6,8 @@ fork and setsid, which the rest does not; the rest survives a cleared environmen
 A program that drops all of them is the sandbox's business, not this module's.
 
 Run as a program with a mark as its argument, it waits for the end of its stdin and then
-kills all that carries the mark: the kernel closes that pipe however the server dies.
+kills all that carries the mark, and removes the folders that were named to it there, each
+ended by NUL: the kernel closes that pipe however the server dies.
 This instead of PR_SET_PDEATHSIG, which needs code between fork and exec, reaches only
 the direct child, and fires when the thread that started it ends. Imports are few and
 built in, so that the janitor starts quickly and stays small.
@@ -206,9 +207,15 @@ def _read(path: str) -> bytes:
 def main() -> None:
     """Be the janitor."""
     myself = look(os.getpid())
-    while os.read(0, 1024):
-        pass
+    named = b""
+    while part := os.read(0, 1024):
+        named += part
     kill_now(sys.argv[1], {}, myself.started if myself else 0, within=5.0)
+    if folders := [os.fsdecode(name) for name in named.split(b"\0")[:-1]]:
+        from shutil import rmtree  # takes long to import
+
+        for folder in folders:
+            rmtree(folder, ignore_errors=True)
 
 
 if __name__ == "__main__":

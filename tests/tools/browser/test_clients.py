@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 import signal
@@ -20,7 +21,7 @@ from mcp.client.stdio import stdio_client
 from tests.conditions import until
 from tests.servers.web_app import WebApp
 from tests.tools.browser.conftest import opened_to
-from toolcrib.system.sweep import look_around
+from toolcrib.system.sweep import look, look_around
 
 pytestmark = [pytest.mark.rows("C037", "C039", "E58"), pytest.mark.timeout(120)]
 ALLOWED = {"action": "allow", "group": "browser", "rights": ["send", "net", "write", "read"]}
@@ -46,12 +47,27 @@ class ServerProcess:
 
     async def kill(self) -> None:
         """End the server at once, and wait until nothing of it is left."""
+        assert self.has_browser(), "the browser has its profile in the folder of this test"
+        await self.kill_now()
+
+    async def kill_now(self) -> None:
+        """The same, whatever it has started by now."""
         server = [pid for pid in self.processes() if b"mcp" in _command(pid).split(b"\0")]
         assert len(server) == 1
-        assert len(self.processes()) > 1, "the browser has its profile in the folder of this test"
+        family = _family(server[0])
         os.kill(server[0], signal.SIGKILL)
         await until(lambda: not self.processes())
-        await until(lambda: not list(self.folder.glob("playwright*")))
+        await until(lambda: not [pid for pid in family if (seen := look(pid)) and seen.alive])
+        await until(lambda: not self.left())
+
+    def has_browser(self) -> bool:
+        """Whether a browser was started."""
+        return len(self.processes()) > 1
+
+    def left(self) -> list[str]:
+        """What lies in the folder of temporary files that is not of the test itself."""
+        own = ("config.toml", "work")
+        return [place.name for place in self.folder.iterdir() if place.name not in own]
 
 
 @asynccontextmanager
@@ -89,6 +105,14 @@ def _text(result: Any) -> str:
     return "\n".join(part.text for part in result.content if part.type == "text")
 
 
+def _family(pid: int) -> set[int]:
+    """A process, its children, and theirs."""
+    found = {pid}
+    while more := {p for p, seen in look_around().items() if seen.parent in found} - found:
+        found |= more
+    return found
+
+
 async def test_over_mcp_and_killed(app: WebApp) -> None:
     async with serving(app) as server:
         assert 'button "Send"' in _text(await server("browser_open", url=app.url))
@@ -96,3 +120,26 @@ async def test_over_mcp_and_killed(app: WebApp) -> None:
         assert [part.mime_type for part in shot.content if part.type == "image"] == ["image/png"]
         assert (server.folder / "work" / "desk.png").is_file()
         await server.kill()
+
+
+@pytest.mark.parametrize("round_", range(5))
+@pytest.mark.parametrize("moment", ["starting", "opening", "hanging", "open"])
+async def test_killed_at_any_moment(app: WebApp, moment: str, round_: int) -> None:
+    async with serving(app) as server:
+        before = len(app.asked)
+        if moment in ("hanging", "open"):
+            await server("browser_open", url=f"{app.url}/busy")
+        url = f"{app.url}/silent" if moment == "opening" else app.url
+        arguments: dict[str, Any] = {"url": url}
+        name = "browser_open"
+        if moment == "hanging":
+            name, arguments = "browser_act", {"actions": [{"action": "click", "target": "Spin"}]}
+        call = asyncio.ensure_future(server(name, **arguments))
+        if moment == "starting":
+            await until(lambda: len(_family(os.getpid())) > 2 + round_)
+        elif moment == "opening":
+            await until(lambda: "/silent" in app.asked[before:])
+        elif moment == "open":
+            await call
+        await server.kill_now()
+        await asyncio.gather(call, return_exceptions=True)

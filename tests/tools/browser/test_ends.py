@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import pytest_asyncio
 
 from tests.conditions import until
 from tests.servers.web_app import WebApp
@@ -29,7 +30,7 @@ pytestmark = [
 Kill = Callable[[Desk], None]
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def own(app: WebApp, tmp_path: Path) -> AsyncIterator[Desk]:
     """A desk whose browser a test may end."""
     async with Toolbox(opened_to(app.url), workspace=tmp_path) as box:
