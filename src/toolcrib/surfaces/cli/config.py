@@ -94,7 +94,8 @@ what to do:
   unset KEY        take it out of the file again
   init             write a first file, with examples in comments
 
-layers, each over the one before: default, LLM_CHAT_WEB_*, file, env (TOOLCRIB_*), flag
+layers, each over the one before: default, LLM_CHAT_WEB_*, file, env
+(TOOLCRIB_*), flag
 """
 
 

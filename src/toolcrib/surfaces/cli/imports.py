@@ -24,8 +24,8 @@ WHERE = """\
 Without files it looks for settings of plugins in LM Studio's home folder, for
 mcp-config.json in the current folder, and for LLM_CHAT_WEB_* variables. Keys of
 services are not copied: the setting names the variable. What you have set
-yourself stays. Memories and plans (.memories.db, JSON, JSONL, Markdown) are found
-in the current folder and kept for its project, all of a file or nothing.
+yourself stays. Memories and plans (.memories.db, JSON, JSONL, Markdown) are
+found in the current folder and kept for its project, all of a file or nothing.
 
 examples:
   toolcrib import
@@ -38,7 +38,9 @@ def arguments(parser: ArgumentParser) -> None:
     """Declare what the command takes."""
     parser.formatter_class = RawDescriptionHelpFormatter
     parser.epilog = WHERE
-    parser.add_argument("files", nargs="*", metavar="FILE", help="settings of another system")
+    parser.add_argument(
+        "files", nargs="*", metavar="FILE", help="settings or memories of another system"
+    )
     parser.add_argument("--write", action="store_true", help="write them; else they are shown")
 
 
