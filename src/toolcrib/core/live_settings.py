@@ -55,7 +55,8 @@ class LiveSettings:
         try:
             wanted = current.reloaded()
         except ConfigError as error:
-            return current, [f"The settings of before hold on. {error.message} {error.hint}"]
+            why = f"{error.message.rstrip('.')}. {error.hint}"
+            return current, [f"The settings of before hold on. {why}"]
         new, waiting = _mixed(current, wanted)
         notes = [f"Settings: {problem}." for problem in wanted.problems]
         if waiting:
