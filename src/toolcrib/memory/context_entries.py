@@ -19,6 +19,7 @@ from toolcrib.memory.memory_records import (
     MAX_TITLE_CHARS,
     EntryDraft,
     Origin,
+    storable,
 )
 from toolcrib.memory.synced_index import IndexedRow, SyncedIndex
 from toolcrib.memory.times import DAY
@@ -314,9 +315,10 @@ def _check(draft: EntryDraft) -> None:
 def _save(
     connection: sqlite3.Connection, draft: EntryDraft, scope: str, origin: Origin
 ) -> ContextEntry:
-    now, title, content = time.time(), draft.title.strip(), draft.content.strip()
+    now, tags = time.time(), storable(json.dumps(list(draft.tags), ensure_ascii=False))
+    title, content = storable(draft.title.strip()), storable(draft.content.strip())
     identity = f"{draft.type}\0{title.casefold()}\0{content}"
-    mark = blake2b(identity.encode("utf-8", "replace"), digest_size=16).digest()
+    mark = blake2b(identity.encode(), digest_size=16).digest()
     (turn,) = connection.execute("SELECT coalesce(max(turn), 0) + 1 FROM context_entry").fetchone()
     expires = now + SESSION_SECONDS if scope.startswith("session:") else None
     row = connection.execute(
@@ -330,8 +332,8 @@ def _save(
             outside = outside AND excluded.outside
         RETURNING {COLUMNS}
         """,  # noqa: S608 - ours
-        (scope, draft.type, title, content, json.dumps(list(draft.tags), ensure_ascii=False), mark,
-         turn, origin.source, origin.outside, now, now, expires),
+        (scope, draft.type, title, content, tags, mark, turn, storable(origin.source),
+         origin.outside, now, now, expires),
     ).fetchone()  # fmt: skip
     return _entry(row)
 

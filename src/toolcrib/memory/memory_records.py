@@ -22,6 +22,11 @@ MAX_TITLE_CHARS = 200
 MAX_CONTENT_CHARS = 4000
 
 
+def storable(text: str) -> str:
+    """The text with "?" for what is no character, as names of files may hold: SQLite takes none."""
+    return text.encode("utf-8", "replace").decode()
+
+
 def project_scope(number: int) -> str:
     """The scope of a project."""
     return f"project:{number}"

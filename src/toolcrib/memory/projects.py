@@ -85,6 +85,7 @@ class Projects:
             Conflict: another project has the name.
             BadInput: there are too many.
         """
+        path = _listed(path)
         name = name or _last_part(path)
 
         def write(connection: sqlite3.Connection) -> ProjectInfo | str:
@@ -112,6 +113,7 @@ class Projects:
         Raises:
             Conflict: another project has the name, or is in that folder.
         """
+        path = _listed(path)
 
         def write(connection: sqlite3.Connection) -> ProjectInfo | str:
             taken = _named(connection, name, besides=project.path) if name else None
@@ -186,7 +188,12 @@ class Projects:
         if self._workspace.is_scratch or not self._workspace.roots:
             return "", ""
         place = self._workspace.start(directory)
-        return place.root.real_path(place.parts), place.root.real
+        return _listed(place.root.real_path(place.parts)), _listed(place.root.real)
+
+
+def _listed(path: str) -> str:
+    """A path as it is stored: bytes of a name that are no text are written out."""
+    return path.encode("utf-8", "backslashreplace").decode()
 
 
 def _holding(connection: sqlite3.Connection, here: str, root: str) -> ProjectInfo | None:

@@ -11,7 +11,7 @@ from typing import Any, Self
 
 from toolcrib.core.context import Services
 from toolcrib.core.errors import BadInput, NotFound
-from toolcrib.memory.memory_records import Origin
+from toolcrib.memory.memory_records import Origin, storable
 from toolcrib.memory.synced_index import IndexedRow, SyncedIndex
 from toolcrib.memory.times import DAY
 from toolcrib.retrieval.entries import IndexEntry
@@ -162,9 +162,8 @@ class SessionRecords:
                 " outside = excluded.outside, started = excluded.started, gone = 0,"
                 " changed = excluded.changed, turn = excluded.turn,"
                 " version = version + 1, stale = 1",
-                (session, after.project, json.dumps(dict(after.parts), ensure_ascii=False),
-                 json.dumps(list(after.notes), ensure_ascii=False), after.source, after.outside,
-                 after.started or now, now),
+                (session, after.project, _packed(dict(after.parts)), _packed(list(after.notes)),
+                 storable(after.source), after.outside, after.started or now, now),
             )  # fmt: skip
             _trim(connection)
             return _record(
@@ -277,6 +276,10 @@ class SessionRecords:
         count = await self._rows.write(write)
         await (self._index.clear() if project is None else self._index.catch_up())
         return count
+
+
+def _packed(value: object) -> str:
+    return storable(json.dumps(value, ensure_ascii=False))
 
 
 def _trim(connection: sqlite3.Connection) -> None:

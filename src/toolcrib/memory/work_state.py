@@ -15,6 +15,7 @@ from typing import Any, Self
 from toolcrib.core.config import environment
 from toolcrib.core.context import Services
 from toolcrib.core.errors import BadInput, ConfigError, StorageFailure
+from toolcrib.memory.memory_records import storable
 from toolcrib.memory.times import DAY
 from toolcrib.state.redaction import names_secret
 from toolcrib.state.store import Area, Schema, Store
@@ -97,7 +98,7 @@ class WorkState:
     def packed(self) -> dict[str, str]:
         """The fields that say something, as JSON texts."""
         return {
-            f.name: json.dumps(value, ensure_ascii=False)
+            f.name: storable(json.dumps(value, ensure_ascii=False))
             for f in fields(self)
             if (value := getattr(self, f.name))
         }

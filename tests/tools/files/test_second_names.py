@@ -84,6 +84,20 @@ async def test_a_name_that_is_no_text(box: Toolbox, ws: Path) -> None:
     await ok(box, "read_file", path="d/ok.txt")
 
 
+@pytest.mark.skipif(os.uname().sysname != "Linux", reason="names of any bytes")
+async def test_a_workspace_whose_name_is_no_text(tmp_path: Path) -> None:
+    root = Path(os.fsdecode(os.fsencode(tmp_path) + b"/work\xff"))
+    root.mkdir()
+    async with Toolbox(workspace=root, profile="all") as box:
+        await ok(box, "write_file", path="a.txt", content="one")
+        await ok(box, "track_event", type="decision", title="use one")
+        await ok(box, "save_session_note", note="half done")
+        assert "a.txt" in (await ok(box, "list_directory")).text
+        await ok(box, "undo_changes")
+    async with Toolbox(workspace=root, profile="all") as box:
+        assert "use one" in (await ok(box, "list_context")).text
+
+
 @pytest.mark.parametrize(
     "path", [".git/commondir", "x.git/commondir", ".git/rebase-merge/git-rebase-todo"]
 )
