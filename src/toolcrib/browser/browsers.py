@@ -48,7 +48,8 @@ MAX_ENDED = 100
 """Conversations that are remembered by why their pages are gone."""
 ENDED_ITSELF = "the browser ended, as by a crash or a signal"
 PING_SECONDS = 10.0
-"""A browser that says nothing for so long is given up."""
+MAX_SILENCES = 2
+"""A browser that says nothing for so long, so often one after the other, is given up."""
 MAX_PAGES_APART = 3
 """Pages that are read at the same time outside of conversations."""
 VIEWPORT = (1280, 800)
@@ -263,6 +264,7 @@ class Browsers:
         self._beginning: asyncio.Task[Browser] | None = None
         self._changing = asyncio.Lock()
         self._ended: dict[str, str] = {}
+        self._silences = 0
         self._places_apart = asyncio.Semaphore(MAX_PAGES_APART)
         self._pages_apart = 0
         self._read_apart_at = 0.0
@@ -431,8 +433,11 @@ class Browsers:
         try:
             async with asyncio.timeout(PING_SECONDS):
                 await (await browser.new_browser_cdp_session()).detach()
-        except TimeoutError:
-            await self._lose(browser, "the browser answered no more")
+            self._silences = 0
+        except TimeoutError:  # once may be a page that floods what drives the browser
+            self._silences += 1
+            if self._silences >= MAX_SILENCES:
+                await self._lose(browser, "the browser answered no more")
         except Error as error:  # an engine that does not know this answers all the same
             if says_closed(error):
                 await self._lose(browser, ENDED_ITSELF)
@@ -475,7 +480,7 @@ class Browsers:
                 await self._end_driver()
                 raise
             browser.on("disconnected", self._gone)
-            self._browser = browser
+            self._browser, self._silences = browser, 0
         if self._tender is None or self._tender.done():
             self._tender = asyncio.create_task(self._tend())
         return browser

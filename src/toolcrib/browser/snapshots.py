@@ -82,6 +82,7 @@ _LINE = re.compile(
     r"(?P<rest>:.*)?",
     re.DOTALL,
 )
+_INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
 _STATE = re.compile(r"\[([^\]]*)\]")
 
 
@@ -385,8 +386,8 @@ def likeness(wanted: str, text: str) -> float:
 
 
 def folded(text: str) -> str:
-    """A text as it is compared: without case and doubled spaces."""
-    return " ".join(text.casefold().split())
+    """A text as it is compared: without case, doubled spaces and what nobody sees."""
+    return " ".join(_INVISIBLE.sub("", text).casefold().split())
 
 
 def _placed(root: Node) -> Iterator[tuple[Node, str]]:

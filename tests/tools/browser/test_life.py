@@ -207,3 +207,69 @@ async def test_without_a_guard_they_do(browser_program: str, forbidden: Forbidde
     if own_address() == "127.0.0.1":
         missing.discard("webrtc")
     assert not missing, f"without a guard these reach nothing, so they show nothing: {missing}"
+
+
+BAD_PAGES: dict[str, tuple[str, str, str]] = {
+    "dialogs without end": (
+        "<button onclick='function f() { alert(1); setTimeout(f, 0) } f()'>Go</button>",
+        "click Go",
+        "Dialog (alert) accepted",
+    ),
+    "changes all the time": (
+        (
+            "<ul></ul><script>let n = 0; setInterval(() => { document.querySelector('ul').innerHTML"
+            " = `<li><button>B${n++}</button>`.repeat(50) }, 1)</script>"
+        ),
+        "click B1",
+        "No element says 'B1'",
+    ),
+    "letters that nobody sees": ("<button>S\u200dend\u200b</button>", "click Send", "clicked"),
+    "leaving is refused": (
+        "<button onclick='onbeforeunload = e => e.preventDefault()'>Arm</button>",
+        "click Arm",
+        "clicked",
+    ),
+    "prints": ("<p>before</p><script>window.print()</script>", "wait = before", "waited"),
+    "chooses a file": (
+        "<input type=file id=f hidden><button onclick=f.click()>Pick</button>",
+        "click Pick",
+        "asks for a file",
+    ),
+    "a canvas": ("<canvas onclick='document.title = `at ${event.x}`'>", "click canvas", "at "),
+    "a wall": (
+        (
+            "<button onclick='document.title = `read`'>More</button>"
+            "<div role=dialog style='position:fixed;inset:0'><button>Reject</button></div>"
+        ),
+        "click More",
+        "was covered",
+    ),
+    "goes on elsewhere": (
+        "<script>setInterval(() => history.pushState({}, '', '?' + Math.random()), 10)</script>",
+        "press = a",
+        "pressed a",
+    ),
+    "deep": ("<div>" * 5_000 + "<button>Deep</button>", "click Deep", "clicked"),
+    "long names": (f"<button aria-label='{'L' * 100_000}'>", "click button", "clicked"),
+    "frames in frames": ("<iframe src=/bad></iframe><p>self</p>", "wait = self", "waited"),
+}
+
+
+@each_case("page, action, expected", BAD_PAGES.values(), ids=BAD_PAGES)
+async def test_bad_pages_have_clear_results_and_are_left(
+    desk: Desk, page: str, action: str, expected: str
+) -> None:
+    talk = desk.talk("bad")
+    desk.app.pages["/bad"] = f"<title>Bad</title>{page}"
+    opened = await talk.call("browser_open", url=f"{desk.url}/bad")
+    assert opened.error is None, opened.render()
+    acted = (await talk.call("browser_act", actions=[step(action)])).render()
+    assert expected in acted
+    assert "internal" not in acted
+    assert 'button "Send"' in (await talk("open", url=desk.url)).text
+
+
+async def test_a_picture_is_of_the_kind_that_its_name_says(desk: Desk) -> None:
+    await desk("open", url=desk.url)
+    await desk("screenshot", path="named.pdf")
+    assert (desk.folder / "named.pdf").read_bytes().startswith(b"%PDF")

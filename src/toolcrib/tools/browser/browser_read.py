@@ -39,7 +39,9 @@ async def browser_read(
     conversation = ctx.use(Browsers).conversation(ctx.session.id)
     async with conversation.at_work():
         tab = conversation.tab()
-        snapshot = await tab.snapshot()
+        # A page too large for a snapshot can have a text that is read.
+        snapshot = tab.latest if full and not ref and not find else None
+        snapshot = snapshot or await tab.snapshot()
         lines = [await header(conversation, tab, ctx), *tab.take_notes()]
         text = await page_text(tab, ctx) if full else ""
     if ref:

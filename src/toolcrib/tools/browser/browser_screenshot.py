@@ -113,7 +113,8 @@ async def take(
         Unavailable: the browser could not.
     """
     tab.refuse_scheme()
-    kind = kind or _kind(path)
+    if kind is None or kind == "png":  # the usual one: a name can say another
+        kind = _kind(path)
     content = await _captured(tab, ref, kind, full_page=full_page)
     saved = "" if path is None else await save(path, content, browser_screenshot.name, ctx)
     if kind == "pdf" or len(content) > MAX_PICTURE_BYTES:
@@ -138,7 +139,7 @@ async def _captured(tab: Tab, ref: str, kind: Picture, *, full_page: bool) -> by
             raise failure from None
         raise Unavailable(
             f"The browser took no picture: {str(error).splitlines()[0][:200]}",
-            hint="Reload the page first.",
+            hint="A page can be too long for one: without full_page, or format=pdf.",
         ) from None
 
 

@@ -14,7 +14,7 @@ from toolcrib.browser.snapshots import PageSnapshot, difference
 from toolcrib.browser.steps import BrowserStep, Steps, acts, visit
 from toolcrib.browser.tabs import Tab
 from toolcrib.core.context import Ctx
-from toolcrib.core.errors import Denied, ToolError
+from toolcrib.core.errors import Denied, TimedOut, ToolError
 from toolcrib.core.result import Image, Next, Result
 from toolcrib.core.tool import NET, Decision, decide
 from toolcrib.files.changes.changes import Changes
@@ -110,16 +110,25 @@ async def open_tab(url: str, ctx: Ctx) -> tuple[BrowserSession, Tab]:
         note = f"{tab.masked(tab.url)[:200]} did not answer any more: its tab was closed."
         _drop(tab, conversation, browsers)
         tab = None
-    fresh = tab is None or tab.page.is_closed() or conversation.side_of(tab) != side
-    if tab is None or fresh:
-        tab = await conversation.open(side)
+    if tab is not None and not tab.page.is_closed() and conversation.side_of(tab) == side:
+        try:
+            async with tab.answering():
+                await visit(conversation, tab, url, ctx)
+                return conversation, tab
+        except TimedOut:
+            if not tab.dialogs:
+                raise
+            note = f"{tab.masked(tab.url)[:200]} opened dialogs without end: its tab was closed."
+            _drop(tab, conversation, browsers)
+        except asyncio.CancelledError:  # the browser may still be on its way to the page
+            _drop(tab, conversation, browsers)
+            raise
+    tab = await conversation.open(side)
     try:
         async with tab.answering():
             await visit(conversation, tab, url, ctx)
-    except BaseException as error:
-        # Of a call that is cancelled the browser may still be on its way to the page.
-        if fresh or not isinstance(error, Exception):
-            _drop(tab, conversation, browsers)
+    except BaseException:
+        _drop(tab, conversation, browsers)
         raise
     if note:
         tab.note(note)
