@@ -506,7 +506,8 @@ class Browsers:
             if len(str(scratch)) <= MAX_SOCKET_FOLDER:
                 environment["TMPDIR"] = str(scratch)
         browser = await launch(self._playwright, self.config, environment, scratch)
-        if HAS_PROC and (profile := await profile_folder(browser)):
+        arguments = await asyncio.to_thread(self._processes.marked_arguments, EXTRA)
+        if profile := profile_folder(arguments):
             self._processes.remove_later(profile)
         return browser
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -142,19 +142,10 @@ async def user_agent(browser: Browser) -> str:
     return str(version["userAgent"]).replace("HeadlessChrome/", "Chrome/")
 
 
-async def profile_folder(browser: Browser) -> Path | None:
+def profile_folder(arguments: Iterable[str]) -> Path | None:
     """Where a browser that was started here has its profile, which is made for it alone."""
-    from playwright.async_api import Error
-
-    session = await browser.new_browser_cdp_session()
-    try:
-        found = await session.send("Browser.getBrowserCommandLine")
-    except Error:  # one that does not tell
-        return None
-    finally:
-        await session.detach()
-    for argument in found["arguments"]:
-        name, _, value = str(argument).partition("=")
+    for argument in arguments:
+        name, _, value = argument.partition("=")
         if name == "--user-data-dir" and Path(value).name.startswith(_PROFILE):
             return Path(value)
     return None

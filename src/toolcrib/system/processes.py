@@ -224,6 +224,14 @@ class Processes:
         """Bytes that the processes with such a mark hold alone; 0 without /proc. Blocking."""
         return sum(own_memory(seen.pid) for seen in find(f"{self._name}={name}\0", {}, self._since))
 
+    def marked_arguments(self, name: str) -> list[str]:
+        """The arguments of the processes with such a mark; none without /proc. Blocking."""
+        found: list[str] = []
+        for seen in find(f"{self._name}={name}\0", {}, self._since):
+            with suppress(OSError):
+                found += os.fsdecode(Path(f"/proc/{seen.pid}/cmdline").read_bytes()).split("\0")
+        return found
+
     def kill_marked(self, name: str, within: float = 2.0) -> None:
         """Kill them. Blocking, for `within` seconds at most."""
         kill_now(f"{self._name}={name}\0", {}, self._since, within)

@@ -18,6 +18,7 @@ from tests.conditions import until
 from tests.servers.web_app import WebApp
 from tests.tools.browser.conftest import Desk, opened_to, step
 from toolcrib.browser.browsers import Browsers
+from toolcrib.browser.launcher import profile_folder
 from toolcrib.system.processes import Processes
 from toolcrib.system.sweep import look_around
 from toolcrib.toolbox import Toolbox
@@ -102,8 +103,13 @@ async def test_a_killed_driver_is_told_once_and_starts_anew(own: Desk) -> None:
     others = drivers()
     await own("open", url=own.url)
     first = drivers() - others
+    arguments = own.box.use(Processes).marked_arguments("browser")
+    profile = profile_folder(arguments)
+    assert profile is not None
+    assert profile.is_dir()
     kill_driver_beside(others)(own)
     assert "the browser ended" in await own.refused("read")
+    assert not profile.exists()
     assert "Desk" in (await own("open", url=own.url)).text
     assert first.isdisjoint(drivers())
 
