@@ -18,6 +18,13 @@ from toolcrib.core.errors import ToolError
 from toolcrib.files.changes.deltas import Delta
 from toolcrib.files.changes.step import Source
 from toolcrib.files.content.display import printable
+from toolcrib.files.git_index import (
+    INDEX,
+    MAX_INDEX_BYTES,
+    SIGNATURE,
+    UNREADABLE,
+    index_trouble,
+)
 from toolcrib.files.handles import Root
 from toolcrib.files.path_rules import fold, parts_beneath
 from toolcrib.files.paths import SafePath
@@ -25,6 +32,7 @@ from toolcrib.state.blobs import digest_of
 from toolcrib.text.cleaner import one_line
 
 GIT = ".git"
+MAX_CONFIG_BYTES = 65_536
 CONFIG, HOOKS = "config", "hooks"
 ALTERNATES = (("objects", "info", "alternates"), ("objects", "info", "http-alternates"))
 PARTS = {"HEAD", "objects", "refs"}
@@ -159,7 +167,9 @@ class RunRepositories:
             found.why = self._leads(delta)
         elif _folded(inner)[0] in LEGACY:
             found.why = "git reads settings there"
-        else:
+        elif INDEX.match(_folded(inner)[-1]):
+            found.why = _index_trouble(delta)
+        if not found.why and inner != (CONFIG,):
             return
         self._add(delta, found)
 
@@ -179,6 +189,8 @@ class RunRepositories:
             return self._leads(delta)
         if folded[0] in LEGACY and len(inner) > 1:
             return f"it has settings in {display}"
+        if INDEX.match(folded[-1]) and after.kind == "file" and (why := _index_trouble(delta)):
+            return why
         if not _pattern(delta.path) or delta.path.gate.pattern(delta.path, "read"):
             return ""  # what must not be read is left out alone
         if _is_gits_own(inner):
@@ -255,26 +267,34 @@ def _pattern(path: SafePath) -> str:
     return path.gate.pattern(path, "write")
 
 
-def _content(source: Source | None, digest: str = "") -> bytes | None:
+def _index_trouble(delta: Delta) -> str:
+    data = _content(delta.new, delta.after.digest if delta.after else "", MAX_INDEX_BYTES)
+    if data is not None and not data.startswith(SIGNATURE):
+        return ""  # a branch of that name, or what git does not read
+    return UNREADABLE if data is None else index_trouble(data)
+
+
+def _content(
+    source: Source | None, digest: str = "", max_bytes: int = MAX_CONFIG_BYTES
+) -> bytes | None:
     """A small content; None where it cannot be had, or is not the one of that digest."""
     if source is None:
         return None
-    data = b""
+    data = bytearray()
     with suppress(ToolError, OSError):
         for chunk in source.chunks():
             data += chunk
-            if len(data) > MAX_CONFIG_BYTES:
+            if len(data) > max_bytes:
                 return None
         if digest:
             hasher = digest_of()
             hasher.update(data)
             if hasher.hexdigest() != digest:
                 return None
-        return data
+        return bytes(data)
     return None
 
 
-MAX_CONFIG_BYTES = 65_536
 MAX_CONFIG_LINE_CHARS = 500
 """Characters of a line: git once read longer ones as several."""
 IDENTITY = frozenset({"user.name", "user.email"})

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from pathlib import Path
 
 from toolcrib.core.errors import NotFound, PathDenied, TooLarge, ToolError
 from toolcrib.files.content.display import printable, some_of
+from toolcrib.files.git_index import INDEX, MAX_INDEX_BYTES, index_trouble
 from toolcrib.files.handles import read_plain
 from toolcrib.files.paths import SafePath
 
@@ -24,6 +26,7 @@ MAX_POINTER_BYTES = 4_096
 MAX_SETTINGS_BYTES = 1_000_000
 MAX_FILES = 200_000
 MAX_ALTERNATES = 5
+MAX_CHECKED_INDEXES = 64
 UNUSED = frozenset(
     (
         "hooks",
@@ -224,6 +227,38 @@ def _leads_out(objects: str, inside: Inside, depth: int) -> str:
         if why:
             return why
     return ""
+
+
+class CheckedIndexes:
+    """The indexes of repositories, read again only where they changed; see `index_trouble`."""
+
+    def __init__(self) -> None:
+        self._harmless: OrderedDict[str, tuple[int, ...]] = OrderedDict()
+
+    def check(self, layout: Layout, hash_size: int) -> None:
+        """Refuse one by which git would write or read outside of the working tree. It blocks.
+
+        Raises:
+            PathDenied: naming what is wrong with it.
+        """
+        with os.scandir(layout.git_dir) as scan:
+            places = [entry.path for entry in scan if INDEX.match(entry.name)]
+        for place in places:
+            status = os.lstat(place)
+            state = (status.st_dev, status.st_ino, status.st_size)
+            state += (status.st_mtime_ns, status.st_ctime_ns, hash_size)
+            if self._harmless.get(place) == state:
+                continue
+            why = index_trouble(read_own(place, MAX_INDEX_BYTES), (hash_size,))
+            if why:
+                raise PathDenied(
+                    f"The repository {layout.top} is not used: {why}.",
+                    hint=f"The user removes {place}; git reset then makes it anew.",
+                    rule="git",
+                )
+            self._harmless[place] = state
+            while len(self._harmless) > MAX_CHECKED_INDEXES:
+                self._harmless.popitem(last=False)
 
 
 def make_view(folder: Path, common_dir: str, settings: bytes) -> None:

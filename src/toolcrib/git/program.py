@@ -21,6 +21,7 @@ from toolcrib.execution.interpreters.programs import find_program, not_installed
 from toolcrib.files.repositories import Setting, listed_settings
 from toolcrib.git.exec_path import PREFIX, is_whole, make_exec_path
 from toolcrib.git.failures import failure
+from toolcrib.git.layout import CheckedIndexes
 from toolcrib.git.user_settings import harmless
 from toolcrib.system.child import Chunk
 from toolcrib.system.processes import PASSED_ON, Finished, Folder, Processes
@@ -101,6 +102,7 @@ class GitProgram:
         self._setup: GitSetup | None = None
         self._asking = asyncio.Lock()
         self._parsed: OrderedDict[str, list[Setting]] = OrderedDict()
+        self.indexes = CheckedIndexes()
         self.views = data_folder() / "git"
 
     @classmethod

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, NotFound, ToolError, Unavailable
+from toolcrib.files.git_index import HASH_SIZES
 from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.files.repositories import Setting
 from toolcrib.git.layout import (
@@ -306,6 +307,8 @@ async def opened(ctx: Ctx, folder: SafePath, layout: Layout) -> AsyncIterator[Re
         return
     await asyncio.to_thread(check_layout, layout, inside_of(ctx))
     await judge(repository)
+    hash_size = HASH_SIZES[repository.value("extensions.objectformat").lower() == "sha256"]
+    await asyncio.to_thread(program.indexes.check, layout, hash_size)
     view = program.views / random_id(16)
     try:
         data = written([*repository.setup.settings, *repository.settings, *forced()])

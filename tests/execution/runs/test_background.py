@@ -6,11 +6,13 @@ from __future__ import annotations
 import asyncio
 import os
 import subprocess
+from base64 import b64encode
 from pathlib import Path
 
 import pytest
 
 from tests.execution.runs.conftest import Opened, RunBench, need_overlay, picture, run_folders
+from tests.indexes import index_naming
 from toolcrib.core.errors import ToolError
 from toolcrib.execution.runs.runs import BackgroundRun
 
@@ -203,6 +205,7 @@ async def test_a_protected_file_that_is_replaced_is_covered_again(
     assert (root / ".mcp.json").read_text().startswith('{"mine": 1}\n')
 
 
+EVIL_INDEX = b64encode(index_naming("a", "../owned")).decode()
 EVIL = "printf '[core]\\n\\tbare = false\\n\\tfsmonitor = touch owned\\n' >"
 FORM = "mkdir -p {0}/objects {0}/refs; echo 'ref: refs/heads/main' > {0}/HEAD"
 HOOK = "mkdir x/hooks; printf '#!/bin/sh\\ntouch owned\\n' > x/hooks/pre-commit"
@@ -224,6 +227,7 @@ TREE = (
         (f"{FORM.format('x')}; yes '#' | head -c 70000 > x/config; {HOOK}", "x/HEAD"),
         (f"{FORM.format('x/.git')}; {TREE}; echo ../../../../e > {PLACE}/commondir", ".git"),
         (f"{TREE}; {EVIL} x/.git/config; echo ../.. > {PLACE}/commondir", ".git"),
+        (f"git init -q; echo {EVIL_INDEX} | base64 -d > .git/index", ".git/index"),
     ],
 )
 @pytest.mark.parametrize("ends", [False, True])

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import shlex
 import subprocess
+from base64 import b64encode
 from pathlib import Path
 
 import pytest
 
 from tests.execution.runs.conftest import Opened, RunBench, need_overlay, picture
+from tests.indexes import index_naming
 
 WHO = "git config user.name n && git config user.email e@example.org"
 MAKE = f"git init -q && {WHO} && git add . && git commit -qm first"
@@ -208,6 +210,7 @@ async def test_hostile_settings_are_each_left_out_with_a_word(
         assert "git init" in note
 
 
+EVIL_INDEX = b64encode(index_naming("a", ".git/hooks/pre-commit")).decode()
 TAMPERED = {
     "a hook": "echo evil > .git/hooks/pre-commit",
     "a hook in capitals": "mkdir .git/HOOKS; echo evil > .git/HOOKS/pre-commit",
@@ -233,6 +236,7 @@ TAMPERED = {
     "objects that are a link": "rm -r .git/objects; mkdir o; ln -s ../o .git/objects",
     "too large settings": "head -c 70000 /dev/zero | tr '\\0' '#' >> .git/config",
     "settings that are none": "rm .git/config; mkdir .git/config",
+    "an index that leads out": f"echo {EVIL_INDEX} | base64 -d > .git/index",
 }
 
 
@@ -289,6 +293,7 @@ async def test_what_the_user_set_stays(bench: RunBench, root: Path) -> None:
         "mkdir -p .git/modules/x && echo '[core]' > .git/modules/x/config",
         "echo /etc > .git/objects/info/alternates",
         "mkdir .git/remotes; echo 'URL: ext::evil' > .git/remotes/origin",
+        f"echo {EVIL_INDEX} | base64 -d > .git/index",
         "rm -rf .git",
     ):
         outcome = await bench.changed(f"{script}; true")

@@ -24,6 +24,7 @@ from toolcrib.execution.runs.snapshots import quarantine
 from toolcrib.execution.sandbox.layout import BARE_REPOSITORY, OBEYED_BY_GIT
 from toolcrib.execution.sandbox.namespace_helper import NamespaceHelper, has_ended
 from toolcrib.files.content.display import printable, some_of
+from toolcrib.files.git_index import INDEX, MAX_INDEX_BYTES, index_trouble
 from toolcrib.files.path_rules import PatternSet, fold, parts_beneath
 from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.files.repositories import trouble
@@ -32,6 +33,7 @@ from toolcrib.system.processes import Processes
 DEBOUNCE_MILLISECONDS, STEP_MILLISECONDS, CHECK_MILLISECONDS = 50, 10, 300
 GIT_NAMES = frozenset(
     {".git", "HEAD", "commondir", "config", "config.worktree", "hooks", "objects", "refs"}
+    | {"index"}
 )
 MAX_SETTINGS_BYTES = 65_536
 MAX_NEW_FOLDERS = 2_000
@@ -234,6 +236,9 @@ def _misleading(workspace: Workspace, place: SafePath, known: Known) -> tuple[Sa
     names = {entry.name for entry in place.list()} if kind == "folder" else set()
     if "HEAD" not in names or not ({"objects", "refs"} <= names or "commondir" in names):
         return None
+    for name in sorted(filter(INDEX.match, names)):
+        if why := index_trouble(_read(place.child(name), MAX_INDEX_BYTES)):
+            return place.child(name), f"{why}, which git would write to"
     own = _is_in_repository(place, known)
     if known(place.child("HEAD")):
         new = next((n for n in OBEYED if n in names and not known(place.child(n))), "")
@@ -286,10 +291,10 @@ def _kind(place: SafePath) -> str:
         return handle.kind
 
 
-def _read(place: SafePath) -> bytes:
-    """A file, up to one byte more than settings may have; nothing where there is none."""
+def _read(place: SafePath, max_bytes: int = MAX_SETTINGS_BYTES) -> bytes:
+    """A file, up to one byte more than it may have; nothing where there is none."""
     with suppress(NotFound), place.open_read() as handle:
-        return handle.file.read(MAX_SETTINGS_BYTES + 1)
+        return handle.file.read(max_bytes + 1)
     return b""
 
 

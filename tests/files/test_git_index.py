@@ -1,0 +1,59 @@
+"""Names in an index of git: those of each form are read, and those that lead out are found."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.indexes import index_naming
+from toolcrib.files.git_index import UNREADABLE, index_trouble
+
+MISPLACED = (
+    "../x", "a/../../x", "..", "/etc/x", "a//x", "./x", ".git/hooks/x", "a/.git/config", ".GIT/x",
+    ".git./x", ".git /x", ".Git:x/y", "git~1/x", ".g\u200cit/x", ".git\u200f",
+)  # fmt: skip
+HARMLESS = (
+    ".gitignore", "a/.gitattributes", ".github/x", "a..b/..c", "...", "git/x", "xgit~1/y", "~/x",
+    "a b/c", "ä/ö.txt", "\u200c/x", "a.git/x", "x" * 5000,
+)  # fmt: skip
+
+
+def git(folder: Path, *words: str) -> bytes:
+    return subprocess.run(["git", *words], cwd=folder, check=True, capture_output=True).stdout
+
+
+@pytest.mark.parametrize("version", [2, 4])
+def test_a_name_that_leads_out_is_told(version: int) -> None:
+    for name in MISPLACED:
+        why = index_trouble(index_naming("a.txt", name, version=version))
+        assert why.startswith("its index names "), name
+    assert index_trouble(index_naming(*HARMLESS)) == ""
+
+
+@pytest.mark.parametrize("form", ["sha1", "sha256"])
+@pytest.mark.parametrize("version", ["2", "3", "4"])
+def test_those_that_git_writes_are_harmless(tmp_path: Path, form: str, version: str) -> None:
+    git(tmp_path, "init", "-q", f"--object-format={form}")
+    for number, name in enumerate((".gitignore", "ä/.x", "y" * 240, "a/b/c", "a/b/d", "a/bb")):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"{number}")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "update-index", "--index-version", version, "--untracked-cache")
+    git(tmp_path, "update-index", "--skip-worktree", "a/bb")
+    data = (tmp_path / ".git/index").read_bytes()
+    assert index_trouble(data) == ""
+    assert index_trouble(data, (32 if form == "sha256" else 20,)) == ""
+    assert index_trouble(data, (20 if form == "sha256" else 32,)) == UNREADABLE
+    git(tmp_path, "update-index", "--split-index")
+    for part in (*tmp_path.glob(".git/sharedindex.*"), tmp_path / ".git/index"):
+        assert index_trouble(part.read_bytes()) == ""
+
+
+def test_what_is_damaged_cannot_be_read() -> None:
+    data = index_naming("a.txt", "b.txt")
+    assert index_trouble(b"") == ""
+    for broken in (data[:40], data[:-25], b"DIRX" + data[4:], data[:8] + b"\xff" * 4 + data[12:]):
+        assert index_trouble(broken) == UNREADABLE
