@@ -245,8 +245,8 @@ class CheckedIndexes:
             places = [entry.path for entry in scan if INDEX.match(entry.name)]
         for place in places:
             status = os.lstat(place)
-            state = (status.st_dev, status.st_ino, status.st_size)
-            state += (status.st_mtime_ns, status.st_ctime_ns, hash_size)
+            times = (status.st_mtime_ns, status.st_ctime_ns)
+            state = (status.st_dev, status.st_ino, status.st_size, *times, hash_size)
             if self._harmless.get(place) == state:
                 continue
             why = index_trouble(read_own(place, MAX_INDEX_BYTES), (hash_size,))

@@ -6,8 +6,12 @@ import os
 import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 
+from tests.indexes import index_naming
 from tests.tools.git.made import commit, git, make_repository, write
 
 Plant = Callable[[Path, str], None]
@@ -22,12 +26,14 @@ class Payload:
         plant: prepares a repository so that a shell command is run, or another effect is had.
         control: commands of plain git by which it happens.
         effect: what tells that it happened, beside the mark that the command leaves.
+        terminal: whether plain git does it only where a person looks.
     """
 
     name: str
     plant: Plant
     control: tuple[tuple[str, ...], ...]
     effect: Callable[[Path], bool] | None = None
+    terminal: bool = False
 
 
 def setting(*names: str, value: str = "{run}", **more: str) -> Plant:
@@ -269,10 +275,213 @@ def rebase_under_way(repo: Path, run: str) -> None:
         (state / name).write_text(text)
 
 
+def index_that_leads_out(*names: str) -> Plant:
+    """An index whose names git trusts: what they lead to is written, or shown."""
+
+    def plant(repo: Path, run: str) -> None:
+        del run
+        outside_of(repo).mkdir()
+        data = index_naming(*names, blob=bytes.fromhex(git(repo, "rev-parse", "HEAD:a.txt")))
+        (repo / ".git" / "index").write_bytes(data)
+
+    return plant
+
+
+def shown_by_diff(repo: Path, run: str) -> None:
+    index_that_leads_out("../outside/secret.txt")(repo, run)
+    (outside_of(repo) / "secret.txt").write_text("canary-4711\n")
+
+
+def shows_canary(repo: Path) -> bool:
+    return "canary-4711" in git(repo, "diff", ok=False)
+
+
+def folder_in_disguise(repo: Path, run: str) -> None:
+    """A branch with a folder that other systems take for `.git`."""
+    del run
+    name = repo / "settings"
+    name.write_text("[core]\n")
+    blob = git(repo, "hash-object", "-w", "settings").strip()
+    name.unlink()
+    trees = [line.partition("\t")[0] for line in git(repo, "ls-tree", "HEAD").splitlines()]
+    inner = made_tree(repo, f"100644 blob {blob}\tconfig\n")
+    top = made_tree(repo, f"{trees[0]}\ta.txt\n040000 tree {inner}\t{DISGUISED}\n")
+    made = git(repo, "commit-tree", "-p", "HEAD", "-m", "x", top).strip()
+    git(repo, "branch", "side", made)
+
+
+DISGUISED = ".g\u200cit"
+
+
+def made_tree(repo: Path, lines: str) -> str:
+    done = subprocess.run(
+        ["git", "mktree"], cwd=repo, input=lines.encode(), capture_output=True, check=True
+    )
+    return done.stdout.decode().strip()
+
+
+def is_disguised(repo: Path) -> bool:
+    return (repo / DISGUISED).exists()
+
+
+def has_hook(repo: Path) -> bool:
+    return (repo / ".git/hooks/post-checkout").exists()
+
+
+def promisor(repo: Path, run: str) -> None:
+    """An object is missing, and the settings name where to fetch it, and by which program."""
+    blob = git(repo, "rev-parse", "HEAD:a.txt").strip()
+    (repo / ".git/objects" / blob[:2] / blob[2:]).unlink()
+    settings = {"remote__origin__promisor": "true", "extensions__partialClone": "origin"}
+    setting("remote.origin.uploadpack", **LOCAL, **settings)(repo, run)
+    git(repo, "config", "core.repositoryFormatVersion", "1")
+
+
+def alternate_refs(repo: Path, run: str) -> None:
+    """A program that lists what objects elsewhere are reachable from; they lie in the tree."""
+    other = make_repository(repo / "tracked")
+    (repo / ".git/objects/info").mkdir(exist_ok=True)
+    (repo / ".git/objects/info/alternates").write_text(f"{other}/.git/objects\n")
+    setting("core.alternateRefsCommand", value="{run}; true #", **LOCAL)(repo, run)
+    git(repo, "config", "remote.origin.url", str(make_repository(repo / "new", b="b\n")))
+
+
+def old_place(folder: str, text: str) -> Plant:
+    """Settings of a remote where git kept them once."""
+
+    def plant(repo: Path, run: str) -> None:
+        setting("core.unused", protocol__ext__allow="always")(repo, run)
+        place = repo / ".git" / folder / "origin"
+        place.parent.mkdir(exist_ok=True)
+        place.write_text(text.replace("{script}", str(repo / ".git" / "run-it")))
+
+    return plant
+
+
+def followed_branch(repo: Path, run: str) -> None:
+    """The branch follows an address instead of a remote."""
+    script = repo / ".git" / "run-it"
+    setting(
+        "branch.main.merge", value="refs/heads/main", branch__main__remote=f"ext::{script}",
+        protocol__ext__allow="always",
+    )(repo, run)  # fmt: skip
+
+
+def updated_submodule(repo: Path, run: str) -> None:
+    inner = make_repository(repo / "inner")
+    (repo / ".gitmodules").write_text('[submodule "inner"]\n\tpath = inner\n\turl = ./inner\n')
+    commit(repo, "a submodule")
+    commit(inner, "another")
+    git(repo, "config", "submodule.inner.url", str(inner))
+    git(repo, "config", "submodule.inner.active", "true")
+    git(repo, "config", "submodule.inner.update", f"!{run};")
+
+
+def fetched_submodule(repo: Path, run: str) -> None:
+    """One that is fetched with what holds it."""
+    updated_submodule(repo, run)
+    script = repo / ".git" / "run-it"
+    setting("fetch.recurseSubmodules", value="true", **LOCAL)(repo, run)
+    for name, value in (("url", "."), ("uploadpack", str(script)), ("fetch", "+refs/*:refs/x/*")):
+        git(repo / "inner", "config", f"remote.origin.{name}", value)
+
+
+def shown_submodule(repo: Path, run: str) -> None:
+    """A diff that enters it."""
+    submodule(repo, run)
+    git(repo / "inner", "config", "--unset", "core.fsmonitor")
+    git(repo / "inner", "config", "diff.external", f"{run}; false")
+    git(repo, "config", "diff.submodule", "diff")
+
+
+def packed_twice(repo: Path, run: str) -> None:
+    """More packs than the settings want: garbage is collected, and a hook asked before."""
+    hook("pre-auto-gc")(repo, run)
+    for name in ("b", "c", "d"):
+        write(repo, **{f"{name}.txt": name})
+        commit(repo, name)
+        git(repo, "repack", "-q")
+    git(repo, "config", "gc.autoPackLimit", "1")
+    git(repo, "config", "gc.autoDetach", "false")
+
+
+def signed(repo: Path, run: str) -> None:
+    """A commit with a signature, which is looked at whenever it is shown."""
+    text = git(repo, "cat-file", "commit", "HEAD")
+    head, _, message = text.partition("\n\n")
+    mark = "-----{0} PGP SIGNATURE-----"
+    signature = f"gpgsig {mark.format('BEGIN')}\n x\n {mark.format('END')}"
+    (repo / ".git" / "signed").write_text(f"{head}\n{signature}\n\n{message}")
+    made = git(repo, "hash-object", "-t", "commit", "-w", ".git/signed").strip()
+    git(repo, "update-ref", "HEAD", made)
+    setting("gpg.program", value="{script}", log__showSignature="true")(repo, run)
+
+
+NO_REFS = b"001e# service=git-upload-pack\n00000000"
+
+
+class Listener:
+    """A server of HTTP that notes what it is sent, and refuses all but an empty repository."""
+
+    def __init__(self) -> None:
+        seen: list[str] = []
+
+        class Refusal(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                seen.append(f"{self.path} {self.headers}")
+                self.send_response(200 if self.path.startswith("/open") else 401)
+                self.send_header("WWW-Authenticate", 'Basic realm="x"')
+                self.send_header("Set-Cookie", "planted=1; Max-Age=1000")
+                self.send_header("Content-Length", str(len(NO_REFS)))
+                self.send_header("Content-Type", "application/x-git-upload-pack-advertisement")
+                self.end_headers()
+                self.wfile.write(NO_REFS)
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        self.seen = seen
+        server = ThreadingHTTPServer(("127.0.0.1", 0), Refusal)
+        self.port = server.server_address[1]
+        Thread(target=server.serve_forever, daemon=True).start()
+
+
+@lru_cache(maxsize=1)
+def listener() -> Listener:
+    """One for all tests of a process."""
+    return Listener()
+
+
+def by_http(*names: str, value: str = "{run}", **more: str) -> Plant:
+    """The same with a remote that wants a password; `{port}` is that of the server."""
+
+    def plant(repo: Path, run: str) -> None:
+        listener().seen.clear()
+        (repo.parent / "cookies").write_text("127.0.0.1\tFALSE\t/\tFALSE\t0\tname\tcanary-4711\n")
+        url = {"remote__origin__url": f"http://127.0.0.1:{listener().port}/x.git", **REMOTE}
+        filled = {
+            key: text.replace("{port}", str(listener().port)).replace("{near}", str(repo.parent))
+            for key, text in {"": value, **more}.items()
+        }
+        own = [name.replace("{port}", str(listener().port)) for name in names]
+        setting(*own, value=filled.pop(""), **{**url, **filled})(repo, run)
+
+    return plant
+
+
+def was_sent(text: str) -> Callable[[Path], bool]:
+    return lambda _: any(text in each for each in listener().seen)
+
+
+def cookies_written(repo: Path) -> bool:
+    return "planted" in (repo.parent / "cookies").read_text()
+
+
 MON = "{run}; false"
 REMOTE = {"remote__origin__fetch": "+refs/heads/*:refs/remotes/origin/*"}
 LOCAL = {"remote__origin__url": ".", **REMOTE}
 SSH = {"remote__origin__url": "ssh://127.0.0.1:1/x", **REMOTE}
+EXT = {"protocol__ext__allow": "always"}
 GO, DIFF, ADD = (("status",),), (("diff",),), (("add", "."),)
 COMMIT = (("add", "."), ("commit", "-m", "x"))
 FETCH, PUSH = (("fetch", "origin"),), (("push", "origin", "HEAD:refs/heads/new"),)
@@ -367,6 +576,46 @@ RUNNING = (
     Payload("submodule, never ignored", submodule_never_ignored, (("commit", "-am", "x"),)),
     Payload("submodule, unborn", submodule_unborn, (("rm", "-r", "--cached", "inner"),)),
     Payload("rebase under way", rebase_under_way, (("rebase", "--continue"),)),
+    Payload("core.askPass", by_http("core.askPass", value="{script}"), FETCH),
+    Payload("credential.helper", by_http("credential.helper", value="!{run};"), FETCH),
+    Payload(
+        "credential.helper of an address",
+        by_http("credential.http://127.0.0.1:{port}.helper", value="!{run};"),
+        FETCH,
+    ),
+    Payload("core.pager", setting("core.pager"), (("log",),), terminal=True),
+    Payload("pager of a command", setting("pager.status"), GO, terminal=True),
+    Payload(
+        "gpg.x509.program",
+        both(
+            setting(
+                "gpg.x509.program", value="{script}", gpg__format="x509", commit__gpgSign="true"
+            ),
+            changed,
+        ),
+        COMMIT,
+    ),
+    Payload("log.showSignature", signed, (("log",),)),
+    Payload("promisor", promisor, (("log", "-p"),)),
+    Payload("core.alternateRefsCommand", alternate_refs, FETCH),
+    Payload(
+        "remote.vcs",
+        setting("remote.origin.vcs", value="ext", remote__origin__url="{script}", **EXT, **REMOTE),
+        FETCH,
+    ),
+    Payload("remote in .git/remotes", old_place("remotes", "URL: ext::{script}\n"), FETCH),
+    Payload("remote in .git/branches", old_place("branches", "ext::{script}\n"), FETCH),
+    Payload("branch.remote", followed_branch, (("pull",),)),
+    Payload("submodule.update", updated_submodule, (("submodule", "update"),)),
+    Payload("fetch.recurseSubmodules", fetched_submodule, FETCH),
+    Payload("diff.submodule", shown_submodule, DIFF),
+    Payload("hook pre-auto-gc", packed_twice, (("gc", "--auto"),)),
+    Payload("hook pre-push", both(setting("x.y", **LOCAL), hook("pre-push")), PUSH),
+    Payload(
+        "hook pre-merge-commit",
+        both(conflicting(setting("merge.evil.name", value="x")), hook("pre-merge-commit")),
+        (("merge", "-s", "ours", "side"),),
+    ),
 )
 """By each of these plain git runs a command."""
 
@@ -378,6 +627,53 @@ LEADING = (
     Payload("url.insteadOf", instead_of, FETCH, remote_ref),
     Payload("remote.pushurl", push_elsewhere("pushurl"), PUSH, pushed),
     Payload("url.pushInsteadOf", push_elsewhere("insteadOf"), PUSH, pushed),
+    Payload(
+        "index beside the tree",
+        index_that_leads_out("../outside/x.txt"),
+        (("checkout", "."),),
+        was_written,
+    ),
+    Payload(
+        "index in .git",
+        index_that_leads_out(".git/hooks/post-checkout"),
+        (("checkout", "."),),
+        has_hook,
+    ),
+    Payload(".git in disguise", folder_in_disguise, (("merge", "side"),), is_disguised),
+    Payload("index that shows", shown_by_diff, (), shows_canary),
+    Payload(
+        "http.extraHeader",
+        by_http("http.extraHeader", value="X: planted"),
+        FETCH,
+        was_sent("planted"),
+    ),
+    Payload(
+        "http.cookieFile",
+        by_http("http.cookieFile", value="{near}/cookies"),
+        FETCH,
+        was_sent("canary-4711"),
+    ),
+    Payload(
+        "http.saveCookies",
+        by_http(
+            "http.cookieFile",
+            value="{near}/cookies",
+            http__saveCookies="true",
+            remote__origin__url="http://127.0.0.1:{port}/open.git",
+        ),
+        FETCH,
+        cookies_written,
+    ),
+    Payload(
+        "http.proxy",
+        by_http(
+            "http.proxy",
+            value="http://127.0.0.1:{port}",
+            remote__origin__url="http://example.invalid/x.git",
+        ),
+        FETCH,
+        was_sent("example.invalid"),
+    ),
 )
 """By each of these plain git reads or writes outside, or sends elsewhere."""
 
@@ -388,6 +684,14 @@ ALONE = frozenset(
 )
 """Those that need a repository of their own; the others can stand in one."""
 
+APART = frozenset(
+    {"core.askPass", "credential.helper", "credential.helper of an address", "log.showSignature"}
+    | {"promisor", "core.alternateRefsCommand", "remote.vcs", "remote in .git/remotes"}
+    | {"remote in .git/branches", "branch.remote", "submodule.update", "fetch.recurseSubmodules"}
+    | {"diff.submodule", "hook pre-auto-gc", "hook pre-merge-commit"}
+    | {"http.extraHeader", "http.cookieFile", "http.saveCookies", "http.proxy"}
+)
+"""The same, tried one by one at night, by those of the tools that could fall for them."""
 
 DRIVERS = {
     "filter clean": "filter.evil.clean",
@@ -406,5 +710,5 @@ def combined(repo: Path, run: str) -> None:
     for name in DRIVERS.values():
         setting(name)(repo, run)
     for payload in RUNNING:
-        if payload.name not in ALONE and payload.name not in DRIVERS:
+        if payload.name not in ALONE | APART and payload.name not in DRIVERS:
             payload.plant(repo, run)

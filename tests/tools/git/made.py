@@ -35,6 +35,17 @@ def git(folder: Path, *args: str, ok: bool = True, **more: str) -> str:
     return done.stdout.decode("utf-8", "surrogateescape")
 
 
+def git_in_terminal(folder: Path, *args: str) -> None:
+    """Plain git where it takes its output for a terminal."""
+    ours, its = os.openpty()
+    env = {**ENVIRONMENT, "HOME": str(folder.parent), "TERM": "xterm"}
+    try:
+        subprocess.run(["git", *args], cwd=folder, env=env, stdout=its, stderr=its, timeout=60)
+    finally:
+        os.close(ours)
+        os.close(its)
+
+
 def make_repository(folder: Path, **files: str) -> Path:
     """A new one with a first commit of some files."""
     folder.mkdir(parents=True, exist_ok=True)

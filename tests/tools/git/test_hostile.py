@@ -10,8 +10,18 @@ from typing import Any
 
 import pytest
 
-from tests.tools.git.hostile import ALONE, LEADING, RUNNING, Payload, combined
-from tests.tools.git.made import git, make_repository
+from tests.tools.git.hostile import (
+    ALONE,
+    APART,
+    LEADING,
+    RUNNING,
+    Payload,
+    combined,
+    listener,
+    shows_canary,
+    shows_secret,
+)
+from tests.tools.git.made import git, git_in_terminal, make_repository
 from toolcrib import Toolbox
 from toolcrib.core.registry import Registry
 from toolcrib.toolbox import installed
@@ -55,11 +65,27 @@ CALLS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("undo_changes", {}),
     ("git_init", {"path": "fresh"}),
     ("git_fetch", {"remote": "origin"}),
+    ("git_pull", {}),
     ("git_pull", {"remote": "origin", "branch": "main"}),
     ("git_push", {"remote": "origin", "branch": "main"}),
     ("git_clone", {"url": ".", "path": "cloned"}),
 )
 """Each of them, in an order in which later ones find something to do."""
+SHOWN_BY_PLAIN_GIT = (shows_secret, shows_canary)
+FEW = (
+    *LOOKING[:2],
+    ("git_log", {}),
+    ("git_show", {}),
+    ("git_reset", {"paths": ["inner"]}),
+    ("git_rebase", {"action": "continue"}),
+    ("git_add", {"all": True}),
+    ("git_commit", {"message": "x"}),
+    ("git_merge", {"branch": "side"}),
+    ("write_file", {"path": "a.txt", "content": "again\n"}),
+    ("git_checkout", {"paths": ["."]}),
+    ("git_stash", {"untracked": True}),
+    *CALLS[-5:-1],
+)
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +116,10 @@ def test_plain_git_falls_for_each(plain: Path, tmp_path: Path) -> None:
         repo, mark = planted(payload, plain, tmp_path / f"{count}")
         mark.unlink(missing_ok=True)
         for command in payload.control:
-            git(repo, *command, ok=False)
+            if payload.terminal:
+                git_in_terminal(repo, *command)
+            else:
+                git(repo, *command, ok=False)
         if not happened(payload, repo, mark):
             harmless.append(payload.name)
     assert not harmless, ", ".join(harmless)
@@ -100,18 +129,20 @@ def test_every_tool_is_tried() -> None:
     assert [name for name in TOOLS if name not in {tool for tool, _ in CALLS}] == []
 
 
-async def fallen(payload: Payload, plain: Path, folder: Path, calls: Any = CALLS) -> str:
+async def fallen(payload: Payload, plain: Path, folder: Path, calls: Any) -> str:
     """The name of a payload that did anything by our tools; "" where none did."""
     repo, mark = planted(payload, plain, folder)
     mark.unlink(missing_ok=True)
     texts = []
-    async with Toolbox(ALLOW, workspace=repo) as box:
+    listener().seen.clear()
+    egress = {"allow_hosts": [f"127.0.0.1:{listener().port}"]}
+    async with Toolbox({**ALLOW, "egress": egress}, workspace=repo) as box:
         for name, arguments in calls:
             texts.append((await box.call(name, arguments)).render())
     assert not any("Error (internal)" in text for text in texts), texts
     if mark.exists() or any("canary-4711" in text for text in texts):
         return payload.name
-    effect = payload.effect if payload.name != "alternates" else None
+    effect = payload.effect if payload.effect not in SHOWN_BY_PLAIN_GIT else None
     return f"{payload.name} (effect)" if effect and effect(repo) else ""
 
 
@@ -121,24 +152,16 @@ async def test_no_tool_runs_what_one_repository_has_of_all(plain: Path, tmp_path
     mark.unlink(missing_ok=True)
     git(repo, "status", ok=False)
     assert mark.exists()
-    assert await fallen(everything, plain, tmp_path / "ours") == ""
+    assert await fallen(everything, plain, tmp_path / "ours", CALLS) == ""
 
 
 async def test_no_tool_follows_what_is_put_together_otherwise(plain: Path, tmp_path: Path) -> None:
-    few = (
-        *LOOKING[:2],
-        ("git_reset", {"paths": ["inner"]}),
-        ("git_rebase", {"action": "continue"}),
-        ("git_add", {"all": True}),
-        ("git_commit", {"message": "x"}),
-        ("write_file", {"path": "a.txt", "content": "again\n"}),
-        ("git_stash", {"untracked": True}),
-        *CALLS[-4:-1],
-    )
     alone = [p for p in RUNNING if p.name in ALONE]
+    leading = [p for p in LEADING if p.name not in APART]
+    writing = [call for call in FEW if call[0] not in ("git_log", "git_show", "git_merge")]
     found = [
-        await fallen(payload, plain, tmp_path / f"{count}", few)
-        for count, payload in enumerate((*alone, *LEADING))
+        await fallen(payload, plain, tmp_path / f"{count}", writing)
+        for count, payload in enumerate((*alone, *leading))
     ]
     assert not any(found), found
 
@@ -164,6 +187,39 @@ async def test_programs_of_the_workspace_on_path_are_not_started(
     assert not mark.exists()
 
 
+async def test_remotes_that_are_no_address_are_refused(plain: Path, tmp_path: Path) -> None:
+    repo = tmp_path / "repo"
+    subprocess.run(["cp", "-r", str(plain), str(repo)], check=True)
+    async with Toolbox(ALLOW, workspace=repo) as box:
+        for number, url in enumerate(("fd::7", "ext::sh -c x", "-u", "--upload-pack=x")):
+            git(repo, "config", f"remote.r{number}.url", url)
+            for name in ("git_fetch", "git_pull", "git_push"):
+                result = await box.call(name, {"remote": f"r{number}"})
+                assert result.error is not None, (name, url)
+                assert result.error.code in ("denied", "bad_input", "not_found"), result.render()
+            result = await box.call("git_clone", {"url": url, "path": "x"})
+            assert result.error is not None
+
+
+async def test_a_part_of_the_files_and_a_sparse_index_are_understood(tmp_path: Path) -> None:
+    repo = make_repository(
+        tmp_path / "repo", **{"in/a.txt": "a\n", "out/b.txt": "b\n", "out/deep/c.txt": "c\n"}
+    )
+    git(repo, "sparse-checkout", "set", "--cone", "--sparse-index", "in")
+    assert not (repo / "out").exists()
+    (repo / "in" / "a.txt").write_text("changed\n")
+    async with Toolbox(ALLOW, workspace=repo) as box:
+        shown = (await box.call("git_status", {})).render()
+        assert "in/a.txt" in shown
+        assert "out" not in shown
+        await box.call("git_commit", {"message": "m", "all": True})
+    assert git(repo, "ls-tree", "-r", "--name-only", "HEAD").split() == [
+        "in/a.txt", "out/b.txt", "out/deep/c.txt",
+    ]  # fmt: skip
+    assert not (repo / "out").exists()
+
+
 @pytest.mark.parametrize("payload", [*RUNNING, *LEADING], ids=lambda payload: payload.name)
 async def test_no_tool_follows_any(payload: Payload, plain: Path, tmp_path: Path) -> None:
-    assert await fallen(payload, plain, tmp_path / "one") == ""
+    calls = FEW if payload.name in APART else CALLS
+    assert await fallen(payload, plain, tmp_path / "one", calls) == ""
