@@ -153,6 +153,30 @@ class Toolbox:
         """The tools of the profile, in the order in which hosts list them."""
         return list(self._faces)
 
+    def tool(self, name: str, *, indirectly: bool = False) -> Tool | None:
+        """The tool of this name, where a call of it would not be refused from the start.
+
+        Args:
+            name: its own, not an alias.
+            indirectly: also where only `call_tool` reaches it.
+        """
+        found = self._listed.get(name)
+        if found is None and indirectly and self._reaches_all:
+            found = next((t for t in self.registry if t.name == name), None)
+        denied = found is None or decide(self.config.policy, found, ()).action == "deny"
+        return None if denied else found
+
+    def listed_name(self, name: str) -> str:
+        """The name under which hosts are shown a tool; its own where they are shown none."""
+        shown = {self.registry.resolve(tool.name).name: tool.name for tool in self._faces}
+        return shown.get(name, name)
+
+    def conversation(self, session: str | None = None) -> str:
+        """The id under which a conversation is kept; None is this toolbox's own."""
+        if not session:
+            session = self._session_id = self._session_id or self.use(Sessions).new_id()
+        return session
+
     def tools(self) -> list[ToolInfo]:
         """The tools of the profile, with what a program needs to offer them to a model."""
         return [
@@ -190,9 +214,7 @@ class Toolbox:
         self._keep_to_one_loop()
         self._refresh()
         sessions = self.use(Sessions)
-        if not session:
-            session = self._session_id = self._session_id or sessions.new_id()
-        state = await sessions.load(session)
+        state = await sessions.load(self.conversation(session))
         state.single = caller.single
         jobs = self.use(Jobs)
         with jobs.noted() as begun:
@@ -281,13 +303,15 @@ class Toolbox:
 
     def _offered(self, scope: Scope) -> tuple[Tool, ...]:
         """What a caller can reach: the tools of the profile, and all where call_tool is allowed."""
-        call_tool = self._listed.get("call_tool")
-        may_call_any = (
-            call_tool is not None and decide(self.config.policy, call_tool, ()).action == "allow"
-        )
-        if scope.registry is self.registry and not may_call_any:
+        if scope.registry is self.registry and not self._reaches_all:
             return tuple(self._listed.values())
         return tuple(scope.registry)
+
+    @property
+    def _reaches_all(self) -> bool:
+        """Whether `call_tool` is there, and allowed."""
+        tool = self._listed.get("call_tool")
+        return tool is not None and decide(self.config.policy, tool, ()).action == "allow"
 
 
 def openai_tools(tools: Iterable[Tool]) -> list[dict[str, Any]]:

@@ -123,6 +123,28 @@ class Results:
             )
         return found
 
+    async def list(self, session: str, limit: int = 50) -> list[tuple[str, str]]:
+        """Handles of a session's kept texts, the newest first, each with its source.
+
+        Raises:
+            StorageFailure: the store cannot be read.
+        """
+        now = time.time()
+
+        def read(connection: sqlite3.Connection) -> list[tuple[str, str]]:
+            return connection.execute(
+                "SELECT handle, source FROM result WHERE session = ? AND expires > ? "
+                "ORDER BY seq DESC LIMIT ?",
+                (session, now, limit),
+            ).fetchall()
+
+        here = {
+            handle: kept.source
+            for (owner, handle), kept in reversed(self._memory.items())
+            if owner == session and kept.expires > now
+        }
+        return list((here | dict(await self._rows.read(read))).items())[:limit]
+
     def _keep_here(self, session: str, handle: str, stored: StoredResult) -> None:
         self._memory[session, handle] = stored
         while len(self._memory) > 1 and sum(len(k.text) for k in self._memory.values()) > (
