@@ -189,7 +189,7 @@ async def test_an_error_from_outside_taints_as_well(make: Make) -> None:
 async def test_a_person_says_yes_with_true_alone() -> None:
     from mcp_types import ElicitResult
 
-    from toolcrib.surfaces.mcp.server import _is_yes
+    from toolcrib.surfaces.mcp.calls import _is_yes
 
     for content, yes in (({"allow": True}, True), ({"allow": "false"}, False), (None, False)):
         assert _is_yes(ElicitResult(action="accept", content=content)) is yes

@@ -144,14 +144,13 @@ async def test_a_kept_result_and_a_job_are_listed_and_read(mode: str, folder: Pa
 
 async def test_what_is_kept_for_one_conversation_is_not_shown_to_another(folder: Path) -> None:
     toolbox = Toolbox(settings(folder, results={"max_tokens": 300}), profile="default")
-    async with served(create_app(toolbox)) as base:
-        async with Client(f"{base}/mcp", mode=LEGACY) as one:
-            cut = await one.call_tool("run_python", {"code": "print('word ' * 9000)"})
-            handle = (cut.meta or {})["toolcrib/next"]["arguments"]["handle"]
-            async with Client(f"{base}/mcp", mode=LEGACY) as other:
-                assert (await other.list_resources()).resources == []
-                error = await refused(other.read_resource(f"toolcrib://result/{handle}"))
-                assert error.code == -32002
+    async with served(create_app(toolbox)) as base, Client(f"{base}/mcp", mode=LEGACY) as one:
+        cut = await one.call_tool("run_python", {"code": "print('word ' * 9000)"})
+        handle = (cut.meta or {})["toolcrib/next"]["arguments"]["handle"]
+        async with Client(f"{base}/mcp", mode=LEGACY) as other:
+            assert (await other.list_resources()).resources == []
+            error = await refused(other.read_resource(f"toolcrib://result/{handle}"))
+            assert error.code == -32002
 
 
 @both_modes
