@@ -1,12 +1,14 @@
-"""toolcrib's own stdio server with the tools that the measurements call."""
+"""toolcrib's own server with the tools that the measurements call: stdio, or `http`."""
 
 from __future__ import annotations
 
 import asyncio
+import sys
 
 from toolcrib.core.context import Ctx
 from toolcrib.core.result import Result
 from toolcrib.core.tool import EXEC, READ, tool
+from toolcrib.surfaces.http.app import run as run_http
 from toolcrib.surfaces.mcp.stdio import run
 from toolcrib.system.processes import Processes
 from toolcrib.toolbox import Toolbox, installed
@@ -43,4 +45,5 @@ async def spawn(*, ctx: Ctx) -> Result:
 
 
 if __name__ == "__main__":
-    run(Toolbox(tools=[*installed(), echo, sleep, burn, spawn]))
+    serve = run_http if sys.argv[1:] == ["http"] else run
+    serve(Toolbox(tools=[*installed(), echo, sleep, burn, spawn]))

@@ -168,8 +168,8 @@ class Toolbox:
 
     def listed_name(self, name: str) -> str:
         """The name under which hosts are shown a tool; its own where they are shown none."""
-        shown = {self.registry.resolve(tool.name).name: tool.name for tool in self._faces}
-        return shown.get(name, name)
+        names = {self.registry.resolve(tool.name).name: tool.name for tool in self._faces}
+        return names.get(name, name)
 
     def conversation(self, session: str | None = None) -> str:
         """The id under which a conversation is kept; None is this toolbox's own."""

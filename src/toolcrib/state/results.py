@@ -139,9 +139,9 @@ class Results:
             ).fetchall()
 
         here = {
-            handle: kept.source
-            for (owner, handle), kept in reversed(self._memory.items())
-            if owner == session and kept.expires > now
+            handle: stored.source
+            for (owner, handle), stored in reversed(self._memory.items())
+            if owner == session and stored.expires > now
         }
         return list((here | dict(await self._rows.read(read))).items())[:limit]
 

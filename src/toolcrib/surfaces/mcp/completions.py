@@ -34,10 +34,10 @@ async def completed(
     found: list[str] = []
     if completer is not None and len(typed) <= MAX_TYPED:
         found = await completer(calls, ctx, typed)
-    shown = found[:MAX_VALUES]
-    more = len(found) > len(shown)
+    values = found[:MAX_VALUES]
+    more = len(found) > len(values)
     return types.CompleteResult(
-        completion=types.Completion(values=shown, total=len(found), has_more=more)
+        completion=types.Completion(values=values, total=len(found), has_more=more)
     )
 
 
@@ -90,7 +90,7 @@ async def _branches(calls: HostCalls, ctx: Context, typed: str) -> list[str]:
 
 async def _handles(calls: HostCalls, ctx: Context, typed: str) -> list[str]:
     session = calls.toolbox.conversation(session_of(ctx))
-    found = await resources.kept(calls.toolbox, session)
+    found = await resources.stored_results(calls.toolbox, session)
     return [handle for handle, _ in found if handle.startswith(typed)]
 
 

@@ -14,7 +14,7 @@ MAX_ARGUMENT_CHARS = 20_000
 
 
 @dataclass(frozen=True, slots=True)
-class Argument:
+class PromptParameter:
     """An argument of a prompt; `text` is what it adds to the text where it is given."""
 
     name: str
@@ -24,7 +24,7 @@ class Argument:
 
 
 @dataclass(frozen=True, slots=True)
-class Prompt:
+class WrittenPrompt:
     """A prompt in two parts: what is wanted, then how.
 
     `ways` are sets of tools, of which one has to be there, each with how to go about it;
@@ -34,20 +34,20 @@ class Prompt:
     name: str
     title: str
     about: str
-    arguments: tuple[Argument, ...]
+    arguments: tuple[PromptParameter, ...]
     wanted: str
     ways: tuple[tuple[tuple[str, ...], str], ...]
     ending: str
 
 
 PROMPTS = (
-    Prompt(
+    WrittenPrompt(
         "summarize_page",
         "Summarise a page with sources",
         "Read a web page and sum it up, with the place in it for each statement.",
         (
-            Argument("url", "The address of the page.", required=True),
-            Argument("focus", "What matters most.", text=" What matters most: {}."),
+            PromptParameter("url", "The address of the page.", required=True),
+            PromptParameter("focus", "What matters most.", text=" What matters most: {}."),
         ),
         "Summarise the page {url}.{focus}",
         (
@@ -64,13 +64,13 @@ PROMPTS = (
         "with the title, the date if there is one, and the address. If the page could not be "
         "read, say so and stop.",
     ),
-    Prompt(
+    WrittenPrompt(
         "research",
         "Research a question",
         "Answer a question from several sources on the web, each statement with its source.",
         (
-            Argument("question", "What you want to know.", required=True),
-            Argument("depth", "quick or thorough.", text=" Depth: {}."),
+            PromptParameter("question", "What you want to know.", required=True),
+            PromptParameter("depth", "quick or thorough.", text=" Depth: {}."),
         ),
         "Find out: {question}{depth}",
         (
@@ -94,13 +94,15 @@ PROMPTS = (
         "the number of its source after each statement, like [1]. Say where sources "
         "disagree and what you could not find. End with the list of sources and addresses.",
     ),
-    Prompt(
+    WrittenPrompt(
         "review_changes",
         "Review changes",
         "Look through the changes of a repository for mistakes, before they are committed.",
         (
-            Argument("path", "A file or folder; without it all.", text=" Only in: {}."),
-            Argument("base", "A commit or branch to compare with.", text=" Compared with: {}."),
+            PromptParameter("path", "A file or folder; without it all.", text=" Only in: {}."),
+            PromptParameter(
+                "base", "A commit or branch to compare with.", text=" Compared with: {}."
+            ),
         ),
         "Review the changes in this repository.{path}{base}",
         (
@@ -124,11 +126,11 @@ PROMPTS = (
         "and how to mend it. Say only what you have seen in the code. If there is nothing to "
         "find fault with, say just that.",
     ),
-    Prompt(
+    WrittenPrompt(
         "explain_file",
         "Explain a file",
         "What a file of the workspace is for and how it works.",
-        (Argument("path", "The file.", required=True),),
+        (PromptParameter("path", "The file.", required=True),),
         "Explain the file {path}.",
         (
             (
@@ -140,11 +142,11 @@ PROMPTS = (
         "Say first in two sentences what it is for. Then its parts, in the order in which one "
         "should read them, with line numbers, and what is easy to get wrong.",
     ),
-    Prompt(
+    WrittenPrompt(
         "fix_tests",
         "Make failing tests pass",
         "Run the tests, find why some fail, and mend the code.",
-        (Argument("path", "A file or folder of tests; without it all.", text=" Only: {}."),),
+        (PromptParameter("path", "A file or folder of tests; without it all.", text=" Only: {}."),),
         "Make the tests of this project pass.{path}",
         (
             (
@@ -183,7 +185,7 @@ def listing(toolbox: Toolbox) -> types.ListPromptsResult:
                 ],
             )
             for prompt in PROMPTS
-            if _way(prompt, toolbox) is not None
+            if _method(prompt, toolbox) is not None
         ]
     )
 
@@ -195,16 +197,16 @@ def filled(toolbox: Toolbox, name: str, given: Mapping[str, str]) -> types.GetPr
         MCPError: there is no such prompt here, or its arguments do not fit.
     """
     prompt = next((p for p in PROMPTS if p.name == name), None)
-    way = None if prompt is None else _way(prompt, toolbox)
-    if prompt is None or way is None:
+    method = None if prompt is None else _method(prompt, toolbox)
+    if prompt is None or method is None:
         known = ", ".join(p.name for p in listing(toolbox).prompts) or "none"
         raise _wrong(f"There is no prompt {name[:80]}. What there is: {known}.")
-    text = "\n\n".join((_wanted(prompt, given), way, prompt.ending))
+    text = "\n\n".join((_wanted(prompt, given), method, prompt.ending))
     message = types.PromptMessage(role="user", content=types.TextContent(text=text))
     return types.GetPromptResult(description=prompt.about, messages=[message])
 
 
-def _wanted(prompt: Prompt, given: Mapping[str, str]) -> str:
+def _wanted(prompt: WrittenPrompt, given: Mapping[str, str]) -> str:
     known = {argument.name for argument in prompt.arguments}
     unknown = sorted(set(given) - known)
     if unknown:
@@ -221,11 +223,11 @@ def _wanted(prompt: Prompt, given: Mapping[str, str]) -> str:
     return prompt.wanted.format(**texts)
 
 
-def _way(prompt: Prompt, toolbox: Toolbox) -> str | None:
+def _method(prompt: WrittenPrompt, toolbox: Toolbox) -> str | None:
     """How to go about it with the tools that there are, by the names that the host shows."""
-    for tools, way in prompt.ways:
+    for tools, method in prompt.ways:
         if all(toolbox.tool(tool, indirectly=True) for tool in tools):
-            return way.format(**{tool: toolbox.listed_name(tool) for tool in tools})
+            return method.format(**{tool: toolbox.listed_name(tool) for tool in tools})
     return None
 
 

@@ -115,7 +115,7 @@ async def listing(toolbox: Toolbox, ctx: Context) -> types.ListResourcesResult:
     if RESULT in there:
         found += [
             _resource(RESULT, handle, f"Result {handle}", source)
-            for handle, source in await kept(toolbox, session)
+            for handle, source in await stored_results(toolbox, session)
         ]
     if JOB in there:
         jobs = await toolbox.use(Jobs).list(session, MAX_LISTED)
@@ -126,7 +126,7 @@ async def listing(toolbox: Toolbox, ctx: Context) -> types.ListResourcesResult:
     return types.ListResourcesResult(resources=found)
 
 
-async def kept(toolbox: Toolbox, session: str) -> list[tuple[str, str]]:
+async def stored_results(toolbox: Toolbox, session: str) -> list[tuple[str, str]]:
     """The handles of a conversation's kept results and where each came from, newest first."""
     try:
         return await toolbox.use(Results).list(session, MAX_LISTED)
