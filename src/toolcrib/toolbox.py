@@ -25,6 +25,7 @@ from toolcrib.core.result import Result, well_formed
 from toolcrib.core.tool import Tool, decide
 from toolcrib.core.tool import tool as declare
 from toolcrib.execution.jobs import Jobs
+from toolcrib.extensions.own_tools import OwnTool, OwnTools, own_tools
 from toolcrib.middleware import PIPELINE, UNRESOLVED
 from toolcrib.state.sessions import Sessions
 from toolcrib.system.child import run_shielded
@@ -80,14 +81,10 @@ class Toolbox:
     ) -> None:
         self.config = _config(config, workspace)
         self.profile = profile
-        self.registry = Registry(
-            [*(installed() if tools is None else tools), *extra],
-            self.config.tools.disabled,
-            systems_of(profile),
-            self.config.switched_off,
-        )
-        self._listed = {t.name: t for t in self.registry.select(profile)}
-        self._faces = self.registry.listed(profile)
+        own = own_tools(self.config, (*installed(), *extra)) if tools is None else OwnTools()
+        self.skipped = own.skipped
+        self._tools = [*(installed() if tools is None else tools), *own.tools, *extra]
+        self._choose()
         self._services = Services(self.config)
         self._services.notes += [f"Settings: {problem}." for problem in self.config.problems]
         self._live = LiveSettings(self.config)
@@ -96,6 +93,17 @@ class Toolbox:
         self._thread: _LoopThread | None = None
         self._starting = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
+
+    def _choose(self) -> None:
+        """Make the registry of the tools, and what of it the profile shows."""
+        self.registry = Registry(
+            self._tools,
+            self.config.tools.disabled,
+            systems_of(self.profile),
+            self.config.switched_off,
+        )
+        self._listed = {t.name: t for t in self.registry.select(self.profile)}
+        self._faces = self.registry.listed(self.profile)
 
     async def __aenter__(self) -> Self:
         return self
@@ -141,8 +149,18 @@ class Toolbox:
         if roots:
             self.config = self._services.config = self.config.with_roots(roots)
             drop_beneath(roots)
+            self._leave_out_within(roots)
         for note in notes:
             self.add_note(note)
+
+    def _leave_out_within(self, roots: Sequence[str]) -> None:
+        """Leave out the user's own tools that lie where models may write from now on."""
+        inside = [t for t in self._tools if isinstance(t, OwnTool) and t.lies_in(roots)]
+        if inside:
+            self._tools = [tool for tool in self._tools if tool not in inside]
+            self._choose()
+            names = ", ".join(tool.name for tool in inside)
+            self.add_note(f"Left out, for their files lie in the workspace: {names}.")
 
     def add_note(self, note: str) -> None:
         """Say this at the end of the next result."""
@@ -327,14 +345,21 @@ def openai_tools(tools: Iterable[Tool]) -> list[dict[str, Any]]:
 
 @cache
 def installed() -> tuple[Tool, ...]:
-    """Every tool of toolcrib, and of packages that bring some (entry point `toolcrib.tools`)."""
-    from importlib.metadata import entry_points
-
+    """Every tool of toolcrib itself."""
     own = import_module("toolcrib.tools")
     found = catalogued(own)
-    tools = list(discover(own)) if found is None else found
-    others = [point.load() for point in entry_points(group="toolcrib.tools")]
-    return (*tools, *(tool for package in others for tool in discover(package)))
+    return tuple(discover(own) if found is None else found)
+
+
+def available(config: Config, *, retry: bool = False) -> OwnTools:
+    """Those, the user's own and those of packages; and what is left out, with the reason.
+
+    Args:
+        config: says where the user's own are not loaded from.
+        retry: whether to look again at what could not be used before.
+    """
+    own = own_tools(config, installed(), retry=retry)
+    return OwnTools((*installed(), *own.tools), own.skipped)
 
 
 def _config(

@@ -15,7 +15,7 @@ FLOORS = (
     ("files", "net"),
     ("execution", "retrieval"),
     ("documents", "code", "memory", "browser", "git"),
-    ("web", "chatflow", "data"),
+    ("web", "chatflow", "data", "extensions"),
     ("middleware", "agents"),
     ("tools",),
     ("toolbox",),
@@ -41,7 +41,7 @@ ROOMS_OF = {
     "environ": ("core/config.py", "surfaces/cli/", "git/ssh_tunnel_child.py"),
     "process": ("system/", "execution/sandbox/"),
     "path": ("core/", "system/", "state/", "files/", "net/", "execution/", "documents/", "code/",
-             "git/", "browser/", "retrieval/", "surfaces/", "toolbox.py"),
+             "git/", "browser/", "retrieval/", "extensions/", "surfaces/", "toolbox.py"),
     # The model server is the user's own; its address is judged by the policy of the guard.
     # Ports of runs are passed on between loopbacks alone.
     "socket": ("net/egress/", "net/models/connection.py", "system/stdin_monitor.py",
@@ -76,6 +76,8 @@ ROOMS_OF = {
         # The folder that stands in for a repository's, and going back to how one was.
         *("git/exec_path.py", "git/layout.py", "git/program.py"),
         *("git/restoration.py", "git/snapshots.py"),
+        # What is known of tools of others, and the user's folder of tools.
+        *("extensions/json_files.py", "extensions/own_tools.py"),
         "execution/worker_child.py",  # what the system tells of its memory
         "surfaces/cli/",
     ),

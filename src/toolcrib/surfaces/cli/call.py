@@ -134,12 +134,13 @@ def pairs(words: list[str], tool: str) -> dict[str, Any]:
 
 def _first_parameter(tool: str) -> str:
     """What a value without a key is for; empty where the tool is not known or takes nothing."""
+    from toolcrib.core.config import Config
     from toolcrib.core.errors import ToolError
     from toolcrib.core.registry import Registry
-    from toolcrib.toolbox import installed
+    from toolcrib.toolbox import available
 
     try:
-        found = Registry(installed()).resolve(tool)
+        found = Registry(available(Config.load()).tools).resolve(tool)
     except ToolError:
         return ""
     return next((name for name, _ in found.parameter_texts), "")

@@ -31,10 +31,10 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace, flags: Flags) -> int:
     """Print the script of a shell."""
-    del flags
-    from toolcrib.toolbox import installed
+    from toolcrib.toolbox import available
 
-    tools = {t.name: list(t.schema["properties"]) for t in installed()}
+    found = available(flags.load()).tools
+    tools = {t.name: list(t.schema["properties"]) for t in found}
     writers = {"bash": bash, "zsh": zsh, "fish": fish}
     print(writers[options.shell](dict(sorted(tools.items()))), end="")
     return 0

@@ -50,7 +50,7 @@ async def run_all(config: Config, *, offline: bool = False) -> list[Check]:
     """Every check, in the order in which they are shown."""
     from toolcrib.core.context import Services
     from toolcrib.core.errors import ToolError
-    from toolcrib.surfaces.cli import checks, peer_checks
+    from toolcrib.surfaces.cli import checks, extension_checks, peer_checks
     from toolcrib.surfaces.cli.checks import Check
 
     services = Services(config)
@@ -74,6 +74,7 @@ async def run_all(config: Config, *, offline: bool = False) -> list[Check]:
         checks.documents,
         checks.sandbox,
         checks.browser,
+        extension_checks.own_tools,
     ]
     found: list[Check] = []
     try:

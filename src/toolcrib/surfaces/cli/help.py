@@ -47,7 +47,6 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace, flags: Flags) -> int:
     """Print it."""
-    del flags
     from toolcrib.surfaces.cli import main
 
     if options.name is None:
@@ -55,17 +54,17 @@ def run(options: Namespace, flags: Flags) -> int:
     elif options.name in COMMANDS:
         main.parser_of(load(options.name)).print_help()
     else:
-        _manual(options.name)
+        _manual(options.name, flags)
     return 0
 
 
-def _manual(name: str) -> None:
+def _manual(name: str, flags: Flags) -> None:
     from toolcrib.core.registry import Registry
     from toolcrib.surfaces.cli.screen import wrapped
-    from toolcrib.toolbox import installed
+    from toolcrib.toolbox import available
     from toolcrib.tools.meta.tool_help import manual
 
-    tool = Registry(installed()).resolve(name)
+    tool = Registry(available(flags.load()).tools).resolve(name)
     for line in manual(tool).splitlines():
         text = wrapped(line.removeprefix("- "), indent="  " if line.startswith("- ") else "")
         print(text)

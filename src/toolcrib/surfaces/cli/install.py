@@ -228,9 +228,9 @@ def _check(config: Config) -> None:
     """Refuse what is looked at only later: an unknown profile, a store of another kind."""
     from toolcrib.core.config import store_file
     from toolcrib.core.registry import Registry
-    from toolcrib.toolbox import installed
+    from toolcrib.toolbox import available
 
-    Registry(installed()).select(config.profile)
+    Registry(available(config).tools).select(config.profile)
     store_file(config.store.url)
 
 

@@ -118,12 +118,13 @@ def _unknown(name: str) -> int:
 
 
 def _is_tool(name: str) -> bool:
+    from toolcrib.core.config import Config
     from toolcrib.core.errors import ToolError
     from toolcrib.core.registry import Registry
-    from toolcrib.toolbox import installed
+    from toolcrib.toolbox import available
 
     try:
-        Registry(installed()).resolve(name)
+        Registry(available(Config.load()).tools).resolve(name)
     except ToolError:
         return False
     return True

@@ -30,6 +30,8 @@ def run(options: Namespace, flags: Flags) -> int:
     from toolcrib.toolbox import Toolbox
 
     toolbox = Toolbox(config, profile=config.profile)
+    for skipped in toolbox.skipped:
+        print(f"toolcrib: left out: {skipped}", file=sys.stderr)
     gc.freeze()
     gc.enable()
     serve(toolbox)

@@ -44,10 +44,10 @@ def run(options: Namespace, flags: Flags) -> int:
 
 def _own(flags: Flags) -> list[dict[str, Any]]:
     from toolcrib.core.registry import Registry
-    from toolcrib.toolbox import installed
+    from toolcrib.toolbox import available
 
     config = flags.load()
-    tools = Registry(installed(), config.tools.disabled).select("all")
+    tools = Registry(available(config).tools, config.tools.disabled).select("all")
     return [{"name": tool.name, "parameters": tool.schema} for tool in tools]
 
 

@@ -32,6 +32,8 @@ def run(options: Namespace, flags: Flags) -> int:
     from toolcrib.toolbox import Toolbox
 
     toolbox = Toolbox(config, profile=config.profile)
+    for skipped in toolbox.skipped:
+        print(f"toolcrib: left out: {skipped}", file=sys.stderr)
     try:
         serve(toolbox)
     except SystemExit as end:  # how uvicorn ends when it cannot start

@@ -23,16 +23,21 @@ def run(options: Namespace, flags: Flags) -> int:
     """Print the list."""
     config = flags.load()
     from toolcrib.core.registry import Registry
-    from toolcrib.toolbox import installed
+    from toolcrib.surfaces.cli.screen import wrapped
+    from toolcrib.toolbox import available
 
-    everything = installed()
+    found = available(config, retry=True)
+    everything = found.tools
     registry = Registry(everything, config.tools.disabled)
     listed = registry.select(config.profile)
     disabled = [tool for tool in everything if registry.is_disabled(tool)]
     if options.json:
-        print(json.dumps(_data(config.profile, registry, listed, disabled), indent=2))
+        data = _data(config.profile, registry, listed, disabled)
+        left_out = [{"where": s.where, "reason": s.reason} for s in found.skipped]
+        print(json.dumps({**data, "skipped": left_out}, indent=2))
     else:
-        print("\n".join(_lines(config.profile, registry, listed, disabled)))
+        lines = _lines(config.profile, registry, listed, disabled)
+        print("\n".join([*lines, *(wrapped(f"Left out: {s}.") for s in found.skipped)]))
     return 0
 
 
