@@ -44,7 +44,8 @@ ROOMS_OF = {
              "git/", "browser/", "retrieval/", "extensions/", "surfaces/", "toolbox.py"),
     # The model server is the user's own; its address is judged by the policy of the guard.
     # Ports of runs are passed on between loopbacks alone.
-    "socket": ("net/egress/", "net/models/connection.py", "system/stdin_monitor.py",
+    "socket": ("net/egress/", "net/models/connection.py", "net/models/upstream.py",
+               "system/stdin_monitor.py",
                "execution/sandbox/ports.py", "execution/sandbox/namespace_child.py",
                "execution/sandbox/namespace_helper.py",
                "git/ssh_tunnel_child.py"),
@@ -94,6 +95,7 @@ MODULES = {
     "requests": "socket",
     "httpx": "socket",
     "httpx2": "socket",
+    "httpcore2": "socket",
     "aiohttp": "socket",
     "wreq": "socket",
     "pathlib": "path",

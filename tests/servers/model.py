@@ -148,6 +148,7 @@ class ModelServer:
     """A running server. `script` are the answers in turn; the last one is repeated.
 
     `asked` are the bodies of the requests, `headers` their headers, `paths` what was asked for.
+    `any_path` answers everywhere, `left` is set once a client has left a stalled answer.
     """
 
     origin: str
@@ -160,7 +161,9 @@ class ModelServer:
     models_kind: str = "application/json"
     models_stall: bool = False
     tools_refused: str = ""
+    any_path: bool = False
     over: threading.Event = field(default_factory=threading.Event)
+    left: threading.Event = field(default_factory=threading.Event)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     @property
@@ -200,7 +203,7 @@ class _Handler(BaseHTTPRequestHandler):
         if served.models_stall:
             served.over.wait(LONG)
             return
-        if self.path != "/v1/models":
+        if self.path.partition("?")[0] != "/v1/models":
             self._plain(404, b'{"error": {"message": "not here"}}')
             return
         listed = served.models
@@ -213,7 +216,8 @@ class _Handler(BaseHTTPRequestHandler):
         self._note()
         text = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         body = json.loads(text)
-        if self.path != "/v1/chat/completions":
+        is_chat = self.path.partition("?")[0] == "/v1/chat/completions"
+        if not (is_chat or self.served.any_path):
             self._plain(404, b'{"error": {"message": "not here"}}')
             return
         if self.served.tools_refused and body.get("tools"):
@@ -291,13 +295,16 @@ class _Handler(BaseHTTPRequestHandler):
             if answer.pause:
                 self.served.over.wait(answer.pause)
         if answer.stall:
-            self.served.over.wait(LONG)
+            self.connection.settimeout(LONG)
+            if not self.connection.recv(1):
+                self.served.left.set()
 
     def log_message(self, *_: object) -> None:
         pass
 
 
 class _Server(ThreadingHTTPServer):
+    request_queue_size = 256
     daemon_threads = True
     block_on_close = False
 

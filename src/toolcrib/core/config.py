@@ -27,6 +27,7 @@ from toolcrib.core.errors import ConfigError, NotConfigured
 from toolcrib.core.llm_chat_web import read_variables
 from toolcrib.core.memory_settings import MemoryConfig, PlanConfig
 from toolcrib.core.names import nearest
+from toolcrib.core.proxy_settings import ProxyConfig
 from toolcrib.core.settings import (
     AgentConfig,
     BackupConfig,
@@ -256,6 +257,7 @@ class Config(Section):
     undo: UndoConfig = UndoConfig.model_construct()
     backup: BackupConfig = BackupConfig.model_construct()
     http: HttpConfig = HttpConfig.model_construct()
+    proxy: ProxyConfig = ProxyConfig.model_construct()
     pin: Annotated[
         dict[str, dict[str, Any]],
         Field(description="Arguments that a model cannot override, by tool; 0 or auto: it may."),

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 COMMANDS = {
     "mcp": "serve one MCP client over stdin and stdout",
     "serve": "serve MCP and OpenAPI over HTTP",
+    "proxy": "stand before model servers, with mended tool calls, memory and tools",
     "chat": "talk with a model of yours that has these tools",
     "call": "call one tool",
     "tools": "list the tools",

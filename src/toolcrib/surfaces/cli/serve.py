@@ -39,15 +39,18 @@ def run(options: Namespace, flags: Flags) -> int:
     except SystemExit as end:  # how uvicorn ends when it cannot start
         if not end.code:
             return 0
-        print(_why(end.__context__, config.http.host, config.http.port), file=sys.stderr)
+        print(
+            why_not(end.__context__, "serve", config.http.host, config.http.port), file=sys.stderr
+        )
         return 1
     return 0
 
 
-def _why(error: BaseException | None, host: str, port: int) -> str:
+def why_not(error: BaseException | None, command: str, host: str, port: int) -> str:
+    """Why a server could not start, in words."""
     if not isinstance(error, OSError):
         return "toolcrib could not start to serve."  # what failed has been told
     if error.errno == errno.EADDRINUSE:
-        another = f"toolcrib serve --port {port + 1 if port < LAST_PORT else 0}"
+        another = f"toolcrib {command} --port {port + 1 if port < LAST_PORT else 0}"
         return f"Another program has port {port}. Serve on another: {another}"
     return f"toolcrib cannot listen on {host}, port {port}: {error.strerror or error}."

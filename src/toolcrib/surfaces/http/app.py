@@ -43,9 +43,12 @@ CLOSING = 2
 
 
 class _Server(uvicorn.Server):
-    def __init__(self, config: uvicorn.Config, processes: Processes) -> None:
+    def __init__(
+        self, config: uvicorn.Config, processes: Processes, describe: Callable[[str], str]
+    ) -> None:
         super().__init__(config)
         self._processes = processes
+        self._describe = describe
 
     async def startup(self, sockets: list[Any] | None = None) -> None:
         """Start, and say where only once the port is ours.
@@ -61,8 +64,7 @@ class _Server(uvicorn.Server):
             log.removeFilter(_is_no_os_error)
         if self.started:
             base = f"http://{_display_host(self.config.host)}:{_port(self)}"
-            line = f"toolcrib: MCP {base}/mcp, OpenAPI {base}/openapi.json, read {base}/docs"
-            print(line, file=sys.stderr, flush=True)  # noqa: T201
+            print(self._describe(base), file=sys.stderr, flush=True)  # noqa: T201
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         end_within(OPEN_CALLS + CLOSING, self._processes.kill_all_now)
@@ -71,17 +73,33 @@ class _Server(uvicorn.Server):
 
 def run(toolbox: Toolbox) -> None:
     """Serve until a signal comes; open calls get a few seconds to end."""
+    run_app(toolbox, create_app(toolbox), toolbox.config.http.port, _described)
+
+
+def _described(base: str) -> str:
+    return f"toolcrib: MCP {base}/mcp, OpenAPI {base}/openapi.json, read {base}/docs"
+
+
+def run_app(toolbox: Toolbox, app: ASGIApp, port: int, describe: Callable[[str], str]) -> None:
+    """Serve an application until a signal comes.
+
+    Args:
+        toolbox: whose settings hold, and whose processes end with it.
+        app: it; its lifespan closes the toolbox.
+        port: where to listen, on `http.host`.
+        describe: the lines that say so, from the URL.
+    """
     http = toolbox.config.http
     config = uvicorn.Config(
-        create_app(toolbox),
+        app,
         host=http.host,
-        port=http.port,
+        port=port,
         log_config=logs(requests=http.access_log),
         access_log=http.access_log,
         timeout_graceful_shutdown=OPEN_CALLS,
         server_header=False,
     )
-    _Server(config, toolbox.use(Processes)).run()
+    _Server(config, toolbox.use(Processes), describe).run()
 
 
 def _is_no_os_error(record: logging.LogRecord) -> bool:

@@ -10,7 +10,7 @@ import base64
 import binascii
 import hmac
 import ipaddress
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 
@@ -35,35 +35,59 @@ class Rules:
     token: str = ""
 
 
-class Gate:
-    """ASGI middleware: refuse with 421, 403 or 401, else note whose conversation it is."""
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a request is not let through."""
 
-    def __init__(self, app: ASGIApp, rules: Rules) -> None:
+    status: int
+    message: str
+    hint: str
+    challenge: str = ""
+
+
+Refuse = Callable[[Scope, Refusal], ASGIApp | None]
+
+
+class Gate:
+    """ASGI middleware: refuse with 421, 403 or 401, else note whose conversation it is.
+
+    Args:
+        app: what stands behind it.
+        rules: what it lets through.
+        refuse: gives the answer to a refused request where another form than ours is wanted.
+        health: whether the path of health checks needs no token.
+    """
+
+    def __init__(
+        self, app: ASGIApp, rules: Rules, refuse: Refuse | None = None, *, health: bool = True
+    ) -> None:
         self._app = app
         self._rules = rules
+        self._refuse = refuse
+        self._open_paths = {HEALTH} if health else set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request through, or answer it."""
         if scope["type"] == "http":
             headers = {k.decode("latin-1"): v.decode("latin-1") for k, v in scope["headers"]}
-            answer = self._refusal(headers, scope)
-            if answer is not None:
-                await answer(scope, receive, send)
+            refused = self._refusal(headers, scope)
+            if refused is not None:
+                answer = self._refuse(scope, refused) if self._refuse is not None else None
+                await (answer or _answer(refused))(scope, receive, send)
                 return
         await self._app(scope, receive, send)
 
-    def _refusal(self, headers: dict[str, str], scope: Scope) -> JSONResponse | None:
+    def _refusal(self, headers: dict[str, str], scope: Scope) -> Refusal | None:
         host = headers.get("host", "")
         # A rebound name is a name: with a token, a bare address may stand for any interface.
         if not _named(host, self._rules.hosts) and not (self._rules.token and _is_address(host)):
             message = f"The host name {host[:200]!r} is not known here."
-            return refusal(421, "denied", message, "Add it to http.allow_hosts.")
+            return Refusal(421, message, "Add it to http.allow_hosts.")
         origin = headers.get("origin")
         if origin is not None and not _named(origin, self._rules.origins):
-            return refusal(
-                403, "denied", "This origin may not call.", "Add it to http.allow_origins."
-            )
-        if not self._rules.token or scope["method"] == "OPTIONS" or scope["path"] == HEALTH:
+            return Refusal(403, "This origin may not call.", "Add it to http.allow_origins.")
+        is_open = scope["method"] == "OPTIONS" or scope["path"] in self._open_paths
+        if not self._rules.token or is_open:
             return None
         scheme, _, given = headers.get("authorization", "").partition(" ")
         challenge = "Bearer"
@@ -71,15 +95,22 @@ class Gate:
             challenge = 'Basic realm="toolcrib: the token is the password", charset="UTF-8"'
             if scheme.lower() == "basic":
                 scheme, given = "bearer", _password(given)
+        elif self._refuse is not None and "x-api-key" in headers and not scheme:
+            scheme, given = "bearer", headers["x-api-key"]  # as clients of Anthropic's API send it
         right = hmac.compare_digest(given.strip().encode(), self._rules.token.encode())
         if scheme.lower() != "bearer" or not right:
             message = "The bearer token is missing or wrong."
-            answer = refusal(401, "denied", message, "Send the configured one.")
-            answer.headers["www-authenticate"] = challenge
-            return answer
+            return Refusal(401, message, "Send the configured one.", challenge)
         # One conversation a token: what it has read and seen belongs together.
         scope["toolcrib.session"] = f"token:{sha256(given.encode()).hexdigest()[:24]}"
         return None
+
+
+def _answer(refused: Refusal) -> JSONResponse:
+    answer = refusal(refused.status, "denied", refused.message, refused.hint)
+    if refused.challenge:
+        answer.headers["www-authenticate"] = refused.challenge
+    return answer
 
 
 def _password(credentials: str) -> str:

@@ -1,0 +1,1 @@
+"""The proxy: model servers behind mended tool calls, stages and tools, in the APIs of clients."""
