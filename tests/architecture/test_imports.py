@@ -16,6 +16,7 @@ FLOORS = (
     ("execution", "retrieval"),
     ("documents", "code", "memory", "browser", "git"),
     ("web", "chatflow", "data", "extensions"),
+    ("web", "chatflow", "data", "images"),
     ("middleware", "agents"),
     ("tools",),
     ("toolbox",),
@@ -42,6 +43,7 @@ ROOMS_OF = {
     "process": ("system/", "execution/sandbox/"),
     "path": ("core/", "system/", "state/", "files/", "net/", "execution/", "documents/", "code/",
              "git/", "browser/", "retrieval/", "extensions/", "surfaces/", "toolbox.py"),
+             "git/", "browser/", "retrieval/", "surfaces/", "toolbox.py", "images/fonts.py"),
     # The model server is the user's own; its address is judged by the policy of the guard.
     # Ports of runs are passed on between loopbacks alone.
     "socket": ("net/egress/", "net/models/connection.py", "net/models/upstream.py",
@@ -58,6 +60,7 @@ ROOMS_OF = {
         "files/handles.py",
         "retrieval/vectors.py",  # the mapped file beside an index
         "documents/writers/pdf.py",  # a template of the package itself
+        "images/fonts.py",  # fonts of the machine
         "files/path_gate.py",
         "files/roots.py",  # a scratch folder in the system's place for such
         "files/trees.py",

@@ -601,6 +601,11 @@ CALLS: dict[str, Mapping[str, Steps]] = {
             )
         ],
         "gh_push": [({"branch": "side"}, has("side of origin"))],
+        "describe_image": [({"imagePath": "dot.png"}, has("PNG, 3 x 2 pixels", "modified"))],
+        "compare_images": [
+            ({"image1Path": "dot.png", "image2Path": "wide.png"}, has("The sizes differ")),
+            ({"image1Path": "dot.png", "image2Path": "dot.png"}, has("identical")),
+        ],
         "generate_chart": [
             (
                 {

@@ -21,6 +21,7 @@ from tests.documents import pdfs
 from tests.servers.github import DIFF, TOKEN, GitHub, github
 from tests.servers.model import Turn, model_server
 from tests.servers.scripted import Scripted, scripted
+from tests.tools.web.pictures import png
 from toolcrib import Toolbox
 from toolcrib.core.compat import compat_tables
 from toolcrib.core.errors import ToolError
@@ -155,6 +156,8 @@ def lay_out(root: Path, *, anew: bool) -> None:
         place = root / name
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(text)
+    (root / "dot.png").write_bytes(png())
+    (root / "wide.png").write_bytes(png(8, 8))
     with closing(sqlite3.connect(root / "t.db")) as database, database:
         database.execute("CREATE TABLE t (name, age)")
         database.executemany("INSERT INTO t VALUES (?, ?)", [("Anna", 30), ("Bert", 40)])

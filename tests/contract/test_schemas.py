@@ -31,7 +31,7 @@ SAYS_IT_ALL = {
     *("message", "branch", "revision", "range", "since", "author", "onto", "text", "remote"),
     *("command", "cwd", "code", "input", "paths", "urls", "question", "links", "lines"),
     *("columns", "headers", "group", "sheet", "save_to", "output", "from_format", "sql", "title"),
-    *("dry_run", "colors", "x", "y"),
+    *("dry_run", "colors", "x", "y", "other", "quality"),
 }
 """Parameters whose name is description enough. A list of choices is, too."""
 SNAKE = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")

@@ -1,0 +1,98 @@
+"""`compare_images`: how like two pictures are, and where they differ."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from toolcrib.core.context import Ctx
+from toolcrib.core.errors import BadInput
+from toolcrib.core.result import Image, Result
+from toolcrib.core.tool import READ, WRITE, Param, Right, tool
+from toolcrib.files.changes.changes import Changes
+from toolcrib.files.changes.step import Step
+from toolcrib.files.paths import WorkspacePath, WritablePath
+from toolcrib.images.pictures import COMPARE, FORMATS, read_picture, run
+
+
+def _rights(arguments: Mapping[str, Any]) -> Right:
+    return READ | WRITE if arguments.get("output") else READ
+
+
+@tool(
+    group="images",
+    rights=READ | WRITE,
+    keywords=("picture", "difference", "similarity", "same", "pixels", "visual", "diff"),
+    aliases=("image_diff", "diff_images"),
+    argument_aliases={
+        "first": "path",
+        "image1": "path",
+        "image1_path": "path",
+        "second": "other",
+        "image2": "other",
+        "image2_path": "other",
+        "threshold": "tolerance",
+        "output_path": "output",
+    },
+    effective_rights=_rights,
+)
+async def compare_images(
+    path: WorkspacePath,
+    other: WorkspacePath,
+    tolerance: Annotated[
+        int, Param("Of a channel, 0 to 255.", minimum=0, maximum=255, unlisted=True)
+    ] = 0,
+    output: Annotated[WritablePath | None, Param("PNG of the differences.")] = None,
+    *,
+    ctx: Ctx,
+) -> Result:
+    """Compare two pictures: identical, similarity, differing pixels.
+
+    It shows a picture with what differs in red. Of two sizes the second is brought to that of
+    the first before pixels are compared.
+    """
+    if output is not None and FORMATS.get(output.name.rpartition(".")[2].lower()) != "PNG":
+        raise BadInput("The differences are saved as PNG.", hint="End output in .png.")
+    one, _ = await read_picture(path, ctx)
+    two, _ = await read_picture(other, ctx)
+    request = {"first": len(one), "tolerance": tolerance}
+    answer, data = await run(COMPARE, request, one + two, ctx)
+    made = data[: answer.pop("file")]
+    small = data[len(made) :]
+    media_type = answer.pop("preview", "")
+    facts = {"identical": one == two, **answer}
+    facts["percent"] = round(100 * answer["differing"] / answer["pixels"], 4)
+    lines = _lines(facts, tolerance)
+    if output is not None and made:
+        step = Step(compare_images.name)
+        step.write(output, made)
+        applied = await ctx.use(Changes).apply(step, ctx)
+        facts |= {"path": output.display, "step": applied.step}
+        lines.append(f"What differs is red in {output.display}.")
+    elif output is not None:
+        lines.append("No picture was saved: nothing differs.")
+    pictures = (Image(small, media_type),) if small else ()
+    return Result("\n".join(lines), facts, pictures, private=True)
+
+
+def _lines(facts: dict[str, Any], tolerance: int) -> list[str]:
+    if facts["identical"]:
+        return ["The files are identical, byte by byte."]
+    (width, height), (other_width, other_height) = facts["sizes"]
+    lines = []
+    if facts["sizes"][0] != facts["sizes"][1]:
+        lines.append(
+            f"The sizes differ: {width} x {height} and {other_width} x {other_height}; the second "
+            "was resized to the first before pixels were compared."
+        )
+    within = f" by more than {tolerance}" if tolerance else ""
+    if not facts["differing"]:
+        same = "All pixels are the same" if not tolerance else f"No pixel differs{within}"
+        return [*lines, f"{same}; the files differ. Similarity {facts['similarity']:g} %."]
+    left, top, right, bottom = facts["area"]
+    lines.append(
+        f"Similarity {facts['similarity']:g} %. {facts['differing']:,} of {facts['pixels']:,} "
+        f"pixels differ{within} ({facts['percent']:g} %), all within {right - left} x "
+        f"{bottom - top} pixels at {left},{top}."
+    )
+    return lines
