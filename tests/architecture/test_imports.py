@@ -15,8 +15,7 @@ FLOORS = (
     ("files", "net"),
     ("execution", "retrieval"),
     ("documents", "code", "memory", "browser", "git"),
-    ("web", "chatflow", "data", "extensions"),
-    ("web", "chatflow", "data", "images"),
+    ("web", "chatflow", "data", "extensions", "images"),
     ("middleware", "agents"),
     ("tools",),
     ("toolbox",),
@@ -42,8 +41,8 @@ ROOMS_OF = {
     "environ": ("core/config.py", "surfaces/cli/", "git/ssh_tunnel_child.py"),
     "process": ("system/", "execution/sandbox/"),
     "path": ("core/", "system/", "state/", "files/", "net/", "execution/", "documents/", "code/",
-             "git/", "browser/", "retrieval/", "extensions/", "surfaces/", "toolbox.py"),
-             "git/", "browser/", "retrieval/", "surfaces/", "toolbox.py", "images/fonts.py"),
+             "git/", "browser/", "retrieval/", "extensions/", "surfaces/", "toolbox.py",
+             "images/fonts.py"),
     # The model server is the user's own; its address is judged by the policy of the guard.
     # Ports of runs are passed on between loopbacks alone.
     "socket": ("net/egress/", "net/models/connection.py", "net/models/upstream.py",
