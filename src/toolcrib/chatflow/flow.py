@@ -4,22 +4,82 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from toolcrib.chatflow.prompt import Prompt, Stage, StageContext, chain_keys, conversation_id
+from toolcrib.chatflow.edits import EditLog, Edits
+from toolcrib.chatflow.prompt import (
+    Prompt,
+    Stage,
+    StageContext,
+    apply_additions,
+    chain_keys,
+    conversation_id,
+)
+from toolcrib.chatflow.token_count import count_text
 from toolcrib.core.errors import ToolError
 
 
 async def run_stages(prompt: Prompt, context: StageContext, stages: Sequence[Stage]) -> Prompt:
     """Send a prompt through stages, in this order; the same prompt, changed where they say so.
 
-    A stage that fails is left out, and the trace says why: a request that would pass without
-    us is never lost.
+    What stages added to earlier messages is added again first, byte for byte. A stage that
+    fails is left out, and the trace says why: a request that would pass without us is never
+    lost.
     """
+    prompt.originals = list(prompt.messages)
+    prompt.messages = list(prompt.messages)
     prompt.keys = chain_keys(prompt.messages, prompt.owner)
     prompt.conversation = conversation_id(prompt.messages, prompt.keys)
+    # The order of `stages` is theirs: the guard comes last, since it counts what they add.
+    before = [stage for stage in stages if _name(stage) != "guard"]
+    if before and prompt.messages:
+        stale = await _add_again(prompt, context)
+        for stage in before:
+            await _run(stage, prompt, context)
+        await _remember(prompt, context, stale=stale)
     for stage in stages:
-        name = getattr(stage, "__name__", "stage")
-        try:
-            await stage(prompt, context)
-        except ToolError as error:
-            prompt.note(name, f"left out: {error.message}")
+        if stage not in before:
+            await _run(stage, prompt, context)
     return prompt
+
+
+async def _run(stage: Stage, prompt: Prompt, context: StageContext) -> None:
+    try:
+        await stage(prompt, context)
+    except ToolError as error:
+        prompt.note(_name(stage), f"left out: {error.message}")
+    except Exception as error:  # noqa: BLE001 - the request goes on without this stage
+        prompt.note(_name(stage), f"left out: {type(error).__name__}: {str(error)[:200]}")
+
+
+def _name(stage: Stage) -> str:
+    return getattr(stage, "__name__", "stage")
+
+
+async def _add_again(prompt: Prompt, context: StageContext) -> bool:
+    """Add to earlier messages what stages added to them when they came.
+
+    Returns:
+        Whether something is stored for the turn that begins, which holds no longer.
+    """
+    sent = list(prompt.keys)
+    edits = await context.use(EditLog).load(sent, ("add",))
+    # A turn that begins is worked on anew: another conversation may have begun the same.
+    fresh = sent[-1] if prompt.is_new_turn else ""
+    count = 0
+    for key in sent:
+        if key != fresh and key in edits.additions:
+            apply_additions(prompt, key, edits.additions[key])
+            count += len(edits.additions[key])
+            prompt.added_tokens += sum(count_text(a.text) for a in edits.additions[key])
+    if count:
+        prompt.note("stages", f"{count} earlier additions added again")
+    return bool(edits.additions.get(fresh))
+
+
+async def _remember(prompt: Prompt, context: StageContext, *, stale: bool) -> None:
+    """Store what stages added now, so that later requests have it too."""
+    at = prompt.last_user
+    if at is None or not (prompt.additions or stale):
+        return
+    prompt.added_tokens += sum(count_text(addition.text) for addition in prompt.additions)
+    edits = Edits(additions={prompt.keys[at]: tuple(prompt.additions)})
+    await context.use(EditLog).save(prompt.owner, edits)

@@ -29,6 +29,15 @@ class StageTrace:
 
 
 @dataclass(frozen=True, slots=True)
+class Addition:
+    """A text that a stage added to a message; `system`: to the system part instead."""
+
+    stage: str
+    text: str
+    system: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Attachment:
     """A file that came with the last message. `content` is empty where only its name came."""
 
@@ -55,6 +64,8 @@ class Prompt:
     Attributes:
         conversation: the id of the conversation, and the session of its stored results.
         keys: for each message the hash of the conversation up to it, as the client sent it.
+        originals: the messages as the client sent them.
+        additions: what stages added to the last message of the user and to the system part.
         tokens: of messages and tools at the end, by the calibrated estimate; 0 if not counted.
         estimated_tokens: the same before calibration, for `learn_usage`.
         added_tokens: how many of them stages added.
@@ -77,6 +88,8 @@ class Prompt:
     attachments: list[Attachment] = field(default_factory=list)
     conversation: str = ""
     keys: list[str] = field(default_factory=list)
+    originals: list[PromptMessage] = field(default_factory=list)
+    additions: list[Addition] = field(default_factory=list)
     tokens: int = 0
     estimated_tokens: int = 0
     added_tokens: int = 0
@@ -99,8 +112,21 @@ class Prompt:
     @property
     def question(self) -> str:
         """The text of the last message of the user, without what stages added."""
-        at = self.last_user
-        return "" if at is None else text_of(self.messages[at])
+        sent = self.originals or self.messages
+        found = (text_of(message) for message in reversed(sent) if message.get("role") == "user")
+        return next(found, "")
+
+    def add(self, stage: str, text: str, *, system: bool = False) -> None:
+        """Add a text to the last message of the user, or to the system part.
+
+        It is added again, byte for byte, in every later request of the conversation. The
+        system part is changed on the first turn alone, since all that follows would have to
+        be read anew.
+        """
+        if text and self.last_user is not None:
+            addition = Addition(stage, text, system)
+            self.additions.append(addition)
+            apply_additions(self, self.keys[self.last_user] if self.keys else "", (addition,))
 
     @property
     def is_new_turn(self) -> bool:
@@ -171,6 +197,34 @@ class StageContext:
 Stage = Callable[[Prompt, StageContext], Awaitable[None]]
 
 
+def apply_additions(prompt: Prompt, key: str, additions: Sequence[Addition]) -> None:
+    """Add texts to the message under a key, or to the system part."""
+    for addition in additions:
+        roles = [message.get("role") for message in prompt.messages]
+        if addition.system:
+            at = next((n for n, role in enumerate(roles) if role in SYSTEM_ROLES), None)
+            if at is None:
+                prompt.messages.insert(0, {"role": "system", "content": ""})
+                prompt.keys.insert(0, "")
+                at = 0
+        else:
+            at = prompt.keys.index(key) if key in prompt.keys else prompt.last_user
+        if at is not None:
+            prompt.messages[at] = with_text(prompt.messages[at], addition.text)
+            prompt.changed = True
+
+
+def with_text(message: PromptMessage, text: str, *, before: bool = False) -> PromptMessage:
+    """A message with more text, behind what it says or before it."""
+    content = message.get("content")
+    if isinstance(content, list) and content:
+        part = {"type": "text", "text": text}
+        return {**message, "content": [part, *content] if before else [*content, part]}
+    known = content if isinstance(content, str) else ""
+    parts = (text, known) if before else (known, text)
+    return {**message, "content": "\n\n".join(part for part in parts if part)}
+
+
 def text_of(message: PromptMessage) -> str:
     """The text of a message: its content, or the text parts of it."""
     content = message.get("content")
@@ -193,9 +247,14 @@ def chain_keys(messages: Sequence[PromptMessage], owner: str) -> list[str]:
     """
     digest = blake2b(owner.encode("utf-8", "surrogatepass"), digest_size=KEY_BYTES)
     keys = []
+    systems = 0
     for message in messages:
-        if message.get("role") not in SYSTEM_ROLES:
-            digest.update(b"\0" + _canonical(message))
+        if message.get("role") in SYSTEM_ROLES:
+            systems += 1
+            keys.append(f"{digest.hexdigest()}.{systems}")
+            continue
+        systems = 0
+        digest.update(b"\0" + _canonical(message))
         keys.append(digest.hexdigest())
     return keys
 

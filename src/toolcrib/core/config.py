@@ -22,6 +22,7 @@ from typing import Annotated, Any, Self, cast
 import platformdirs
 from pydantic import BaseModel, Field, PrivateAttr, ValidationError, model_validator
 
+from toolcrib.core.chat_settings import GuardConfig, StagesConfig
 from toolcrib.core.document_settings import DocumentsConfig, EmbeddingsConfig
 from toolcrib.core.errors import ConfigError, NotConfigured
 from toolcrib.core.llm_chat_web import read_variables
@@ -258,6 +259,9 @@ class Config(Section):
     backup: BackupConfig = BackupConfig.model_construct()
     http: HttpConfig = HttpConfig.model_construct()
     proxy: ProxyConfig = ProxyConfig.model_construct()
+
+    guard: GuardConfig = GuardConfig.model_construct()
+    stages: StagesConfig = StagesConfig.model_construct()
     pin: Annotated[
         dict[str, dict[str, Any]],
         Field(description="Arguments that a model cannot override, by tool; 0 or auto: it may."),

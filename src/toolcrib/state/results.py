@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import time
 import zlib
 from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -72,23 +74,50 @@ class Results:
 
         def write(connection: sqlite3.Connection) -> None:
             body = zlib.compress(text.encode("utf-8", "surrogatepass"), 1)
-            connection.execute("DELETE FROM result WHERE expires < ?", (time.time(),))
-            connection.execute(
-                "REPLACE INTO result (session, handle, expires, source, size, body) "
-                "VALUES (?,?,?,?,?,?)",
-                (session, handle, expires, source, len(body), body),
-            )
-            connection.execute(
-                "DELETE FROM result WHERE seq IN (SELECT seq FROM (SELECT seq, "
-                "sum(size) OVER (ORDER BY seq DESC) AS total FROM result) WHERE total > ?)",
-                (max(self._max_bytes, len(body)),),
-            )
+            self._put(connection, [(session, handle, expires, source, len(body), body)])
 
         try:
             await self._rows.write(write)
         except (StorageFailure, ConfigError):
             self._keep_here(session, handle, StoredResult(text, source, expires))
         return handle
+
+    async def keep_all(self, texts: Sequence[str], session: str) -> list[str]:
+        """Keep texts of a session, all in one transaction; their handles, as `keep` gives them."""
+        handles = [content_id(session, "", text) for text in texts]
+        expires = time.time() + self._seconds
+        bodies = [zlib.compress(text.encode("utf-8", "surrogatepass"), 1) for text in texts]
+        rows = [
+            (session, handle, expires, "", len(body), body)
+            for handle, body in zip(handles, bodies, strict=True)
+        ]
+        try:
+            await self._rows.write(lambda connection: self._put(connection, rows))
+        except (StorageFailure, ConfigError):
+            for handle, text in zip(handles, texts, strict=True):
+                self._keep_here(session, handle, StoredResult(text, "", expires))
+        return handles
+
+    async def extend(self, handles: Sequence[str], session: str) -> set[str]:
+        """Keep what stands behind handles for as long again; those of them that there are.
+
+        Raises:
+            StorageFailure: the store cannot be written.
+        """
+
+        def write(connection: sqlite3.Connection) -> set[str]:
+            connection.execute(
+                "UPDATE result SET expires = ? WHERE session = ? AND expires > ? "
+                "AND handle IN (SELECT value FROM json_each(?))",
+                (time.time() + self._seconds, session, time.time(), json.dumps(list(handles))),
+            )
+            rows = connection.execute(
+                "SELECT handle FROM result WHERE session = ? AND expires > ?",
+                (session, time.time()),
+            )
+            return {handle for (handle,) in rows} & set(handles)
+
+        return await self._rows.write(write)
 
     async def read(self, handle: str, session: str) -> StoredResult:
         """What stands behind a handle of this session.
@@ -144,6 +173,23 @@ class Results:
             if owner == session and stored.expires > now
         }
         return list((here | dict(await self._rows.read(read))).items())[:limit]
+
+    def _put(
+        self,
+        connection: sqlite3.Connection,
+        rows: Sequence[tuple[str, str, float, str, int, bytes]],
+    ) -> None:
+        connection.execute("DELETE FROM result WHERE expires < ?", (time.time(),))
+        connection.executemany(
+            "REPLACE INTO result (session, handle, expires, source, size, body) "
+            "VALUES (?,?,?,?,?,?)",
+            rows,
+        )
+        connection.execute(
+            "DELETE FROM result WHERE seq IN (SELECT seq FROM (SELECT seq, "
+            "sum(size) OVER (ORDER BY seq DESC) AS total FROM result) WHERE total > ?)",
+            (max(self._max_bytes, sum(row[4] for row in rows)),),
+        )
 
     def _keep_here(self, session: str, handle: str, stored: StoredResult) -> None:
         self._memory[session, handle] = stored
