@@ -31,7 +31,7 @@ _ERROR_ANYWHERE = re.compile(
     r"Traceback \(most recent call last\)|\bexit(?:ed with)? (?:code|status):? ?[1-9]"
 )
 _ERROR_LINE = re.compile(
-    r"\b(?:error|exception|fail(?:ed|ure)?|fatal|panic|denied)\b", re.IGNORECASE
+    r"\b(?:error|exception|fail|failed|failure|fatal|panic|denied)\b", re.IGNORECASE
 )
 _FACTS = re.compile(r"\d{2,}|https?://|(?<![\w.-])[\w.-]++/\w|\"[^\"\n]{3,60}\"|`[^`\n]{2,60}`")
 _DECISION = re.compile(

@@ -73,7 +73,7 @@ class StagesConfig(Section):
     skip: Annotated[Names, Field(description="Stages that are off.")] = []
     clock: Annotated[
         Literal["standard", "today", "iso"],
-        Field(description="How the time is written: [Zeit: …], HEUTE IST …, or ISO 8601."),
+        Field(description="How the time is written: a stamp, a sentence, or ISO 8601."),
     ] = "standard"
     language: Annotated[
         Literal["", "en", "de", "es", "zh-CN", "zh-TW"],
