@@ -12,6 +12,9 @@ Message = dict[str, Any]
 MIN_RESULT_CHARS = 1_000
 """Characters down to which a result is cut where a model has no room for it."""
 CUT_RESULT = "[the rest was left out: it is longer than the model can read]"
+IMAGE_TOKENS = 1_000
+"""About what a picture takes of a model's window."""
+RESPONSE_MARK = "<tool_response>"
 LEFT_OUT = "[{count} earlier messages are left out here. What they found still holds.]"
 
 
@@ -32,16 +35,43 @@ class Conversation:
     def __len__(self) -> int:
         return len(self._head) + len(self._body)
 
-    def say(self, text: str) -> None:
-        """Add words of the user's side; two in a row become one, since templates want turns."""
+    def say(self, text: str, images: Sequence[str] = ()) -> None:
+        """Add words of the user's side; two in a row become one, since templates want turns.
+
+        Args:
+            text: the words.
+            images: pictures as data URLs.
+        """
         last = self._body[-1] if self._body else None
-        if last is not None and last["role"] == "user":
+        if images or (last is not None and isinstance(last["content"], list)):
+            self._show(text, images)
+        elif last is not None and last["role"] == "user":
             last["content"] += f"\n\n{text}"
         elif last is None and self._head and self._head[-1]["role"] == "user":
             self._head[-1] = {**self._head[-1]}
             self._head[-1]["content"] += f"\n\n{text}"
         else:
             self._body.append({"role": "user", "content": text})
+
+    def _show(self, text: str, images: Sequence[str]) -> None:
+        parts: list[dict[str, Any]] = [{"type": "text", "text": text}]
+        parts += [{"type": "image_url", "image_url": {"url": image}} for image in images]
+        last = self._body[-1] if self._body else None
+        if last is None or last["role"] != "user":
+            self._body.append({"role": "user", "content": parts})
+        elif isinstance(last["content"], list):
+            last["content"] = [*last["content"], *parts]
+        else:
+            last["content"] = [{"type": "text", "text": last["content"]}, *parts]
+
+    def take_back(self) -> Message | None:
+        """Forget the last thing that the user said, and all that came of it."""
+        for at in range(len(self._body) - 1, -1, -1):
+            message = self._body[at]
+            if message["role"] == "user" and not content_text(message).startswith(RESPONSE_MARK):
+                del self._body[at:]
+                return message
+        return None
 
     def add(self, message: Message) -> None:
         """Add a message as it is."""
@@ -128,7 +158,7 @@ def as_text(message: Message) -> Message:
     if message["role"] == "tool":
         return {
             "role": "user",
-            "content": f"<tool_response>\n{message['content']}\n</tool_response>",
+            "content": f"{RESPONSE_MARK}\n{message['content']}\n</tool_response>",
         }
     calls = message.get("tool_calls")
     if not calls:
@@ -143,11 +173,28 @@ def as_text(message: Message) -> Message:
     return {"role": "assistant", "content": "\n".join(part for part in parts if part)}
 
 
+def content_text(message: Mapping[str, Any]) -> str:
+    """The words of a message, without pictures."""
+    content = message.get("content") or ""
+    if isinstance(content, str):
+        return content
+    return "\n\n".join(part["text"] for part in content if part["type"] == "text")
+
+
+def images_of(message: Mapping[str, Any]) -> list[str]:
+    """The pictures of a message, as data URLs."""
+    content = message.get("content") or ""
+    if isinstance(content, str):
+        return []
+    return [part["image_url"]["url"] for part in content if part["type"] == "image_url"]
+
+
 def estimate_tokens(messages: Iterable[Mapping[str, Any]]) -> int:
     """Tokens of messages, estimated."""
     total = 0
     for message in messages:
-        total += 4 + estimate(str(message.get("content") or ""))
+        total += 4 + estimate(content_text(message))
+        total += IMAGE_TOKENS * len(images_of(message))
         for call in message.get("tool_calls", ()):
             total += 8 + estimate(str(call["function"]["arguments"]))
     return total

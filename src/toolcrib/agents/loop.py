@@ -94,6 +94,11 @@ class LoopDetector:
         self._calls[key] += 1
         return self._calls[key]
 
+    def times(self, name: str, arguments: Mapping[str, Any]) -> int:
+        """How often a call was counted so far; 0 for the one that the last result asked for."""
+        key = call_key(name, arguments)
+        return 0 if key == self._going_on else self._calls[key]
+
     def count_result(
         self,
         following: tuple[str, Mapping[str, Any]] | None,
@@ -169,6 +174,8 @@ def run_detached(writing: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
 
 
 MAX_FOUND_CHARS = 600
+MAX_AT_ONCE = 8
+"""Calls of one answer that run at once."""
 Fallback = Callable[[], Sequence[tuple[str, Mapping[str, Any]]]]
 
 
@@ -205,6 +212,9 @@ class Loop:
         detector: sees repetition.
         config: how it behaves.
         observer: receives the events, and brings messages for the model.
+
+    Attributes:
+        is_bound: the server was given a schema for the answer.
     """
 
     client: ModelClient
@@ -220,6 +230,7 @@ class Loop:
     hint: str = ""
     model: str = ""
     answered: bool = False
+    is_bound: bool = False
     _native_tools: bool = True
     _closing: Reason = Reason.NONE
     _last_text: str = ""
@@ -439,7 +450,7 @@ class Loop:
         return ""
 
     async def _perform(self, reply: ParsedReply) -> Reason:
-        """Make the calls of an answer, one after another."""
+        """Make the calls of an answer: those that read at once, others one after another."""
         calls = reply.calls
         self.conversation.add(
             {
@@ -450,6 +461,7 @@ class Loop:
         )
         ended = Reason.NONE
         made: set[str] = set()
+        early = await self._read_at_once(calls)
         for call in calls:
             key = call_key(call.name, call.arguments or {})
             if ended:
@@ -460,7 +472,7 @@ class Loop:
                 # Its model cannot know yet what the first one gives.
                 text, reason = wording.EQUAL, Reason.NONE
             else:
-                text, reason = await self._checked(call)
+                text, reason = await self._checked(call, early.get(call.id))
             made.add(key)
             ended = ended or reason
             self.conversation.add({"role": "tool", "tool_call_id": call.id, "content": text})
@@ -470,22 +482,52 @@ class Loop:
             return self._bad_form(reply.problem)
         return ended
 
-    async def _checked(self, call: RequestedCall) -> tuple[str, Reason]:
-        """Make a call, if it may be made; what the model is told, and whether that is the end."""
+    async def _read_at_once(self, calls: Sequence[RequestedCall]) -> dict[str, ExecutedCall]:
+        """What the first calls of an answer gave, as long as they only read, by their ids.
+
+        Only those are made ahead that would be made in any case.
+        """
+        ahead: dict[str, RequestedCall] = {}
+        for call in calls[: self.budget.calls - self.budget.used_calls]:
+            if call.arguments is None or not self.executor.only_reads(call.name):
+                break
+            key = call_key(call.name, call.arguments)
+            if not self.detector.reaches_limit(self.detector.times(call.name, call.arguments) + 1):
+                ahead.setdefault(key, call)
+        if len(ahead) < 2:
+            return {}
+        at_once = asyncio.Semaphore(MAX_AT_ONCE)
+
+        async def make(call: RequestedCall) -> ExecutedCall:
+            async with at_once:
+                return await self._one(call)
+
+        # A group, so that all end where the run is cancelled.
+        async with asyncio.TaskGroup() as group:
+            tasks = {call.id: group.create_task(make(call)) for call in ahead.values()}
+        return {id_: task.result() for id_, task in tasks.items()}
+
+    async def _checked(
+        self, call: RequestedCall, performed: ExecutedCall | None
+    ) -> tuple[str, Reason]:
+        """Make a call, if it may be made; what the model is told, and whether that is the end.
+
+        `performed` is what it gave already.
+        """
         if call.arguments is None:
             example = self.executor.example_for(call.name)
             text = wording.BAD_FORM.format(why="its arguments are no JSON object", example=example)
             bad = self.detector.count_malformed(good=False)
             return text, Reason.FORMAT_ERRORS if self.detector.reaches_limit(bad) else Reason.NONE
         self.detector.count_malformed(good=True)
-        if self.budget.used_calls >= self.budget.calls:
+        if performed is None and self.budget.used_calls >= self.budget.calls:
             self._closing = Reason.TOOL_BUDGET
             return wording.NO_MORE, Reason.NONE
         times = self.detector.count_call(call.name, call.arguments)
         if self.detector.reaches_limit(times):
             self.note = f"{call.name} was called {times} times with the same arguments."
             return wording.NOT_RUN, Reason.REPEATED_CALL
-        performed = await self._one(call)
+        performed = performed or await self._one(call)
         errors = self.detector.count_result(
             performed.following,
             performed.error,
@@ -504,9 +546,9 @@ class Loop:
 
     async def _one(self, call: RequestedCall) -> ExecutedCall:
         self.budget.used_calls += 1
-        await self.observer.on_tool_call(call.name, call.arguments or {})
+        await self.observer.on_tool_call(call)
         performed = await self.executor.perform(call.name, call.arguments or {})
-        await self.observer.on_tool_result(call.name, performed)
+        await self.observer.on_tool_result(call, performed)
         if performed.text and not performed.error:
             lines = (line.strip() for line in performed.text[: 20 * MAX_FOUND_CHARS].splitlines())
             head = "\n".join(line for line in lines if line)[:MAX_FOUND_CHARS]

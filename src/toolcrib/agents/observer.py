@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from toolcrib.agents.outcome import Outcome
-from toolcrib.agents.reply import ParsedReply
+from toolcrib.agents.reply import ParsedReply, RequestedCall
 from toolcrib.agents.runs import AgentRuns, RunMessage
 from toolcrib.agents.tool_executor import ExecutedCall
 from toolcrib.memory.plans import progress_of
@@ -38,10 +38,10 @@ class RunObserver:
     async def on_completion(self, completion: Completion, reply: ParsedReply) -> None:
         """A whole answer came, and was understood like this."""
 
-    async def on_tool_call(self, name: str, arguments: Mapping[str, Any]) -> None:
-        """A call is about to be made."""
+    async def on_tool_call(self, call: RequestedCall) -> None:
+        """A call is about to be made. Calls that only read are made at once."""
 
-    async def on_tool_result(self, name: str, performed: ExecutedCall) -> None:
+    async def on_tool_result(self, call: RequestedCall, performed: ExecutedCall) -> None:
         """A call gave this."""
 
     async def on_error(self, message: str) -> None:
@@ -131,14 +131,14 @@ class Recorder(RunObserver):
         if reply.text and not reply.calls:
             self._log(f"said: {_line(reply.text)}")
 
-    async def on_tool_call(self, name: str, arguments: Mapping[str, Any]) -> None:
+    async def on_tool_call(self, call: RequestedCall) -> None:
         """Tell which call is made."""
-        given = " ".join(f"{k}={_line(v, 60)}" for k, v in arguments.items())
+        given = " ".join(f"{k}={_line(v, 60)}" for k, v in (call.arguments or {}).items())
         number, max_steps = self._step
-        self._log(f"{name} {given}".rstrip())
-        await self._say(f"{self.role}: {name} {given}".rstrip()[:200], number, max_steps)
+        self._log(f"{call.name} {given}".rstrip())
+        await self._say(f"{self.role}: {call.name} {given}".rstrip()[:200], number, max_steps)
 
-    async def on_tool_result(self, name: str, performed: ExecutedCall) -> None:
+    async def on_tool_result(self, call: RequestedCall, performed: ExecutedCall) -> None:
         """Note what the call gave, and pass on what was read."""
         await self._after_result()
         if performed.error:
@@ -147,7 +147,7 @@ class Recorder(RunObserver):
         if plan is not None:
             self._log(plan[0])
             await self._say(f"{self.role}: {plan[0]}", plan[1], plan[2])
-        await self.note("result", f"{name}\n{performed.text}")
+        await self.note("result", f"{call.name}\n{performed.text}")
 
     async def on_error(self, message: str) -> None:
         """Note that the model could not be asked."""

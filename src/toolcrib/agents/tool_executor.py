@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,10 +13,14 @@ from toolcrib.core.errors import UnknownTool
 from toolcrib.core.names import plain
 from toolcrib.core.registry import Registry
 from toolcrib.core.result import Result
-from toolcrib.core.tool import WRITE, Tool
+from toolcrib.core.tool import NET, READ, WRITE, Tool
 
 PREFIX = re.compile(r"^(?:functions?|tools?|default_api)[.:]|^mcp__.+?__|:\d+$")
 INSTRUCTION_CODES = ("bad_input", "unknown_tool")
+READING = READ | NET
+IN_TURN_GROUPS = ("browser", "run", "jobs")
+"""Groups whose tools read what the call before has moved on."""
+IN_TURN = ("change_directory", "restore_session", "watch_paths")
 Invoke = Callable[[str, Mapping[str, Any]], Awaitable[Result]]
 
 
@@ -29,6 +34,7 @@ class ExecutedCall:
     following: tuple[str, Mapping[str, Any]] | None = None
     wrote: bool = False
     result: Result | None = None
+    seconds: float = 0.0
 
 
 class ToolExecutor:
@@ -88,18 +94,26 @@ class ToolExecutor:
     async def perform(self, name: str, arguments: Mapping[str, Any]) -> ExecutedCall:
         """Send one call; it never fails but by cancellation."""
         tool = self._find(name)
+        began = time.monotonic()
         result = await self._invoke(tool.name if tool else self._bare(name), dict(arguments))
+        seconds = time.monotonic() - began
         text = result_text(result)
         going_on = result.next
         following = (going_on.tool, going_on.arguments) if going_on else None
         if result.error is None:
             wrote = tool is not None and bool(tool.rights & WRITE)
-            return ExecutedCall(text or "(nothing)", "", "", following, wrote, result)
+            return ExecutedCall(text or "(nothing)", "", "", following, wrote, result, seconds)
         if result.error.code in INSTRUCTION_CODES:
             text += f"\nFor example: {self.example_for(name, arguments)}"
-        return ExecutedCall(
-            text, f"{name}: {result.error.message}", result.error.code, following, result=result
-        )
+        error, code = f"{name}: {result.error.message}", result.error.code
+        return ExecutedCall(text, error, code, following, result=result, seconds=seconds)
+
+    def only_reads(self, name: str) -> bool:
+        """Whether a call of this tool changes nothing, so that it can be made beside others."""
+        tool = self._find(name)
+        if tool is None or tool.group in IN_TURN_GROUPS or tool.name in IN_TURN:
+            return False
+        return bool(tool.rights) and tool.rights | READING == READING and not tool.destructive
 
     def _find(self, name: str) -> Tool | None:
         for spelling in (name, self._bare(name)):

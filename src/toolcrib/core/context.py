@@ -209,12 +209,23 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What a person is asked before a call goes on."""
+    """What a person is asked before a call goes on; `arguments` are the checked ones."""
 
     id: str
     tool: str
     reason: str
     summary: str
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Rejection:
+    """A no with words for the model; it is false."""
+
+    words: str
+
+    def __bool__(self) -> bool:
+        return False
 
 
 class Judge(Protocol):
@@ -224,7 +235,7 @@ class Judge(Protocol):
         """Let the call go on. Raises Denied where it may not."""
 
 
-Ask = Callable[[Question], Awaitable[bool | None]]
+Ask = Callable[[Question], Awaitable[bool | Rejection | None]]
 Notify = Callable[[Progress], Awaitable[None]]
 Invoke = Callable[[str, Mapping[str, Any]], Awaitable[Result]]
 
@@ -233,7 +244,7 @@ Invoke = Callable[[str, Mapping[str, Any]], Awaitable[Result]]
 class Caller:
     """Who sends the call, and what this surface can do for it.
 
-    `ask` returns True, False, or None where nobody can be asked. `answer_within`
+    `ask` returns True, False or a `Rejection`, or None where nobody can be asked. `answer_within`
     is the time in seconds, asking included, after which a running call is handed over
     to a job; None waits for the end. `asks_midway` says that an answer comes while the call
     waits; else the call ends, and is sent again with the answer. `unattended` callers have

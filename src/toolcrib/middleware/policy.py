@@ -11,7 +11,7 @@ from unicodedata import normalize
 from urllib.parse import unquote
 
 from toolcrib.core.config import STORE_NAME, usual_data_folder
-from toolcrib.core.context import Call, Proceed, Question
+from toolcrib.core.context import Call, Proceed, Question, Rejection
 from toolcrib.core.errors import (
     BadInput,
     Busy,
@@ -153,6 +153,8 @@ OUR_OWN = (
 """Failures in which no server had a word."""
 REFUSED = "The user refused this call of {tool}."
 DO_NOT_REPEAT = "Do not send it again; ask what to do."
+DO_AS_THEY_SAY = "Do not send it again; do as they say."
+MAX_REFUSAL_CHARS = 2_000
 NOBODY_HERE = "Nobody can be asked from here. Do without it, and say so in your answer."
 ONLY_BY_RULE = "Only the user can allow it, with a rule for that URL in policy.rules."
 ONLY_THE_USER = "Only the user can change the policy in the configuration of toolcrib."
@@ -331,13 +333,19 @@ async def _ask(call: Call, reason: str) -> None:
     summary = ", ".join(f"{k}={v}" for k, v in redact(arguments, limit).items())
     request = await approvals.request(mark, tool.name, summary, asking, reason, targets)
     if ctx.caller.ask is not None:
-        answer = await ctx.caller.ask(Question(request, tool.name, reason, summary))
+        answer = await ctx.caller.ask(
+            Question(request, tool.name, reason, summary, dict(call.arguments))
+        )
         if answer is not None:
             if answer:
                 await approvals.grant(request, "once")
                 await approvals.is_granted(mark, tool.name, ctx.session.id, targets)
                 return
             await approvals.refuse(request)
+            if isinstance(answer, Rejection) and answer.words.strip():
+                words = " ".join(answer.words.split())[:MAX_REFUSAL_CHARS]
+                message = f"{REFUSED.format(tool=tool.name)} They say: {words}"
+                raise Denied(message, hint=DO_AS_THEY_SAY)
             raise Denied(REFUSED.format(tool=tool.name), hint=DO_NOT_REPEAT)
     if ctx.caller.unattended:
         raise alone

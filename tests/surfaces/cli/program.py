@@ -33,6 +33,11 @@ class Ended:
     def json(self) -> Any:
         return json.loads(self.out)
 
+    @property
+    def events(self) -> list[Any]:
+        """The objects of its lines."""
+        return [json.loads(line) for line in self.out.splitlines()]
+
 
 @dataclass(frozen=True)
 class Program:

@@ -15,8 +15,8 @@ import pytest
 
 from tests.servers.model import ModelServer, Raw, Turn, model_server
 from tests.surfaces.cli.program import Ended, Program
-from toolcrib.core.context import Question
-from toolcrib.surfaces.cli.chat_terminal import Approver
+from toolcrib.core.context import Question, Rejection
+from toolcrib.surfaces.cli.chat_terminal.approvals import Approver
 
 READ = Turn("Looking.", [("read_file", {"path": "notes.md"})])
 
@@ -33,7 +33,7 @@ def chat(program: Program, server: ModelServer) -> Any:
     def run(*words: str, stdin: str | None = None, typed: dict[str, str] | None = None) -> Ended:
         flags = ("--set", f"agent.base_url={server.url}", "--workspace", str(program.folder))
         if typed is not None:
-            return program.on_terminal("chat", *flags, *words, type_after=typed)
+            return program.on_terminal("chat", "--plain", *flags, *words, type_after=typed)
         return program("chat", *flags, *words, stdin=stdin)
 
     return run
@@ -76,16 +76,24 @@ def test_a_model_that_says_nothing(chat: Any, server: ModelServer) -> None:
     assert (ended.code, ended.out.strip()) == (1, "")
     assert "the model said nothing" in ended.err
     ended = chat("-p", "hello", "--json")
-    outcome = json.loads(ended.out)
+    outcome = ended.events[-1]
     assert (ended.code, outcome["status"], outcome["reason"]) == (1, "stalled", "no_answer")
 
 
 def test_as_json(chat: Any) -> None:
     ended = chat("-p", "what is the word?", "--json")
-    assert ended.json["answer"] == "It is plum."
-    assert ended.json["status"] == "completed"
-    assert ended.json["tool_calls"] == 1
-    assert ended.json["session"].startswith("c")
+    end = ended.events[-1]
+    assert (end["answer"], end["status"], end["tool_calls"]) == ("It is plum.", "completed", 1)
+    assert end["session"].startswith("c")
+    kinds = [event["type"] for event in ended.events]
+    assert kinds[:5] == ["request", "text", "answer", "call", "result"]
+    assert kinds[-1] == "end"
+    call, result = ended.events[3:5]
+    assert (call["number"], call["arguments"]) == (1, {"path": "notes.md"})
+    assert (result["number"], result["error"]) == (1, "")
+    assert "plum" in result["text"]
+    said = [event["text"] for event in ended.events if event["type"] == "text"]
+    assert "".join(said) == "Looking.It is plum."
 
 
 def test_a_call_in_the_text_is_run_and_not_shown(chat: Any, server: ModelServer) -> None:
@@ -147,7 +155,7 @@ def test_the_model_and_the_steps(chat: Any, server: ModelServer) -> None:
     server.says(READ)
     ended = chat("-p", "x", "--max-steps", "2", "-m", "second", "--json")
     assert {a["model"] for a in server.asked} == {"second"}
-    assert (ended.code, ended.json["reason"]) == (1, "step_limit")
+    assert (ended.code, ended.events[-1]["reason"]) == (1, "step_limit")
     assert len(server.asked) == 2
     assert chat("-p", "x", "--max-steps", "0").code == 2
 
@@ -194,7 +202,7 @@ def test_a_person_is_asked(
     rule = '[{action = "ask", tool = "write_file"}]'
     config = program.folder / "ask.toml"
     config.write_text(f"[policy]\nrules = {rule}\n")
-    prompt = "[a]lways in this chat: "
+    prompt = "[y]es once, "
     typed = {"you> ": "write\n", prompt: f"{answer}\n", "all done": "\x04"}
     if asked == 2:
         # The second question comes after the line of the second call.
@@ -271,7 +279,7 @@ def test_one_question_comes_back_at_its_budget(
     assert ended.code == 1
     assert "[time limit: stopped after 2 s (agent.seconds)]" in ended.err
     assert ended.out == ("" if isinstance(silence, Raw) else "so\n")
-    as_json = chat("-p", "hi", "--json", "--set", "agent.seconds=2").json
+    as_json = chat("-p", "hi", "--json", "--set", "agent.seconds=2").events[-1]
     assert (as_json["status"], as_json["reason"]) == ("timeout", "time_limit")
 
 
@@ -304,7 +312,7 @@ def test_a_reader_that_goes_away(program: Program, server: ModelServer, tmp_path
 def test_turns_as_json_at_a_terminal(chat: Any, server: ModelServer) -> None:
     server.says(Turn("one"))
     ended = chat("--json", typed={"you> ": "x\n", '"session"': "\x04"})
-    line = next(x for x in ended.out.splitlines() if x.startswith("{"))
+    line = next(x for x in ended.out.splitlines() if "session" in x)
     assert json.loads(line)["answer"] == "one"
 
 
@@ -359,14 +367,15 @@ def test_waiting_for_a_pipe_can_be_interrupted(program: Program, server: ModelSe
         assert "Traceback" not in process.stderr.read()
 
 
-async def test_always_holds_for_one_reason(monkeypatch: pytest.MonkeyPatch) -> None:
-    reading, writing = os.pipe()
-    with os.fdopen(reading) as typed, os.fdopen(writing, "wb", buffering=0) as keys:
-        monkeypatch.setattr(sys, "stdin", typed)
-        approver = Approver()
-        keys.write(b"always\n")
-        assert await approver(Question("1", "post", "it may send", "x"))
-        assert await approver(Question("2", "post", "it may send", "y"))
-        keys.write(b"n\n")
-        tainted = "it would send out what was read outside"
-        assert not await approver(Question("3", "post", tainted, "y"))
+async def test_always_holds_for_one_reason() -> None:
+    typed = ["always", "n", "no, only the first"]
+
+    async def read_line(prompt: str) -> str:
+        return typed.pop(0)
+
+    approver = Approver(read_line)
+    assert await approver(Question("1", "post", "it may send", "x"))
+    assert await approver(Question("2", "post", "it may send", "y"))
+    tainted = "it would send out what was read outside"
+    assert await approver(Question("3", "post", tainted, "y")) is False
+    assert await approver(Question("3", "post", tainted, "y")) == Rejection("only the first")

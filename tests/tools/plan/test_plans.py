@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from tests.servers.model import Turn, model_server
-from toolcrib.agents.tool_executor import ExecutedCall
+from toolcrib.agents.events import ResultEvent
 from toolcrib.core.context import Caller, Progress
 from toolcrib.memory.plans import COMPACT_TOKENS, MOVES
-from toolcrib.surfaces.cli.chat_terminal import ChatScreen
+from toolcrib.surfaces.cli.chat_terminal.view import Look, TurnView
 from toolcrib.text.tokens import estimate
 from toolcrib.toolbox import Toolbox
 
@@ -194,6 +194,5 @@ async def test_the_chat_shows_how_far_the_plan_is(
 ) -> None:
     async with Toolbox(workspace=tmp_path) as box:
         result = await box.call("create_plan", {"goal": "x", "steps": ["Look", "Tell"]})
-    screen = ChatScreen([], streaming=False, clean=True)
-    await screen.on_tool_result("create_plan", ExecutedCall("", result=result))
+    TurnView(Look()).show(ResultEvent(1, "create_plan", "", "", 0.1, result.data))
     assert "plan 0/2: Look" in capsys.readouterr().err

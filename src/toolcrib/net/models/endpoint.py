@@ -66,7 +66,7 @@ async def find_endpoint(
     found = await probe_servers(config, egress, may_lack=bool(named or instead))
     answered = [(url, models) for url, models in found if not isinstance(models, NoServer)]
     # Of several, one with a model to ask.
-    for url, models in sorted(answered, key=lambda pair: not (_chats(pair[1]) or named)):
+    for url, models in sorted(answered, key=lambda pair: not (chat_models(pair[1]) or named)):
         model = _chosen(named, models) or instead
         if model:
             return Endpoint(url, tuple(models), model)
@@ -207,14 +207,15 @@ async def _models(url: str, config: Config, egress: Egress) -> list[str]:
     return [name for name in names if isinstance(name, str) and name]
 
 
-def _chats(models: Sequence[str]) -> list[str]:
+def chat_models(models: Sequence[str]) -> list[str]:
+    """Those of a list that can be chatted with, by their names."""
     return [m for m in models if not any(word in m.lower() for word in NO_CHAT)]
 
 
 def _chosen(named: str, models: Sequence[str]) -> str:
     """The model to ask: the named one in the server's spelling, else the first that chats."""
     if not named:
-        return next(iter(_chats(models)), "")
+        return next(iter(chat_models(models)), "")
     low = named.lower()
     for model in models:
         if model.lower() == low:

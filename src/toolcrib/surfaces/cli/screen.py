@@ -19,6 +19,11 @@ def width() -> int:
     return max(40, min(shutil.get_terminal_size((COLUMNS, 24)).columns, MAX_COLUMNS))
 
 
+def columns() -> int:
+    """Columns that the terminal really has; 80 where output goes elsewhere."""
+    return max(shutil.get_terminal_size((COLUMNS, 24)).columns, 10)
+
+
 COLOURS = {"red": "\x1b[31m", "dim": "\x1b[2m"}
 
 

@@ -1,0 +1,1 @@
+"""A chat at a terminal: what is typed, shown and asked."""
