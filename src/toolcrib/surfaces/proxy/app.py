@@ -18,7 +18,10 @@ from toolcrib.net.models.upstream import RawHeaders, Upstream, UpstreamReply
 from toolcrib.surfaces.proxy.chat_mender import ChatStreamMender, mended_chat
 from toolcrib.surfaces.proxy.dialects import StreamTail
 from toolcrib.surfaces.proxy.frames import text_of_json
+from toolcrib.surfaces.proxy.messages_mender import MessagesStreamMender, mended_messages
+from toolcrib.surfaces.proxy.ollama_mender import OllamaStreamMender, mended_ollama
 from toolcrib.surfaces.proxy.request import BodyTooLong, ClientGone, ClientRequest
+from toolcrib.surfaces.proxy.responses_mender import ResponsesStreamMender, mended_response
 from toolcrib.surfaces.proxy.upstreams import Upstreams, credentials_for
 from toolcrib.toolbox import Toolbox
 
@@ -42,6 +45,9 @@ class StreamMender(Protocol):
 WholeMender = Callable[[dict[str, Any], list[Any]], dict[str, Any]]
 MENDERS: dict[str, tuple[Callable[[list[Any]], StreamMender], WholeMender]] = {
     "chat": (ChatStreamMender, mended_chat),
+    "messages": (MessagesStreamMender, mended_messages),
+    "ollama": (OllamaStreamMender, mended_ollama),
+    "responses": (ResponsesStreamMender, mended_response),
 }
 
 
