@@ -542,7 +542,7 @@ c(
 c(
     "missing brace no close",
     '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Oslo"}',
-    [],
+    [W("Oslo")],
     "",
 )
 c(

@@ -601,3 +601,66 @@ def test_what_is_no_list_of_tools_is_said(tools: Any) -> None:
         ToolCallStream(tools)
     with pytest.raises(TypeError, match="message must be a mapping"):
         parse_message("x")  # type: ignore[arg-type]
+
+
+CITY = ("get_weather", {"city": "Oslo"})
+WRITTEN = {
+    "attribute, JSON": '<tool_call name="get_weather"><args>{"city": "Oslo"}</args></tool_call>',
+    "attribute, bare JSON": '<tool_call name="get_weather">{"city": "Oslo"}</tool_call>',
+    "attribute, elements": "<tool_call name='get_weather'>\n<args>\n<city>Oslo</city>\n</args>\n"
+    "</tool_call>",
+    "attribute, parameters": '<tool_call name="get_weather"><parameter name="city">Oslo</parameter>'
+    "</tool_call>",
+    "attribute, no end": '<tool_call name="get_weather"><args>{"city": "Oslo"}</args>',
+    "entity in JSON": '<tool_call>{"name": "get&#95;weather", "arguments": {"city": "Oslo"}}'
+    "</tool_call>",
+    "entity in a tag": "<tool_call><function=get&#x5f;weather><parameter=city>Oslo</parameter>"
+    "</function></tool_call>",
+    "entity in an attribute": '<invoke name="get&lowbar;weather"><parameter name="city">Oslo'
+    "</parameter></invoke>",
+    "no last bracket": '<tool_call>{"name": "get_weather", "arguments": {"city": "Oslo"}',
+    "no last bracket, bare": '{"name": "get_weather", "arguments": {"city": "Oslo"}\n<|im_end|>',
+    "no last bracket, fence": '```json\n{"name": "get_weather", "arguments": {"city": "Oslo"}\n```',
+    "no last bracket, array": '[TOOL_CALLS][{"name": "get_weather", "arguments": {"city": "Oslo"}}',
+    "Qwen-Agent": '✿FUNCTION✿: get_weather\n✿ARGS✿: {"city": "Oslo"}\n✿RESULT✿',
+    "Qwen-Agent, words before": 'Let me look.\n✿FUNCTION✿: get_weather\n✿ARGS✿: {"city": "Oslo"}\n'
+    "✿RESULT✿: ",
+    "Qwen-Agent, wide colons": '✿FUNCTION✿：get_weather\n✿ARGS✿：{"city": "Oslo"}\n✿RETURN✿：',
+}
+
+
+@each_case("name", WRITTEN)
+def test_ways_of_some_models_and_agents(name: str) -> None:
+    parsed = parse_tool_calls(WRITTEN[name], TOOLS)
+    assert [(call.name, call.arguments) for call in parsed.calls] == [CITY], name
+    assert parsed.diagnostics == []
+    assert parsed.content in ("", "Let me look.")
+    stream = ToolCallStream(TOOLS)
+    for character in WRITTEN[name]:
+        stream.feed(character)
+    assert stream.close() == parsed
+
+
+@each_case(
+    "text",
+    [
+        '<tool_call>{"name": "get_weather", "arguments": {"city": "Oslo"',
+        '<tool_call>{"name": "get_weather", "arguments": {"city": "Oslo", "more": {"a": 1}',
+        '<tool_call>{"name": "get_weather"',
+        '<tool_call>{"name": "get_weather", "arguments": {"city": "O}',
+        '{"name": "get_weather", "arguments": {"more": {"a": 1}',
+        '✿FUNCTION✿: get_weather\n✿ARGS✿: {"city": "Os',
+        '<tool_call name="get_weather"><args>{"city": "Os',
+        '<tool_call name="get_weather"><args><city>Os',
+    ],
+)
+def test_what_is_cut_off_within_the_arguments_does_not_run(text: str) -> None:
+    parsed = parse_tool_calls(text, TOOLS)
+    assert parsed.calls == []
+    assert [note.code for note in parsed.diagnostics] == ["truncated"]
+
+
+def test_calls_of_qwen_agent_follow_one_another() -> None:
+    one = '✿FUNCTION✿: get_weather\n✿ARGS✿: {"city": "Oslo"}\n'
+    parsed = parse_tool_calls(f"{one}{one}✿RESULT✿: 12\n✿RETURN✿: It is fine.", TOOLS)
+    assert [(call.name, call.arguments) for call in parsed.calls] == [CITY, CITY]

@@ -7,10 +7,11 @@ import pytest
 from tests.cases import each_case
 from tests.toolcalls.corpus import CASES, FAMILIES
 from tests.toolcalls.more_texts_without_calls import QUIET
+from tests.toolcalls.quoted_calls import PROSE
 from tests.toolcalls.scenarios import TOOLS
 from tests.toolcalls.texts_without_calls import SILENT
 from tests.toolcalls.unusual_calls import OFFERED
-from toolcrib.toolcalls import parse_tool_calls
+from toolcrib.toolcalls import ToolCallStream, parse_tool_calls
 
 EVERYWHERE = {"single", "parallel", "empty", "marks"}
 MEANT_BADLY = {"cut off", "cut off, bare", "cut off tags", "no JSON", "empty", "template"}
@@ -71,3 +72,40 @@ def test_no_false_call_in_more_texts(text: str) -> None:
 
 def test_the_quiet_texts_are_enough() -> None:
     assert len(set(QUIET)) == len(QUIET) >= 75
+
+
+@pytest.mark.rows("X2")
+@each_case("text", PROSE, ids=range(len(PROSE)))
+def test_no_false_call_in_prose_that_quotes_calls(text: str) -> None:
+    parsed = parse_tool_calls(text, TOOLS)
+    assert parsed.calls == []
+    assert parsed.diagnostics == []
+    assert "Oslo" in parsed.content or "book_flight" in parsed.content
+    stream = ToolCallStream(TOOLS)
+    for character in text:
+        stream.feed(character)
+    assert stream.close() == parsed
+
+
+def test_the_prose_is_enough() -> None:
+    assert len(set(PROSE)) == len(PROSE) == 100
+
+
+FINAL = "<|channel|>final<|message|>"
+
+
+@each_case(
+    "text",
+    [
+        f"{FINAL}{{call}}<|return|>",
+        f"<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant{FINAL}{{call}}<|return|>",
+        f"{FINAL}Here it is:\n{{call}}<|return|>",
+        f"{FINAL}```json\n{{call}}\n```<|return|>",
+        "analysisHm.assistantfinal{call}",
+    ],
+)
+def test_what_a_final_channel_holds_is_for_the_user(text: str) -> None:
+    call = '{"name": "get_weather", "arguments": {"city": "Oslo"}}'
+    parsed = parse_tool_calls(text.replace("{call}", call), TOOLS)
+    assert parsed.calls == []
+    assert call in parsed.content

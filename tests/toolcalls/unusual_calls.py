@@ -1133,7 +1133,7 @@ heard(
     he,
     "one bracket too few at the end of the text",
     '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Oslo"}',
-    [],
+    [OSLO],
     "",
 )
 heard(

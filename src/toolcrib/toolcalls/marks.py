@@ -62,6 +62,8 @@ TOKEN_BLOCKS: dict[str, tuple[str, ...]] = {
     "<|function_call|>": ("<|message_sep|>",),  # GigaChat
     "function call<|role_sep|>": ("<|message_sep|>",),
     "<|content_invoke_tool_json|>": ("<|end_message|>",),
+    "✿FUNCTION✿:": ("✿RESULT✿", "✿RETURN✿"),  # Qwen-Agent
+    "✿FUNCTION✿：": ("✿RESULT✿", "✿RETURN✿"),
     "functools[": (),  # Phi-4; the bracket belongs to the item
 }
 OPENING_ITEMS = {"functools["}
@@ -136,6 +138,11 @@ TAG_FORMATS = (
     TagFormat(
         "<function=", "</function>", "<parameter=", "</parameter>"
     ),  # Qwen, Seed, Functionary
+    # The name as an attribute of the block's own tag.
+    TagFormat("<tool_call name=", "</tool_call>", "<parameter name=", "</parameter>", plain=True),
+    TagFormat(
+        "<function_call name=", "</function_call>", "<parameter name=", "</parameter>", plain=True
+    ),
     TagFormat("<function name=", "</function>", "<param name=", "</param>", plain=True),  # MiniCPM
     _invoke("", plain=True),  # MiniMax M2, dots, Anthropic
     _invoke("antml:"),
@@ -187,7 +194,10 @@ NAME_FIRST = (
     "<｜tool▁sep｜>", "<｜tool_sep｜>", "<｜tool sep｜>", "<|tool▁sep|>", "<|tool_sep|>",
 )  # fmt: skip
 """After these a name may still follow: `function<｜tool▁sep｜>NAME`."""
-NAME_SEPARATORS = (*NAME_FIRST, "<|tool_call_argument_begin|>", "<|tool_call:args|>", "[ARGS]")
+NAME_SEPARATORS = (
+    *NAME_FIRST, "<|tool_call_argument_begin|>", "<|tool_call:args|>", "[ARGS]", "✿ARGS✿:",
+    "✿ARGS✿：",
+)  # fmt: skip
 
 # Reasoning, from its opening to its closing mark.
 REASONING_MARKS: dict[str, tuple[str, ...]] = {

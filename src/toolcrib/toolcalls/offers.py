@@ -138,7 +138,16 @@ def json_types(schema: Any, root: Schema) -> frozenset[str]:
 
 def bare_name(written: str) -> str:
     """A name without `functions.` before it and `:0` after it."""
-    return INDEX.sub("", PREFIX.sub("", written.strip()))
+    return INDEX.sub("", PREFIX.sub("", unescaped_name(written).strip()))
+
+
+def unescaped_name(written: str) -> str:
+    """A name whose characters may be written as entities of XML, as `&#95;` for `_`."""
+    if "&" not in written or len(written) > MAX_WRITTEN_CHARS:
+        return written
+    from html import unescape
+
+    return unescape(written)
 
 
 def tail(name: str) -> str:

@@ -95,6 +95,7 @@ Event = ContentDelta | ReasoningDelta | ToolCall
 
 
 MAX_EXCERPT_CHARS = 2000
+MAX_LINE_CHARS = 80
 TICKS = re.compile(r"`+|[^`]+")
 SPACE = " \t\r\n"
 MESSAGES: dict[Code, str] = {
@@ -188,6 +189,8 @@ class ParserOutput:
         """Nothing that comes can make what was called part of the reasoning."""
         self._span = self._ticks = 0
         self._reported = 0
+        self.line = ""
+        """The content of the line so far, its last characters."""
         self.content = TextFlow(ContentDelta, self.events, edges=True)
         self.reasoning = TextFlow(ReasoningDelta, self.events, edges=False)
 
@@ -196,6 +199,7 @@ class ParserOutput:
         if not piece:
             return
         _, is_line, rest = piece.rpartition("\n")
+        self.line = (rest if is_line else self.line + rest)[-MAX_LINE_CHARS:]
         if is_line:
             self.end_code()
         if self._ticks or "`" in rest:
@@ -312,6 +316,8 @@ class ParserState:
         self.pos = 0
         self.marks = 0
         """How many were dealt with."""
+        self.is_final = False
+        """Whether a message of gpt-oss is being read that is for the user."""
         self.is_stripped = False
         """Whether headers of gpt-oss without their marks were seen."""
         self._whole = whole

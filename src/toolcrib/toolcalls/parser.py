@@ -1,5 +1,7 @@
 """The parser: a whole text, a message, or a stream, from mark to mark; the rest is content."""
 
+# ruff: noqa: RUF001 - quotation marks of several languages
+
 from __future__ import annotations
 
 import re
@@ -49,6 +51,14 @@ MAX_TICKS = 200
 MAX_CLOSING_CHARS = 256
 """More than a line break, its indent and a closing run that is not yet long enough."""
 MAX_LEAD_CHARS = 400
+MAX_AFTER_CHARS = 2_000
+COLON = re.compile("[:：]")
+QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’", "„": "“", "«": "»", "»": "«", "(": ")"}
+GOES_ON = re.compile(r"""[ \t]*[\w.,;:!?)"'”’»…–—。，]""")
+"""How a sentence goes on after what it quotes."""
+OPENING = ("<", "[")
+"""How a further call begins, beside the one that is quoted."""
+ENDS_IN_PROSE = re.compile(r"""[\w.,;:!?)"'”’»…][ \t]*\Z""")
 EXAMPLE_WORDS = re.compile(
     r"\b(?:e\.?g|ex[ae]mples?|format(?:ted)?|such as|like (?:this|so)|looks|"
     r"look like|syntax|schema|sample|"
@@ -255,6 +265,8 @@ def _at_start(machine: ParserState) -> Wait[bool]:
         if mark and mark != ALL and (yield from _is_header(machine, at)):
             yield from read_message(machine, at, mark)
             return True
+    if machine.is_final:
+        return False
     if first in "`~" and (yield from text.peek(at, 3)) == first * 3:
         machine.emit_to(at)
         yield from read_fence(machine, at, at)
@@ -329,6 +341,7 @@ def _at_stripped(machine: ParserState, mark: str) -> Wait[bool]:
         out.move_to_reasoning(STRIPPED_FIRST)
         out.settle()
     machine.is_stripped = True
+    machine.is_final = mark == STRIPPED[0]
     machine.pos += len(mark)
     out.content.break_off()
     if mark.endswith(STRIPPED_FIRST):
@@ -344,7 +357,9 @@ def _at_call(machine: ParserState, mark: str, kind: Kind) -> Wait[bool]:
         is_taken = yield from _bare(machine, start, is_first=False)
         return is_taken or _verbatim(machine, mark)
     block = yield from read_tags(machine.reading, start, AFTER)
-    return _verbatim(machine, mark) if block is None else _take(machine, block, start)
+    if block is None:
+        return _verbatim(machine, mark)
+    return (yield from _take_or_leave(machine, block, start))
 
 
 def _verbatim(machine: ParserState, mark: str) -> bool:
@@ -360,7 +375,7 @@ def _at_line(machine: ParserState, line: str, start: int, end: int) -> Wait[bool
     if sign in ("```", "~~~"):
         yield from read_fence(machine, at, at)
         return True
-    if machine.reading.offers:
+    if machine.reading.offers and not machine.is_final:
         if (yield from _at_action(machine, at)):
             return True
         is_announced = sign == "Action:" or announces_call(machine.out.content)
@@ -395,7 +410,34 @@ def _at_block(machine: ParserState, mark: str) -> Wait[bool]:
         return True
     if block.is_empty:
         yield from machine.text.peek(block.end, 1)  # whether it is the end of the text
+    if mark[0] == "✿":  # which ends in a colon, like the mark that closes it
+        block.end += len((yield from machine.text.run(COLON, block.end, 1)))
+    return (yield from _take_or_leave(machine, block, start))
+
+
+def _take_or_leave(machine: ParserState, block: CallBlock, start: int) -> Wait[bool]:
+    """Keep what a block holds, unless it is quoted in a sentence: then it is text."""
+    if (yield from _is_quoted(machine, block)):
+        machine.emit_to(block.end)
+        return False
     return _take(machine, block, start)
+
+
+def _is_quoted(machine: ParserState, block: CallBlock) -> Wait[bool]:
+    """Whether whole calls stand in quotation marks, or in a sentence and are of no offered tool."""
+    offers, out, text = machine.reading.offers, machine.out, machine.text
+    if not offers or not block.calls or block.cut is not None or None in block.calls:
+        return False
+    quote = QUOTES.get(out.line[-1:])
+    if quote and (yield from text.peek(block.end, 1)) == quote:
+        return True
+    if all(raw and offers.resolve(raw.name) for raw in block.calls):
+        return False
+    rest = yield from text.run(LINE, block.end, MAX_AFTER_CHARS)
+    if GOES_ON.match(rest) or (rest.lstrip()[:1] in OPENING and ENDS_IN_PROSE.search(rest)):
+        return True
+    is_begun = bool(out.line.strip()) and out.content.size <= MAX_LEAD_CHARS
+    return is_begun and _shows(out.content.text)
 
 
 def _unread(machine: ParserState, mark: str, at: int) -> Wait[int]:

@@ -102,6 +102,7 @@ def read_message(machine: ParserState, at: int, mark: str) -> Wait[None]:
     machine.pos = at + len(mark)
     if mark in ENDS:
         return
+    machine.is_final = False
     found = yield from text.first(HEADER_ENDS, at)
     if found is None or found.start - at > MAX_HEADER_CHARS:
         machine.pos = len(text.text) if found is None else machine.pos
@@ -114,6 +115,8 @@ def read_message(machine: ParserState, at: int, mark: str) -> Wait[None]:
         if machine.reading.offers.resolve(name) is None:
             name = name.removesuffix("json")  # the mark before it was taken out
         yield from _read_call(machine, name, empty=found.mark == "<|call|>")
+    elif channel and channel[1] == "final":
+        machine.is_final = True
     elif (to and to[1] == "self") or (channel and channel[1].startswith("analysis")):
         yield from read_reasoning(machine, MESSAGE_ENDS, HEADER_STARTS)
 

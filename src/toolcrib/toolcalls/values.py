@@ -19,7 +19,7 @@ from typing import Any
 
 from toolcrib.core.result import well_formed
 from toolcrib.toolcalls.growing_text import QUOTED
-from toolcrib.toolcalls.offers import NAME, OBJECT, Offers
+from toolcrib.toolcalls.offers import NAME, OBJECT, Offers, unescaped_name
 
 MAX_DEPTH = 100
 SPACE = re.compile(r"[ \t\r\n]*")
@@ -374,9 +374,10 @@ def _call(value: Mapping[str, Any], offers: Offers, depth: int) -> RawCall | Non
             return RawCall(found.name, found.arguments, found.id or given) if found else None
     for key in NAMES:
         name = value.get(key)
-        if isinstance(name, str) and NAME.fullmatch(name.strip()):
+        name = unescaped_name(name).strip() if isinstance(name, str) else ""
+        if NAME.fullmatch(name):
             arguments = _arguments(value, key)
-            return None if arguments is None else RawCall(name.strip(), arguments, given)
+            return None if arguments is None else RawCall(name, arguments, given)
     return _keyed(value, offers)
 
 

@@ -16,11 +16,12 @@ from toolcrib.toolcalls.growing_text import (
     MarkSet,
     Wait,
 )
-from toolcrib.toolcalls.marks import MARKS, TAG_BLOCKS, TOKEN_BLOCKS
+from toolcrib.toolcalls.marks import MARKS, TAG_BLOCKS, TOKEN_BLOCKS, TURN_ENDS
 from toolcrib.toolcalls.offers import Offers
 from toolcrib.toolcalls.values import NotJson, RawCall, as_arguments, calls_of, decode, value_at
 
 OPENERS = frozenset((*TAG_BLOCKS, *TOKEN_BLOCKS))
+LAST_MARKS = re.compile(rf"(?:\s+|{'|'.join(map(re.escape, TURN_ENDS))})+\Z")
 NAMED = re.compile(r"""["']?(?:name|tool|tool_name)["']?\s*[:=]\s*["']([\w.\-:/]{1,100})["']""")
 
 
@@ -143,6 +144,9 @@ def json_item(reading: Reading, at: int, closers: MarkSet) -> Wait[Answer]:
     if found is not None:
         end, value = found
         return Item(end, calls_of(value, reading.offers))
+    repaired = yield from mended(reading, at)
+    if repaired is not None:
+        return Item(repaired[0], calls_of(repaired[1], reading.offers))
     if reading.text.text[at] == "[":
         salvaged, after = yield from _salvaged(reading, at)
         if salvaged:
@@ -189,6 +193,26 @@ def json_value(reading: Reading, at: int, closers: MarkSet) -> Wait[tuple[int, A
         except NotJson:
             pass
     return None
+
+
+def mended(reading: Reading, at: int) -> Wait[tuple[int, Any] | None]:
+    """A call at the end of the text without its last bracket, and the place after it.
+
+    Its arguments must have their end: what was cut off within them is lost.
+    """
+    text = reading.text
+    if reading.is_exhausted:
+        return None
+    while not text.ended:
+        yield
+    text.wasted += len(text.text) - at
+    rest = LAST_MARKS.sub("", text.text[at:])
+    if not rest.endswith("}"):
+        return None
+    try:
+        return at + len(rest), decode(rest, closed=True)
+    except NotJson:
+        return None
 
 
 def _decoded(span: str) -> Any:

@@ -16,7 +16,7 @@ from toolcrib.toolcalls.decoders.decoder import (
 )
 from toolcrib.toolcalls.growing_text import Found, MarkSet, Wait, joined
 from toolcrib.toolcalls.marks import PAIR_FORMATS, TAG_FORMATS, PairFormat, TagFormat
-from toolcrib.toolcalls.offers import NAME, OBJECT, Schema, json_types
+from toolcrib.toolcalls.offers import NAME, OBJECT, Schema, json_types, unescaped_name
 from toolcrib.toolcalls.values import NotJson, RawCall, decode, typed_value
 
 # A name, then each argument as a key and a value (GLM and others).
@@ -159,6 +159,11 @@ PLAIN_ARGUMENTS = {
     "<parameter name=": "</parameter>",
     "<param name=": "</param>",
 }
+END_OF = {f"<{word}>": f"</{word}>" for word in ("args", "arguments", "parameters")}
+AROUND = MarkSet(END_OF)
+"""What may stand around the arguments; it says nothing more."""
+NO_ELEMENTS = MarkSet((*PLAIN_ARGUMENTS, *END_OF.values()))
+ELEMENT = re.compile(r"<([A-Za-z_][\w.\-]{0,100})>")
 CDATA, CDATA_END = "<![CDATA[", "]]>"
 
 
@@ -196,9 +201,10 @@ def _is_strange(reading: Reading, name: str) -> bool:
 
 
 def first_word(header: str) -> str:
-    """The name in `N`, `"N" index="1"` and `'N'`."""
+    """The name in `N`, `"N" index="1"` and `'N'`; `&#95;` in it is an underscore."""
     found = FIRST.match(header.removesuffix("/"))
-    return next((part for part in found.groups() if part is not None), "") if found else ""
+    word = next((part for part in found.groups() if part is not None), "") if found else ""
+    return unescaped_name(word)
 
 
 def _header(reading: Reading, at: int, end: str) -> Wait[tuple[str, int] | None]:
@@ -226,9 +232,15 @@ def _begins_body(reading: Reading, at: int, tags: TagFormat) -> Wait[bool]:
 def _body(reading: Reading, at: int, tags: TagFormat, name: str, closers: MarkSet) -> Wait[Answer]:
     text, arguments = reading.text, dict[str, Any]()
     at = yield from text.skip_blank(at)
+    around = yield from text.mark_at(at, AROUND)
+    if around:
+        at = yield from text.skip_blank(at + len(around))
     if text.text[at : at + 1] == "{":
-        found = yield from arguments_item(reading, at, joined(tags.close, closers), name, "")
+        ends = joined(tags.close, closers, *((END_OF[around],) if around else ()))
+        found = yield from arguments_item(reading, at, ends, name, "")
         return (yield from _after_json(reading, found, tags))
+    if around and text.text[at : at + 1] == "<" and not (yield from text.mark_at(at, NO_ELEMENTS)):
+        return (yield from _elements(reading, at, tags, name, END_OF[around]))
     starts = (
         PLAIN_ARGUMENTS
         if tags.argument in PLAIN_ARGUMENTS
@@ -262,8 +274,34 @@ def _after_json(
 ) -> Wait[Item | BrokenCall]:
     if isinstance(found, BrokenCall):
         return found
-    at, mark = yield from reading.text.mark_after_blank(found.end, joined(tags.close))
-    return Item(at + len(mark), found.calls) if mark else found
+    end, mark = found.end, ""
+    while mark != tags.close:
+        at, mark = yield from reading.text.mark_after_blank(
+            end, joined(tags.close, *END_OF.values())
+        )
+        if not mark:
+            break
+        end = at + len(mark)
+    return Item(end, found.calls)
+
+
+def _elements(reading: Reading, at: int, tags: TagFormat, name: str, close: str) -> Wait[Answer]:
+    """Arguments as elements of their own names: `<args><path>a.txt</path></args>`."""
+    text, offers = reading.text, reading.offers
+    end = yield from text.find(close, at)
+    if end < 0:
+        return (yield from unclosed(reading, at, name, near=reading.is_exhausted))
+    spelt, arguments = offers.canonical_name(name), dict[str, Any]()
+    while at < end:
+        found = ELEMENT.match(text.text, at, end)
+        shut = text.text.find(f"</{found[1]}>", at, end) if found else -1
+        if found is None or shut < 0:
+            return Item(end + len(close), [None])
+        raw = trimmed(text.text[found.end() : shut], is_padded=True)
+        arguments[found[1]] = typed_value(raw, offers.kinds(spelt, found[1]))
+        at = yield from text.skip_blank(shut + len(found[1]) + 3)
+    item = Item(end + len(close), [RawCall(name, arguments)])
+    return (yield from _after_json(reading, item, tags))
 
 
 def _argument(
