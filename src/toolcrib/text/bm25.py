@@ -148,6 +148,11 @@ class Bm25(Generic[K]):
                 scores[number] += score
         return self._best(scores, limit)
 
+    def parts(self, term: str) -> Iterator[tuple[K, float]]:
+        """What a term alone gives to each document that has it."""
+        for number, score in self._scores(term):
+            yield self._keys[number], score
+
     def rarity(self, term: str) -> float:
         """What a term counts: the fewer documents have it, the more."""
         having = len(self._postings.get(term, ()))

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 
+from tests.tools.meta.catalogue import questions
 from toolcrib.toolbox import Toolbox
+from toolcrib.tools.meta.tool_index.index import finder
 
 
 @pytest.fixture
@@ -59,3 +62,29 @@ async def test_a_limit_out_of_range_is_refused(box: Toolbox) -> None:
     result = await box.call("search_tools", {"limit": 0})
     assert result.error
     assert "from 1 to 200" in result.error.message
+
+
+WISHES = tuple(
+    line
+    for line in Path(__file__).with_name("wishes.txt").read_text("utf-8").splitlines()
+    if not line.startswith("#")
+)
+
+
+async def test_wishes_that_no_tool_serves_are_said_to_fit_nothing() -> None:
+    assert len(set(WISHES)) == 100
+    async with Toolbox(profile="search") as box:
+        found = [await box.call("search_tools", {"query": wish}) for wish in WISHES]
+        asked = [await box.call("search_tools", {"query": q}) for q in ("read a pdf", "git diff")]
+    unfit = [r for r in found if r.error is not None or r.data["fits"] is False]
+    assert len(unfit) >= 90
+    for result in unfit:
+        assert "fits '" in result.text or result.error is not None
+    assert all(result.data["fits"] for result in asked)
+
+
+def test_what_a_tool_does_is_seldom_said_to_fit_nothing() -> None:
+    registry = Toolbox().registry
+    index, names = finder(registry), {tool.name for tool in registry}
+    asked = [q.query for q in questions() if q.tool in names]
+    assert sum(not index.fits(query) for query in asked) <= 0.06 * len(asked)

@@ -34,14 +34,22 @@ async def search_tools(
 
     tools = list(ctx.registry)
     has_query = bool(query.strip())
-    found = finder(ctx.registry).find(query, limit or BEST) if has_query else tools[:limit]
+    index = finder(ctx.registry)
+    found = index.find(query, limit or BEST) if has_query else tools[:limit]
     if not found:
         raise NoResults(
             f"No tool fits '{query[:80]}'.", hint="Try other words, or an empty query for all."
         )
     lines = [f"{t.name}: {t.description}" for t in found]
+    fits = not has_query or index.fits(query)
+    head = f"{len(found)} of {len(tools)} tools"
+    if not fits:
+        head = (
+            f"Nothing fits '{query[:80]}' well. If none of these {len(found)} (of {len(tools)}) "
+            "does it, say that it cannot be done here:"
+        )
     data = [{"name": t.name, "description": t.description, "group": t.group} for t in found]
     return Result(
-        text=f"{len(found)} of {len(tools)} tools\n" + "\n".join(lines),
-        data={"tools": data, "total": len(tools)},
+        text="\n".join((head, *lines)),
+        data={"tools": data, "total": len(tools), "fits": fits},
     )

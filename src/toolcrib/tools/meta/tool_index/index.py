@@ -133,6 +133,10 @@ APART = 6
 """Words that the two of a pair may stand apart in a question."""
 NEAR = 3
 """The same for a text of a tool."""
+UNKNOWN = 1.5
+"""What a word counts against all tools that none of them knows."""
+FITTING = 0.53
+"""How well the best tool has to fit; from questions and wishes of the tests."""
 WIDEST = 40
 """Words of a question that are looked at."""
 
@@ -163,6 +167,35 @@ class Finder:
         if (named := query.strip().casefold()) in self._tools and limit > 0:
             found = [named, *(name for name in found if name != named)][:limit]
         return [self._tools[name] for name in found]
+
+    def fits(self, query: str) -> bool:
+        """Whether the best tool is likely to be what a question asks for.
+
+        It is not where few of the words speak of it, or hardly: what a wish names that no tool
+        knows of counts against them all.
+        """
+        if query.strip().casefold() in self._names:
+            return True
+        words = question(_NAME.sub(self._named, query[:LONGEST_QUERY]))
+        best = self._index.weigh_words([*words, *self._together(words)], 1)
+        if not best:
+            return False
+        (name, score), unknown = best[0], self._index.rarity("")
+        possible = met = 0.0
+        for word in words:
+            if word and not any(form.startswith("<") for form in word):
+                given = self._given(word)
+                possible += max(given.values(), default=UNKNOWN * unknown * max(word.values()))
+                met += given.get(name, 0.0)
+        return possible == 0 or score / unknown * met / possible >= FITTING
+
+    def _given(self, word: Word) -> dict[str, float]:
+        """What a word gives to each tool."""
+        found: dict[str, float] = {}
+        for form, weight in word.items():
+            for name, score in self._index.parts(form):
+                found[name] = max(found.get(name, 0.0), score * weight)
+        return found
 
     def _named(self, match: re.Match[str]) -> str:
         """A name that somebody writes as source code does, in words if it is of a tool."""
