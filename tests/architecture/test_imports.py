@@ -88,6 +88,7 @@ ROOMS_OF = {
 
 MODULES = {
     "subprocess": "process",
+    "psutil": "process",
     "pty": "process",
     "multiprocessing": "process",
     "socket": "socket",

@@ -6,6 +6,7 @@ Each name has steps: arguments, and checks of what then is. In texts `$web` is t
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections.abc import Callable, Mapping
@@ -272,6 +273,25 @@ INDEX: dict[str, Steps] = {
         ({"confirm": True}, has("taken out of the index")),
     ],
 }
+MACHINE: dict[str, Steps] = {
+    "get_system_info": [({}, has("memory: ", "commands: "))],
+}
+MACHINE_BY_PARTS: dict[str, Steps] = {
+    "system_monitor": [
+        ({"metrics": ["cpu"]}, has("cpu: "), lacks("disk")),
+        ({}, has("cpu: ", "memory: ", "disk ", "network ")),
+    ],
+    "process_list": [({"filter": "python"}, has("python"))],
+    "env_inspect": [({"prefix": "PATH"}, has("PATH="), lacks("HOME="))],
+    "detect_os_environment": [({}, has("run_command uses"))],
+    "hash_file": [
+        (
+            {"file_path": "a.txt", "algorithm": "md5"},
+            has(hashlib.md5(LINES.encode()).hexdigest()),
+        )
+    ],
+    "port_check": [({"port": 1, "host": "localhost"}, data(state="closed"))],
+}
 GIT: dict[str, Steps] = {
     "git_status": [({}, has("a.txt"))],
     "git_add": [({"paths": ["a.txt"]}, has("a.txt"))],
@@ -395,6 +415,8 @@ CALLS: dict[str, Mapping[str, Steps]] = {
         **GIT,
         **BROWSER,
         **INDEX,
+        **MACHINE,
+        **MACHINE_BY_PARTS,
         "read_file": [
             ({"file_name": "long.txt", "max_length": 100}, cut(100), has("line 000")),
             ({"file_name": "a.txt", "max_length": 5000}, has(LINES)),
@@ -783,6 +805,7 @@ CALLS: dict[str, Mapping[str, Steps]] = {
         **OF_THE_WEB,
         **GIT,
         **BROWSER,
+        **MACHINE,
         "capture_screenshot": [
             (
                 {

@@ -57,7 +57,9 @@ def unfit(tool: Tool, implied: Mapping[str, Any]) -> list[str]:
     faults = []
     for key, value in implied.items():
         kind = parameters[key].type if key in parameters else None
-        fits = value in get_args(kind) if get_origin(kind) is Literal else isinstance(value, kind)  # type: ignore[arg-type]
+        plain_kind: Any = get_origin(kind) or kind
+        one_of = get_args(kind) if get_origin(kind) is Literal else None
+        fits = value in one_of if one_of else isinstance(value, plain_kind)
         faults += [] if kind and fits else [f" implies {key} = {value}"]
     return faults
 

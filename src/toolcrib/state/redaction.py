@@ -125,6 +125,7 @@ _PLACEHOLDER = re.compile(
     r"example|sample|dummy|changeme|placeholder|your|xxx|test|fake|redacted|<|\$|\{|%",
     re.IGNORECASE,
 )
+_OPAQUE = re.compile(r"[A-Za-z0-9_+=-]{20,}", re.ASCII)
 _LITERAL = re.compile(r"[\"']([\w+/=.~!@#^&*-]{12,})[\"']\Z", re.ASCII)
 
 
@@ -160,6 +161,12 @@ def _is_random(text: str) -> bool:
     """Whether a text looks made by chance: letters and digits in turn, no word of an example."""
     turns = len(re.findall(r"[A-Za-z]\d|\d[A-Za-z]", text))
     return turns >= 2 and len(set(text)) >= 8 and not _PLACEHOLDER.search(text)
+
+
+def looks_random(text: str) -> bool:
+    """Whether a whole value looks like a key: one long word of letters and digits in turn."""
+    found = _OPAQUE.fullmatch(text.strip())
+    return found is not None and _is_random(text)
 
 
 def names_secret(name: str) -> bool:

@@ -1,0 +1,41 @@
+"""`calculate`: an expression, computed and not guessed."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Annotated
+
+from toolcrib.core.context import Ctx
+from toolcrib.core.result import Result
+from toolcrib.core.tool import Param, tool
+from toolcrib.tools.system.exact_numbers import evaluate, spelled
+
+MAX_FRACTION_CHARS = 40
+
+
+@tool(
+    group="system",
+    keywords=("math", "arithmetic", "sum", "compute", "evaluate", "percent", "square root"),
+    aliases=("calculator", "calc", "evaluate_expression", "math"),
+    argument_aliases={"expr": "expression", "formula": "expression", "input": "expression"},
+)
+async def calculate(
+    expression: Annotated[str, Param("As 2**10/3, sqrt(2), 15% * 80.")], *, ctx: Ctx
+) -> Result:
+    """Compute an arithmetic expression exactly.
+
+    Use it for any arithmetic beyond the obvious. Decimals and fractions are exact: 0.1 + 0.2
+    is 0.3. It knows roots, logarithms, trigonometry in radians, factorials, means; no names
+    and no code, for which there is run_python.
+    """
+    del ctx
+    value = evaluate(expression)
+    text, whole = spelled(value)
+    shown = f"{'=' if whole else '≈'} {text}"
+    data = {"value": text, "exact": whole}
+    if isinstance(value, Fraction) and not whole:
+        fraction = f"{value.numerator}/{value.denominator}"
+        if len(fraction) <= MAX_FRACTION_CHARS:
+            shown += f" ({fraction})"
+            data["fraction"] = fraction
+    return Result(shown, data)

@@ -1,0 +1,102 @@
+"""`check_port`: whether something listens on a port, here or elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from toolcrib.core.context import Ctx
+from toolcrib.core.errors import BadInput, ConnectionFailed, TimedOut
+from toolcrib.core.result import Result
+from toolcrib.core.tool import NET, READ, Decision, Param, Right, Seconds, tool
+from toolcrib.net.egress.probe import probe
+from toolcrib.net.egress.url import Target, bracketed, parse_url
+from toolcrib.system.machine import Listener, listeners
+from toolcrib.system.threads import in_thread
+
+HERE = frozenset({"", "localhost", "127.0.0.1", "::1", "[::1]", "0.0.0.0", "::"})  # noqa: S104
+
+
+def _narrowed(given: Mapping[str, Any]) -> Right:
+    return READ if _is_here(given["host"]) else NET
+
+
+def _is_here(host: str) -> bool:
+    return host.strip().lower().rstrip(".") in HERE
+
+
+async def _verdict(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | None:
+    """A name that is looked up can carry something out, as an address can that is opened."""
+    if _is_here(arguments["host"]) or not ctx.config.policy.taint:
+        return None
+    url = _target(arguments["host"], arguments["port"]).href
+    if not ctx.session.tainted or ctx.caller.typed_by_user or ctx.session.has_seen(url):
+        return None
+    why = "this conversation has read both outside text and private files"
+    return Decision("ask", f"{why}, and nobody has named {arguments['host'][:100]} before")
+
+
+def _target(host: str, port: int) -> Target:
+    plain = host.strip().strip("[]")
+    if not plain or any(sign in plain for sign in "/@?#\\ "):
+        raise BadInput(f"'{host[:60]}' is no host.", hint="Write the name or the address alone.")
+    return parse_url(f"https://{bracketed(plain)}:{port}/")
+
+
+@tool(
+    group="system",
+    rights=READ | NET,
+    keywords=("port open", "listening", "netstat", "lsof", "in use", "reachable", "telnet"),
+    aliases=("port_check", "is_port_open"),
+    argument_aliases={"hostname": "host", "address": "host"},
+    effective_rights=_narrowed,
+    policy_check=_verdict,
+)
+async def check_port(
+    port: Annotated[int, Param(minimum=1, maximum=65_535)],
+    host: str = "localhost",
+    timeout: Annotated[Seconds, Param(maximum=30, plain=True)] = 5,  # noqa: ASYNC109 - of the connection
+    *,
+    ctx: Ctx,
+) -> Result:
+    """Tell whether a TCP port is open, and which program has it here.
+
+    For this machine it reads the list of listeners and connects to nothing; for other hosts
+    it makes one connection through the guard, and sends nothing.
+    """
+    if _is_here(host):
+        found = await in_thread(lambda _: [x for x in listeners() if x.port == port], ctx.deadline)
+        return _here(port, found)
+    target = _target(host, port)
+    if ctx.check_url is not None:
+        ctx.check_url(target.href, own=True)
+    data: dict[str, Any] = {"host": target.host, "port": port}
+    try:
+        await probe(ctx, target, ctx.remaining(timeout or 5.0))
+        state, text = "open", "open: it takes connections"
+    except TimedOut:
+        state, text = "timed_out", "timed out: nothing answers, a firewall may drop it"
+    except ConnectionFailed as error:
+        refused = error.details.get("reason") == "refused"
+        state = "closed" if refused else "unreachable"
+        text = "closed: the connection is refused" if refused else f"unreachable: {error.message}"
+    return Result(f"{target.authority} {text}", {**data, "state": state}, source=target.href)
+
+
+def _here(port: int, found: list[Listener]) -> Result:
+    data = {
+        "host": "localhost",
+        "port": port,
+        "state": "open" if found else "closed",
+        "listeners": [{"address": one.address, "pid": one.pid, "name": one.name} for one in found],
+    }
+    if not found:
+        return Result(f"Port {port} of this machine is closed: nothing listens on it.", data)
+    lines = [f"Port {port} of this machine is open:"]
+    for one in dict.fromkeys(found):
+        owner = (
+            f"{one.name or 'process'} (pid {one.pid})" if one.pid else "a program of another user"
+        )
+        reach = "this machine alone" if one.is_local else "others can connect"
+        lines.append(f"{owner} at {bracketed(one.address)}:{port}, {reach}")
+    return Result("\n".join(lines), data)

@@ -1,0 +1,180 @@
+"""Times in zones: which zone a name means, and what a wall clock says on days of a change."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from difflib import get_close_matches
+from functools import cache
+from zoneinfo import ZoneInfo, available_timezones
+
+from toolcrib.core.errors import BadInput, NotFound
+from toolcrib.system.machine import time_zone_name
+
+FORMS = "Write 2026-03-29 02:30, 14:30, or the same with an offset: 2026-03-29T02:30+01:00."
+AHEAD = timedelta(days=370)
+_OFFSET = re.compile(r"(?:utc|gmt)?\s*([+-])(\d{1,2})(?::?(\d{2}))?", re.IGNORECASE)
+_CLOCK = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2}))?\s*(am|pm)?", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Zone:
+    """A time zone and the name to show for it."""
+
+    name: str
+    info: tzinfo
+
+
+def zone_of(text: str) -> Zone:
+    """The zone that a text means: `Europe/Berlin`, `berlin`, `UTC+2`; the machine's for "".
+
+    Raises:
+        NotFound: there is none of this name.
+        BadInput: several cities have it.
+    """
+    wanted = text.strip()
+    if wanted.lower() in ("", "local", "system"):
+        return local_zone()
+    offset = _OFFSET.fullmatch(wanted)
+    if offset is not None:
+        length = timedelta(hours=int(offset[2]), minutes=int(offset[3] or 0))
+        if length > timedelta(hours=15):
+            raise BadInput(f"{wanted[:20]} is more than any offset.", hint="They go to +14:00.")
+        return _fixed(-length if offset[1] == "-" else length)
+    names = _zones()
+    plain = wanted.lower().replace(" ", "_")
+    found = names.get(plain, [])
+    if len(found) > 1:
+        listed = ", ".join(found)
+        raise BadInput(f"{wanted[:40]} is in several zones: {listed}.", hint="Name one of them.")
+    if not found:
+        near = get_close_matches(plain, names, 4, 0.7)
+        listed = ", ".join(dict.fromkeys(name for key in near for name in names[key]))
+        hint = f"Did you mean {listed}?" if near else "Write it as Europe/Berlin or UTC+2."
+        raise NotFound(f"There is no time zone {wanted[:60]}.", hint=hint)
+    return Zone(found[0], ZoneInfo(found[0]))
+
+
+def _fixed(length: timedelta) -> Zone:
+    if not length:
+        return Zone("UTC", UTC)
+    minutes = round(length.total_seconds() / 60)
+    sign, (hours, rest) = "+-"[minutes < 0], divmod(abs(minutes), 60)
+    return Zone(f"UTC{sign}{hours:02}:{rest:02}", timezone(length))
+
+
+@cache
+def _zones() -> dict[str, list[str]]:
+    """Zones by their names, and by their last part where that is a place."""
+    found: dict[str, list[str]] = {}
+    listed = sorted(available_timezones())
+    for name in listed:
+        found[name.lower()] = [name]
+    for name in listed:
+        area, _, place = name.rpartition("/")
+        if area and area not in ("Etc", "SystemV") and place.lower() not in found:
+            found.setdefault(place.lower(), []).append(name)
+    for place, names in found.items():
+        if len(names) > 1 and len({_same(name) for name in names}) == 1:
+            found[place] = names[:1]
+    return found
+
+
+def _same(name: str) -> tuple[str, ...]:
+    """What tells zones apart: their offsets through a year."""
+    info = ZoneInfo(name)
+    return tuple(str(datetime(2026, month, 1, tzinfo=info).utcoffset()) for month in range(1, 13))
+
+
+def local_zone() -> Zone:
+    """The zone of this machine, or its offset where the zone has no name."""
+    name = time_zone_name()
+    if name in available_timezones():
+        return Zone(name, ZoneInfo(name))
+    now = datetime.now().astimezone()
+    return Zone(now.tzname() or "local", now.tzinfo or UTC)
+
+
+def moment_of(text: str, zone: Zone) -> tuple[datetime, list[str]]:
+    """The moment that a text means in a zone, and notes where its clock leaves that open.
+
+    Raises:
+        BadInput: it is no time.
+    """
+    wanted = text.strip()
+    now = datetime.now(zone.info)
+    if wanted.lower() in ("", "now"):
+        return now, []
+    if re.fullmatch(r"\d{9,11}(\.\d+)?", wanted):
+        return datetime.fromtimestamp(float(wanted), zone.info), []
+    clock = _CLOCK.fullmatch(wanted)
+    try:
+        if clock is not None:
+            when = now.replace(
+                hour=_hour(int(clock[1]), (clock[4] or "").lower()),
+                minute=int(clock[2]),
+                second=int(clock[3] or 0),
+                microsecond=0,
+                tzinfo=None,
+                fold=0,
+            )
+        else:
+            when = datetime.fromisoformat(wanted)
+        if when.tzinfo is not None:
+            return when.astimezone(zone.info), []
+        return _placed(when, zone)
+    except (ValueError, OverflowError):
+        raise BadInput(f"'{wanted[:60]}' is no time.", hint=FORMS) from None
+
+
+def _hour(hour: int, half: str) -> int:
+    if half and not 1 <= hour <= 12:
+        raise ValueError(hour)
+    return hour % 12 + 12 * (half == "pm") if half else hour
+
+
+def _placed(when: datetime, zone: Zone) -> tuple[datetime, list[str]]:
+    """A wall clock's time in a zone: told where it is skipped, or comes twice."""
+    first = when.replace(tzinfo=zone.info, fold=0)
+    second = when.replace(tzinfo=zone.info, fold=1)
+    if first.utcoffset() == second.utcoffset():
+        return first, []
+    clock = f"{when:%H:%M} on {when:%Y-%m-%d}"
+    if first.astimezone(UTC).astimezone(zone.info).replace(tzinfo=None) != when:
+        real = first.astimezone(UTC).astimezone(zone.info)
+        note = (
+            f"{clock} does not exist there: the clocks go forward. Taken as {real:%Y-%m-%d %H:%M}."
+        )
+        return real, [note]
+    other = f"{_spelled_offset(second)}, which is {second.astimezone(UTC):%H:%M} UTC"
+    return first, [f"{clock} comes twice there: the clocks go back. The other is at {other}."]
+
+
+def _spelled_offset(when: datetime) -> str:
+    text = when.strftime("%z")
+    return f"{text[:3]}:{text[3:5]}"
+
+
+def spelled_moment(when: datetime, zone: Zone) -> str:
+    """A moment in a zone in one line: date, weekday, time, offset."""
+    short = when.tzname() or ""
+    named = f"{zone.name}, {short}" if short.isalpha() and short != zone.name else zone.name
+    return f"{when:%Y-%m-%d %H:%M:%S} {when:%A} ({named}, UTC{_spelled_offset(when)})"
+
+
+def next_change(when: datetime, zone: Zone) -> datetime | None:
+    """The next moment at which the clocks of a zone change, within a year."""
+    start = when.astimezone(UTC)
+    offset = start.astimezone(zone.info).utcoffset()
+    low, step = start, timedelta(days=7)
+    while low - start < AHEAD:
+        high = low + step
+        if high.astimezone(zone.info).utcoffset() != offset:
+            while high - low > timedelta(seconds=1):
+                middle = low + (high - low) / 2
+                same = middle.astimezone(zone.info).utcoffset() == offset
+                low, high = (middle, high) if same else (low, middle)
+            return high.replace(microsecond=0).astimezone(zone.info)
+        low = high
+    return None

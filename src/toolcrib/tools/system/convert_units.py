@@ -1,0 +1,54 @@
+"""`convert_units`: a quantity in another unit."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Annotated
+
+from toolcrib.core.context import Ctx
+from toolcrib.core.errors import BadInput
+from toolcrib.core.result import Result
+from toolcrib.core.tool import Param, tool
+from toolcrib.tools.system.exact_numbers import MAX_BITS, spelled
+from toolcrib.tools.system.unit_table import convert, pair
+
+
+@tool(
+    group="system",
+    keywords=("metric", "imperial", "miles", "fahrenheit", "celsius", "kilograms", "gallons"),
+    aliases=("unit_convert", "unit_converter", "convert_unit"),
+    argument_aliases={
+        "from": "unit",
+        "from_unit": "unit",
+        "source": "unit",
+        "to_unit": "to",
+        "target": "to",
+        "amount": "value",
+        "quantity": "value",
+    },
+)
+async def convert_units(
+    value: float,
+    unit: Annotated[str, Param("As km/h, degF, MiB.")],
+    to: str,
+    *,
+    ctx: Ctx,
+) -> Result:
+    """Convert a quantity to another unit.
+
+    Length, area, volume, mass, time, speed, temperature, pressure, energy, power, data,
+    angles, fuel consumption, and products of units. Not currencies, whose rates change.
+    """
+    del ctx
+    source, target = pair(unit, to)
+    if value != value or value in (float("inf"), float("-inf")):  # noqa: PLR0124 - not a number
+        raise BadInput("The value is no finite number.")
+    found = convert(Fraction(repr(value)), source, target)
+    if max(found.numerator.bit_length(), found.denominator.bit_length()) > MAX_BITS:
+        raise BadInput("The result is too large to be written.")
+    text, exact = spelled(found.numerator if found.denominator == 1 else found)
+    sign = "=" if exact else "≈"
+    notes = "; ".join(dict.fromkeys(n for n in (source.note, target.note) if n))
+    shown = f"{spelled(Fraction(repr(value)))[0]} {unit.strip()} {sign} {text} {to.strip()}"
+    data = {"value": float(found), "text": text, "exact": exact, "unit": to.strip()}
+    return Result(f"{shown} ({notes})" if notes else shown, data)

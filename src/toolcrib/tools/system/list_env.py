@@ -1,0 +1,70 @@
+"""`list_env`: the variables of the environment, without their secrets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any
+
+from toolcrib.core.config import Config, environment
+from toolcrib.core.context import Ctx
+from toolcrib.core.result import Result
+from toolcrib.core.tool import READ, Param, tool
+from toolcrib.state.redaction import HIDDEN, looks_random, names_secret, redact_text, secret_kind
+from toolcrib.text.cleaner import one_line
+
+VALUE_CHARS = 200
+FOLDERS = {"PWD", "OLDPWD"}
+"""Named as a password is, and none."""
+
+
+@tool(
+    group="system",
+    rights=READ,
+    keywords=("environment variables", "printenv", "path", "export", "getenv", "variable"),
+    aliases=("env", "get_env", "environment_variables", "env_inspect"),
+    argument_aliases={"prefix": "filter", "name": "filter", "pattern": "filter"},
+)
+async def list_env(
+    filter: Annotated[str, Param("Part of a name.")] = "",  # noqa: A002 - as elsewhere
+    *,
+    ctx: Ctx,
+) -> Result:
+    """List the environment variables of toolcrib; secrets are hidden.
+
+    Of a secret it says that it is set, and no more. Programs that run_command starts see
+    fewer of them.
+    """
+    own = set(_named_secrets(ctx.config))
+    wanted = filter.casefold().strip()
+    found = {n: v for n, v in sorted(environment(("*",)).items()) if wanted in n.casefold()}
+    shown = {name: HIDDEN if name in own else safe_value(name, v) for name, v in found.items()}
+    chars = VALUE_CHARS if len(shown) > 1 else 8 * VALUE_CHARS
+    lines = [f"{name}={one_line(value, chars)}" for name, value in shown.items()]
+    hidden = sum(HIDDEN in value for value in shown.values())
+    head = f"{len(shown)} variables" + (f", {hidden} with something hidden" if hidden else "")
+    return Result("\n".join([head, *lines]), {"variables": shown, "hidden": hidden})
+
+
+def safe_value(name: str, value: str) -> str:
+    """A value without what seems to be a secret; rather too little than too much is shown."""
+    if name in FOLDERS:
+        return redact_text(value)
+    if value and (names_secret(name) or secret_kind(value) or looks_random(value)):
+        return HIDDEN
+    return redact_text(value)
+
+
+def _named_secrets(config: Config) -> Iterator[str]:
+    """The variables that the configuration says hold secrets."""
+    yield from _names_in(config.model_dump())
+
+
+def _names_in(value: Any, key: str = "") -> Iterator[str]:
+    if isinstance(value, Mapping):
+        for name, item in value.items():
+            yield from _names_in(item, str(name))
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _names_in(item, key)
+    elif isinstance(value, str) and value and (key == "env" or key.endswith("_env")):
+        yield value
