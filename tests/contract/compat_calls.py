@@ -145,6 +145,10 @@ def fill(server: Scripted) -> None:
     server["/json"] = lambda _: told({"plant": "moss"})
 
 
+def env_of(seen: Seen) -> str:
+    return (seen.root / ".env").read_text()
+
+
 LINES = "one\ntwo\nthree\nfour\nfive\n"
 LONG = "".join(f"line {n:03}\n" for n in range(200))
 CODE = "import os\n\n\ndef greet(name):\n    return 'hello ' + name\n\n\nprint(greet('x'))\n"
@@ -289,6 +293,9 @@ MACHINE_BY_PARTS: dict[str, Steps] = {
             {"file_path": "a.txt", "algorithm": "md5"},
             has(hashlib.md5(LINES.encode()).hexdigest()),
         )
+    ],
+    "env_update": [
+        ({"key": "A", "value": "b", "confirm": True}, lambda seen: env_of(seen) == "A=b\n")
     ],
     "port_check": [({"port": 1, "host": "localhost"}, data(state="closed"))],
 }

@@ -99,6 +99,13 @@ class SafePath:
         """
         return replace(self, gate=self.gate.granting(self))
 
+    def but_for(self, pattern: str) -> SafePath:
+        """The same place, for which one built-in pattern does not count.
+
+        Only for a tool that asks, and that neither shows nor changes more than is asked for.
+        """
+        return replace(self, gate=self.gate.without(pattern))
+
     def spellings(self) -> list[str]:
         """The path as it was written, and where its links lead, both as the root is written."""
         real = slashed(os.path.realpath(self.absolute))
@@ -240,6 +247,10 @@ class PathGate:
         found = PathGate(self._opener, self._protection.granting(places))
         found.grants = True
         return found
+
+    def without(self, pattern: str) -> PathGate:
+        """The same, but for one built-in pattern. See `Protection.without`."""
+        return PathGate(self._opener, self._protection.without(pattern))
 
     @property
     def protection(self) -> Protection:

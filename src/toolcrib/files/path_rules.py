@@ -365,6 +365,20 @@ class Protection:
         found._granted = tuple(tuple(names) for names in places)  # noqa: SLF001 - its own class
         return found
 
+    def without(self, pattern: str) -> Self:
+        """The same lists without one built-in pattern; the user's own and our own files stay.
+
+        Args:
+            pattern: as it is listed.
+        """
+        names = PathPattern.of(pattern).names
+        found = copy.copy(self)  # patterns that are added later are added to both
+        found._built_in = {  # noqa: SLF001 - its own class
+            use: PatternSet(each.text for each in known.patterns if each.names != names)
+            for use, known in self._built_in.items()
+        }
+        return found
+
     def patterns(self, use: Use) -> tuple[PathPattern, ...]:
         """All patterns that forbid a use, whatever exceptions say."""
         return (*self._built_in[use].patterns, *self._added[use].patterns)

@@ -93,6 +93,8 @@ _VALUE = re.compile(r"\"(?:[^\"\\]|\\.)*\"?|'(?:[^'\\]|\\.)*'?|[^\s&;,\"'})\]]+"
 
 def redact(arguments: Mapping[str, Any], chars: int = 400) -> dict[str, Any]:
     """The arguments without secrets, each with about `chars` characters of text."""
+    if any(_is_label(arguments.get(label)) for label in ("key", "name")) and "value" in arguments:
+        arguments = {**arguments, "value": HIDDEN}
     return {str(n)[:80]: _Keeper(chars).keep(v, str(n)) for n, v in arguments.items()}
 
 
