@@ -297,6 +297,7 @@ MACHINE_BY_PARTS: dict[str, Steps] = {
     "env_update": [
         ({"key": "A", "value": "b", "confirm": True}, lambda seen: env_of(seen) == "A=b\n")
     ],
+    "token_count": [({"text": "a b", "encoding": "cl100k"}, data(tokens=2))],
     "port_check": [({"port": 1, "host": "localhost"}, data(state="closed"))],
 }
 GIT: dict[str, Steps] = {

@@ -1,0 +1,89 @@
+"""`count_tokens`: how much of a model's context a text takes."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.util import find_spec
+from typing import Annotated, Any
+
+from toolcrib.core.context import Ctx
+from toolcrib.core.errors import BadInput, MissingExtra
+from toolcrib.core.result import Result
+from toolcrib.core.tool import READ, Param, tool
+from toolcrib.files.edits.text_loader import load
+from toolcrib.files.paths import WorkspacePath
+from toolcrib.system.threads import in_thread
+from toolcrib.text.tokens import estimate
+
+EXACT = {"o200k": "o200k_base", "cl100k": "cl100k_base"}
+OLDER = ("p50k", "r50k", "gpt2")
+SLICE_CHARS = 200_000
+MODELS = {
+    "o200k": ("gpt-4o", "gpt-4.1", "gpt-4.5", "gpt-5", "o1", "o3", "o4", "chatgpt-4o", "gpt-oss"),
+    "cl100k": ("gpt-4", "gpt-3.5", "text-embedding-3", "text-embedding-ada"),
+}
+
+
+@tool(
+    group="system",
+    rights=READ,
+    keywords=("tokenizer", "context length", "how long", "prompt size", "tiktoken", "budget"),
+    aliases=("token_count", "tokens", "estimate_tokens"),
+    argument_aliases={"content": "text", "file_path": "path", "file": "path", "model": "encoding"},
+)
+async def count_tokens(
+    text: str = "",
+    path: WorkspacePath | None = None,
+    encoding: Annotated[str, Param("o200k, cl100k or a model; else an estimate.")] = "",
+    *,
+    ctx: Ctx,
+) -> Result:
+    """Count the tokens of a text or a file.
+
+    o200k and cl100k are exact (extra tokens); for other models it is an estimate, which it
+    says.
+    """
+    if bool(text) == (path is not None):
+        raise BadInput("Send either text or path.")
+    name = _encoding(encoding)
+    content = text or (await in_thread(lambda _: load(path).text, ctx.deadline) if path else "")
+    exact = name in EXACT
+    if exact:
+        count = await in_thread(lambda _: _exact(content, EXACT[name]), ctx.deadline)
+        said = f"{count:,} tokens ({name}), {len(content):,} characters"
+    else:
+        count = await in_thread(lambda _: estimate(content), ctx.deadline)
+        said = f"about {count:,} tokens, estimated; {len(content):,} characters"
+    data: dict[str, Any] = {"tokens": count, "exact": exact, "encoding": name or "estimate"}
+    return Result(said, data | {"characters": len(content)}, impersonal=path is None)
+
+
+def _encoding(given: str) -> str:
+    """The name of an encoding, of itself or of a model; "" for an estimate."""
+    name = given.strip().lower().replace("_base", "").rpartition("/")[2]
+    if not name or name in ("auto", "estimate"):
+        return "o200k" if not name and find_spec("bpe_openai") else ""
+    if name in EXACT:
+        if find_spec("bpe_openai") is None:
+            raise MissingExtra("tokens", f"Counting by {name}")
+        return name
+    for known, prefixes in MODELS.items():
+        if name.startswith(prefixes):
+            return known if find_spec("bpe_openai") else ""
+    return ""
+
+
+def _exact(text: str, name: str) -> int:
+    encoding = _loaded(name)
+    return len(encoding.encode(text.encode("utf-8", "replace").decode(), disallowed_special=()))
+
+
+@cache
+def _loaded(name: str) -> Any:
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        import bpe_openai  # type: ignore[import-untyped]
+
+        return bpe_openai.get_encoding(name)

@@ -1,0 +1,76 @@
+"""Tokens: exact where the tables are, told as estimated where they are not."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import bpe_openai
+import pytest
+
+from tests.tools.system.conftest import Machine
+
+ROOT = Path(__file__).parents[3]
+TEXTS = [
+    (ROOT / "README.md").read_text(),
+    (ROOT / "docs" / "agents.md").read_text(),
+    (ROOT / "src" / "toolcrib" / "toolbox.py").read_text(),
+    '{"name": "Anna", "values": [1, 2.5, -3e10, null, true], "nested": {"a": "b"}}\n' * 50,
+    "2026-11-23T10:04:11Z INFO [worker-3] 192.0.2.7 GET /api/v1/items?id=42 200 13ms\n" * 40,
+    "今天天气很好,我们去公园散步吧。日本語のテキストも含まれています。한국어 문장도 있습니다." * 20,
+    # Sentences made of rare words are the worst for an estimate.
+    "Zwölf Boxkämpfer jagen Viktor quer über den großen Sylter Deich. " * 30,
+    "<|endoftext|> is plain text here",
+]
+
+
+@pytest.mark.rows("C111")
+async def test_o200k_and_cl100k_are_exact(machine: Machine) -> None:
+    for name in ("o200k", "cl100k"):
+        encoding = bpe_openai.get_encoding(f"{name}_base")
+        for text in TEXTS:
+            found = (await machine("count_tokens", text=text, encoding=name)).data
+            wanted = len(encoding.encode(text, disallowed_special=()))
+            assert found["tokens"] == wanted, text[:40]
+            assert found["exact"] is True
+    assert (await machine("count_tokens", text="a", encoding="gpt-4o")).data["encoding"] == "o200k"
+    assert (await machine("count_tokens", text="a", model="gpt-4")).data["encoding"] == "cl100k"
+
+
+async def test_others_are_told_as_estimated(machine: Machine) -> None:
+    encoding = bpe_openai.get_encoding("o200k_base")
+    for name in ("p50k", "r50k", "gpt2", "llama3", "qwen"):
+        found = await machine("count_tokens", text="a b c", encoding=name)
+        assert "estimated" in found.text
+        assert found.data["exact"] is False
+    for text in TEXTS[:-2]:
+        found = (await machine("count_tokens", text=text, encoding="another")).data["tokens"]
+        wanted = len(encoding.encode(text, disallowed_special=()))
+        assert abs(found - wanted) <= 0.1 * wanted, (text[:30], found, wanted)
+
+
+async def test_a_file_and_bad_input(machine: Machine) -> None:
+    (machine.folder / "a.txt").write_text("one two three")
+    (machine.folder / "b.bin").write_bytes(b"\x7fELF\0\0\0")
+    assert "3 tokens" in await machine.text("count_tokens", path="a.txt")
+    for arguments in ({}, {"text": "a", "path": "a.txt"}, {"path": "b.bin"}, {"path": "."}):
+        await machine.refused("count_tokens", **arguments)
+    assert (await machine("count_tokens", text="\ud800 half")).data["tokens"] > 0
+
+
+def test_without_the_extra_it_says_what_to_install(tmp_path: Path) -> None:
+    code = (
+        "import sys; sys.modules['bpe_openai'] = None\n"
+        "import importlib.util as u; real = u.find_spec\n"
+        "u.find_spec = lambda name, *a: None if name == 'bpe_openai' else real(name, *a)\n"
+        "from toolcrib import Toolbox\n"
+        "with Toolbox({'store': {'url': 'sqlite://'}}, workspace=sys.argv[1]) as box:\n"
+        "    print(box.call_sync('count_tokens', {'text': 'a b', 'encoding': 'o200k'}).render())\n"
+        "    print(box.call_sync('count_tokens', {'text': 'a b'}).render())\n"
+    )
+    words = [sys.executable, "-c", code, str(tmp_path)]
+    done = subprocess.run(words, capture_output=True, text=True, cwd=tmp_path)
+    assert "missing_extra" in done.stdout, done.stderr
+    assert "toolcrib[tokens]" in done.stdout
+    assert "about 2 tokens, estimated" in done.stdout
