@@ -31,11 +31,11 @@ async def calculate(
     del ctx
     value = evaluate(expression)
     text, whole = spelled(value)
-    shown = f"{'=' if whole else '≈'} {text}"
+    listed = f"{'=' if whole else '≈'} {text}"
     data = {"value": text, "exact": whole}
     if isinstance(value, Fraction) and not whole:
         fraction = f"{value.numerator}/{value.denominator}"
         if len(fraction) <= MAX_FRACTION_CHARS:
-            shown += f" ({fraction})"
+            listed += f" ({fraction})"
             data["fraction"] = fraction
-    return Result(shown, data)
+    return Result(listed, data)

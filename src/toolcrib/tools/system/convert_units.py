@@ -49,6 +49,6 @@ async def convert_units(
     text, exact = spelled(found.numerator if found.denominator == 1 else found)
     sign = "=" if exact else "≈"
     notes = "; ".join(dict.fromkeys(n for n in (source.note, target.note) if n))
-    shown = f"{spelled(Fraction(repr(value)))[0]} {unit.strip()} {sign} {text} {to.strip()}"
+    listed = f"{spelled(Fraction(repr(value)))[0]} {unit.strip()} {sign} {text} {to.strip()}"
     data = {"value": float(found), "text": text, "exact": exact, "unit": to.strip()}
-    return Result(f"{shown} ({notes})" if notes else shown, data)
+    return Result(f"{listed} ({notes})" if notes else listed, data)

@@ -50,12 +50,12 @@ async def count_tokens(
     exact = name in EXACT
     if exact:
         count = await in_thread(lambda _: _exact(content, EXACT[name]), ctx.deadline)
-        said = f"{count:,} tokens ({name}), {len(content):,} characters"
+        summary = f"{count:,} tokens ({name}), {len(content):,} characters"
     else:
         count = await in_thread(lambda _: estimate(content), ctx.deadline)
-        said = f"about {count:,} tokens, estimated; {len(content):,} characters"
+        summary = f"about {count:,} tokens, estimated; {len(content):,} characters"
     data: dict[str, Any] = {"tokens": count, "exact": exact, "encoding": name or "estimate"}
-    return Result(said, data | {"characters": len(content)}, impersonal=path is None)
+    return Result(summary, data | {"characters": len(content)}, impersonal=path is None)
 
 
 def _encoding(given: str) -> str:

@@ -68,7 +68,7 @@ def written(value: str, before: str = "") -> str:
     """A value as it stands in a file, in the quotes that `before` had where they do.
 
     Raises:
-        BadInput: no way to write it is read the same by all programs.
+        BadInput: however it is written, programs read it differently.
     """
     if len(value) > MAX_VALUE_CHARS:
         raise BadInput(f"The value has more than {MAX_VALUE_CHARS:,} characters.")

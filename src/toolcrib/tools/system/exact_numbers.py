@@ -24,7 +24,7 @@ MAX_CHARS = 2_000
 MAX_NODES = 600
 MAX_BITS = 13_000
 """Binary digits of a number: some 3,900 decimal ones."""
-SHOWN_DIGITS = 15
+FLOAT_DIGITS = 15
 """Digits of a number that is not shown in full."""
 EXACT_DIGITS = 40
 """Digits of a decimal fraction that is shown in full."""
@@ -96,7 +96,7 @@ _CONTEXT = Context(prec=40)
 
 
 def _rounded(value: Decimal) -> str:
-    short = Context(prec=SHOWN_DIGITS).plus(value).normalize()
+    short = Context(prec=FLOAT_DIGITS).plus(value).normalize()
     exponent = short.adjusted()
     return f"{short:f}" if -7 < exponent < 21 else f"{short:e}"
 

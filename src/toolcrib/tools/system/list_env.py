@@ -37,16 +37,16 @@ async def list_env(
     own = set(_named_secrets(ctx.config))
     wanted = filter.casefold().strip()
     found = {n: v for n, v in sorted(environment(("*",)).items()) if wanted in n.casefold()}
-    shown = {name: HIDDEN if name in own else safe_value(name, v) for name, v in found.items()}
-    chars = VALUE_CHARS if len(shown) > 1 else 8 * VALUE_CHARS
-    lines = [f"{name}={one_line(value, chars)}" for name, value in shown.items()]
-    hidden = sum(HIDDEN in value for value in shown.values())
-    head = f"{len(shown)} variables" + (f", {hidden} with something hidden" if hidden else "")
-    return Result("\n".join([head, *lines]), {"variables": shown, "hidden": hidden})
+    listed = {name: HIDDEN if name in own else safe_value(name, v) for name, v in found.items()}
+    chars = VALUE_CHARS if len(listed) > 1 else 8 * VALUE_CHARS
+    lines = [f"{name}={one_line(value, chars)}" for name, value in listed.items()]
+    hidden = sum(HIDDEN in value for value in listed.values())
+    head = f"{len(listed)} variables" + (f", {hidden} with something hidden" if hidden else "")
+    return Result("\n".join([head, *lines]), {"variables": listed, "hidden": hidden})
 
 
 def safe_value(name: str, value: str) -> str:
-    """A value without what seems to be a secret; rather too little than too much is shown."""
+    """A value without what seems to be a secret; rather too little than too much is listed."""
     if name in FOLDERS:
         return redact_text(value)
     if value and (names_secret(name) or secret_kind(value) or looks_random(value)):

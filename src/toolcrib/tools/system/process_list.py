@@ -41,13 +41,13 @@ async def process_list(
     found = [one for one in every if _fits(one, wanted)]
     keys = {"cpu": lambda p: p.cpu, "memory": lambda p: p.memory, "started": lambda p: p.started}
     found.sort(key=keys[sort], reverse=True)
-    shown = [(one, _command(one)) for one in found[:limit]]
+    listed = [(one, _command(one)) for one in found[:limit]]
     lines = [
         f"{len(found):,} of {len(every):,} processes" if wanted else f"{len(every):,} processes"
     ]
     if len(found) > limit:
         lines[0] += f", {limit} shown (by {sort})"
-    for one, command in shown:
+    for one, command in listed:
         use = f"{one.cpu:g} % {size_of(one.memory)}"
         lines.append(f"{one.pid} {one.user or '?'} {use} {one_line(command, COMMAND_CHARS)}")
     data = [
@@ -61,7 +61,7 @@ async def process_list(
             "started": datetime.fromtimestamp(one.started, UTC).isoformat(timespec="seconds"),
             "command": command,
         }
-        for one, command in shown
+        for one, command in listed
     ]
     return Result("\n".join(lines), {"processes": data, "found": len(found)})
 

@@ -17,7 +17,7 @@ from toolcrib.system import machine
 from toolcrib.system.threads import in_thread
 
 Metric = Literal["cpu", "memory", "disk", "network"]
-MAX_SHOWN = 12
+MAX_LISTED = 12
 """Disks and interfaces that are shown; `data` has all."""
 UNIX = "ls, cat, cp, mv, rm, grep, ps, env"
 COMMANDS = {
@@ -96,10 +96,10 @@ def _lines(data: dict[str, Any]) -> list[str]:
         if memory["swap_total"]:
             line += f"; swap {size_of(memory['swap_used'])} of {size_of(memory['swap_total'])} used"
         lines.append(line)
-    for disk in data.get("disk", ())[:MAX_SHOWN]:
+    for disk in data.get("disk", ())[:MAX_LISTED]:
         free, total = size_of(disk["free"]), size_of(disk["total"])
         lines.append(f"disk {disk['place']}: {free} of {total} free")
-    for one in data.get("network", ())[:MAX_SHOWN]:
+    for one in data.get("network", ())[:MAX_LISTED]:
         addresses = ", ".join(one["addresses"]) or "no address"
         rates = (
             f"{size_of(one['received_per_second'])}/s in, {size_of(one['sent_per_second'])}/s out"
