@@ -15,7 +15,7 @@ _PLAIN = re.compile(r"[\w./:@%+,=~-]*", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class EnvEntry:
     """A key and where its value stands: the characters from `start` to `end`, quotes included."""
 
     key: str
@@ -24,7 +24,7 @@ class Entry:
     line: int
 
 
-def entries(text: str) -> Iterator[Entry]:
+def entries(text: str) -> Iterator[EnvEntry]:
     """The entries of a file; a value in quotes may go on over several lines.
 
     Raises:
@@ -40,7 +40,7 @@ def entries(text: str) -> Iterator[Entry]:
             continue
         line = text.count("\n", 0, at) + 1
         stop = _value_end(text, found.end(), end, line)
-        yield Entry(found[1], found.end(), stop, line)
+        yield EnvEntry(found[1], found.end(), stop, line)
         after = text.find("\n", stop)
         at = len(text) if after < 0 else after + 1
 
