@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from importlib import import_module
 
 from toolcrib.chatflow.edits import EditLog, Edits
 from toolcrib.chatflow.prompt import (
@@ -14,7 +15,48 @@ from toolcrib.chatflow.prompt import (
     conversation_id,
 )
 from toolcrib.chatflow.token_count import count_text
-from toolcrib.core.errors import ToolError
+from toolcrib.core.config import Config
+from toolcrib.core.errors import BadInput, ToolError
+
+STAGES = {
+    "tracking": "toolcrib.chatflow.stages.track_question",
+    "first_turn": "toolcrib.chatflow.stages.first_turn",
+    "attachments": "toolcrib.chatflow.stages.attachments",
+    "projects": "toolcrib.chatflow.stages.projects",
+    "paths": "toolcrib.chatflow.stages.paths",
+    "documents": "toolcrib.chatflow.stages.documents",
+    "memory": "toolcrib.chatflow.stages.memories",
+    "hints": "toolcrib.chatflow.stages.hints",
+    "clock": "toolcrib.chatflow.stages.clock",
+    "capture": "toolcrib.chatflow.stages.capture",
+    "guard": "toolcrib.chatflow.guard",
+}
+"""All stages in their order, each a function of its name in this module.
+
+Answers of the user are heard first, and the clock comes at the end of a message. The guard is
+last, for it counts what the others add.
+"""
+
+
+def select_stages(names: Iterable[str], config: Config) -> tuple[Stage, ...]:
+    """Stages by name, in their order.
+
+    Args:
+        names: those that the surface has on, such as `guard` and `clock`.
+        config: `stages.use` adds to them, and `stages.skip` takes away.
+
+    Raises:
+        BadInput: there is no such stage.
+    """
+    wanted = {*names, *config.stages.use} - set(config.stages.skip)
+    unknown = sorted(wanted - STAGES.keys())
+    if unknown:
+        raise BadInput(
+            f"There is no stage '{unknown[0][:40]}'.", hint=f"There are: {', '.join(STAGES)}."
+        )
+    return tuple(
+        getattr(import_module(module), name) for name, module in STAGES.items() if name in wanted
+    )
 
 
 async def run_stages(prompt: Prompt, context: StageContext, stages: Sequence[Stage]) -> Prompt:
@@ -67,6 +109,7 @@ async def _add_again(prompt: Prompt, context: StageContext) -> bool:
     count = 0
     for key in sent:
         if key != fresh and key in edits.additions:
+            prompt.known[key] = edits.additions[key]
             apply_additions(prompt, key, edits.additions[key])
             count += len(edits.additions[key])
             prompt.added_tokens += sum(count_text(a.text) for a in edits.additions[key])

@@ -66,6 +66,7 @@ class Prompt:
         keys: for each message the hash of the conversation up to it, as the client sent it.
         originals: the messages as the client sent them.
         additions: what stages added to the last message of the user and to the system part.
+        known: what they added to earlier messages, by the key of each.
         tokens: of messages and tools at the end, by the calibrated estimate; 0 if not counted.
         estimated_tokens: the same before calibration, for `learn_usage`.
         added_tokens: how many of them stages added.
@@ -90,6 +91,7 @@ class Prompt:
     keys: list[str] = field(default_factory=list)
     originals: list[PromptMessage] = field(default_factory=list)
     additions: list[Addition] = field(default_factory=list)
+    known: dict[str, tuple[Addition, ...]] = field(default_factory=dict)
     tokens: int = 0
     estimated_tokens: int = 0
     added_tokens: int = 0
@@ -115,6 +117,17 @@ class Prompt:
         sent = self.originals or self.messages
         found = (text_of(message) for message in reversed(sent) if message.get("role") == "user")
         return next(found, "")
+
+    @property
+    def earlier(self) -> list[Addition]:
+        """What stages added to earlier messages, in their order."""
+        return [a for key in self.keys for a in self.known.get(key, ())]
+
+    def previous_additions(self, stage: str) -> list[Addition]:
+        """What a stage added to the message of the user before the last one."""
+        users = [n for n, m in enumerate(self.messages) if m.get("role") == "user"]
+        key = self.keys[users[-2]] if len(users) > 1 and self.keys else ""
+        return [a for a in self.known.get(key, ()) if a.stage == stage]
 
     def add(self, stage: str, text: str, *, system: bool = False) -> None:
         """Add a text to the last message of the user, or to the system part.
