@@ -94,7 +94,10 @@ async def guard(prompt: Prompt, context: StageContext) -> None:
         await calibration.ratio(prompt.model, prompt.conversation),
         count_tools(prompt.tools),
     )
-    edits = await context.use(EditLog).load(prompt.keys, KINDS)
+    edits = Edits()
+    if config.offload or budget.count(entries) > budget.target:
+        # In a window that has become larger, what was taken out has its place again.
+        edits = await context.use(EditLog).load(prompt.keys, KINDS)
     known = restored(entries, edits)
     tokens = budget.count(known)
     work = GuardPass(

@@ -31,7 +31,7 @@ from toolcrib.chatflow.guard_texts import (
     user_words,
 )
 from toolcrib.chatflow.prompt import SYSTEM_ROLES, text_of, with_text
-from toolcrib.chatflow.token_count import count_message, count_text
+from toolcrib.chatflow.token_count import MESSAGE_TOKENS, count_message, count_text
 from toolcrib.core.chat_settings import GuardConfig
 from toolcrib.system.threads import content_id
 
@@ -39,6 +39,8 @@ MIN_RESULT_CHARS = 500
 """A shorter result is left: a placeholder would take as much room."""
 CLEARED_TOKENS, UNREADABLE_TOKENS, OFFLOADED_TOKENS = 60, 200, 300
 """Tokens of the lines that stay of a result, of one that cannot be read again, of a large one."""
+SURELY_SHORTER = 4
+"""A text with so many times fewer characters surely has fewer tokens."""
 STOP_SHARE = 0.7
 """Share of the room below which nothing is summed up."""
 TAIL_SHARE = 0.4
@@ -104,14 +106,24 @@ class GuardPass:
     new: Edits = field(default_factory=Edits)
     taken_out: dict[str, str] = field(default_factory=dict)
     by_model: bool = False
+    _sizes: dict[int, tuple[Clearing | None, int]] = field(default_factory=dict)
 
     def current(self) -> list[ChatEntry]:
         """The conversation with all edits."""
         return restored(self.entries, self.edits)
 
     def tokens(self) -> int:
-        """Tokens of that."""
-        return self.budget.count(self.current())
+        """Tokens of that, without making it: each message is counted once in a pass."""
+        start, end = compacted(self.entries, self.edits)
+        total = self.budget.fixed
+        made = None
+        if end > start:
+            made = self.edits.compactions[self.entries[end - 1].key]
+            total += MESSAGE_TOKENS + count_text(made.text)
+        for at, entry in enumerate(self.entries):
+            if made is None or not start <= at < end or stays(entry, made):
+                total += self._count(at)
+        return round(total * self.budget.ratio)
 
     async def run(self) -> None:
         """Do what is needed, step by step, until it fits."""
@@ -166,10 +178,9 @@ class GuardPass:
                 continue
             if entry.key in self.edits.clearings:
                 continue
+            before = self._count(at)
             self._clear(at, names[at], OFFLOADED_TOKENS if size >= self.config.offload_bytes else 0)
-            if (made := self.edits.clearings.get(entry.key)) is not None:
-                saved = count_message(entry.message) - count_text(made.text)
-                tokens -= round(saved * self.budget.ratio)
+            tokens -= round((before - self._count(at)) * self.budget.ratio)
 
     def _results(self) -> tuple[list[int], dict[int, tuple[str, str]]]:
         """Where results stand that are still there, and the call of each."""
@@ -205,7 +216,8 @@ class GuardPass:
         """Use a placeholder, if it is shorter than what it stands for."""
         entry = self.entries[at]
         cleared = {**entry.message, "content": clearing.text}
-        if count_message(cleared) < count_message(entry.message):
+        shorter = len(clearing.text) * SURELY_SHORTER < len(text_of(entry.message))
+        if shorter or count_message(cleared) < count_message(entry.message):
             self.edits.clearings[entry.key] = self.new.clearings[entry.key] = clearing
 
     def _take_out(self, text: str) -> str:
@@ -318,10 +330,14 @@ class GuardPass:
                 tokens -= round((before - self._count(at)) * self.budget.ratio)
 
     def _count(self, at: int) -> int:
+        """Tokens of one message as it is now, estimated."""
         entry = self.entries[at]
-        known = self.edits.clearings.get(entry.key)
-        message = {**entry.message, "content": known.text} if known else entry.message
-        return count_message(message)
+        cleared = self.edits.clearings.get(entry.key)
+        known = self._sizes.get(at)
+        if known is None or known[0] is not cleared:
+            message = {**entry.message, "content": cleared.text} if cleared else entry.message
+            known = self._sizes[at] = cleared, count_message(message)
+        return known[1]
 
 
 def _size(entry: ChatEntry) -> int:
@@ -337,6 +353,11 @@ def compacted(entries: Sequence[ChatEntry], edits: Edits) -> tuple[int, int]:
     return start, start
 
 
+def stays(entry: ChatEntry, made: Compaction) -> bool:
+    """Whether a message stays although a compaction stands for it."""
+    return entry.role in SYSTEM_ROLES or (bool(made.pinned) and entry.key == made.pinned)
+
+
 def restored(entries: Sequence[ChatEntry], edits: Edits) -> list[ChatEntry]:
     """A conversation with the edits that are known of it."""
     cleared = [
@@ -350,8 +371,7 @@ def restored(entries: Sequence[ChatEntry], edits: Edits) -> list[ChatEntry]:
         return cleared
     made = edits.compactions[entries[end - 1].key]
     head, tail = cleared[:start], cleared[end:]
-    stays = [e for e in cleared[start:end] if e.role in SYSTEM_ROLES or e.key == made.pinned]
-    tail = [*stays, *tail]
+    tail = [*(entry for entry in cleared[start:end] if stays(entry, made)), *tail]
     key = entries[end - 1].key
     if tail and tail[0].role == "assistant":
         first = ChatEntry(tail[0].key, with_text(tail[0].message, made.text, before=True))

@@ -30,9 +30,8 @@ _ERROR_START = re.compile(
 _ERROR_ANYWHERE = re.compile(
     r"Traceback \(most recent call last\)|\bexit(?:ed with)? (?:code|status):? ?[1-9]"
 )
-_ERROR_LINE = re.compile(
-    r"\b(?:error|exception|fail|failed|failure|fatal|panic|denied)\b", re.IGNORECASE
-)
+_ERROR_WORDS = ("error", "exception", "fail", "fatal", "panic", "denied")
+MAX_ERROR_LINES = 200
 _FACTS = re.compile(r"\d{2,}|https?://|(?<![\w.-])[\w.-]++/\w|\"[^\"\n]{3,60}\"|`[^`\n]{2,60}`")
 _DECISION = re.compile(
     r"\b(?:decid|chose|must|never|always|because|instead|agreed|root cause|fixed|todo|next step)",
@@ -83,12 +82,11 @@ def excerpt(text: str, question: str, max_tokens: int, *, edges: bool = True) ->
     """
     lines = _lines(text)
     scores = _scores(text, lines, question)
-    count = len(lines)
-    for at, (start, end) in enumerate(lines):
-        if edges and (at < EDGE_LINES or at >= count - EDGE_LINES):
+    for at in {*range(EDGE_LINES), *range(len(lines) - EDGE_LINES, len(lines))} if edges else ():
+        if 0 <= at < len(lines):
             scores[at] = scores.get(at, 0.0) + 1.0
-        if _ERROR_LINE.search(text, start, min(end, start + 400)):
-            scores[at] = scores.get(at, 0.0) + 1.5
+    for at in _error_lines(text, lines):
+        scores[at] = scores.get(at, 0.0) + 1.5
     room = max_tokens * CHARS_OF_A_TOKEN
     chosen: list[int] = []
     for at, _ in sorted(scores.items(), key=lambda item: (-item[1], item[0])):
@@ -220,6 +218,22 @@ def _lines(text: str) -> list[tuple[int, int]]:
             steps = range(start, end, MAX_LINE_CHARS)
             found += [(at, min(at + MAX_LINE_CHARS, end)) for at in steps]
         start = end + 1
+    return found
+
+
+def _error_lines(text: str, lines: Sequence[tuple[int, int]]) -> set[int]:
+    """The lines that say that something went wrong."""
+    low = text.lower()
+    if len(low) != len(text):
+        low = text
+    starts = [start for start, _ in lines]
+    found: set[int] = set()
+    for word in _ERROR_WORDS:
+        at = low.find(word)
+        while at >= 0 and len(found) < MAX_ERROR_LINES:
+            line = bisect_right(starts, at) - 1
+            found.add(line)
+            at = low.find(word, max(lines[line][1], at + 1))
     return found
 
 

@@ -32,7 +32,7 @@ SCHEMA = Schema(
         """,
     ),
 )
-PRIOR_RATIO = 1.1
+PRIOR_RATIO = 1.25
 """What an estimate is raised by before a server has counted: too few would be worse."""
 MIN_RATIO, MAX_RATIO = 0.4, 4.0
 MODEL_SHARE = 0.3
