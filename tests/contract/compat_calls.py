@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -277,7 +278,13 @@ INDEX: dict[str, Steps] = {
         ({"confirm": True}, has("taken out of the index")),
     ],
 }
+HAS_SCREEN = bool(os.environ.get("DISPLAY"))
+HAS_BUS = bool(os.environ.get("DBUS_SESSION_BUS_ADDRESS") or os.environ.get("XDG_RUNTIME_DIR"))
 MACHINE: dict[str, Steps] = {
+    # On a machine with a desktop what they do to it is not wanted.
+    **({} if HAS_SCREEN else {"read_clipboard": [({}, "unavailable")]}),
+    **({} if HAS_SCREEN else {"write_clipboard": [({"content": "x"}, "unavailable")]}),
+    **({} if HAS_BUS else {"send_notification": [({"title": "t", "message": "m"}, "unavailable")]}),
     "get_system_info": [({}, has("memory: ", "commands: "))],
 }
 MACHINE_BY_PARTS: dict[str, Steps] = {
@@ -296,6 +303,9 @@ MACHINE_BY_PARTS: dict[str, Steps] = {
     ],
     "env_update": [
         ({"key": "A", "value": "b", "confirm": True}, lambda seen: env_of(seen) == "A=b\n")
+    ],
+    "secret_scan": [
+        ({"path": "src", "exclude": ["*.md"]}, has("No secrets found in 6 files")),
     ],
     "token_count": [({"text": "a b", "encoding": "cl100k"}, data(tokens=2))],
     "port_check": [({"port": 1, "host": "localhost"}, data(state="closed"))],

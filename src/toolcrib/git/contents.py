@@ -14,7 +14,7 @@ from toolcrib.git.patches import PATCH_OPTIONS, PatchedFile, patch_of
 from toolcrib.git.repository import Repository, text_of
 from toolcrib.git.status import status_of
 from toolcrib.git.steps import git_step
-from toolcrib.state.redaction import secret_kinds
+from toolcrib.state.secret_finder import secret_kinds
 
 BATCH = 200
 _HUNK = re.compile(r"@@+ .*?\+(\d+)")

@@ -27,7 +27,8 @@ from toolcrib.memory.memory_records import (
 )
 from toolcrib.memory.projects import Projects
 from toolcrib.memory.work_state import WorkStates
-from toolcrib.state.redaction import redact_text, secret_kind
+from toolcrib.state.redaction import redact_text
+from toolcrib.state.secret_finder import secret_kind
 from toolcrib.text.cleaner import one_line
 
 MAX_SESSIONS = 500

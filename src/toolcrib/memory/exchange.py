@@ -11,7 +11,7 @@ from typing import Any
 
 from toolcrib.core.errors import BadInput
 from toolcrib.memory.memory_records import MAX_FACT_CHARS, Memory, MemoryDraft
-from toolcrib.state.redaction import secret_kind
+from toolcrib.state.secret_finder import secret_kind
 from toolcrib.text.cleaner import clean, one_line
 
 MAX_ITEMS = 100_000

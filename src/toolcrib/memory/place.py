@@ -11,7 +11,7 @@ from toolcrib.core.errors import BadInput
 from toolcrib.memory.activity import Activity
 from toolcrib.memory.memory_records import USER, Origin, project_scope, session_scope
 from toolcrib.memory.projects import ProjectInfo, Projects
-from toolcrib.state.redaction import secret_kind
+from toolcrib.state.secret_finder import secret_kind
 
 ScopeName = Literal["user", "project", "session"]
 OUTSIDE = "text from outside"

@@ -42,7 +42,7 @@ KEY_KINDS = {
     *("ssh", "subscription", "x"),
 }
 
-_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _HEADER = re.compile(
     r"(?<![\w-])((?:proxy-)?authorization|(?:set-)?cookie2?|x-[\w-]{0,40}(?:key|token|auth))"
     r"([\"']?\s{0,9}:\s{0,9})(\"[^\"]*\"?|'[^']*'?|[^\r\n\"']+)",
@@ -51,13 +51,18 @@ _HEADER = re.compile(
 _SCHEME = re.compile(
     r"\b((?i:bearer)\s+)[\w.~+/=-]{6,}|\b((?i:basic)\s+)(?=[a-z]*[A-Z0-9+/=])[\w.~+/=-]{6,}"
 )
-_KNOWN = re.compile(
+KNOWN = re.compile(
     r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END [A-Z ]{0,30}-----|\Z)"
     r"|(?<![\w-])(?:"
     r"sk-[\w-]{16,}|[rsp]k_(?:live|test)_\w{10,}|gh[pousr]_\w{20,}|github_pat_\w{20,}"
     r"|glpat-[\w-]{16,}|xox[a-z]-[\w-]{10,}|(?:AKIA|ASIA)[A-Z0-9]{16}|AIza[\w-]{30,}"
     r"|ya29\.[\w-]{20,}|hf_\w{20,}|npm_\w{30,}|pypi-[\w-]{40,}|tvly-[\w-]{16,}"
     r"|whsec_[\w+/=-]{8,}|GOCSPX-[\w-]{10,}"
+    r"|shp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}|do[por]_v1_[0-9a-f]{64}|dapi[0-9a-f]{32}(?:-\d)?"
+    r"|glsa_\w{32,}|dckr_pat_[\w-]{20,}|lin_api_\w{32,}|AGE-SECRET-KEY-1[0-9A-Z]{50,}"
+    r"|hv[sb]\.[\w-]{24,}|key-[0-9a-f]{32}|sq0(?:atp|csp)-[\w-]{20,}"
+    r"|figd_[\w-]{30,}|PMAK-[\w-]{40,}|rubygems_[0-9a-f]{48}|NRAK-[A-Z0-9]{27}|pul-[0-9a-f]{40}"
+    r"|sntry[su]_[\w+/=-]{40,}|ATATT3[\w=-]{50,}|dp\.pt\.\w{40,}|ntn_\w{40,}|SK[0-9a-f]{32}"
     r"|SG\.[\w-]{16,}\.[\w-]{16,}|\d{8,10}:[\w-]{35}(?!\w)|eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*)"
 )
 _USERINFO = re.compile(r"(\b[a-z][a-z0-9+.-]{1,20}://)[^\s/?#@\"']{1,300}@", re.IGNORECASE)
@@ -100,7 +105,7 @@ def redact(arguments: Mapping[str, Any], chars: int = 400) -> dict[str, Any]:
 
 def redact_text(text: str) -> str:
     """A text without the secrets that can be told from their shape or their name."""
-    text = _KNOWN.sub(HIDDEN, text)
+    text = KNOWN.sub(HIDDEN, text)
     text = _HEADER.sub(lambda m: f"{m[1]}{m[2]}{_hidden(m[3])}", text)
     text = _SCHEME.sub(lambda m: f"{m[1] or m[2]}{HIDDEN}", text)
     text = _USERINFO.sub(rf"\1{HIDDEN}@", text)
@@ -111,69 +116,9 @@ def redact_text(text: str) -> str:
     return text
 
 
-KINDS = (
-    ("-----BEGIN", "private key"),
-    (("gh", "github_pat"), "GitHub token"),
-    ("glpat", "GitLab token"),
-    (("AKIA", "ASIA"), "AWS key"),
-    (("AIza", "ya29", "GOCSPX"), "Google key"),
-    ("xox", "Slack token"),
-    ("hf_", "Hugging Face token"),
-    ("npm_", "npm token"),
-    ("pypi-", "PyPI token"),
-    ("eyJ", "JSON web token"),
-)
-_PLACEHOLDER = re.compile(
-    r"example|sample|dummy|changeme|placeholder|your|xxx|test|fake|redacted|<|\$|\{|%",
-    re.IGNORECASE,
-)
-_OPAQUE = re.compile(r"[A-Za-z0-9_+=-]{20,}", re.ASCII)
-_LITERAL = re.compile(r"[\"']([\w+/=.~!@#^&*-]{12,})[\"']\Z", re.ASCII)
-
-
-def secret_kinds(text: str) -> Iterator[tuple[int, str]]:
-    """Where a text of a program holds what is very likely a secret, and of what kind.
-
-    Stricter than `redact_text`: code is full of names of secrets whose values are none.
-    """
-    for match in _KNOWN.finditer(text):
-        found = match.group()
-        yield match.start(), next((k for start, k in KINDS if found.startswith(start)), "API key")
-    for name in _ASSIGNED.finditer(text):
-        value = _VALUE.match(text, name.end()) if names_secret(name[1]) else None
-        literal = _LITERAL.match(value.group()) if value else None
-        if literal and _is_random(literal[1]) and not _KNOWN.match(literal[1]):
-            yield name.start(), f"value of {name[1][:40]}"
-
-
-def secret_kind(text: str) -> str:
-    """What kind of secret a text in plain words seems to hold; empty where it seems to hold none.
-
-    As strict as `redact_text`: what would be hidden in the history counts.
-    """
-    for _, kind in secret_kinds(text):
-        return kind
-    if redact_text(text) == text:
-        return ""
-    named = (match[1].lstrip("-") for match in _ASSIGNED.finditer(text) if names_secret(match[1]))
-    return next((f"value of {name[:40]}" for name in named), "secret")
-
-
-def _is_random(text: str) -> bool:
-    """Whether a text looks made by chance: letters and digits in turn, no word of an example."""
-    turns = len(re.findall(r"[A-Za-z]\d|\d[A-Za-z]", text))
-    return turns >= 2 and len(set(text)) >= 8 and not _PLACEHOLDER.search(text)
-
-
-def looks_random(text: str) -> bool:
-    """Whether a whole value looks like a key: one long word of letters and digits in turn."""
-    found = _OPAQUE.fullmatch(text.strip())
-    return found is not None and _is_random(text)
-
-
 def names_secret(name: str) -> bool:
     """Whether a value of this name is likely a secret: `api_key`, `X-Auth-Token`, `pwd`."""
-    words = [word.lower() for word in _WORDS.findall(name)]
+    words = [word.lower() for word in WORDS.findall(name)]
     if SECRET_WORDS.intersection(words) or any(word.endswith(SECRET_ENDS) for word in words):
         return True
     if name.isupper() and name.endswith("_KEY"):

@@ -23,7 +23,7 @@ from toolcrib.core.errors import (
     ToolError,
 )
 from toolcrib.git.repository import open_repository
-from toolcrib.state.redaction import secret_kinds
+from toolcrib.state.secret_finder import secret_kinds
 from toolcrib.text.cleaner import clean, one_line
 from toolcrib.tools.github.client import GitHubClient, GitHubState, place
 from toolcrib.tools.github.failures import SIGN_IN

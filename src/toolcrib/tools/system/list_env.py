@@ -9,7 +9,8 @@ from toolcrib.core.config import Config, environment
 from toolcrib.core.context import Ctx
 from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, Param, tool
-from toolcrib.state.redaction import HIDDEN, looks_random, names_secret, redact_text, secret_kind
+from toolcrib.state.redaction import HIDDEN, names_secret, redact_text
+from toolcrib.state.secret_finder import looks_random, secret_kind
 from toolcrib.text.cleaner import one_line
 
 VALUE_CHARS = 200
