@@ -94,3 +94,20 @@ def test_bridges_hand_the_tools_over(name: str) -> None:
     if find_spec({"langchain_tools": "langchain_core"}.get(name, "pydantic_ai")) is not None:
         box = Toolbox(profile="files")
         assert {tool.name for tool in module["tools_of"](box)} >= {"read_file"}
+
+
+def test_a_model_that_cannot_be_had_is_said(tmp_path: Path) -> None:
+    for words, said in (
+        ([str(tmp_path / "none.gguf")], ("There is no file", "pip install xllamacpp")),
+        ([], ("GGUF",)),
+    ):
+        done = subprocess.run(
+            [sys.executable, str(EXAMPLES / "local_model.py"), *words],
+            check=False,
+            capture_output=True,
+            text=True,
+            timeout=25,
+        )
+        assert done.returncode == 1
+        assert any(part in done.stderr for part in said)
+        assert "Traceback" not in done.stderr
