@@ -22,7 +22,7 @@ from toolcrib.core.live_settings import LiveSettings
 from toolcrib.core.named_tool import going_on
 from toolcrib.core.registry import Registry, discover
 from toolcrib.core.result import Result, well_formed
-from toolcrib.core.tool import Tool, decide
+from toolcrib.core.tool import Tool, decide, is_never_allowed
 from toolcrib.core.tool import tool as declare
 from toolcrib.execution.jobs import Jobs
 from toolcrib.extensions.own_tools import OwnTool, OwnTools, own_tools
@@ -169,7 +169,7 @@ class Toolbox:
     @property
     def listed(self) -> list[Tool]:
         """The tools of the profile, in the order in which hosts list them."""
-        return list(self._faces)
+        return [t for t in self._faces if not is_never_allowed(self.config.policy, t)]
 
     def tool(self, name: str, *, indirectly: bool = False) -> Tool | None:
         """The tool of this name, where a call of it would not be refused from the start.
@@ -301,7 +301,7 @@ class Toolbox:
             offered=self._offered(scope),
         )
         try:
-            found = scope.registry.resolve(name, None if nested else self.listed)
+            found = scope.registry.resolve(name, None if nested else self._faces)
             if not nested and found.name not in self._listed:
                 raise ToolDisabled(
                     f"{found.name} is not in the profile '{self.profile}'.",
@@ -322,8 +322,10 @@ class Toolbox:
     def _offered(self, scope: Scope) -> tuple[Tool, ...]:
         """What a caller can reach: the tools of the profile, and all where call_tool is allowed."""
         if scope.registry is self.registry and not self._reaches_all:
-            return tuple(self._listed.values())
-        return tuple(scope.registry)
+            reachable: Iterable[Tool] = self._listed.values()
+        else:
+            reachable = scope.registry
+        return tuple(t for t in reachable if not is_never_allowed(self.config.policy, t))
 
     @property
     def _reaches_all(self) -> bool:

@@ -41,8 +41,21 @@ async def sample(
     return Result(data=[path, limit, timeout, mode, deep, names, edits, body])
 
 
+class Notes(list[str]):
+    """What a call would be warned of."""
+
+    warn = list.append
+
+
 async def bound(given: Any) -> dict[str, Any]:
-    return await bind(sample, given, None)  # type: ignore[arg-type]
+    return await bind(sample, given, Notes())  # type: ignore[arg-type]
+
+
+async def test_an_amount_that_is_too_large_is_the_largest() -> None:
+    notes = Notes()
+    found = await bind(sample, {"path": "a", "limit": "51"}, notes)  # type: ignore[arg-type]
+    assert found["limit"] == 50
+    assert notes == ["'limit' is at most 50: 50, not 51."]
 
 
 async def test_defaults_are_filled() -> None:
@@ -64,6 +77,10 @@ async def test_defaults_are_filled() -> None:
         ("limit", "3", 3),
         ("limit", 3.0, 3),
         ("limit", " 7 ", 7),
+        ("limit", 0, 10),
+        ("limit", "", 10),
+        ("mode", "", "head"),
+        ("body", " ", None),
         ("timeout", "2.5", 2.5),
         ("timeout", 2, 2),
         ("deep", "true", True),
@@ -93,8 +110,7 @@ async def test_forgiving_in_form(name: str, value: Any, expected: Any) -> None:
     ("given", "says"),
     [
         ({}, "needs 'path' (Which file.)"),
-        ({"path": "a", "limit": 0}, "from 1 to 50"),
-        ({"path": "a", "limit": 51}, "from 1 to 50"),
+        ({"path": "a", "limit": -1}, "from 1 to 50"),
         ({"path": "a", "limit": 2.5}, "a whole number"),
         ({"path": "a", "limit": "many"}, "a whole number"),
         ({"path": "a", "limit": True}, "a whole number"),

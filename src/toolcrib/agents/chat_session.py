@@ -24,7 +24,7 @@ from toolcrib.agents.events import ChatEvent, EventSource, event_stream
 from toolcrib.agents.loop import Budget, Loop, LoopConfig, LoopDetector
 from toolcrib.agents.observer import RunObserver
 from toolcrib.agents.outcome import Outcome, Reason, Status
-from toolcrib.agents.prompts import head, plan_hint
+from toolcrib.agents.prompts import first_looks, head, plan_hint
 from toolcrib.agents.tool_executor import ToolExecutor
 from toolcrib.core.config import Config
 from toolcrib.core.context import Invoke, Question, Rejection, Service
@@ -114,6 +114,7 @@ class ChatSession:
         self._manual = ""
         self._source: EventSource | None = None
         self._calls = 0
+        self._task = ""
         self.name = name
         self.system = system
         self.endpoint: Endpoint | None = None
@@ -185,6 +186,7 @@ class ChatSession:
             schema: a JSON schema that the answer has to fit.
         """
         deadline = deadline or time.monotonic() + TURN_SECONDS
+        self._task = text
         endpoint = self.endpoint or await self.connect()
         await self._remember(text, private=bool(attached))
         files = [f"{a.name}:\n{a.text}" for a in attached if not a.image]
@@ -196,6 +198,7 @@ class ChatSession:
             stall=self._agent.stall_seconds,
             deadline=deadline,
             patience=MAX_WAIT_SECONDS,
+            max_repeats=self._agent.repeats,
         )
         loop = self._loop(client, observer, deadline, schema if not self.executor.tools else None)
         try:
@@ -309,6 +312,7 @@ class ChatSession:
             answer_tokens=agent.answer_tokens,
             extra=agent.extra if schema is None else {**agent.extra, **response_format(schema)},
             text_mode_head=self._set_manual,
+            fallback=lambda: first_looks(self._task, executor.tools),
         )
         budget = Budget(self._steps, deadline, agent.max_calls, agent.max_tokens)
         detector = LoopDetector(agent.repeats)

@@ -431,7 +431,12 @@ class DelegatedRun:
         agent = self._ctx.config.agent
         invoke = self._invoke(tools)
         connection = Connection(endpoint.base_url, self._ctx.config, self._ctx.use(Egress))
-        client = ModelClient(connection, stall=agent.stall_seconds, deadline=self._deadline)
+        client = ModelClient(
+            connection,
+            stall=agent.stall_seconds,
+            deadline=self._deadline,
+            max_repeats=agent.repeats,
+        )
         steps = steps or agent.steps
         used = self._so_far
         budget = Budget(

@@ -26,7 +26,7 @@ from toolcrib.agents.tool_executor import ExecutedCall, ToolExecutor
 from toolcrib.core.errors import ToolError
 from toolcrib.core.names import plain
 from toolcrib.net.models.client import ChatRequest, ModelClient
-from toolcrib.net.models.completion import Completion
+from toolcrib.net.models.completion import REPEATED, Completion
 from toolcrib.text.tokens import estimate
 
 NUMBERS = re.compile(r"\d+")
@@ -390,6 +390,8 @@ class Loop:
         reply = parse_reply(answer, self.executor.specs, self._ids)
         await self.observer.on_completion(answer, reply)
         self._last_text = reply.text or self._last_text
+        if answer.finish == REPEATED and not reply.calls:
+            self.note = wording.REPEATED_ITSELF
         if reply.calls:
             return await self._perform(reply)
         self._say(answer.content if reply.problem else reply.text)
@@ -409,7 +411,7 @@ class Loop:
     def _bad_form(self, problem: str) -> Reason:
         if self.detector.reaches_limit(self.detector.count_malformed(good=False)):
             return Reason.FORMAT_ERRORS
-        example = self.executor.example()
+        example = self.executor.example(self.config.fallback)
         template = wording.CUT_OFF if problem == CUT_OFF_PROBLEM else wording.BAD_FORM
         self.conversation.say(template.format(why=problem, example=example))
         return Reason.NONE

@@ -59,6 +59,7 @@ AGAIN = (
 )
 SAME_ERROR = "Reminder: this error came before. Do it another way; once more ends the task."
 EQUAL = "Not run again: this very call stands above in the same answer; its result holds."
+REPEATED_ITSELF = "The model repeated itself: its answer was closed after the first time."
 NOT_RUN = "Not run: the same call was made too often."
 FETCHED = "For you, this was called: {call}\n{text}\nGo on from here."
 FINISH = "finish_task"

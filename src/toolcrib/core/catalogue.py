@@ -41,6 +41,10 @@ class CataloguedTool(Tool):
         for name in entry["rights"]:
             rights |= Right[name.upper()]
         facts |= {"rights": rights, "argument_aliases": entry["argument_aliases"]}
+        facts |= {
+            "may_use_fewer_rights": entry["fewer_rights"],
+            "has_own_rules": entry["own_rules"],
+        }
         # These would otherwise be made of the function when they are first looked at.
         facts |= {"schema": entry["schema"], "paragraphs": entry["doc"].split("\n\n")}
         facts |= {"parameter_texts": tuple(map(tuple, entry["parameters"]))}
@@ -117,6 +121,8 @@ def entry_of(tool: Tool) -> dict[str, Any]:
         **{name: getattr(tool, name) for name in FIELDS},
         **{name: list(getattr(tool, name)) for name in TUPLES},
         "rights": tool.rights.names,
+        "fewer_rights": tool.may_use_fewer_rights,
+        "own_rules": tool.has_own_rules,
         "argument_aliases": dict(tool.argument_aliases),
         "doc": "\n\n".join(tool.paragraphs),
         "schema": tool.schema,

@@ -306,6 +306,16 @@ class Tool:
     policy_check: PolicyCheck | None = None
     argument_adapter: ArgumentAdapter | None = None
 
+    @cached_property
+    def may_use_fewer_rights(self) -> bool:
+        """Whether a call may use fewer rights than the tool has."""
+        return self.effective_rights is not None
+
+    @cached_property
+    def has_own_rules(self) -> bool:
+        """Whether rules of its own go before `policy.default`."""
+        return self.policy_check is not None
+
     def rights_for(self, arguments: Mapping[str, Any]) -> Right:
         """What a call with these checked arguments may do: the rights, or fewer."""
         return (
@@ -502,6 +512,28 @@ def decide(
     decisions = [_decide_one(policy, tool, target, used) for target in targets or ("",)]
     # Of equals, the one that no rule of the user's stands behind: it is the weaker promise.
     return max(decisions, key=lambda d: (STRICTNESS[d.action], not d.explicit))
+
+
+def is_never_allowed(policy: PolicyConfig, tool: Tool) -> bool:
+    """Whether the policy denies each call of a tool, whatever it is given."""
+    if policy.default != "deny" and all(rule.action != "deny" for rule in policy.rules):
+        return False
+    for rule in policy.rules:
+        if not fits(rule.tool, tool.name) or not fits(rule.group, tool.group):
+            continue
+        if rule.rights and _is_about_others(rule, tool):
+            continue
+        if rule.action != "deny":
+            return False
+        if rule.target.strip("*") == "" and not (rule.rights and tool.may_use_fewer_rights):
+            return True
+    # A tool's own rules go before the default.
+    return policy.default == "deny" and not tool.has_own_rules
+
+
+def _is_about_others(rule: Rule, tool: Tool) -> bool:
+    """Whether none of a rule's rights is one of the tool's, so that no call of it is meant."""
+    return {name.lower() for name in rule.rights}.isdisjoint(tool.rights.names)
 
 
 def joined(policy: PolicyConfig, general: Decision, own: Decision | None) -> Decision:

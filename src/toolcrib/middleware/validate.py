@@ -19,15 +19,22 @@ from toolcrib.core.tool import Parameter, Tool, record_fields
 
 # Forgiving in form, strict in meaning. Accepted: declared aliases, other cases and dashes in
 # names, "3" and "3,000" for numbers, "true" for true, one value where a list is wanted, JSON
-# inside a string, null for an optional parameter, the arguments of other systems (tables and a
-# tool's argument adapter), unknown names without a value, and a model's remarks. Refused, with
-# the right names: anything else unknown, and what is out of range.
+# inside a string, for an optional parameter null and what says as little, amounts beyond their
+# limits (with a note), the arguments of other systems (tables and a tool's argument adapter),
+# unknown names without a value, and a model's remarks. Refused, with the right names: anything
+# else unknown, and what else is out of range.
 
 MAX_ITEMS = 1000
 LARGEST = 2**53
 """Beyond this, JSON numbers are not the same everywhere."""
 REMARKS = {"explanation", "instruction", "reason", "reasoning", "thought"}
 """Why a model makes a call: hosts teach it to say so, and no tool needs it."""
+EMPTY: tuple[Any, ...] = (None, "", [], {})
+AMOUNTS = {
+    *("limit", "lines", "line_length", "max_chars", "depth", "context"),
+    *("timeout", "time_limit", "wait", "delay"),
+}
+"""Arguments of which the nearest possible value means the same, but for how much."""
 GROUPED = re.compile(r"-?[0-9]{1,3}(,[0-9]{3})+")
 """A number as results show it."""
 TRUE = {"true", "yes", "on", "1"}
@@ -55,6 +62,8 @@ async def bind(
     bound: dict[str, Any] = {}
     for parameter in tool.parameters:
         value = named.get(parameter.name)
+        if value is not None and not parameter.required:
+            value = _within_limits(parameter, _or_absent(parameter, value), ctx)
         if value is None:
             if parameter.required:
                 raise _missing(tool, parameter)
@@ -86,6 +95,37 @@ def _pinned(tool: Tool, named: dict[str, Any], pins: Pins, ctx: Ctx) -> dict[str
                 )
             named[name] = value
     return named
+
+
+def _or_absent(parameter: Parameter, value: Any) -> Any:
+    """The value of an optional argument; None where it says nothing, as small models write it.
+
+    An empty text is one for a tool that takes texts, and an empty list one for most.
+    """
+    meta = parameter.meta
+    item = parameter.item if parameter.is_list else parameter
+    is_place = item.meta.kind in ("path", "url")
+    if parameter.is_list and is_place and isinstance(value, list):
+        return [part for part in value if part not in ("", None)] or None
+    if isinstance(value, str) and not value.strip():
+        plain_text = item.type is str and not is_place and meta.kind != "json"
+        return value if plain_text and not parameter.is_list else None
+    is_number = parameter.type in (int, float)
+    if is_number and str(value).strip() in ("0", "0.0") and not isinstance(value, bool):
+        return None if meta.minimum is not None and meta.minimum > 0 else value
+    return value
+
+
+def _within_limits(parameter: Parameter, value: Any, ctx: Ctx) -> Any:
+    """An amount that is too large as the largest that can be had, with a note."""
+    high = parameter.meta.maximum
+    if value is None or high is None or parameter.name not in AMOUNTS:
+        return value
+    number = _as_number(parameter, value, limited=False)
+    if number <= high:
+        return value
+    ctx.warn(f"'{parameter.name}' is at most {high:g}: {high:g}, not {number:g}.")
+    return type(number)(high)
 
 
 def _fitting(tool: Tool, parameter: Parameter, value: Any) -> Any:
@@ -148,7 +188,9 @@ def rename(tool: Tool, given: Mapping[str, Any], naming: Naming | None = None) -
             if name in compat_tables().ignored.get(tool.name, ()):
                 continue
             raise _unknown(tool, spelt.get(name, name))
-        if known in named and named[known] != value:
+        if known in named and value in EMPTY:
+            continue
+        if named.get(known, EMPTY[0]) not in EMPTY and named[known] != value:
             raise BadInput(f"{tool.name}: '{known}' was given twice with different values.")
         named[known] = value
     return named
@@ -232,7 +274,7 @@ def _as_bool(parameter: Parameter, value: Any) -> bool:
     raise _wrong(parameter, "true or false", value)
 
 
-def _as_number(parameter: Parameter, value: Any) -> int | float:
+def _as_number(parameter: Parameter, value: Any, *, limited: bool = True) -> int | float:
     wanted = "a whole number" if parameter.type is int else "a number"
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise _wrong(parameter, wanted, value)
@@ -250,6 +292,8 @@ def _as_number(parameter: Parameter, value: Any) -> int | float:
         number = int(number)
     if abs(number) > LARGEST:
         raise _wrong(parameter, "smaller", "a number of that size")
+    if not limited:
+        return number
     low, high = parameter.meta.minimum, parameter.meta.maximum
     if (low is not None and number < low) or (high is not None and number > high):
         raise _wrong(parameter, _range(low, high), value)

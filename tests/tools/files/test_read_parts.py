@@ -206,7 +206,8 @@ async def test_several_files_are_remembered_as_read(box: Toolbox, ws: Path) -> N
 
 
 @pytest.mark.parametrize(
-    "arguments", [{}, {"paths": []}, {"path": None}, {"paths": ["a"] * 101}, {"lines": 0}]
+    "arguments",
+    [{}, {"paths": []}, {"path": None}, {"paths": [f"a{n}" for n in range(101)]}, {"lines": 0}],
 )
 async def test_nothing_to_read(box: Toolbox, arguments: dict[str, Any]) -> None:
     result = await box.call("read_file", arguments)

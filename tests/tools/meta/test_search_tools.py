@@ -59,7 +59,7 @@ async def test_nothing_fits(box: Toolbox) -> None:
 
 
 async def test_a_limit_out_of_range_is_refused(box: Toolbox) -> None:
-    result = await box.call("search_tools", {"limit": 0})
+    result = await box.call("search_tools", {"limit": -1})
     assert result.error
     assert "from 1 to 200" in result.error.message
 

@@ -33,6 +33,7 @@ from toolcrib.net.models.completion import (
     parsed,
 )
 from toolcrib.net.models.connection import Connection, Reply
+from toolcrib.net.models.repetition import RepetitionDetector
 
 NETWORK_RETRIES = 2
 FIRST_WAIT = 1.0
@@ -42,6 +43,8 @@ MAX_STREAM_BYTES = 64_000_000
 """Bytes of a stream: its frame is many times what the model says."""
 MAX_BODY_BYTES = 16_000_000
 MAX_ERROR_BYTES = 64_000
+THOUGHT_FACTOR = 2
+"""Times as often as in an answer a thought may come again."""
 MAX_BLANK_CHARS = 4096
 """Bytes in which something must be said before it is taken for a stream."""
 SERVER_FAULTS = frozenset({408, 500, 502, 503, 504, 529})
@@ -103,6 +106,8 @@ class ModelClient:
         patience: seconds of a wait that is begun at most.
         current: the answer that is coming, or came last, as far as it is known.
         retries: what was tried again, and why.
+
+    `max_repeats` equal calls or lines of an answer close its stream.
     """
 
     def __init__(
@@ -113,6 +118,7 @@ class ModelClient:
         deadline: float | None = None,
         patience: float = math.inf,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        max_repeats: int = 3,
     ) -> None:
         self.connection = connection
         self.deadline = deadline
@@ -123,6 +129,7 @@ class ModelClient:
         self._sleep = sleep
         self._usage = True
         self._longest = ""
+        self._max_repeats = max_repeats
 
     @property
     def partial(self) -> str:
@@ -192,7 +199,7 @@ class ModelClient:
                     self._usage = False
                     raise BrokenAnswer("The server knows no stream_options.", retryable=True)
                 raise refusal(reply.status, reply.headers, text)
-            await _read(reply, assembly, on_delta)
+            await _read(reply, assembly, on_delta, self._max_repeats)
         answer = assembly.finished()
         if answer.failure:
             raise BrokenAnswer(
@@ -207,7 +214,9 @@ class ModelClient:
         return answer
 
 
-async def _read(reply: Reply, assembly: Assembly, on_delta: OnDelta | None) -> None:
+async def _read(
+    reply: Reply, assembly: Assembly, on_delta: OnDelta | None, max_repeats: int
+) -> None:
     """Read a body: events, or one JSON object where the server does not stream."""
     first = b""
     async for chunk in reply.chunks:
@@ -226,7 +235,7 @@ async def _read(reply: Reply, assembly: Assembly, on_delta: OnDelta | None) -> N
         await _whole(first, reply, assembly, on_delta)
         return
     try:
-        await _stream(first, reply, assembly, on_delta)
+        await _stream(first, reply, _Reader(assembly, on_delta, max_repeats))
     except EventTooLong:
         raise TooLarge("The model server sends an event without an end.") from None
     if reply.framed and not assembly.answer.complete and not assembly.finished().is_empty:
@@ -234,33 +243,53 @@ async def _read(reply: Reply, assembly: Assembly, on_delta: OnDelta | None) -> N
         assembly.answer.finish = CLOSED
 
 
-async def _stream(first: bytes, reply: Reply, assembly: Assembly, on_delta: OnDelta | None) -> None:
-    reader, size = EventReader(), len(first)
-    if await _events(reader.feed(first), assembly, on_delta):
+async def _stream(first: bytes, reply: Reply, take: _Reader) -> None:
+    reader, size, assembly = EventReader(), len(first), take.assembly
+    if await take.events(reader.feed(first)):
         return
     async for chunk in reply.chunks:
         size += len(chunk)
-        if await _events(reader.feed(chunk), assembly, on_delta):
+        if await take.events(reader.feed(chunk)):
             return
         if assembly.is_full or size > MAX_STREAM_BYTES:
             assembly.answer.finish = "length"
             assembly.answer.complete = True
             return
-    await _events(reader.close(), assembly, on_delta)
+    await take.events(reader.close())
 
 
-async def _events(events: Sequence[str], assembly: Assembly, on_delta: OnDelta | None) -> bool:
-    """Take events; whether the end was told."""
-    for event in events:
-        if event.strip() == DONE:
-            assembly.answer.complete = True
-            return True
-        content, thought = assembly.add(parsed(event))
-        if on_delta is not None and (content or thought):
-            await on_delta(content, thought)
-        if assembly.answer.failure:
-            return True
-    return False
+class _Reader:
+    """Takes the events of a stream, up to its end or to where the model repeats itself."""
+
+    def __init__(self, assembly: Assembly, on_delta: OnDelta | None, max_repeats: int) -> None:
+        self.assembly = assembly
+        self._on_delta = on_delta
+        self._max_repeats = max_repeats
+        self._content = RepetitionDetector(max_repeats)
+        self._reasoning = RepetitionDetector(max_repeats * THOUGHT_FACTOR)
+
+    async def events(self, events: Sequence[str]) -> bool:
+        """Take events; whether the end has come."""
+        assembly = self.assembly
+        for event in events:
+            if event.strip() == DONE:
+                assembly.answer.complete = True
+                return True
+            before = len(assembly.answer.calls)
+            content, thought = assembly.add(parsed(event))
+            if self._on_delta is not None and (content or thought):
+                await self._on_delta(content, thought)
+            if assembly.answer.failure:
+                return True
+            end = self._content.feed(content) if content else None
+            end_of_thought = self._reasoning.feed(thought) if thought else None
+            if end is not None or end_of_thought is not None:
+                assembly.keep(end, end_of_thought)
+                return True
+            has_calls = before or assembly.answer.calls
+            if has_calls and assembly.drop_repeated_calls(self._max_repeats):
+                return True
+        return False
 
 
 async def _whole(first: bytes, reply: Reply, assembly: Assembly, on_delta: OnDelta | None) -> None:

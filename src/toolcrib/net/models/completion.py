@@ -106,6 +106,7 @@ MAX_ANSWER_CHARS = 1_000_000
 MAX_CALLS = 128
 LONGEST_NAME = 256
 CLOSED = "closed"
+REPEATED = "repeated"
 REASONING = ("reasoning_content", "reasoning", "thinking")
 
 
@@ -134,8 +135,9 @@ class Completion:
     """What a model said.
 
     `complete` says that the server told the end, so that nothing is missing; where only the
-    body ended, whole as a body, `finish` is `CLOSED`. `failure` is what a server reported in
-    the middle of an answer.
+    body ended, whole as a body, `finish` is `CLOSED`; where it was closed because the model
+    repeated itself, `REPEATED`, and only the first copy is here. `failure` is what a server
+    reported in the middle of an answer.
     """
 
     content: str = ""
@@ -171,6 +173,28 @@ class Assembly:
         self._arguments: dict[int, list[str]] = {}
         self._at: dict[Any, int] = {}
         self._size = 0
+
+    def keep(self, content: int | None = None, reasoning: int | None = None) -> None:
+        """Keep so many characters: what follows was a repetition, and the answer ends here."""
+        if content is not None:
+            self._content = ["".join(self._content)[:content]]
+        if reasoning is not None:
+            self._reasoning = ["".join(self._reasoning)[:reasoning]]
+        self.answer.finish, self.answer.complete = REPEATED, True
+
+    def drop_repeated_calls(self, max_repeats: int) -> bool:
+        """Keep the first of equal calls, where there are as many as is too much."""
+        calls = self.answer.calls
+        if len(calls) < max_repeats or not self._is_whole(len(calls) - 1):
+            return False
+        texts = [(c.name, "".join(self._arguments[at])) for at, c in enumerate(calls)]
+        if texts.count(texts[-1]) < max_repeats:
+            return False
+        first = [texts.index(text) for text in dict.fromkeys(texts)]
+        self._arguments = {n: self._arguments[at] for n, at in enumerate(first)}
+        calls[:] = [calls[at] for at in first]
+        self.keep()
+        return True
 
     @property
     def is_full(self) -> bool:

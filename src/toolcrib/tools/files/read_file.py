@@ -222,12 +222,13 @@ async def read_file(
     page of a long source or text also outlines the rest by line numbers. `focus` finds
     the regions of a big file that matter. Binary files are refused.
     """
-    chosen = ([path] if path else []) + (paths or [])
+    # Models name the same file twice: as the one, and as one of several.
+    chosen = list({p.display: p for p in [*([path] if path else []), *(paths or [])]}.values())
     if not chosen:
         raise BadInput("read_file needs 'path' or 'paths'.", hint='For example {"path": "a.txt"}.')
     if len(chosen) > MAX_FILES:
         raise BadInput(f"read_file takes {MAX_FILES} files at once, not {len(chosen):,}.")
-    wanted = (start, end, lines, column, focus.strip(), numbers, anchors)
+    wanted = (start, end or None, lines, column, focus.strip(), numbers, anchors)
     request = ReadRequest(*wanted, max_chars or 0)
     room = room_in(ctx.budget(read_file.name))
     read = partial(_read, request=request, ctx=ctx)
