@@ -25,6 +25,7 @@ from toolcrib.memory.context_entries import ContextEntries
 from toolcrib.memory.memories import Memories
 from toolcrib.memory.memory_records import USER, MemoryDraft, Origin
 from toolcrib.memory.projects import ProjectInfo, Projects
+from toolcrib.memory.session_records import SessionRecords
 from toolcrib.state.results import Results
 
 TOOLS = [
@@ -190,9 +191,14 @@ async def test_the_first_turn(services: Services, tmp_path: Path) -> None:
     (tmp_path / "startup.md").write_text("Something else.")
     later = await through(services, "first_turn", [*chat, answer("Hi"), user("Now?")], tools=TOOLS)
     assert later.messages[:2] == prompt.messages
+    project = await services.use(Projects).current()
+    parts = {"task": "Paint the fence", "next": "Buy green paint"}
+    await services.use(SessionRecords).save("earlier", project.id, Origin("earlier"), parts)
     with_settings(services, workspace={"roots": [str(tmp_path)]}, stages={"tools_text": "full"})
     full = await through(services, "first_turn", [user("Good day")], tools=TOOLS)
     assert "And more." in said(full, 0)
+    assert "What an earlier session left:" in said(full, 0)
+    assert "Buy green paint" in said(full, 0)
 
 
 @pytest.mark.rows("C165")

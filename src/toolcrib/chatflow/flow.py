@@ -66,10 +66,7 @@ async def run_stages(prompt: Prompt, context: StageContext, stages: Sequence[Sta
     fails is left out, and the trace says why: a request that would pass without us is never
     lost.
     """
-    prompt.originals = list(prompt.messages)
-    prompt.messages = list(prompt.messages)
-    prompt.keys = chain_keys(prompt.messages, prompt.owner)
-    prompt.conversation = conversation_id(prompt.messages, prompt.keys)
+    _begin(prompt)
     # The order of `stages` is theirs: the guard comes last, since it counts what they add.
     before = [stage for stage in stages if _name(stage) != "guard"]
     if before and prompt.messages:
@@ -81,6 +78,18 @@ async def run_stages(prompt: Prompt, context: StageContext, stages: Sequence[Sta
         if stage not in before:
             await _run(stage, prompt, context)
     return prompt
+
+
+def _begin(prompt: Prompt) -> None:
+    """Know the conversation; what an earlier run did to the prompt counts no more."""
+    prompt.originals = list(prompt.messages)
+    prompt.messages = list(prompt.messages)
+    prompt.keys = chain_keys(prompt.messages, prompt.owner)
+    prompt.conversation = conversation_id(prompt.messages, prompt.keys)
+    prompt.additions, prompt.known, prompt.notices = [], {}, []
+    prompt.tokens = prompt.estimated_tokens = prompt.added_tokens = 0
+    prompt.changed = prompt.offers_read_more = False
+    prompt.report = ""
 
 
 async def _run(stage: Stage, prompt: Prompt, context: StageContext) -> None:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from toolcrib.core.context import Ctx
+from toolcrib.core.context import Services
 from toolcrib.files.changes.changes import Changes
 from toolcrib.memory.context_entries import ContextEntries, ContextEntry
 from toolcrib.memory.memories import Memories
@@ -47,7 +47,12 @@ class Dossier:
 
 
 async def dossier_of(
-    record: SessionRecord, place: ConversationPlace, max_chars: int, ctx: Ctx, *, index: bool
+    record: SessionRecord,
+    place: ConversationPlace,
+    max_chars: int,
+    services: Services,
+    *,
+    index: bool,
 ) -> Dossier:
     """All that is known of an earlier conversation: its summary, plan, facts, entries, files.
 
@@ -58,26 +63,26 @@ async def dossier_of(
         record: of the conversation.
         place: of the one that goes on.
         max_chars: how long it may be.
-        ctx: of the call.
+        services: the stores of the room.
         index: whether other conversations of the project are listed.
     """
     now = time.time()
     own, project = session_scope(record.session), project_scope(record.project)
-    entries = await ctx.use(ContextEntries).listed((project, own), limit=MAX_ENTRIES)
+    entries = await services.use(ContextEntries).listed((project, own), limit=MAX_ENTRIES)
     sections = [_head(record, now)]
     if not record.outside:
         sections += _summary(record)
-    sections.append(await _plan(record, now, ctx))
-    sections.append(await _place_of_work(own, project, ctx))
-    sections.append(await _changed_files(record, ctx))
+    sections.append(await _plan(record, now, services))
+    sections.append(await _place_of_work(own, project, services))
+    sections.append(await _changed_files(record, services))
     sections.append(_collapsed(entry for entry in entries.entries if not entry.outside))
     outside = sum(entry.outside for entry in entries.entries) + record.outside
     if not record.outside:
-        facts, marked = await _facts(record, place, max_chars, ctx)
+        facts, marked = await _facts(record, place, max_chars, services)
         outside += marked
         sections.append(facts)
     if index:
-        sections.append(await _other_sessions(record, now, ctx))
+        sections.append(await _other_sessions(record, now, services))
     text = "\n\n".join(filter(None, sections))
     truncated = len(text) > max_chars
     if truncated:
@@ -102,13 +107,13 @@ def _summary(record: SessionRecord) -> list[str]:
     return [*parts, "\n".join(["Notes:", *notes])] if notes else parts
 
 
-async def _plan(record: SessionRecord, now: float, ctx: Ctx) -> str:
-    plan = await ctx.use(Plans).own(record.project, record.session)
+async def _plan(record: SessionRecord, now: float, services: Services) -> str:
+    plan = await services.use(Plans).own(record.project, record.session)
     return "" if plan is None else plan.full(now)
 
 
 async def _facts(
-    record: SessionRecord, place: ConversationPlace, max_chars: int, ctx: Ctx
+    record: SessionRecord, place: ConversationPlace, max_chars: int, services: Services
 ) -> tuple[str, int]:
     """Facts that the task is about, and the newest of its project; how many are left out."""
     budget = max_chars // CHARS_OF_A_TOKEN // 4 // len(FACT_PARTS)
@@ -117,10 +122,10 @@ async def _facts(
     for part in FACT_PARTS:
         # One part at a time: of all of them together a fact is only a little about.
         if record.parts.get(part):
-            facts = await recall(ctx.use(Memories), record.parts[part], place.scopes, budget)
+            facts = await recall(services.use(Memories), record.parts[part], place.scopes, budget)
             outside = max(outside, facts.outside)
             found |= {memory.id: memory for memory in facts.memories}
-    newest = await ctx.use(Memories).listed(
+    newest = await services.use(Memories).listed(
         (project_scope(record.project),), limit=PROJECT_FACTS, outside=False
     )
     found |= {memory.id: memory for memory in newest.memories if not memory.path}
@@ -128,8 +133,8 @@ async def _facts(
     return (f"Facts:\n{text}" if text else ""), outside
 
 
-async def _place_of_work(own: str, project: str, ctx: Ctx) -> str:
-    state = await ctx.use(WorkStates).get(own, project)
+async def _place_of_work(own: str, project: str, services: Services) -> str:
+    state = await services.use(WorkStates).get(own, project)
     lines = [
         f"Directory: {state.directory}" if state.directory else "",
         f"Last address: {one_line(state.address, 300)}" if state.address else "",
@@ -140,9 +145,9 @@ async def _place_of_work(own: str, project: str, ctx: Ctx) -> str:
     return "\n".join(filter(None, lines))
 
 
-async def _changed_files(record: SessionRecord, ctx: Ctx) -> str:
+async def _changed_files(record: SessionRecord, services: Services) -> str:
     """Files that were changed in the conversation, and since it ended, by any."""
-    steps = await ctx.use(Changes).since(0.0)
+    steps = await services.use(Changes).since(0.0)
     during = _paths(step.paths for step in steps if step.session == record.session)
     since = _paths(
         s.paths for s in steps if s.session != record.session and s.time > record.changed
@@ -171,8 +176,8 @@ def _collapsed(entries: Iterable[ContextEntry]) -> str:
     return "\n".join(["Noted:", *lines]) if lines else ""
 
 
-async def _other_sessions(record: SessionRecord, now: float, ctx: Ctx) -> str:
-    records = await ctx.use(SessionRecords).listed(
+async def _other_sessions(record: SessionRecord, now: float, services: Services) -> str:
+    records = await services.use(SessionRecords).listed(
         record.project, INDEXED_SESSIONS + 1, besides=record.session
     )
     lines = [

@@ -13,7 +13,8 @@ from toolcrib.chatflow.prompt import Prompt, StageContext
 from toolcrib.core.errors import NotFound, ToolError
 from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.memory.dossier import dossier_of
-from toolcrib.memory.place import place_of
+from toolcrib.memory.place import ConversationPlace
+from toolcrib.memory.projects import Projects
 from toolcrib.memory.session_records import SessionRecords
 from toolcrib.system.threads import Checkpoint, in_thread
 from toolcrib.text.fence import fence
@@ -40,15 +41,15 @@ async def first_turn(prompt: Prompt, context: StageContext) -> None:
 
 
 async def _dossier(prompt: Prompt, context: StageContext) -> str:
-    if context.ctx is None:
-        return ""
     settings = context.config.stages
+    directory = context.ctx.session.directory if context.ctx else ""
     try:
-        place = await place_of(context.ctx)
-        record = await context.use(SessionRecords).get(
-            None, place.project.id, context.ctx.session.id
+        project = await context.use(Projects).current(directory)
+        place = ConversationPlace(project, prompt.conversation)
+        record = await context.use(SessionRecords).get(None, project.id, prompt.conversation)
+        dossier = await dossier_of(
+            record, place, settings.dossier_chars, context.services, index=False
         )
-        dossier = await dossier_of(record, place, settings.dossier_chars, context.ctx, index=False)
     except NotFound:
         return ""
     except ToolError as error:

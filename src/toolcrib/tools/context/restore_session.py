@@ -48,7 +48,7 @@ async def restore_session(
         if own is None or not own.title:
             raise
         record = own
-    dossier = await dossier_of(record, place, max_chars, ctx, index=with_index)
+    dossier = await dossier_of(record, place, max_chars, ctx.services, index=with_index)
     if dossier.left_out:
         ctx.warn(
             f"{dossier.left_out} things that may be outside text are left out; get_session and "

@@ -16,7 +16,7 @@ from toolcrib.text.truncation import cut
     group="meta",
     profiles=("default", "search", "*"),
     keywords=("continue", "rest", "next", "page", "truncated"),
-    aliases=("continue_reading", "fetch_more"),
+    aliases=("continue_reading", "fetch_more", "context_retrieve"),
     argument_aliases={"id": "handle", "start": "offset"},
 )
 async def read_more(
