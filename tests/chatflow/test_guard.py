@@ -348,3 +348,23 @@ async def test_large_results_may_go_before_the_trigger(services: Services) -> No
     assert "0.0 value 0" in results[0]
     small = await guarded(services, messages[:7], window=20_000)
     assert not small.report
+
+
+async def test_a_model_is_not_asked_with_every_request(services: Services) -> None:
+    calls = []
+
+    async def counting(messages: Any, *, model: str, max_tokens: int) -> str:
+        calls.append(messages)
+        return await summary(messages, model=model, max_tokens=max_tokens)
+
+    chat = [user("Begin.")]
+    for number in range(40):
+        chat += [answer("An answer of some length. " * 40), user(f"Go on with {number}.")]
+    grown = []
+    for number in range(8):
+        # The client writes another time into an early message with every request.
+        changed = [chat[0], answer(f"It is {number} o'clock."), *chat[2:]]
+        prompt = await guarded(services, changed, complete=counting)
+        assert prompt.tokens <= 8_000
+        grown.append(len(calls))
+    assert 1 < len(set(grown)) <= 3

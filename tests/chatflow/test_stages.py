@@ -143,6 +143,10 @@ async def test_attached_files_whole_or_by_passages(services: Services) -> None:
     )
     assert later.messages[:2] == prompt.messages
     assert later.messages[-1] == user("And the pressure?")
+    offered = await through(
+        services, "attachments clock", [*chat, answer("Blue."), user("So?")], tools=TOOLS
+    )
+    assert offered.offers_read_more
 
 
 @pytest.mark.rows("C164", "E140", "E141")

@@ -18,6 +18,7 @@ from toolcrib.chatflow.token_count import count_text
 from toolcrib.core.config import Config
 from toolcrib.core.errors import BadInput, ToolError
 
+HANDLE = "read_more(handle="
 STAGES = {
     "tracking": "toolcrib.chatflow.stages.track_question",
     "first_turn": "toolcrib.chatflow.stages.first_turn",
@@ -74,6 +75,8 @@ async def run_stages(prompt: Prompt, context: StageContext, stages: Sequence[Sta
         for stage in before:
             await _run(stage, prompt, context)
         await _remember(prompt, context, stale=stale)
+        named = any(HANDLE in a.text for a in (*prompt.earlier, *prompt.additions))
+        prompt.offers_read_more = named and bool(prompt.tools) and not prompt.has_tool_choice
     for stage in stages:
         if stage not in before:
             await _run(stage, prompt, context)

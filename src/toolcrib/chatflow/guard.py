@@ -36,6 +36,39 @@ UNCOUNTED_SHARE = 0.25
 GROWTH = 0.1
 """How much of the room a conversation must grow after a pass that freed less than that."""
 MAX_CONVERSATIONS = 500
+REQUESTS_BETWEEN = 3
+"""Requests that lie between two summaries of a conversation by a model."""
+
+
+@dataclass(slots=True)
+class SummaryPace:
+    """A service: how many requests ago a model summed a conversation up.
+
+    A client that changes earlier messages with every request makes each of them another
+    conversation to the guard, and a model would be asked every time.
+    """
+
+    since: OrderedDict[str, int] = field(default_factory=OrderedDict)
+
+    @classmethod
+    def open(cls, _services: Services) -> Self:
+        """None yet."""
+        return cls()
+
+    def count(self, conversation: str) -> None:
+        """A request of a conversation has come."""
+        if conversation in self.since:
+            self.since[conversation] += 1
+
+    def may_ask(self, conversation: str) -> bool:
+        """Whether enough requests have come since."""
+        return self.since.get(conversation, REQUESTS_BETWEEN) >= REQUESTS_BETWEEN
+
+    def note(self, conversation: str) -> None:
+        """A model has summed it up."""
+        self.since[conversation] = 0
+        while len(self.since) > MAX_CONVERSATIONS:
+            self.since.popitem(last=False)
 
 
 @dataclass(slots=True)
@@ -86,6 +119,7 @@ async def guard(prompt: Prompt, context: StageContext) -> None:
             "guard", f"not counted: {chars:,} characters of a window of {_k(window)} tokens"
         )
         return
+    context.use(SummaryPace).count(prompt.conversation)
     calibration = context.use(Calibration)
     budget = TokenBudget(
         room,
@@ -144,6 +178,11 @@ def _summarizer(prompt: Prompt, context: StageContext, window: int) -> Summarize
         return None
 
     async def ask(entries: Sequence[ChatEntry], previous: str, max_tokens: int) -> str:
+        pace = context.use(SummaryPace)
+        if not pace.may_ask(prompt.conversation):
+            prompt.note("guard", "summed up by rules: a model did so just before")
+            return ""
+        pace.note(prompt.conversation)
         own = config.summary_model
         known = await context.use(Calibration).window(own) if own else window
         request = SummaryRequest(
@@ -225,7 +264,8 @@ def _use(prompt: Prompt, known: Sequence[ChatEntry], edits: Edits) -> None:
     prompt.keys = [entry.key for entry in known]
     prompt.changed = True
     has_handles = any(c.handle for c in edits.clearings.values()) or bool(edits.compactions)
-    prompt.offers_read_more = has_handles and bool(prompt.tools) and not prompt.has_tool_choice
+    readable = bool(prompt.tools) and not prompt.has_tool_choice
+    prompt.offers_read_more = prompt.offers_read_more or (has_handles and readable)
 
 
 def _tell(prompt: Prompt, work: GuardPass, before: int, window: int, seconds: float) -> None:

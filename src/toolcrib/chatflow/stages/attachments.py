@@ -120,7 +120,6 @@ async def attachments(prompt: Prompt, context: StageContext) -> None:
         lines.append(f'- {name}: {len(text):,} characters; read_more(handle="{handle}") reads it')
     if files:
         await context.use(AttachedFiles).put(prompt.conversation, files)
-        prompt.offers_read_more = bool(prompt.tools) and not prompt.has_tool_choice
     if lines:
         prompt.add("attachments", "\n".join([worded("attached", language), *lines, "]"]))
     prompt.note("attachments", f"{len(files)} of {len(prompt.attachments)} read")
