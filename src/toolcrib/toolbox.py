@@ -135,6 +135,11 @@ class Toolbox:
         """Whether what `end_soon` ended is still being written down; from any thread."""
         return self._services.ending
 
+    @property
+    def services(self) -> Services:
+        """What tools share, for the stages of prompts."""
+        return self._services
+
     def use(self, kind: type[S]) -> S:
         """A shared service of this toolbox, for surfaces and tests."""
         return self._services.use(kind)

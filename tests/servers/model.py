@@ -148,7 +148,8 @@ class ModelServer:
     """A running server. `script` are the answers in turn; the last one is repeated.
 
     `asked` are the bodies of the requests, `headers` their headers, `paths` what was asked for.
-    `any_path` answers everywhere, `left` is set once a client has left a stalled answer.
+    `gets` are further things that it answers to GET; `any_path` answers everywhere,
+    `left` is set once a client has left a stalled answer.
     """
 
     origin: str
@@ -162,6 +163,7 @@ class ModelServer:
     models_stall: bool = False
     tools_refused: str = ""
     any_path: bool = False
+    gets: dict[str, Any] = field(default_factory=dict)
     over: threading.Event = field(default_factory=threading.Event)
     left: threading.Event = field(default_factory=threading.Event)
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -202,6 +204,9 @@ class _Handler(BaseHTTPRequestHandler):
         served = self.served
         if served.models_stall:
             served.over.wait(LONG)
+            return
+        if self.path in served.gets:
+            self._plain(200, json.dumps(served.gets[self.path]).encode())
             return
         if self.path.partition("?")[0] != "/v1/models":
             self._plain(404, b'{"error": {"message": "not here"}}')

@@ -46,9 +46,16 @@ async def proxied(
     tree = settings(urls, **proxy)
     for name, branch in (config or {}).items():
         tree[name] = {**tree.get(name, {}), **branch}
+    async with proxied_box(tree) as (base, _):
+        yield base
+
+
+@asynccontextmanager
+async def proxied_box(tree: dict[str, Any]) -> AsyncIterator[tuple[str, Toolbox]]:
+    """The base URL of a proxy, and its toolbox."""
     toolbox = Toolbox(tree, profile=tree["proxy"].get("tools") or "default")
     async with served(create_proxy(toolbox)) as base:
-        yield base
+        yield base, toolbox
 
 
 @asynccontextmanager

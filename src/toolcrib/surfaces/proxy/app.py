@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from typing import Any, Protocol
 
 from starlette.types import Receive, Scope, Send
 
+from toolcrib.chatflow.prompt import PromptMessage
 from toolcrib.core.config import secret
 from toolcrib.core.errors import Blocked, NotConfigured, ToolError, Unavailable
 from toolcrib.net.egress.client import Egress
@@ -20,14 +20,23 @@ from toolcrib.surfaces.proxy.dialects import StreamTail
 from toolcrib.surfaces.proxy.frames import text_of_json
 from toolcrib.surfaces.proxy.messages_mender import MessagesStreamMender, mended_messages
 from toolcrib.surfaces.proxy.ollama_mender import OllamaStreamMender, mended_ollama
+from toolcrib.surfaces.proxy.own_tools import OwnSteps, OwnTools
+from toolcrib.surfaces.proxy.prompt_forms import prompt_form
+from toolcrib.surfaces.proxy.prompt_stages import PromptStages, StagedRequest, UsageReader
 from toolcrib.surfaces.proxy.request import BodyTooLong, ClientGone, ClientRequest
 from toolcrib.surfaces.proxy.responses_mender import ResponsesStreamMender, mended_response
+from toolcrib.surfaces.proxy.rounds import ChatRounds
 from toolcrib.surfaces.proxy.upstreams import Upstreams, credentials_for
+from toolcrib.surfaces.proxy.wire import (
+    credentials_headers,
+    framed,
+    is_plain,
+    is_stream,
+    stream_headers,
+)
 from toolcrib.toolbox import Toolbox
 
 MODEL_LISTS = ("/v1/models", "/api/tags", "/api/v0/models")
-STREAM_KINDS = ("text/event-stream", "application/x-ndjson", "application/stream+json")
-OPEN_ENDED = ("/v1/files", "/v1/audio", "/v1/images", "/v1/uploads")
 
 
 class StreamMender(Protocol):
@@ -55,17 +64,21 @@ class ProxyApp:
     """The ASGI application, without the gate before it.
 
     Args:
-        toolbox: settings, services and tools.
+        toolbox: settings, services and tools; those of its profile are offered to models where
+            `proxy.tools` is set.
 
     Raises:
         ConfigError, NotConfigured: the servers are configured wrong.
+        BadInput: a stage is named that there is not.
     """
 
     def __init__(self, toolbox: Toolbox) -> None:
         self.toolbox = toolbox
         self.config = toolbox.config
         self.upstreams = Upstreams(self.config, toolbox.use(Egress))
+        self.stages = PromptStages(toolbox)
         self._token = own_token(toolbox)
+        self.tools = [tool.name for tool in toolbox.listed] if self.config.proxy.tools else []
 
     async def close(self) -> None:
         """Close the connections to the servers."""
@@ -93,7 +106,7 @@ class ProxyApp:
             limit = f"A request may have {self.config.proxy.max_body_mb} MB."
             await request.refuse(413, f"{limit} Raise proxy.max_body_mb.", "too_large")
         except ToolError as error:
-            await self._failed(request, error)
+            await _failed(request, error)
         except asyncio.CancelledError:
             if not request.gone:
                 raise
@@ -102,35 +115,84 @@ class ProxyApp:
             if watcher is not None:
                 watcher.cancel()
 
-    async def _failed(self, request: ClientRequest, error: ToolError) -> None:
-        if request.started:
-            return
-        status = 403 if isinstance(error, Blocked) else 502
-        status = 503 if isinstance(error, Unavailable) else status
-        message = f"{error.message} {error.hint}".strip()
-        await request.refuse(status, message, error.code)
-
     async def _serve(self, request: ClientRequest) -> None:
         headers = request.passed_headers()
+        who = credentials_headers(headers)
         if self.upstreams.has_many and request.method == "GET" and request.path in MODEL_LISTS:
-            who = credentials_headers(headers)
             merged = await self.upstreams.merged_list(request.target, who)
             if merged is not None:
                 await request.answer(200, text_of_json(merged).encode())
                 return
-        upstream = await self.upstreams.choose(self._model(request), credentials_headers(headers))
+        upstream = await self.upstreams.choose(self._model(request), who)
         headers = credentials_for(upstream, headers, self._token)
-        tools = self._offered(request)
-        if tools:
-            await self._mended(request, upstream, headers, tools)
+        if request.dialect.has_prompt and (self.tools or self.stages.may_act(request.body)):
+            await self._conversation(request, upstream, headers)
         else:
-            await self._passed(request, upstream, headers)
+            await self._plain(request, upstream, headers, None)
 
     def _model(self, request: ClientRequest) -> str:
         if not self.upstreams.has_many or request.is_form or request.value is None:
             return ""
         model = request.value.get("model")
         return model if isinstance(model, str) else ""
+
+    # Conversations: stages before, tools of ours within.
+
+    async def _conversation(
+        self, request: ClientRequest, upstream: Upstream, headers: RawHeaders
+    ) -> None:
+        value, name = request.value, request.dialect.name
+        form = prompt_form(name, value) if value is not None else None
+        if value is None or form is None:
+            await self._plain(request, upstream, headers, None)
+            return
+        has_loop = name == "chat" and value.get("n") in (None, 1)
+        steps = self.toolbox.use(OwnSteps)
+        earlier = await steps.restored(form.messages, request.owner) if has_loop else None
+        staged = await self.stages.run(
+            form,
+            value,
+            messages=earlier,
+            owner=request.owner,
+            has_loop=has_loop,
+            upstream=upstream,
+            headers=headers,
+        )
+        prompt = staged.prompt
+        own = list(self.tools) if has_loop and not prompt.has_tool_choice else []
+        if prompt.offers_read_more and "read_more" not in own:
+            own.append("read_more")
+        lead = self.stages.lead(prompt) if has_loop else ""
+        if not own and not lead:
+            await self._plain(request, upstream, headers, staged)
+            return
+        tools = OwnTools(self.toolbox, own, _names(prompt.tools))
+        limits = self.config.proxy
+
+        async def save(answer: PromptMessage, made: list[PromptMessage]) -> None:
+            with suppress(ToolError):  # the answer is there all the same
+                await steps.save(form.messages, answer, made, request.owner)
+
+        for is_first in (True, False):
+            rounds = ChatRounds(
+                request,
+                upstream,
+                headers,
+                staged.body,
+                tools,
+                prompt.conversation,
+                limits,
+                lead,
+                save,
+            )
+            outcome = await rounds.run(may_refuse=is_first)
+            if not outcome.refusal:
+                break
+            await self.stages.again(staged, outcome.refusal)
+        if outcome.tokens_in:
+            await self.stages.learn(staged, outcome.tokens_in)
+
+    # Requests that are answered by the server alone.
 
     def _offered(self, request: ClientRequest) -> list[Any]:
         """The tools that a request offers, where its answer can be mended."""
@@ -141,82 +203,121 @@ class ProxyApp:
         tools = request.value.get("tools")
         return tools if isinstance(tools, list) else []
 
-    async def _passed(
-        self, request: ClientRequest, upstream: Upstream, headers: RawHeaders
-    ) -> None:
-        """Pass a request on, and its answer back, byte for byte."""
-        body: bytes | AsyncIterator[bytes] | None = request.body or None
-        if request.is_form:
-            body = request.stream()
-        lines = framed(headers, body)
-        async with upstream.request(request.method, request.target, lines, body) as reply:
-            await request.start(reply.status, stream_headers(reply))
-            await self._stream(request, reply, None)
-
-    async def _stream(
-        self, request: ClientRequest, reply: UpstreamReply, mender: StreamMender | None
-    ) -> None:
-        """The body of an answer; a stream that breaks off gets the end of its dialect."""
-        is_stream = reply.header(b"content-type").startswith(STREAM_KINDS)
-        is_plain = reply.header(b"content-encoding").lower() in ("", "identity")
-        has_end = is_stream and is_plain and StreamTail.knows(request.dialect)
-        tail = StreamTail(request.dialect) if has_end else None
-        try:
-            async for chunk in reply.chunks:
-                out = mender.feed(chunk) if mender is not None else chunk
-                if out:
-                    if tail is not None:
-                        tail.add(out)
-                    await request.write(out)
-            rest = mender.close() if mender is not None else b""
-            if tail is not None:
-                tail.add(rest)
-                rest += tail.missing_end()
-        except ToolError as error:
-            if tail is None:
-                # A body of another kind must not look whole: the connection ends with it.
-                raise
-            rest = mender.close(broken=True) if mender is not None else b""
-            tail.add(rest)
-            rest += tail.error_end(error.message, error.code)
-        await request.write(rest, more=False)
-
-    async def _mended(
-        self, request: ClientRequest, upstream: Upstream, headers: RawHeaders, tools: list[Any]
+    async def _plain(
+        self,
+        request: ClientRequest,
+        upstream: Upstream,
+        headers: RawHeaders,
+        staged: StagedRequest | None,
     ) -> None:
         """Pass a request on, and its answer back with what is mended in it."""
-        lines = [pair for pair in headers if pair[0].lower() != b"accept-encoding"]
-        lines.append((b"accept-encoding", b"identity"))
-        lines = framed(lines, request.body)
-        for_stream, for_whole = MENDERS[request.dialect.name]
-        async with upstream.request(request.method, request.target, lines, request.body) as reply:
-            kind = reply.header(b"content-type")
-            is_plain = reply.header(b"content-encoding").lower() in ("", "identity")
-            if reply.status != 200 or not is_plain:
-                await request.start(reply.status, answer_headers(reply.headers))
-                await self._stream(request, reply, None)
-            elif kind.startswith(STREAM_KINDS):
-                await request.start(reply.status, stream_headers(reply))
-                await self._stream(request, reply, for_stream(tools))
-            else:
-                await self._whole(request, reply, for_whole, tools)
+        tools = self._offered(request)
+        lines = list(headers)
+        if tools or staged is not None:
+            lines = [pair for pair in lines if pair[0].lower() != b"accept-encoding"]
+            lines.append((b"accept-encoding", b"identity"))
+        is_first = True
+        while True:
+            body: bytes | AsyncIterator[bytes] | None = request.body or None
+            if request.is_form:
+                body = request.stream()
+            elif staged is not None and staged.is_changed:
+                body = text_of_json(staged.body).encode("utf-8", "replace")
+            sent = framed(lines, body)
+            async with upstream.request(request.method, request.target, sent, body) as reply:
+                if reply.status >= 400 and staged is not None and is_plain(reply):
+                    refusal = b"".join([chunk async for chunk in reply.chunks])
+                    text = refusal.decode("utf-8", "replace")
+                    if is_first and await self.stages.again(staged, text):
+                        is_first = False
+                        continue
+                    await request.answer_bytes(reply, refusal)
+                    return
+                await self._answer(request, reply, tools, staged)
+                return
 
-    async def _whole(
-        self, request: ClientRequest, reply: UpstreamReply, mend: WholeMender, tools: list[Any]
+    async def _answer(
+        self,
+        request: ClientRequest,
+        reply: UpstreamReply,
+        tools: list[Any],
+        staged: StagedRequest | None,
     ) -> None:
-        body = b"".join([chunk async for chunk in reply.chunks])
-        value = None
-        with suppress(ValueError, RecursionError):
-            value = json.loads(body)
+        usage = UsageReader() if staged is not None and is_plain(reply) else None
+        mends = bool(tools) and reply.status == 200 and is_plain(reply)
+        if mends and not is_stream(reply):
+            body = await _whole(reply, MENDERS[request.dialect.name][1], tools)
+            if usage is not None:
+                usage.add(body)
+            await request.answer_bytes(reply, body)
+        else:
+            mender = MENDERS[request.dialect.name][0](tools) if mends else None
+            await request.start(reply.status, stream_headers(reply))
+            await _stream(request, reply, mender, usage)
+        if usage is not None and usage.tokens and staged is not None:
+            await self.stages.learn(staged, usage.tokens)
+
+
+async def _stream(
+    request: ClientRequest,
+    reply: UpstreamReply,
+    mender: StreamMender | None,
+    usage: UsageReader | None,
+) -> None:
+    """The body of an answer; a stream that breaks off gets the end of its dialect."""
+    has_end = is_stream(reply) and is_plain(reply) and StreamTail.knows(request.dialect)
+    tail = StreamTail(request.dialect) if has_end else None
+    try:
+        async for chunk in reply.chunks:
+            if usage is not None:
+                usage.add(chunk)
+            out = mender.feed(chunk) if mender is not None else chunk
+            if out:
+                if tail is not None:
+                    tail.add(out)
+                await request.write(out)
+        rest = mender.close() if mender is not None else b""
+        if tail is not None:
+            tail.add(rest)
+            rest += tail.missing_end()
+    except ToolError as error:
+        if tail is None:
+            # A body of another kind must not look whole: the connection ends with it.
+            raise
+        rest = mender.close(broken=True) if mender is not None else b""
+        tail.add(rest)
+        rest += tail.error_end(error.message, error.code)
+    await request.write(rest, more=False)
+
+
+async def _whole(reply: UpstreamReply, mend: WholeMender, tools: list[Any]) -> bytes:
+    body = b"".join([chunk async for chunk in reply.chunks])
+    with suppress(ValueError, RecursionError):
+        value = json.loads(body)
         if isinstance(value, dict):
             mended = mend(value, tools)
             if mended is not value:
-                body = text_of_json(mended).encode()
-        dropped = (b"content-length",)
-        headers = [*answer_headers(reply.headers, drop=dropped)]
-        headers.append((b"content-length", str(len(body)).encode()))
-        await request.start(reply.status, headers)
-        await request.write(body, more=False)
+                return text_of_json(mended).encode()
+    return body
+
+
+async def _failed(request: ClientRequest, error: ToolError) -> None:
+    if request.started:
+        return
+    status = 403 if isinstance(error, Blocked) else 502
+    status = 503 if isinstance(error, Unavailable) else status
+    await request.refuse(status, f"{error.message} {error.hint}".strip(), error.code)
+
+
+def _names(tools: list[dict[str, Any]]) -> list[str]:
+    """The names of tools in any of their forms."""
+    found = []
+    for tool in tools:
+        inner = tool.get("function")
+        name = inner.get("name") if isinstance(inner, dict) else tool.get("name")
+        if isinstance(name, str):
+            found.append(name)
+    return found
 
 
 def own_token(toolbox: Toolbox) -> str:
@@ -226,57 +327,13 @@ def own_token(toolbox: Toolbox) -> str:
     return ""
 
 
-def credentials_headers(headers: RawHeaders) -> RawHeaders:
-    """Those that say who asks, and in which dialect."""
-    wanted = (b"authorization", b"x-api-key", b"anthropic-version")
-    return [pair for pair in headers if pair[0].lower() in wanted]
-
-
-DROPPED = {
-    *(b"connection", b"keep-alive", b"proxy-authenticate", b"trailer", b"transfer-encoding"),
-    *(b"upgrade", b"proxy-connection", b"date"),
-}
-
-
-def answer_headers(headers: RawHeaders, drop: tuple[bytes, ...] = ()) -> RawHeaders:
-    """The headers of an answer for the client, without those of one connection alone."""
-    lower = [(name.lower(), value) for name, value in headers]
-    return [pair for pair in lower if pair[0] not in DROPPED and pair[0] not in drop]
-
-
-def stream_headers(reply: UpstreamReply) -> RawHeaders:
-    """The headers of an answer; a stream has no length, since it may end in another way."""
-    is_stream = reply.header(b"content-type").startswith(STREAM_KINDS)
-    return answer_headers(reply.headers, drop=(b"content-length",) if is_stream else ())
-
-
-def framed(
-    headers: RawHeaders, body: bytes | AsyncIterator[bytes] | None
-) -> list[tuple[bytes, bytes]]:
-    """The headers of a request with the length of its body as it is sent."""
-    lines = list(headers)
-    if isinstance(body, bytes) or body is None:
-        lines = [pair for pair in lines if pair[0].lower() != b"content-length"]
-        if body is not None or len(lines) < len(headers):
-            lines.append((b"content-length", str(len(body or b"")).encode()))
-    elif not any(name.lower() == b"content-length" for name, _ in lines):
-        lines.append((b"transfer-encoding", b"chunked"))
-    return lines
-
-
 def describe(app: ProxyApp, base: str) -> str:
     """What `toolcrib proxy` prints when it listens."""
     where = ", ".join(upstream.base_url for upstream in app.upstreams.all)
     proxy = app.config.proxy
-    stages = ", ".join(proxy.stages) or "none"
     mend = "on" if proxy.mend else "off"
     return (
         f"toolcrib: proxy at {base}/v1, for {where}\n"
-        f"toolcrib: tool calls mended: {mend}; stages: {stages}; "
+        f"toolcrib: tool calls mended: {mend}; stages: {', '.join(app.stages.names) or 'none'}; "
         f"tools of ours: {proxy.tools or 'none'}"
     )
-
-
-def announce(text: str) -> None:
-    """Print lines on stderr."""
-    print(text, file=sys.stderr, flush=True)  # noqa: T201

@@ -9,7 +9,9 @@ from typing import Any
 
 from starlette.types import Receive, Scope, Send
 
+from toolcrib.net.models.upstream import UpstreamReply
 from toolcrib.surfaces.proxy.dialects import Dialect, dialect_of, error_bytes
+from toolcrib.surfaces.proxy.wire import answer_headers
 
 HOP_BY_HOP = {
     *(b"connection", b"keep-alive", b"proxy-authenticate", b"proxy-authorization", b"te"),
@@ -144,6 +146,11 @@ class ClientRequest:
         length = (b"content-length", str(len(body)).encode())
         await self.start(status, [*headers, length])
         await self.write(b"" if self.method == "HEAD" else body, more=False)
+
+    async def answer_bytes(self, reply: UpstreamReply, body: bytes) -> None:
+        """Send the answer of a server with another body."""
+        headers = answer_headers(reply.headers, (b"content-length",))
+        await self.answer(reply.status, body, headers)
 
     async def refuse(self, status: int, message: str, code: str = "") -> None:
         """Answer with an error in the client's own form."""

@@ -1,0 +1,138 @@
+"""The calls of our own tools in an answer of the chat API: taken out of what the client sees."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+from toolcrib.surfaces.proxy.frames import FrameSplitter, data_of, event_frame, value_of
+
+
+class OwnCallFilter:
+    """Lets a stream through but for the calls of our own tools.
+
+    Their parts, and the end of an answer that holds any, are held back: the end for the case
+    that the client has calls of its own in the same answer.
+
+    Args:
+        names: those of our tools, as the model was offered them.
+        holds_end: whether the end of any answer is held back.
+    """
+
+    def __init__(self, names: Collection[str], *, holds_end: bool = False) -> None:
+        self._names = names
+        self._holds_end = holds_end
+        self._is_ending = False
+        self._splitter = FrameSplitter()
+        self._own: dict[int, dict[str, Any]] = {}
+        self._places: dict[int, int] = {}
+        self._ending: list[bytes] = []
+        self._content: list[str] = []
+        self._foreign: dict[int, dict[str, Any]] = {}
+        self.template: dict[str, Any] = {"id": "chatcmpl-toolcrib", "model": ""}
+
+    @property
+    def calls(self) -> list[dict[str, Any]]:
+        """The calls of our tools, in the form of the chat API."""
+        return [self._own[index] for index in sorted(self._own)]
+
+    @property
+    def client_calls(self) -> list[dict[str, Any]]:
+        """The calls that the client got."""
+        return [self._foreign[index] for index in sorted(self._foreign)]
+
+    @property
+    def content(self) -> str:
+        """The text of the answer."""
+        return "".join(self._content)
+
+    def feed(self, chunk: bytes) -> bytes:
+        """What goes to the client for a piece of the stream."""
+        return b"".join(map(self._frame, self._splitter.feed(chunk)))
+
+    def close(self, *, broken: bool = False) -> bytes:
+        """What is left once the stream has ended."""
+        return b"".join(map(self._frame, self._splitter.close(broken=broken)))
+
+    def ending(self) -> bytes:
+        """The end that was held back."""
+        ending, self._ending = b"".join(self._ending), []
+        return ending
+
+    def _frame(self, raw: bytes) -> bytes:
+        data = data_of(raw)
+        value = value_of(data)
+        choices = value.get("choices") if value is not None else None
+        if not isinstance(choices, list) or not choices or value is None:
+            is_end = value is not None or data.strip() == "[DONE]"
+            return self._held(raw) if is_end and (self._own or self._is_ending) else raw
+        self.template = {
+            k: v for k, v in value.items() if k in ("id", "model", "created", "object")
+        }
+        changed = [self._choice(choice) for choice in choices]
+        kept = [choice for choice in changed if choice is not None]
+        if not kept:
+            return b""
+        frame = raw if kept == choices else event_frame({**value, "choices": kept})
+        if any(choice.get("finish_reason") for choice in kept):
+            self._is_ending = self._holds_end
+            if self._own or self._holds_end:
+                return self._held(frame)
+        return frame
+
+    def _held(self, frame: bytes) -> bytes:
+        self._ending.append(frame)
+        return b""
+
+    def _choice(self, choice: Any) -> Any:
+        """A choice without the parts of our calls; None where nothing is left."""
+        delta = choice.get("delta") if isinstance(choice, dict) else None
+        if not isinstance(delta, dict):
+            return choice
+        if isinstance(delta.get("content"), str):
+            self._content.append(delta["content"])
+        parts = delta.get("tool_calls")
+        if not isinstance(parts, list) or not parts:
+            return choice
+        foreign = []
+        for part in parts:
+            index = part.get("index", 0)
+            function = part.get("function") or {}
+            if function.get("name") in self._names or index in self._own:
+                _add(self._own, index, part)
+                continue
+            place = self._places.setdefault(index, len(self._places))
+            _add(self._foreign, place, part)
+            foreign.append(part if place == index else {**part, "index": place})
+        if foreign == parts:
+            return choice
+        rest = {key: item for key, item in delta.items() if key != "tool_calls"}
+        if foreign:
+            rest["tool_calls"] = foreign
+        is_empty = not any(rest.get(key) for key in rest if key != "role")
+        if is_empty and not choice.get("finish_reason"):
+            return None
+        return {**choice, "delta": rest}
+
+
+def _add(calls: dict[int, dict[str, Any]], index: int, part: dict[str, Any]) -> None:
+    call = calls.setdefault(
+        index, {"id": "", "type": "function", "function": {"name": "", "arguments": ""}}
+    )
+    function = part.get("function") or {}
+    call["id"] = call["id"] or part.get("id") or ""
+    call["function"]["name"] = call["function"]["name"] or function.get("name") or ""
+    call["function"]["arguments"] += function.get("arguments") or ""
+
+
+def split_message(
+    message: dict[str, Any], names: Collection[str]
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The calls of our tools in a whole message, and those of the client."""
+    own: list[dict[str, Any]] = []
+    foreign: list[dict[str, Any]] = []
+    for call in message.get("tool_calls") or ():
+        function = call.get("function") if isinstance(call, dict) else None
+        is_own = isinstance(function, dict) and function.get("name") in names
+        (own if is_own else foreign).append(call)
+    return own, foreign

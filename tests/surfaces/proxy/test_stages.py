@@ -1,0 +1,268 @@
+"""Stages before a request, and tools of ours within its answer."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+
+from tests.cases import each_case
+from tests.servers.model import Raw, Turn, model_server
+from tests.surfaces.proxy.proxies import TOOL, ask, proxied, proxied_box, settings
+from tests.surfaces.proxy.test_chat_calls import read
+from toolcrib.state.approvals import Approvals
+
+PATH = "/v1/chat/completions"
+WINDOW = {"/props": {"default_generation_settings": {"n_ctx": 4096}}}
+NEEDLE = "The number of the locker is 4711."
+FILLER = "A line of the log that nobody needs, with some words in it.\n"
+
+
+def call(number: int, name: str, **arguments: Any) -> dict[str, Any]:
+    function = {"name": name, "arguments": json.dumps(arguments)}
+    calls = [{"id": f"c{number}", "type": "function", "function": function}]
+    return {"role": "assistant", "content": "", "tool_calls": calls}
+
+
+def history(question: str = "What is the number of the locker?") -> list[dict[str, Any]]:
+    """Eight results of tools, too long for a window of 4,096 tokens."""
+    messages: list[dict[str, Any]] = [
+        {"role": "system", "content": "Help."},
+        {"role": "user", "content": "Look at the logs, please."},
+    ]
+    for number in range(8):
+        text = FILLER * 40 + (NEEDLE if number == 1 else "") + f"\nend {number}"
+        messages += [
+            call(number, "get_weather", city=f"C{number}"),
+            {"role": "tool", "tool_call_id": f"c{number}", "content": text},
+        ]
+    return [*messages, {"role": "user", "content": question}]
+
+
+def state(tmp_path: Path, **more: Any) -> dict[str, Any]:
+    url = f"sqlite:///{(tmp_path / 'state.db').as_posix()}"
+    return {"store": {"url": url}, "guard": {"summary": "extract"}, **more}
+
+
+async def test_the_guard_keeps_within_the_window_and_the_model_can_read_on(tmp_path: Path) -> None:
+    def reads(body: dict[str, Any]) -> Turn:
+        offered = [tool["function"]["name"] for tool in body["tools"]]
+        assert offered == ["get_weather", "read_more"]
+        text = json.dumps(body["messages"])
+        handle = text.split("read_more", 1)[1].split("handle", 1)[1].lstrip("=\\\": '")
+        word = "".join(c for c in handle.split()[0] if c.isalnum() or c in "-_")
+        return Turn("I look. ", [("read_more", {"handle": word})])
+
+    with model_server(reads, Turn("It is 4711.", usage=(3000, 5))) as server:
+        server.gets = WINDOW
+        async with (
+            proxied(server.url, config=state(tmp_path)) as base,
+            httpx2.AsyncClient(base_url=base, timeout=60) as client,
+        ):
+            body = ask(tools=[TOOL], stream=True) | {"messages": history()}
+            answer = await client.post(PATH, json=body)
+            short = await client.post(PATH, json=ask(tools=[TOOL]))
+    text, _, calls, finish = read(answer.content)
+    assert (text, calls, finish) == ("I look. It is 4711.", [], "stop")
+    assert len(json.dumps(server.asked[0]["messages"])) < 4096 * 4
+    result = server.asked[1]["messages"][-1]
+    assert result["role"] == "tool"
+    assert "A line of the log" in result["content"]
+    assert short.status_code == 200
+    assert [tool["function"]["name"] for tool in server.asked[2]["tools"]] == ["get_weather"]
+
+
+@each_case("stream", [True, False])
+async def test_a_window_that_only_an_error_tells(tmp_path: Path, stream: bool) -> None:
+    error = {"error": {"message": "This model's maximum context length is 4096 tokens."}}
+    tmp_path /= str(stream)
+    tmp_path.mkdir()
+    refusal = Raw((json.dumps(error).encode(),), 400, "application/json")
+    with model_server(refusal, Turn("fine")) as server:
+        async with (
+            proxied(server.url, config=state(tmp_path)) as base,
+            httpx2.AsyncClient(base_url=base, timeout=60) as client,
+        ):
+            body = ask(stream=stream) | {"messages": history()}
+            answer = await client.post(PATH, json=body)
+    assert answer.status_code == 200
+    assert "fine" in answer.text
+    assert len(json.dumps(server.asked[1])) < len(json.dumps(server.asked[0]))
+
+
+async def test_what_would_have_passed_passes(tmp_path: Path) -> None:
+    body = {"messages": history(), "model": "m", "odd": [1]}
+    with model_server(Turn("ok")) as server:
+        async with (
+            proxied(server.url, config=state(tmp_path)) as base,
+            httpx2.AsyncClient(base_url=base, timeout=60) as client,
+        ):
+            for messages in (history(), [{"role": "system", "content": FILLER * 900}] * 2, [7], 7):
+                await client.post(PATH, json=body | {"messages": messages})
+    assert server.asked[0] == body
+    assert len(server.asked) == 4
+
+
+async def test_the_guard_in_the_messages_api(tmp_path: Path) -> None:
+    messages: list[dict[str, Any]] = [{"role": "user", "content": "Look."}]
+    for number in range(8):
+        use = {"type": "tool_use", "id": f"t{number}", "name": "f", "input": {"n": number}}
+        result = {"type": "tool_result", "tool_use_id": f"t{number}", "content": FILLER * 40}
+        thought = {"type": "thinking", "thinking": "hm", "signature": "s"}
+        messages += [
+            {"role": "assistant", "content": [thought, use]},
+            {"role": "user", "content": [result]},
+        ]
+    messages.append({"role": "user", "content": [{"type": "text", "text": "And?"}]})
+    tools = [{"name": "f", "input_schema": {"type": "object"}}]
+    body = {"model": "m", "system": "Help.", "messages": messages, "tools": tools}
+    with model_server(Raw((b'{"content": []}',), kind="application/json")) as server:
+        server.any_path, server.gets = True, WINDOW
+        async with (
+            proxied(server.url, config=state(tmp_path)) as base,
+            httpx2.AsyncClient(base_url=base, timeout=60) as client,
+        ):
+            answer = await client.post("/v1/messages", json=body)
+    assert answer.status_code == 200
+    sent = server.asked[0]
+    assert len(json.dumps(sent)) < 4096 * 4
+    assert sent["messages"][-1] == messages[-1]
+    assert sent["messages"][-2] == messages[-2]
+    used = {b["id"] for m in sent["messages"] for b in _blocks(m) if b["type"] == "tool_use"}
+    answered = {
+        b["tool_use_id"] for m in sent["messages"] for b in _blocks(m) if b["type"] == "tool_result"
+    }
+    assert used == answered
+
+
+def _blocks(message: dict[str, Any]) -> list[dict[str, Any]]:
+    content = message["content"]
+    return content if isinstance(content, list) else []
+
+
+def own_tools(url: str, tmp_path: Path) -> dict[str, Any]:
+    root = tmp_path / "work"
+    root.mkdir(exist_ok=True)
+    (root / "notes.md").write_text("the word is plum\n")
+    tree = settings([url], tools="read_file,write_file") | state(tmp_path)
+    return tree | {"workspace": {"roots": [str(root)]}}
+
+
+@each_case("stream", [True, False])
+async def test_tools_of_ours_for_clients_without(tmp_path: Path, stream: bool) -> None:
+    first = Turn("I read. ", [("read_file", {"path": "notes.md"})], piece=4)
+    with model_server(first, Turn("It is plum."), Turn("As I said.")) as server:
+        async with (
+            proxied_box(own_tools(server.url, tmp_path)) as (base, _),
+            httpx2.AsyncClient(base_url=base, timeout=60) as client,
+        ):
+            answer = await client.post(PATH, json=ask("Which?", stream=stream))
+            if stream:
+                text, _, calls, finish = read(answer.content)
+                assert (calls, finish) == ([], "stop")
+                assert answer.text.count("[DONE]") == 1
+            else:
+                choice = answer.json()["choices"][0]
+                text = choice["message"]["content"]
+                assert (choice["finish_reason"], choice["message"].get("tool_calls")) == (
+                    "stop",
+                    None,
+                )
+            said = [{"role": "assistant", "content": text}, {"role": "user", "content": "Sure?"}]
+            body = ask("Which?", stream=stream)
+            body["messages"] += said
+            await client.post(PATH, json=body)
+    assert text == "I read. It is plum."
+    offered = {tool["function"]["name"] for tool in server.asked[0]["tools"]}
+    assert offered >= {"read_file", "write_file"}
+    assert "the word is plum" in server.results(1)[0]
+    # What our tools did is there again in later requests.
+    assert "the word is plum" in server.results(2)[0]
+    roles = [message["role"] for message in server.asked[2]["messages"]]
+    assert roles == ["user", "assistant", "tool", "assistant", "user"]
+
+
+async def test_ours_run_first_and_the_clients_are_handed_on(tmp_path: Path) -> None:
+    tool = {"type": "function", "function": {"name": "read_file", "parameters": {}}}
+    calls = [("toolcrib_read_file", {"path": "notes.md"}), ("read_file", {"p": 1})]
+    with model_server(Turn("Both.", calls), Turn("Plum.")) as server:
+        async with (
+            proxied_box(own_tools(server.url, tmp_path)) as (base, _),
+            httpx2.AsyncClient(base_url=base, timeout=60) as client,
+        ):
+            answer = await client.post(PATH, json=ask(tools=[tool], stream=True))
+            text, _, found, finish = read(answer.content)
+            assert (text, found, finish) == ("Both.", [("read_file", '{"p": 1}')], "tool_calls")
+            made = {"id": "call_1", "type": "function"}
+            made["function"] = {"name": "read_file", "arguments": '{"p": 1}'}  # type: ignore[assignment]
+            body = ask(tools=[tool], stream=True)
+            body["messages"] += [
+                {"role": "assistant", "content": "Both.", "tool_calls": [made]},
+                {"role": "tool", "tool_call_id": "call_1", "content": "of the client"},
+            ]
+            await client.post(PATH, json=body)
+    assert server.results(1)[1] == "of the client"
+    assert "the word is plum" in server.results(1)[0]
+
+
+@each_case("allow", [True, False])
+async def test_a_person_decides_while_the_stream_is_open(tmp_path: Path, allow: bool) -> None:
+    tmp_path /= str(allow)
+    tmp_path.mkdir()
+    write = Turn("", [("write_file", {"path": "new.txt", "content": "x"})])
+    tree: dict[str, Any] = {}
+    with model_server(write, Turn("Done.")) as server:
+        tree = own_tools(server.url, tmp_path)
+        tree["policy"] = {"rules": [{"action": "ask", "tool": "write_file"}]}
+        async with (
+            proxied_box(tree) as (base, toolbox),
+            httpx2.AsyncClient(base_url=base, timeout=60) as client,
+            client.stream("POST", PATH, json=ask(stream=True)) as answer,
+        ):
+            got, decide = "", toolbox.use(Approvals)
+            async for chunk in answer.aiter_text():
+                got += chunk
+                if "approve" in got and (waiting := await decide.list_open()):
+                    (request,) = waiting
+                    await (decide.grant(request.id, "once") if allow else decide.refuse(request.id))
+    assert "toolcrib" in got
+    assert "Done." in got
+    assert (tmp_path / "work" / "new.txt").exists() is allow
+
+
+async def test_rounds_have_an_end(tmp_path: Path) -> None:
+    def always(body: dict[str, Any]) -> Turn:
+        calls = [("read_file", {"path": "notes.md"})] if body.get("tools") else []
+        return Turn("." if calls else "End.", calls)
+
+    with model_server(always) as server:
+        tree = own_tools(server.url, tmp_path)
+        tree["proxy"]["rounds"] = 3
+        async with (
+            proxied_box(tree) as (base, _),
+            httpx2.AsyncClient(base_url=base, timeout=60) as client,
+        ):
+            answer = await client.post(PATH, json=ask(stream=True))
+    assert read(answer.content)[0] == "...End."
+    assert len(server.asked) == 4
+
+
+async def test_the_trace_has_no_secrets(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with model_server(Turn("ok", usage=(10, 1))) as server:
+        server.gets = WINDOW
+        config = state(tmp_path)
+        async with (
+            proxied(server.url, config=config, trace=True) as base,
+            httpx2.AsyncClient(base_url=base, timeout=60) as client,
+        ):
+            body = ask() | {"messages": history(), "model": "sk-abcdefghijklmnop1234"}
+            await client.post(PATH, json=body)
+            await asyncio.sleep(0)
+    err = capsys.readouterr().err
+    assert "guard: " in err
+    assert "sk-abcdef" not in err
+    assert "it left out the beginning" in err
