@@ -19,8 +19,8 @@ from toolcrib.surfaces.proxy.chat_mender import ChatStreamMender, mended_chat
 from toolcrib.surfaces.proxy.dialects import StreamTail
 from toolcrib.surfaces.proxy.frames import text_of_json
 from toolcrib.surfaces.proxy.messages_mender import MessagesStreamMender, mended_messages
+from toolcrib.surfaces.proxy.offered_tools import OfferedTools, OwnSteps
 from toolcrib.surfaces.proxy.ollama_mender import OllamaStreamMender, mended_ollama
-from toolcrib.surfaces.proxy.own_tools import OwnSteps, OwnTools
 from toolcrib.surfaces.proxy.prompt_forms import prompt_form
 from toolcrib.surfaces.proxy.prompt_stages import PromptStages, StagedRequest, UsageReader
 from toolcrib.surfaces.proxy.request import BodyTooLong, ClientGone, ClientRequest
@@ -166,7 +166,7 @@ class ProxyApp:
         if not own and not lead:
             await self._plain(request, upstream, headers, staged)
             return
-        tools = OwnTools(self.toolbox, own, _names(prompt.tools))
+        tools = OfferedTools(self.toolbox, own, _names(prompt.tools))
         limits = self.config.proxy
 
         async def save(answer: PromptMessage, made: list[PromptMessage]) -> None:

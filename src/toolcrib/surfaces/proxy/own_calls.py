@@ -70,11 +70,11 @@ class OwnCallFilter:
             k: v for k, v in value.items() if k in ("id", "model", "created", "object")
         }
         changed = [self._choice(choice) for choice in choices]
-        kept = [choice for choice in changed if choice is not None]
-        if not kept:
+        remaining = [choice for choice in changed if choice is not None]
+        if not remaining:
             return b""
-        frame = raw if kept == choices else event_frame({**value, "choices": kept})
-        if any(choice.get("finish_reason") for choice in kept):
+        frame = raw if remaining == choices else event_frame({**value, "choices": remaining})
+        if any(choice.get("finish_reason") for choice in remaining):
             self._is_ending = self._holds_end
             if self._own or self._holds_end:
                 return self._held(frame)

@@ -206,7 +206,10 @@ class ModelCompletion:
             value = json.loads(b"".join(parts))
             content = value["choices"][0]["message"]["content"]
         except (ValueError, KeyError, IndexError, TypeError, RecursionError):
-            raise Unavailable(f"The model server gave no answer (HTTP {reply.status}).") from None
+            raise Unavailable(
+                f"The model server gave no answer (HTTP {reply.status}).",
+                hint="Look at the log of the model server.",
+            ) from None
         return content if isinstance(content, str) else ""
 
 

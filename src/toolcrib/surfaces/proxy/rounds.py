@@ -17,8 +17,8 @@ from toolcrib.net.models.upstream import RawHeaders, Upstream, UpstreamReply
 from toolcrib.surfaces.proxy.chat_mender import ChatStreamMender, mended_chat
 from toolcrib.surfaces.proxy.dialects import StreamTail
 from toolcrib.surfaces.proxy.frames import event_frame, text_of_json
+from toolcrib.surfaces.proxy.offered_tools import OfferedTools, tool_message
 from toolcrib.surfaces.proxy.own_calls import OwnCallFilter, split_message
-from toolcrib.surfaces.proxy.own_tools import OwnTools, tool_message
 from toolcrib.surfaces.proxy.prompt_stages import UsageReader
 from toolcrib.surfaces.proxy.request import ClientRequest
 from toolcrib.surfaces.proxy.wire import answer_headers, framed, is_stream, stream_headers
@@ -61,7 +61,7 @@ class ChatRounds:
         upstream: Upstream,
         headers: RawHeaders,
         body: dict[str, Any],
-        own: OwnTools,
+        own: OfferedTools,
         session: str,
         limits: Any,
         lead: str,
@@ -82,7 +82,7 @@ class ChatRounds:
         self._save = save
         self._end = monotonic() + limits.seconds
         self._steps: list[PromptMessage] = []
-        self._said: list[str] = []
+        self._texts: list[str] = []
         self._calls: list[dict[str, Any]] = []
         self._usage = UsageReader()
         self._tokens_in = 0
@@ -131,7 +131,7 @@ class ChatRounds:
         return RoundsOutcome("", self._tokens_in)
 
     async def _save_steps(self) -> None:
-        answer: PromptMessage = {"role": "assistant", "content": "".join(self._said)}
+        answer: PromptMessage = {"role": "assistant", "content": "".join(self._texts)}
         if self._calls:
             answer["tool_calls"] = self._calls
         steps, self._steps = self._steps, []
@@ -170,11 +170,11 @@ class ChatRounds:
             out = own.feed(mender.feed(chunk))
             if out and self._lead:
                 lead, self._lead = self._lead, ""
-                self._said.append(lead)
+                self._texts.append(lead)
                 await self._write(self._text(own, lead))
             await self._write(out)
         await self._write(own.feed(mender.close()) + own.close())
-        self._said.append(own.content)
+        self._texts.append(own.content)
         if not own.calls:
             self._calls = own.client_calls
             await self._finish(own)
@@ -214,14 +214,14 @@ class ChatRounds:
             result = await self._alive(self._own.run(call, self._session), own)
             error = result.error
             if error is not None and error.code == "needs_approval":
-                result = await self._asked_person(call, result, own)
+                result = await self._approval(call, result, own)
                 stopped = stopped or bool(
                     result.error is not None and result.error.code == "needs_approval"
                 )
             made.append(tool_message(call, result))
         self._steps += made
-        said = own.content if own is not None else ""
-        self._messages += [{**call_message, "content": said or ""}, *made[1:]]
+        content = own.content if own is not None else ""
+        self._messages += [{**call_message, "content": content}, *made[1:]]
         return stopped
 
     async def _alive(self, work: Any, own: OwnCallFilter | None) -> Result:
@@ -239,14 +239,14 @@ class ChatRounds:
                 task.cancel()
                 await asyncio.gather(task, return_exceptions=True)
 
-    async def _asked_person(
+    async def _approval(
         self, call: dict[str, Any], result: Result, own: OwnCallFilter | None
     ) -> Result:
         """Say what a person has to allow, wait a while, and try again."""
         error = result.error
         assert error is not None
         text = f"\n\n[{error.message} {error.hint}]\n\n"
-        self._said.append(text)
+        self._texts.append(text)
         if own is None:
             return result
         await self._write(self._text(own, text))
@@ -272,26 +272,26 @@ class ChatRounds:
         own, foreign = split_message(message, self._own.names)
         stopped = False
         if own:
-            before = len(self._said)
+            before = len(self._texts)
             content = message.get("content")
             stopped = await self._run_calls(own, None)
             if not stopped and not foreign:
                 if isinstance(content, str) and content:
-                    self._said.append(content)
+                    self._texts.append(content)
                 return True
             value = _with_message(value, _without(message, foreign), foreign)
             message = _message(value) or {}
             del before
         self._calls = foreign
         content = message.get("content")
-        lead = self._lead + "".join(self._said)
+        lead = self._lead + "".join(self._texts)
         self._lead = ""
         if lead:
             joined = lead + (content if isinstance(content, str) else "")
             value = _with_message(value, {**message, "content": joined}, foreign)
-            self._said = [joined]
+            self._texts = [joined]
         elif isinstance(content, str):
-            self._said.append(content)
+            self._texts.append(content)
         await self._send(reply, text_of_json(value).encode() if lead or own else data, value, data)
         return False
 

@@ -72,7 +72,7 @@ class Windows:
             if known is not None and monotonic() - known[0] < FRESH_SECONDS:
                 return known[1]
             found = await asyncio.gather(
-                *(_asked(upstream, path, read, model, headers) for path, read in WAYS)
+                *(_window_at(upstream, path, read, model, headers) for path, read in WAYS)
             )
             window = next((one for one in found if one), None)
             self._known[key] = (monotonic(), window)
@@ -81,7 +81,7 @@ class Windows:
             return window
 
 
-async def _asked(
+async def _window_at(
     upstream: Upstream,
     path: str,
     read: Callable[[Mapping[str, Any], str], Any],

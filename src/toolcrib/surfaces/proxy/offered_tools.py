@@ -35,7 +35,7 @@ STEPS = Schema(
 MAX_STEPS = 2_000
 
 
-class OwnTools:
+class OfferedTools:
     """Tools under names that the client's do not have.
 
     Args:
@@ -57,10 +57,10 @@ class OwnTools:
     def specs(self) -> list[dict[str, Any]]:
         """The tools in the form of the chat API."""
         found = []
-        for shown, name in self._real.items():
+        for offered, name in self._real.items():
             tool = self._toolbox.registry.resolve(name)
             function = {
-                "name": shown,
+                "name": offered,
                 "description": tool.description,
                 "parameters": tool.schema,
             }
