@@ -22,12 +22,21 @@ def arguments(parser: ArgumentParser) -> None:
         help="keep no sessions, for several servers behind one address",
     )
 
+    parser.add_argument(
+        "--proxy",
+        action="store_true",
+        help="answer for model servers too, at /v1 and /api; see toolcrib proxy",
+    )
+
 
 def run(options: Namespace, flags: Flags) -> int:
     """Serve until a signal comes."""
     http: dict[str, Any] = {"host": options.host, "port": options.port}
     http["stateless"] = options.stateless or None
-    config = flags.load_for_server({"http": {name: v for name, v in http.items() if v is not None}})
+    layer: dict[str, Any] = {"http": {name: v for name, v in http.items() if v is not None}}
+    if options.proxy:
+        layer["proxy"] = {"serve": True}
+    config = flags.load_for_server(layer)
     from toolcrib.surfaces.http.app import run as serve
     from toolcrib.toolbox import Toolbox
 

@@ -28,7 +28,7 @@ from toolcrib.core.settings import HttpConfig
 from toolcrib.core.version import VERSION
 from toolcrib.surfaces.http import openapi
 from toolcrib.surfaces.http.access_log import logs
-from toolcrib.surfaces.http.gate import HEALTH, LOOPBACK, Gate, Rules
+from toolcrib.surfaces.http.gate import HEALTH, LOOPBACK, Gate, Refuse, Rules
 from toolcrib.surfaces.mcp.server import create_server
 from toolcrib.surfaces.shutdown import end_within
 from toolcrib.system.processes import Processes
@@ -133,7 +133,19 @@ def create_app(toolbox: Toolbox) -> Starlette:
         ConfigError: it would be open to the network without a token, or to every origin.
     """
     server = create_server(toolbox)
-    return assemble(server, toolbox.config.http, openapi.routes(toolbox), toolbox.close)
+    if not toolbox.config.proxy.serve:
+        return assemble(server, toolbox.config.http, openapi.routes(toolbox), toolbox.close)
+    from toolcrib.surfaces.proxy.app import PREFIXES, ProxyApp, refused_beneath
+
+    proxy = ProxyApp(toolbox)
+
+    async def close() -> None:
+        await proxy.close()
+        await toolbox.close()
+
+    beneath = [Route(f"{prefix}{{path:path}}", proxy) for prefix in PREFIXES]
+    routes = [*openapi.routes(toolbox), *beneath]
+    return assemble(server, toolbox.config.http, routes, close, refused_beneath)
 
 
 def assemble(
@@ -141,8 +153,9 @@ def assemble(
     config: HttpConfig,
     more: Sequence[BaseRoute] = (),
     on_close: Callable[[], Any] | None = None,
+    refuse: Refuse | None = None,
 ) -> Starlette:
-    """An MCP server and other routes behind the gate."""
+    """An MCP server and other routes behind the gate; `refuse` is that of `Gate`."""
     rules = gate_rules(config)
     inner = server.streamable_http_app(
         stateless_http=config.stateless,
@@ -178,7 +191,7 @@ def assemble(
                 allow_headers=["*"],
                 expose_headers=["mcp-session-id", "mcp-protocol-version"],
             ),
-            Middleware(Gate, rules=rules),
+            Middleware(Gate, rules=rules, refuse=refuse),
         ],
         lifespan=lifespan,
     )

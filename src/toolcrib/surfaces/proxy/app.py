@@ -8,15 +8,17 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from typing import Any, Protocol
 
-from starlette.types import Receive, Scope, Send
+from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from toolcrib.chatflow.prompt import PromptMessage
 from toolcrib.core.config import secret
 from toolcrib.core.errors import Blocked, NotConfigured, ToolError, Unavailable
 from toolcrib.net.egress.client import Egress
 from toolcrib.net.models.upstream import RawHeaders, Upstream, UpstreamReply
+from toolcrib.surfaces.http.gate import Refusal
 from toolcrib.surfaces.proxy.chat_mender import ChatStreamMender, mended_chat
-from toolcrib.surfaces.proxy.dialects import StreamTail
+from toolcrib.surfaces.proxy.dialects import StreamTail, dialect_of, error_bytes
 from toolcrib.surfaces.proxy.frames import text_of_json
 from toolcrib.surfaces.proxy.messages_mender import MessagesStreamMender, mended_messages
 from toolcrib.surfaces.proxy.offered_tools import OfferedTools, OwnSteps
@@ -36,6 +38,8 @@ from toolcrib.surfaces.proxy.wire import (
 )
 from toolcrib.toolbox import Toolbox
 
+PREFIXES = ("/v1/", "/api/")
+"""Where the proxy answers under `toolcrib serve`, beside the other APIs."""
 MODEL_LISTS = ("/v1/models", "/api/tags", "/api/v0/models")
 
 
@@ -318,6 +322,23 @@ def _names(tools: list[dict[str, Any]]) -> list[str]:
         if isinstance(name, str):
             found.append(name)
     return found
+
+
+def refused(scope: Scope, refusal: Refusal) -> ASGIApp | None:
+    """The answer to a request that the gate refuses, in the form of the client's API."""
+    if scope["method"] == "HEAD" and scope["path"] == "/" and refusal.status == 401:
+        return Response(status_code=200)  # clients ask so whether anybody is there
+    headers = {name.lower(): value for name, value in scope["headers"]}
+    dialect = dialect_of(scope["method"], scope["path"], headers)
+    message = f"{refusal.message} {refusal.hint}".strip()
+    body = error_bytes(dialect.style, refusal.status, message, "denied")
+    more = {"www-authenticate": refusal.challenge} if refusal.challenge else {}
+    return Response(body, refusal.status, more, media_type="application/json")
+
+
+def refused_beneath(scope: Scope, refusal: Refusal) -> ASGIApp | None:
+    """The same under `toolcrib serve`; None for what is not the proxy's."""
+    return refused(scope, refusal) if scope["path"].startswith(PREFIXES) else None
 
 
 def own_token(toolbox: Toolbox) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from toolcrib.surfaces.proxy.call_mender import CallMender, Part, mended_call
@@ -72,6 +73,19 @@ class ChatStreamMender:
             if value is not None and value.get("error"):
                 return [*self._finished(), frame]
             return self._in_place(frame, is_comment=not data)
+        if len(choices) == 1 and type(choices[0]) is dict:
+            delta = choices[0].get("delta")
+            # Nearly all of a stream: a piece of text and nothing else.
+            if (
+                type(delta) is dict
+                and type(content := delta.get("content")) is str
+                and content
+                and not choices[0].get("finish_reason")
+                and not delta.get("tool_calls")
+            ):
+                choice = self._choice(choices[0].get("index"), value)
+                remake = partial(_with_content, value, choices[0])
+                return self._made(choice, choice.text.text(frame, content, remake))
         parts = [part for choice in choices for part in _split(choice)]
         if not parts:
             return self._in_place(frame)
@@ -97,11 +111,13 @@ class ChatStreamMender:
 
     def _part(self, part: dict[str, Any], raw: bytes, value: dict[str, Any]) -> list[bytes]:
         """One choice with one thing in it."""
-        choice = self._choice(part.get("index"), part, value)
+        choice = self._choice(part.get("index"), value)
         delta = part["delta"]
         content = delta.get("content")
         if isinstance(content, str) and content:
-            return self._made(choice, choice.text.text(raw, content, _content(value, part)))
+            return self._made(
+                choice, choice.text.text(raw, content, partial(_with_content, value, part))
+            )
         calls = delta.get("tool_calls")
         if calls:
             frames = self._made(choice, choice.text.has_native_calls())
@@ -121,7 +137,7 @@ class ChatStreamMender:
         choice.finished = True
         return [*frames, raw]
 
-    def _choice(self, index: Any, part: dict[str, Any], value: dict[str, Any]) -> _Choice:
+    def _choice(self, index: Any, value: dict[str, Any]) -> _Choice:
         number = index if isinstance(index, int) else 0
         if number not in self._choices:
             text = TextMender(self._tools, self._offers)
@@ -130,7 +146,6 @@ class ChatStreamMender:
         if not choice.template:
             plain = {key: item for key, item in value.items() if key not in ("usage", "choices")}
             choice.template = {**plain, "choices": [{"index": number}]}
-        del part
         return choice
 
     def _made(self, choice: _Choice, pieces: Sequence[Piece]) -> list[bytes]:
@@ -186,13 +201,9 @@ def _split(choice: Any) -> list[dict[str, Any]]:
     return parts
 
 
-def _content(value: dict[str, Any], part: dict[str, Any]) -> Callable[[str], bytes]:
-    def remake(text: str) -> bytes:
-        return event_frame(
-            {**value, "choices": [{**part, "delta": {**part["delta"], "content": text}}]}
-        )
-
-    return remake
+def _with_content(value: dict[str, Any], part: dict[str, Any], text: str) -> bytes:
+    delta = {**part["delta"], "content": text}
+    return event_frame({**value, "choices": [{**part, "delta": delta}]})
 
 
 def _calls(value: dict[str, Any], part: dict[str, Any]) -> Callable[[Part], bytes]:

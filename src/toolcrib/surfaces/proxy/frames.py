@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from typing import Any
 
 MAX_FRAME_BYTES = 16_000_000
@@ -27,46 +26,61 @@ class FrameSplitter:
         self._searched = 0
         self._is_raw = False
 
-    def feed(self, chunk: bytes) -> Iterator[bytes]:
+    def feed(self, chunk: bytes) -> list[bytes]:
         """The frames that are whole with this chunk."""
         if self._is_raw:
-            yield chunk
-            return
-        self._rest = self._rest + chunk if self._rest else chunk
-        while self._rest:
-            end = self._end()
-            if end < 0:
-                break
-            frame, self._rest, self._searched = self._rest[:end], self._rest[end:], 0
-            yield frame
-        if len(self._rest) > MAX_FRAME_BYTES:
+            return [chunk]
+        rest = self._rest + chunk if self._rest else chunk
+        frames: list[bytes] = []
+        at = 0
+        while (end := self._end(rest, at)) > 0:
+            frame = rest[at:end]
+            # Some servers leave out the empty lines between their events.
+            if not self._lines and frame.find(b"\ndata:") > 0:
+                frames += _parted(frame)
+            else:
+                frames.append(frame)
+            at, self._searched = end, 0
+        rest = rest[at:] if at else rest
+        if not self._lines and rest.find(b"\ndata:") > 0:
+            *whole, rest = _parted(rest)
+            frames += whole
+            self._searched = 0
+        else:
+            self._searched = max(len(rest) - 3, 0)
+        if len(rest) > MAX_FRAME_BYTES:
             self._is_raw = True
-            rest, self._rest = self._rest, b""
-            yield rest
+            frames.append(rest)
+            rest = b""
+        self._rest = rest
+        return frames
 
-    def close(self, *, broken: bool = False) -> Iterator[bytes]:
+    def close(self, *, broken: bool = False) -> list[bytes]:
         """What is left at the end of the stream; half a frame of one that broke off is not."""
         rest, self._rest = self._rest, b""
-        if rest and not (broken and not is_whole(rest)):
-            yield rest
+        return [rest] if rest and not (broken and not is_whole(rest)) else []
 
-    def _end(self) -> int:
+    def _end(self, rest: bytes, at: int) -> int:
+        """Where the frame ends that begins here; 0 where it does not yet."""
+        start = at or self._searched
         if self._lines:
-            at = self._rest.find(b"\n", self._searched)
-            self._searched = len(self._rest)
-            return at + 1 if at >= 0 else -1
-        found = _END.search(self._rest, max(self._searched - 3, 0))
-        end = found.end() if found else -1
-        if found is not None and found[0] == b"\n\n" and self._rest[found.start() - 1 : end] == b"":
-            return end
-        # Some servers leave out the empty lines between their events.
-        nearer = _NEXT.search(self._rest, 0, end if end > 0 else len(self._rest))
-        if nearer is not None and nearer.start() > 0:
-            part = self._rest[: nearer.end()]
-            if is_whole(part):
-                return nearer.end()
-        self._searched = len(self._rest)
-        return end
+            return rest.find(b"\n", start) + 1
+        if b"\r" not in rest:
+            end = rest.find(b"\n\n", start)
+            return end + 2 if end >= 0 else 0
+        found = _END.search(rest, start)
+        return found.end() if found else 0
+
+
+def _parted(frame: bytes) -> list[bytes]:
+    """A frame cut before each line of data that follows a whole one."""
+    parts: list[bytes] = []
+    for line in _NEXT.finditer(frame):
+        begun = sum(map(len, parts))
+        part = frame[begun : line.end()]
+        if line.start() > begun and is_whole(part):
+            parts.append(part)
+    return [*parts, frame[sum(map(len, parts)) :]]
 
 
 def is_whole(frame: bytes) -> bool:

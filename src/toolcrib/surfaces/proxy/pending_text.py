@@ -38,8 +38,11 @@ class PendingText:
         self._frames.append(PendingFrame(raw, text, remake))
         self._last = remake
 
-    def confirm(self, text: str) -> list[bytes]:
-        """Frames for the next piece of the text as it is to be."""
+    def confirm(self, text: str, last: Remake | None = None) -> list[bytes]:
+        """Frames for the next piece of the text as it is to be.
+
+        `last` makes one where none waits; else the frame that came last does.
+        """
         joined = "".join(frame.text for frame in self._frames)[self._confirmed :]
         if joined.startswith(text):
             self._confirmed += len(text)
@@ -48,7 +51,8 @@ class PendingText:
             first = self._frames[0]
             text = first.text[: self._confirmed] + text
             return [first.remake(text), *self._without_text()]
-        return [self._last(text)] if text and self._last is not None else []
+        last = last or self._last
+        return [last(text)] if text and last is not None else []
 
     def drop(self) -> list[bytes]:
         """Give up what is not confirmed; a frame for what is."""

@@ -8,14 +8,11 @@ from contextlib import asynccontextmanager
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
-from starlette.responses import Response
 from starlette.routing import Mount
-from starlette.types import ASGIApp, Scope
 
 from toolcrib.surfaces.http.app import OpenRequests, gate_rules, run_app
-from toolcrib.surfaces.http.gate import Gate, Refusal
-from toolcrib.surfaces.proxy.app import ProxyApp, describe
-from toolcrib.surfaces.proxy.dialects import dialect_of, error_bytes
+from toolcrib.surfaces.http.gate import Gate
+from toolcrib.surfaces.proxy.app import ProxyApp, describe, refused
 from toolcrib.toolbox import Toolbox
 
 METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"]
@@ -65,15 +62,3 @@ def create_proxy(toolbox: Toolbox, proxy: ProxyApp | None = None) -> Starlette:
         ],
         lifespan=lifespan,
     )
-
-
-def refused(scope: Scope, refusal: Refusal) -> ASGIApp | None:
-    """The answer to a request that the gate refuses, in the form of the client's API."""
-    if scope["method"] == "HEAD" and scope["path"] == "/" and refusal.status == 401:
-        return Response(status_code=200)  # clients ask so whether anybody is there
-    headers = {name.lower(): value for name, value in scope["headers"]}
-    dialect = dialect_of(scope["method"], scope["path"], headers)
-    message = f"{refusal.message} {refusal.hint}".strip()
-    body = error_bytes(dialect.style, refusal.status, message, "denied")
-    more = {"www-authenticate": refusal.challenge} if refusal.challenge else {}
-    return Response(body, refusal.status, more, media_type="application/json")

@@ -59,8 +59,14 @@ class TextMender:
         if self._stream is None:
             return [raw]
         self._remake = remake
+        events = self._stream.feed(text)
+        if not self._pending and len(events) == 1:
+            (event,) = events
+            if type(event) is ContentDelta and event.text == text:
+                self._has_content = True
+                return [raw]
         self._pending.push(raw, text, remake)
-        return self._pieces(self._stream.feed(text))
+        return self._pieces(events)
 
     def reasoning(self, text: str) -> None:
         """Reasoning that came apart from the text."""
@@ -112,7 +118,7 @@ class TextMender:
         for event in events:
             if isinstance(event, ContentDelta):
                 self._has_content = True
-                pieces += self._pending.confirm(event.text)
+                pieces += self._pending.confirm(event.text, self._remake)
                 continue
             pieces += self._pending.drop()
             pieces.append(self._call(event) if isinstance(event, ToolCall) else event)
