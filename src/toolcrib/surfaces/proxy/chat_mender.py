@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -19,6 +20,8 @@ from toolcrib.toolcalls import ReasoningDelta, parse_message
 from toolcrib.toolcalls.offers import Offers
 
 DONE = "[DONE]"
+SURE_TEXT = re.compile(r"[A-Za-z0-9 ]+")
+"""Text that every server writes in one way."""
 REASONING_FIELDS = ("reasoning_content", "reasoning")
 FINAL_FINISHES = ("length", "content_filter")
 """Reasons that stay though there are calls: something may be missing."""
@@ -50,6 +53,8 @@ class ChatStreamMender:
         self._offers = Offers(tools)
         self._splitter = FrameSplitter()
         self._choices: dict[int, _Choice] = {}
+        self._alike: tuple[bytes, bytes, _Choice] | None = None
+        """What stands before and after the text in the frames of a choice, since it repeats."""
         self.mended = 0
         """How many calls were taken from text."""
 
@@ -64,6 +69,13 @@ class ChatStreamMender:
         return b"".join([*parts, *self._finished()])
 
     def _frame(self, frame: bytes) -> list[bytes]:
+        if self._alike is not None:
+            before, after, choice = self._alike
+            if frame.startswith(before) and frame.endswith(after):
+                text = _plain_text(frame[len(before) : -len(after)])
+                if text:
+                    remake = partial(_with_text, frame)
+                    return self._made(choice, choice.text.text(frame, text, remake))
         data = data_of(frame)
         if data.strip() == DONE:
             return [*self._finished(), frame]
@@ -84,6 +96,7 @@ class ChatStreamMender:
                 and not delta.get("tool_calls")
             ):
                 choice = self._choice(choices[0].get("index"), value)
+                self._alike = _around(frame, content, choice)
                 remake = partial(_with_content, value, choices[0])
                 return self._made(choice, choice.text.text(frame, content, remake))
         parts = [part for choice in choices for part in _split(choice)]
@@ -199,6 +212,33 @@ def _split(choice: Any) -> list[dict[str, Any]]:
     if has_end:
         parts.append({**choice, "delta": rest})
     return parts
+
+
+def _around(frame: bytes, text: str, choice: _Choice) -> tuple[bytes, bytes, _Choice] | None:
+    """What stands around the text of a frame, where it is certain where that stands."""
+    if not SURE_TEXT.fullmatch(text):
+        return None
+    quoted = f'"{text}"'.encode()
+    if frame.count(quoted) != 1:
+        return None
+    before, after = frame.split(quoted)
+    return before + b'"', b'"' + after, choice
+
+
+def _plain_text(data: bytes) -> str:
+    """The text of a JSON string without any escapes; "" where there may be some."""
+    if b'"' in data or b"\\" in data:
+        return ""
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return ""
+
+
+def _with_text(frame: bytes, text: str) -> bytes:
+    """A frame of one piece of text with another."""
+    value = value_of(data_of(frame)) or {}
+    return _with_content(value, value["choices"][0], text)
 
 
 def _with_content(value: dict[str, Any], part: dict[str, Any], text: str) -> bytes:
