@@ -69,13 +69,9 @@ class ChatStreamMender:
         return b"".join([*parts, *self._finished()])
 
     def _frame(self, frame: bytes) -> list[bytes]:
-        if self._alike is not None:
-            before, after, choice = self._alike
-            if frame.startswith(before) and frame.endswith(after):
-                text = _plain_text(frame[len(before) : -len(after)])
-                if text:
-                    remake = partial(_with_text, frame)
-                    return self._made(choice, choice.text.text(frame, text, remake))
+        quick = self._quick(frame)
+        if quick is not None:
+            return quick
         data = data_of(frame)
         if data.strip() == DONE:
             return [*self._finished(), frame]
@@ -85,20 +81,29 @@ class ChatStreamMender:
             if value is not None and value.get("error"):
                 return [*self._finished(), frame]
             return self._in_place(frame, is_comment=not data)
-        if len(choices) == 1 and type(choices[0]) is dict:
-            delta = choices[0].get("delta")
+        content = _only_text(choices)
+        if content:
             # Nearly all of a stream: a piece of text and nothing else.
-            if (
-                type(delta) is dict
-                and type(content := delta.get("content")) is str
-                and content
-                and not choices[0].get("finish_reason")
-                and not delta.get("tool_calls")
-            ):
-                choice = self._choice(choices[0].get("index"), value)
-                self._alike = _around(frame, content, choice)
-                remake = partial(_with_content, value, choices[0])
-                return self._made(choice, choice.text.text(frame, content, remake))
+            choice = self._choice(choices[0].get("index"), value)
+            self._alike = _around(frame, content, choice)
+            remake = partial(_with_content, value, choices[0])
+            return self._made(choice, choice.text.text(frame, content, remake))
+        return self._parts(frame, value, choices)
+
+    def _quick(self, frame: bytes) -> list[bytes] | None:
+        """A frame that differs from the one before in its text alone; None for another."""
+        if self._alike is None:
+            return None
+        before, after, choice = self._alike
+        if not (frame.startswith(before) and frame.endswith(after)):
+            return None
+        text = _plain_text(frame[len(before) : -len(after)])
+        if not text:
+            return None
+        return self._made(choice, choice.text.text(frame, text, partial(_with_text, frame)))
+
+    def _parts(self, frame: bytes, value: dict[str, Any], choices: list[Any]) -> list[bytes]:
+        """A frame with anything in it."""
         parts = [part for choice in choices for part in _split(choice)]
         if not parts:
             return self._in_place(frame)
@@ -185,6 +190,18 @@ class ChatStreamMender:
             if choice.text.calls:
                 frames.append(_of(choice.template, {}, "tool_calls"))
         return frames
+
+
+def _only_text(choices: list[Any]) -> str:
+    """The text of an event that holds nothing else; "" of any other."""
+    choice = choices[0]
+    if len(choices) != 1 or type(choice) is not dict or choice.get("finish_reason"):
+        return ""
+    delta = choice.get("delta")
+    if type(delta) is not dict or delta.get("tool_calls"):
+        return ""
+    content = delta.get("content")
+    return content if type(content) is str else ""
 
 
 def _split(choice: Any) -> list[dict[str, Any]]:
