@@ -266,3 +266,33 @@ async def test_the_trace_has_no_secrets(tmp_path: Path, capsys: pytest.CaptureFi
     assert "guard: " in err
     assert "sk-abcdef" not in err
     assert "it left out the beginning" in err
+
+
+async def test_stages_that_are_on_add_to_the_prompt(tmp_path: Path) -> None:
+    question = "What time is it?"
+    with model_server(Turn("Late.")) as server:
+        async with (
+            proxied(server.url, config=state(tmp_path), stages=["clock"]) as base,
+            httpx2.AsyncClient(base_url=base, timeout=60) as client,
+        ):
+            body = ask(question)
+            await client.post(PATH, json=body)
+            body["messages"] += [
+                {"role": "assistant", "content": "Late."},
+                {"role": "user", "content": "Sure?"},
+            ]
+            await client.post(PATH, json=body)
+    first, second = (asked["messages"] for asked in server.asked)
+    assert question in first[0]["content"]
+    assert first[0]["content"] != question
+    # What was added once stands there byte for byte in every later request.
+    assert second[0] == first[0]
+
+
+def test_a_stage_that_there_is_not_is_a_clear_error() -> None:
+    from toolcrib.core.errors import BadInput
+    from toolcrib.surfaces.proxy.server import create_proxy
+    from toolcrib.toolbox import Toolbox
+
+    with pytest.raises(BadInput, match="There is no stage 'clok'"):
+        create_proxy(Toolbox(settings(["http://127.0.0.1:9/v1"], stages=["clok"])))

@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from toolcrib.chatflow.flow import run_stages
-from toolcrib.chatflow.guard import guard
+from toolcrib.chatflow.flow import run_stages, select_stages
 from toolcrib.chatflow.prompt import Prompt, PromptMessage, StageContext
 from toolcrib.chatflow.token_count import learn_overflow, learn_usage
 from toolcrib.core.errors import Unavailable
@@ -57,7 +56,8 @@ class PromptStages:
         self._toolbox = toolbox
         self._config = toolbox.config
         self._windows = Windows()
-        self._stages = (guard,) if self._config.guard.enabled else ()
+        on = ["guard"] if self._config.guard.enabled else []
+        self._stages = select_stages([*on, *self._config.proxy.stages], self._config)
 
     @property
     def names(self) -> list[str]:
@@ -112,14 +112,21 @@ class PromptStages:
             return False
         if await learn_overflow(staged.prompt, staged.context, message) is None:
             return False
-        before = staged.prompt.messages
-        fresh = staged.prompt
-        fresh.messages = list(getattr(fresh, "originals", None) or before)
-        fresh.window = None
+        old = staged.prompt
+        # Tools of ours are offered from the next request on; here passages stand in their place.
+        fresh = Prompt(
+            list(old.originals or old.messages),
+            tools=old.tools,
+            model=old.model,
+            owner=old.owner,
+            answer_tokens=old.answer_tokens,
+            has_tool_choice=True,
+        )
         await run_stages(fresh, staged.context, self._stages)
         self.trace(fresh)
-        if fresh.messages == before:
+        if fresh.messages == old.messages:
             return False
+        staged.prompt = fresh
         staged.body = staged.form.body_with(fresh.messages)
         staged.is_changed = True
         return True
