@@ -6,6 +6,7 @@ import asyncio
 import threading
 import time
 from collections.abc import Coroutine, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
@@ -285,12 +286,6 @@ class Toolbox:
     async def _send(
         self, name: str, arguments: Any, scope: Scope, *, nested: bool = False
     ) -> Result:
-        def within(scope: Scope) -> Invoke:
-            async def invoke(name: str, arguments: Any) -> Result:
-                return await self._send(name, arguments, scope, nested=True)
-
-            return invoke
-
         # Handing over to a job is the outermost call's business alone.
         seconds = None if nested else scope.caller.answer_within
         ctx = Ctx(
@@ -299,10 +294,10 @@ class Toolbox:
             session=scope.session,
             services=self._services,
             registry=scope.registry,
-            invoke=within(scope),
+            invoke=self._within(scope),
             deadline=scope.deadline,
             answer_by=None if seconds is None else time.monotonic() + seconds,
-            within=within,
+            within=self._within,
             offered=self._offered(scope),
         )
         try:
@@ -323,6 +318,19 @@ class Toolbox:
         if naming is None or result.next is None or not scope.registry.systems:
             return result
         return replace(result, next=going_on(result.next, found.name, naming))
+
+    def _within(self, scope: Scope) -> Invoke:
+        async def invoke(name: str, arguments: Any) -> Result:
+            return await self._send(name, arguments, scope, nested=True)
+
+        return invoke
+
+    def keep_schedule(self) -> None:
+        """Run what the tool `schedule` has planned, as long as this is open. For servers."""
+        from toolcrib.tools.system.schedules import Schedules
+
+        with suppress(ToolError):  # the first call says what is wrong with the store
+            self.use(Schedules).start(self.registry, self._within)
 
     def _offered(self, scope: Scope) -> tuple[Tool, ...]:
         """What a caller can reach: the tools of the profile, and all where call_tool is allowed."""

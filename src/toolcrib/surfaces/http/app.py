@@ -133,8 +133,10 @@ def create_app(toolbox: Toolbox) -> Starlette:
         ConfigError: it would be open to the network without a token, or to every origin.
     """
     server = create_server(toolbox)
+    kept = toolbox.keep_schedule
     if not toolbox.config.proxy.serve:
-        return assemble(server, toolbox.config.http, openapi.routes(toolbox), toolbox.close)
+        routes: list[BaseRoute] = openapi.routes(toolbox)
+        return assemble(server, toolbox.config.http, routes, toolbox.close, on_open=kept)
     from toolcrib.surfaces.proxy.app import PREFIXES, ProxyApp, refused_beneath
 
     proxy = ProxyApp(toolbox)
@@ -145,7 +147,7 @@ def create_app(toolbox: Toolbox) -> Starlette:
 
     beneath = [Route(f"{prefix}{{path:path}}", proxy) for prefix in PREFIXES]
     routes = [*openapi.routes(toolbox), *beneath]
-    return assemble(server, toolbox.config.http, routes, close, refused_beneath)
+    return assemble(server, toolbox.config.http, routes, close, refused_beneath, kept)
 
 
 def assemble(
@@ -154,6 +156,7 @@ def assemble(
     more: Sequence[BaseRoute] = (),
     on_close: Callable[[], Any] | None = None,
     refuse: Refuse | None = None,
+    on_open: Callable[[], None] | None = None,
 ) -> Starlette:
     """An MCP server and other routes behind the gate; `refuse` is that of `Gate`."""
     rules = gate_rules(config)
@@ -169,6 +172,8 @@ def assemble(
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         del app
+        if on_open is not None:
+            on_open()
         async with server.session_manager.run():
             yield
         await requests.end()

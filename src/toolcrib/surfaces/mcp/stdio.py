@@ -33,6 +33,8 @@ from toolcrib.toolbox import Toolbox
 
 LONGEST_LINE = 32_000_000
 """Bytes; a longer message is refused without being kept."""
+SCHEDULE_AFTER = 2.0
+"""Seconds from the start until calls are looked for whose time has come: a host waits for it."""
 LAST_WORDS = 0.5
 """Seconds in which a client may still take what was written when the server ends."""
 
@@ -280,6 +282,7 @@ async def _serve(toolbox: Toolbox, processes: Processes) -> None:
 
 async def _speak(toolbox: Toolbox) -> None:
     server = create_server(toolbox)
+    asyncio.get_running_loop().call_later(SCHEDULE_AFTER, toolbox.keep_schedule)
     async with messages(toolbox.end_soon) as (read, write):
         await server.run(read, write, server.create_initialization_options())
 

@@ -1,0 +1,162 @@
+"""`schedule`: a reminder, or a call at a later time."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Annotated, Any, Literal
+
+from toolcrib.core.context import Ctx
+from toolcrib.core.errors import BadInput
+from toolcrib.core.result import Result
+from toolcrib.core.tool import (
+    CHANGING,
+    NET,
+    NONE,
+    WRITE,
+    Count,
+    Decision,
+    JsonObject,
+    Param,
+    Right,
+    decide,
+    tool,
+)
+from toolcrib.middleware.validate import bind
+from toolcrib.state.redaction import redact
+from toolcrib.tools.system.clock import local_zone, moment_of, spelled_moment
+from toolcrib.tools.system.schedules import ScheduledCall, Schedules
+
+MAX_DAYS = 400
+MAX_TEXT_CHARS = 2_000
+QUESTION_CHARS = 3_000
+NEVER = {"schedule", "call_tool"}
+_LENGTH = re.compile(r"(?:in\s+)?(\d{1,6})\s*(s|sec|m|min|h|d|w)[a-z]*", re.IGNORECASE)
+_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
+_CLOCK = re.compile(r"\d{1,2}:\d{2}(?::\d{2})?\s*(?:am|pm)?", re.IGNORECASE)
+
+
+async def _verdict(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | None:
+    """A call is approved when it is scheduled: nobody may be there at its time."""
+    name = str(arguments.get("tool") or "")
+    if arguments["action"] != "add" or not name:
+        return None
+    found = ctx.registry.resolve(name).loaded
+    given = arguments.get("arguments") or {}
+    if decide(ctx.config.policy, found, ()).action == "deny":
+        return Decision("deny", "the rule that forbids that tool", explicit=True)
+    if not found.rights & (CHANGING | NET):
+        return None
+    words = json.dumps(redact(given, QUESTION_CHARS), ensure_ascii=False)
+    return Decision("ask", f"at {arguments['when']} it will run {found.name} {words}")
+
+
+def _needed(given: Mapping[str, Any]) -> Right:
+    return NONE if given["action"] == "list" else WRITE
+
+
+@tool(
+    group="system",
+    rights=WRITE,
+    keywords=("remind", "reminder", "later", "timer", "alarm", "cron", "at", "delay"),
+    aliases=("remind_me", "set_reminder", "set_timer", "schedule_task"),
+    argument_aliases={"time": "when", "at": "when", "message": "text", "args": "arguments"},
+    effective_rights=_needed,
+    policy_check=_verdict,
+)
+async def schedule(
+    action: Literal["add", "list", "cancel"] = "add",
+    when: Annotated[str, Param("As 10m, 18:30, 2026-12-24 08:00.")] = "",
+    text: Annotated[str, Param("Of a reminder.", plain=True)] = "",
+    tool: Annotated[str, Param("To call then.")] = "",
+    arguments: Annotated[JsonObject | None, Param("Its arguments.", plain=True)] = None,
+    id: Annotated[Count | None, Param("To cancel.", plain=True)] = None,  # noqa: A002 - as elsewhere
+    *,
+    ctx: Ctx,
+) -> Result:
+    """Remind of something, or call a tool, at a later time.
+
+    The user approves a call when it is scheduled. It runs at most once, by a server of
+    toolcrib that runs then; what came while none did is told as missed. What happened is told
+    with the next answer, and by action list.
+    """
+    schedules = ctx.use(Schedules)
+    if ctx.within is not None and not ctx.caller.single:
+        schedules.start(ctx.registry, ctx.within)
+    if action == "list":
+        found = await schedules.listed()
+        lines = [_line(one) for one in found] or ["Nothing is scheduled."]
+        return Result("\n".join(lines), {"scheduled": [_json(one) for one in found]})
+    if action == "cancel":
+        if id is None:
+            raise BadInput("Which one? Send its id.", hint="action list shows them.")
+        gone = await schedules.cancel(id)
+        return Result(f"Cancelled {gone.id}: {gone.title}", _json(gone))
+    due = _due(when)
+    name, given = await _checked(ctx, tool, arguments or {})
+    if not name and not text.strip():
+        raise BadInput("Of what? Send text, or tool with arguments.")
+    if len(text) > MAX_TEXT_CHARS:
+        raise BadInput(f"text has more than {MAX_TEXT_CHARS:,} characters.")
+    number = await schedules.add(
+        due, text.strip(), name, given, ctx.session.id, ctx.session.directory
+    )
+    zone = local_zone()
+    moment, _ = moment_of(str(int(due)), zone)
+    line = f"Scheduled as {number} for {spelled_moment(moment, zone)}."
+    if not schedules.is_running:
+        line += " It needs a server of toolcrib that runs then (toolcrib mcp or serve)."
+    return Result(line, {"id": number, "due": moment.isoformat()})
+
+
+def _due(when: str) -> float:
+    wanted = when.strip()
+    if not wanted:
+        raise BadInput("When? Send it as 10m, 18:30 or 2026-12-24 08:00.")
+    length = _LENGTH.fullmatch(wanted)
+    now = time.time()
+    if length is not None:
+        due = now + int(length[1]) * _SECONDS[length[2][0].lower()]
+    else:
+        zone = local_zone()
+        moment, notes = moment_of(wanted, zone)
+        if notes:
+            raise BadInput(notes[0], hint="Send it with its offset: 2026-10-25T02:30+01:00.")
+        if _CLOCK.fullmatch(wanted) and moment.timestamp() <= now:
+            moment += timedelta(days=1)
+        due = moment.timestamp()
+    if due < now - 1:
+        raise BadInput(f"{wanted[:40]} is in the past.")
+    if due > now + MAX_DAYS * 86_400:
+        raise BadInput(f"{wanted[:40]} is more than {MAX_DAYS} days away.")
+    return due
+
+
+async def _checked(ctx: Ctx, name: str, given: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+    """The name of the tool and its arguments, once it is seen that they fit."""
+    if not name.strip():
+        if given:
+            raise BadInput("There are arguments and no tool.", hint="Name the tool to call.")
+        return "", {}
+    found = ctx.registry.resolve(name).loaded
+    if found.name in NEVER:
+        raise BadInput(f"{found.name} cannot be scheduled.", hint="Name the tool itself.")
+    await bind(found, given, ctx)
+    return found.name, given
+
+
+def _line(one: ScheduledCall) -> str:
+    zone = local_zone()
+    moment, _ = moment_of(str(int(one.due)), zone)
+    line = f"{one.id} {one.state} {moment:%Y-%m-%d %H:%M} {one.title}"
+    return f"{line}: {one.outcome.splitlines()[0][:200]}" if one.outcome else line
+
+
+def _json(one: ScheduledCall) -> dict[str, Any]:
+    moment, _ = moment_of(str(int(one.due)), local_zone())
+    call = {"tool": one.tool, "arguments": redact(one.arguments)} if one.tool else {}
+    facts = {"id": one.id, "due": moment.isoformat(), "state": one.state, "text": one.text}
+    return {**facts, **call, "outcome": one.outcome}

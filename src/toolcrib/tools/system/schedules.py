@@ -1,0 +1,285 @@
+"""Reminders and calls for a later time: kept in the store, run by one server at most once.
+
+A server that sees that the time of one has come claims it in the store before anything else, so
+that no other does, and nobody runs it again, whatever happens then. What came while no server ran
+is told as missed and not run late.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sqlite3
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Literal, Self
+
+from toolcrib.core.context import Caller, Invoke, Question, Scope, Services
+from toolcrib.core.errors import BadInput, NotFound, StorageFailure, ToolError
+from toolcrib.core.registry import Registry
+from toolcrib.core.result import Result
+from toolcrib.state.sessions import Sessions
+from toolcrib.state.store import Area, Owner, Schema, Store
+from toolcrib.text.cleaner import one_line
+
+SCHEMA = Schema(
+    "schedule",
+    (
+        """
+        CREATE TABLE scheduled (
+            id INTEGER PRIMARY KEY AUTOINCREMENT, due REAL NOT NULL, created REAL NOT NULL,
+            session TEXT NOT NULL, text TEXT NOT NULL, tool TEXT NOT NULL,
+            arguments TEXT NOT NULL, directory TEXT NOT NULL, state TEXT NOT NULL,
+            owner TEXT NOT NULL, outcome TEXT NOT NULL
+        );
+        CREATE INDEX scheduled_due ON scheduled (state, due);
+        """,
+    ),
+)
+MAX_WAITING = 200
+MAX_ENDED = 200
+"""That have ended and are listed still; the oldest go."""
+LATE_SECONDS = 300.0
+"""After which a call is missed, and not run any more."""
+POLL_SECONDS = 15.0
+"""How often a server looks what others have scheduled."""
+CALL_SECONDS = 3600.0
+OUTCOME_CHARS = 2000
+
+State = Literal["waiting", "running", "done", "failed", "missed", "lost", "cancelled"]
+COLUMNS = "id, due, session, text, tool, arguments, directory, state, owner, outcome"
+Within = Callable[[Scope], Invoke]
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduledCall:
+    """A reminder (no tool), or a call. `due` is in seconds since 1970."""
+
+    id: int
+    due: float
+    session: str
+    text: str
+    tool: str
+    arguments: Mapping[str, Any]
+    directory: str
+    state: State
+    owner: str
+    outcome: str
+
+    @property
+    def title(self) -> str:
+        """What it is, in one line."""
+        if not self.tool:
+            return one_line(self.text, 200)
+        call = f"{self.tool} {json.dumps(dict(self.arguments), ensure_ascii=False)}"
+        return one_line(f"{self.text}: {call}" if self.text else call, 200)
+
+
+def _row(values: tuple[Any, ...]) -> ScheduledCall:
+    number, due, session, text, tool, arguments, *rest = values
+    return ScheduledCall(number, due, session, text, tool, json.loads(arguments), *rest)
+
+
+class Schedules:
+    """A service: what is scheduled, and the task that runs it in a server.
+
+    Attributes:
+        warnings: what happened, for the next results.
+    """
+
+    def __init__(self, rows: Area, sessions: Sessions) -> None:
+        self._rows = rows
+        self._sessions = sessions
+        self._owner = str(Owner.current())
+        self._changed = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+        self._running: set[asyncio.Task[None]] = set()
+        self._registry: Registry | None = None
+        self._within: Within | None = None
+        self.warnings: list[str] = []
+
+    @classmethod
+    def open(cls, services: Services) -> Self:
+        """What stands in the toolbox's store; nothing runs before `start`."""
+        return cls(services.use(Store).area(SCHEMA), services.use(Sessions))
+
+    def start(self, registry: Registry, within: Within) -> None:
+        """Run what is due from now on. A second time changes nothing."""
+        if self._task is None:
+            self._registry, self._within = registry, within
+            self._task = asyncio.get_running_loop().create_task(self._keep_running())
+
+    @property
+    def is_running(self) -> bool:
+        """Whether this process runs what is due."""
+        return self._task is not None and not self._task.done()
+
+    async def close(self) -> None:
+        """Stop; what runs is cancelled, and noted as lost by whoever looks next."""
+        tasks = [task for task in (self._task, *self._running) if task is not None]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def add(
+        self,
+        due: float,
+        text: str,
+        tool: str,
+        arguments: Mapping[str, Any],
+        session: str,
+        directory: str,
+    ) -> int:
+        """Write one down; its id.
+
+        Raises:
+            BadInput: too many wait already.
+        """
+
+        def write(connection: sqlite3.Connection) -> int:
+            count = "SELECT count(*) FROM scheduled WHERE state = 'waiting'"
+            if connection.execute(count).fetchone()[0] >= MAX_WAITING:
+                raise BadInput(
+                    f"{MAX_WAITING} wait already.", hint="Cancel some: action list shows them."
+                )
+            added = connection.execute(
+                "INSERT INTO scheduled (due, created, session, text, tool, arguments, directory, "
+                "state, owner, outcome) VALUES (?,?,?,?,?,?,?,'waiting','','')",
+                (due, time.time(), session, text, tool, json.dumps(dict(arguments)), directory),
+            ).lastrowid
+            connection.execute(
+                "DELETE FROM scheduled WHERE state NOT IN ('waiting', 'running') AND id NOT IN "
+                "(SELECT id FROM scheduled WHERE state NOT IN ('waiting', 'running') "
+                "ORDER BY id DESC LIMIT ?)",
+                (MAX_ENDED,),
+            )
+            return int(added or 0)
+
+        number = await self._rows.write(write)
+        self._changed.set()
+        return number
+
+    async def listed(self, limit: int = 50) -> list[ScheduledCall]:
+        """Those that wait, the next first; then those that ended, the last first."""
+        statement = (  # constants alone are put into it
+            f"SELECT {COLUMNS} FROM scheduled ORDER BY state NOT IN ('waiting', 'running'), "  # noqa: S608
+            "CASE WHEN state IN ('waiting', 'running') THEN due ELSE -due END LIMIT ?"
+        )
+        return await self._rows.read(
+            lambda c: [_row(values) for values in c.execute(statement, (limit,))]
+        )
+
+    async def cancel(self, number: int) -> ScheduledCall:
+        """Take back one that waits.
+
+        Raises:
+            NotFound: none of this id waits.
+        """
+        found = await self._move(number, "waiting", "cancelled")
+        if found is None:
+            raise NotFound(f"Nothing that waits has the id {number}.", hint="action list shows it.")
+        return found
+
+    async def _move(
+        self, number: int, before: State, after: State, outcome: str = ""
+    ) -> ScheduledCall | None:
+        """Move one on, unless somebody else has; in one statement, so that only one does."""
+
+        def write(connection: sqlite3.Connection) -> ScheduledCall | None:
+            values = connection.execute(
+                f"UPDATE scheduled SET state = ?, owner = ?, outcome = ? "  # noqa: S608 - constants
+                f"WHERE id = ? AND state = ? RETURNING {COLUMNS}",
+                (after, self._owner, outcome[:OUTCOME_CHARS], number, before),
+            ).fetchone()
+            return None if values is None else _row(values)
+
+        return await self._rows.write(write)
+
+    async def _keep_running(self) -> None:
+        while True:
+            self._changed.clear()
+            wait = POLL_SECONDS
+            with suppress(StorageFailure):  # it may be there again the next time
+                wait = await self._look()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(wait):
+                    await self._changed.wait()
+
+    async def _look(self) -> float:
+        """Claim what is due; the seconds until there is something to look at."""
+        statement = (
+            f"SELECT {COLUMNS} FROM scheduled WHERE state = 'running' "  # noqa: S608 - constants
+            f"OR (state = 'waiting' AND due <= ?) ORDER BY due"
+        )
+        found = await self._rows.read(
+            lambda c: [_row(values) for values in c.execute(statement, (time.time(),))]
+        )
+        for one in found:
+            if one.state == "running":
+                await self._note_lost(one)
+            elif one.due < time.time() - LATE_SECONDS and one.tool:
+                if await self._move(one.id, "waiting", "missed") is not None:
+                    self._warn(one, "was missed: no server of toolcrib ran at its time")
+            elif (claimed := await self._move(one.id, "waiting", "running")) is not None:
+                self._begin(claimed)
+        following = await self._rows.read(
+            lambda c: c.execute("SELECT min(due) FROM scheduled WHERE state = 'waiting'").fetchone()
+        )
+        left = POLL_SECONDS if following[0] is None else following[0] - time.time()
+        return min(max(left, 0.05), POLL_SECONDS)
+
+    async def _note_lost(self, one: ScheduledCall) -> None:
+        if one.owner == self._owner or Owner.parse(one.owner).is_alive() is not False:
+            return
+        if await self._move(one.id, "running", "lost") is not None:
+            self._warn(one, "was begun by a server that ended before it; it is not run again")
+
+    def _begin(self, one: ScheduledCall) -> None:
+        task = asyncio.get_running_loop().create_task(self._run(one))
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
+
+    async def _run(self, one: ScheduledCall) -> None:
+        with suppress(StorageFailure):  # then it is noted as lost
+            await self._run_noted(one)
+
+    async def _run_noted(self, one: ScheduledCall) -> None:
+        if not one.tool:
+            self.warnings.append(f"Reminder for {_moment(one.due)}: {one.text}")
+            await self._move(one.id, "running", "done")
+            return
+        try:
+            result = await self._called(one)
+            state: State = "failed" if result.error else "done"
+            outcome = result.render()
+        except ToolError as error:
+            state, outcome = "failed", error.message
+        await self._move(one.id, "running", state, outcome)
+        self._warn(one, f"{state}: {one_line(outcome, 200)}")
+
+    async def _called(self, one: ScheduledCall) -> Result:
+        assert self._registry is not None
+        assert self._within is not None
+
+        async def approved(question: Question) -> bool:
+            # A person let this very call go on when it was scheduled, and no other.
+            return question.tool == one.tool
+
+        caller = Caller("schedule", ask=approved, unattended=True)
+        session = await self._sessions.load(one.session)
+        session.directory = one.directory or session.directory
+        scope = Scope(self._registry, session, caller, time.monotonic() + CALL_SECONDS)
+        try:
+            return await self._within(scope)(one.tool, one.arguments)
+        finally:
+            if session.changed:
+                await asyncio.shield(self._sessions.save(session))
+
+    def _warn(self, one: ScheduledCall, what: str) -> None:
+        self.warnings.append(f"Scheduled {one.id} for {_moment(one.due)} ({one.title}) {what}.")
+
+
+def _moment(when: float) -> str:
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(when))

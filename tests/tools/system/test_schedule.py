@@ -1,0 +1,193 @@
+"""Reminders and calls at a time: approved before, run at most once, missed ones told."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+from tests.cases import each_case
+from tests.tools.system.conftest import Machine
+from toolcrib.core.context import Caller
+from toolcrib.toolbox import Toolbox
+from toolcrib.tools.system.schedules import ScheduledCall, Schedules
+
+CHILD = "tests.tools.system.schedule_child"
+ROOT = Path(__file__).parents[3]
+
+
+async def until(ready: Callable[[], Awaitable[bool]]) -> None:
+    async with asyncio.timeout(60):
+        while not await ready():
+            await asyncio.sleep(0.02)
+
+
+async def ended(schedules: Schedules, number: int) -> ScheduledCall:
+    found: list[ScheduledCall] = []
+
+    async def over() -> bool:
+        found[:] = [one for one in await schedules.listed() if one.id == number]
+        return found[0].state not in ("waiting", "running")
+
+    await until(over)
+    return found[0]
+
+
+async def test_a_reminder_is_told_with_the_next_answer(machine: Machine) -> None:
+    added = await machine("schedule", when="1s", text="water the moss")
+    assert not machine.questions
+    assert (await ended(machine.box.use(Schedules), added.data["id"])).state == "done"
+    next_one = await machine("calculate", expression="1+1")
+    assert "Reminder for " in next_one.text
+    assert "water the moss" in next_one.text
+    assert "water the moss" not in (await machine("calculate", expression="1+1")).text
+    assert "done" in await machine.text("schedule", action="list")
+
+
+async def test_a_call_is_approved_when_it_is_scheduled(machine: Machine) -> None:
+    arguments = {"path": "a.txt", "content": "ran\n"}
+    machine.says = False
+    refused = await machine.refused("schedule", when="1s", tool="append_file", arguments=arguments)
+    assert "denied" in refused
+    assert 'append_file {"path": "a.txt", "content": "ran' in machine.questions[0]
+    machine.says = True
+    added = await machine("schedule", when="1s", tool="append_file", arguments=arguments)
+    one = await ended(machine.box.use(Schedules), added.data["id"])
+    assert one.state == "done", one.outcome
+    assert (machine.folder / "a.txt").read_text() == "ran\n"
+    assert len(machine.questions) == 2
+    assert "1 line added" in (await machine("calculate", expression="1")).text
+
+
+async def test_what_was_approved_is_that_call_and_no_other(machine: Machine) -> None:
+    """A tool that calls others gets none of them approved."""
+    schedules = machine.box.use(Schedules)
+    machine.box.keep_schedule()
+    inner = {"name": "write_clipboard", "arguments": '{"text": "a"}'}
+    number = await schedules.add(time.time(), "", "call_tool", inner, "one", "")
+    one = await ended(schedules, number)
+    assert one.state == "failed"
+    assert "refused" in one.outcome or "approval" in one.outcome
+    assert "cannot be scheduled" in await machine.refused(
+        "schedule", when="1s", tool="call_tool", arguments=inner
+    )
+
+
+async def test_what_the_user_forbids_is_not_scheduled(ws: Path) -> None:
+    config = {
+        "policy": {"rules": [{"action": "deny", "tool": "append_file"}, {"action": "allow"}]},
+        "store": {"url": "sqlite://"},
+    }
+    async with Toolbox(config, workspace=ws) as box:
+        call = {"when": "1s", "tool": "append_file", "arguments": {"path": "a", "content": "b"}}
+        done = await box.call("schedule", call)
+        assert done.error
+        assert done.error.code == "denied"
+
+
+async def test_what_came_while_nobody_ran_is_told_and_not_run(machine: Machine) -> None:
+    schedules = machine.box.use(Schedules)
+    write = {"path": "late.txt", "content": "x"}
+    call = await schedules.add(time.time() - 3600, "", "write_file", write, "one", "")
+    note = await schedules.add(time.time() - 3600, "an hour ago", "", {}, "one", "")
+    machine.box.keep_schedule()
+    assert (await ended(schedules, call)).state == "missed"
+    assert (await ended(schedules, note)).state == "done"
+    told = (await machine("calculate", expression="1")).text
+    assert "was missed: no server of toolcrib ran" in told
+    assert "an hour ago" in told
+    assert not (machine.folder / "late.txt").exists()
+
+
+async def test_what_waits_can_be_cancelled(machine: Machine) -> None:
+    added = await machine("schedule", when="2 hours", text="a")
+    assert "waiting" in await machine.text("schedule", action="list")
+    await machine("schedule", action="cancel", id=added.data["id"])
+    assert "cancelled" in await machine.text("schedule", action="list")
+    assert "not_found" in await machine.refused("schedule", action="cancel", id=added.data["id"])
+    assert "not_found" in await machine.refused("schedule", action="cancel", id=99_999)
+
+
+@each_case(
+    "arguments",
+    [
+        *({}, {"when": "1m"}, {"when": "soon", "text": "a"}, {"when": "", "text": "a"}),
+        *({"when": "2020-01-01", "text": "a"}, {"when": "9999 days", "text": "a"}),
+        *({"when": "1m", "text": "a" * 3000}, {"when": "1m", "tool": "no_such_tool"}),
+        {"when": "1m", "tool": "read_file", "arguments": {"nothing": 1}},
+        {"when": "1m", "tool": "schedule", "arguments": {"when": "1m", "text": "a"}},
+        {"when": "1m", "text": "a", "arguments": {"a": 1}},
+        *({"action": "cancel"}, {"action": "later"}, {"when": "25:99", "text": "a"}),
+    ],
+)
+async def test_what_cannot_be_scheduled(machine: Machine, arguments: dict[str, Any]) -> None:
+    await machine.refused("schedule", **arguments)
+    assert "Nothing is scheduled." in await machine.text("schedule", action="list")
+
+
+async def test_a_single_call_says_that_a_server_is_needed(ws: Path) -> None:
+    async with Toolbox(workspace=ws) as box:
+        call = {"when": "1h", "text": "a"}
+        done = await box.call("schedule", call, caller=Caller("cli", single=True))
+        assert "needs a server of toolcrib" in done.text
+
+
+@contextmanager
+def server(store: Path, folder: Path) -> Iterator[subprocess.Popen[str]]:
+    words = [sys.executable, "-m", CHILD, str(store), str(folder)]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen(words, cwd=ROOT, text=True, **pipes) as child:  # type: ignore[call-overload]
+        assert child.stdout.readline() == "ready\n"
+        yield child
+        child.kill()
+
+
+async def test_of_several_servers_one_runs_it_and_once(ws: Path, tmp_path: Path) -> None:
+    store, mark = tmp_path / "s.db", tmp_path / "mark"
+    async with Toolbox({"store": {"url": f"sqlite:///{store}"}}, workspace=ws) as box:
+        schedules = box.use(Schedules)
+        with ExitStack() as stack:
+            for _ in range(2):
+                stack.enter_context(server(store, ws))
+            due = time.time() + 1
+            numbers = [
+                await schedules.add(due, "", "leave_a_line", {"name": str(mark)}, "one", "")
+                for _ in range(20)
+            ]
+            for number in numbers:
+                one = await ended(schedules, number)
+                assert one.state == "done", one
+            owners = {one.owner for one in await schedules.listed(100)}
+    assert mark.read_text() == "ran\n" * 20
+    assert len(owners) >= 1
+
+
+async def test_a_killed_server_leaves_it_lost_and_nobody_runs_it_again(
+    ws: Path, tmp_path: Path
+) -> None:
+    store, mark = tmp_path / "s.db", tmp_path / "mark"
+    async with Toolbox({"store": {"url": f"sqlite:///{store}"}}, workspace=ws) as box:
+        schedules = box.use(Schedules)
+        arguments = {"name": str(mark), "hang": True}
+        number = await schedules.add(time.time(), "", "leave_a_line", arguments, "one", "")
+        waiting = await schedules.add(time.time() + 9999, "later", "", {}, "one", "")
+        with server(store, ws) as child:
+
+            async def begun() -> bool:
+                return mark.exists() and mark.read_text() == "ran\n"
+
+            await until(begun)
+            child.kill()
+            child.wait()
+        box.keep_schedule()
+        one = await ended(schedules, number)
+        assert one.state == "lost"
+        assert mark.read_text() == "ran\n"
+        assert "not run again" in " ".join(schedules.warnings)
+        states = {each.id: each.state for each in await schedules.listed()}
+        assert states[waiting] == "waiting"
