@@ -305,8 +305,9 @@ MACHINE_BY_PARTS: dict[str, Steps] = {
         ({"key": "A", "value": "b", "confirm": True}, lambda seen: env_of(seen) == "A=b\n")
     ],
     "secret_scan": [
-        ({"path": "src", "exclude": ["*.md"]}, has("No secrets found in 6 files")),
+        ({"path": "src", "exclude": ["*.md"]}, has("No secrets found in 7 files")),
     ],
+    "package_manage": [({"action": "audit", "manager": "pip"}, "tool_disabled")],
     "token_count": [({"text": "a b", "encoding": "cl100k"}, data(tokens=2))],
     "port_check": [({"port": 1, "host": "localhost"}, data(state="closed"))],
 }

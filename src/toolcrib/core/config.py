@@ -290,7 +290,8 @@ class Config(Section):
     @property
     def switched_off(self) -> dict[str, str]:
         """Tools that are off until a setting turns them on, each with its setting."""
-        return {} if self.memory.verbs else {"memory": "memory.verbs"}
+        verbs = {} if self.memory.verbs else {"memory": "memory.verbs"}
+        return verbs if self.run.packages else verbs | {"manage_packages": "run.packages"}
 
     def with_roots(self, roots: Sequence[str]) -> Self:
         """The same with these folders as the workspace, also when it is read again."""

@@ -350,6 +350,9 @@ class RunConfig(Section):
     network: Annotated[
         Names, Field(description="Hosts that runs may reach, through the guard: host or *.suffix.")
     ] = []
+    packages: Annotated[
+        bool, Field(description="Offer manage_packages, which installs into projects.")
+    ] = False
     readable: Annotated[
         Names, Field(description="More folders that runs may read, such as toolchains.")
     ] = []
