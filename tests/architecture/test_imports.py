@@ -38,7 +38,8 @@ MOST_FUNCTION_LINES = 80
 
 # Where the world outside is touched. Everywhere else it comes through these.
 ROOMS_OF = {
-    "environ": ("core/config.py", "surfaces/cli/", "git/ssh_tunnel_child.py"),
+    "environ": ("core/config.py", "surfaces/cli/", "git/ssh_tunnel_child.py",
+                "images/screen_child.py"),
     "process": ("system/", "execution/sandbox/"),
     "path": ("core/", "system/", "state/", "files/", "net/", "execution/", "documents/", "code/",
              "git/", "browser/", "retrieval/", "extensions/", "surfaces/", "toolbox.py",

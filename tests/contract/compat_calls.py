@@ -642,6 +642,11 @@ CALLS: dict[str, Mapping[str, Steps]] = {
             )
         ],
         "gh_push": [({"branch": "side"}, has("side of origin"))],
+        "image_to_text": [({"imagePath": "dot.png", "language": "eng"}, "no_results")],
+        "analyze_image": [({"imagePath": "dot.png", "prompt": "What?"}, has("model's answer"))],
+        "screenshot_desktop": [
+            ({"outputPath": "s.xyz", "format": "png", "quality": 90}, "bad_input"),
+        ],
         "describe_image": [({"imagePath": "dot.png"}, has("PNG, 3 x 2 pixels", "modified"))],
         "compare_images": [
             ({"image1Path": "dot.png", "image2Path": "wide.png"}, has("The sizes differ")),

@@ -33,8 +33,9 @@ async def test_pictures_are_read():
     assert found.kind == "image"
     assert "KESTREL" in found.markdown
     assert found.metadata["ocr"] == "eng"
-    assert services.use(Processes).running == 0
+    processes = services.use(Processes)
     await services.close()
+    assert processes.running == 0
 
 
 async def test_scanned_pages_are_read_and_the_others_left():

@@ -707,6 +707,9 @@ class AgentConfig(Section):
         "http://127.0.0.1:8080/v1",
     ]
     model: Annotated[str, Field(description="The model; empty: the first of the server.")] = ""
+    vision_model: Annotated[
+        str, Field(description="The model that looks at pictures; empty: as model.")
+    ] = ""
     api_key_env: Annotated[
         str, Field(description="Name of the environment variable that holds the server's key.")
     ] = ""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 import time
 from collections import OrderedDict
 from dataclasses import replace
@@ -14,18 +13,16 @@ from toolcrib.core.errors import (
     ConfigError,
     MissingExtra,
     NotConfigured,
-    TimedOut,
     TooLarge,
     ToolError,
     Unavailable,
     UnsupportedContent,
 )
 from toolcrib.documents.kinds import NAMES, OFFICE_KINDS, kind_of_document
+from toolcrib.documents.ocr import LANGUAGE, Ocr
 from toolcrib.documents.text import DocumentPage, DocumentText
 from toolcrib.execution.workers import Task, Workers
 from toolcrib.files.content.kinds import kind_of
-from toolcrib.files.paths import Workspace
-from toolcrib.system.processes import Processes
 
 if TYPE_CHECKING:
     from toolcrib.core.context import Services
@@ -39,27 +36,17 @@ RENDER_TASK = Task(
     "toolcrib.documents.conversion:render", "Drawing the page", 20.0, 1500,
     max_bytes=120_000_000, hint=SMALLER_HINT,
 )  # fmt: skip
-PAGE_SECONDS = 30.0
-RESERVE_SECONDS = 1.0
-"""Seconds of a deadline that are left for what comes after."""
+RESERVE_SECONDS = 3.0
+"""Seconds of a deadline below which no further page is begun."""
 DPI = 200
 MAX_PIXELS = 40_000_000
-MAX_OUTPUT = 1_000_000
-_LANGUAGE = re.compile(r"\w+([+/]\w+)*", re.ASCII)
 
 
-class Ocr:
-    """A service: runs tesseract, a page at a time."""
+class Scans:
+    """A service: the scanned pages of documents, and pictures, read by OCR."""
 
-    def __init__(
-        self,
-        processes: Processes,
-        workers: Workers,
-        workspace: Workspace,
-        config: DocumentsConfig,
-    ) -> None:
-        self._processes = processes
-        self._workspace = workspace
+    def __init__(self, ocr: Ocr, workers: Workers, config: DocumentsConfig) -> None:
+        self._ocr = ocr
         self._workers = workers
         self._language = config.ocr_language
         self._max_pages = config.ocr_pages
@@ -72,9 +59,9 @@ class Ocr:
             ConfigError: the language is no name.
         """
         config = services.config.documents
-        if not _LANGUAGE.fullmatch(config.ocr_language):
+        if not LANGUAGE.fullmatch(config.ocr_language):
             raise ConfigError("documents.ocr_language is a name like eng, or several: deu+eng.")
-        return cls(services.use(Processes), services.use(Workers), services.use(Workspace), config)
+        return cls(services.use(Ocr), services.use(Workers), config)
 
     async def image(self, data: bytes, deadline: float | None) -> DocumentText:
         """The text of a picture.
@@ -84,9 +71,9 @@ class Ocr:
             Unavailable: tesseract or its language is not installed.
             TimedOut: it takes too long.
         """
-        text = await self._recognised(data, deadline)
+        found = await self._ocr.read(data, self._language, deadline)
         return DocumentText(
-            "image", pages=(DocumentPage(1, text),), metadata={"ocr": self._language}
+            "image", pages=(DocumentPage(1, found.text),), metadata={"ocr": self._language}
         )
 
     async def completed(
@@ -96,7 +83,7 @@ class Ocr:
         texts: dict[int, str] = {}
         warnings = list(document.warnings)
         for number in document.scanned[: self._max_pages]:
-            if texts and deadline is not None and deadline - time.monotonic() < RESERVE_SECONDS * 3:
+            if texts and deadline is not None and deadline - time.monotonic() < RESERVE_SECONDS:
                 break
             try:
                 texts[number] = await self._page(data, number, deadline)
@@ -121,44 +108,7 @@ class Ocr:
     async def _page(self, data: bytes, number: int, deadline: float | None) -> str:
         request = {"page": number, "dpi": DPI, "pixels": MAX_PIXELS}
         _, picture = await self._workers.run(RENDER_TASK, request, data, deadline)
-        return await self._recognised(picture, deadline)
-
-    async def _recognised(self, picture: bytes, deadline: float | None) -> str:
-        seconds = PAGE_SECONDS
-        if deadline is not None:
-            seconds = min(seconds, deadline - time.monotonic() - RESERVE_SECONDS)
-        if seconds <= 0:
-            raise TimedOut("The time for OCR is used up.")
-        program = self._workspace.outside_program("tesseract")
-        if not program:
-            raise Unavailable(
-                "The program tesseract is not on this machine.", hint="Install it, or use another."
-            )
-        done = await self._processes.run(
-            [program, "stdin", "stdout", "-l", self._language],
-            cwd="/",
-            env={"OMP_THREAD_LIMIT": "1"},
-            stdin=picture,
-            timeout=seconds,
-            max_output=MAX_OUTPUT,
-            passed_on=("PATH", "LANG", "LC_*", "TESSDATA_PREFIX"),
-        )
-        if done.timed_out:
-            raise TimedOut(f"OCR was stopped after {done.seconds:.0f} s.")
-        if done.exit_code:
-            raise _failure(str(done.stderr), self._language)
-        return re.sub(r"\n{3,}", "\n\n", str(done.stdout).replace("\f", "")).strip()
-
-
-def _failure(stderr: str, language: str) -> ToolError:
-    if "traineddata" in stderr or "languages" in stderr:
-        return Unavailable(
-            f"tesseract does not have the language {language}.",
-            hint="Install it (Debian: tesseract-ocr-<language>), or set documents.ocr_language.",
-        )
-    return UnsupportedContent(
-        "tesseract cannot read this picture.", hint="Use it as PNG, JPEG or TIFF."
-    )
+        return (await self._ocr.read(picture, self._language, deadline)).text
 
 
 def _listed(numbers: list[int]) -> str:
@@ -180,9 +130,9 @@ MAX_CACHED_CHARS = 16_000_000
 class Documents:
     """A service: documents as text. See `read`."""
 
-    def __init__(self, workers: Workers, ocr: Ocr | None, config: DocumentsConfig) -> None:
+    def __init__(self, workers: Workers, scans: Scans | None, config: DocumentsConfig) -> None:
         self._workers = workers
-        self._ocr = ocr
+        self._scans = scans
         self._config = config
         self._cached: OrderedDict[bytes, DocumentText] = OrderedDict()
 
@@ -190,8 +140,8 @@ class Documents:
     def open(cls, services: Services) -> Self:
         """Nothing is loaded before the first document."""
         config = services.config.documents
-        ocr = services.use(Ocr) if config.ocr == "tesseract" else None
-        return cls(services.use(Workers), ocr, config)
+        scans = services.use(Scans) if config.ocr == "tesseract" else None
+        return cls(services.use(Workers), scans, config)
 
     @property
     def max_bytes(self) -> int:
@@ -254,17 +204,17 @@ class Documents:
             raise _refusal(data)
         answer, _ = await self._workers.run(task, request, data, deadline)
         found = DocumentText.from_json(answer)
-        if found.scanned and self._ocr is not None:
-            return await self._ocr.completed(found, data, deadline)
+        if found.scanned and self._scans is not None:
+            return await self._scans.completed(found, data, deadline)
         return found
 
     async def _read_image(self, data: bytes, deadline: float | None) -> DocumentText:
-        if self._ocr is None:
+        if self._scans is None:
             raise NotConfigured(
                 "This is an image; its text can be read only by OCR, which is off.",
                 hint='The user turns it on with documents.ocr = "tesseract".',
             )
-        return await self._ocr.image(data, deadline)
+        return await self._scans.image(data, deadline)
 
     def forget(self) -> None:
         """Forget the texts of documents that were read."""

@@ -6,7 +6,14 @@ from typing import Any
 
 from PIL import Image, ImageChops, ImageStat
 
-from toolcrib.images.pixels import eight_bit, fitted, load_codecs, open_picture, preview, saved
+from toolcrib.files.content.pixels import (
+    eight_bit,
+    fitted,
+    load_codecs,
+    open_picture,
+    preview,
+    saved,
+)
 
 PICTURE_SIDE = 1600
 

@@ -8,8 +8,7 @@ from typing import Any
 from PIL import Image, ImageDraw, ImageSequence
 
 from toolcrib.core.errors import BadInput, TooLarge
-from toolcrib.images import fonts
-from toolcrib.images.pixels import (
+from toolcrib.files.content.pixels import (
     MAX_ALL_PIXELS,
     MAX_PIXELS,
     decoding,
@@ -22,6 +21,7 @@ from toolcrib.images.pixels import (
     preview,
     saved,
 )
+from toolcrib.images import fonts
 
 ANIMATED = ("GIF", "WEBP", "PNG")
 LOSSY = ("JPEG", "WEBP", "AVIF")

@@ -9,7 +9,13 @@ from PIL import ExifTags, Image, TiffImagePlugin
 
 from toolcrib.core.errors import UnsupportedContent
 from toolcrib.documents.xml_tree import read_tree
-from toolcrib.images.pixels import decoding, frame_count, is_drawing, load_codecs, open_picture
+from toolcrib.files.content.pixels import (
+    decoding,
+    frame_count,
+    is_drawing,
+    load_codecs,
+    open_picture,
+)
 
 MAX_TEXT_CHARS = 300
 MAX_NOTES = 30

@@ -28,11 +28,23 @@ def _task(function: str, what: str, megabytes: int = 3000) -> Task:
 DESCRIBE = _task("facts_child:describe", "Looking at the picture")
 EDIT = _task("edit_child:edit", "Editing the picture", 4000)
 COMPARE = _task("compare_child:compare", "Comparing the pictures", 5000)
+CODES = _task("codes_child:read", "Looking for codes")
+SMALL = _task("codes_child:small", "Making the picture smaller")
 FORMATS = {
     "png": "PNG", "apng": "PNG", "jpg": "JPEG", "jpeg": "JPEG", "webp": "WEBP", "gif": "GIF",
     "avif": "AVIF", "bmp": "BMP", "tif": "TIFF", "tiff": "TIFF", "ico": "ICO", "ppm": "PPM",
 }  # fmt: skip
 """What the ending of a name is written as."""
+
+
+def need_extra(module: str, needed_for: str) -> None:
+    """Check that a module of the extra is there.
+
+    Raises:
+        MissingExtra: it is not.
+    """
+    if find_spec(module) is None:
+        raise MissingExtra(EXTRA, needed_for)
 
 
 async def read_picture(path: SafePath, ctx: Ctx) -> tuple[bytes, str]:
@@ -43,8 +55,7 @@ async def read_picture(path: SafePath, ctx: Ctx) -> tuple[bytes, str]:
         TooLarge, NotFound, PathDenied, BadInput: of the file.
         UnsupportedContent: it is empty.
     """
-    if find_spec("PIL") is None:
-        raise MissingExtra(EXTRA, "Working on pictures")
+    need_extra("PIL", "Working on pictures")
 
     def work(_: object) -> tuple[bytes, str]:
         with path.open_read() as handle:

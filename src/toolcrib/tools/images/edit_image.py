@@ -36,7 +36,7 @@ class ImageMark(TypedDict, total=False):
     y: int
     width: int
     height: int
-    color: str
+    color: Annotated[str, Param("As red or #e00000.", unlisted=True)]
     size: Annotated[int, Param(minimum=1, maximum=2000, unlisted=True)]
 
 
@@ -60,9 +60,7 @@ class ImageMark(TypedDict, total=False):
 )
 async def edit_image(
     path: WritablePath,
-    output: Annotated[
-        WritablePath | None, Param("Its ending is the format; else in place.")
-    ] = None,
+    output: Annotated[WritablePath | None, Param("Else in place.")] = None,
     crop: Annotated[str, Param("x,y,width,height")] = "",
     rotate: Annotated[float, Param("Degrees clockwise.", minimum=-360, maximum=360)] = 0,
     resize: Annotated[str, Param("800x600 to fit, 800x, 50%.")] = "",

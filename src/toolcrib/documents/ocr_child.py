@@ -1,0 +1,40 @@
+"""A picture made ready for OCR, or read by rapidocr. Another process, a child, runs this module."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PIL import Image, ImageFilter, ImageOps, ImageStat
+
+from toolcrib.files.content.pixels import eight_bit, load_codecs, on_white, open_picture, saved
+
+MAX_PAGE_PIXELS = 40_000_000
+DARK = 100
+"""A mean gray below it is light text on a dark ground."""
+
+
+def prepare() -> None:
+    """Load the codecs."""
+    load_codecs()
+    ready({"scale": 2.0, "median": True}, saved(Image.new("RGB", (8, 8)), "PNG"))
+
+
+def ready(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]:
+    """A picture upright, in gray, dark on light, `scale` times as large, as PGM.
+
+    `median` takes single specks out. The answer has the size that it had, and the scale.
+
+    Raises:
+        TooLarge, UnsupportedContent: of the picture.
+    """
+    image = ImageOps.autocontrast(on_white(eight_bit(open_picture(data))).convert("L"), cutoff=0.5)
+    width, height = image.size
+    if ImageStat.Stat(image).mean[0] < DARK:
+        image = ImageOps.invert(image)
+    scale = min(float(request["scale"]), (MAX_PAGE_PIXELS / (width * height)) ** 0.5)
+    if request["median"]:
+        image = image.filter(ImageFilter.MedianFilter(3))
+    if scale != 1:
+        size = (max(1, round(width * scale)), max(1, round(height * scale)))
+        image = image.resize(size, Image.Resampling.LANCZOS)
+    return {"width": width, "height": height, "scale": scale}, saved(image, "PPM")
