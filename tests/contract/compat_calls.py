@@ -642,6 +642,31 @@ CALLS: dict[str, Mapping[str, Steps]] = {
             )
         ],
         "gh_push": [({"branch": "side"}, has("side of origin"))],
+        "markdown_preview": [({"file_path": "a.txt"}, has("Saved to preview.html"))],
+        "preview_html": [
+            ({"html_content": "<p>x", "file_name": "p.html"}, has("p.html"), there("p.html")),
+        ],
+        "open_file": [({"target": "none.pdf"}, "not_found")],
+        "generate_ui_component": [
+            ({"component_type": "button", "label": "Press"}, has(">Press</button>")),
+            ({"component_type": "form", "label": "F"}, "bad_input"),
+            (
+                {"component_type": "form", "label": "F", "fields": ["Name"]},
+                has("<form>", ">Name</label>"),
+            ),
+            ({"component_type": "chart", "chart_data": [{"a": "x", "b": 1}]}, has("<svg")),
+            ({"component_type": "dashboard", "dashboard_titles": ["One"]}, has(">One</h2>")),
+        ],
+        "render_and_preview_ui": [
+            ({"html_content": "<p>x", "filename": "q.html"}, there("q.html")),
+            ({"html_content": "<p>x", "screenshot_path": "q.gif"}, "bad_input"),
+        ],
+        "extract_ui_data": [
+            (
+                {"html_content": "<table><tr><td>one</table>", "extraction_type": "table"},
+                has("one"),
+            ),
+        ],
         "image_to_text": [({"imagePath": "dot.png", "language": "eng"}, "no_results")],
         "analyze_image": [({"imagePath": "dot.png", "prompt": "What?"}, has("model's answer"))],
         "screenshot_desktop": [

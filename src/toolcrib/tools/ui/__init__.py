@@ -1,0 +1,1 @@
+"""Tools for pages that a person looks at."""

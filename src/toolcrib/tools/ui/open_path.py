@@ -1,0 +1,67 @@
+"""`open_path`: a file or an address, opened for the person."""
+
+from __future__ import annotations
+
+import stat
+from typing import Annotated, Any
+
+from toolcrib.core.context import Ctx
+from toolcrib.core.errors import BadInput, Denied
+from toolcrib.core.result import Result
+from toolcrib.core.tool import MACHINE, Param, tool
+from toolcrib.files.paths import Workspace, WorkspacePath
+from toolcrib.net.egress.public_url import PublicUrl
+from toolcrib.system.opener import open_for_person
+from toolcrib.system.threads import in_thread
+
+PROGRAMS = frozenset(
+    (
+        *("appimage", "app", "bat", "cmd", "com", "command", "cpl", "desktop", "exe", "hta", "inf"),
+        *("jar", "js", "jse", "lnk", "msc", "msi", "msp", "pif", "ps1", "reg", "scf", "scr", "sh"),
+        *("terminal", "tool", "url", "vb", "vbe", "vbs", "ws", "wsf", "wsh", "workflow"),
+    )
+)
+"""Endings of what would be run, where it is opened."""
+
+
+def _adapt(arguments: dict[str, Any]) -> None:
+    target = arguments.pop("target", None)
+    if isinstance(target, str) and target:
+        arguments["url" if target.lower().startswith(("http:", "https:")) else "path"] = target
+
+
+@tool(
+    group="ui",
+    rights=MACHINE,
+    keywords=("open", "launch", "show", "browser", "program", "view", "start"),
+    aliases=("open_file", "open_in_browser", "open_url"),
+    argument_aliases={"file": "path", "file_path": "path"},
+    argument_adapter=_adapt,
+)
+async def open_path(
+    path: WorkspacePath | None = None,
+    url: Annotated[PublicUrl, Param("Or an address.")] = "",
+    *,
+    ctx: Ctx,
+) -> Result:
+    """Open a file or a page for the user, after asking.
+
+    It opens in the user's own program; you see nothing of it. What would run a program is
+    refused. To read a file yourself use read_file.
+    """
+    if bool(url) == (path is not None):
+        raise BadInput("Give 'path' or 'url', one of them.", hint="Such as path=report.pdf.")
+    opener = ctx.use(Workspace).outside_program("xdg-open")
+    if path is None:
+        await in_thread(lambda _: open_for_person(str(url), opener), ctx.deadline)
+        return Result(f"{url} was opened for the user.", {"url": str(url)})
+    status = await in_thread(lambda _: path.stat(), ctx.deadline)
+    ending = path.name.rpartition(".")[2].lower()
+    runs = stat.S_ISREG(status.st_mode) and status.st_mode & 0o111
+    if ending in PROGRAMS or runs:
+        raise Denied(
+            f"{path.display} is a program: opening it could run it.",
+            hint="run_command runs it in the sandbox.",
+        )
+    await in_thread(lambda _: open_for_person(path.absolute, opener), ctx.deadline)
+    return Result(f"{path.display} was opened for the user.", {"path": path.display}, private=True)

@@ -1,0 +1,130 @@
+"""`preview_html`: a page saved, opened for the person, and captured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib.util import find_spec
+from typing import Annotated, Any
+
+from toolcrib.core.context import Ctx
+from toolcrib.core.errors import BadInput, MissingExtra, ToolError
+from toolcrib.core.result import Image, Result
+from toolcrib.core.tool import MACHINE, READ, WRITE, Param, Right, tool
+from toolcrib.execution.workers import Task, Workers
+from toolcrib.files.changes.changes import Changes
+from toolcrib.files.changes.step import Step
+from toolcrib.files.content.display import size_of
+from toolcrib.files.paths import Workspace, WorkspacePath, WritablePath, resolve_writable
+from toolcrib.system.opener import open_for_person
+from toolcrib.system.threads import in_thread
+from toolcrib.tools.ui.pages import guarded_page
+
+MARKDOWN = Task(
+    "toolcrib.documents.writers.html:create", "Converting the text", 30.0, 1500,
+    hint="Send a shorter text.",
+)  # fmt: skip
+MAX_BYTES = 10_000_000
+MAX_PICTURE_BYTES = 1_500_000
+MARKDOWN_ENDINGS = (".md", ".markdown")
+
+
+def _rights(arguments: Mapping[str, Any]) -> Right:
+    opens = MACHINE if arguments.get("show", True) else WRITE
+    return READ | WRITE | opens
+
+
+@tool(
+    group="ui",
+    rights=READ | WRITE | MACHINE,
+    keywords=("html", "page", "markdown", "show", "browser", "render", "look", "screenshot"),
+    aliases=("markdown_preview", "render_and_preview_ui", "show_html"),
+    argument_aliases={
+        "html_content": "content",
+        "html": "content",
+        "markdown": "content",
+        "file_path": "path",
+        "file_name": "output",
+        "filename": "output",
+        "screenshot_path": "screenshot",
+        "open": "show",
+    },
+    effective_rights=_rights,
+)
+async def preview_html(
+    content: Annotated[str, Param("HTML or Markdown.")] = "",
+    path: WorkspacePath | None = None,
+    output: WritablePath | None = None,
+    screenshot: Annotated[WritablePath | None, Param("PNG.")] = None,
+    show: Annotated[bool, Param("To the user; asks.", plain=True)] = True,
+    *,
+    ctx: Ctx,
+) -> Result:
+    """Save HTML or Markdown as a page and open it for the user.
+
+    The page can load nothing from the network. `path` is a file instead of content. With
+    show=false nobody is asked, and `screenshot` shows you the page by the extra browser.
+    """
+    if bool(content) == (path is not None):
+        raise BadInput("Give 'content' or 'path', one of them.", hint='As content="<h1>…</h1>".')
+    if screenshot is not None and not screenshot.name.lower().endswith(".png"):
+        raise BadInput("A screenshot is PNG.", hint="End screenshot in .png.")
+    name = path.name if path is not None else (output.name if output is not None else "Preview")
+    if path is not None:
+        data = await in_thread(lambda _: path.read_bytes(MAX_BYTES), ctx.deadline)
+        text = data.decode("utf-8", "replace")
+    else:
+        text = content
+    is_markdown = (
+        path.name.lower().endswith(MARKDOWN_ENDINGS)
+        if path is not None
+        else not text.lstrip().startswith("<")
+    )
+    if is_markdown:
+        request = {"title": name.rpartition(".")[0] or name}
+        source = text.encode("utf-8", "replace")
+        _, made = await ctx.use(Workers).run(MARKDOWN, request, source, ctx.deadline)
+        text = made.decode()
+    page = guarded_page(text, name)
+    place = output or resolve_writable("preview.html", ctx)
+    if not place.name.lower().endswith((".html", ".htm")):
+        raise BadInput(f"{place.name} is no page.", hint="End output in .html.")
+    step = Step(preview_html.name)
+    step.write(place, page.encode("utf-8", "replace"))
+    lines: list[str] = []
+    images: tuple[Image, ...] = ()
+    if screenshot is not None:
+        picture = await _captured(page, ctx)
+        step.write(screenshot, picture)
+        lines.append(f"Its picture is {screenshot.display}.")
+        images = (Image(picture, "image/png"),) if len(picture) <= MAX_PICTURE_BYTES else ()
+    applied = await ctx.use(Changes).apply(step, ctx)
+    lines.insert(0, f"Saved to {place.display}: {size_of(len(page.encode()))}.")
+    opened = False
+    if show:
+        opener = ctx.use(Workspace).outside_program("xdg-open")
+        try:
+            await in_thread(lambda _: open_for_person(place.absolute, opener), ctx.deadline)
+            opened = True
+            lines.append("It was opened for the user.")
+        except ToolError as error:
+            lines.append(f"It was not opened: {error.message} {error.hint}")
+    facts = {"path": place.display, "step": applied.step, "opened": opened}
+    return Result("\n".join(lines), facts, images, private=True)
+
+
+async def _captured(page: str, ctx: Ctx) -> bytes:
+    """A picture of the page, in a context of its own that reaches nothing.
+
+    Raises:
+        MissingExtra, Unavailable: there is no browser.
+    """
+    if find_spec("playwright") is None:
+        raise MissingExtra("browser", "A picture of a page")
+    from toolcrib.browser.browsers import Browsers
+
+    browsers = ctx.use(Browsers)
+    lease = await browsers.lease("runs", ctx.session.id)
+    async with browsers.page_apart(lease) as tab:
+        timeout = ctx.remaining(ctx.config.browser.timeout) * 1000
+        await tab.page.set_content(page, timeout=timeout)
+        return await tab.page.screenshot(full_page=True, timeout=timeout)
