@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 from uuid import uuid4
 
 from toolcrib.core.catalogue import CataloguedTool, catalogued
@@ -21,6 +21,7 @@ from toolcrib.core.context import Call, Caller, Ctx, Invoke, Scope, Service, Ser
 from toolcrib.core.errors import ToolDisabled, ToolError
 from toolcrib.core.live_settings import LiveSettings
 from toolcrib.core.named_tool import going_on
+from toolcrib.core.names import plain
 from toolcrib.core.registry import Registry, discover
 from toolcrib.core.result import Result, well_formed
 from toolcrib.core.tool import Tool, decide, is_never_allowed
@@ -32,9 +33,14 @@ from toolcrib.state.sessions import Sessions
 from toolcrib.system.child import run_shielded
 from toolcrib.system.installation import drop_beneath
 
+if TYPE_CHECKING:
+    from toolcrib.extensions.servers import KnownServers
+
 S = TypeVar("S", bound=Service)
 T = TypeVar("T")
 PYTHON = Caller("python")
+LOOKS_FOR_TOOLS = frozenset({"searchtools", "toolhelp", "calltool"})
+"""Calls that may be about tools of which nothing is known yet, by their plain names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +88,12 @@ class Toolbox:
     ) -> None:
         self.config = _config(config, workspace)
         self.profile = profile
+        self._services = Services(self.config)
         own = own_tools(self.config, (*installed(), *extra)) if tools is None else OwnTools()
         self.skipped = own.skipped
         self._tools = [*(installed() if tools is None else tools), *own.tools, *extra]
+        self._servers = self._known_servers()
         self._choose()
-        self._services = Services(self.config)
         self._services.notes += [f"Settings: {problem}." for problem in self.config.problems]
         self._live = LiveSettings(self.config)
         self._handler = fold(PIPELINE)
@@ -97,14 +104,45 @@ class Toolbox:
 
     def _choose(self) -> None:
         """Make the registry of the tools, and what of it the profile shows."""
+        tools, servers = self._tools, self._servers
+        if servers is not None:
+            from toolcrib.extensions.foreign_tools import foreign_tools
+
+            tools = [*tools, *foreign_tools(servers.settings, servers.facts, tools)]
         self.registry = Registry(
-            self._tools,
+            tools,
             self.config.tools.disabled,
             systems_of(self.profile),
             self.config.switched_off,
+            servers.settings if servers is not None else (),
         )
         self._listed = {t.name: t for t in self.registry.select(self.profile)}
         self._faces = self.registry.listed(self.profile)
+
+    def _known_servers(self) -> KnownServers | None:
+        """What is known of other MCP servers; None where none is configured."""
+        if not self.config.mcp.servers:
+            return None
+        from toolcrib.extensions.servers import KnownServers
+
+        known = self._services.use(KnownServers)
+        self.skipped += tuple(known.leave_out_named(Registry(self._tools)))
+        return known
+
+    async def _meet_servers(self, name: str) -> None:
+        """Ask servers of which nothing is known, where this call could be about one of them."""
+        known = self._servers
+        if known is None:
+            return
+        fresh = known.reload()
+        unmet = known.unmet
+        if unmet and (plain(name) in LOOKS_FOR_TOOLS or known.owns(name)):
+            from toolcrib.extensions.servers import ForeignServers
+
+            await self.use(ForeignServers).meet(unmet)
+            fresh = True
+        if fresh:
+            self._choose()
 
     async def __aenter__(self) -> Self:
         return self
@@ -237,6 +275,7 @@ class Toolbox:
         """
         self._keep_to_one_loop()
         self._refresh()
+        await self._meet_servers(name)
         sessions = self.use(Sessions)
         state = await sessions.load(self.conversation(session))
         state.single = caller.single

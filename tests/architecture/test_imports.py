@@ -48,6 +48,7 @@ ROOMS_OF = {
     # Ports of runs are passed on between loopbacks alone.
     "socket": ("net/egress/", "net/models/connection.py", "net/models/upstream.py",
                "system/stdin_monitor.py",
+               "net/remote_client.py",  # by way of the guard's proxy
                "execution/sandbox/ports.py", "execution/sandbox/namespace_child.py",
                "execution/sandbox/namespace_helper.py",
                "git/ssh_tunnel_child.py"),

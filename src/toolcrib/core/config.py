@@ -25,6 +25,7 @@ from pydantic import BaseModel, Field, PrivateAttr, ValidationError, model_valid
 from toolcrib.core.chat_settings import GuardConfig, StagesConfig
 from toolcrib.core.document_settings import DocumentsConfig, EmbeddingsConfig
 from toolcrib.core.errors import ConfigError, NotConfigured
+from toolcrib.core.extension_settings import McpConfig
 from toolcrib.core.llm_chat_web import read_variables
 from toolcrib.core.memory_settings import MemoryConfig, PlanConfig
 from toolcrib.core.names import nearest
@@ -166,7 +167,18 @@ def explain(error: ValidationError, tree: type[BaseModel], file: Path) -> Config
 
 
 STRICT = (
-    *("policy", "workspace", "egress", "run", "tools", "http", "store", "pin", "agent.roles"),
+    *(
+        "policy",
+        "workspace",
+        "egress",
+        "run",
+        "tools",
+        "http",
+        "store",
+        "pin",
+        "agent.roles",
+        "mcp",
+    ),
     "github",
     *("web.search.providers", "web.images.providers", "web.requests", "web.fetch.neutralize"),
 )
@@ -262,6 +274,7 @@ class Config(Section):
 
     guard: GuardConfig = GuardConfig.model_construct()
     stages: StagesConfig = StagesConfig.model_construct()
+    mcp: McpConfig = McpConfig.model_construct()
     pin: Annotated[
         dict[str, dict[str, Any]],
         Field(description="Arguments that a model cannot override, by tool; 0 or auto: it may."),

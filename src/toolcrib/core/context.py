@@ -228,6 +228,14 @@ class Rejection:
         return False
 
 
+@dataclass(frozen=True, slots=True)
+class Form:
+    """What a person is asked to fill in for a call that runs; `schema` is a flat JSON Schema."""
+
+    message: str
+    schema: Mapping[str, Any]
+
+
 class Judge(Protocol):
     """Says whether a call may go on to a URL; `own`: it is what the call itself is about."""
 
@@ -236,6 +244,7 @@ class Judge(Protocol):
 
 
 Ask = Callable[[Question], Awaitable[bool | Rejection | None]]
+Fill = Callable[[Form], Awaitable[Mapping[str, Any] | None]]
 Notify = Callable[[Progress], Awaitable[None]]
 Invoke = Callable[[str, Mapping[str, Any]], Awaitable[Result]]
 
@@ -249,6 +258,7 @@ class Caller:
     to a job; None waits for the end. `asks_midway` says that an answer comes while the call
     waits; else the call ends, and is sent again with the answer. `unattended` callers have
     nobody to ask, and no approval is opened for them: what would ask is denied.
+    `fill` has a person fill in a form while the call waits, and returns None where they do not.
     `typed_by_user` says that a person wrote the arguments, so a URL in them is the user's
     own; `single` that the conversation is this one call.
     """
@@ -262,6 +272,7 @@ class Caller:
     single: bool = False
     asks_midway: bool = True
     unattended: bool = False
+    fill: Fill | None = None
 
 
 @dataclass(frozen=True, slots=True)

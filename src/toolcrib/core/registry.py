@@ -35,6 +35,7 @@ class Registry:
         disabled: globs on tool names and groups that are switched off.
         systems: other systems whose names go before the names here (`compat`).
         switched_off: names of tools that a setting would turn on, with that setting.
+        profiles: names of profiles that may have no tool yet.
 
     Raises:
         ConfigError: two tools claim one name or alias.
@@ -46,9 +47,11 @@ class Registry:
         disabled: Iterable[str] = (),
         systems: Iterable[str] = (),
         switched_off: Mapping[str, str] | None = None,
+        profiles: Iterable[str] = (),
     ) -> None:
         self._disabled = tuple(disabled)
         self._switched_off = dict(switched_off or {})
+        self._profiles = tuple(profiles)
         self.systems = tuple(systems)
         self._tools: list[Tool] = sorted(tools, key=_rank)
         self._enabled = tuple(tool for tool in self._tools if not self.is_disabled(tool))
@@ -155,6 +158,7 @@ class Registry:
     def profiles(self) -> list[str]:
         """Every name that `select` takes for more than one tool."""
         names = {n for t in self._tools for n in (t.group, *t.profiles)} | {"all", "default"}
+        names |= {*self._profiles}
         names |= {PREFIX.removesuffix(":"), *(PREFIX + s for s in compat_tables().systems)}
         return sorted(names - {"*"})
 

@@ -363,6 +363,16 @@ class Tool:
         return self.function.__module__
 
     @property
+    def source(self) -> str:
+        """Whose words the texts about it are, where they come from outside; else empty."""
+        return ""
+
+    @property
+    def original(self) -> str:
+        """All that was said of it there, where here is only a part of that; else empty."""
+        return ""
+
+    @property
     def description(self) -> str:
         """The first line of the docstring: what a model reads."""
         return self.paragraphs[0].strip()

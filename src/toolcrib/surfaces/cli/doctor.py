@@ -76,6 +76,7 @@ async def run_all(config: Config, *, offline: bool = False) -> list[Check]:
         checks.browser,
         extension_checks.own_tools,
     ]
+    probes += [] if offline else [extension_checks.mcp_servers]
     found: list[Check] = []
     try:
         for probe in probes:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from toolcrib.core.context import Services
+from toolcrib.core.errors import ToolError
 from toolcrib.extensions.own_tools import OwnTool, tools_folder
+from toolcrib.extensions.servers import ForeignServers, KnownServers
 from toolcrib.surfaces.cli.checks import Check
 from toolcrib.system.threads import in_thread
 from toolcrib.toolbox import available
@@ -20,4 +22,25 @@ async def own_tools(services: Services) -> list[Check]:
     if own or not checks:
         detail = f"{len(own)}: {', '.join(own)}" if own else f"none in {tools_folder()}"
         checks.insert(0, Check("own tools", "ok", detail))
+    return checks
+
+
+async def mcp_servers(services: Services) -> list[Check]:
+    """The other MCP servers, each started."""
+    known, servers = services.use(KnownServers), services.use(ForeignServers)
+    checks = []
+    for name in known.settings:
+        where = f"mcp {name}"
+        try:
+            changes = await servers.look(name)
+        except ToolError as error:
+            fix = error.hint or f"correct mcp.servers.{name}"
+            checks.append(Check(where, "broken", error.message, fix, essential=True))
+            continue
+        count = len(known.facts[name].accepted)
+        checks.append(
+            Check(where, "broken", f"changed: {changes}", f"toolcrib mcp accept {name}")
+            if changes
+            else Check(where, "ok", f"{count} tools")
+        )
     return checks

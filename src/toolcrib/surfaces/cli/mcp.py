@@ -5,20 +5,39 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from pathlib import Path
 
 from toolcrib.surfaces.cli.flags import Flags
 
+OTHERS = ("list", "check", "accept")
+WHAT = """\
+what to do:
+  serve         serve one client (the default); it is also what runs without
+                a command when stdin is not a terminal
+  list          the other MCP servers whose tools are offered here
+  check NAME    start one, and show what it has
+  accept NAME   look at what it has changed, and let that count
+"""
+
 
 def arguments(parser: ArgumentParser) -> None:
     """Declare what the command takes."""
-    parser.epilog = "It is also what runs without a command when stdin is not a terminal."
+    parser.formatter_class = RawDescriptionHelpFormatter
+    parser.epilog = WHAT
+    parser.add_argument("what", nargs="?", choices=("serve", *OTHERS), default="serve")
+    parser.add_argument("name", metavar="NAME", nargs="?", help="a server of mcp.servers")
+    parser.add_argument("--yes", action="store_true", help="accept without being asked")
 
 
 def run(options: Namespace, flags: Flags) -> int:
-    """Serve until stdin closes."""
-    del options
+    """Serve until stdin closes, or look at other servers."""
+    if options.what in OTHERS:
+        return _others(options, flags)
+    if options.name is not None or options.yes:
+        from toolcrib.core.errors import BadInput
+
+        raise BadInput("toolcrib mcp serves; it takes no name.", hint="toolcrib mcp --help")
     if sys.stderr is None:
         # The host closed it; its number must not go to a file of ours, nor its output there.
         sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
@@ -36,3 +55,18 @@ def run(options: Namespace, flags: Flags) -> int:
     gc.enable()
     serve(toolbox)
     return 0
+
+
+def _others(options: Namespace, flags: Flags) -> int:
+    from toolcrib.core.errors import BadInput
+    from toolcrib.surfaces.cli import mcp_servers
+
+    if (options.name is None) != (options.what == "list"):
+        name = "" if options.what == "list" else " NAME"
+        raise BadInput(f"Write: toolcrib mcp {options.what}{name}")
+    config = flags.load()
+    if options.what == "list":
+        return mcp_servers.show(config)
+    if options.what == "check":
+        return mcp_servers.check(config, options.name)
+    return mcp_servers.accept(config, options.name, confirm=not options.yes)

@@ -12,7 +12,7 @@ from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError, NoBackChannelError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from toolcrib.core.context import Caller, Notify, Progress, Question
+from toolcrib.core.context import Caller, Form, Notify, Progress, Question
 from toolcrib.core.result import Result
 from toolcrib.execution.jobs import Jobs
 from toolcrib.surfaces.mcp.roots import HostRoots
@@ -57,6 +57,7 @@ class HostCalls:
             notify=_notifier(ctx),
             answer_within=within,
             asks_midway=person.waits,
+            fill=person.fill if person.reachable and person.waits and not stateless else None,
         )
         result = await _uncancelled_by_halves(
             toolbox.use(Jobs),
@@ -131,15 +132,25 @@ class PersonBehind:
         )
         return None
 
+    async def fill(self, form: Form) -> Mapping[str, Any] | None:
+        """What the person fills into a form; None where they do not, or not in time."""
+        answer = await self._answer_to(form.message, dict(form.schema))
+        if answer is None or answer.action != "accept":
+            return None
+        return answer.content or {}
+
     async def _elicit(self, message: str) -> bool | None:
+        answer = await self._answer_to(message, ANSWER)
+        return None if answer is None else _is_yes(answer)
+
+    async def _answer_to(self, message: str, schema: dict[str, Any]) -> types.ElicitResult | None:
         try:
             async with asyncio.timeout(self._patience):
-                answer = await self._ctx.session.elicit_form(
-                    message, ANSWER, related_request_id=self._ctx.request_id
+                return await self._ctx.session.elicit_form(
+                    message, schema, related_request_id=self._ctx.request_id
                 )
         except (TimeoutError, MCPError, NoBackChannelError):
             return None
-        return _is_yes(answer)
 
 
 def _is_yes(answer: Any) -> bool:

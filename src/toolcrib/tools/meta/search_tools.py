@@ -8,6 +8,7 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import NoResults
 from toolcrib.core.result import Result
 from toolcrib.core.tool import Count, Param, is_never_allowed, tool
+from toolcrib.text.fence import fence
 
 BEST = 10
 """Tools shown for a question that sets no limit."""
@@ -42,7 +43,8 @@ async def search_tools(
         raise NoResults(
             f"No tool fits '{query[:80]}'.", hint="Try other words, or an empty query for all."
         )
-    lines = [f"{t.name}: {t.description}" for t in found]
+    own = [f"{t.name}: {t.description}" for t in found if not t.source]
+    foreign = [f"{t.name}: {t.description}" for t in found if t.source]
     fits = not has_query or index.fits(query)
     head = f"{len(found)} of {len(tools)} tools"
     if not fits:
@@ -51,7 +53,11 @@ async def search_tools(
             "does it, say that it cannot be done here:"
         )
     data = [{"name": t.name, "description": t.description, "group": t.group} for t in found]
+    source = ", ".join(dict.fromkeys(t.source for t in found if t.source))
+    fenced = [fence("\n".join(foreign), source)] if foreign else []
     return Result(
-        text="\n".join((head, *lines)),
+        text="\n".join((head, *own, *fenced)),
         data={"tools": data, "total": len(tools), "fits": fits},
+        source=source,
+        fenced=bool(foreign),
     )

@@ -25,6 +25,7 @@ async def tool_help(name: Annotated[str, Param("The tool.")], *, ctx: Ctx) -> Re
     found = ctx.registry.resolve(name)
     return Result(
         text=manual(found),
+        source=found.source,
         data={
             "name": found.name,
             "description": found.description,
@@ -45,6 +46,8 @@ def manual(tool: Tool) -> str:
     lines += [
         _line(p, tool.schema["properties"][p.name]) for p in tool.parameters if not p.meta.unlisted
     ]
+    if tool.original:
+        lines.append(tool.original)
     lines.append(f"May: {', '.join(tool.rights.names) or 'nothing outside this server'}.")
     return "\n".join(lines)
 
