@@ -495,3 +495,30 @@ def test_commands(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for words in (["check"], ["check", "fern"], ["list", "moss"], ["serve", "moss"]):
         assert main(["mcp", *words, setting]) == 2
     capsys.readouterr()
+
+
+async def test_a_program_that_models_can_write_is_not_started(folder: Path) -> None:
+    workspace = folder.parent / "workspace"
+    workspace.mkdir()
+    program = workspace / "server.py"
+    program.write_text(Path(foreign_mcp.__file__).read_text())
+    program.chmod(0o755)
+    (folder / "link.py").symlink_to(program)
+    words = [str(folder)]
+    for entry_ in (
+        {"command": sys.executable, "args": [str(program), "good", *words]},
+        {"command": sys.executable, "args": [str(folder / "link.py"), "good", *words]},
+        {"command": sys.executable, "args": ["link.py", "good", *words], "cwd": str(folder)},
+        {"command": str(program), "args": ["good", *words]},
+        {**entry(folder), "cwd": str(workspace)},
+    ):
+        config = tree(folder)
+        config["mcp"]["servers"]["moss"] = entry_
+        async with opened(config, folder) as box:
+            found = await box.call("search_tools", {"query": "moss"})
+            assert "lies in the workspace" in found.text, entry_
+    assert lines(folder, "starts") == []
+    config["mcp"]["servers"]["moss"] = {**entry(folder)}
+    config["mcp"]["servers"]["moss"]["args"].append(str(workspace))
+    async with opened(config, folder) as box:
+        assert "moss_echo" in (await box.call("search_tools", {"query": "moss echo"})).text

@@ -50,6 +50,7 @@ from toolcrib.core.settings import (
     WebConfig,
     WorkspaceConfig,
 )
+from toolcrib.core.switch_settings import SwitchesConfig
 
 # Reading the layers of the configuration: files, environment, and what is wrong with them.
 
@@ -178,6 +179,7 @@ STRICT = (
         "pin",
         "agent.roles",
         "mcp",
+        "switches",
     ),
     "github",
     *("web.search.providers", "web.images.providers", "web.requests", "web.fetch.neutralize"),
@@ -252,6 +254,7 @@ class Config(Section):
     workspace: WorkspaceConfig = WorkspaceConfig.model_construct()
     policy: PolicyConfig = PolicyConfig.model_construct()
     tools: ToolsConfig = ToolsConfig.model_construct()
+    switches: SwitchesConfig = SwitchesConfig.model_construct()
     egress: EgressConfig = EgressConfig.model_construct()
     web: WebConfig = WebConfig.model_construct()
     documents: DocumentsConfig = DocumentsConfig.model_construct()
@@ -302,9 +305,16 @@ class Config(Section):
 
     @property
     def switched_off(self) -> dict[str, str]:
-        """Tools that are off until a setting turns them on, each with its setting."""
-        verbs = {} if self.memory.verbs else {"memory": "memory.verbs"}
-        return verbs if self.run.packages else verbs | {"manage_packages": "run.packages"}
+        """Tools and groups that are off until a setting turns them on, each with its setting."""
+        found = {} if self.memory.verbs else {"memory": "memory.verbs"}
+        if not self.run.packages:
+            found["manage_packages"] = "run.packages"
+        return {**found, **self.switches.off()}
+
+    @property
+    def listed_profile(self) -> str:
+        """The profile, with what is switched on beside it."""
+        return ",".join(dict.fromkeys([self.profile, *self.switches.on]))
 
     def with_roots(self, roots: Sequence[str]) -> Self:
         """The same with these folders as the workspace, also when it is read again."""

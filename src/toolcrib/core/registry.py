@@ -12,7 +12,8 @@ from toolcrib.core.compat import PREFIX, Naming, compat_tables
 from toolcrib.core.errors import BadInput, ConfigError, ToolDisabled, UnknownTool
 from toolcrib.core.named_tool import NamedTool
 from toolcrib.core.names import nearest, plain
-from toolcrib.core.tool import Tool
+from toolcrib.core.switch_settings import GROUP, PARTS
+from toolcrib.core.tool import OWN_GROUP, Tool
 
 GROUP_ORDER = ("web", "files", "jobs", "meta")
 
@@ -34,7 +35,8 @@ class Registry:
         tools: the tools, in any order.
         disabled: globs on tool names and groups that are switched off.
         systems: other systems whose names go before the names here (`compat`).
-        switched_off: names of tools that a setting would turn on, with that setting.
+        switched_off: names of tools that a setting would turn on, with that setting; groups
+            have `group:` before their names.
         profiles: names of profiles that may have no tool yet.
 
     Raises:
@@ -73,7 +75,7 @@ class Registry:
 
     def is_disabled(self, tool: Tool) -> bool:
         """Whether the tool is off until a setting turns it on, or the user switched it off."""
-        return tool.name in self._switched_off or any(
+        return bool(self._switch_of(tool)) or any(
             fnmatchcase(n, g) for g in self._disabled for n in (tool.name, tool.group)
         )
 
@@ -89,10 +91,11 @@ class Registry:
         tool = self._named(name)
         if tool is None:
             raise self.unknown(name, list(self if listed is None else listed))
-        if tool.name in self._switched_off:
+        switch = self._switch_of(tool)
+        if switch:
             raise ToolDisabled(
                 f"{tool.name} is switched off.",
-                hint=f"The user can turn it on: {self._switched_off[tool.name]} = true.",
+                hint=f"The user can turn it on: {switch} = true.",
             )
         if self.is_disabled(tool):
             raise ToolDisabled(
@@ -101,6 +104,15 @@ class Registry:
                 "from tools.disabled in the configuration.",
             )
         return tool
+
+    def _switch_of(self, tool: Tool) -> str:
+        """The setting that would turn a tool on; empty where none has it off."""
+        off = self._switched_off
+        return off.get(tool.name) or off.get(f"{GROUP}{tool.group}", "")
+
+    def setting_of(self, tool: Tool) -> str:
+        """The setting by which a tool is off."""
+        return self._switch_of(tool) or "tools.disabled"
 
     def _named(self, name: str) -> Tool | None:
         naming = None if plain(name) in self._names and not self.systems else self.naming(name)
@@ -147,7 +159,7 @@ class Registry:
                 chosen |= {tool.name: tool for tool in self._compatible(part)}
                 continue
             found = [t for t in self if part in _profiles_of(t)]
-            if part and not found and part not in self.profiles():
+            if part and not found and part not in PARTS and part not in self.profiles():
                 raise BadInput(
                     f"There is no profile, group or tool '{part}'.",
                     hint=f"Profiles: {', '.join(self.profiles())}.",
@@ -158,7 +170,7 @@ class Registry:
     def profiles(self) -> list[str]:
         """Every name that `select` takes for more than one tool."""
         names = {n for t in self._tools for n in (t.group, *t.profiles)} | {"all", "default"}
-        names |= {*self._profiles}
+        names |= {OWN_GROUP, *self._profiles}
         names |= {PREFIX.removesuffix(":"), *(PREFIX + s for s in compat_tables().systems)}
         return sorted(names - {"*"})
 

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from toolcrib.core.config import secret
 from toolcrib.core.context import Services
-from toolcrib.core.errors import TimedOut, ToolError, Unavailable
+from toolcrib.core.errors import Denied, TimedOut, ToolError, Unavailable
 from toolcrib.core.extension_settings import McpServerConfig
 from toolcrib.core.version import VERSION
 from toolcrib.extensions.definitions import MAX_TOOLS, ToolDefinition
+from toolcrib.extensions.own_tools import lies_in
 from toolcrib.extensions.schemas import one_line
+from toolcrib.files.paths import chosen_roots
 from toolcrib.files.roots import plain_path
 from toolcrib.net.egress.guard_proxy import Lease
 from toolcrib.net.remote_client import guarded_client
@@ -258,6 +260,7 @@ class ServerConnection:
         import anyio
 
         settings = self._settings
+        self._refuse_what_models_write()
         process = await self._services.use(Processes).spawn(
             [settings.command, *settings.args],
             cwd=plain_path(settings.cwd or "~"),
@@ -287,6 +290,28 @@ class ServerConnection:
             await asyncio.gather(*pumps, return_exceptions=True)
             for stream in (to_client, incoming, outgoing, from_client):
                 stream.close()
+
+    def _refuse_what_models_write(self) -> None:
+        """It runs with the user's rights, so that no part of it may lie where models write.
+
+        Raises:
+            Denied: the program, a file among its arguments, or its folder is in the workspace.
+        """
+        settings, roots = self._settings, chosen_roots(self._services.config)
+        start = plain_path(settings.cwd or "~")
+        for word in (settings.command, *settings.args):
+            if lies_in(roots, f"{start}/{word}" if "/" not in word[:1] else word, files=True):
+                raise Denied(
+                    f"The MCP server {self.name} is not started: {word} lies in the workspace, "
+                    "where models may change it.",
+                    hint="The user moves it out of the workspace, or installs it.",
+                )
+        if settings.cwd and lies_in(roots, start):
+            raise Denied(
+                f"The MCP server {self.name} is not started: its cwd lies in the workspace, and "
+                "programs load code from there.",
+                hint=f"The user takes mcp.servers.{self.name}.cwd out, or names another folder.",
+            )
 
     async def _read(self, process: Process, to_client: Any) -> None:
         """Pass on what it writes, message by message, until it ends or writes too much."""

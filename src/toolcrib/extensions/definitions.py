@@ -144,10 +144,10 @@ class ServerFacts:
 
     def held_back(self, name: str) -> str:
         """Why a tool that was accepted may not be called now; empty where it may."""
-        now = self.current.get(name)
-        if now is None:
+        now, accepted = self.current.get(name), self.accepted.get(name)
+        if now is None or accepted is None:
             return "the server does not have it any more"
-        if now.digest != self.accepted[name].digest:
+        if now.digest != accepted.digest:
             return "the server has changed what it says of it"
         return ""
 

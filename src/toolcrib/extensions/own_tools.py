@@ -114,13 +114,30 @@ def own_tools(config: Config, others: Iterable[Tool], *, retry: bool = False) ->
     return OwnTools(tuple(tools), tuple(skipped))
 
 
-def why_not_loaded(path: Path, roots: Sequence[str]) -> str:
-    """Why nothing may be imported from here; empty where it may."""
+def lies_in(roots: Iterable[str], path: str | Path, *, files: bool = False) -> str:
+    """The root that a path lies in, by its name or behind links; empty where in none.
+
+    Args:
+        roots: folders.
+        path: absolute.
+        files: whether only a file that is there counts.
+    """
+    if files and not Path(path).is_file():
+        return ""
     for place in (plain_path(path), real_path(path)):
         for root in roots:
-            for top in (plain_path(root), real_path(root)):
-                if parts_beneath(place, top) is not None:
-                    return f"it lies in the workspace {root}, where models may write"
+            if any(
+                parts_beneath(place, top) is not None for top in {plain_path(root), real_path(root)}
+            ):
+                return root
+    return ""
+
+
+def why_not_loaded(path: Path, roots: Sequence[str]) -> str:
+    """Why nothing may be imported from here; empty where it may."""
+    root = lies_in(roots, path)
+    if root:
+        return f"it lies in the workspace {root}, where models may write"
     if sys.platform == "win32":
         return ""
     found = path.stat()

@@ -274,7 +274,10 @@ class ForeignServers:
 
     def _server(self, name: str) -> _Server:
         if name not in self._known.settings:
-            raise Unavailable(f"There is no MCP server {name} in the configuration.")
+            raise Unavailable(
+                f"There is no MCP server {name} in the configuration.",
+                hint="toolcrib mcp list shows those that there are.",
+            )
         return self._servers.setdefault(name, _Server())
 
     def _tells_roots(self) -> Any:

@@ -48,7 +48,7 @@ def run(options: Namespace, flags: Flags) -> int:
     from toolcrib.surfaces.mcp.stdio import run as serve
     from toolcrib.toolbox import Toolbox
 
-    toolbox = Toolbox(config, profile=config.profile)
+    toolbox = Toolbox(config, profile=config.listed_profile)
     for skipped in toolbox.skipped:
         print(f"toolcrib: left out: {skipped}", file=sys.stderr)
     gc.freeze()

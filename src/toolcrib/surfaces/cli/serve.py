@@ -40,7 +40,7 @@ def run(options: Namespace, flags: Flags) -> int:
     from toolcrib.surfaces.http.app import run as serve
     from toolcrib.toolbox import Toolbox
 
-    toolbox = Toolbox(config, profile=config.profile)
+    toolbox = Toolbox(config, profile=config.listed_profile)
     for skipped in toolbox.skipped:
         print(f"toolcrib: left out: {skipped}", file=sys.stderr)
     try:

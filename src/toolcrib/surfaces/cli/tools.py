@@ -28,8 +28,9 @@ def run(options: Namespace, flags: Flags) -> int:
 
     found = available(config, retry=True)
     everything = found.tools
-    registry = Registry(everything, config.tools.disabled)
-    listed = registry.select(config.profile)
+    off = config.switches.off()
+    registry = Registry(everything, config.tools.disabled, switched_off=off)
+    listed = registry.select(config.listed_profile)
     disabled = [tool for tool in everything if registry.is_disabled(tool)]
     if options.json:
         data = _data(config.profile, registry, listed, disabled)
@@ -81,8 +82,8 @@ def _lines(profile: str, registry: Registry, listed: list[Tool], disabled: list[
             lines += ["", group]
         lines.append(row)
     lines += ["", f"Profile {profile}: {len(listed)} of {len(registry)} tools."]
-    if disabled:
-        names = ", ".join(tool.name for tool in disabled)
-        lines.append(wrapped(f"Switched off by tools.disabled: {names}."))
+    for setting in dict.fromkeys(registry.setting_of(tool) for tool in disabled):
+        off = ", ".join(tool.name for tool in disabled if registry.setting_of(tool) == setting)
+        lines.append(wrapped(f"Switched off by {setting}: {off}."))
     lines.append(wrapped(f"Profiles: {', '.join(registry.profiles())}."))
     return lines[1:]
