@@ -251,5 +251,7 @@ def child_session(parent: Session, name: str) -> Session:
         untrusted=parent.untrusted,
         private=parent.private,
         links=dict(parent.links),
+        written=dict(parent.written),
+        began=parent.began,
         changed=True,
     )

@@ -120,9 +120,10 @@ class Session:
     something of the user's own, has been read. `reads` maps an absolute path to
     the fingerprint that the file had when it was read. `links` holds short
     hashes of URLs that the conversation has already seen, `hosts` those that a person has
-    let its runs reach, `protected` names that no tool may touch from then on. `single` says
-    that it is this one call: what would have to be named in a later one is of no use. That
-    is not kept.
+    let its runs reach, `protected` names that no tool may touch from then on, `written` short
+    hashes of links that the caller wrote itself after something private was read. `began` is
+    when the first call came, in seconds since 1970. `single` says that it is this one call:
+    what would have to be named in a later one is of no use. That is not kept.
     """
 
     id: str
@@ -133,6 +134,8 @@ class Session:
     links: dict[str, None] = field(default_factory=dict)
     hosts: dict[str, None] = field(default_factory=dict)
     protected: dict[str, None] = field(default_factory=dict)
+    written: dict[str, None] = field(default_factory=dict)
+    began: float = field(default_factory=time.time)
     changed: bool = False
     single: bool = False
 
@@ -170,6 +173,18 @@ class Session:
             if name not in self.protected:
                 self.protected[name] = None
                 self.changed = True
+
+    def note_written(self, text: str) -> None:
+        """Note a link that the caller wrote: what repeats it does not make it known."""
+        mark = _short(text)
+        if mark not in self.written:
+            self.written[mark] = None
+            _trim(self.written)
+            self.changed = True
+
+    def has_written(self, text: str) -> bool:
+        """Whether the caller wrote a link itself; see `note_written`."""
+        return _short(text) in self.written
 
     def remember_link(self, url: str) -> None:
         """Note a URL that the conversation has seen as it stands."""

@@ -84,7 +84,9 @@ class Result:
     `private` says that something of the user's own is in it, beyond what the rights
     of the tool say, and `impersonal` that nothing is, whatever they say. `outside` is what
     came from outside as it came, where a program of the caller made the text of it: only
-    links that stand there count as seen. `max_tokens` is a budget that the caller asked for,
+    links that stand there count as seen. `newest_change` is when the newest of the files was
+    changed whose text stands here as it is, in seconds since 1970; None where no file's does.
+    `max_tokens` is a budget that the caller asked for,
     below the configured ceiling; 0 means the default.
     `tokens` is what the text takes, if a tool that fills a budget exactly says so; else
     the pipeline counts. `job` names the job as which the call goes on; the pipeline
@@ -102,6 +104,7 @@ class Result:
     private: bool = False
     impersonal: bool = False
     outside: str | None = None
+    newest_change: float | None = None
     max_tokens: int = 0
     tokens: int = 0
     job: str = ""

@@ -64,6 +64,14 @@ def fingerprint(status: os.stat_result) -> str:
     return f"{status.st_size:x}-{status.st_mtime_ns:x}-{status.st_ino:x}"
 
 
+def last_change(status: os.stat_result) -> float:
+    """When a file was last written, renamed or linked, in seconds since 1970.
+
+    Programs can set the time of modification, but not that of the change of the entry.
+    """
+    return max(status.st_mtime, status.st_ctime)
+
+
 @dataclass(frozen=True, slots=True)
 class Entry:
     """One name in a folder, itself not followed.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
@@ -11,7 +12,7 @@ from unicodedata import normalize
 from urllib.parse import unquote
 
 from toolcrib.core.config import STORE_NAME, usual_data_folder
-from toolcrib.core.context import Call, Proceed, Question, Rejection
+from toolcrib.core.context import Call, Proceed, Question, Rejection, Session
 from toolcrib.core.errors import (
     BadInput,
     Busy,
@@ -56,26 +57,73 @@ CANONICAL = re.compile(
 DOTTED = re.compile(r"/(?:\.|%2e)", re.IGNORECASE)
 NO_WORD = re.compile(r"[\W_]+")
 LINKS_A_RESULT = 500
+CLOCK_MARGIN_SECONDS = 60.0
+"""By which the clock of another machine's disk may be behind."""
 READINGS = 4
 """How many ends of one link are thought possible."""
 
 
 def remember_links(call: Call, result: Result) -> None:
-    """Note the links that outside text names. `result` is whole: nothing is cut yet."""
+    """Note the links that outside text or a file names. `result` is whole: nothing is cut yet."""
     session = call.ctx.session
-    if not (call.tool.rights & NET or (result.source and not session.private)):
+    written = _own_words(call) if session.private else ""
+    if written:
+        for url in links_of(written):
+            if not session.has_seen(canonical(url)):
+                session.note_written(_bare(url))
+    from_outside = call.tool.rights_for(call.arguments) & NET
+    told = bool(result.source) and not session.private
+    if not (from_outside or told or _is_of_others(result, session)):
         return
-    own = _own_words(call) if session.private else ""
+    own, near = _bare(written), _nearby(call, result) if session.private else None
     for url in dict.fromkeys(links_of(result.text)):
-        made_up = result.outside is not None and url not in result.outside
-        if not session.private or not (made_up or _bare(url) in own):
-            session.remember_link(canonical(url))
+        if session.private:
+            bare = _bare(url)
+            made_up = result.outside is not None and url not in result.outside
+            if made_up or bare in own or session.has_written(bare):
+                continue
+            if near is not None and not _is_of(url, near):
+                continue
+        session.remember_link(canonical(url))
 
 
 def _own_words(call: Call) -> str:
     """All that the caller wrote, but for the URLs, which are judged themselves."""
     urls = {p.name for p in call.tool.parameters if p.kind == "url"}
-    return _bare("".join(_texts({n: v for n, v in call.arguments.items() if n not in urls})))
+    return "\n".join(_texts({n: v for n, v in call.arguments.items() if n not in urls}))
+
+
+def _is_of_others(result: Result, session: Session) -> bool:
+    """Whether a result shows files as they are that were there before the conversation.
+
+    The time of change is set by the system whoever writes, renames or unpacks a file, so
+    neither a call nor a run of the conversation can have written one that is older.
+    """
+    changed = result.newest_change
+    return changed is not None and changed < session.began - CLOCK_MARGIN_SECONDS
+
+
+def _nearby(call: Call, result: Result) -> set[tuple[str, int]] | None:
+    """Host and port of the servers of this machine that were read; None where all was public.
+
+    What such a server shows may be what a run of the conversation wrote.
+    """
+    found = set()
+    for text in (*_values(call, "url"), *result.source.split(", ")):
+        with suppress(ToolError):
+            target = parse_url(complete_url(text))
+            here = target.host == "localhost" or (target.literal and target.literal.is_loopback)
+            if here or _is_own_server(call, target.href):
+                found.add((target.host, target.port))
+    return found or None
+
+
+def _is_of(url: str, servers: set[tuple[str, int]]) -> bool:
+    try:
+        target = parse_url(complete_url(url))
+    except ToolError:
+        return False
+    return (target.host, target.port) in servers
 
 
 def _texts(value: Any) -> Iterator[str]:

@@ -63,6 +63,7 @@ class _Known:
     links: set[str] = field(default_factory=set)
     hosts: set[str] = field(default_factory=set)
     protected: set[str] = field(default_factory=set)
+    written: set[str] = field(default_factory=set)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,10 +135,10 @@ class Sessions:
         flags = session.untrusted, session.private
         directory = session.directory if session.directory != known.directory else None
         reads, links = dict(session.reads), set(session.links)
-        hosts, protected = set(session.hosts), set(session.protected)
+        hosts, protected, written = set(session.hosts), set(session.protected), set(session.written)
         changed = _changed(known)
         sweep = now - self._swept > TOUCH_SECONDS
-        full = len(reads) + len(links) >= MAX_REMEMBERED
+        full = max(len(reads) + len(links), len(written)) >= MAX_REMEMBERED
 
         def write(connection: sqlite3.Connection) -> int:
             if sweep:
@@ -158,7 +159,7 @@ class Sessions:
         self.warning = ""
         self._swept = now if sweep else self._swept
         known.used, known.reads, known.links = now, reads, links
-        known.hosts, known.protected = hosts, protected
+        known.hosts, known.protected, known.written = hosts, protected, written
         known.directory = directory if directory is not None else known.directory
         if version == known.version + 1:  # else another process wrote: the next load merges
             known.version = version
@@ -176,6 +177,9 @@ def _changed(known: _Known) -> Maps:
     found = {("read", p): m for p, m in session.reads.items() if known.reads.get(p) != m}
     # A name that is no text cannot be stored, and no call can spell it either.
     changed = {key: mark for key, mark in found.items() if well_formed(key[1]) == key[1]}
+    changed |= {("written", key): "" for key in session.written if key not in known.written}
+    if not known.version:
+        changed["began", ""] = repr(session.began)
     changed |= {("host", key): "" for key in session.hosts if key not in known.hosts}
     changed |= {("protect", key): "" for key in session.protected if key not in known.protected}
     return changed | {("link", key): "" for key in session.links if key not in known.links}
@@ -197,6 +201,13 @@ def _merge(known: _Known, row: _Row) -> None:
         if kind == "protect":
             session.protected[key] = None
             known.protected.add(key)
+            continue
+        if kind == "written":
+            session.written[key] = None
+            known.written.add(key)
+            continue
+        if kind == "began":
+            session.began = min(session.began, float(value))
             continue
         mine = session.reads if kind == "read" else session.links
         if kind == "link":
@@ -260,7 +271,7 @@ def _store(
 
 def _trim(connection: sqlite3.Connection, session_id: str) -> None:
     """Drop the oldest entries over the limit that a session in memory has too."""
-    for kind in ("read", "link"):
+    for kind in ("read", "link", "written"):
         connection.execute(
             "DELETE FROM session_map WHERE session = ?1 AND kind = ?2 AND key IN (SELECT key "
             "FROM session_map WHERE session = ?1 AND kind = ?2 ORDER BY version DESC "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, TypeAlias
 from urllib.parse import unquote, urlsplit
 
@@ -16,6 +16,7 @@ from toolcrib.documents.documents import Documents
 from toolcrib.documents.kinds import NAMES
 from toolcrib.documents.text import DocumentText
 from toolcrib.files.content.display import counted
+from toolcrib.files.handles import last_change
 from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.net.egress.public_url import References, open_url
 from toolcrib.net.page_bodies import read_body
@@ -309,11 +310,12 @@ async def read_document(
     same = {"pages": pages.strip(), "max_tokens": max_tokens}
     given = {name: value for name, value in same.items() if value}
     if path is not None:
-        content, facts = await _from_workspace(path, ctx)
+        content, facts, changed = await _from_workspace(path, ctx)
         media_type, source, arguments = "", "", {"path": path.display, **given}
         name = path.name
     else:
         content, media_type, facts, name = await _from_web(url, ctx)
+        changed = None
         source = facts["final_url"]
         short_url = await ctx.use(References).shorten(url, ctx.session)
         arguments = {"url": short_url, **given}
@@ -323,17 +325,20 @@ async def read_document(
     )
     facts["seconds"] = round(time.monotonic() - started, 3)
     request = PartRequest(source, arguments, offset, budget, facts)
-    return await in_thread(lambda _: document_part(document, request), ctx.deadline)
+    result = await in_thread(lambda _: document_part(document, request), ctx.deadline)
+    return replace(result, newest_change=changed)
 
 
-async def _from_workspace(path: SafePath, ctx: Ctx) -> tuple[bytes, dict[str, Any]]:
+async def _from_workspace(path: SafePath, ctx: Ctx) -> tuple[bytes, dict[str, Any], float | None]:
     max_bytes = ctx.config.documents.max_bytes
     try:
-        content = await in_thread(lambda _: path.read_bytes(max_bytes), ctx.deadline)
+        content, changed = await in_thread(
+            lambda _: (path.read_bytes(max_bytes), last_change(path.stat())), ctx.deadline
+        )
     except TooLarge as error:
         error.hint = "The user can raise documents.max_bytes."
         raise
-    return content, {"path": path.display, "bytes": len(content)}
+    return content, {"path": path.display, "bytes": len(content)}, changed
 
 
 async def _from_web(url: str, ctx: Ctx) -> tuple[bytes, str, dict[str, Any], str]:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 from toolcrib.core.errors import BadInput, NoResults, TooLarge, UnsupportedContent
@@ -99,6 +100,7 @@ class FilePart:
         document: the bytes of a document that is still to be converted.
         seen: the absolute path and the fingerprint, for the stale-edit check.
         source: where text came from that the user has not written.
+        changed: when the file was last changed, seen after it was read; in seconds since 1970.
     """
 
     text: str = ""
@@ -108,6 +110,7 @@ class FilePart:
     document: bytes | None = None
     seen: tuple[str, str] | None = None
     source: str = ""
+    changed: float = inf
 
 
 # The text of a file: a page of it, with an outline of the rest where there is too much.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated, Any
 
@@ -12,6 +12,7 @@ from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import BadInput, ToolError, UnsupportedContent
 from toolcrib.core.result import ErrorInfo, Next, Result
 from toolcrib.core.tool import READ, Count, Line, Offset, Param, tool
+from toolcrib.files.handles import last_change
 from toolcrib.files.paths import EachPath, RefusedPath, SafePath, WorkspacePath
 from toolcrib.system.threads import Checkpoint, in_thread
 from toolcrib.text.tokens import estimate
@@ -124,6 +125,7 @@ def _joined(
         next=Next(tool, following) if following else None,
         error=ErrorInfo.of(errors[0]) if errors and not parts else None,
         source=", ".join(dict.fromkeys(part.source for part in parts if part.source)),
+        newest_change=max((part.changed for part in parts), default=None),
     )
 
 
@@ -249,7 +251,8 @@ async def _read(path: SafePath, room: int, request: ReadRequest, ctx: Ctx) -> Fi
     refuse = ctx.config.workspace.refuse_binary
 
     def work(check: Checkpoint) -> FilePart:
-        return read_part(path, request, room, check, refuse_binary=refuse)
+        part = read_part(path, request, room, check, refuse_binary=refuse)
+        return replace(part, changed=last_change(path.stat()))
 
     part = await in_thread(work, ctx.deadline)
     if part.document is None:
@@ -262,9 +265,10 @@ async def _read(path: SafePath, room: int, request: ReadRequest, ctx: Ctx) -> Fi
     except UnsupportedContent as error:
         raise UnsupportedContent(f"{path.display}: {error.message}", hint=error.hint) from None
     markdown = found.markdown
-    return await in_thread(
+    converted = await in_thread(
         lambda check: converted_part(part, markdown, request, room, check), deadline
     )
+    return replace(converted, changed=part.changed)
 
 
 def _size(path: object) -> int:
@@ -295,4 +299,5 @@ def _result(part: FilePart) -> Result:
         truncated=part.next is not None,
         next=Next(read_file.name, part.next) if part.next else None,
         source=part.source,
+        newest_change=part.changed,
     )
