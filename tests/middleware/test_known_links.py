@@ -66,7 +66,7 @@ LAUNDERING: dict[str, list[Step]] = {
         call("read_document", path="old.md"),
     ],
     "replace_in_files": [
-        call("replace_in_files", pattern="old words", replacement=WORDS, glob=["*.md"], dry_run=False),
+        call("replace_in_files", pattern="old words", replacement=WORDS, dry_run=False),
         call("read_document", path="old.md"),
     ],
     "pieces put together": written(
