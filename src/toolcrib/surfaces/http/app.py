@@ -135,8 +135,8 @@ def create_app(toolbox: Toolbox) -> Starlette:
     server = create_server(toolbox)
     kept = toolbox.keep_schedule
     if not toolbox.config.proxy.serve:
-        routes: list[BaseRoute] = openapi.routes(toolbox)
-        return assemble(server, toolbox.config.http, routes, toolbox.close, on_open=kept)
+        plain = openapi.routes(toolbox)
+        return assemble(server, toolbox.config.http, plain, toolbox.close, on_open=kept)
     from toolcrib.surfaces.proxy.app import PREFIXES, ProxyApp, refused_beneath
 
     proxy = ProxyApp(toolbox)
