@@ -72,8 +72,8 @@ def remember_links(call: Call, result: Result) -> None:
             if not session.has_seen(canonical(url)):
                 session.note_written(_bare(url))
     from_outside = call.tool.rights_for(call.arguments) & NET
-    told = bool(result.source) and not session.private
-    if not (from_outside or told or _is_of_others(result, session)):
+    is_reported = bool(result.source) and not session.private
+    if not (from_outside or is_reported or _is_of_others(result, session)):
         return
     own, near = _bare(written), _nearby(call, result) if session.private else None
     for url in dict.fromkeys(links_of(result.text)):

@@ -133,10 +133,10 @@ def create_app(toolbox: Toolbox) -> Starlette:
         ConfigError: it would be open to the network without a token, or to every origin.
     """
     server = create_server(toolbox)
-    kept = toolbox.keep_schedule
+    on_open = toolbox.keep_schedule
     if not toolbox.config.proxy.serve:
         plain = openapi.routes(toolbox)
-        return assemble(server, toolbox.config.http, plain, toolbox.close, on_open=kept)
+        return assemble(server, toolbox.config.http, plain, toolbox.close, on_open=on_open)
     from toolcrib.surfaces.proxy.app import PREFIXES, ProxyApp, refused_beneath
 
     proxy = ProxyApp(toolbox)
@@ -147,7 +147,7 @@ def create_app(toolbox: Toolbox) -> Starlette:
 
     beneath = [Route(f"{prefix}{{path:path}}", proxy) for prefix in PREFIXES]
     routes = [*openapi.routes(toolbox), *beneath]
-    return assemble(server, toolbox.config.http, routes, close, refused_beneath, kept)
+    return assemble(server, toolbox.config.http, routes, close, refused_beneath, on_open)
 
 
 def assemble(
