@@ -366,7 +366,7 @@ class Toolbox:
 
     def keep_schedule(self) -> None:
         """Run what the tool `schedule` has planned, as long as this is open. For servers."""
-        from toolcrib.tools.system.schedules import Schedules
+        from toolcrib.state.schedules import Schedules
 
         with suppress(ToolError):  # the first call says what is wrong with the store
             self.use(Schedules).start(self.registry, self._within)

@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 
 from toolcrib.core.tool import WRITE, tool
+from toolcrib.state.schedules import Schedules
 from toolcrib.toolbox import Toolbox
-from toolcrib.tools.system.schedules import Schedules
 
 
 @tool(rights=WRITE)

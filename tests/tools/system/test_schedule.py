@@ -14,8 +14,8 @@ from typing import Any
 from tests.cases import each_case
 from tests.tools.system.conftest import Machine
 from toolcrib.core.context import Caller
+from toolcrib.state.schedules import ScheduledCall, Schedules
 from toolcrib.toolbox import Toolbox
-from toolcrib.tools.system.schedules import ScheduledCall, Schedules
 
 CHILD = "tests.tools.system.schedule_child"
 ROOT = Path(__file__).parents[3]

@@ -27,8 +27,8 @@ from toolcrib.core.tool import (
 )
 from toolcrib.middleware.validate import bind
 from toolcrib.state.redaction import redact
+from toolcrib.state.schedules import ScheduledCall, Schedules
 from toolcrib.tools.system.clock import local_zone, moment_of, spelled_moment
-from toolcrib.tools.system.schedules import ScheduledCall, Schedules
 
 MAX_DAYS = 400
 MAX_TEXT_CHARS = 2_000
