@@ -188,7 +188,8 @@ def test_a_tool_that_no_data_file_knows_is_found_in_every_language():
         """Translate the text of the clipboard."""
         return Result(text="")
 
-    found = Finder([*discover(installed), translate_clipboard])
+    others = [one for one in discover(installed) if "clipboard" not in one.name]
+    found = Finder([*others, translate_clipboard])
     for query in (
         "translate my clipboard", "übersetze die Zwischenablage", "traducir el portapapeles",
         "翻译剪贴板", "翻譯剪貼簿",

@@ -8,7 +8,7 @@ from toolcrib.toolbox import Toolbox, installed
 
 @each_case("name", [tool.name for tool in installed()])
 async def test_every_tool_has_a_manual(name: str) -> None:
-    async with Toolbox({"memory": {"verbs": True}}) as box:
+    async with Toolbox({"memory": {"verbs": True}, "run": {"packages": True}}) as box:
         result = await box.call("tool_help", {"name": name})
         tool = box.registry.resolve(name)
     head, *lines = result.text.splitlines()
