@@ -183,18 +183,17 @@ def test_languages(text, language):
 
 
 def test_a_tool_that_no_data_file_knows_is_found_in_every_language():
-    @tool(group="data", keywords=("clipboard",))
-    async def translate_clipboard() -> Result:
-        """Translate the text of the clipboard."""
+    @tool(group="data", keywords=("warning",))
+    async def translate_warning() -> Result:
+        """Translate the text of a warning."""
         return Result(text="")
 
-    others = [one for one in discover(installed) if "clipboard" not in one.name]
-    found = Finder([*others, translate_clipboard])
+    found = Finder([*discover(installed), translate_warning])
     for query in (
-        "translate my clipboard", "übersetze die Zwischenablage", "traducir el portapapeles",
-        "翻译剪贴板", "翻譯剪貼簿",
+        "translate my warning", "übersetze die Warnung", "traducir la advertencia",
+        "翻译警告", "翻譯警告",
     ):  # fmt: skip
-        assert found.find(query, 5)[0] is translate_clipboard, query
+        assert translate_warning in found.find(query, 5), query
 
 
 def test_a_tool_is_found_by_its_name(all_tools, every):

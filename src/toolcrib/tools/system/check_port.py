@@ -53,9 +53,9 @@ def _target(host: str, port: int) -> Target:
     policy_check=_verdict,
 )
 async def check_port(
-    port: Annotated[int, Param(minimum=1, maximum=65_535)],
-    host: str = "localhost",
-    timeout: Annotated[Seconds, Param(maximum=30, plain=True)] = 5,  # noqa: ASYNC109 - of the connection
+    port: Annotated[int, Param("Of TCP.", minimum=1, maximum=65_535, plain=True)],
+    host: Annotated[str, Param("Name or address.", plain=True)] = "localhost",
+    timeout: Annotated[Seconds, Param("Seconds.", maximum=30, plain=True)] = 5,  # noqa: ASYNC109 - of the connection
     *,
     ctx: Ctx,
 ) -> Result:

@@ -28,9 +28,9 @@ from toolcrib.tools.system.unit_table import convert, pair
     },
 )
 async def convert_units(
-    value: float,
+    value: Annotated[float, Param("How much.", plain=True)],
     unit: Annotated[str, Param("As km/h, degF, MiB.")],
-    to: str,
+    to: Annotated[str, Param("The other unit.", plain=True)],
     *,
     ctx: Ctx,
 ) -> Result:

@@ -65,8 +65,8 @@ async def _reason(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | None:
     policy_check=_reason,
 )
 async def update_env_file(
-    key: str,
-    value: str,
+    key: Annotated[str, Param("Of the variable.", plain=True)],
+    value: Annotated[str, Param("Its new value.", plain=True)],
     path: Annotated[EnvFilePath | None, Param("Else .env.")] = None,
     *,
     ctx: Ctx,
