@@ -126,7 +126,7 @@ TASKS = (
     Task("read", "On which day is the meeting? See notes.txt.", says("tuesday"), NOTES),
     Task("read", "Which port does app.ini set?", says("8080"), SETTINGS),
     Task("read", "What colour is the logo? Look in docs/colours.md.", says("teal"), TREE),
-    Task("read", "What does the function area in src/tools.py do?", says("multipl"), TREE),
+    Task("read", "What does the function area in src/tools.py do?", says("multi"), TREE),
     Task("read", "Which month in sales.csv has the highest amount?", says("march"), TABLE),
     Task("compute", "Compute 1234 * 5678 with Python.", says("7006652")),
     Task("compute", "What is the sum of the amounts in sales.csv?", says("450"), TABLE),
