@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 
 import httpx2
@@ -179,3 +180,20 @@ def test_an_empty_token_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_no_configuration_opens_it_to_every_page() -> None:
     with pytest.raises(ConfigError, match="every web page"):
         gate_rules(HttpConfig(allow_origins=["*"]))
+
+
+async def test_white_space_around_a_value_is_no_part_of_it() -> None:
+    async with served(create_app(Toolbox(tools=TOOLS))) as base:
+        port = int(base.rpartition(":")[2])
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        body = b'{"text": "hello"}'
+        writer.write(
+            b"POST /tools/echo HTTP/1.1\r\nHost: \t127.0.0.1 \t\r\n"
+            b"Origin:   http://localhost:1 \r\n"
+            b"Content-Type: application/json \r\nConnection: close\r\n"
+            b"Content-Length: %d\r\n\r\n%s" % (len(body), body)
+        )
+        answer = await reader.read()
+        writer.close()
+    assert answer.startswith(b"HTTP/1.1 200")
+    assert b"hello" in answer

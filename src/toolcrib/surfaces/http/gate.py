@@ -69,6 +69,8 @@ class Gate:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request through, or answer it."""
         if scope["type"] == "http":
+            # The parser in C keeps the white space behind a value, which is no part of it.
+            scope["headers"] = [(name, value.strip(b" \t")) for name, value in scope["headers"]]
             headers = {k.decode("latin-1"): v.decode("latin-1") for k, v in scope["headers"]}
             refused = self._refusal(headers, scope)
             if refused is not None:
