@@ -17,7 +17,7 @@ from tests.cases import each_case
 from tests.servers.local_model import local_model, missing
 
 MODEL = "qwen2.5-coder-0.5b"
-SECONDS = 35.0
+SECONDS = 30.0
 pytestmark = [
     pytest.mark.skipif(bool(missing(MODEL)), reason=missing(MODEL) or "the model is there"),
     pytest.mark.timeout(180),
