@@ -148,7 +148,7 @@ class ModelServer:
     """A running server. `script` are the answers in turn; the last one is repeated.
 
     `asked` are the bodies of the requests, `headers` their headers, `paths` what was asked for.
-    `gets` are further things that it answers to GET; `any_path` answers everywhere,
+    `pages` are further things that it answers to GET; `any_path` answers everywhere,
     `left` is set once a client has left a stalled answer.
     """
 
@@ -161,9 +161,9 @@ class ModelServer:
     models_status: int = 200
     models_kind: str = "application/json"
     models_stall: bool = False
+    pages: dict[str, Any] = field(default_factory=dict)
     tools_refused: str = ""
     any_path: bool = False
-    gets: dict[str, Any] = field(default_factory=dict)
     over: threading.Event = field(default_factory=threading.Event)
     left: threading.Event = field(default_factory=threading.Event)
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -205,8 +205,8 @@ class _Handler(BaseHTTPRequestHandler):
         if served.models_stall:
             served.over.wait(LONG)
             return
-        if self.path in served.gets:
-            self._plain(200, json.dumps(served.gets[self.path]).encode())
+        if self.path in served.pages:
+            self._plain(200, json.dumps(served.pages[self.path]).encode())
             return
         if self.path.partition("?")[0] != "/v1/models":
             self._plain(404, b'{"error": {"message": "not here"}}')

@@ -201,6 +201,7 @@ class ChatSession:
             max_repeats=self._agent.repeats,
         )
         loop = self._loop(client, observer, deadline, schema if not self.executor.tools else None)
+        await self._save()  # a process that is killed loses the answer alone
         try:
             outcome = await loop.run()
             for _ in range(SCHEMA_TRIES if schema is not None else 0):
@@ -341,9 +342,12 @@ class ChatSession:
             self.conversation.add({"role": "assistant", "content": partial or "(stopped)"})
 
     async def _keep(self, client: ModelClient) -> None:
+        await self._save()
+        await client.close()
+
+    async def _save(self) -> None:
         with contextlib.suppress(StorageFailure):
             await self._resources.use(Chats).save(self.name, self.conversation.body)
-        await client.close()
 
     async def _remember(self, text: str, *, private: bool) -> None:
         """What the person names themselves may be opened; what they attach is their own."""

@@ -147,7 +147,7 @@ def test_what_was_typed_is_known_in_the_next_chat(start: Start, server: ModelSer
         assert said(server) == "the first of all\nin two lines"
         terminal.until("you>")
         terminal.type("see not\t")
-        terminal.until("notes.md")
+        terminal.until("es.md")
         terminal.type("\r")
         terminal.until("fine")
         assert said(server) == "see notes.md"
@@ -306,6 +306,21 @@ def test_told_to_end_in_the_middle_it_leaves_the_terminal_as_it_was(
         terminal.ended()
         assert terminal.has_line_mode
         assert b"Traceback" not in terminal.raw
+
+
+def test_killed_in_the_middle_what_was_said_is_there(
+    program: Program, start: Start, server: ModelServer
+) -> None:
+    server.says(Turn("a long answer", piece=1, stall=9), Turn("here"))
+    with start("--plain", "--session", "mine") as terminal:
+        terminal.until("you>")
+        terminal.type("remember plum\n")
+        terminal.until("a long")
+        terminal.process.kill()
+        terminal.ended()
+    flags = ("--set", f"agent.base_url={server.url}", "--workspace", str(program.folder))
+    assert program("chat", *flags, "--session", "mine", "-p", "and?").out == "here\n"
+    assert said(server) == "remember plum\n\nand?"
 
 
 def test_many_calls_and_an_endless_line(start: Start, server: ModelServer) -> None:

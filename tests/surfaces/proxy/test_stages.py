@@ -58,7 +58,7 @@ async def test_the_guard_keeps_within_the_window_and_the_model_can_read_on(tmp_p
         return Turn("I look. ", [("read_more", {"handle": word})])
 
     with model_server(reads, Turn("It is 4711.", usage=(3000, 5))) as server:
-        server.gets = WINDOW
+        server.pages = WINDOW
         async with (
             proxied(server.url, config=state(tmp_path)) as base,
             httpx2.AsyncClient(base_url=base, timeout=60) as client,
@@ -121,7 +121,7 @@ async def test_the_guard_in_the_messages_api(tmp_path: Path) -> None:
     tools = [{"name": "f", "input_schema": {"type": "object"}}]
     body = {"model": "m", "system": "Help.", "messages": messages, "tools": tools}
     with model_server(Raw((b'{"content": []}',), kind="application/json")) as server:
-        server.any_path, server.gets = True, WINDOW
+        server.any_path, server.pages = True, WINDOW
         async with (
             proxied(server.url, config=state(tmp_path)) as base,
             httpx2.AsyncClient(base_url=base, timeout=60) as client,
@@ -253,7 +253,7 @@ async def test_rounds_have_an_end(tmp_path: Path) -> None:
 
 async def test_the_trace_has_no_secrets(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with model_server(Turn("ok", usage=(10, 1))) as server:
-        server.gets = WINDOW
+        server.pages = WINDOW
         config = state(tmp_path)
         async with (
             proxied(server.url, config=config, trace=True) as base,

@@ -172,7 +172,8 @@ async def _converse(
     from toolcrib.surfaces.cli.chat_terminal.prompt_editor import available
     from toolcrib.system.processes import Processes
 
-    plain = options.plain or options.json or not sys.stderr.isatty() or _is_dumb()
+    on_terminal = sys.stdout.isatty() and sys.stderr.isatty()
+    plain = options.plain or options.json or not on_terminal or _is_dumb()
     history = data_folder() / HISTORY_FILE if not plain and available() else None
     chatting = Chatting(
         talk,

@@ -164,6 +164,8 @@ class Keyboard:
             return
         before = termios.tcgetattr(self._descriptor)
         mode = termios.tcgetattr(self._descriptor)
+        # Enter comes as the editor expects it, also what was typed before it began to read.
+        mode[0] &= ~termios.ICRNL
         # Ctrl-C stays a signal; Ctrl-O and Ctrl-V are keys.
         mode[3] &= ~(termios.ICANON | termios.ECHO | termios.IEXTEN)
         mode[6][termios.VMIN], mode[6][termios.VTIME] = 1, 0

@@ -170,8 +170,7 @@ class PromptEditor:
 
         presses: list[Any] = []
         parser = Vt100Parser(presses.append)
-        # In the mode of the chat, Enter comes as a line feed.
-        parser.feed_and_flush(data.decode("utf-8", "replace").replace("\n", "\r"))
+        parser.feed_and_flush(data.decode("utf-8", "replace"))
         store_typeahead(self._session.app.input, presses)
 
     def _completions(self, before: str) -> Iterable[tuple[str, int]]:
