@@ -42,8 +42,8 @@ class CataloguedTool(Tool):
             rights |= Right[name.upper()]
         facts |= {"rights": rights, "argument_aliases": entry["argument_aliases"]}
         facts |= {
-            "may_use_fewer_rights": entry["fewer_rights"],
-            "has_own_rules": entry["own_rules"],
+            "may_use_fewer_rights": entry.get("fewer_rights", True),
+            "has_own_rules": entry.get("own_rules", True),
         }
         # These would otherwise be made of the function when they are first looked at.
         facts |= {"schema": entry["schema"], "paragraphs": entry["doc"].split("\n\n")}
