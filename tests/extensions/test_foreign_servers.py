@@ -483,17 +483,18 @@ async def test_a_redirect_leads_nowhere_else(folder: Path) -> None:
 
 
 def test_commands(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    setting = f"--set=mcp.servers={json.dumps({'moss': entry(folder)})}"
-    assert main(["mcp", "list", setting]) == 0
+    given = json.dumps({"moss": entry(folder)})
+    settings = [f"--set=mcp.servers={given}", f"--workspace={folder.parent / 'workspace'}"]
+    assert main(["mcp", "list", *settings]) == 0
     assert "not met yet" in capsys.readouterr().out
-    assert main(["mcp", "check", "moss", setting]) == 0
+    assert main(["mcp", "check", "moss", *settings]) == 0
     assert "moss works: " in capsys.readouterr().out
-    assert main(["mcp", "list", setting]) == 0
+    assert main(["mcp", "list", *settings]) == 0
     assert "tools" in capsys.readouterr().out
-    assert main(["mcp", "accept", "moss", setting]) == 0
+    assert main(["mcp", "accept", "moss", *settings]) == 0
     assert "Nothing waits" in capsys.readouterr().out
     for words in (["check"], ["check", "fern"], ["list", "moss"], ["serve", "moss"]):
-        assert main(["mcp", *words, setting]) == 2
+        assert main(["mcp", *words, *settings]) == 2
     capsys.readouterr()
 
 

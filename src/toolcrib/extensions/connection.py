@@ -22,6 +22,7 @@ from toolcrib.files.roots import plain_path
 from toolcrib.net.egress.guard_proxy import Lease
 from toolcrib.net.remote_client import guarded_client
 from toolcrib.system.child import Process
+from toolcrib.system.installation import code_folders
 from toolcrib.system.processes import Processes
 
 if TYPE_CHECKING:
@@ -299,8 +300,10 @@ class ServerConnection:
         """
         settings, roots = self._settings, chosen_roots(self._services.config)
         start = plain_path(settings.cwd or "~")
+        ours = code_folders()  # which no tool and no run can write, wherever they lie
         for word in (settings.command, *settings.args):
-            if lies_in(roots, f"{start}/{word}" if "/" not in word[:1] else word, files=True):
+            path = word if word.startswith("/") else f"{start}/{word}"
+            if lies_in(roots, path, files=True) and not lies_in(ours, path):
                 raise Denied(
                     f"The MCP server {self.name} is not started: {word} lies in the workspace, "
                     "where models may change it.",
