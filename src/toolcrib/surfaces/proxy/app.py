@@ -275,7 +275,9 @@ async def _stream(
         async for chunk in reply.chunks:
             if usage is not None:
                 usage.add(chunk)
-            out = mender.feed(chunk) if mender is not None else chunk
+            out = chunk
+            if mender is not None:
+                mender, out = _fed(mender, chunk)
             if out:
                 if tail is not None:
                     tail.add(out)
@@ -294,9 +296,17 @@ async def _stream(
     await request.write(rest, more=False)
 
 
+def _fed(mender: StreamMender, chunk: bytes) -> tuple[StreamMender | None, bytes]:
+    """What a mender makes of a piece; an answer that nobody foresaw goes through as it comes."""
+    try:
+        return mender, mender.feed(chunk)
+    except Exception:  # noqa: BLE001 - without us it would have passed
+        return None, chunk
+
+
 async def _whole(reply: UpstreamReply, mend: WholeMender, tools: list[Any]) -> bytes:
     body = b"".join([chunk async for chunk in reply.chunks])
-    with suppress(ValueError, RecursionError):
+    with suppress(Exception):  # without us it would have passed
         value = json.loads(body)
         if isinstance(value, dict):
             mended = mend(value, tools)

@@ -130,7 +130,7 @@ class CallMender:
         given = inner.get("arguments")
         if given is not None and not isinstance(given, str):
             inner["arguments"] = json.dumps(given, ensure_ascii=False)
-        if inner != function or "function" not in normal:
+        if inner != function or not isinstance(normal.get("function"), dict):
             normal["function"] = inner
         return normal
 

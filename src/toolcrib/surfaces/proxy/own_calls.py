@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any
+from typing import Any, TypeGuard
 
 from toolcrib.surfaces.proxy.frames import FrameSplitter, data_of, event_frame, value_of
 
@@ -74,7 +74,7 @@ class OwnCallFilter:
         if not remaining:
             return b""
         frame = raw if remaining == choices else event_frame({**value, "choices": remaining})
-        if any(choice.get("finish_reason") for choice in remaining):
+        if any(_is_map(choice) and choice.get("finish_reason") for choice in remaining):
             self._is_ending = self._holds_end
             if self._own or self._holds_end:
                 return self._held(frame)
@@ -96,9 +96,13 @@ class OwnCallFilter:
             return choice
         foreign = []
         for part in parts:
-            index = part.get("index", 0)
-            function = part.get("function") or {}
-            if function.get("name") in self._names or index in self._own:
+            if not isinstance(part, dict):
+                foreign.append(part)
+                continue
+            index = part.get("index")
+            index = index if isinstance(index, int) else 0
+            name, _ = _function_of(part)
+            if name in self._names or index in self._own:
                 _add(self._own, index, part)
                 continue
             place = self._places.setdefault(index, len(self._places))
@@ -119,10 +123,22 @@ def _add(calls: dict[int, dict[str, Any]], index: int, part: dict[str, Any]) -> 
     call = calls.setdefault(
         index, {"id": "", "type": "function", "function": {"name": "", "arguments": ""}}
     )
-    function = part.get("function") or {}
+    name, arguments = _function_of(part)
     call["id"] = call["id"] or part.get("id") or ""
-    call["function"]["name"] = call["function"]["name"] or function.get("name") or ""
-    call["function"]["arguments"] += function.get("arguments") or ""
+    call["function"]["name"] = call["function"]["name"] or name
+    call["function"]["arguments"] += arguments
+
+
+def _function_of(part: dict[str, Any]) -> tuple[str, str]:
+    """The name and the arguments in a part of a call, where they are text."""
+    function = part.get("function")
+    found = [function.get(key) for key in ("name", "arguments")] if _is_map(function) else []
+    name, arguments = (one if isinstance(one, str) else "" for one in [*found, "", ""][:2])
+    return name, arguments
+
+
+def _is_map(value: Any) -> TypeGuard[dict[str, Any]]:
+    return isinstance(value, dict)
 
 
 def split_message(
