@@ -225,3 +225,37 @@ async def test_a_body_of_ten_megabytes() -> None:
             answer = await client.post("/v1/chat/completions", json=body)
     assert answer.status_code == 200
     assert len(server.asked[0]["messages"][0]["content"]) == 5_000_000
+
+
+@each_case(
+    ("path", "end"),
+    [
+        ("/v1/chat/completions", "data: [DONE]\n\n"),
+        ("/v1/completions", "data: [DONE]\n\n"),
+        ("/v1/messages", '{"type":"message_stop"}\n\n'),
+        ("/api/chat", '{"error":"The model server ended its answer early."}\n'),
+    ],
+)
+async def test_a_stream_without_its_end_gets_one(path: str, end: str) -> None:
+    lines = path == "/api/chat"
+    part = b'{"a":1}\n' if lines else b'data: {"a":1}\n\n'
+    kind = "application/x-ndjson" if lines else "text/event-stream"
+    with model_server(Raw((part, part), kind=kind)) as server:
+        server.any_path = True
+        async with asking(server.url) as client:
+            answer = await client.post(path, json=ask(stream=True))
+    assert answer.content.startswith(part * 2)
+    assert answer.text.endswith(end)
+
+
+async def test_without_settings_the_servers_that_answer_are_used() -> None:
+    with model_server(Turn("alive")) as server:
+        agent = {"agent": {"servers": ["http://127.0.0.1:9/v1", server.url]}}
+        async with asking(config=agent) as client:
+            answer = await client.post("/v1/chat/completions", json=ask())
+        none = {"agent": {"servers": ["http://127.0.0.1:9/v1", "http://127.0.0.1:7/v1"]}}
+        async with asking(config=none) as client:
+            refused = await client.post("/v1/messages", json=ask())
+    assert answer.json()["choices"][0]["message"]["content"] == "alive"
+    assert (refused.status_code, refused.json()["type"]) == (503, "error")
+    assert "No model server answers" in refused.json()["error"]["message"]
