@@ -11,6 +11,7 @@ CODE_FACTOR = 4
 """Times as often for short blocks, and for lines of code, where equal ones may be meant."""
 MIN_TAIL_CHARS = 600
 CHECK_CHARS = 200
+MAX_LINE_CHARS = 8_000
 CALL_MARKS = ("<tool_call", "<function", "[TOOL_CALLS]", '"name"', "<|tool")
 FENCES = ("```", "~~~")
 
@@ -86,7 +87,8 @@ class RepetitionDetector:
         return self._max * (1 if long else SHORT_FACTOR) * (CODE_FACTOR if self._in_code else 1)
 
     def _within_line(self) -> int | None:
-        line = "".join(self._line)
+        # A repetition is found soon after it began: what is far behind is not looked at again.
+        line = "".join(self._line)[-MAX_LINE_CHARS:]
         self._line = [line]
         if len(line) < MIN_TAIL_CHARS:
             return None

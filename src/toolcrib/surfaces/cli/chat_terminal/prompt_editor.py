@@ -19,6 +19,8 @@ MAX_ENTRY_CHARS = 20_000
 """Characters of an entry of the history."""
 MAX_MATCHES = 200
 FOLD = re.compile(r"\[pasted (\d+): [\d,]+ characters\]")
+CURSOR_REPORT = re.compile(r"\x1b\[\d+;\d+R")
+"""What a terminal answers to an editor that has left meanwhile."""
 Words = Callable[[str], Sequence[str]]
 
 
@@ -122,7 +124,6 @@ class PromptEditor:
         )
 
     def _keys(self) -> Any:
-        from prompt_toolkit.application import run_in_terminal
         from prompt_toolkit.filters import has_focus
         from prompt_toolkit.key_binding import KeyBindings
         from prompt_toolkit.keys import Keys
@@ -141,8 +142,11 @@ class PromptEditor:
 
         @keys.add("c-o", filter=typing)
         def _(event: Any) -> None:
-            del event
-            run_in_terminal(self._on_detail)
+            # `run_in_terminal` would turn the terminal's own line mode on meanwhile, in which
+            # an Enter that is typed early is another key.
+            event.app.renderer.erase()
+            self._on_detail()
+            event.app.invalidate()
 
         @keys.add(Keys.BracketedPaste)
         def _(event: Any) -> None:
@@ -170,7 +174,7 @@ class PromptEditor:
 
         presses: list[Any] = []
         parser = Vt100Parser(presses.append)
-        parser.feed_and_flush(data.decode("utf-8", "replace"))
+        parser.feed_and_flush(CURSOR_REPORT.sub("", data.decode("utf-8", "replace")))
         store_typeahead(self._session.app.input, presses)
 
     def _completions(self, before: str) -> Iterable[tuple[str, int]]:
