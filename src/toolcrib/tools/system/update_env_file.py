@@ -26,15 +26,14 @@ USUAL = ".env"
 
 def _resolve(value: str, ctx: Ctx) -> SafePath:
     """A file of variables that may be written; what else protects it still does."""
-    path = ctx.use(Workspace).resolve(value, ctx.session.directory)
+    path = ctx.use(Workspace).resolve(value, ctx.session.directory).but_for(PROTECTED)
+    path.gate.check(path, "write")
     name = fold(path.name)
     if not (name.startswith(".env") or name.endswith(".env")):
         raise BadInput(
             f"{path.display} is no file of variables.",
             hint="Their names are .env, .env.local, app.env; edit_file changes other files.",
         )
-    path = path.but_for(PROTECTED)
-    path.gate.check(path, "write")
     return path
 
 
