@@ -307,7 +307,7 @@ class Config(Section):
     def switched_off(self) -> dict[str, str]:
         """Tools and groups that are off until a setting turns them on, each with its setting."""
         found = {} if self.memory.verbs else {"memory": "memory.verbs"}
-        if not self.run.packages:
+        if not self.run.packages and not self.switches.packages:
             found["manage_packages"] = "run.packages"
         return {**found, **self.switches.off()}
 
