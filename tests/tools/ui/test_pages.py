@@ -127,7 +127,7 @@ async def test_without_a_screen_the_page_is_saved(
     async with Toolbox(ALLOWED, workspace=ws) as box:
         done = await ok(box, "preview_html", content="<p>x")
         assert done.data["opened"] is False
-        assert "no screen" in done.text
+        assert "no desktop" in done.text
         (ws / "a.pdf").write_bytes(b"%PDF-")
         await refused(box, "open_path", "unavailable", path="a.pdf")
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import stat
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, Denied
 from toolcrib.core.result import Result
-from toolcrib.core.tool import MACHINE, Param, tool
+from toolcrib.core.tool import MACHINE, NET, READ, SEND, Param, Right, tool
 from toolcrib.files.paths import Workspace, WorkspacePath
 from toolcrib.net.egress.public_url import PublicUrl
 from toolcrib.system.opener import open_for_person
@@ -30,13 +31,19 @@ def _adapt(arguments: dict[str, Any]) -> None:
         arguments["url" if target.lower().startswith(("http:", "https:")) else "path"] = target
 
 
+def _narrowed(given: Mapping[str, Any]) -> Right:
+    """An address can carry data out; a file needs no network."""
+    return MACHINE | NET | SEND if given.get("url") else MACHINE | READ
+
+
 @tool(
     group="ui",
-    rights=MACHINE,
+    rights=READ | MACHINE | NET | SEND,
     keywords=("open", "launch", "show", "browser", "program", "view", "start"),
     aliases=("open_file", "open_in_browser", "open_url"),
     argument_aliases={"file": "path", "file_path": "path"},
     argument_adapter=_adapt,
+    effective_rights=_narrowed,
 )
 async def open_path(
     path: WorkspacePath | None = None,
