@@ -137,6 +137,8 @@ def secret_kind(text: str) -> str:
         return kind
     if redact_text(text) == text:
         return ""
+    if known := KNOWN.search(text):
+        return _kind_of(known.group())
     named = (name.lstrip("-") for name in _NAMED.findall(text) if names_secret(name))
     return next((f"value of {name[:40]}" for name in named), "secret")
 
@@ -154,8 +156,7 @@ def _candidates(text: str) -> Iterator[FoundSecret]:
     for match in KNOWN.finditer(text):
         found = match.group()
         if _is_key(match.group()):
-            kind = next((k for start, k in KINDS if found.startswith(start)), "API key")
-            yield FoundSecret(match.start(), match.end(), kind)
+            yield FoundSecret(match.start(), match.end(), _kind_of(found))
     for pattern, kind in _PLACES:
         for match in pattern.finditer(text):
             if _is_password(match[1]) or _is_random(match[1]):
@@ -168,6 +169,10 @@ def _candidates(text: str) -> Iterator[FoundSecret]:
         if _is_random(match[1]) and not _is_blank(match[1]):
             yield FoundSecret(match.start(1), match.end(1), "bearer token")
     yield from _named(text)
+
+
+def _kind_of(key: str) -> str:
+    return next((kind for start, kind in KINDS if key.startswith(start)), "API key")
 
 
 def _named(text: str) -> Iterator[FoundSecret]:

@@ -39,7 +39,7 @@ def _narrowed(given: Mapping[str, Any]) -> Right:
 @tool(
     group="ui",
     rights=READ | MACHINE | NET | SEND,
-    keywords=("open", "launch", "show", "browser", "program", "view", "start"),
+    keywords=("launch", "browser", "program", "start", "default application"),
     aliases=("open_file", "open_in_browser", "open_url"),
     argument_aliases={"file": "path", "file_path": "path"},
     argument_adapter=_adapt,
@@ -51,7 +51,7 @@ async def open_path(
     *,
     ctx: Ctx,
 ) -> Result:
-    """Open a file or a page for the user, after asking.
+    """Open something in a program of the user, after asking.
 
     It opens in the user's own program; you see nothing of it. What would run a program is
     refused. To read a file yourself use read_file.
