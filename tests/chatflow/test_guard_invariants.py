@@ -21,7 +21,7 @@ from toolcrib.core.context import Services
 from toolcrib.core.errors import Unavailable
 from toolcrib.state.results import Results
 
-DAY, NIGHT, PARTS = 120, 10_000, 10
+DAY, NIGHT, PARTS = 120, 2_120, 10
 TOOLS = [{"type": "function", "function": {"name": "read_file", "parameters": {}}}]
 
 

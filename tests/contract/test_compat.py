@@ -192,7 +192,7 @@ async def test_a_profile_lists_the_names_of_a_system(tmp_path: Any) -> None:
         hits = await box.call("grep_files", {"pattern": "line", "max_results": 5})
         assert hits.next is not None
         assert hits.next.tool == "grep_files"
-        missing = await box.call("analyze_image", {"imagePath": "a.png"})
+        missing = await box.call("no_such_tool", {"imagePath": "a.png"})
         assert missing.error is not None
         assert missing.error.code == "unknown_tool"
 

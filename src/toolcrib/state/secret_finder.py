@@ -199,7 +199,7 @@ def _is_key(found: str) -> bool:
         return bool(re.search(r"[A-Za-z0-9+/]{40}", body)) and not _DUMMY.search(found[:200])
     if found.startswith(PUBLIC) or _DUMMY.search(found) or _TEMPLATE.search(found):
         return False
-    return len(set(found)) >= 9
+    return len(set(found)) >= 8
 
 
 def _is_value_of(name: str, value: str, *, quoted: bool) -> bool:

@@ -27,7 +27,7 @@ MAX_ANSWER_TOKENS = 1500
     group="images",
     rights=READ,
     keywords=("vision", "picture", "look", "see", "caption", "photo", "describe", "llava"),
-    aliases=("describe_picture", "ask_image", "view_image"),
+    aliases=("describe_picture", "ask_image"),
     argument_aliases={
         "image_path": "path",
         "file_path": "path",

@@ -40,7 +40,7 @@ def _narrowed(given: Mapping[str, Any]) -> Right:
     group="ui",
     rights=READ | MACHINE | NET | SEND,
     keywords=("launch", "browser", "program", "start", "default application"),
-    aliases=("open_file", "open_in_browser", "open_url"),
+    aliases=("open_file", "open_in_browser"),
     argument_aliases={"file": "path", "file_path": "path"},
     argument_adapter=_adapt,
     effective_rights=_narrowed,
