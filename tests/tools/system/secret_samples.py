@@ -62,7 +62,7 @@ TUNE: list[Make] = [
     lambda r: f"key: AIza{pick(r, URL, 35)}",
     lambda r: f"Authorization: Bearer {jwt(r)}",
     pem,
-    lambda r: f"//registry.npmjs.org/:_authToken=npm_{pick(r, B62, 36)}",
+    lambda r: f"//packages.example.org/:_authToken=npm_{pick(r, B62, 36)}",
     lambda r: f"password = pypi-AgEIcHlwaS5vcmc{pick(r, URL, 70)}",
     lambda r: f"HF_TOKEN=hf_{pick(r, B62, 34)}",
     lambda r: f"OPENAI_API_KEY=sk-proj-{pick(r, URL, 48)}",
@@ -163,7 +163,7 @@ HELD_LIKE: list[Make] = [
     lambda r: f"index {pick(r, HEX, 10)}..{pick(r, HEX, 10)} 100644",
     lambda r: f"    --hash=sha256:{pick(r, HEX, 64)} \\",
     lambda r: (
-        f'resolved "https://registry.npmjs.org/x/-/x-1.0.{r.randint(1, 99)}.tgz#{pick(r, HEX, 40)}"'
+        f'resolved "https://packages.example.org/x/-/x-1.0.{r.randint(1, 99)}.tgz#{pick(r, HEX, 40)}"'
     ),
     lambda r: f'"requestId": "{uuid.UUID(int=r.getrandbits(128))}",',
     lambda r: f'token = getenv("SERVICE_TOKEN_{r.randint(1, 99)}", "")',
