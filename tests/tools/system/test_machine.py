@@ -48,11 +48,28 @@ async def test_processes_by_a_part_of_their_command_and_without_secrets(machine:
         found = await machine("process_list", filter="QUOKKA-7281")
         assert [one["pid"] for one in found.data["processes"]] == [child.pid]
         assert "hunter2" not in found.render() + str(found.data)
-        assert "[redacted]" in found.text
+        assert "[redacted]" in found.data["processes"][0]["command"]
         assert str(child.pid) in await machine.text("process_list", filter=str(child.pid))
         child.communicate()
     assert (await machine("process_list", filter="QUOKKA-7281")).data["processes"] == []
     assert len((await machine("process_list", sort="memory", limit=3)).data["processes"]) == 3
+
+
+async def test_a_command_is_cut_but_never_within_the_mark_of_a_secret(machine: Machine) -> None:
+    code = "import sys; print(1, flush=True); sys.stdin.read()"
+    shown = set()
+    # Whatever the length of the interpreter's path, some of these cut within the mark.
+    for padding in range(0, 110, 5):
+        words = [sys.executable, "-c", code, "quokka-7281" + "x" * padding]
+        words += ["--password", "hunter2-hunter2"]
+        with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
+            assert child.stdout is not None
+            child.stdout.readline()
+            line = (await machine("process_list", filter="QUOKKA-7281")).text.splitlines()[1]
+            child.communicate()
+        shown.add(line.partition("--password ")[2])
+    assert "[redacted]" in shown
+    assert shown <= {"", "[redacted]"}, shown
 
 
 @pytest.mark.rows("C103")

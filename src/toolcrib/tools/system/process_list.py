@@ -9,7 +9,7 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, Count, Param, tool
 from toolcrib.files.content.display import size_of
-from toolcrib.state.redaction import redact_text
+from toolcrib.state.redaction import HIDDEN, redact_text
 from toolcrib.system.machine import ProcessInfo, processes
 from toolcrib.system.threads import in_thread
 from toolcrib.text.cleaner import one_line
@@ -49,7 +49,8 @@ async def process_list(
         lines[0] += f", {limit} shown (by {sort})"
     for one, command in listed:
         use = f"{one.cpu:g} % {size_of(one.memory)}"
-        lines.append(f"{one.pid} {one.user or '?'} {use} {one_line(command, COMMAND_CHARS)}")
+        shown = _whole_marks(one_line(command, COMMAND_CHARS))
+        lines.append(f"{one.pid} {one.user or '?'} {use} {shown}")
     data = [
         {
             "pid": one.pid,
@@ -70,6 +71,13 @@ def _fits(one: ProcessInfo, wanted: str) -> bool:
     if not wanted or wanted == str(one.pid):
         return True
     return any(wanted in part.casefold() for part in (one.name, one.user, " ".join(one.command)))
+
+
+def _whole_marks(cut: str) -> str:
+    """A command that was cut within the mark of a hidden secret, with the mark whole."""
+    start = cut.rfind(HIDDEN[0])
+    partial = start >= 0 and HIDDEN.startswith(cut[start:])
+    return cut[:start] + HIDDEN if partial else cut
 
 
 def _command(one: ProcessInfo) -> str:
