@@ -275,10 +275,15 @@ def test_one_question_comes_back_at_its_budget(
     chat: Any, server: ModelServer, silence: Raw | Turn
 ) -> None:
     server.says(silence)
-    ended = chat("-p", "hi", "--set", "agent.seconds=2")
-    assert ended.code == 1
-    assert "[time limit: stopped after 2 s (agent.seconds)]" in ended.err
-    assert ended.out == ("" if isinstance(silence, Raw) else "so\n")
+    wanted = "" if isinstance(silence, Raw) else "so\n"
+    for seconds in (2, 8, 32):  # on a busy machine nothing may have come after 2 s
+        ended = chat("-p", "hi", "--set", f"agent.seconds={seconds}")
+        assert ended.code == 1
+        assert f"[time limit: stopped after {seconds} s (agent.seconds)]" in ended.err
+        if ended.out == wanted:
+            break
+        assert not ended.out
+    assert ended.out == wanted
     as_json = chat("-p", "hi", "--json", "--set", "agent.seconds=2").events[-1]
     assert (as_json["status"], as_json["reason"]) == ("timeout", "time_limit")
 

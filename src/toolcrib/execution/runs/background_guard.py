@@ -35,6 +35,7 @@ GIT_NAMES = frozenset(
     {".git", "HEAD", "commondir", "config", "config.worktree", "hooks", "objects", "refs"}
     | {"index"}
 )
+MAX_LAST_LOOK_SECONDS = 10.0
 MAX_SETTINGS_BYTES = 65_536
 MAX_NEW_FOLDERS = 2_000
 """Folders in a new one, or in all at the start, that are looked into; all are at the end."""
@@ -96,10 +97,13 @@ class BackgroundGuard:
         self._task = asyncio.create_task(self._watch())
 
     async def stop(self) -> None:
-        """End it."""
+        """End it, after a look that has begun: what that puts aside is to be told."""
         self._stop.set()
         if self._task is not None:
-            self._task.cancel()
+            try:
+                await asyncio.wait({self._task}, timeout=MAX_LAST_LOOK_SECONDS)
+            finally:
+                self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
 
     async def _watch(self) -> None:
