@@ -55,6 +55,8 @@ POOL = 50
 """Chunks of each ranking that are looked at more closely, at least."""
 MIN_SCORE = 0.3
 """Passages that meet less of a question are no answer to it."""
+MAX_WORDS_MET = 6
+"""A passage that meets so many of the rarest words meets the whole of a long question."""
 QUERY_SECONDS = 3.0
 """For so long a search waits for the vector of its question."""
 MAX_QUERIES = 64
@@ -205,7 +207,8 @@ class Index:
             question: in any language; nothing in it is syntax.
             limit: how many passages at most.
             entries: which entries are looked at; None for all.
-            min_score: passages below are left out.
+            min_score: where no passage reaches it, there are none; beside one that does,
+                those are given, too, that have half of it.
 
         Raises:
             StorageFailure: the index cannot be read.
@@ -219,7 +222,7 @@ class Index:
         def work(connection: sqlite3.Connection) -> PassageRanking:
             found = match(connection, words, wanted, pool)
             near = self._near(connection, query, wanted, pool) if query else None
-            return _ranking(connection, found, near, limit, min_score)
+            return _ranking(connection, found, near, limit, min_score, min_score / 2)
 
         ranking = await self._read(work)
         if query is not None and self.embedder is not None:
@@ -244,7 +247,7 @@ class Index:
         def work(connection: sqlite3.Connection) -> PassageRanking:
             found = match(connection, words, wanted, 0)
             found = replace(found, ids=best_ids_of_each(connection, found, wanted))
-            return _ranking(connection, found, None, len(found.ids), min_score)
+            return _ranking(connection, found, None, len(found.ids), min_score, min_score)
 
         return await self._read(work)
 
@@ -490,23 +493,25 @@ def _ranking(
     near: _Near | None,
     limit: int,
     min_score: float,
+    min_beside: float,
 ) -> PassageRanking:
-    """The passages of both rankings, with their scores."""
+    """The passages of both rankings, with their scores; `min_beside` is for those after a good."""
     ids = fused(found.ids, near.ids, near.weight) if near else found.ids
     ids = ids[: max(limit * 2, 20)]
     total = connection.execute("SELECT count(*) FROM chunk").fetchone()[0]
     weights = {word.text: rarity(found.counts[word.text], total) for word in found.words}
-    whole = sum(weights.values()) or 1.0
+    whole = sum(sorted(weights.values())[-MAX_WORDS_MET:]) or 1.0
     met = words_met(connection, found, ids)
     rows = chunk_rows(connection, ids)
     passages = []
     for number in ids:
-        share = sum(weights[word] for word in met[number]) / whole
+        share = min(sum(weights[word] for word in met[number]) / whole, 1.0)
         score = max(share, near.scores.get(number, 0.0) if near else 0.0)
         passages.append(
             FoundPassage(*rows[number], score=round(score, 3), words=tuple(met[number]))
         )
     best = max((passage.score for passage in passages), default=0.0)
-    good = tuple(passage for passage in passages if passage.score >= min_score)[:limit]
+    least = min_beside if best >= min_score else min_score
+    good = tuple(passage for passage in passages if passage.score >= least)[:limit]
     method = "words and vectors" if near else "words"
     return PassageRanking(good, best, found.missing, found.instead, method)

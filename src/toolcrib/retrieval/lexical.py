@@ -21,6 +21,7 @@ from toolcrib.retrieval.terms import (
     parts_of,
     quoted,
     vocabulary,
+    words_of,
 )
 
 NEIGHBOURS = 2
@@ -62,6 +63,7 @@ def put_entries(
         entries: what is written.
         known_terms: what `vocabulary` knows that the index has for sure.
     """
+    new: set[str] = set()
     for entry in entries:
         remove_entries(connection, [entry.key])
         chars = sum(len(chunk.text) for chunk in entry.chunks)
@@ -77,18 +79,31 @@ def put_entries(
         connection.executemany(
             "INSERT OR IGNORE INTO label VALUES (?, ?)", [(label, number) for label in entry.labels]
         )
-        _put_chunks(connection, number, entry)
-        new = vocabulary((chunk.text for chunk in entry.chunks), known_terms)
-        connection.executemany(
-            "INSERT OR IGNORE INTO term (term) VALUES (?)", [(term,) for term in sorted(new)]
-        )
+        new |= _put_chunks(connection, number, entry, known_terms)
+    _put_terms(connection, new)
 
 
-def _put_chunks(connection: sqlite3.Connection, entry_id: int, entry: IndexEntry) -> None:
+def _put_terms(connection: sqlite3.Connection, terms: set[str]) -> None:
+    last = connection.execute("SELECT coalesce(max(id), 0) FROM term").fetchone()[0]
+    connection.executemany(
+        "INSERT OR IGNORE INTO term (term) VALUES (?)", [(term,) for term in sorted(terms)]
+    )
+    # All at once: one by one, trigrams cost more than all other words together.
+    connection.execute(
+        "INSERT INTO term_trigrams (rowid, term) SELECT id, term FROM term WHERE id > ?", (last,)
+    )
+
+
+def _put_chunks(
+    connection: sqlite3.Connection, entry_id: int, entry: IndexEntry, known_terms: set[str]
+) -> set[str]:
+    """Write the chunks of an entry; the words that are new in the index."""
     first = connection.execute("SELECT coalesce(max(id), 0) + 1 FROM chunk").fetchone()[0]
+    date = _date(entry)
     rows, texts = [], []
+    new: set[str] = set()
     for place, chunk in enumerate(entry.chunks):
-        title = _title(entry, chunk)
+        title = _title(entry, chunk, date)
         around = _around(entry.chunks, place)
         digest = text_digest(embedded_text(chunk.text, around, title))
         headings = json.dumps(chunk.headings, ensure_ascii=False) if chunk.headings else ""
@@ -96,11 +111,14 @@ def _put_chunks(connection: sqlite3.Connection, entry_id: int, entry: IndexEntry
             (first + place, entry_id, place, chunk.start, chunk.end, chunk.line, chunk.last_line,
              chunk.page, chunk.last_page, headings, digest)
         )  # fmt: skip
-        texts.append((first + place, chunk.text, around, title, parts_of(chunk.text)))
+        words = words_of(chunk.text)
+        new |= vocabulary(words, known_terms)
+        texts.append((first + place, chunk.text, around, title, parts_of(chunk.text, words)))
     connection.executemany("INSERT INTO chunk VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
     connection.executemany(
         "INSERT INTO words (rowid, text, around, title, parts) VALUES (?, ?, ?, ?, ?)", texts
     )
+    return new
 
 
 def remove_entries(connection: sqlite3.Connection, keys: Iterable[str]) -> int:
@@ -119,12 +137,17 @@ def remove_entries(connection: sqlite3.Connection, keys: Iterable[str]) -> int:
     return removed
 
 
-def _title(entry: IndexEntry, chunk: TextChunk) -> str:
+def _title(entry: IndexEntry, chunk: TextChunk, date: str) -> str:
     """What names a chunk: title, headings and date."""
-    parts = [entry.title, *(h for h in chunk.headings if h != entry.title)]
-    if entry.date:
-        parts.append(datetime.fromtimestamp(entry.date, UTC).strftime("%Y-%m-%d %d %B %Y %A"))
+    parts = [entry.title, *(h for h in chunk.headings if h != entry.title), date]
     return " > ".join(part for part in parts if part)
+
+
+def _date(entry: IndexEntry) -> str:
+    """A date in the words that somebody may ask for it by; empty for none."""
+    if not entry.date:
+        return ""
+    return datetime.fromtimestamp(entry.date, UTC).strftime("%Y-%m-%d %d %B %Y %A")
 
 
 def _around(chunks: Sequence[TextChunk], place: int) -> str:

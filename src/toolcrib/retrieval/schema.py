@@ -69,5 +69,11 @@ SCHEMA = Schema(
         ) WITHOUT ROWID;
         CREATE UNIQUE INDEX vector_slot ON vector (space, slot);
         """,
+        # Trigrams are written once for many words. Weights below one keep the number of times
+        # counting that a chunk has a word; a title says in few words what a chunk is about.
+        """
+        DROP TRIGGER term_added;
+        INSERT INTO words (words, rank) VALUES ('rank', 'bm25(1.0, 0.33, 1.5, 1.0)');
+        """,
     ),
 )
