@@ -206,6 +206,20 @@ def test_every_profile_of_a_system_is_safe_for_hosts(system: str) -> None:
             assert 10 <= len(tool.description) <= 110
 
 
+def test_listing_the_names_of_other_systems_loads_no_tool() -> None:
+    program = (
+        "import sys; from toolcrib import Toolbox; "
+        "print(len(Toolbox(profile='compat').listed), "
+        "sum(m.startswith('toolcrib.tools.') for m in sys.modules))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", program], capture_output=True, text=True, check=True
+    )
+    listed, loaded = map(int, done.stdout.split())
+    assert listed > 150
+    assert loaded == 0
+
+
 @each_case("profile", ["compat:nothing", "compat:"])
 def test_an_unknown_system_names_those_that_there_are(profile: str) -> None:
     with pytest.raises(BadInput) as caught:

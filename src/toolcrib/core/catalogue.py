@@ -47,6 +47,7 @@ class CataloguedTool(Tool):
         }
         # These would otherwise be made of the function when they are first looked at.
         facts |= {"schema": entry["schema"], "paragraphs": entry["doc"].split("\n\n")}
+        facts |= {"unlisted_nodes": entry.get("unlisted", {})}
         facts |= {"parameter_texts": tuple(map(tuple, entry["parameters"]))}
         vars(self).update(facts, _module=module, _entry=entry)
 
@@ -126,6 +127,7 @@ def entry_of(tool: Tool) -> dict[str, Any]:
         "argument_aliases": dict(tool.argument_aliases),
         "doc": "\n\n".join(tool.paragraphs),
         "schema": tool.schema,
+        "unlisted": tool.unlisted_nodes,
         "parameters": [list(texts) for texts in tool.parameter_texts],
     }
 

@@ -2,71 +2,113 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
 from toolcrib.core.compat import Argument, Naming
 from toolcrib.core.result import Next
-from toolcrib.core.tool import Param, Parameter, Tool
+from toolcrib.core.tool import ArgumentAdapter, EffectiveRights, Function, PolicyCheck, Tool
 
-TYPES: dict[str, Any] = {
-    "string": str,
-    "integer": int,
-    "number": float,
-    "boolean": bool,
-    "strings": list[str],
-}
 GOING_ON = ("start", "offset", "column", "page")
 """Parameters that a result names to go on; a name of another system takes them too."""
+SHARED = (
+    *("group", "rights", "keywords", "argument_aliases", "profiles", "destructive"),
+    *("idempotent", "seconds", "concurrency", "may_use_fewer_rights", "has_own_rules"),
+    *("parameter_texts", "paragraphs"),
+)
+"""What the tool and its other name have in common, known without the module of the tool."""
 
 
-@dataclass(frozen=True, eq=False)
 class NamedTool(Tool):
     """What hosts are shown under a name of another system.
 
     Only what a listing needs differs from the tool: a call by the name goes to the tool itself,
-    so that policy, history and limits know it by one name.
+    so that policy, history and limits know it by one name. Listing imports no tool.
+
+    Args:
+        tool: the tool, as its catalogue knows it or as it is declared.
+        naming: what the name says.
     """
 
-    naming: Naming | None = None
-
-    @classmethod
-    def of(cls, tool: Tool, naming: Naming) -> NamedTool:
-        """The tool under this name."""
-        shared = {field.name: getattr(tool, field.name) for field in fields(Tool)}
-        return cls(**{**shared, "name": naming.listed_name, "aliases": ()}, naming=naming)
+    def __init__(self, tool: Tool, naming: Naming) -> None:
+        facts = {name: getattr(tool, name) for name in SHARED}
+        vars(self).update(facts, name=naming.listed_name, aliases=(), tool=tool, naming=naming)
 
     @cached_property
-    def parameters(self) -> tuple[Parameter, ...]:
+    def schema(self) -> dict[str, Any]:
         """The arguments as the system names them, each with the type of the parameter here."""
-        here = {parameter.name: parameter for parameter in super().parameters}
-        arguments = self.naming.arguments if self.naming else None
-        if self.naming is None or arguments is None:
-            return tuple(here.values())
-        named = [self._named(argument, here) for argument in arguments.values()]
-        mapped = {a.to for a in arguments.values()} | {parameter.name for parameter in named}
-        going_on = [here[n] for n in GOING_ON if n in here and n not in mapped]
-        return (*named, *(p for p in going_on if not p.meta.unlisted and not p.required))
+        tool, naming = self._tool, self._naming
+        if naming.arguments is None:
+            return tool.schema
+        listed, required = tool.schema["properties"], tool.schema.get("required", ())
+        here = {**listed, **tool.unlisted_nodes}
+        given = naming.arguments.values()
+        nodes = {argument.name: self._node(argument, here) for argument in given}
+        for name in GOING_ON:
+            if name in listed and name not in required and not any(a.to == name for a in given):
+                nodes.setdefault(name, listed[name])
+        schema: dict[str, Any] = {"type": "object", "properties": nodes}
+        needed = [a.name for a in given if a.to in required and a.to not in naming.fixed]
+        return {**schema, "required": needed} if needed else schema
 
-    def _named(self, argument: Argument, here: dict[str, Parameter]) -> Parameter:
+    def _node(self, argument: Argument, here: dict[str, Any]) -> dict[str, Any]:
         known = here.get(argument.to)
-        about = Param(argument.about or (known.meta.description if known else ""))
+        texts = dict(self.parameter_texts)
         if known is None or argument.type:
-            kind = TYPES[argument.type or "string"]
-            required = bool(known and known.required and not self._is_fixed(argument.to))
-            return Parameter(argument.name, kind, about, required, None)
-        meta = replace(known.meta, description=about.description, unlisted=False)
-        required = known.required and not self._is_fixed(argument.to)
-        return replace(known, name=argument.name, meta=meta, required=required)
+            node: dict[str, Any] = {"type": argument.type or "string"}
+            if argument.type == "strings":
+                node = {"type": "array", "items": {"type": "string"}}
+            about = argument.about or texts.get(argument.to, "")
+            return {**node, "description": about} if about else node
+        # One that shows models no description, for its name says it all, does so here too.
+        if not argument.about or ("description" not in known and texts.get(argument.to)):
+            return known
+        return {**known, "description": argument.about}
 
-    def _is_fixed(self, name: str) -> bool:
-        return self.naming is not None and name in self.naming.fixed
+    @property
+    def _tool(self) -> Tool:
+        tool: Tool = vars(self)["tool"]
+        return tool
+
+    @property
+    def _naming(self) -> Naming:
+        naming: Naming = vars(self)["naming"]
+        return naming
+
+    @property
+    def loaded(self) -> Tool:
+        """The tool itself."""
+        return self._tool.loaded
+
+    @property
+    def module(self) -> str:
+        """The module of the tool."""
+        return self._tool.module
+
+    @property
+    def function(self) -> Function:
+        """That of the tool."""
+        return self._tool.function
+
+    @property
+    def effective_rights(self) -> EffectiveRights | None:
+        """As declared."""
+        return self._tool.effective_rights
+
+    @property
+    def policy_check(self) -> PolicyCheck | None:
+        """As declared."""
+        return self._tool.policy_check
+
+    @property
+    def argument_adapter(self) -> ArgumentAdapter | None:
+        """As declared."""
+        return self._tool.argument_adapter
 
     @property
     def description(self) -> str:
         """What this name does, which may be less than the tool can do."""
-        return (self.naming.about if self.naming else "") or super().description
+        return self._naming.about or super().description
 
 
 def going_on(following: Next, tool: str, naming: Naming) -> Next:

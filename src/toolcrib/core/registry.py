@@ -200,7 +200,7 @@ class Registry:
             for short, naming in compat_tables().systems[system].items():
                 tool = self._names.get(plain(naming.tool))
                 if tool is not None and not self.is_disabled(tool):
-                    named.setdefault(short, NamedTool.of(tool, naming))
+                    named.setdefault(short, NamedTool(tool, naming))
         own = [tool for tool in self.select(",".join(rest)) if plain(tool.name) not in named]
         return [*named.values(), *own]
 

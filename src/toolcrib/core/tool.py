@@ -343,6 +343,11 @@ class Tool:
         return schema_of(self.parameters)
 
     @cached_property
+    def unlisted_nodes(self) -> dict[str, Any]:
+        """The schemas of parameters that hosts are not shown, for names of other systems."""
+        return {p.name: _node(p) for p in self.parameters if p.meta.unlisted}
+
+    @cached_property
     def parameter_texts(self) -> tuple[tuple[str, str], ...]:
         """The name and the description of each parameter, of those that are not listed too."""
         return tuple((p.name, p.meta.description) for p in self.parameters)

@@ -537,3 +537,27 @@ async def test_beneath_var_tmp_all_works(open_box: Open, monkeypatch: pytest.Mon
             absent(f"the level strong does not work here: {(await box.sandbox.report()).why}")
         done = await box.sh("echo y > new; cat new", cwd=str(root))
         assert (done.code, done.out.strip(), (root / "new").read_text()) == (0, "y", "y\n")
+
+
+async def test_other_names_of_what_is_masked_are_masked_too(strong: Box) -> None:
+    (strong.root / "keys").mkdir()
+    (strong.root / "keys/id_rsa").write_text("a key")
+    (strong.root / ".git/hooks").mkdir(parents=True)
+    (strong.root / ".git/hooks/pre-commit").write_text("true")
+    (strong.root / ".env").write_text("a secret")
+    os.link(strong.root / ".env", strong.root / "linked.txt")
+    os.link(strong.root / "keys/id_rsa", strong.root / "keys/notes")
+    os.link(strong.root / ".git/hooks/pre-commit", strong.root / "check.sh")
+    (strong.root / "first").write_text("plain")
+    os.link(strong.root / "first", strong.root / "second")
+    ran = await strong.sh(
+        "cat linked.txt keys/notes; cat check.sh second; echo x >> check.sh; echo x >> second"
+    )
+    assert "a secret" not in ran.out
+    assert "a key" not in ran.out
+    assert "trueplain" in ran.out
+    assert (strong.root / ".git/hooks/pre-commit").read_text() == "true"
+    assert (strong.root / "first").read_text() == "plainx\n"
+    # Made since by the user, with nothing else changed there.
+    os.link(strong.root / ".env", strong.root / "keys/again")
+    assert "a secret" not in (await strong.sh("cat keys/again; true")).out

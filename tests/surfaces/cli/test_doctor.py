@@ -178,12 +178,15 @@ def test_what_is_configured_and_broken_is_1_and_named_last(program: Program) -> 
     assert done.out.endswith("\nBroken: images duckduckgo.\n")
 
 
-def test_names_that_do_not_resolve_are_1(program: Program) -> None:
+def test_being_offline_is_told_and_breaks_nothing(program: Program) -> None:
     # No port is denied here: the resolver of this machine may or may not answer.
     done = program("doctor", "--json")
     found = checks(done)["names"]
-    assert done.code == (1 if found["state"] == "broken" else 0)
-    assert found["essential"] == (found["state"] == "broken")
+    assert found["state"] in ("ok", "broken")
+    assert not found["essential"]
+    assert done.code == 0
+    if found["state"] == "broken":
+        assert "check the network" in found["fix"]
 
 
 def test_an_instance_of_ones_own_is_asked_once(program: Program) -> None:

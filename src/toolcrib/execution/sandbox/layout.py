@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import stat
 import sys
+from array import array
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from functools import cache
+from dataclasses import dataclass, field, replace
+from functools import cache, partial
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Literal
 
@@ -27,6 +28,8 @@ copy: another content is read in its place, and not changed."""
 Barring = Callable[[str], str]
 """Gives of a name in a folder the pattern that protects it; "" where none does."""
 MAX_FOLDERS = 50_000
+MAX_LINK_ENTRIES = 1_000
+"""Files in a masked folder whose other names are looked for."""
 BARE_REPOSITORY = frozenset({"HEAD", "objects", "refs"})
 """By these names git takes a folder of any name for a repository."""
 OBEYED_BY_GIT = frozenset({"config", "config.worktree", "commondir", "hooks"})
@@ -48,6 +51,8 @@ class _Folder:
     changed: tuple[int, int]
     folders: tuple[str, ...] = ()
     masks: tuple[Mask, ...] = ()
+    files: array[int] = field(default_factory=partial(array, "Q"))
+    """The numbers of its files, by which second names of a masked one are found."""
 
 
 class Masks:
@@ -80,18 +85,16 @@ class Masks:
         above = [part for part in top.split("/") if part]
         found: list[Mask] = []
         waiting: deque[tuple[str, ...]] = deque([()])
-        visited = 0
-        while waiting:
+        visited: dict[str, _Folder] = {}
+        while waiting and len(visited) < max_folders:
             parts = waiting.popleft()  # what lies near the top is looked at first
-            visited += 1
-            if visited > max_folders:
-                return found, False
             folder = self._folder(top, above, parts)
+            visited["/".join((top.rstrip("/"), *parts)) or "/"] = folder
             found += folder.masks
             waiting += [(*parts, name) for name in folder.folders]
         if len(self._known) > 4 * MAX_FOLDERS:
             self._known.clear()
-        return found, True
+        return [*found, *_second_names(found, visited)], not waiting
 
     def _folder(self, top: str, above: list[str], parts: tuple[str, ...]) -> _Folder:
         path = "/".join((top.rstrip("/"), *parts))
@@ -116,7 +119,8 @@ class Masks:
             masks += mask
             if go_in:
                 folders.append(entry.name)
-        fresh = _Folder(changed, tuple(folders), tuple(masks))
+        files = array("Q", (e.inode() for e in entries if e.is_file(follow_symlinks=False)))
+        fresh = _Folder(changed, tuple(folders), tuple(masks), files)
         if not any(m.path != f"{path}/{PurePosixPath(m.path).name}" for m in masks):
             # Where a link leads may change without a change here, so that is looked at anew.
             self._known[top, path] = fresh
@@ -170,6 +174,51 @@ def _hidden(entry: os.DirEntry[str], top: str) -> list[Mask]:
     except OSError:
         return []
     return [Mask(path, "hidden folder" if stat.S_ISDIR(mode) else "hidden file")]
+
+
+def _second_names(masks: Sequence[Mask], visited: Mapping[str, _Folder]) -> list[Mask]:
+    """Masks of other names of masked files (hard links), which would show or change them too.
+
+    Args:
+        masks: those found by name.
+        visited: the folders that were looked at, by path.
+    """
+    wanted: dict[tuple[int, int], Kind] = {}
+    for mask in masks:
+        if mask.kind == "pinned":
+            continue
+        kind: Kind = "fixed" if mask.kind == "fixed" else "hidden file"
+        for path in _files_of(mask.path):
+            with suppress(OSError):
+                status = os.lstat(path)
+                if status.st_nlink > 1 and stat.S_ISREG(status.st_mode):
+                    wanted[status.st_dev, status.st_ino] = kind
+    if not wanted:
+        return []
+    numbers = {number for _, number in wanted}
+    named = {mask.path for mask in masks}
+    found: list[Mask] = []
+    for folder in (path for path, known in visited.items() if not numbers.isdisjoint(known.files)):
+        for entry in _entries(folder):
+            if entry.inode() not in numbers or entry.path in named:
+                continue
+            with suppress(OSError):
+                status = os.lstat(entry.path)
+                other = wanted.get((status.st_dev, status.st_ino))
+                found += [Mask(entry.path, other)] if other else []
+    return found
+
+
+def _files_of(path: str) -> Iterator[str]:
+    """A file, or those in a folder: so many that nobody can make a run wait for them."""
+    waiting, seen = deque([path]), 0
+    while waiting and seen < MAX_LINK_ENTRIES:
+        place = waiting.popleft()
+        seen += 1
+        if Path(place).is_dir() and not Path(place).is_symlink():
+            waiting += [entry.path for entry in _entries(place)]
+        else:
+            yield place
 
 
 HOME = "/home/sandbox"
