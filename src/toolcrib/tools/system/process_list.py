@@ -49,8 +49,8 @@ async def process_list(
         lines[0] += f", {limit} shown (by {sort})"
     for one, command in listed:
         use = f"{one.cpu:g} % {size_of(one.memory)}"
-        shown = _whole_marks(one_line(command, COMMAND_CHARS))
-        lines.append(f"{one.pid} {one.user or '?'} {use} {shown}")
+        text = _whole_marks(one_line(command, COMMAND_CHARS))
+        lines.append(f"{one.pid} {one.user or '?'} {use} {text}")
     data = [
         {
             "pid": one.pid,
