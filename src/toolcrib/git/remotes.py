@@ -17,9 +17,9 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, Denied, NotFound, PathDenied, TooLarge
 from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.git.failures import failure
-from toolcrib.git.layout import Layout, check_layout, make_view
+from toolcrib.git.layout import Layout, make_view
 from toolcrib.git.program import AGENTS, GitProgram, remove_view
-from toolcrib.git.repository import Repository, inside_of, judge, text_of
+from toolcrib.git.repository import Repository, checked_config, inside_of, judge, text_of
 from toolcrib.git.revisions import remote_name
 from toolcrib.git.user_settings import forced, written
 from toolcrib.net.egress.client import Egress
@@ -283,10 +283,10 @@ async def _local(ctx: Ctx, folder: str) -> AsyncIterator[str]:
         raise NotFound(f"{folder} is no git repository.", hint="Check the address.")
     program = ctx.use(GitProgram)
     layout = Layout(folder, git_dir, git_dir)
-    await asyncio.to_thread(check_layout, layout, inside)
+    config = await asyncio.to_thread(checked_config, layout, inside)
     here = ctx.use(Workspace).start(ctx.session.directory)
     served = Repository(ctx, program, await program.setup(ctx), here, layout)
-    await judge(served)
+    await judge(served, config)
     view = program.views / random_id(16)
     try:
         settings = [s for s in served.settings if s.section not in ("remote", "branch")]

@@ -16,6 +16,7 @@ from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.files.repositories import Setting
 from toolcrib.git.layout import (
     MAX_SETTINGS_BYTES,
+    Inside,
     Layout,
     check_layout,
     find_layout,
@@ -305,14 +306,17 @@ async def opened(ctx: Ctx, folder: SafePath, layout: Layout) -> AsyncIterator[Re
         repository.environment = {**QUIET, "GIT_ALLOW_PROTOCOL": "none", **place}
         yield repository
         return
-    await asyncio.to_thread(check_layout, layout, inside_of(ctx))
-    await judge(repository)
+    await judge(repository, await asyncio.to_thread(checked_config, layout, inside_of(ctx)))
     hash_size = HASH_SIZES[repository.value("extensions.objectformat").lower() == "sha256"]
-    await asyncio.to_thread(program.indexes.check, layout, hash_size)
     view = program.views / random_id(16)
+    data = written([*repository.setup.settings, *repository.settings, *forced()])
+
+    def make_ready() -> None:
+        program.indexes.check(layout, hash_size)
+        make_view(view, layout.common_dir, data)
+
     try:
-        data = written([*repository.setup.settings, *repository.settings, *forced()])
-        await asyncio.to_thread(make_view, view, layout.common_dir, data)
+        await asyncio.to_thread(make_ready)
         repository.view = view
         repository.environment = hardened(ctx, repository.setup, view)
         repository.environment |= {**place, "GIT_COMMON_DIR": str(view)}
@@ -346,17 +350,29 @@ def hardened(ctx: Ctx, setup: GitSetup, view: Path) -> dict[str, str]:
     return {**found, "HOME": str(view), "XDG_CONFIG_HOME": str(view)}
 
 
-async def judge(repository: Repository) -> None:
+def checked_config(layout: Layout, inside: Inside) -> bytes:
+    """Refuse a repository in which git could be led elsewhere; its settings. It blocks."""
+    check_layout(layout, inside)
+    return read_own(f"{layout.common_dir}/config", MAX_SETTINGS_BYTES)
+
+
+async def judge(repository: Repository, config: bytes) -> None:
     """Find which of a repository's own settings are obeyed.
+
+    Args:
+        repository: whose.
+        config: the content of its file of settings.
 
     Raises:
         Unavailable: it is of a form that we do not know.
     """
     ctx, layout = repository.ctx, repository.layout
     inside = inside_of(ctx)
-    found = await _own_settings(repository, f"{layout.common_dir}/config")
+    found = await _settings_of(repository, config)
     if any(s.name == "extensions.worktreeconfig" and s.value.lower() != "false" for s in found):
-        found = [*found, *await _own_settings(repository, f"{layout.git_dir}/config.worktree")]
+        place = f"{layout.git_dir}/config.worktree"
+        more = await asyncio.to_thread(read_own, place, MAX_SETTINGS_BYTES)
+        found = [*found, *await _settings_of(repository, more)]
     for setting in found:
         if setting.section == "extensions" and setting.key not in KNOWN_EXTENSIONS:
             raise Unavailable(
@@ -377,8 +393,7 @@ async def judge(repository: Repository) -> None:
             repository.ignored.append(setting.name)
 
 
-async def _own_settings(repository: Repository, place: str) -> list[Setting]:
-    data = await asyncio.to_thread(read_own, place, MAX_SETTINGS_BYTES)
+async def _settings_of(repository: Repository, data: bytes) -> list[Setting]:
     return await repository.program.settings_of(repository.ctx, data) if data.strip() else []
 
 

@@ -92,6 +92,7 @@ class Process:
         self._writer: asyncio.StreamWriter | PipeWriter | None = None
         self._seen: dict[int, Seen] = {}
         self._job = _job(popen)
+        self._all_gone = False
         self._watch()
 
     @property
@@ -189,6 +190,8 @@ class Process:
         await run_shielded(self._end(grace))
 
     async def _end(self, grace: float) -> None:
+        if self._all_gone:  # nobody is left who could start another
+            return
         try:
             if self._tell(signal.SIGTERM if grace > 0 else KILL):
                 # A stopped process cannot end, so it is woken too.
@@ -224,7 +227,8 @@ class Process:
             send(seen, number)
             self._seen[seen.pid] = seen
         left = not HAS_PROC and send_to_group(self.pid, number)
-        return bool(tree) or left or not self._exited.is_set()
+        self._all_gone = not (tree or left) and self._exited.is_set()
+        return not self._all_gone
 
     def ask_what_it_started(self) -> None:
         """Ask all but this process itself to end, which may be only a shell around them."""

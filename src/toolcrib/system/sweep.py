@@ -47,18 +47,21 @@ class Seen:
 
 def look(pid: int) -> Seen | None:
     """One process, or None."""
-    data = _read(f"/proc/{pid}/stat")
-    return Seen(pid, data[data.rfind(b")") + 2 :].split()) if data else None
+    fields = _fields(pid)
+    return Seen(pid, fields) if fields else None
 
 
-def look_around() -> dict[int, Seen]:
-    """Every process; empty where there is no /proc."""
+def look_around(since: int = 0) -> dict[int, Seen]:
+    """Every process that began at a tick or later; empty where there is no /proc."""
     try:
         names = os.listdir("/proc")  # noqa: PTH208 - pathlib takes long to import
     except OSError:
         return {}
-    found = (look(int(name)) for name in names if name.isdigit())
-    return {seen.pid: seen for seen in found if seen}
+    found = {}
+    for name in names:
+        if name.isdigit() and (fields := _fields(int(name))) and int(fields[19]) >= since:
+            found[int(name)] = Seen(int(name), fields)
+    return found
 
 
 def find(mark: str, groups: dict[int, int], since: int) -> list[Seen]:
@@ -72,13 +75,12 @@ def find(mark: str, groups: dict[int, int], since: int) -> list[Seen]:
             RUNNING_ON.
         since: a tick before the run began. What is older is not looked into.
     """
-    around = look_around()
+    around = look_around(since)
     wanted = b"\0" + mark.encode()
     chosen = {
         seen.pid
         for seen in around.values()
-        if seen.started >= since
-        and (_in_groups(seen, groups) or wanted in b"\0" + _read(f"/proc/{seen.pid}/environ"))
+        if _in_groups(seen, groups) or wanted in b"\0" + _read(f"/proc/{seen.pid}/environ")
     }
     grown = True
     while grown:
@@ -186,6 +188,21 @@ def kill_now(mark: str, groups: dict[int, int], since: int, within: float) -> bo
         if not left or time.monotonic() > end:
             return not left
         time.sleep(0.01)
+
+
+def _fields(pid: int) -> list[bytes]:
+    """What /proc says of a process from its state on; nothing of one that is gone."""
+    try:
+        fd = os.open(f"/proc/{pid}/stat", os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+    except OSError:
+        return []
+    try:
+        data = os.read(fd, 4096)  # all of it: the kernel gives it at once
+    except OSError:
+        return []
+    finally:
+        os.close(fd)
+    return data[data.rfind(b")") + 2 :].split(None, 20)
 
 
 def _read(path: str) -> bytes:

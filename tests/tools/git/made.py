@@ -19,13 +19,13 @@ ENVIRONMENT = {
 }
 
 
-def git(folder: Path, *args: str, ok: bool = True, **more: str) -> str:
+def git(folder: Path, *args: str, ok: bool = True, stdin: str = "", **more: str) -> str:
     """What plain git prints in a folder."""
     done = subprocess.run(
         ["git", *args],
         cwd=folder,
         env={**ENVIRONMENT, "HOME": str(folder.parent), **more},
-        stdin=subprocess.DEVNULL,
+        input=stdin.encode(),
         capture_output=True,
         check=False,
         timeout=60,

@@ -24,8 +24,8 @@ def everything(repo: Path) -> str:
     """All that can be found: files, and whatever a reference, a log or our references lead to."""
     files = [p for p in repo.rglob("*") if p.is_file() and ".git" not in p.relative_to(repo).parts]
     listed = git(repo, "rev-list", "--objects", "--all", "--reflog", "--indexed-objects")
-    hashes = [line.split(" ", 1)[0] for line in listed.splitlines()]
-    texts = [git(repo, "cat-file", "-p", digest) for digest in dict.fromkeys(hashes)]
+    hashes = dict.fromkeys(line.split(" ", 1)[0] for line in listed.splitlines())
+    texts = [git(repo, "cat-file", "--batch", stdin="\n".join(hashes))]
     return "\n".join([*(p.read_text() for p in files), *texts])
 
 
