@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         Page,
         Request,
         Response,
+        Route,
     )
 
 LOGGED = 200
@@ -36,6 +37,9 @@ QUIET_SECONDS = 0.15
 """Without a request for so long, a page has done what an action caused."""
 SETTLE_SECONDS = 2.0
 """A page that goes on loading is not waited for any longer."""
+MAX_ROUNDS = 5
+ROUND_SECONDS = 3.0
+"""A page that goes on to another so often, each time within so long, is held where it is."""
 SNAPSHOT_SECONDS = 10.0
 ANSWER_SECONDS = 1.0
 """A page whose scripts keep it busy for longer is not used for another URL."""
@@ -112,6 +116,8 @@ class Tab:
     pending: set[Request] = field(default_factory=set)
     dialogs: int = 0
     changed_at: float = 0.0
+    rounds: int = 0
+    holding: asyncio.Task[None] | None = None
     moved: asyncio.Event = field(default_factory=asyncio.Event)
 
     def watch(self) -> None:
@@ -222,6 +228,7 @@ class Tab:
         """
         from playwright.async_api import Error
 
+        self.rounds = 0
         with suppress(Error):
             await self.page.wait_for_load_state("domcontentloaded", timeout=seconds * 1000)
         loop = asyncio.get_running_loop()
@@ -240,6 +247,22 @@ class Tab:
             with suppress(TimeoutError):
                 async with asyncio.timeout(min(max(wait, 0.0), end - now)):
                     await self.moved.wait()
+
+    async def _hold(self) -> None:
+        """Keep a page that goes on to another without end where it is, until the next call."""
+        from playwright.async_api import Error
+
+        with suppress(Error):
+            await self.page.route("**/*", _refuse_to_go_on)
+        self.note("The page goes on to another without end: it is held where it is.")
+
+    async def _let_go(self) -> None:
+        from playwright.async_api import Error
+
+        self.holding, self.rounds = None, 0
+        with suppress(Error, Unavailable):
+            async with answering_within(ANSWER_SECONDS):
+                await self.page.unroute("**/*", _refuse_to_go_on)
 
     async def _stands_still(self) -> bool:
         """Whether a page changes nothing and asks for nothing in the time of some frames."""
@@ -307,6 +330,8 @@ class Tab:
     async def answering(self, answer: str | None = None) -> AsyncIterator[None]:
         """One call: dialogs are counted anew, and answered as it says."""
         self.dialogs, self.dialog_answer = 0, answer
+        if self.holding is not None:
+            await self._let_go()
         try:
             yield
         finally:
@@ -317,7 +342,12 @@ class Tab:
 
     def _requested(self, request: Request) -> None:
         self.pending.add(request)
+        before = self.changed_at
         self._touch()
+        if request.redirected_from is None and _is_of_tab(request):
+            self.rounds = self.rounds + 1 if self.changed_at - before < ROUND_SECONDS else 1
+            if self.rounds > MAX_ROUNDS and self.holding is None:
+                self.holding = asyncio.ensure_future(self._hold())
 
     def _over(self, request: Request) -> None:
         self.pending.discard(request)
@@ -332,9 +362,8 @@ class Tab:
         request = response.request
         line = f"{request.method} {response.url[:300]} {response.status} {request.resource_type}"
         self.network.append(self.masked(line))
-        with suppress(Exception):
-            if request.is_navigation_request() and request.frame == self.page.main_frame:
-                self.status = response.status
+        if _is_of_tab(request):
+            self.status = response.status
 
     def _touch(self) -> None:
         self.changed_at = asyncio.get_running_loop().time()
@@ -372,6 +401,21 @@ class Tab:
         while len(self.downloads) > MAX_DOWNLOADS:
             self.downloads.pop(0)
         self.note(f"Download: {name}. Save it with browser_logs kind=downloads save_as=<file>.")
+
+
+def _is_of_tab(request: Request) -> bool:
+    """Whether by it the tab itself goes somewhere, and not a frame in it."""
+    try:
+        return request.is_navigation_request() and request.frame.parent_frame is None
+    except Exception:  # noqa: BLE001 - there is no frame yet, or none any more
+        return False
+
+
+async def _refuse_to_go_on(route: Route) -> None:
+    if _is_of_tab(route.request):
+        await route.fulfill(status=204)  # by which a tab stays where it is
+    else:
+        await route.continue_()
 
 
 @asynccontextmanager

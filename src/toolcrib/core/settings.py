@@ -382,7 +382,7 @@ class GitConfig(Section):
         Names,
         Field(
             description="Repositories, by path, that git uses as they are: their hooks, filters "
-            "and signing run."
+            "and signing run, in the sandbox where one holds."
         ),
     ] = []
     local_remotes: Annotated[

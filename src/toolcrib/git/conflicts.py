@@ -50,7 +50,7 @@ async def sides(repository: Repository, name: str) -> ConflictSides:
 
 async def _merged(repository: Repository, entries: dict[str, tuple[str, str]]) -> str:
     places = []
-    folder = repository.program.views / f"{random_id(12)}.sides"
+    folder = repository.temporary / f"{random_id(12)}.sides"
     try:
         for side in ("ours", "base", "theirs"):
             digest = entries.get(side, ("", ""))[1]

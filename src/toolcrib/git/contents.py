@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from toolcrib.core.errors import BadInput, Conflict, NotFound
 from toolcrib.files.content.display import printable, some_of
@@ -17,6 +16,7 @@ from toolcrib.git.steps import git_step
 from toolcrib.state.secret_finder import secret_kinds
 
 BATCH = 200
+COMMIT_HOOKS = ("pre-commit", "commit-msg", "prepare-commit-msg", "post-commit")
 _HUNK = re.compile(r"@@+ .*?\+(\d+)")
 _MARK = re.compile(r"(?:<{7}|>{7}|\|{7})(?: |\Z)|={7}\Z")
 
@@ -186,14 +186,9 @@ def not_run(repository: Repository) -> list[str]:
     if repository.is_trusted:
         return []
     found = []
-    if "core.hookspath" in repository.ignored or _has_hooks(repository.layout.common_dir):
+    if "core.hookspath" in repository.ignored or any(map(repository.has_hook, COMMIT_HOOKS)):
         found.append("its hooks did not run (git.trusted)")
     signs = [s.value.lower() for s in repository.setup.settings if s.name == "commit.gpgsign"]
     if signs[-1:] in (["true"], ["yes"], ["on"], ["1"]):
         found.append("it is not signed (git.trusted)")
     return found
-
-
-def _has_hooks(common_dir: str) -> bool:
-    names = ("pre-commit", "commit-msg", "prepare-commit-msg", "post-commit")
-    return any(Path(common_dir, "hooks", name).is_file() for name in names)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import stat
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -261,7 +261,9 @@ class CheckedIndexes:
                 self._harmless.popitem(last=False)
 
 
-def make_view(folder: Path, common_dir: str, settings: bytes) -> None:
+def make_view(
+    folder: Path, common_dir: str, settings: bytes, shared: Sequence[str] = SHARED
+) -> None:
     """A folder that git takes for the shared one of a repository, with settings of ours. It blocks.
 
     All that git keeps there is a link to the real thing, but for what it obeys: the settings,
@@ -269,7 +271,7 @@ def make_view(folder: Path, common_dir: str, settings: bytes) -> None:
     """
     folder.mkdir(mode=0o700, parents=True)
     (folder / "config").write_bytes(settings)
-    for name in SHARED:
+    for name in shared:
         real = f"{common_dir}/{name}"
         if name == "logs" and not Path(real).is_dir():
             Path(real).mkdir(exist_ok=True)

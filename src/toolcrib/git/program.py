@@ -173,6 +173,12 @@ class GitProgram:
                 self._parsed.popitem(last=False)
         return self._parsed[key]
 
+    async def settings_with_scopes(self, ctx: Ctx, git_dir: str) -> bytes:
+        """What git says of all settings that hold in a repository, whose each is, included ones."""
+        setup = await self.setup(ctx)
+        argv = [setup.path, "config", "--list", "-z", "--includes", "--show-scope"]
+        return bytes((await self._plain(ctx, argv, {"GIT_DIR": git_dir})).stdout)
+
     async def run(
         self,
         ctx: Ctx,
@@ -193,9 +199,8 @@ class GitProgram:
             TooLarge: it printed more than `max_output`.
         """
         setup = await self.setup(ctx)
-        argv = [setup.path, "--no-pager", *args]
         done = await ctx.use(Processes).run(
-            argv,
+            [setup.path, "--no-pager", *args],
             cwd=cwd,
             env=env,
             stdin=stdin,
@@ -204,17 +209,27 @@ class GitProgram:
             passed_on=passed_on,
             on_output=watch,
         )
-        if done.timed_out:
-            raise TimedOut(
-                f"git {args[0]} took longer than {done.seconds:.0f} s.",
-                hint="Ask for less, by path or limit; a remote may not answer.",
-            )
-        if done.stdout.dropped:
-            raise TooLarge(
-                f"git {args[0]} printed {done.stdout.size:,} bytes.",
-                hint="Ask for less, by path, range or limit.",
-            )
-        return done
+        return ended(args, done)
+
+
+def ended(args: Sequence[str], done: Finished) -> Finished:
+    """A run of git that came to its end and was read whole.
+
+    Raises:
+        TimedOut: it took too long.
+        TooLarge: it printed too much.
+    """
+    if done.timed_out:
+        raise TimedOut(
+            f"git {args[0]} took longer than {done.seconds:.0f} s.",
+            hint="Ask for less, by path or limit; a remote may not answer.",
+        )
+    if done.stdout.dropped:
+        raise TooLarge(
+            f"git {args[0]} printed {done.stdout.size:,} bytes.",
+            hint="Ask for less, by path, range or limit.",
+        )
+    return done
 
 
 def checked(args: Sequence[str], done: Finished) -> bytes:

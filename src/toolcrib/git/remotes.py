@@ -17,7 +17,7 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, Denied, NotFound, PathDenied, TooLarge
 from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.git.failures import failure
-from toolcrib.git.layout import Layout, make_view
+from toolcrib.git.layout import Layout, check_layout, make_view
 from toolcrib.git.program import AGENTS, GitProgram, remove_view
 from toolcrib.git.repository import Repository, checked_config, inside_of, judge, text_of
 from toolcrib.git.revisions import remote_name
@@ -304,8 +304,11 @@ async def transfer(repository: Repository, connection: RemoteConnection, *args: 
     Raises:
         ToolError: it failed.
     """
+    if repository.confinement is not None:  # what runs in there could lead git elsewhere
+        inside = inside_of(repository.ctx)
+        await asyncio.to_thread(check_layout, repository.layout, inside)
     done = await repository.attempt(
-        *args, env=connection.environment, seconds=SECONDS, passed_on=AGENTS
+        *args, env=connection.environment, seconds=SECONDS, passed_on=AGENTS, unobeyed=True
     )
     return connection.checked(args[0], done)
 

@@ -14,6 +14,7 @@ from toolcrib.core.errors import BadInput, NotFound, ToolError, Unavailable
 from toolcrib.files.git_index import HASH_SIZES
 from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.files.repositories import Setting
+from toolcrib.git.confinement import OBEYED, GitConfinement, confinement_of
 from toolcrib.git.layout import (
     MAX_SETTINGS_BYTES,
     Inside,
@@ -32,6 +33,7 @@ from toolcrib.git.program import (
     GitProgram,
     GitSetup,
     checked,
+    ended,
     remove_view,
     stored_file,
 )
@@ -82,7 +84,9 @@ class Repository:
         ignored: the names of its own settings that are not.
         is_trusted: whether the user lets git use it as it is.
         environment: what git is told by variables.
-        view: the folder that stands in for the shared one; None where it is trusted.
+        view: the folder that stands in for the shared one; None where git uses it as it is.
+        confinement: how git is run in one that is trusted; None where no sandbox holds.
+        outside: what git is told where it is not run so.
     """
 
     ctx: Ctx
@@ -95,6 +99,13 @@ class Repository:
     is_trusted: bool = False
     environment: dict[str, str] = field(default_factory=dict)
     view: Path | None = None
+    confinement: GitConfinement | None = None
+    outside: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def temporary(self) -> Path:
+        """A folder for files that git reads or writes in the course of a call."""
+        return self.view or self.program.views
 
     async def attempt(
         self,
@@ -105,11 +116,29 @@ class Repository:
         seconds: float = SECONDS,
         max_output: int = MAX_OUTPUT_BYTES,
         passed_on: Sequence[str] = PASSED_ON,
+        unobeyed: bool = False,
     ) -> Finished:
-        """Run git in it, whatever its exit code; `reads` says that nothing may be written."""
-        variables = {**self.environment, **(env or {})}
+        """Run git in it, whatever its exit code.
+
+        `reads` says that nothing may be written, `unobeyed` that nothing of the repository's own
+        runs, even of one that is trusted.
+        """
+        confined = None if unobeyed else self.confinement
+        own = self.environment if confined or not self.confinement else self.outside
+        variables = {**own, **(env or {})}
         if reads:
             variables["GIT_OPTIONAL_LOCKS"] = "0"
+        if confined is not None and self.view is not None:
+            done = await confined.run(
+                [self.setup.path, "--no-pager", *args],
+                cwd=self.folder,
+                env=variables,
+                view=self.view,
+                stdin=stdin,
+                seconds=self.ctx.remaining(seconds),
+                max_output=max_output,
+            )
+            return ended(args, done)
         return await self.program.run(
             self.ctx,
             args,
@@ -221,27 +250,45 @@ class Repository:
         """Whether its own settings or the user's name a filter, which does not run here."""
         return self.setup.has_filters or any(name.startswith("filter.") for name in self.ignored)
 
+    def has_hook(self, name: str) -> bool:
+        """Whether there is a hook where git looks for one that is not named in settings."""
+        return Path(self.layout.common_dir, "hooks", name).is_file()
+
     async def save_branch_settings(self) -> None:
         """Write what git noted about branches, such as what they follow, into the real settings."""
         if self.view is None:
             return
-        data = await asyncio.to_thread(read_own, str(self.view / "config"), MAX_SETTINGS_BYTES)
-        now = _of_branches(await self.program.settings_of(self.ctx, data))
-        before = _of_branches([*self.setup.settings, *self.settings])
-        real = f"{self.layout.common_dir}/config"
-        for name in [*now, *(n for n in before if n not in now)]:
-            if now.get(name) == before.get(name):
-                continue
-            if name in before:
-                await self.attempt("config", "--file", real, "--unset-all", name)
-            for value in now.get(name, ()):
-                await self.run("config", "--file", real, "--add", name, value)
+        before = [*self.setup.settings, *self.settings]
+        if self.confinement is not None:
+            await self._save_branches(self.view, self.confinement.own)
+            now = await self._save_branches(Path(self.outside["GIT_COMMON_DIR"]), before)
+        else:
+            now = await self._save_branches(self.view, before)
         self.settings = [s for s in self.settings if s.section != "branch"]
         self.settings += [
             Setting("branch", *name.removeprefix("branch.").rpartition(".")[::2], value)
             for name, values in now.items()
             for value in values
         ]
+
+    async def _save_branches(self, view: Path, settings: Sequence[Setting]) -> dict[str, list[str]]:
+        """Save those of one folder that git worked with; all that it has of branches."""
+        data = await asyncio.to_thread(read_own, str(view / "config"), MAX_SETTINGS_BYTES)
+        now, before = (
+            _of_branches(await self.program.settings_of(self.ctx, data)),
+            _of_branches(settings),
+        )
+        real = f"{self.layout.common_dir}/config"
+        for name in [*now, *(n for n in before if n not in now)]:
+            if now.get(name) == before.get(name):
+                continue
+            if name in before:
+                unset = ("config", "--file", real, "--unset-all", name)
+                await self.attempt(*unset, unobeyed=True)
+            for value in now.get(name, ()):
+                add = ("config", "--file", real, "--add", name, value)
+                checked(add, await self.attempt(*add, unobeyed=True))
+        return now
 
 
 def _of_branches(settings: Sequence[Setting]) -> dict[str, list[str]]:
@@ -303,28 +350,57 @@ async def opened(ctx: Ctx, folder: SafePath, layout: Layout) -> AsyncIterator[Re
     repository.is_trusted = layout.top in _real(ctx.config.git.trusted)
     place = {"GIT_DIR": layout.git_dir, "GIT_WORK_TREE": layout.top}
     if repository.is_trusted:
+        listing = await program.settings_with_scopes(ctx, layout.git_dir)
+        version = repository.setup.version
+        repository.confinement = await confinement_of(ctx, layout, version, listing)
         repository.environment = {**QUIET, "GIT_ALLOW_PROTOCOL": "none", **place}
-        yield repository
-        return
-    await judge(repository, await asyncio.to_thread(checked_config, layout, inside_of(ctx)))
+        if repository.confinement is None:
+            yield repository
+            return
+    read = read_config if repository.is_trusted else checked_config
+    await judge(repository, await asyncio.to_thread(read, layout, inside_of(ctx)))
     hash_size = HASH_SIZES[repository.value("extensions.objectformat").lower() == "sha256"]
     view = program.views / random_id(16)
     data = written([*repository.setup.settings, *repository.settings, *forced()])
 
     def make_ready() -> None:
-        program.indexes.check(layout, hash_size)
+        if not repository.is_trusted:
+            program.indexes.check(layout, hash_size)
         make_view(view, layout.common_dir, data)
 
     try:
         await asyncio.to_thread(make_ready)
-        repository.view = view
-        repository.environment = hardened(ctx, repository.setup, view)
-        repository.environment |= {**place, "GIT_COMMON_DIR": str(view)}
-        repository.environment["GIT_EXEC_PATH"] = repository.setup.exec_path
+        environment = {**hardened(ctx, repository.setup, view), **place}
+        environment |= {"GIT_COMMON_DIR": str(view), "GIT_EXEC_PATH": repository.setup.exec_path}
+        if repository.confinement is not None:
+            async with _confined(repository, repository.confinement, environment):
+                yield repository
+            return
+        repository.view, repository.environment = view, environment
         yield repository
     finally:
         with suppress(OSError):
             await asyncio.to_thread(remove_view, view)
+
+
+@asynccontextmanager
+async def _confined(
+    repository: Repository, confinement: GitConfinement, outside: dict[str, str]
+) -> AsyncIterator[None]:
+    """Let git obey a trusted repository in the sandbox, by a second folder in place of its own."""
+    layout, view = repository.layout, repository.program.views / random_id(16)
+    repository.outside, repository.view = outside, view
+    repository.environment["GIT_COMMON_DIR"] = str(view)
+
+    def make_ready() -> None:
+        make_view(view, layout.common_dir, written(confinement.own), OBEYED)
+        stored_file(view / "users", written(confinement.users))
+
+    try:
+        await asyncio.to_thread(make_ready)
+        yield
+    finally:
+        await asyncio.to_thread(remove_view, view)
 
 
 @asynccontextmanager
@@ -353,6 +429,12 @@ def hardened(ctx: Ctx, setup: GitSetup, view: Path) -> dict[str, str]:
 def checked_config(layout: Layout, inside: Inside) -> bytes:
     """Refuse a repository in which git could be led elsewhere; its settings. It blocks."""
     check_layout(layout, inside)
+    return read_config(layout, inside)
+
+
+def read_config(layout: Layout, inside: Inside) -> bytes:
+    """The settings of a repository that is trusted with how it is built. It blocks."""
+    del inside
     return read_own(f"{layout.common_dir}/config", MAX_SETTINGS_BYTES)
 
 
@@ -374,14 +456,15 @@ async def judge(repository: Repository, config: bytes) -> None:
         more = await asyncio.to_thread(read_own, place, MAX_SETTINGS_BYTES)
         found = [*found, *await _settings_of(repository, more)]
     for setting in found:
-        if setting.section == "extensions" and setting.key not in KNOWN_EXTENSIONS:
+        is_unknown = setting.section == "extensions" and setting.key not in KNOWN_EXTENSIONS
+        if is_unknown and not repository.is_trusted:
             raise Unavailable(
                 f"The repository uses the extension {setting.key}, which is not known here.",
                 hint=f"The user can let git use it as it is: add {layout.top} to git.trusted.",
             )
         obeyed = setting.is_harmless(inside)
         if setting.section == "extensions":
-            obeyed = obeyed and setting.key in READABLE_EXTENSIONS
+            obeyed = is_unknown or (obeyed and setting.key in READABLE_EXTENSIONS)
         elif setting.name == "core.repositoryformatversion" and not obeyed:
             raise Unavailable(
                 "The repository has a format that is not known here.",

@@ -51,7 +51,7 @@ async def _entries(repository: Repository, index: str) -> list[str]:
     kind, _, digest = index.partition(" ")
     if not digest:
         return []
-    place = f"{repository.program.views}/{random_id(12)}.index"
+    place = f"{repository.temporary}/{random_id(12)}.index"
     try:
         if kind == "tree":
             await repository.run("read-tree", digest, env={"GIT_INDEX_FILE": place})

@@ -251,6 +251,12 @@ BAD_PAGES: dict[str, tuple[str, str, str]] = {
     ),
     "deep": ("<div>" * 5_000 + "<button>Deep</button>", "click Deep", "clicked"),
     "long names": (f"<button aria-label='{'L' * 100_000}'>", "click button", "clicked"),
+    "goes round": ("<meta http-equiv=refresh content=0><p>round</p>", "wait = round", "waited"),
+    "loads itself anew": (
+        "<p>anew</p><button>Stop</button><script>location.reload()</script>",
+        "click Stop",
+        "clicked",
+    ),
     "frames in frames": ("<iframe src=/bad></iframe><p>self</p>", "wait = self", "waited"),
 }
 

@@ -250,6 +250,8 @@ class RunRequest:
         writable: scratch folders.
         network: what it may reach, through the guard; with no hosts, no network.
         limits: what it may use.
+        masks: what is masked in place of the protected names, for programs that the user trusts
+            with these.
         on_namespace: see `OnNamespace`.
     """
 
@@ -264,6 +266,7 @@ class RunRequest:
     writable: Sequence[Path] = ()
     network: NetworkAccess | None = None
     limits: Limits = field(default_factory=Limits)
+    masks: Sequence[Mask] | None = None
     on_namespace: OnNamespace | None = None
 
 
@@ -278,6 +281,7 @@ class RunOptions(TypedDict, total=False):
     writable: Sequence[Path]
     network: NetworkAccess | None
     limits: Limits
+    masks: Sequence[Mask] | None
     on_namespace: OnNamespace | None
 
 
@@ -476,6 +480,8 @@ class RunPreparer:
         plan.argv[0] = located(request, plan.env["PATH"], seen)
 
     def _masked(self, request: RunRequest, readable: Sequence[str]) -> tuple[list[Mask], list[str]]:
+        if request.masks is not None:
+            return [*request.masks, *self._of_toolcrib(request.views, readable)], []
         masks: list[Mask] = []
         notes: list[str] = []
         for root in request.views:

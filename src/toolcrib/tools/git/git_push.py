@@ -134,6 +134,8 @@ async def git_push(
     else:
         text = f"Pushed {counted(push.count, 'commit')} to {where}, now at {push.commit[:8]}."
     note = f" {push.branch} follows it now." if follow else ""
+    if repository.confinement is not None and repository.has_hook("pre-push"):
+        note += " Its hook pre-push did not run: what talks to a remote stays outside the sandbox."
     return Result(text=text + note, data={"remote": push.remote, "branch": push.there})
 
 
