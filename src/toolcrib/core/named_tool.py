@@ -51,7 +51,7 @@ class NamedTool(Tool):
         needed = [a.name for a in given if a.to in required and a.to not in naming.fixed]
         return {**schema, "required": needed} if needed else schema
 
-    def _node(self, argument: Argument, here: dict[str, Any]) -> dict[str, Any]:
+    def _node(self, argument: Argument, here: dict[str, dict[str, Any]]) -> dict[str, Any]:
         known = here.get(argument.to)
         texts = dict(self.parameter_texts)
         if known is None or argument.type:

@@ -10,7 +10,7 @@ from toolcrib.core.errors import BadInput, Conflict, NotFound
 from toolcrib.files.edits.line_marks import anchored
 from toolcrib.files.edits.line_matches import numbered, significant
 from toolcrib.files.edits.lookalikes import fold
-from toolcrib.files.search.globs import compiled
+from toolcrib.files.search.expressions import ExpressionError, compiled_expression
 from toolcrib.files.search.pattern import reason_of
 
 Operation = Literal["insert", "replace", "delete", "move"]
@@ -137,11 +137,9 @@ def _holding(lines: Sequence[str], text: str) -> int:
 
 def _fitting(lines: Sequence[str], pattern: str) -> list[int]:
     """The indices of the lines that an expression fits, in time linear to them."""
-    import re2  # type: ignore[import-untyped]
-
     try:
-        expression = compiled(pattern)
-    except re2.error as error:
+        expression = compiled_expression(pattern)
+    except ExpressionError as error:
         raise BadInput(
             f"The pattern is not understood: {reason_of(error)}.",
             hint="Send text of the line without slashes around it, or its number as start.",

@@ -9,6 +9,8 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import Any
 
+from toolcrib.files.search.expressions import ExpressionError, compiled_expression
+
 MAX_GLOB_CHARS = 1000
 _SIGNS = frozenset("*?[{")
 _NEVER = "[^\\x00-\\x{10FFFF}]"
@@ -17,22 +19,6 @@ _NEVER = "[^\\x00-\\x{10FFFF}]"
 def has_signs(text: str) -> bool:
     """Whether a text is a glob rather than a plain name."""
     return not _SIGNS.isdisjoint(text)
-
-
-def compiled(pattern: str, *, ignore_case: bool = False, many_lines: bool = False) -> Any:
-    """An RE2 expression over UTF-8 bytes, without groups and without complaints on stderr.
-
-    Raises:
-        re2.error: it is none, or too large.
-    """
-    import re2  # type: ignore[import-untyped]
-
-    options = re2.Options()
-    options.log_errors = False
-    options.never_capture = True
-    options.case_sensitive = not ignore_case
-    options.max_mem = 32 << 20
-    return re2.compile(f"(?m){pattern}" if many_lines else pattern, options)
 
 
 def translate(glob: str) -> str:
@@ -173,7 +159,7 @@ def _any_of(globs: tuple[str, ...], *, many_lines: bool = False) -> Any:
     if not globs:
         return None
     joined = "|".join(f"(?:{_rooted(glob)})" for glob in globs)
-    return compiled(f"(?:{joined})", ignore_case=True, many_lines=many_lines)
+    return compiled_expression(f"(?:{joined})", ignore_case=True, many_lines=many_lines)
 
 
 def _rooted(glob: str) -> str:
@@ -292,18 +278,18 @@ class IgnoreRules:
 
 
 def _compiled(expression: str, *, many_lines: bool = False) -> Any:
-    import re2
-
     try:
-        return compiled(expression, many_lines=many_lines)
-    except re2.error:
+        return compiled_expression(expression, many_lines=many_lines)
+    except ExpressionError:
         return None
 
 
 def _set_of(expressions: Sequence[str]) -> Any:
-    """All at once; None where that is too large."""
-    import re2
-
+    """All at once; None where that is too large, or RE2 is not there."""
+    try:
+        import re2  # type: ignore[import-untyped]
+    except ModuleNotFoundError:
+        return None
     options = re2.Options()
     options.log_errors = False
     options.never_capture = True

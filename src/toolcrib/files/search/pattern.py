@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from toolcrib.core.errors import BadInput
+from toolcrib.files.search.expressions import compiled_expression
 
 MAX_PATTERN_CHARS = 1000
 # Within a line, and the same characters for both engines.
@@ -51,8 +52,6 @@ def pattern_of(text: str, *, literal: bool, case_sensitive: bool | None = None) 
     Raises:
         BadInput: it is empty, too long, or goes over lines.
     """
-    import re2  # type: ignore[import-untyped]
-
     if not text:
         raise BadInput("The pattern is empty.")
     if len(text) > MAX_PATTERN_CHARS:
@@ -68,35 +67,34 @@ def pattern_of(text: str, *, literal: bool, case_sensitive: bool | None = None) 
         try:
             plain, rust = _translated(text)
             ignore = not (_has_capital(text) if case_sensitive is None else case_sensitive)
-            engine = _line_engine(plain, ignore)
-        except (re2.error, ValueError) as error:
+            engine = _line_engine(plain, rust, ignore)
+        except ValueError as error:
             reason = reason_of(error)
         else:
             simple = not ignore and not set(_SIGNS) & set(text)
             return Pattern(text, False, "", ignore, engine, rust, text.encode() if simple else None)
     ignore = not (text != text.lower() if case_sensitive is None else case_sensitive)
     quoted = "".join(f"\\{c}" if c in _SIGNS else c for c in text)
-    engine = _line_engine(quoted, ignore)
+    engine = _line_engine(quoted, quoted, ignore)
     bare = None if ignore else text.encode()
     return Pattern(text, True, reason, ignore, engine, quoted, bare)
 
 
 def reason_of(error: Exception) -> str:
-    """Why RE2 refuses an expression, in one line."""
+    """Why an engine refuses an expression, in one line."""
     raw = error.args[0] if error.args else error
     text = raw.decode("utf-8", "replace") if isinstance(raw, bytes) else str(raw)
     return " ".join(text.split())[:120]
 
 
-def _line_engine(expression: str, ignore_case: bool) -> Any:
-    import re2
-
-    options = re2.Options()
-    options.log_errors = False
-    options.never_capture = True
-    options.never_nl = True
-    options.case_sensitive = not ignore_case
-    return re2.compile(f"(?m){expression}", options)
+def _line_engine(expression: str, rust: str, ignore_case: bool) -> Any:
+    return compiled_expression(
+        expression,
+        ignore_case=ignore_case,
+        many_lines=True,
+        never_newline=True,
+        for_rust=rust,
+    )
 
 
 def _has_capital(text: str) -> bool:

@@ -13,13 +13,13 @@ from toolcrib.files.handles import Handle
 from toolcrib.files.path_rules import PathPattern as Name
 from toolcrib.files.path_rules import parts_beneath
 from toolcrib.files.paths import SafePath
+from toolcrib.files.search.expressions import compiled_expression
 from toolcrib.files.search.globs import (
     GITIGNORE,
     MAX_RULES_BYTES,
     Globs,
     Ignored,
     IgnoreRule,
-    compiled,
     ignore_rules,
     translate,
 )
@@ -156,7 +156,7 @@ def _coarse(patterns: tuple[Name, ...]) -> Any:
     """Finds every name that may be protected, and some more, in many lines at once."""
     lasts = {pattern.names[-1] for pattern in patterns}
     joined = "|".join(f"{translate(name)}[. ]*" for name in sorted(lasts))
-    return compiled(f"^(?:{joined})$|[^\\x00-\\x7f]", ignore_case=True, many_lines=True)
+    return compiled_expression(f"^(?:{joined})$|[^\\x00-\\x7f]", ignore_case=True, many_lines=True)
 
 
 def suspects(scope: SearchScope, paths: Sequence[str]) -> set[str]:

@@ -27,7 +27,7 @@ def arguments(parser: ArgumentParser) -> None:
     parser.epilog = WHAT
     parser.add_argument("what", nargs="?", choices=("serve", *OTHERS), default="serve")
     parser.add_argument("name", metavar="NAME", nargs="?", help="a server of mcp.servers")
-    parser.add_argument("--yes", action="store_true", help="accept without being asked")
+    parser.add_argument("-y", "--yes", action="store_true", help="accept without being asked")
 
 
 def run(options: Namespace, flags: Flags) -> int:

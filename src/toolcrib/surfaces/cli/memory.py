@@ -31,7 +31,7 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--all", action="store_true", help="delete: everything that is kept")
     parser.add_argument("--jsonl", action="store_true", help="export as JSONL, not Markdown")
     parser.add_argument("--project", action="store_true", help="import: for this folder alone")
-    parser.add_argument("--yes", action="store_true", help="do not ask first")
+    parser.add_argument("-y", "--yes", action="store_true", help="do not ask first")
     parser.epilog = (
         "show without an id shows everything that is kept: memories, plans, what was noted of the "
         "work, sessions, projects; delete --all removes all of it for good. export writes to FILE "

@@ -28,7 +28,7 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--path", metavar="PATH", help="only what was done to this")
     parser.add_argument("--id", metavar="ID", type=int, help="this step alone, an undo too")
     parser.add_argument("--list", action="store_true", dest="show", help="show the last steps")
-    parser.add_argument("--yes", action="store_true", help="do not ask first")
+    parser.add_argument("-y", "--yes", action="store_true", help="do not ask first")
     parser.epilog = (
         "Meant is the workspace; where none is given, the current folder, and where nothing was "
         "changed in that, the folder of the last change. Called again it takes back the step "

@@ -15,7 +15,8 @@ from toolcrib.files.changes.step import Step
 from toolcrib.files.content.display import counted, some_of
 from toolcrib.files.handles import Entry
 from toolcrib.files.paths import SafePath, Workspace, WritablePath
-from toolcrib.files.search.globs import compiled, translate
+from toolcrib.files.search.expressions import ExpressionError, compiled_expression
+from toolcrib.files.search.globs import translate
 from toolcrib.files.search.pattern import reason_of
 from toolcrib.system.threads import Checkpoint, in_thread
 
@@ -174,12 +175,10 @@ def _matcher(pattern: str) -> Callable[[str], bool]:
         raise BadInput(
             f"'pattern' has at most {MAX_PATTERN_CHARS} characters, not {len(pattern):,}."
         )
-    import re2  # type: ignore[import-untyped]
-
     glob = f"^{translate(pattern.removeprefix('./'))}$"
     try:
-        found = compiled(pattern[1:-1] if _is_regex(pattern) else glob)
-    except re2.error as error:
+        found = compiled_expression(pattern[1:-1] if _is_regex(pattern) else glob)
+    except ExpressionError as error:
         raise BadInput(
             f"The pattern is not understood: {reason_of(error)}.",
             hint="Lookaround and back references are not supported.",
