@@ -67,6 +67,7 @@ class BrowserSession:
     Attributes:
         done: the steps that the call did which is at work; None where it does none.
         is_over: whether all of it was closed, so that nothing is to be opened in it.
+        tab_came: that a tab was opened, since it was last cleared.
     """
 
     def __init__(self, browsers: Browsers, session: str) -> None:
@@ -78,6 +79,7 @@ class BrowserSession:
         self.lock = asyncio.Lock()
         self.done: list[str] | None = None
         self.is_over = False
+        self.tab_came = asyncio.Event()
         self._contexts: dict[Side, BrowserContext] = {}
         self._logins: list[Login] = []
         self._leases: dict[Side, Lease] = {}
@@ -228,6 +230,7 @@ class BrowserSession:
         tab = Tab(page)
         tab.watch()
         self.tabs.append(tab)
+        self.tab_came.set()
         return tab
 
 

@@ -314,10 +314,22 @@ def _fold(node: Node, fold_at: int) -> int:
 
 
 def difference(before: PageSnapshot, after: PageSnapshot) -> list[str]:
-    """The lines that went (`-`) and came (`+`), in the order of the page."""
+    """The lines that went (`-`) and came (`+`), in the order of the page.
+
+    How an element was before is left out where its line came anew.
+    """
     old, new = Counter(_stripped(before)), Counter(_stripped(after))
-    gone, came = old - new, new - old
-    return [*_marked(before, gone, "-"), *_marked(after, came, "+")]
+    came = list(_marked(after, new - old, "+"))
+    there = {ref for line in came for ref in _REF_IN_LINE.findall(line)}
+    gone = [
+        line
+        for line in _marked(before, old - new, "-")
+        if not (refs := set(_REF_IN_LINE.findall(line))) or not refs <= there
+    ]
+    return [*gone, *came]
+
+
+_REF_IN_LINE = re.compile(r"(?<= )(?:f\d+)?e\d+(?=[ :]|\Z)")
 
 
 def _stripped(snapshot: PageSnapshot) -> Iterator[str]:

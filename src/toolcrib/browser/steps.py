@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
@@ -183,6 +184,8 @@ class Steps:
         from playwright.async_api import TimeoutError as Late
 
         handle = await element.locator.element_handle()  # a failed click ends the reference
+        opens, came = await handle.evaluate(_OPENS_A_TAB), self._conversation.tab_came
+        came.clear()
         try:
             if double:
                 await element.locator.dblclick()
@@ -194,6 +197,10 @@ class Steps:
             # Something lies over it, such as a banner: the page is told of the click itself.
             await handle.dispatch_event("dblclick" if double else "click")
             tab.note(f"{element.name} was covered: the click was sent to it directly.")
+        if opens:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(NEW_TAB_SECONDS):
+                    await came.wait()
         return f"{'double-clicked' if double else 'clicked'} {element.name}"
 
     async def _type(self, tab: Tab, step: BrowserStep) -> str:
@@ -377,6 +384,12 @@ class Steps:
         return f"evaluated to {one_line(tab.masked(repr(found)))[:2000]}"
 
 
+NEW_TAB_SECONDS = 1.0
+"""A link to a new tab is waited for so long: the browser tells of the tab after the click."""
+_OPENS_A_TAB = """e => {
+  const link = e.closest('a[target], area[target]');
+  return !!link && !['', '_self', '_parent', '_top'].includes(link.target);
+}"""
 _DURATION = re.compile(
     r"(\d{1,9}(?:\.\d{1,9})?) ?(ms|milliseconds|s|secs?|seconds?)?", re.IGNORECASE
 )

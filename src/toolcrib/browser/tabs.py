@@ -83,6 +83,9 @@ _REASONS = {
     "ERR_UNKNOWN_URL_SCHEME": "the scheme is none of the web",
     "ERR_INVALID_AUTH_CREDENTIALS": "it wants a name and a password of the browser itself",
     "ERR_EMPTY_RESPONSE": "the server sent nothing",
+    "ERR_CONNECTION_CLOSED": "the server closed the connection",
+    "ERR_CONNECTION_RESET": "the server closed the connection",
+    "ERR_SOCKET_NOT_CONNECTED": "the server closed the connection",
     "ERR_BAD_SSL_CLIENT_AUTH_CERT": "the server wants a client certificate",
     "ERR_SSL_CLIENT_AUTH_CERT_NEEDED": "the server wants a client certificate",
 }
@@ -98,6 +101,7 @@ class Tab:
             "accept", "dismiss", or the text for a prompt.
         notes: what happened since they were last taken: dialogs, downloads, file choosers.
         seen: the elements of all its snapshots, by reference.
+        head: how a result named it last.
         hidden: texts that are never shown: secrets that were typed into it.
         sites: where it has been.
     """
@@ -112,6 +116,7 @@ class Tab:
     latest: PageSnapshot | None = None
     seen: dict[str, Node] = field(default_factory=dict)
     status: int = 0
+    head: str = ""
     dialog_answer: str | None = None
     pending: set[Request] = field(default_factory=set)
     dialogs: int = 0

@@ -100,6 +100,15 @@ async def test_a_file_is_chosen_and_one_is_downloaded(desk: Desk) -> None:
     assert not (desk.folder / "kept").exists()
 
 
+async def test_what_changed_is_told_once_and_the_page_named_where_it_is_another(desk: Desk) -> None:
+    await desk("open", url=desk.url)
+    said = await desk.act("type Name = Ann")
+    assert '+ textbox "Name"' in said
+    assert '- textbox "Name"' not in said
+    assert "Desk —" not in said
+    assert "Echo —" in await desk.act("click Send")
+
+
 async def test_a_large_page_is_short_and_everything_on_it_is_found(desk: Desk) -> None:
     opened = await desk("open", url=f"{desk.url}/list")
     assert len(opened.text) <= 8_000

@@ -296,21 +296,29 @@ def shows_canary(repo: Path) -> bool:
     return "canary-4711" in git(repo, "diff", ok=False)
 
 
-def folder_in_disguise(repo: Path, run: str) -> None:
+def folder_in_disguise(disguise: str) -> Plant:
     """A branch with a folder that other systems take for `.git`."""
-    del run
-    name = repo / "settings"
-    name.write_text("[core]\n")
-    blob = git(repo, "hash-object", "-w", "settings").strip()
-    name.unlink()
-    trees = [line.partition("\t")[0] for line in git(repo, "ls-tree", "HEAD").splitlines()]
-    inner = made_tree(repo, f"100644 blob {blob}\tconfig\n")
-    top = made_tree(repo, f"{trees[0]}\ta.txt\n040000 tree {inner}\t{DISGUISED}\n")
-    made = git(repo, "commit-tree", "-p", "HEAD", "-m", "x", top).strip()
-    git(repo, "branch", "side", made)
+
+    def plant(repo: Path, run: str) -> None:
+        del run
+        name = repo / "settings"
+        name.write_text("[core]\n")
+        blob = git(repo, "hash-object", "-w", "settings").strip()
+        name.unlink()
+        trees = [line.partition("\t")[0] for line in git(repo, "ls-tree", "HEAD").splitlines()]
+        inner = made_tree(repo, f"100644 blob {blob}\tconfig\n")
+        top = made_tree(repo, f"{trees[0]}\ta.txt\n040000 tree {inner}\t{disguise}\n")
+        made = git(repo, "commit-tree", "-p", "HEAD", "-m", "x", top).strip()
+        git(repo, "branch", "side", made)
+        git(repo, "config", "core.protectNTFS", "false")
+
+    return plant
 
 
-DISGUISED = ".g\u200cit"
+IGNORED_LETTER = ".g\u200cit"
+"""macOS takes it for `.git`."""
+SHORT_NAME = "git~1"
+"""Windows does."""
 
 
 def made_tree(repo: Path, lines: str) -> str:
@@ -321,7 +329,7 @@ def made_tree(repo: Path, lines: str) -> str:
 
 
 def is_disguised(repo: Path) -> bool:
-    return (repo / DISGUISED).exists()
+    return any((repo / name).exists() for name in (IGNORED_LETTER, SHORT_NAME))
 
 
 def has_hook(repo: Path) -> bool:
@@ -639,7 +647,13 @@ LEADING = (
         (("checkout", "."),),
         has_hook,
     ),
-    Payload(".git in disguise", folder_in_disguise, (("merge", "side"),), is_disguised),
+    Payload(
+        ".git in disguise",
+        folder_in_disguise(IGNORED_LETTER),
+        (("merge", "side"),),
+        is_disguised,
+    ),
+    Payload("git~1", folder_in_disguise(SHORT_NAME), (("merge", "side"),), is_disguised),
     Payload("index that shows", shown_by_diff, (), shows_canary),
     Payload(
         "http.extraHeader",

@@ -86,6 +86,18 @@ FEW = (
     ("git_stash", {"untracked": True}),
     *CALLS[-5:-1],
 )
+NEAREST = {
+    "rebase under way": ("git_status", "git_rebase"),
+    "hook post-merge": ("git_merge",),
+    "submodule, unborn": ("git_status", "git_reset"),
+    "alternates": ("git_show", "git_log"),
+    "index that shows": ("git_status", "git_diff"),
+    "url.insteadOf": ("git_fetch", "git_pull"),
+    "remote.pushurl": ("git_push",),
+    "url.pushInsteadOf": ("git_push",),
+    ".git in disguise": ("git_merge", "git_checkout"),
+    "git~1": ("git_merge", "git_checkout"),
+}
 
 
 @pytest.fixture(scope="module")
@@ -156,13 +168,15 @@ async def test_no_tool_runs_what_one_repository_has_of_all(plain: Path, tmp_path
 
 
 async def test_no_tool_follows_what_is_put_together_otherwise(plain: Path, tmp_path: Path) -> None:
+    """By day each by the tools that are nearest to it, at night by all of them."""
     alone = [p for p in RUNNING if p.name in ALONE]
     leading = [p for p in LEADING if p.name not in APART]
-    writing = [call for call in FEW if call[0] not in ("git_log", "git_show", "git_merge")]
-    found = [
-        await fallen(payload, plain, tmp_path / f"{count}", writing)
-        for count, payload in enumerate((*alone, *leading))
-    ]
+    found = []
+    for count, payload in enumerate((*alone, *leading)):
+        names = NEAREST.get(payload.name, ("git_status", "git_add", "git_commit", "git_checkout"))
+        calls = [call for call in FEW if call[0] in names]
+        assert calls
+        found.append(await fallen(payload, plain, tmp_path / f"{count}", calls))
     assert not any(found), found
 
 

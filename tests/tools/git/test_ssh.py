@@ -11,12 +11,13 @@ from typing import Any
 
 import pytest
 
+from tests import calls_child
 from tests.conftest import absent
 from tests.servers.ssh import PROGRAM, SshServer, ssh_server, with_home
 from tests.tools.git.made import git, make_repository
 from toolcrib.execution.sandbox.sandbox import candidates
 
-CHILD = Path(__file__).with_name("ssh_child.py")
+CHILD = Path(calls_child.__file__)
 
 
 @pytest.fixture

@@ -163,7 +163,10 @@ async def page_result(
     """
     tab = conversation.tab()
     limit = ctx.config.browser.snapshot_chars
-    head = [*lines, await header(conversation, tab, ctx)]
+    named = await header(conversation, tab, ctx)
+    # A page that is still the same was named by the result before.
+    is_known = bool(lines) and before is not None and named == tab.head and conversation.guarded
+    head, tab.head = [*lines, *([] if is_known else [named])], named
     next_call = None
     if full:
         body = await page_text(tab, ctx)
