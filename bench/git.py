@@ -5,7 +5,7 @@
 The peer is installed apart, since it needs an older MCP library. Both work on copies of one
 repository in turns. Tokens are of all results of the session, by o200k; hunk bodies are the lines
 of a patch below its `@@`. Times are the shortest of their rounds: other work on the machine
-changes these least.
+changes these least. Where the machine is busy, what they take of the processor says more.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import argparse
 import asyncio
 import json
 import os
+import resource
 import shutil
 import subprocess
 import tempfile
@@ -160,6 +161,12 @@ async def session(program: str, folder: Path) -> None:
         print(f"session of {len(ours)}, {label}: {mine} tokens, peer {other}: {mine / other:.2f}")
 
 
+def processor_seconds() -> float:
+    """Of this process and of the programs that it ran."""
+    used = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(one.ru_utime + one.ru_stime for one in used)
+
+
 async def times(folder: Path, files: int, rounds: int) -> None:
     repo = folder / "many"
     repo.mkdir()
@@ -175,21 +182,24 @@ async def times(folder: Path, files: int, rounds: int) -> None:
     environment = {**os.environ, "GIT_OPTIONAL_LOCKS": "0"}
     async with Toolbox(workspace=repo) as box:
         for name in ("status", "diff"):
-            bare, ours = [], []
+            bare, ours, cpu = [], [], [0.0, 0.0]
             await box.call(f"git_{name}")
             for _ in range(rounds):
-                began = time.perf_counter()
+                began, before = time.perf_counter(), processor_seconds()
                 subprocess.run(
                     ["git", name], cwd=repo, capture_output=True, check=True, env=environment
                 )
                 bare.append(time.perf_counter() - began)
-                began = time.perf_counter()
+                cpu[0] += processor_seconds() - before
+                began, before = time.perf_counter(), processor_seconds()
                 await box.call(f"git_{name}")
                 ours.append(time.perf_counter() - began)
+                cpu[1] += processor_seconds() - before
             one, two = min(ours), min(bare)
             print(
                 f"git_{name} on {files:,} files: {one * 1000:.0f} ms, git {two * 1000:.0f} ms: "
-                f"{one / two:.2f}"
+                f"{one / two:.2f}; of the processor {cpu[1] / rounds * 1000:.0f} ms to "
+                f"{cpu[0] / rounds * 1000:.0f}: {cpu[1] / cpu[0]:.2f}"
             )
 
 
