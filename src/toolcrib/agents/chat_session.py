@@ -27,7 +27,7 @@ from toolcrib.agents.outcome import Outcome, Reason, Status
 from toolcrib.agents.prompts import first_looks, head, plan_hint
 from toolcrib.agents.tool_executor import ToolExecutor
 from toolcrib.core.config import Config
-from toolcrib.core.context import Invoke, Question, Rejection, Service
+from toolcrib.core.context import Invoke, PersonAnswer, Question, Service
 from toolcrib.core.errors import BadInput, StorageFailure, ToolError
 from toolcrib.core.tool import Tool
 from toolcrib.files.paths import Workspace
@@ -164,7 +164,7 @@ class ChatSession:
 
         return event_stream(run, self.executor.specs, self._calls)
 
-    async def ask(self, question: Question) -> bool | Rejection | None:
+    async def ask(self, question: Question) -> PersonAnswer:
         """Ask the person, while a turn runs; None between turns, when nobody is looking."""
         return await self._source.ask(question) if self._source is not None else None
 

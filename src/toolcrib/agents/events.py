@@ -14,7 +14,7 @@ from toolcrib.agents.observer import RunObserver
 from toolcrib.agents.outcome import Outcome
 from toolcrib.agents.reply import ParsedReply, RequestedCall
 from toolcrib.agents.tool_executor import ExecutedCall
-from toolcrib.core.context import Question, Rejection
+from toolcrib.core.context import PersonAnswer, Question
 from toolcrib.net.models.client import ChatRequest
 from toolcrib.net.models.completion import Completion
 from toolcrib.text.tokens import estimate
@@ -93,7 +93,7 @@ class QuestionEvent:
     """A call waits for a person: set `answer` to True, or to False or a `Rejection`."""
 
     question: Question
-    answer: asyncio.Future[bool | Rejection | None] = field(compare=False)
+    answer: asyncio.Future[PersonAnswer] = field(compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,9 +160,9 @@ class EventSource(RunObserver):
         self._sent = self._first = 0.0
         self._request: ChatRequest | None = None
 
-    async def ask(self, question: Question) -> bool | Rejection | None:
+    async def ask(self, question: Question) -> PersonAnswer:
         """Ask the person who reads the events."""
-        answer: asyncio.Future[bool | Rejection | None] = asyncio.get_running_loop().create_future()
+        answer: asyncio.Future[PersonAnswer] = asyncio.get_running_loop().create_future()
         await self._emit(QuestionEvent(question, answer))
         return await answer
 

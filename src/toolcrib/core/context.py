@@ -106,6 +106,8 @@ def _nothing() -> None:
 # What belongs to one conversation.
 
 MAX_REMEMBERED = 4000
+CLOCK_MARGIN_SECONDS = 60.0
+"""By which the clock of another machine's disk may be behind."""
 
 
 def _short(text: str) -> str:
@@ -198,6 +200,18 @@ class Session:
         """Whether this very URL came up before."""
         return _short(url) in self.links
 
+    def began_after(self, changed: float) -> bool:
+        """Whether it began after a time, in seconds since 1970, at which a file was changed."""
+        return changed < self.began - CLOCK_MARGIN_SECONDS
+
+    def allow_site(self, origin: str) -> None:
+        """Note that a person allows every address of an origin, such as `https://example.org`."""
+        self.remember_link(f"site {origin}")
+
+    def allows_site(self, origin: str) -> bool:
+        """Whether a person has allowed every address of an origin."""
+        return self.has_seen(f"site {origin}")
+
 
 def _trim(entries: dict[str, str] | dict[str, None]) -> None:
     while len(entries) > MAX_REMEMBERED:
@@ -224,13 +238,17 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What a person is asked before a call goes on; `arguments` are the checked ones."""
+    """What a person is asked before a call goes on; `arguments` are the checked ones.
+
+    `site` is the origin that may be allowed for the conversation; empty where none is asked about.
+    """
 
     id: str
     tool: str
     reason: str
     summary: str
     arguments: Mapping[str, Any] = field(default_factory=dict)
+    site: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,6 +262,14 @@ class Rejection:
 
 
 @dataclass(frozen=True, slots=True)
+class SiteApproval:
+    """A yes that holds for every address of the site in question, in this conversation."""
+
+
+PersonAnswer = bool | Rejection | SiteApproval | None
+
+
+@dataclass(frozen=True, slots=True)
 class Form:
     """What a person is asked to fill in for a call that runs; `schema` is a flat JSON Schema."""
 
@@ -254,11 +280,11 @@ class Form:
 class Judge(Protocol):
     """Says whether a call may go on to a URL; `own`: it is what the call itself is about."""
 
-    def __call__(self, url: str, *, own: bool = False) -> None:
-        """Let the call go on. Raises Denied where it may not."""
+    def __call__(self, url: str, *, own: bool = False, source: str = "") -> None:
+        """Let the call go on, to a URL that stood at `source`. Raises Denied where it may not."""
 
 
-Ask = Callable[[Question], Awaitable[bool | Rejection | None]]
+Ask = Callable[[Question], Awaitable[PersonAnswer]]
 Fill = Callable[[Form], Awaitable[Mapping[str, Any] | None]]
 Notify = Callable[[Progress], Awaitable[None]]
 Invoke = Callable[[str, Mapping[str, Any]], Awaitable[Result]]
@@ -268,11 +294,11 @@ Invoke = Callable[[str, Mapping[str, Any]], Awaitable[Result]]
 class Caller:
     """Who sends the call, and what this surface can do for it.
 
-    `ask` returns True, False or a `Rejection`, or None where nobody can be asked. `answer_within`
-    is the time in seconds, asking included, after which a running call is handed over
-    to a job; None waits for the end. `asks_midway` says that an answer comes while the call
-    waits; else the call ends, and is sent again with the answer. `unattended` callers have
-    nobody to ask, and no approval is opened for them: what would ask is denied.
+    `ask` returns True, False, a `Rejection` or a `SiteApproval`, or None where nobody can be
+    asked. `answer_within` is the time in seconds, asking included, after which a running call
+    is handed over to a job; None waits for the end. `asks_midway` says that an answer comes
+    while the call waits; else the call ends, and is sent again with the answer. `unattended`
+    callers have nobody to ask, and no approval is opened for them: what would ask is denied.
     `fill` has a person fill in a form while the call waits, and returns None where they do not.
     `typed_by_user` says that a person wrote the arguments, so a URL in them is the user's
     own; `single` that the conversation is this one call.

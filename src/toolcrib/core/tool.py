@@ -505,6 +505,8 @@ class Decision:
     """What the policy says, and by which words. `explicit`: the user's own rule said it.
 
     `hosts` are those that a run of the call may reach: asked about once a conversation.
+    `urls` are what the call opens beside the URLs that it was given, such as a remote of git.
+    `site` is the origin of what is asked about, where it may be allowed for a conversation.
     `replaces`: it stands in the place of what is asked by rights where no rule says anything,
     such as a question that was answered for the whole conversation.
     """
@@ -514,6 +516,8 @@ class Decision:
     explicit: bool = False
     hosts: tuple[str, ...] = ()
     replaces: bool = False
+    urls: tuple[str, ...] = ()
+    site: str = ""
 
 
 def decide(

@@ -140,6 +140,10 @@ class Handle:
         """See `fingerprint`; taken when the file was opened, before anything was read."""
         return fingerprint(self.status)
 
+    def last_change(self) -> float:
+        """See `last_change`; taken now, of what is open, wherever its name leads by now."""
+        return last_change(os.fstat(self._fd))
+
     @property
     def file(self) -> BinaryIO:
         """The file as a binary stream."""

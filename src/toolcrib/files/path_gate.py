@@ -170,12 +170,19 @@ class SafePath:
             TooLarge: it has more than `max_bytes`.
             BadInput, PathDenied, NotFound: as `open_read`.
         """
+        return self.read_with_change(max_bytes, within)[0]
+
+    def read_with_change(self, max_bytes: int, within: Handle | None = None) -> tuple[bytes, float]:
+        """The whole file, and when this very file was last changed, seen after it was read.
+
+        Args and errors are those of `read_bytes`.
+        """
         with self.open_read(within) as handle:
             data = handle.file.read(max_bytes + 1)
             if len(data) > max_bytes:
                 size = max(handle.size, len(data))
                 raise TooLarge(f"{self.display} has {size:,} bytes, more than {max_bytes:,}.")
-            return data
+            return data, handle.last_change()
 
     def _in(self, folder: Handle) -> Handle | None:
         names = parts_beneath(self.root.real_path(self.parts), folder.absolute)

@@ -12,14 +12,24 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from toolcrib.core.context import Ctx
-from toolcrib.core.errors import BadInput, Denied, NotFound, PathDenied, TooLarge
+from toolcrib.core.errors import BadInput, Denied, NotFound, PathDenied, TooLarge, ToolError
+from toolcrib.core.tool import Decision
+from toolcrib.files.handles import last_change
 from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.git.failures import failure
 from toolcrib.git.layout import Layout, check_layout, make_view
 from toolcrib.git.program import AGENTS, GitProgram, remove_view
-from toolcrib.git.repository import Repository, checked_config, inside_of, judge, text_of
+from toolcrib.git.repository import (
+    Repository,
+    checked_config,
+    inside_of,
+    judge,
+    open_repository,
+    text_of,
+)
 from toolcrib.git.revisions import remote_name
 from toolcrib.git.user_settings import forced, written
 from toolcrib.net.egress.client import Egress
@@ -133,6 +143,30 @@ async def remote_address(repository: Repository, name: str, *, push: bool = Fals
             hint=f"Remotes: {', '.join(names) or 'none'}; git_clone makes one with its origin.",
         )
     return read_address(url, repository.layout.top)
+
+
+async def remote_decision(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | None:
+    """What the policy is told of a call that reads from a remote: what it opens.
+
+    A remote that was there before the conversation is the user's own. Another one may have
+    been set by a run, with something private in its address.
+    """
+    if not ctx.session.tainted:
+        return None
+    try:
+        async with open_repository(ctx) as repository:
+            head = await repository.head()
+            name = arguments["remote"] or await default_remote(repository, head.branch)
+            address = await remote_address(repository, name)
+            settings = Path(repository.layout.common_dir, "config")
+            changed = last_change(await asyncio.to_thread(settings.stat))
+            opened = [] if ctx.session.began_after(changed) else [address.url]
+            branch = arguments["branch"]
+            if branch and not await references(repository, f"refs/remotes/{name}/{branch}"):
+                opened.append(f"{address.url} {branch}")
+    except (ToolError, OSError):
+        return None  # the call itself says what is wrong
+    return Decision("allow", "it reads from a remote", urls=tuple(opened))
 
 
 async def default_remote(repository: Repository, branch: str) -> str:

@@ -12,7 +12,7 @@ from enum import Enum
 from typing import Any, Self
 
 from toolcrib.core.config import Config
-from toolcrib.core.context import Call, Ctx, Question, Rejection, Services
+from toolcrib.core.context import Call, Ctx, PersonAnswer, Question, Services
 from toolcrib.core.errors import ToolError
 from toolcrib.core.result import Result
 from toolcrib.core.tool import EXEC, WRITE
@@ -231,7 +231,7 @@ class Activity:
             "Keep what was done in it (decisions, changed files, errors) for later conversations "
             "in this project?",
         )
-        answer: bool | Rejection | None = None
+        answer: PersonAnswer = None
         with suppress(asyncio.TimeoutError, TimeoutError, ToolError):
             answer = await asyncio.wait_for(ctx.caller.ask(question), ASK_SECONDS)
         if answer is None:

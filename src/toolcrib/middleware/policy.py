@@ -1,18 +1,14 @@
-"""Whether a call may go on: rules, taint, the links a conversation has seen, asking a person."""
+"""Whether a call may go on: rules, taint, asking a person."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from itertools import islice
-from typing import Any
-from unicodedata import normalize
-from urllib.parse import unquote
+from urllib.parse import unquote, urlsplit
 
 from toolcrib.core.config import STORE_NAME, usual_data_folder
-from toolcrib.core.context import Call, Proceed, Question, Rejection, Session
+from toolcrib.core.context import Call, PersonAnswer, Proceed, Question, Rejection, SiteApproval
 from toolcrib.core.errors import (
     BadInput,
     Busy,
@@ -29,158 +25,11 @@ from toolcrib.core.errors import (
 from toolcrib.core.result import Result
 from toolcrib.core.tool import EXEC, NET, READ, SEND, WRITE, Decision, Right, decide, joined
 from toolcrib.files.paths import Workspace
-from toolcrib.net.egress.url import complete_url, parse_url
+from toolcrib.middleware.known_links import canonical, is_own_server, leads_out, values_of
 from toolcrib.state.approvals import Approvals, fingerprint
 from toolcrib.state.redaction import redact
 from toolcrib.state.store import Store
 from toolcrib.system.installation import command_line, program_words
-
-# Which links a conversation has seen, so that a made-up one is recognised.
-#
-# A link that the caller wrote itself, in a query or a search term, comes back in many
-# answers. Once something private was read, that must not count as seen: the link may hold it.
-
-# Looking back comes after the letters, so that a search can run to the next h or w.
-LINK = re.compile(r"(?:https?://|www\.(?<![\w/.@]www\.))[^\s<>\"]+")
-# Where a link may be over, though each of these can also be a part of it.
-LINK_ENDS = re.compile(
-    "[\\]'`\\\\)}|*\u3001\u3002\uff0c\uff1b\uff1a\uff01\uff1f\uff09\u300d\u300f\u3011]"
-)
-# What parsing would leave as it is: most links, and parsing hundreds of them takes long.
-CANONICAL = re.compile(
-    r"https?://(?:(?:[a-z0-9-]{1,40}\.){1,5}[a-z]{2,20}|(?:OCTET\.){3}OCTET)"
-    r"(?::(?:[1-9][0-9]{3}|[1-5][0-9]{4}|6[0-4][0-9]{3}))?"
-    r"/[A-Za-z0-9/._~!$&()*+,;=:@%-]*(?:\?[A-Za-z0-9/._~!$&()*+,;=:@%?-]*)?".replace(
-        "OCTET", "(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
-    )
-)
-DOTTED = re.compile(r"/(?:\.|%2e)", re.IGNORECASE)
-NO_WORD = re.compile(r"[\W_]+")
-LINKS_A_RESULT = 500
-CLOCK_MARGIN_SECONDS = 60.0
-"""By which the clock of another machine's disk may be behind."""
-READINGS = 4
-"""How many ends of one link are thought possible."""
-
-
-def remember_links(call: Call, result: Result) -> None:
-    """Note the links that outside text or a file names. `result` is whole: nothing is cut yet."""
-    session = call.ctx.session
-    written = _own_words(call) if session.private else ""
-    if written:
-        for url in links_of(written):
-            if not session.has_seen(canonical(url)):
-                session.note_written(_bare(url))
-    from_outside = call.tool.rights_for(call.arguments) & NET
-    is_reported = bool(result.source) and not session.private
-    if not (from_outside or is_reported or _is_of_others(result, session)):
-        return
-    own, near = _bare(written), _nearby(call, result) if session.private else None
-    for url in dict.fromkeys(links_of(result.text)):
-        if session.private:
-            bare = _bare(url)
-            made_up = result.outside is not None and url not in result.outside
-            if made_up or bare in own or session.has_written(bare):
-                continue
-            if near is not None and not _is_of(url, near):
-                continue
-        session.remember_link(canonical(url))
-
-
-def _own_words(call: Call) -> str:
-    """All that the caller wrote, but for the URLs, which are judged themselves."""
-    urls = {p.name for p in call.tool.parameters if p.kind == "url"}
-    return "\n".join(_texts({n: v for n, v in call.arguments.items() if n not in urls}))
-
-
-def _is_of_others(result: Result, session: Session) -> bool:
-    """Whether a result shows files as they are that were there before the conversation.
-
-    The time of change is set by the system whoever writes, renames or unpacks a file, so
-    neither a call nor a run of the conversation can have written one that is older.
-    """
-    changed = result.newest_change
-    return changed is not None and changed < session.began - CLOCK_MARGIN_SECONDS
-
-
-def _nearby(call: Call, result: Result) -> set[tuple[str, int]] | None:
-    """Host and port of the servers of this machine that were read; None where all was public.
-
-    What such a server shows may be what a run of the conversation wrote.
-    """
-    found = set()
-    for text in (*_values(call, "url"), *result.source.split(", ")):
-        with suppress(ToolError):
-            target = parse_url(complete_url(text))
-            here = target.host == "localhost" or (target.literal and target.literal.is_loopback)
-            if here or _is_own_server(call, target.href):
-                found.add((target.host, target.port))
-    return found or None
-
-
-def _is_of(url: str, servers: set[tuple[str, int]]) -> bool:
-    try:
-        target = parse_url(complete_url(url))
-    except ToolError:
-        return False
-    return (target.host, target.port) in servers
-
-
-def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for name, item in value.items():
-            yield str(name)
-            yield from _texts(item)
-    elif isinstance(value, list | tuple):
-        for item in value:
-            yield from _texts(item)
-
-
-def _bare(text: str) -> str:
-    """Letters and digits alone: answers repeat words in other quotes, spaces and cases."""
-    return NO_WORD.sub("", normalize("NFKC", text).casefold())
-
-
-def links_of(text: str) -> Iterable[str]:
-    """The links in a text. Where it is not sure which characters belong, every reading."""
-    for count, match in enumerate(LINK.finditer(text)):
-        if count >= LINKS_A_RESULT:
-            return
-        whole = match.group()
-        if text[match.start() - 1 : match.start()] == "(":
-            whole = whole[: _balanced(whole)]
-        ends = [end.start() for end in islice(LINK_ENDS.finditer(whole), READINGS)]
-        for end in (len(whole), *ends):
-            reading = whole[:end].rstrip(".,;:!?*_~")
-            yield reading
-            if "&amp;" in reading:
-                yield reading.replace("&amp;", "&")
-
-
-def _balanced(link: str) -> int:
-    """Where a bracket closes that the link did not open, as in Markdown."""
-    first = link.find(")")
-    if first < 0 or link.find("(", 0, first) < 0:
-        return first if first >= 0 else len(link)
-    depth = 0
-    for at, char in enumerate(link):
-        depth += (char == "(") - (char == ")")
-        if depth < 0:
-            return at
-    return len(link)
-
-
-def canonical(url: str) -> str:
-    """One spelling for each page, so that it is recognised."""
-    if CANONICAL.fullmatch(url) and not DOTTED.search(url):
-        return url
-    try:
-        return parse_url(complete_url(url)).href
-    except ToolError:
-        return url
-
 
 FILES = READ | WRITE
 SUMMARY_CHARS = 200
@@ -199,6 +48,9 @@ OUR_OWN = (
     Unavailable,
 )
 """Failures in which no server had a word."""
+NOBODY_NAMED = "nobody has named in this conversation, where private files were read"
+OR_SITE = " (with --site for all of that site in this conversation)"
+OPEN_ITSELF = "Open that URL itself with fetch_url: that asks the user."
 REFUSED = "The user refused this call of {tool}."
 DO_NOT_REPEAT = "Do not send it again; ask what to do."
 DO_AS_THEY_SAY = "Do not send it again; do as they say."
@@ -220,17 +72,20 @@ async def policy(call: Call, proceed: Proceed) -> Result:
         rights &= ~SEND
     rules = call.ctx.config.policy
     decision = decide(rules, call.tool, targets_of(call), rights)
+    opened = [str(url) for url in values_of(call, "url")]
     if call.tool.policy_check is not None and decision.action != "deny":
-        decision = joined(rules, decision, await call.tool.policy_check(call.arguments, call.ctx))
+        own = await call.tool.policy_check(call.arguments, call.ctx)
+        decision = joined(rules, decision, own)
+        opened += own.urls if own is not None else ()
     if decision.action == "allow" and not decision.explicit:
-        decision = _taint(call, rights) or decision
+        decision = _taint(call, rights, opened) or decision
     if decision.action == "deny":
         raise Denied(f"{call.tool.name} is forbidden by {decision.reason}.", hint=ONLY_THE_USER)
     needs_approval = decision.action == "ask"
     if needs_approval:
-        await _ask(call, decision.reason)
+        await _ask(call, decision)
         call.ctx.session.open_hosts(decision.hosts)
-    if call.tool.rights & NET and call.ctx.config.policy.rules:
+    if call.tool.rights & NET and (rules.rules or rules.taint):
         judge = _Judge(call, rights, _reasons(call, rights) if needs_approval else None)
         call = replace(call, ctx=replace(call.ctx, check_url=judge))
     try:
@@ -240,9 +95,9 @@ async def policy(call: Call, proceed: Proceed) -> Result:
         if rights & NET and not isinstance(error, OUR_OWN):
             call.ctx.session.taint(untrusted=True)
         # Sending the same address once more would tell nobody anything new.
-        _remember(call, _values(call, "url"))
+        _remember(call, opened)
         raise
-    _note(call, result, rights)
+    _note(call, result, rights, opened)
     return result
 
 
@@ -259,12 +114,17 @@ class _Judge:
     rights: Right
     approved: set[str] | None
 
-    def __call__(self, url: str, *, own: bool = False) -> None:
-        tool = self.call.tool
-        decision = decide(self.call.ctx.config.policy, tool, _spellings(url), self.rights)
+    def __call__(self, url: str, *, own: bool = False, source: str = "") -> None:
+        tool, policy = self.call.tool, self.call.ctx.config.policy
+        leads = f"This leads on to {url[:500]}"
+        made_up = self.approved is None and source and leads_out(self.call, source, url)
+        if made_up and _taints(self.call) and not _is_allowed_site(self.call, url):
+            raise Denied(f"{leads}, which {NOBODY_NAMED}.", hint=OPEN_ITSELF)
+        if not policy.rules:
+            return
+        decision = decide(policy, tool, _spellings(url), self.rights)
         if decision.action == "allow":
             return
-        leads = f"This leads on to {url[:500]}"
         if decision.action == "deny":
             raise Denied(f"{leads}, which {decision.reason} forbids.", hint=ONLY_THE_USER)
         if self.approved is not None and (own or decision.reason in self.approved):
@@ -292,18 +152,11 @@ def targets_of(call: Call) -> list[str]:
     A tool that takes a path and is given none works in the current directory, unless its
     arguments say that it is not about files.
     """
-    paths = [name for path in _values(call, "path") for name in path.spellings()]
+    paths = [name for path in values_of(call, "path") for name in path.spellings()]
     about_files = call.tool.effective_rights is None or call.tool.rights_for(call.arguments) & FILES
     if not paths and about_files and any("path" in p.kinds for p in call.tool.parameters):
         paths = [str(call.ctx.use(Workspace).start(call.ctx.session.directory))]
-    return paths + [name for url in _values(call, "url") for name in _spellings(url)]
-
-
-def _values(call: Call, kind: str) -> list[Any]:
-    found: list[Any] = []
-    for parameter in call.tool.parameters:
-        found += parameter.of_kind(kind, call.arguments.get(parameter.name))
-    return found
+    return paths + [name for url in values_of(call, "url") for name in _spellings(url)]
 
 
 def _spellings(url: str) -> list[str]:
@@ -316,41 +169,55 @@ def _spellings(url: str) -> list[str]:
 
 def _stays_here(call: Call) -> bool:
     """Whether a call goes only to servers of the conversation's runs that reach nothing else."""
-    urls = _values(call, "url")
-    return bool(urls) and all(_is_own_server(call, url) for url in urls)
+    urls = values_of(call, "url")
+    return bool(urls) and all(is_own_server(call, url) for url in urls)
 
 
-def _is_own_server(call: Call, url: str) -> bool:
-    from toolcrib.net.egress.client import Egress  # a call without an address needs no network
-
-    session = call.ctx.session.id
-    egress = call.ctx.use(Egress)
-    try:
-        return egress.serves(complete_url(url), session, offline=True)
-    except ToolError:
-        return False
-
-
-def _taint(call: Call, rights: Right) -> Decision | None:
-    """Ask when private things could now be carried out by injected text."""
+def _taints(call: Call) -> bool:
+    """Whether injected text could now carry private things out by a call."""
     ctx = call.ctx
-    if not ctx.config.policy.taint or not ctx.session.tainted or ctx.caller.typed_by_user:
+    return ctx.config.policy.taint and ctx.session.tainted and not ctx.caller.typed_by_user
+
+
+def _taint(call: Call, rights: Right, opened: Iterable[str]) -> Decision | None:
+    """Ask when private things could now be carried out by injected text."""
+    if not _taints(call):
         return None
     why = "this conversation has read both outside text and private files"
     if rights & SEND:
         return Decision("ask", f"{why}, and this call can send data out")
     if rights & NET:
-        for url in map(canonical, _values(call, "url")):
-            if not ctx.session.has_seen(url) and not _is_own_server(call, url):
-                return Decision("ask", f"{why}, and nobody has named {url[:200]} before")
+        unnamed = [url for url in map(canonical, opened) if _is_unnamed(call, url)]
+        if unnamed:
+            sites = {_origin(url) for url in unnamed}
+            site = sites.pop() if len(sites) == 1 else ""
+            return Decision(
+                "ask", f"{why}, and nobody has named {unnamed[0][:200]} before", site=site
+            )
     return None
 
 
-def _note(call: Call, result: Result, rights: Right) -> None:
+def _is_unnamed(call: Call, url: str) -> bool:
+    seen = call.ctx.session.has_seen(url) or _is_allowed_site(call, url)
+    return not seen and not is_own_server(call, url)
+
+
+def _is_allowed_site(call: Call, url: str) -> bool:
+    origin = _origin(url)
+    return bool(origin) and call.ctx.session.allows_site(origin)
+
+
+def _origin(url: str) -> str:
+    """Scheme, host and port of a web address; empty for other addresses, as of git over ssh."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}" if parts.scheme in ("http", "https") else ""
+
+
+def _note(call: Call, result: Result, rights: Right, opened: Iterable[str]) -> None:
     session = call.ctx.session
     if rights & NET or result.source:
         session.taint(untrusted=True)
-        _remember(call, _values(call, "url"))
+        _remember(call, opened)
     if (rights & READ and not result.impersonal) or result.private:
         session.taint(private=True)
 
@@ -360,8 +227,8 @@ def _remember(call: Call, urls: Iterable[str]) -> None:
         call.ctx.session.remember_link(canonical(url))
 
 
-async def _ask(call: Call, reason: str) -> None:
-    ctx, tool = call.ctx, call.tool
+async def _ask(call: Call, decision: Decision) -> None:
+    ctx, tool, reason, site = call.ctx, call.tool, decision.reason, decision.site
     if ctx.config.policy.ask == "host" and ctx.caller.surface == "mcp":
         return  # the host has shown this very call to its user
     approvals = ctx.use(Approvals)
@@ -370,7 +237,7 @@ async def _ask(call: Call, reason: str) -> None:
     arguments = {k: str(v) for k, v in call.arguments.items() if v not in (None, "", [])}
     mark = fingerprint(tool.name, arguments)
     targets = targets_of(call)
-    if await approvals.is_granted(mark, tool.name, ctx.session.id, targets):
+    if await _is_granted(call, mark, targets, site):
         return
     alone = Denied(f"{tool.name} needs the approval of a person: {reason}.", hint=NOBODY_HERE)
     if ctx.caller.unattended and ctx.caller.ask is None:
@@ -379,30 +246,43 @@ async def _ask(call: Call, reason: str) -> None:
         raise Denied(REFUSED.format(tool=tool.name), hint=DO_NOT_REPEAT)
     limit = CODE_CHARS if tool.rights & EXEC else SUMMARY_CHARS
     summary = ", ".join(f"{k}={v}" for k, v in redact(arguments, limit).items())
-    request = await approvals.request(mark, tool.name, summary, asking, reason, targets)
+    request = await approvals.request(mark, tool.name, summary, asking, reason, targets, site)
+    question = Question(request, tool.name, reason, summary, dict(call.arguments), site)
     if ctx.caller.ask is not None:
-        answer = await ctx.caller.ask(
-            Question(request, tool.name, reason, summary, dict(call.arguments))
-        )
+        answer = await ctx.caller.ask(question)
+        if answer:
+            if site and isinstance(answer, SiteApproval):
+                ctx.session.allow_site(site)
+            await approvals.grant(request, "once")
+            await approvals.is_granted(mark, tool.name, ctx.session.id, targets)
+            return
         if answer is not None:
-            if answer:
-                await approvals.grant(request, "once")
-                await approvals.is_granted(mark, tool.name, ctx.session.id, targets)
-                return
             await approvals.refuse(request)
-            if isinstance(answer, Rejection) and answer.words.strip():
-                words = " ".join(answer.words.split())[:MAX_REFUSAL_CHARS]
-                message = f"{REFUSED.format(tool=tool.name)} They say: {words}"
-                raise Denied(message, hint=DO_AS_THEY_SAY)
-            raise Denied(REFUSED.format(tool=tool.name), hint=DO_NOT_REPEAT)
+            raise _refusal(tool.name, answer)
     if ctx.caller.unattended:
         raise alone
     raise NeedsApproval(
         f"{tool.name} needs the approval of a person: {reason}.",
-        hint=f"Ask the user to run `{_approval_command(call, request)}` in a terminal, then send "
-        "the same call again.",
+        hint=f"Ask the user to run `{_approval_command(call, request)}` in a terminal"
+        f"{OR_SITE if site and asking else ''}, then send the same call again.",
         id=request,
     )
+
+
+async def _is_granted(call: Call, mark: str, targets: list[str], site: str) -> bool:
+    """Whether a person has allowed it before: this very call, or what it opens."""
+    approvals, session = call.ctx.use(Approvals), call.ctx.session
+    if site and await approvals.is_site_granted(site, session.id):
+        session.allow_site(site)
+        return True
+    return await approvals.is_granted(mark, call.tool.name, session.id, targets)
+
+
+def _refusal(tool: str, answer: PersonAnswer) -> Denied:
+    if isinstance(answer, Rejection) and answer.words.strip():
+        words = " ".join(answer.words.split())[:MAX_REFUSAL_CHARS]
+        return Denied(f"{REFUSED.format(tool=tool)} They say: {words}", hint=DO_AS_THEY_SAY)
+    return Denied(REFUSED.format(tool=tool), hint=DO_NOT_REPEAT)
 
 
 def _approval_command(call: Call, request: str) -> str:

@@ -11,7 +11,7 @@ from toolcrib.core.context import Call, Proceed, room_in
 from toolcrib.core.errors import StorageFailure
 from toolcrib.core.result import Next, Result
 from toolcrib.core.tool import NET
-from toolcrib.middleware.policy import remember_links
+from toolcrib.middleware.known_links import remember_links
 from toolcrib.state.results import Results
 from toolcrib.text.cleaner import clean
 from toolcrib.text.fence import fence

@@ -39,6 +39,7 @@ SCHEMA = Schema(
         CREATE INDEX approval_grant_tool ON approval_grant (tool);
         """,
         "ALTER TABLE approval_request ADD COLUMN refused INTEGER NOT NULL DEFAULT 0;",
+        "ALTER TABLE approval_request ADD COLUMN site TEXT NOT NULL DEFAULT '';",
     ),
 )
 OPEN_SECONDS = 86_400.0
@@ -49,12 +50,15 @@ MAX_TARGETS = 20
 TARGET_CHARS = 2048
 SUMMARY_CHARS = 4096
 
-Scope = Literal["once", "session", "rule"]
+Scope = Literal["once", "site", "session", "rule"]
 
 
 @dataclass(frozen=True, slots=True)
 class ApprovalRequest:
-    """A call that waits for a person. `created` is UTC in seconds since 1970."""
+    """A call that waits for a person. `created` is UTC in seconds since 1970.
+
+    `site` is the origin whose addresses may be allowed for the conversation; empty without one.
+    """
 
     id: str
     tool: str
@@ -63,6 +67,7 @@ class ApprovalRequest:
     session: str
     reason: str
     created: float
+    site: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +111,7 @@ class Approvals:
         session: str,
         reason: str,
         targets: Sequence[str] = (),
+        site: str = "",
     ) -> str:
         """Ask for an approval; the id of the request.
 
@@ -138,8 +144,9 @@ class Approvals:
                 session,
                 reason,
                 now,
+                site,
             )
-            connection.execute("INSERT INTO approval_request VALUES (?,?,?,?,?,?,?,?,0)", row)
+            connection.execute("INSERT INTO approval_request VALUES (?,?,?,?,?,?,?,?,0,?)", row)
             connection.execute(
                 "DELETE FROM approval_request WHERE session = ?1 AND rowid NOT IN (SELECT rowid "
                 "FROM approval_request WHERE session = ?1 ORDER BY created DESC, rowid DESC "
@@ -177,6 +184,18 @@ class Approvals:
 
         return await self._rows.write(write)
 
+    async def is_site_granted(self, site: str, session: str) -> bool:
+        """Whether a person allowed every address of an origin for a conversation."""
+        statement = (
+            "SELECT 1 FROM approval_grant WHERE scope = 'site' AND session = ? AND target = ? "
+            "AND created > ?"
+        )
+        since = time.time() - SESSION_SECONDS
+        found = await self._rows.read(
+            lambda c: c.execute(statement, (session, site, since)).fetchone()
+        )
+        return found is not None
+
     async def grant(
         self, request_id: str, scope: Scope = "once", target: str = ""
     ) -> ApprovalRequest:
@@ -185,6 +204,7 @@ class Approvals:
         Args:
             request_id: the id that the call was given.
             scope: `once` for one call with the same arguments from any session,
+                `site` for every address of the site in the session that asked,
                 `session` for every call of the tool in the session that asked,
                 `rule` for good.
             target: for a rule, the glob that all targets of a call must match; `*` is
@@ -192,12 +212,18 @@ class Approvals:
 
         Raises:
             NotFound: no such open request.
-            BadInput: for the session, where the call stood alone; the request stays open.
+            BadInput: for the session, where the call stood alone, or for the site, where the
+                question is about none; the request stays open.
         """
 
         def write(connection: sqlite3.Connection) -> ApprovalRequest:
             request, mark = _take(connection, request_id)
-            if scope == "session" and not request.session:
+            if scope == "site" and not request.site:
+                raise BadInput(
+                    "This question is not about an address of one site.",
+                    hint="Allow the call once, for the conversation, or for good.",
+                )
+            if scope in ("session", "site") and not request.session:
                 raise BadInput(
                     "This call was a conversation of its own: there is none to allow it for.",
                     hint="Allow it once or for good; or send it with --session NAME, "
@@ -206,9 +232,9 @@ class Approvals:
             row = (
                 scope,
                 request.tool,
-                "" if target and scope == "rule" else mark,
-                request.session if scope == "session" else "",
-                target if scope == "rule" else "",
+                "" if scope == "site" or (target and scope == "rule") else mark,
+                request.session if scope in ("session", "site") else "",
+                {"rule": target, "site": request.site}.get(scope, ""),
                 time.time(),
             )
             connection.execute(
@@ -226,7 +252,7 @@ class Approvals:
         def write(connection: sqlite3.Connection) -> ApprovalRequest:
             request, mark = _take(connection, request_id)
             connection.execute(
-                "INSERT INTO approval_request VALUES (?,?,?,'[]','',?,'',?,1)",
+                "INSERT INTO approval_request VALUES (?,?,?,'[]','',?,'',?,1,'')",
                 (request.id, mark, request.tool, request.session, time.time()),
             )
             return request
@@ -250,7 +276,7 @@ class Approvals:
 
         def read(connection: sqlite3.Connection) -> list[ApprovalRequest]:
             rows = connection.execute(
-                "SELECT id, tool, targets, summary, session, reason, created "
+                "SELECT id, tool, targets, summary, session, reason, created, site "
                 "FROM approval_request WHERE created > ? AND NOT refused ORDER BY created, id",
                 (time.time() - OPEN_SECONDS,),
             ).fetchall()
@@ -301,7 +327,7 @@ def _expire(connection: sqlite3.Connection, now: float) -> None:
     connection.execute("DELETE FROM approval_request WHERE created < ?", (now - OPEN_SECONDS,))
     connection.execute(
         "DELETE FROM approval_grant WHERE (scope = 'once' AND created < ?) "
-        "OR (scope = 'session' AND created < ?)",
+        "OR (scope IN ('session', 'site') AND created < ?)",
         (now - OPEN_SECONDS, now - SESSION_SECONDS),
     )
 
@@ -318,7 +344,7 @@ def _take(connection: sqlite3.Connection, request_id: str) -> tuple[ApprovalRequ
     """Remove an open request; the request and its fingerprint."""
     row = connection.execute(
         "DELETE FROM approval_request WHERE id = ? AND created > ? AND NOT refused RETURNING "
-        "fingerprint, id, tool, targets, summary, session, reason, created",
+        "fingerprint, id, tool, targets, summary, session, reason, created, site",
         (plain_id(request_id), time.time() - OPEN_SECONDS),
     ).fetchone()
     if row is None:

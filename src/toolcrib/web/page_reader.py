@@ -229,15 +229,20 @@ async def _read_plain(key: PageKey, ctx: Ctx) -> Page:
     return await _read_body(key, await read_body(key.url, ctx), ctx)
 
 
-def check_found_url(url: str, ctx: Ctx) -> str:
+def check_found_url(url: str, ctx: Ctx, source: str = "") -> str:
     """A URL that comes from the web and not from the caller, such as that of a search result.
+
+    Args:
+        url: it.
+        ctx: the call.
+        source: the page on which it stood, if it did on one.
 
     Raises:
         Blocked: the guard or the policy of the call refuses it.
     """
     checked = check_public_url(url, ctx)
     if ctx.check_url is not None:
-        ctx.check_url(checked)
+        ctx.check_url(checked, source=source)
     return checked
 
 

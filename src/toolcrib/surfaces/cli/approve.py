@@ -24,6 +24,11 @@ def arguments(parser: ArgumentParser) -> None:
         help="allow every call of the tool in the conversation that asked; from a shell that is "
         "one that was named: toolcrib call --session NAME",
     )
+    answer.add_argument(
+        "--site",
+        action="store_true",
+        help="allow every address of that site, as long as the conversation goes on",
+    )
     answer.add_argument("--always", action="store_true", help="allow it for good")
     answer.add_argument("--refuse", action="store_true", help="close the request without allowing")
     answer.add_argument(
@@ -41,7 +46,7 @@ def run(options: Namespace, flags: Flags) -> int:
 
     if options.target and not options.always:
         raise BadInput("--target goes with --always.")
-    if options.id is None and (options.session or options.always or options.refuse):
+    if options.id is None and (options.site or options.session or options.always or options.refuse):
         raise BadInput("Name the request.", hint="toolcrib approve lists the open ones.")
     return asyncio.run(_answer(flags.load(), options))
 
@@ -73,9 +78,9 @@ async def _grant(approvals: Approvals, options: Namespace) -> int:
     from toolcrib.surfaces.cli.screen import visible
     from toolcrib.system.threads import plain_id
 
-    scope: Literal["once", "session", "rule"] = "once"
-    if options.session or options.always:
-        scope = "session" if options.session else "rule"
+    scope: Literal["once", "site", "session", "rule"] = "once"
+    if options.site or options.session or options.always:
+        scope = "site" if options.site else "session" if options.session else "rule"
     if person.is_there():
         waiting = {request.id: request for request in await approvals.list_open()}
         request = waiting.get(plain_id(options.id))
@@ -88,7 +93,7 @@ async def _grant(approvals: Approvals, options: Namespace) -> int:
                 return 1
     granted = await approvals.grant(options.id, scope, options.target or "")
     print(f"Allowed {_extent(scope, granted.tool, options.target)}: {granted.tool}.")
-    if scope == "once":
+    if scope in ("once", "site"):
         print("Send the same call again.")
     elif scope == "session" and granted.session.startswith("cli:"):
         name = visible(granted.session.removeprefix("cli:"))
@@ -99,6 +104,8 @@ async def _grant(approvals: Approvals, options: Namespace) -> int:
 def _extent(scope: str, tool: str, target: str | None) -> str:
     if scope == "session":
         return f"for every {tool} of this conversation"
+    if scope == "site":
+        return "for every address of its site in this conversation"
     if scope == "once":
         return "this once"
     return f"for good where the target fits {target}" if target else "for good with these arguments"
@@ -111,7 +118,7 @@ def _list(requests: list[ApprovalRequest], rules: list[ApprovalRule]) -> None:
         _describe(request)
         print()
     if requests:
-        print("Answer: toolcrib approve ID [--session | --always | --refuse]")
+        print("Answer: toolcrib approve ID [--site | --session | --always | --refuse]")
     if rules:
         print(f"\n{len(rules)} allowed for good:")
     for rule in rules:

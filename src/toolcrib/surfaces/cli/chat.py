@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from toolcrib.agents.chat_session import AttachedFile, ChatSession
     from toolcrib.agents.chats import Chat
     from toolcrib.core.config import Config
-    from toolcrib.core.context import Question, Rejection
+    from toolcrib.core.context import PersonAnswer, Question
     from toolcrib.core.result import Result
     from toolcrib.surfaces.cli.chat_terminal.view import Look
     from toolcrib.toolbox import Toolbox
@@ -98,7 +98,7 @@ async def _chat(options: Namespace, config: Config, profile: str, question: str 
             stored = await chats.find(options.session)
         name = stored.name if stored else options.session or chats.new_name()
 
-        async def ask(question: Question) -> bool | Rejection | None:
+        async def ask(question: Question) -> PersonAnswer:
             return await talk.ask(question)
 
         caller = Caller("chat", ask=ask if person.is_there() else None)

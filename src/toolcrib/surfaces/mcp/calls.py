@@ -12,7 +12,15 @@ from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError, NoBackChannelError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from toolcrib.core.context import Caller, Form, Notify, Progress, Question
+from toolcrib.core.context import (
+    Caller,
+    Form,
+    Notify,
+    PersonAnswer,
+    Progress,
+    Question,
+    SiteApproval,
+)
 from toolcrib.core.result import Result
 from toolcrib.execution.jobs import Jobs
 from toolcrib.surfaces.mcp.roots import HostRoots
@@ -79,7 +87,7 @@ class HostCalls:
 # with the answer.
 
 QUESTION = "approval"
-ANSWER = {
+ANSWER: dict[str, Any] = {
     "type": "object",
     "properties": {"allow": {"type": "boolean", "title": "Allow this call", "default": False}},
     "required": ["allow"],
@@ -114,18 +122,22 @@ class PersonBehind:
         """Whether the call can wait for an answer; else it is sent again with it."""
         return not self._modern
 
-    async def ask(self, question: Question) -> bool | None:
+    async def ask(self, question: Question) -> PersonAnswer:
         """True, False, or None where no answer came in time or can come only later."""
         message = f"Allow {question.tool}? {question.summary}\nAsked because: {question.reason}."
-        return self._answered(question, message) if self._modern else await self._elicit(message)
+        return (
+            self._answered(question, message)
+            if self._modern
+            else await self._elicit(question, message)
+        )
 
-    def _answered(self, question: Question, message: str) -> bool | None:
+    def _answered(self, question: Question, message: str) -> PersonAnswer:
         given = (self._params.input_responses or {}).get(QUESTION)
         # The state is sealed and bound to these very arguments, so an answer counts only
         # for the question that was asked about them.
         if given is not None and self._params.request_state == question.id:
-            return _is_yes(given)
-        form = types.ElicitRequestFormParams(message=message, requested_schema=ANSWER)
+            return answer_in(given, question)
+        form = types.ElicitRequestFormParams(message=message, requested_schema=form_for(question))
         self.open_question = types.InputRequiredResult(
             input_requests={QUESTION: types.ElicitRequest(params=form)},
             request_state=question.id,
@@ -139,9 +151,9 @@ class PersonBehind:
             return None
         return answer.content or {}
 
-    async def _elicit(self, message: str) -> bool | None:
-        answer = await self._answer_to(message, ANSWER)
-        return None if answer is None else _is_yes(answer)
+    async def _elicit(self, question: Question, message: str) -> PersonAnswer:
+        answer = await self._answer_to(message, form_for(question))
+        return None if answer is None else answer_in(answer, question)
 
     async def _answer_to(self, message: str, schema: dict[str, Any]) -> types.ElicitResult | None:
         try:
@@ -153,12 +165,26 @@ class PersonBehind:
             return None
 
 
-def _is_yes(answer: Any) -> bool:
-    return (
-        isinstance(answer, types.ElicitResult)
-        and answer.action == "accept"
-        and (answer.content or {}).get("allow") is True
-    )
+def form_for(question: Question) -> dict[str, Any]:
+    """The form of a question: whether the call is allowed, and its site where it has one."""
+    if not question.site:
+        return ANSWER
+    site = {
+        "type": "boolean",
+        "title": f"Also every other address of {question.site} in this conversation",
+        "default": False,
+    }
+    return {**ANSWER, "properties": {**ANSWER["properties"], "site": site}}
+
+
+def answer_in(answer: Any, question: Question) -> PersonAnswer:
+    """Yes, no, or yes for the site. What is no form that was accepted is no."""
+    if not isinstance(answer, types.ElicitResult) or answer.action != "accept":
+        return False
+    content = answer.content or {}
+    if content.get("allow") is not True:
+        return False
+    return SiteApproval() if question.site and content.get("site") is True else True
 
 
 def session_of(ctx: Context) -> str | None:

@@ -16,7 +16,6 @@ from toolcrib.documents.documents import Documents
 from toolcrib.documents.kinds import NAMES
 from toolcrib.documents.text import DocumentText
 from toolcrib.files.content.display import counted
-from toolcrib.files.handles import last_change
 from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.net.egress.public_url import References, open_url
 from toolcrib.net.page_bodies import read_body
@@ -332,9 +331,7 @@ async def read_document(
 async def _from_workspace(path: SafePath, ctx: Ctx) -> tuple[bytes, dict[str, Any], float | None]:
     max_bytes = ctx.config.documents.max_bytes
     try:
-        content, changed = await in_thread(
-            lambda _: (path.read_bytes(max_bytes), last_change(path.stat())), ctx.deadline
-        )
+        content, changed = await in_thread(lambda _: path.read_with_change(max_bytes), ctx.deadline)
     except TooLarge as error:
         error.hint = "The user can raise documents.max_bytes."
         raise

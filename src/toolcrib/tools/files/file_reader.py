@@ -100,7 +100,7 @@ class FilePart:
         document: the bytes of a document that is still to be converted.
         seen: the absolute path and the fingerprint, for the stale-edit check.
         source: where text came from that the user has not written.
-        changed: when the file was last changed, seen after it was read; in seconds since 1970.
+        changed: when this very file was last changed, seen after it was read; since 1970.
     """
 
     text: str = ""
@@ -521,7 +521,7 @@ def read_part(
         else:
             text = TextFile(handle.file, path.display, check)
             part = text_part(text, path.display, handle.size, request, room, check)
-        return replace(part, seen=seen)
+        return replace(part, seen=seen, changed=handle.last_change())
 
 
 def text_part(

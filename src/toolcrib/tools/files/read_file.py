@@ -12,7 +12,6 @@ from toolcrib.core.context import Ctx, room_in
 from toolcrib.core.errors import BadInput, ToolError, UnsupportedContent
 from toolcrib.core.result import ErrorInfo, Next, Result
 from toolcrib.core.tool import READ, Count, Line, Offset, Param, tool
-from toolcrib.files.handles import last_change
 from toolcrib.files.paths import EachPath, RefusedPath, SafePath, WorkspacePath
 from toolcrib.system.threads import Checkpoint, in_thread
 from toolcrib.text.tokens import estimate
@@ -251,8 +250,7 @@ async def _read(path: SafePath, room: int, request: ReadRequest, ctx: Ctx) -> Fi
     refuse = ctx.config.workspace.refuse_binary
 
     def work(check: Checkpoint) -> FilePart:
-        part = read_part(path, request, room, check, refuse_binary=refuse)
-        return replace(part, changed=last_change(path.stat()))
+        return read_part(path, request, room, check, refuse_binary=refuse)
 
     part = await in_thread(work, ctx.deadline)
     if part.document is None:

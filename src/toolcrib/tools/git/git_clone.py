@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from contextlib import suppress
-from typing import Annotated
+from typing import Annotated, Any
 
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import Conflict, NotFound
 from toolcrib.core.result import Result
-from toolcrib.core.tool import NET, WRITE, Count, Param, tool
+from toolcrib.core.tool import NET, WRITE, Count, Decision, Param, tool
 from toolcrib.files.content.display import counted, some_of
 from toolcrib.files.paths import SafePath, Workspace, WritablePath
 from toolcrib.git.layout import find_layout
@@ -17,6 +18,8 @@ from toolcrib.git.program import AGENTS, GitProgram
 from toolcrib.git.remotes import SECONDS, connected, new_folder, read_address
 from toolcrib.git.repository import Repository, fresh_environment, inside_of, opened, text_of
 from toolcrib.git.revisions import branch_name
+
+USUAL_BRANCHES = frozenset({"", "main", "master", "develop", "dev", "trunk"})
 
 
 def _checked(value: str, ctx: Ctx) -> str:
@@ -31,12 +34,21 @@ def _checked(value: str, ctx: Ctx) -> str:
     return value
 
 
+async def _decision(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | None:
+    """The name of a branch is sent to the server as well."""
+    if not ctx.session.tainted or arguments["branch"] in USUAL_BRANCHES:
+        return None
+    url = f"{arguments['url']} {arguments['branch']}"
+    return Decision("allow", "it names a branch", urls=(url,))
+
+
 @tool(
     group="git",
     rights=NET | WRITE,
     keywords=("download repository", "copy", "checkout", "get source"),
     argument_aliases={"repository": "url", "repo_url": "url", "directory": "path"},
     seconds=SECONDS,
+    policy_check=_decision,
 )
 async def git_clone(
     url: Annotated[str, Param("https, ssh or path.", kind="url", check=_checked)],

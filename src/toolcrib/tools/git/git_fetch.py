@@ -14,6 +14,7 @@ from toolcrib.git.remotes import (
     default_remote,
     references,
     remote_address,
+    remote_decision,
     transfer,
 )
 from toolcrib.git.repository import open_repository
@@ -25,6 +26,7 @@ from toolcrib.git.revisions import branch_name
     rights=NET | WRITE,
     keywords=("download", "remote", "update", "origin"),
     seconds=SECONDS,
+    policy_check=remote_decision,
 )
 async def git_fetch(
     remote: str = "",

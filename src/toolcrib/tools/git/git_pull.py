@@ -10,7 +10,14 @@ from toolcrib.core.result import Result
 from toolcrib.core.tool import NET, READ, WRITE, Param, tool
 from toolcrib.files.content.display import some_of
 from toolcrib.git.precautions import names_by_switch, protected_among
-from toolcrib.git.remotes import SECONDS, connected, default_remote, remote_address, transfer
+from toolcrib.git.remotes import (
+    SECONDS,
+    connected,
+    default_remote,
+    remote_address,
+    remote_decision,
+    transfer,
+)
 from toolcrib.git.repository import Repository, open_repository
 from toolcrib.git.revisions import branch_name
 from toolcrib.git.sequences import outcome
@@ -22,6 +29,7 @@ from toolcrib.git.steps import git_step
     rights=NET | READ | WRITE,
     keywords=("update", "sync", "download", "merge remote"),
     seconds=SECONDS,
+    policy_check=remote_decision,
 )
 async def git_pull(
     remote: str = "",

@@ -55,7 +55,7 @@ async def call_operation(
     url = check_public_url(request.url, ctx)
     await _check_server(found.url, url, ctx)
     if ctx.check_url is not None:
-        ctx.check_url(url, own=True)
+        ctx.check_url(url, own=True, source=found.url)
     return await exchange(replace(request, url=url), ctx)
 
 

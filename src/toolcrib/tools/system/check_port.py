@@ -25,15 +25,13 @@ def _is_here(host: str) -> bool:
     return host.strip().lower().rstrip(".") in HERE
 
 
-async def _verdict(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | None:
+async def _opened(arguments: Mapping[str, Any], ctx: Ctx) -> Decision | None:
     """A name that is looked up can carry something out, as an address can that is opened."""
-    if _is_here(arguments["host"]) or not ctx.config.policy.taint:
+    del ctx
+    if _is_here(arguments["host"]):
         return None
     url = _target(arguments["host"], arguments["port"]).href
-    if not ctx.session.tainted or ctx.caller.typed_by_user or ctx.session.has_seen(url):
-        return None
-    why = "this conversation has read both outside text and private files"
-    return Decision("ask", f"{why}, and nobody has named {arguments['host'][:100]} before")
+    return Decision("allow", "it looks up a name", urls=(url,))
 
 
 def _target(host: str, port: int) -> Target:
@@ -50,7 +48,7 @@ def _target(host: str, port: int) -> Target:
     aliases=("port_check", "is_port_open"),
     argument_aliases={"hostname": "host", "address": "host"},
     effective_rights=_narrowed,
-    policy_check=_verdict,
+    policy_check=_opened,
 )
 async def check_port(
     port: Annotated[int, Param("Of TCP.", minimum=1, maximum=65_535, plain=True)],

@@ -277,7 +277,7 @@ async def save_image(source: ImageSource, index: int, folder: SafePath, ctx: Ctx
         UnsupportedContent: it is empty, or no image.
         ToolError: what the network, the server or the file system says.
     """
-    url = check_found_url(source.url, ctx)
+    url = check_found_url(source.url, ctx, source.page)
     settings = ctx.config.web.images
     headers = {"accept": ACCEPT}
     if source.page:

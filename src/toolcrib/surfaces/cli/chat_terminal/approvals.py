@@ -6,13 +6,14 @@ import difflib
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Any
 
-from toolcrib.core.context import Question, Rejection
+from toolcrib.core.context import PersonAnswer, Question, Rejection, SiteApproval
 from toolcrib.core.errors import ToolError
 from toolcrib.files.paths import SafePath
 from toolcrib.surfaces.cli.chat_terminal.view import note, write_error
 from toolcrib.surfaces.cli.screen import COLOURS, visible
 
 CHOICES = "[y]es once, [a]lways in this chat, [n]o, or words that say what to do instead: "
+SITE_CHOICE = "[s]ite in this chat, "
 MAX_DIFF_LINES = 60
 MAX_DIFF_BYTES = 1_000_000
 GREEN, PLAIN = "\x1b[32m", "\x1b[0m"
@@ -35,7 +36,7 @@ class Approver:
         self._styled = styled
         self._always: set[tuple[str, str]] = set()
 
-    async def __call__(self, question: Question) -> bool | Rejection | None:
+    async def __call__(self, question: Question) -> PersonAnswer:
         """Whether the call may go on."""
         key = (question.tool, question.reason)
         if key in self._always:
@@ -47,8 +48,10 @@ class Approver:
         if len(diff) > MAX_DIFF_LINES:
             note(f"  ({len(diff) - MAX_DIFF_LINES} more lines)")
         note(f"Asked because: {question.reason}.")
-        answer = await self._read_line(CHOICES)
+        answer = await self._read_line(SITE_CHOICE * bool(question.site) + CHOICES)
         word = (answer or "").strip()
+        if question.site and word.lower() in ("s", "site"):
+            return SiteApproval()
         if word.lower() in ("a", "always"):
             self._always.add(key)
             return True
