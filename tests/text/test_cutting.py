@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.cases import each_case
@@ -93,6 +93,7 @@ def test_half_the_budget_is_used_on_every_kind_of_text(name):
 
 
 @given(TEXT, BUDGET, st.sampled_from([0.0, 0.3, 0.7, 1.0]))
+@example("0000:\r\n\r\n", 1, 0.0)
 def test_head_and_tail_stay_within_the_budget(text, budget, share):
     head, tail, (start, end) = head_and_tail(text, budget, share)
     assert head == text[:start]

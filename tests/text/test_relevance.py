@@ -142,3 +142,30 @@ def test_nothing_gives_nothing(question, pages):
     assert ranking.matches == ()
     assert ranking.fits is False
     assert choose(ranking, 1000) == []
+
+
+def paraphrases(name: str) -> list[tuple[str, str, str]]:
+    return [tuple(entry) for entry in json.loads((FOLDER / name).read_text(encoding="utf-8"))]
+
+
+def holds(answer: str, ranking: Ranking) -> bool:
+    return any(answer in match.passage.text for match in choose(ranking, SHORT))
+
+
+@pytest.mark.parametrize(
+    ("name", "least"), [("paraphrases.json", 0.9), ("paraphrases_aside.json", 0.7)]
+)
+def test_questions_in_other_words_than_their_page(name: str, least: float):
+    found = [holds(answer, ranked(question, page)) for page, question, answer in paraphrases(name)]
+    assert sum(found) >= least * len(found), f"{sum(found)} of {len(found)}"
+
+
+def test_other_words_seldom_make_a_page_an_answer_that_is_none():
+    questions = paraphrases("paraphrases.json")
+    pages = {page for page, _, _ in questions}
+    fits = [
+        ranked(question, other).fits
+        for page, question, _ in questions
+        for other in sorted(pages - {page})
+    ]
+    assert sum(fits) <= 0.25 * len(fits), f"{sum(fits)} of {len(fits)}"

@@ -19,6 +19,7 @@ from itertools import pairwise
 
 from toolcrib.text.bm25 import Bm25, terms
 from toolcrib.text.passages import Passage, bare, split
+from toolcrib.text.synonyms import synonyms
 from toolcrib.text.tokens import estimate
 
 # What a question is about: its words without those that any question has.
@@ -157,6 +158,10 @@ ALL_MET = 0.5
 """How much of a score depends on the share of the question's words that are met."""
 RELATED = 0.4
 """What a word of the pages counts that is only like one of the question's."""
+ALIKE = 0.35
+"""What a word counts that says much the same as one of the question's."""
+ALIKE_MET = 0.5
+"""What such a word counts of whether a passage answers."""
 AGAIN = 0.9
 """What each passage chosen already leaves of the score of another of the same page."""
 WEAK = 0.3
@@ -175,7 +180,8 @@ MARK = 20
 class Match:
     """A passage with its score, the number of its page, and what it meets of the question.
 
-    `share` is from 0 to 1; a rare word counts more than a common one.
+    `share` is from 0 to 1; a rare word counts more than a common one. `alike` are the words
+    that are met only by others that say much the same.
     """
 
     page: int
@@ -183,6 +189,7 @@ class Match:
     score: float
     met: frozenset[str]
     share: float
+    alike: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,8 +204,12 @@ class Ranking:
     def fits(self) -> bool:
         """Whether some passage meets enough of the question to be worth reading."""
         all_of_it = sum(map(_telling, self.words))
-        best = max((sum(map(_telling, m.met)) for m in self.matches[:20]), default=0.0)
+        best = max((_met(match) for match in self.matches[:20]), default=0.0)
         return best > 0 and best >= ENOUGH * all_of_it
+
+
+def _met(match: Match) -> float:
+    return sum(_telling(w) * (ALIKE_MET if w in match.alike else 1.0) for w in match.met)
 
 
 def _telling(word: str) -> float:
@@ -225,7 +236,12 @@ def rank(
     index = Bm25(_documents(candidates, pages, check), WEIGHTS)
     check()
     words = list(dict.fromkeys(content_words(question)))
+    alike = synonyms(question)
     by_word = {word: _weights(word, index.vocabulary) for word in words}
+    for word, weights in by_word.items():
+        for like in alike.get(word, ()):
+            if like in index.vocabulary:
+                weights.setdefault(like, ALIKE)
     wanted: dict[str, float] = {}
     for weights in by_word.values():
         for term, weight in weights.items():
@@ -350,10 +366,15 @@ def _match(
         places.setdefault(term, []).append(at)
     known = places.keys() | set(terms(" ".join(passage.headings)))
     met = frozenset(word for word, weights in by_word.items() if known & weights.keys())
+    alike = frozenset(
+        word
+        for word in met
+        if all(weight == ALIKE for term, weight in by_word[word].items() if term in known)
+    )
     share = sum(rarity[word] for word in met) / (sum(rarity.values()) or 1.0)
     near = _nearness([[p for t in ts for p in places.get(t, ())] for ts in by_word.values()])
     raised = score * (1 - ALL_MET + ALL_MET * share) * (1 + NEAR * near) * (1 - RANK) ** page
-    return Match(page, passage, raised, met, share)
+    return Match(page, passage, raised, met, share, alike)
 
 
 def _nearness(places: Sequence[Sequence[int]]) -> float:

@@ -42,6 +42,10 @@ def cut(text: str, max_tokens: int) -> tuple[str, int]:
     return text[:end], end
 
 
+SHORT_CHARS = 100
+"""Characters of an end that is measured again by itself."""
+
+
 def head_and_tail(
     text: str, max_tokens: int, head_share: float = 0.7
 ) -> tuple[str, str, tuple[int, int]]:
@@ -68,6 +72,9 @@ def head_and_tail(
     if match:
         start = match.end()
     while used < start < len(text) and _joins(text, start):
+        start += 1
+    # By itself the end of a text can cost a token more than within it.
+    while start < len(text) and len(text) - start <= SHORT_CHARS and estimate(text[start:]) > room:
         start += 1
     return head, text[start:], (used, start)
 

@@ -170,6 +170,28 @@ SHAPES: dict[str, Callable[[Wanted], str]] = {
     "block of a conflict": lambda e: block(
         e, marks=["<<<<<<< ORIGINAL", "=======", ">>>>>>> UPDATED"]
     ),
+    "block of HEAD": lambda e: block(e, marks=["<<<<<<< HEAD", "=======", ">>>>>>> main"]),
+    "block without words": lambda e: block(e, marks=["<<<<<<<", "=======", ">>>>>>>"]),
+    "block of minus and plus": lambda e: block(
+        e, marks=["------- SEARCH", "=======", "+++++++ REPLACE"]
+    ),
+    "block with numbers L12:": lambda e: block(
+        e, numbers=lambda n, line: f"L{n}: {line}", both=True
+    ),
+    "block with numbers 12.": lambda e: block(e, numbers=lambda n, line: f"{n}. {line}"),
+    "only the old name": lambda e: unified(e, f"@@ {e.section}", names=["--- a/a.py"]),
+    "only the new name": lambda e: unified(e, f"@@ {e.section}", names=["+++ b/a.py"]),
+    "diff --git without names": lambda e: unified(
+        e,
+        f"@@ -{e.first + 1},3 +{e.first + 1},3 @@ {e.section}",
+        names=["diff --git a/a.py b/a.py"],
+    ),
+    "the number of a line in @@": lambda e: unified(e, f"@@ line {e.first + 1} @@"),
+    "the name of a class in @@": lambda e: unified(e, f"@@ {e.section.split()[1].rstrip(':')} @@"),
+    "section inside section, in a diff": lambda e: unified(
+        e, f"@@ {e.section} @@\n@@ {e.above[0].strip()} @@"
+    ).replace(f"\n {e.above[0]}\n", "\n"),
+    "arguments of a call": lambda e: json.dumps({"patch": numbered_diff(e)}),
     "block, name in the mark": lambda e: block(
         e, before=(), marks=["<<<<<<< SEARCH a.py", "=======", ">>>>>>> REPLACE"]
     ),

@@ -229,6 +229,58 @@ def test_both_parsers_of_python_find_the_same() -> None:
     assert python_symbols("def broken(:\n") is None
 
 
+CART = """export class Cart { total() { return 1 } }
+// total of the cart
+// total again
+"""
+UNKNOWN = """import { Cart } from './a.js';
+export function show(x, y) {
+  return x.total()
+    + y.items.total();
+}
+console.log(new Cart().total());
+"""
+
+
+@pytest.mark.rows("E40")
+async def test_uses_of_members_whose_owner_is_unknown_stand_before_comments(
+    ws: Path, box: Toolbox
+) -> None:
+    fill(ws, {"a.js": CART, "b.js": UNKNOWN})
+    result = await box.call("find_usages", {"name": "total", "path": "a.js", "limit": 5})
+    assert result.error is None, result.render()
+    assert [(p["path"], p["line"]) for p in result.data["certain"]] == [("a.js", 1), ("b.js", 6)]
+    places = [(p["path"], p["line"], p["confidence"]) for p in result.data["possible"]]
+    assert places == [
+        ("b.js", 3, "INFERRED"), ("b.js", 4, "INFERRED"), ("a.js", 2, "AMBIGUOUS")
+    ]  # fmt: skip
+    assert "2 possible, 2 mentions in text" in result.text
+    assert "b.js:4  + y.items.total();" in result.text
+
+
+@pytest.mark.rows("E41")
+async def test_the_certain_part_of_a_rename(ws: Path, box: Toolbox) -> None:
+    fill(ws, {"a.js": CART, "b.js": UNKNOWN})
+    given = {"name": "total", "path": "a.js", "new_name": "sum"}
+    refused = await box.call("rename_symbol", given)
+    assert refused.error is not None
+    assert refused.error.code == "conflict"
+    assert "certain_only=true" in refused.error.hint
+    assert (ws / "a.js").read_text() == CART
+    done = await box.call("rename_symbol", {**given, "certain_only": True})
+    assert done.error is None, done.render()
+    assert "b.js:3" in done.text
+    assert "b.js:4" in done.text
+    assert len(done.data["left"]) == 2
+    assert (ws / "a.js").read_text() == CART.replace("total()", "sum()")
+    assert (ws / "b.js").read_text() == UNKNOWN.replace("Cart().total", "Cart().sum")
+    await box.call("undo_changes", {})
+    assert (ws / "b.js").read_text() == UNKNOWN
+    fill(ws, {"a.js": CART.replace("total() {", "sum() {} total() {")})
+    taken = await box.call("rename_symbol", {**given, "certain_only": True})
+    assert taken.error is not None, "a name that is taken is no question of certainty"
+
+
 @pytest.mark.parametrize("limit", [0, 70, 1000])
 async def test_usages_in_pages(ws: Path, box: Toolbox, limit: int) -> None:
     calls = "".join(f"print(wanted({n}), 'of the many calls')\n" for n in range(600))

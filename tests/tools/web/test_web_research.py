@@ -260,8 +260,33 @@ async def test_a_page_in_other_words_shows_its_opening(box, server):
     server["/weather"] = Answer(WEATHER)
     result = await ask(box, "quantum chromodynamics")
     assert code(result) is None
-    assert "No passage has the words of the question" in result.text
+    head = result.text.split("\n")[1]
+    assert head.startswith("No passage of the pages that were read (1) answers that")
+    assert "'quantum'" in head
     assert "Rain is likely" in result.text
+    assert result.data["answered"] is False
+
+
+@pytest.mark.rows("A44")
+async def test_what_answers_nothing_costs_little_and_keeps_titles_with_their_text(box, server):
+    paths = [f"/weather{n}" for n in range(5)]
+    server["/search"] = found(server, *((path, "W", "Rain.") for path in paths))
+    for number, path in enumerate(paths):
+        server[path] = Answer(
+            f"<title>Weather of {number}</title><h1>Weather of {number}</h1>"
+            + f"<p>Rain is likely on day {number}, with some wind from the sea.</p>" * 60
+        )
+    result = await ask(box, "quantum chromodynamics", limit=5)
+    assert code(result) is None
+    assert estimate(result.text) < 700
+    blocks = result.text.split("\n\n")[1:]
+    assert len(blocks) == 5
+    for block in blocks:
+        number = re.search(r"Weather of (\d)", block)
+        assert number is not None
+        assert f"on day {number[1]}" in block
+    assert result.next is not None
+    assert result.next.tool == "fetch_url"
 
 
 async def test_words_that_no_page_has_are_told(box, searched):

@@ -376,6 +376,7 @@ def _list_others(group: SymbolGroup, taken: set[int], is_other: Any = None) -> N
             if is_other is None or not is_other(module, member):
                 start = member.token.start
                 if start not in group.places.get(module.path, {}):
+                    group.add_possible(module, member.token)
                     group.add_obstacle_at(
                         module, start, f"whose {group.name} this is cannot be told"
                     )

@@ -57,7 +57,7 @@ def _index(lines: Sequence[str], number: int, digits: str) -> int:
 
 _NUMBERED = re.compile(
     r"[ \t]*(?:L|line )?(?P<number>\d{1,7})(?::[0-9a-f]{3,8}(?=[|\t]))?"
-    r"(?P<sep>\t|[ \t]*[|\u2502\u2192]|:)(?P<rest>.*)",
+    r"(?P<sep>\t|[ \t]*[|\u2502\u2192]|:|\.(?= ))(?P<rest>.*)",
     re.DOTALL,
 )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated, TypeAlias
@@ -127,6 +128,9 @@ def _plainer(hunk: Hunk) -> Iterator[tuple[Hunk, int | None, str]]:
             yield numberless, plain.first, DIFFERENCE_NAMES["numbers"]
 
 
+_DEFINES = r"(?:class|def|func|function|fn|struct|impl|interface|enum|trait|module|namespace)"
+
+
 def _place(hay: Haystack, hunk: Hunk, after: int, moved: int, name: str) -> Candidate:
     found = candidates(hay, hunk.old, hunk.new)
     found = [c for c in found if not c.needs or significant("\n".join(hunk.old))]
@@ -180,7 +184,9 @@ def _is_under(hay: Haystack, heads: list[str], index: int) -> bool:
 
 
 def _is_head(line: str, head: str) -> bool:
-    """Whether a line is the one that was named, perhaps without its end."""
+    """Whether a line is the one that was named, perhaps without its end, or defines that name."""
+    if head.isidentifier() and re.search(rf"\b{_DEFINES} {head}\b", line):
+        return True
     rest = line.removeprefix(head)
     return bool(head) and line.startswith(head) and not (rest[:1].isalnum() or rest[:1] == "_")
 

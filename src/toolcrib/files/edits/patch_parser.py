@@ -13,9 +13,12 @@ from toolcrib.core.errors import BadInput
 # SEARCH/REPLACE blocks, the name of the file before or within the fence.
 
 _LABEL = r"(?:SEARCH|ORIGINAL|HEAD|OLD|BEFORE|CURRENT)"
-SEARCH = re.compile(rf"\s*[<-]{{5,9}} ?{_LABEL}\b[>:]?\s*(?P<name>\S+\.\w+)?\s*")
+SEARCH = re.compile(rf"\s*(?:[<-]{{5,9}} ?{_LABEL}\b[>:]?\s*(?P<name>\S+\.\w+)?|<{{7}})\s*")
 _MIDDLE = re.compile(r"\s*={5,9}\s*")
-_REPLACE = re.compile(r"\s*[>+]{5,9} ?(?:REPLACE|UPDATED?|NEW|AFTER|INCOMING)\b.*", re.IGNORECASE)
+_REPLACE = re.compile(
+    r"\s*(?:[>+]{5,9} ?(?:REPLACE|UPDATED?|NEW|AFTER|INCOMING)\b.*|>{7}(?: \S+)?\s*)",
+    re.IGNORECASE,
+)
 _BLOCK_FENCE = re.compile(r"\s*(?:`{3,}|~{3,})\s*(?P<info>.*?)\s*")
 _LOOKED_BACK = 3
 _START_LINE = re.compile(r"\s*:start_line:\s*(\d+)\s*")
@@ -246,6 +249,7 @@ def _read_line(hunk: Hunk, line: str) -> None:
 
 
 _RANGE = re.compile(r"-(\d+)(?:,(\d+))? +\+(\d+)(?:,(\d+))?")
+_LINE = re.compile(r"lines? (\d+)(?:[-, \u2013]+\d+)?:?", re.IGNORECASE)
 _NO_HEAD = re.compile(r"[-+?.,\u2026\s\dx]*|(?:existing|unchanged) code", re.IGNORECASE)
 
 
@@ -256,7 +260,10 @@ def _take_head(hunk: Hunk, line: str) -> re.Match[str] | None:
     if counted:
         hunk.at = max(int(counted[1]) - 1, 0) if int(counted[2] or 1) else None
         text = text[counted.end() :].strip().removeprefix("@@").strip()
-    if text and not _NO_HEAD.fullmatch(text):
+    named = None if counted else _LINE.fullmatch(text)
+    if named:
+        hunk.at = max(int(named[1]) - 1, 0)
+    elif text and not _NO_HEAD.fullmatch(text):
         hunk.heads.append(text)
     return counted
 
@@ -275,6 +282,7 @@ def _close(patch: FilePatch, hunk: Hunk, blank: int) -> None:
 HUNK = re.compile(r"@@.*")
 _GIT = re.compile(r'diff --git (?:"?a/(.+?)"? "?b/(.+?)"?)\s*')
 _PAIRS = {("a", "b"), ("i", "w"), ("c", "i"), ("c", "w"), ("o", "w"), ("w", "i"), ("b", "a")}
+_SIDE = {"-": "a", "+": "b"}
 _NOWHERE = "/dev/null"
 _ESCAPE = re.compile(r'\\([0-7]{3}|[abfnrtv"\\])')
 _NAMED = {"n": "\n", "t": "\t", "r": "\r", '"': '"', "\\": "\\", "a": "\a", "b": "\b"}
@@ -310,6 +318,11 @@ class _Reader:
                 self._begin_git(line)
             elif is_header(self._lines, self._at):
                 self._begin_named()
+            elif self._is_half_named():
+                self._finish()
+                self._patch = FilePatch(
+                    "update", _path(line[4:]).removeprefix(f"{_SIDE[line[0]]}/")
+                )
             elif HUNK.fullmatch(line.rstrip()):
                 self._read_hunk()
                 continue
@@ -323,6 +336,12 @@ class _Reader:
             self._at += 1
         self._finish()
         return self._files
+
+    def _is_half_named(self) -> bool:
+        """Whether a line names the file of a diff without the other one beside it."""
+        after = self._lines[self._at + 1 : self._at + 2]
+        begins = self._lines[self._at].startswith(("--- ", "+++ "))
+        return begins and not self._git and bool(after) and after[0].startswith("@@")
 
     def _begin_git(self, line: str) -> None:
         match = _GIT.fullmatch(line)
@@ -393,6 +412,13 @@ class _Reader:
         if match:
             old_left, new_left = int(match[2] or 1), int(match[4] or 1)
         start = self._at + headed
+        while headed and not match and start < len(self._lines):
+            if not self._lines[start].startswith("@@"):  # a section within the section
+                break
+            match = _take_head(hunk, self._lines[start])
+            start += 1
+        if match and old_left < 0:
+            old_left, new_left = int(match[2] or 1), int(match[4] or 1)
         blank = self._read_lines(hunk, start, old_left, new_left)
         for _ in range(blank):
             hunk.old.pop()
@@ -546,6 +572,7 @@ FORMS = (
     "SEARCH/REPLACE blocks."
 )
 MAX_PATCH_FILES = 500
+_WRAPPERS = ("patch", "diff", "input")
 _DIFF_FENCE = re.compile(r"(`{3,}|~{3,})(.*)")
 
 
@@ -555,7 +582,7 @@ def read_patch(text: str) -> list[FilePatch]:
     Raises:
         BadInput: there is no patch in the text, or it is not whole.
     """
-    lines = _unescaped(text.removeprefix("\ufeff")).replace("\r\n", "\n").split("\n")
+    lines = _unescaped(_unwrapped(text.removeprefix("\ufeff"))).replace("\r\n", "\n").split("\n")
     if lines and not lines[-1]:
         lines.pop()
     files = _read(_dedented(lines))
@@ -566,6 +593,18 @@ def read_patch(text: str) -> list[FilePatch]:
             f"The patch has {len(files)} files, more than {MAX_PATCH_FILES}.", hint=FORMS
         )
     return _joined(files)
+
+
+def _unwrapped(text: str) -> str:
+    """A patch that was sent as the arguments of a call."""
+    if not text.lstrip().startswith("{"):
+        return text
+    try:
+        values = json.loads(text)
+    except ValueError:
+        return text
+    found = [values[name] for name in _WRAPPERS if isinstance(values.get(name), str)]
+    return found[0] if len(found) == 1 else text
 
 
 def _unescaped(text: str) -> str:

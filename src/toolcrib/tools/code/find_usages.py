@@ -69,6 +69,10 @@ async def find_usages(
     )
 
 
+UNKNOWN_TITLE = "Possible (whose it is cannot be proven):"
+TEXT_TITLE = "Only text (comments, strings):"
+
+
 def _result(
     project: Project,
     found: SymbolReferences,
@@ -81,14 +85,18 @@ def _result(
     definitions = [p for p in found.certain if p.kind == "definition"]
     others = [p for p in found.certain if p.kind != "definition"]
     files = len({p.path for p in found.certain})
+    texts = [p for p in found.possible if p.kind == "text"]
+    unknown = [p for p in found.possible if p.kind != "text"]
     head = (
         f"{found.what or 'symbol'} {name}: {counted(len(others), 'certain use')} in "
-        f"{counted(files, 'file')}, {len(found.possible):,} possible"
+        f"{counted(files, 'file')}, {len(unknown):,} possible"
+        + (f", {counted(len(texts), 'mention')} in text" if texts else "")
     )
     ordered = [
         *(("Defined:", p) for p in definitions),
         *(("Certain:", p) for p in others),
-        *(("Possible (text, or not provable):", p) for p in found.possible),
+        *((UNKNOWN_TITLE, p) for p in unknown),
+        *((TEXT_TITLE, p) for p in texts),
     ]
     total = len(ordered)
     if start >= total:

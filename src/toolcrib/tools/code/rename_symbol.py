@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from toolcrib.code.languages import SCRIPTS, language_of
 from toolcrib.code.project import Project
@@ -17,6 +17,10 @@ from toolcrib.files.paths import WorkspacePath
 from toolcrib.system.threads import in_thread
 
 MAX_OBSTACLES = 12
+NOTHING = "Nothing was changed. Resolve these lines first, or change text by edit_file."
+MAX_LISTED = 60
+"""Lines that stay to be looked at where only the certain part is renamed."""
+PARTLY = " Or send it with certain_only=true: that renames {count} certain places alone."
 
 
 @tool(
@@ -41,6 +45,9 @@ async def rename_symbol(
     path: Annotated[WorkspacePath | None, Param("A file that defines or uses it.")] = None,
     line: Annotated[Offset, Param("The line there; needed if several have the name.")] = 0,
     dry_run: Annotated[bool, Param("Only show the change.")] = False,
+    certain_only: Annotated[
+        bool, Param("Rename what is proven, and list the rest.", unlisted=True)
+    ] = False,
     *,
     ctx: Ctx,
 ) -> Result:
@@ -58,13 +65,16 @@ async def rename_symbol(
         new = f"#{new.removeprefix('#')}"
     found, conflicts = await find_references(project, file, at, last, new)
     reasons = [*found.obstacles, *conflicts]
-    if reasons:
+    part = certain_only and bool(found.certain) and not conflicts
+    if reasons and not part:
         more = f"\n[{len(reasons) - MAX_OBSTACLES:,} more]" if len(reasons) > MAX_OBSTACLES else ""
+        count = 0 if conflicts else len(found.certain)
+        rest = PARTLY.format(count=count) if count else ""
         raise Conflict(
             f"{last} was not renamed to {new}; what stands in the way:\n"
             + "\n".join(reasons[:MAX_OBSTACLES])
             + more,
-            hint="Nothing was changed. Resolve these lines first, or change text by edit_file.",
+            hint=f"{NOTHING}{rest}",
             obstacles=reasons,
         )
     if not found.certain:
@@ -77,12 +87,23 @@ async def rename_symbol(
         f"{counted(len(found.certain), 'place')} in {counted(files, 'file')}"
     )
     notes = []
-    if found.possible:
+    if reasons:
+        listed = reasons[:MAX_LISTED]
+        more = f"\n[{len(reasons) - MAX_LISTED:,} more]" if len(reasons) > MAX_LISTED else ""
+        notes.append("Not renamed, to be looked at:\n" + "\n".join(listed) + more)
+    elif found.possible:
         places = ", ".join(
             f"{project.display(p.path)}:{p.line}" for p in found.possible[:MAX_OBSTACLES]
         )
         notes.append(f"Left as they are (comments, strings): {places}")
-    data = {"name": last, "new_name": new, "kind": found.what, "places": len(found.certain)}
+    data: dict[str, Any] = {
+        "name": last,
+        "new_name": new,
+        "kind": found.what,
+        "places": len(found.certain),
+    }
+    if reasons:
+        data["left"] = reasons
     return await rewrite.carry_out(head, data, ctx, dry_run=dry_run, notes=notes)
 
 

@@ -129,6 +129,7 @@ class _PageAnswer:
         text = self.page.text
         headings = headings_of(self.page)
         listed = [f"{'  ' * (h.level - 1)}{h.text[:100]} (offset {h.start})" for h in headings]
+        nearest = choose(ranking, min(START_TOKENS, self.budget // 4))
         start, used = cut(text, min(START_TOKENS, self.budget // 4))
         note = f"No passage of this page answers that. {_missing_words(ranking)}"
         parts = [f"{self._head()}\n{note}".rstrip()]
@@ -136,7 +137,13 @@ class _PageAnswer:
             more = len(listed) - MAX_HEADINGS
             tail = [f"and {more} more"] if more > 0 else []
             parts.append("\n".join(["Its headings:", *listed[:MAX_HEADINGS], *tail]))
-        parts.append(f"Its start:\n{start}")
+        if nearest:
+            found = joined(sorted((m.passage for m in nearest), key=lambda p: p.start), text)
+            parts.append("What comes nearest:")
+            parts += [passage_text(passage, paged=True) for passage in found]
+            start, used = "", nearest[0].passage.start
+        else:
+            parts.append(f"Its start:\n{start}")
         reads_on = next_call(self.source, used) if used < len(text) else None
         outline = [{"text": h.text, "level": h.level, "offset": h.start} for h in headings]
         return self._made(parts, [], ranking, reads_on, outline=outline, start=start)

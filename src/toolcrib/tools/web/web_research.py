@@ -76,7 +76,12 @@ MAX_READ_SECONDS = 30.0
 """Seconds for all pages of a question."""
 MAX_PAGES_PER_HOST = 2
 """Pages of one host before another host's turn."""
-OPENINGS_NOTE = "No passage has the words of the question; these are the openings of the pages."
+OPENING_CHARS = 240
+"""Characters of the opening of a page that answers nothing."""
+UNANSWERED = (
+    "No passage of the pages that were read ({count}) answers that{words}. How they begin; "
+    "fetch_url opens one, other words may find others."
+)
 
 
 @tool(
@@ -208,13 +213,12 @@ class _Answer:
         ranking = rank(
             self.question, [(s.title, s.text[:MAX_RANKED_CHARS]) for s in self.sources], check
         )
-        if not ranking.matches:
-            lines.insert(0, OPENINGS_NOTE)
-        elif ranking.missing:
-            words = ", ".join(f"'{word}'" for word in ranking.missing[:6])
+        words = ", ".join(f"'{word}'" for word in ranking.missing[:6])
+        if not ranking.fits:
+            return self._unanswered(ranking, words, lines)
+        if words:
             lines.insert(0, f"No page has the words {words}.")
-        matches = ranking if ranking.matches else _openings(self.sources)
-        chosen = choose(matches, room, names) or _cut_match(matches, room, names)
+        chosen = choose(ranking, room, names) or _cut_match(ranking, room, names)
         groups = {
             number: joined(passages, self.sources[number].text)
             for number, passages in by_source(chosen).items()
@@ -224,7 +228,33 @@ class _Answer:
         reads_on = self._reads_on(chosen)
         return Result(
             text=self._text(cited, lines, full=room - used < FULL_ROOM_TOKENS),
-            data=self._data(cited, ranking),
+            data={**self._data(cited, ranking), "answered": True},
+            truncated=reads_on is not None,
+            next=reads_on,
+            source=", ".join(dict.fromkeys(s.reference or s.final_url or s.url for s, _ in cited)),
+            max_tokens=self.budget,
+        )
+
+    def _unanswered(self, ranking: Ranking, words: str, lines: Sequence[str]) -> Result:
+        """Say so first, and name the pages with their first words, for little."""
+        room = room_in(self.budget) - FRAME_TOKENS - estimate("\n".join(lines))
+        cited: list[tuple[CitedSource, list[Passage]]] = []
+        parts: list[str] = []
+        for source in self.sources:
+            opening = split(source.text[:20_000])[:1]
+            text = one_line(opening[0].text, OPENING_CHARS) if opening else ""
+            part = f"[{len(cited) + 1}] {source.head}\n{text}".rstrip()
+            if cited and estimate("\n\n".join([*parts, part])) > room:
+                break
+            parts.append(part)
+            passages = [replace(p, text=p.text[:OPENING_CHARS]) for p in opening]
+            cited.append((source, passages))
+        missing = f": none has the words {words}" if words else ""
+        first = UNANSWERED.format(count=len(self.sources), words=missing)
+        reads_on = self._reads_on([])
+        return Result(
+            text="\n\n".join([first, *parts, *(["\n".join(lines)] if lines else [])]),
+            data={**self._data(cited, ranking), "answered": False},
             truncated=reads_on is not None,
             next=reads_on,
             source=", ".join(dict.fromkeys(s.reference or s.final_url or s.url for s, _ in cited)),
@@ -311,12 +341,6 @@ def _by_code(failed: Sequence[tuple[str, str]]) -> str:
     for url, code in failed:
         by_code.setdefault(code, []).append(url)
     return "; ".join(f"{', '.join(urls)} ({code})" for code, urls in by_code.items())
-
-
-def _openings(sources: Sequence[CitedSource]) -> Ranking:
-    """The first passage of each source, as if it were the one that was asked for."""
-    firsts = [(n, split(s.text[:20_000])[:1]) for n, s in enumerate(sources)]
-    return Ranking(tuple(Match(n, found[0], 1.0, frozenset(), 0.0) for n, found in firsts if found))
 
 
 def _cut_match(ranking: Ranking, room: int, names: Mapping[int, int]) -> list[Match]:
