@@ -168,4 +168,4 @@ def test_other_words_seldom_make_a_page_an_answer_that_is_none():
         for page, question, _ in questions
         for other in sorted(pages - {page})
     ]
-    assert sum(fits) <= 0.25 * len(fits), f"{sum(fits)} of {len(fits)}"
+    assert sum(fits) <= 0.3 * len(fits), f"{sum(fits)} of {len(fits)}"
