@@ -260,8 +260,7 @@ class Training:
         scores: dict[str, list[float]] = collections.defaultdict(list)
         for number, item in enumerate(self.pages):
             own = chances[self.starts[number] : self.starts[number + 1]].tolist()
-            own = extraction.without_repeats(item["page"], own)
-            chosen = extraction.best_set(own, [block.words for block in item["page"].blocks])
+            chosen = extraction.choose_blocks(item["page"], own)
             got = [w for words, ok in zip(item["words"], chosen, strict=True) if ok for w in words]
             value = f1(got, item["truth"])
             group = "held out" if item["part"] == HELD_OUT else "parts 0-3"

@@ -4,7 +4,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from turbohtml import parse
 
-from toolcrib.documents.reader.extraction import best_set, drop_rest, plain_text, without_repeats
+from toolcrib.documents.reader.extraction import (
+    best_set,
+    choose_blocks,
+    drop_rest,
+    plain_text,
+    without_repeats,
+)
 from toolcrib.documents.reader.tree import read_tree
 
 CHANCES = st.lists(st.tuples(st.floats(0, 1), st.integers(1, 300)), max_size=60)
@@ -59,16 +65,46 @@ def test_a_text_counts_once_unless_it_is_a_cell_or_code() -> None:
     assert without_repeats(page, [0.5] * 5) == [0.5, 0.0, 0.5, 0.5, 0.5]
 
 
-def test_a_refrain_stays_and_what_only_a_menu_said_before() -> None:
-    html = "<ul><li>how to start it</ul><h2>how to start it</h2>"
-    html += "<p>la la la la</p><p>verse two of the song</p><p>la la la la</p>"
+def _chosen(html: str, chances: list[float]) -> list[bool]:
     page = read_tree(parse(html, positions=False).find("body"))
-    chances = [0.01, 0.9, 0.9, 0.9, 0.9]
-    assert without_repeats(page, chances) == chances
+    assert len(page.blocks) == len(chances)
+    return choose_blocks(page, chances)
 
 
-def test_code_is_as_likely_as_the_paragraphs_that_it_stands_between() -> None:
-    page = read_tree(
-        parse("<p>a</p><pre>x</pre><p>b</p><pre>z</pre><div><pre>y</pre></div>").find("body")
+TEXT = "<p>" + "one paragraph of a long text goes on and on " * 20 + "</p>"
+
+
+def test_a_refrain_stays_and_what_only_a_menu_said_before() -> None:
+    html = "<ul><li>how to start it</ul><div><h2>how to start it</h2>"
+    html += f"<p>la la la la</p>{TEXT}<blockquote><p>la la la la</p></blockquote></div>"
+    assert _chosen(html, [0.01, 0.9, 0.9, 0.9, 0.9]) == [False, True, True, True, True]
+
+
+def test_running_text_has_no_gaps_and_keeps_code_at_its_end() -> None:
+    article = (
+        f"<article>{TEXT}<p>less sure than the rest</p><p>sure</p><pre>make it</pre></article>"
     )
-    assert without_repeats(page, [0.9, 0.1, 0.7, 0.3, 0.2]) == [0.9, 0.7, 0.7, 0.7, 0.2]
+    assert _chosen(article, [0.99, 0.35, 0.99, 0.3]) == [True] * 4
+
+
+def test_long_refrains_are_kept_however_much_of_a_song_they_are() -> None:
+    html = f"<div>{TEXT}<p>a verse of some words</p>{TEXT}<p>and another verse</p>{TEXT}</div>"
+    assert _chosen(html, [0.9] * 5) == [True] * 5
+
+
+def test_what_each_part_of_a_manual_says_again_is_kept() -> None:
+    part = "<section><h2>{0}</h2><p>{0} is another part of it, with words of its own: {1}</p>"
+    part += "<p>Wait until it is done.</p></section>"
+    parts = "".join(part.format(name, f"{name} and so on " * 20) for name in ("one", "two", "six"))
+    assert _chosen(f"<main>{parts}</main>", [0.9] * 9) == [True] * 9
+
+
+def test_a_gap_stays_where_it_is_links_or_unlikely_or_outside_the_text() -> None:
+    article = f"<article>{TEXT}<p><a href=/>read this one next</a></p><p>share this</p></article>"
+    html = f"{article}<div><p>{'another text that is about something else ' * 30}</p></div>"
+    assert _chosen(html, [0.99, 0.4, 0.1, 0.1]) == [True, False, False, False]
+
+
+def test_a_second_copy_for_another_width_of_screen_stays_out() -> None:
+    html = f"<div>{TEXT}</div><div><p>a teaser of four words</p></div>{TEXT}"
+    assert _chosen(html, [0.9, 0.05, 0.9]) == [True, False, False]

@@ -57,7 +57,12 @@ _PHRASE_WORDS = 4
 """Words from which a text is not there twice by chance."""
 _VISIBLE_MEDIA = "img, iframe, video, audio, math, input"
 """They are seen though they have no text."""
-_REPEATING = ("td", "th")
+_REPEATING = ("td", "th", "pre")
+_NEARLY_WHOLE = 0.9
+"""Share of the words of an element, chosen, from which on it is content as a whole."""
+_GAP_CHANCE = 0.3
+_REPEAT_CHANCE = 0.5
+"""Chances from which on a block of such an element is content too, and one that is a repeat."""
 _FORMULA = frozenset({
     "annotation", "annotation-xml", "maction", "menclose", "merror", "mfenced", "mfrac", "mi",
     "mmultiscripts", "mn", "mo", "mover", "mpadded", "mphantom", "mroot", "mrow", "ms", "mspace",
@@ -95,23 +100,25 @@ def best_set(chances: list[float], words: list[int]) -> list[bool]:
     return chosen
 
 
+def choose_blocks(page: PageTables, chances: list[float]) -> list[bool]:
+    """For each block whether it is main content, as its chance and the elements around it say."""
+    words = [block.words for block in page.blocks]
+    return with_gaps(page, chances, best_set(without_repeats(page, chances), words))
+
+
 def without_repeats(page: PageTables, chances: list[float]) -> list[float]:
     """The same chances, but none for a text that is shown before and comes again elsewhere.
 
-    What stands twice is there for two widths of screen, or for a slide show that goes round.
-    A text that comes again among the same siblings is a refrain; cells and code repeat
-    themselves for good reasons, and a heading may have stood in a table of contents that is
-    not shown. Code is as likely as the paragraphs that it stands between: its words say little.
+    What stands twice is there for two widths of screen, or for a slide show that goes round. A
+    text that comes again among the same siblings is a refrain; cells and code repeat themselves
+    for good reasons, and a heading may have stood in a table of contents that is not shown.
     """
     likely = best_set(chances, [block.words for block in page.blocks])
     seen: dict[str, int] = {}
     result = chances.copy()
-    elements = page.elements
     for number, block in enumerate(page.blocks):
-        element = elements[block.element]
-        if element.tag == "pre":
-            result[number] = max(chances[number], _between(page, chances, number))
-        elif block.words >= _PHRASE_WORDS and element.tag not in _REPEATING:
+        element = page.elements[block.element]
+        if block.words >= _PHRASE_WORDS and element.tag not in _REPEATING:
             parent = seen.get(block.text)
             if parent is not None and parent != element.parent:
                 result[number] = 0.0
@@ -120,13 +127,35 @@ def without_repeats(page: PageTables, chances: list[float]) -> list[float]:
     return result
 
 
-def _between(page: PageTables, chances: list[float], number: int) -> float:
-    """The lesser chance of the blocks around one that are its siblings."""
-    elements, blocks = page.elements, page.blocks
-    parent = elements[blocks[number].element].parent
-    around = [n for n in (number - 1, number + 1) if 0 <= n < len(blocks)]
-    beside = [chances[n] for n in around if elements[blocks[n].element].parent == parent]
-    return min(beside, default=0.0)
+def with_gaps(page: PageTables, chances: list[float], chosen: list[bool]) -> list[bool]:
+    """The same choice, and what it left out of elements that are content nearly as a whole.
+
+    One limit for a page drops paragraphs, code and the end out of a long text, and what its
+    parts say again. Links and what is unlikely stay out.
+    """
+    words, taken = [0], [0]
+    for block, own in zip(page.blocks, chosen, strict=True):
+        words.append(words[-1] + block.words)
+        taken.append(taken[-1] + own * block.words)
+    known = {block.text for block, own in zip(page.blocks, chosen, strict=True) if own}
+    result, done = chosen.copy(), 0
+    for element in page.elements:
+        inside = words[element.end] - words[element.start]
+        if (
+            element.end <= done
+            or not inside
+            or (taken[element.end] - taken[element.start] < _NEARLY_WHOLE * inside)
+        ):
+            continue
+        done = element.end
+        for number in range(element.start, element.end):
+            block = page.blocks[number]
+            if block.words >= _PHRASE_WORDS and block.text in known:
+                limit = _REPEAT_CHANCE
+            else:
+                limit = _GAP_CHANCE if 2 * block.link_chars < len(block.text) else 1.0
+            result[number] = result[number] or chances[number] >= limit
+    return result
 
 
 def with_whole_formulas(page: PageTables, chosen: list[bool]) -> list[bool]:
@@ -670,10 +699,10 @@ def _linked(document: Any) -> Any:
 
 
 def _chosen(page: PageTables, chances: list[float]) -> list[bool]:
-    words = [block.words for block in page.blocks]
-    chosen = best_set(without_repeats(page, chances), words)
-    if sum(words) <= _SHORT_PAGE_WORDS or not any(chosen) or _is_monotonous(page):
-        return [True] * len(words)
+    chosen = choose_blocks(page, chances)
+    words = sum(block.words for block in page.blocks)
+    if words <= _SHORT_PAGE_WORDS or not any(chosen) or _is_monotonous(page):
+        return [True] * len(chosen)
     return chosen
 
 
