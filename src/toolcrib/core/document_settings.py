@@ -1,4 +1,4 @@
-"""The branches `documents` and `embeddings` of the configuration."""
+"""The branches `documents`, `embeddings` and `data` of the configuration."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, PositiveInt
 
-from toolcrib.core.settings import Section
+from toolcrib.core.settings import Names, Section
 
 
 class DocumentsConfig(Section):
@@ -65,3 +65,36 @@ class EmbeddingsConfig(Section):
     passage_prefix: Annotated[
         str | None, Field(description="Before each passage; unset: as the model is known to want.")
     ] = None
+
+
+class SqlSourceConfig(Section):
+    """A database server that may be asked by its name; its role is what bounds it."""
+
+    url: Annotated[
+        str,
+        Field(
+            description="As postgresql://role@host/database or mariadb://role@host/database; "
+            "`?host=/folder` or `?unix_socket=/path` for a local socket."
+        ),
+    ] = ""
+    password_env: Annotated[
+        str, Field(description="Name of the environment variable that holds the password.")
+    ] = ""
+    tls: Annotated[
+        bool | None, Field(description="Encrypted; unset: where the server is not this machine.")
+    ] = None
+    trusted: Annotated[
+        bool,
+        Field(description="Use a role that is a superuser or may read files of the server."),
+    ] = False
+    functions: Annotated[
+        Names, Field(description="Further functions that a question may call, as globs.")
+    ] = []
+
+
+class DataConfig(Section):
+    """Databases as sources of query_database and describe_database."""
+
+    sources: Annotated[
+        dict[str, SqlSourceConfig], Field(description="Database servers by name.")
+    ] = {}

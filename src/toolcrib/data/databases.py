@@ -19,6 +19,7 @@ from toolcrib.core.errors import (
     UnsupportedContent,
 )
 from toolcrib.core.tool import Param
+from toolcrib.data.sql_servers import ask_server
 from toolcrib.data.table_files import open_files
 from toolcrib.execution.workers import Task, Workers
 from toolcrib.files.paths import SafePath, Workspace
@@ -49,7 +50,7 @@ SQLITE_SIGN, DUCKDB_SIGN, PARQUET_SIGN = b"SQLite format 3\0", b"DUCK", b"PAR1"
 
 @dataclass(frozen=True, slots=True)
 class NamedSource:
-    """A source that is no file: the empty database in memory."""
+    """A source that is no file: a server of the configuration, or the empty database in memory."""
 
     name: str
 
@@ -76,10 +77,14 @@ def resolve_source(value: str, ctx: Ctx) -> Source:
     bare = value.strip()
     if bare in ("", MEMORY):
         return NamedSource(MEMORY)
+    if bare in ctx.config.data.sources:
+        return NamedSource(bare)
     if "://" in bare:
+        servers = ", ".join(ctx.config.data.sources)
         raise BadInput(
-            "A source is a file of the workspace, not an address.",
-            hint="Name a SQLite, CSV, Parquet or JSON file, or a folder of them.",
+            "A source is a file of the workspace or a configured name, not an address.",
+            hint="Name a SQLite, CSV, Parquet or JSON file, or a folder of them"
+            f"{f', or one of: {servers}' if servers else ''}.",
         )
     path = ctx.use(Workspace).resolve(value, ctx.session.directory)
     path.gate.check(path, "read")
@@ -125,6 +130,8 @@ async def ask(
         NotFound, UnsupportedContent, BadInput, TimedOut, TooLarge: as they say.
     """
     workers = ctx.use(Workers)
+    if isinstance(source, NamedSource) and source.name != MEMORY:
+        return await ask_server(source.name, function, request, ctx)
     if isinstance(source, NamedSource):
         return await workers.run(task("sqlite", function, ""), request, b"", ctx.deadline)
     with ExitStack() as stack:
