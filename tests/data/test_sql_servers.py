@@ -77,7 +77,6 @@ def test_no_attack_gets_through(server: DatabaseServer, role: str) -> None:
     assert set(Path("/tmp").glob("out*")) == files
 
 
-@pytest.mark.rows("E86")
 def test_all_twins_work(server: DatabaseServer) -> None:
     twins = lines(BATTERIES[server.dialect][1])
     found = {sql: outcome(server, sql, "reader") for sql in twins}
@@ -138,7 +137,7 @@ def config(server: DatabaseServer, monkeypatch: pytest.MonkeyPatch) -> Config:
     return Config.model_validate({"data": {"sources": sources}})
 
 
-@pytest.mark.rows("C067", "E86")
+@pytest.mark.rows("C067")
 async def test_a_server_is_asked_by_its_name(
     server: DatabaseServer, config: Config, tmp_path: Path
 ) -> None:

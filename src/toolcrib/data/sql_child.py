@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import pg8000.dbapi  # type: ignore[import-untyped]
 import pymysql  # type: ignore[import-untyped]
 import sqlalchemy
-from pg8000 import converters  # type: ignore[import-untyped]
+from pg8000 import converters
 from pymysql.cursors import SSCursor  # type: ignore[import-untyped]
 from sqlalchemy.dialects import mysql, postgresql
 from sqlalchemy.pool import NullPool
