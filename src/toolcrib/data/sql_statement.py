@@ -25,7 +25,7 @@ _NEVER = frozenset({"into", "outfile", "dumpfile", "procedure"})
 
 
 @dataclass(frozen=True, slots=True)
-class Token:
+class SqlToken:
     """A piece of a statement: a word, a name in quotes, a text, or a sign."""
 
     kind: Literal["word", "name", "text", "sign"]
@@ -77,12 +77,12 @@ def read_statement(sql: str, dialect: Dialect) -> ReadStatement:
     return ReadStatement(sql[: tokens[-1].end], frozenset(calls), frozenset(members))
 
 
-def _folded(token: Token, dialect: Dialect) -> str:
+def _folded(token: SqlToken, dialect: Dialect) -> str:
     """A name as the server compares it."""
     return token.text if token.kind == "name" and dialect == "postgresql" else token.text.lower()
 
 
-def _check_words(tokens: list[Token]) -> None:
+def _check_words(tokens: list[SqlToken]) -> None:
     """Refuse what MariaDB does besides reading in the middle of a SELECT."""
     words = [token.text.lower() if token.kind in ("word", "sign") else "" for token in tokens]
     for number, word in enumerate(words):
@@ -99,7 +99,7 @@ def _check_words(tokens: list[Token]) -> None:
             raise Denied(f"'{' '.join(filter(None, pair))}' does more than read.", hint=HINT)
 
 
-def _tokens(sql: str, dialect: Dialect) -> Iterator[Token]:
+def _tokens(sql: str, dialect: Dialect) -> Iterator[SqlToken]:
     if "\0" in sql:
         raise BadInput("There is a NUL in the SQL.", hint=HINT)
     at = 0
@@ -117,19 +117,19 @@ def _tokens(sql: str, dialect: Dialect) -> Iterator[Token]:
         at = token.end
 
 
-def _token(sql: str, at: int, dialect: Dialect) -> Token:
+def _token(sql: str, at: int, dialect: Dialect) -> SqlToken:
     quoted = _quoted_token(sql, at, dialect)
     if quoted:
         return quoted
     found = (_WORD if dialect == "postgresql" else _MARIADB_WORD).match(sql, at)
     if found:
-        return Token("word", found[0], found.end())
+        return SqlToken("word", found[0], found.end())
     number = _NUMBER.match(sql, at)
     end = number.end() if number else at + 1
-    return Token("sign", sql[at:end], end)
+    return SqlToken("sign", sql[at:end], end)
 
 
-def _quoted_token(sql: str, at: int, dialect: Dialect) -> Token | None:
+def _quoted_token(sql: str, at: int, dialect: Dialect) -> SqlToken | None:
     sign = sql[at]
     if dialect == "postgresql":
         if sql[at : at + 2] in ("e'", "E'"):
@@ -142,7 +142,7 @@ def _quoted_token(sql: str, at: int, dialect: Dialect) -> Token | None:
             if stop < 0:
                 raise _unclosed(dollar[0])
             end = stop + len(dollar[0])
-            return Token("text", sql[at:end], end)
+            return SqlToken("text", sql[at:end], end)
         if sign == "'":
             return _quoted(sql, at, "text", backslash=False)
         if sign == '"':
@@ -155,7 +155,7 @@ def _quoted_token(sql: str, at: int, dialect: Dialect) -> Token | None:
     return None
 
 
-def _quoted(sql: str, at: int, kind: Literal["text", "name"], *, backslash: bool) -> Token:
+def _quoted(sql: str, at: int, kind: Literal["text", "name"], *, backslash: bool) -> SqlToken:
     """What stands in quotes; a doubled quote is one of its characters."""
     quote, place = sql[at], at + 1
     inside: list[str] = []
@@ -165,7 +165,7 @@ def _quoted(sql: str, at: int, kind: Literal["text", "name"], *, backslash: bool
             continue
         if sql[place] == quote:
             if sql[place + 1 : place + 2] != quote:
-                return Token(kind, "".join(inside) if kind == "name" else "'", place + 1)
+                return SqlToken(kind, "".join(inside) if kind == "name" else "'", place + 1)
             place += 1
         inside.append(sql[place])
         place += 1
