@@ -452,6 +452,19 @@ def store_file(url: str) -> Path | None:
     return Path(rest[1:]).expanduser() if rest.strip("/") else None
 
 
+_HELD: dict[str, str] = {}
+
+
+def hold_secret(name: str, value: str) -> None:
+    """Keep a secret that did not come by the environment, for `secret`; no child process sees it.
+
+    Args:
+        name: no variable has it, such as `lmstudio-panel:brave`.
+        value: the secret.
+    """
+    _HELD[name] = value
+
+
 def secret(env_name: str, needed_for: str) -> str:
     """The value behind a configured name.
 
@@ -463,7 +476,7 @@ def secret(env_name: str, needed_for: str) -> str:
             f"{needed_for} needs a key and none is configured.",
             hint="Name the environment variable that holds it (api_key_env), never the key.",
         )
-    value = os.environ.get(env_name)
+    value = _HELD.get(env_name) or os.environ.get(env_name)
     if value is None:
         raise NotConfigured(
             f"{needed_for} takes its key from {env_name}, which is not set.",

@@ -85,8 +85,8 @@ class PolicyConfig(Section):
     ask: Annotated[
         Literal["toolcrib", "host"],
         Field(
-            description="Who asks the user. host: over MCP nothing is asked, since the host asks "
-            "before each call."
+            description="Who asks the user. host: over MCP and in LM Studio nothing is asked, "
+            "since the host asks before each call."
         ),
     ] = "toolcrib"
     taint: Annotated[

@@ -16,7 +16,7 @@ from toolcrib.core.result import Result
 MAX_SESSIONS = 500
 DURATION = re.compile(r"\d+(\.\d+)? ?m?s\b")
 """What differs between two runs of the same thing."""
-HOSTS = ("mcp", "openapi")
+HOSTS = ("mcp", "openapi", "lmstudio")
 """Where a model is behind the call that nobody counts for: agents and the chat do it themselves."""
 
 

@@ -17,6 +17,7 @@ COMMANDS = {
     "mcp": "serve one MCP client over stdin and stdout",
     "serve": "serve MCP and OpenAPI over HTTP",
     "proxy": "stand before model servers, with mended tool calls, memory and tools",
+    "lmstudio": "be a plugin of LM Studio: tools, prompts with memory and documents, a model",
     "chat": "talk with a model of yours that has these tools",
     "call": "call one tool",
     "tools": "list the tools",
