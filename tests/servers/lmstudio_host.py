@@ -119,6 +119,14 @@ def text(words: str) -> Message:
     return {"type": "text", "text": words}
 
 
+def attached(name: str, kind: str = "text/plain") -> Message:
+    return {"type": "file", "name": name, "identifier": name, "sizeBytes": 1, "fileType": kind}
+
+
+def message(role: str, *content: Message) -> Message:
+    return {"role": role, "content": list(content)}
+
+
 @dataclass
 class LmStudioHost:
     """The host. `passkeys` are those of plugins, `history` what a plugin reads as the chat.
@@ -134,7 +142,9 @@ class LmStudioHost:
     greets: bool = True
     takes_plugins: bool = True
     model: str = ""
+    window: int = 0
     registered: int = 0
+    endpoints: list[str] = field(default_factory=list)
     _server: Server | None = None
     _port: int = 0
 
@@ -240,6 +250,7 @@ class LmStudioHost:
     async def _answer(self, plugin: HostedPlugin, message: Message) -> None:
         endpoint, given = message["endpoint"], message.get("parameter")
         answer: Message = {"type": "rpcResult", "callId": message["callId"]}
+        self.endpoints.append(endpoint)
         if endpoint == "setConfigSchematics":
             plugin.schematics = given["schematics"]
         elif endpoint == "setGlobalConfigSchematics":
@@ -253,6 +264,9 @@ class LmStudioHost:
         elif endpoint == "processingGetOrLoadTokenSource" and self.model:
             source = {"type": "model", "identifier": self.model}
             answer["result"] = {"tokenSourceIdentifier": source}
+        elif endpoint == "getModelInfo" and self.window:
+            assert given["specifier"]["query"] == {"identifier": self.model}
+            answer["result"] = {"type": "llm", "contextLength": self.window}
         elif endpoint == "getLocalFileAbsolutePath" and given["fileName"] in self.files:
             answer["result"] = {"path": self.files[given["fileName"]]}
         else:

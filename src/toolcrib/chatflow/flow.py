@@ -88,7 +88,7 @@ def _begin(prompt: Prompt) -> None:
     prompt.originals = list(prompt.messages)
     prompt.messages = list(prompt.messages)
     prompt.keys = chain_keys(prompt.messages, prompt.owner)
-    prompt.conversation = conversation_id(prompt.messages, prompt.keys)
+    prompt.conversation = prompt.session or conversation_id(prompt.messages, prompt.keys)
     prompt.additions, prompt.known, prompt.notices = [], {}, []
     prompt.tokens = prompt.estimated_tokens = prompt.added_tokens = 0
     prompt.changed = prompt.offers_read_more = False

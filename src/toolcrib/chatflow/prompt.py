@@ -60,6 +60,8 @@ class Prompt:
         has_tool_choice: whether the request says which tool is to be called, or that none is.
         server_keeps_history: whether earlier messages stand on the server alone.
         attachments: files that came with the last message.
+        session: the id of the conversation, where the surface knows it; else it is found by
+            the first message.
 
     Attributes:
         conversation: the id of the conversation, and the session of its stored results.
@@ -87,6 +89,7 @@ class Prompt:
     has_tool_choice: bool = False
     server_keeps_history: bool = False
     attachments: list[Attachment] = field(default_factory=list)
+    session: str = ""
     conversation: str = ""
     keys: list[str] = field(default_factory=list)
     originals: list[PromptMessage] = field(default_factory=list)

@@ -199,15 +199,7 @@ FIELDS: tuple[PanelField, ...] = (
         (0, 1, 0.05),
         needs=RAG,
     ),
-    PanelField(
-        "memory",
-        "Memories that fit a message",
-        "select",
-        "",
-        "",
-        AUTO,
-        options=((AUTO, "Auto: when there are any"), ("on", "On"), ("off", "Off")),
-    ),
+    PanelField("memory", "Memories that fit a message, where there are any", default=True),
     PanelField("autoCapture", "Note facts of what you say, by the model", default=False),
     PanelField(
         "captureInterval",
@@ -425,7 +417,7 @@ class Panel:
         }
 
 
-def stages_of(values: Values, *, has_memories: bool) -> list[str]:
+def stages_of(values: Values) -> list[str]:
     """The stages of a prompt that the panel has on."""
     hints = any(values[key] != "never" for key in ("subAgentFrequency", "planMode"))
     wanted = {
@@ -435,7 +427,7 @@ def stages_of(values: Values, *, has_memories: bool) -> list[str]:
         "projects": values["projectSwitch"],
         "paths": values["projectSwitch"],
         "documents": values["documentRAG"],
-        "memory": values["memory"] == "on" or (values["memory"] == AUTO and has_memories),
+        "memory": values["memory"],
         "hints": hints,
         "clock": values["temporalAwareness"],
         "capture": values["autoCapture"],

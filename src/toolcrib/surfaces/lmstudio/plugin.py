@@ -5,16 +5,24 @@ from __future__ import annotations
 import asyncio
 import signal
 from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import (
+    AbstractAsyncContextManager,
+    AsyncExitStack,
+    asynccontextmanager,
+    suppress,
+)
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol
 
 from toolcrib.core.config import Config
 from toolcrib.core.errors import ConnectionFailed, ToolError, Unavailable
 from toolcrib.net.egress.client import Egress
+from toolcrib.surfaces.lmstudio.generator import Generator
 from toolcrib.surfaces.lmstudio.host import Credentials, find_host
 from toolcrib.surfaces.lmstudio.panel import Panel
 from toolcrib.surfaces.lmstudio.plugin_socket import Channel, JsonObject, PluginSocket, Tell
+from toolcrib.surfaces.lmstudio.prompt_preprocessor import OpenSocket, PromptPreprocessor
 from toolcrib.surfaces.lmstudio.toolboxes import PanelToolboxes
 from toolcrib.surfaces.lmstudio.tools_provider import ToolsProvider
 from toolcrib.surfaces.shutdown import end_within
@@ -22,7 +30,7 @@ from toolcrib.surfaces.shutdown import end_within
 OWNER = NAME = "toolcrib"
 MANIFEST = {"type": "plugin", "runner": "node", "owner": OWNER, "name": NAME}
 """LM Studio knows no runner for Python, and does not start what registers itself."""
-HOOKS = ("tools",)
+HOOKS = ("tools", "prompts", "model")
 FIRST_PAUSE_SECONDS = 0.5
 MAX_PAUSE_SECONDS = 30.0
 REGISTER_SECONDS = 15.0
@@ -124,15 +132,14 @@ class LmStudioPlugin:
 
     async def _serve(self, address: str) -> None:
         """Register everything on a connection, and stay until it ends."""
-        hooks = self._hooks()
         async with AsyncExitStack() as stack:
             ended: list[asyncio.Event] = []
             who = self._options.credentials
             if who is None:
                 who = await stack.enter_async_context(self._registered(address, ended))
-            socket = await stack.enter_async_context(
-                PluginSocket.open(address, "plugins", who, self._egress, self._tell)
-            )
+            open_socket = partial(self._open, address, who)
+            socket = await stack.enter_async_context(open_socket("plugins"))
+            hooks = self._hooks(open_socket)
             ended.append(socket.ended)
             for hook in hooks:
                 stack.push_async_callback(hook.close)
@@ -140,8 +147,7 @@ class LmStudioPlugin:
             await socket.call(
                 "setGlobalConfigSchematics", {"schematics": self._panel.global_schematics()}
             )
-            for hook in hooks:
-                ended.append((await hook.register(socket)).closed)
+            ended += [(await hook.register(socket)).closed for hook in hooks]
             if self._options.reports_ready:
                 await socket.call("pluginInitCompleted")
             self._served += 1
@@ -184,9 +190,16 @@ class LmStudioPlugin:
             finally:
                 await channel.send({"type": "end"})
 
-    def _hooks(self) -> list[Hook]:
+    def _open(
+        self, address: str, who: Credentials, namespace: str
+    ) -> AbstractAsyncContextManager[PluginSocket]:
+        return PluginSocket.open(address, namespace, who, self._egress, self._tell)
+
+    def _hooks(self, open_socket: OpenSocket) -> list[Hook]:
         makers: dict[str, Callable[[], Hook]] = {
             "tools": lambda: ToolsProvider(self._boxes, self._panel),
+            "prompts": lambda: PromptPreprocessor(self._boxes, self._panel, open_socket),
+            "model": lambda: Generator(self._boxes, self._panel),
         }
         return [makers[name]() for name in self._options.hooks]
 

@@ -36,6 +36,12 @@ class PanelToolboxes:
     def __init__(self, load: Load) -> None:
         self._load = load
         self._open: OrderedDict[str, _Lease] = OrderedDict()
+        self.last_chat: str | None = None
+        """The session of the last prompt of a chat that has no folder."""
+
+    def conversation(self, folder: str) -> str | None:
+        """The session of a chat's tools: what its prompts name by a handle is read there."""
+        return conversation_of(folder) or self.last_chat
 
     @asynccontextmanager
     async def lease(self, layer: Mapping[str, Any], folder: str = "") -> AsyncIterator[Toolbox]:

@@ -14,7 +14,7 @@ from toolcrib.core.result import Result
 from toolcrib.surfaces.lmstudio.panel import Panel
 from toolcrib.surfaces.lmstudio.plugin_socket import Channel, JsonObject, PluginSocket
 from toolcrib.surfaces.lmstudio.tasks import OpenTasks
-from toolcrib.surfaces.lmstudio.toolboxes import PanelToolboxes, conversation_of
+from toolcrib.surfaces.lmstudio.toolboxes import PanelToolboxes
 from toolcrib.text.cleaner import one_line
 from toolcrib.toolbox import Toolbox, openai_tools
 
@@ -104,7 +104,7 @@ class ToolsProvider:
             async with self._boxes.lease(opened.layer, opened.folder) as box:
                 caller = self._caller(box, session, call)
                 result = await box.call(
-                    name, arguments, session=conversation_of(opened.folder), caller=caller
+                    name, arguments, session=self._boxes.conversation(opened.folder), caller=caller
                 )
         except Exception as error:  # noqa: BLE001 - else the chat would wait for it for good
             await self._send("toolCallError", session, call, error=error_of(words_of(error)))
