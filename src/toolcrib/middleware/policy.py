@@ -33,7 +33,7 @@ from toolcrib.system.installation import command_line, program_words
 
 FILES = READ | WRITE
 SUMMARY_CHARS = 200
-SHOWN_BY_HOST = ("mcp", "lmstudio")
+DISPLAYED_BY_HOST = ("mcp", "lmstudio")
 """Surfaces whose host may show its user every call before it is made."""
 CODE_CHARS = 3000
 """Of an argument of a tool that runs code: whoever allows it has to see what it is."""
@@ -229,15 +229,9 @@ def _remember(call: Call, urls: Iterable[str]) -> None:
         call.ctx.session.remember_link(canonical(url))
 
 
-<<<<<<< HEAD
 async def _ask(call: Call, decision: Decision) -> None:
     ctx, tool, reason, site = call.ctx, call.tool, decision.reason, decision.site
-    if ctx.config.policy.ask == "host" and ctx.caller.surface == "mcp":
-=======
-async def _ask(call: Call, reason: str) -> None:
-    ctx, tool = call.ctx, call.tool
-    if ctx.config.policy.ask == "host" and ctx.caller.surface in SHOWN_BY_HOST:
->>>>>>> b4e4bc0 (toolcrib is a plugin of LM Studio: tools with their schemas, calls at once, status lines, a panel)
+    if ctx.config.policy.ask == "host" and ctx.caller.surface in DISPLAYED_BY_HOST:
         return  # the host has shown this very call to its user
     approvals = ctx.use(Approvals)
     # Calls that stand alone share a question, so that repeating one opens no other.

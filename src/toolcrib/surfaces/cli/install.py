@@ -30,6 +30,11 @@ def arguments(parser: ArgumentParser) -> None:
     form.add_argument(
         "--link", action="store_true", help="print a link that adds it, for hosts that have one"
     )
+    form.add_argument(
+        "--plugin",
+        action="store_true",
+        help="LM Studio: write the folder of a plugin, which it starts by itself",
+    )
     parser.add_argument(
         "--wsl",
         action="store_true",
@@ -47,6 +52,8 @@ def arguments(parser: ArgumentParser) -> None:
 def run(options: Namespace, flags: Flags) -> int:
     """Print the entry, or try it and write it into the file of the host."""
     name, host = named_host(options.host)
+    if options.plugin:
+        return _add_plugin(name, options, flags)
     file = _file(options, host)
     quiet = options.show or options.link
     require_windows(options.wsl)
@@ -151,14 +158,7 @@ def _program() -> tuple[str, ...]:
 
 def _with_folder(flags: Flags, host: Host, file: Path | None, *, quiet: bool) -> Flags:
     """The flags with a folder that the model works in; it is there, or made."""
-    from toolcrib.core.errors import BadInput
-
-    for folder in flags.roots:
-        if "${" not in folder and not Path(folder).is_dir():
-            raise BadInput(
-                f"{folder} is no folder, so nothing was written.",
-                hint=f"Make it first: mkdir -p {shlex.quote(folder)}",
-            )
+    _require_folders(flags)
     if flags.workspace or flags.load().workspace.roots or not host.folder:
         return flags
     before = () if file is None or quiet else _folders_before(host, file)
@@ -172,6 +172,17 @@ def _with_folder(flags: Flags, host: Host, file: Path | None, *, quiet: bool) ->
             print(f"note: make its folder first: mkdir -p {usual}", file=sys.stderr)
         return replace(flags, workspace=(str(usual),))
     return replace(flags, workspace=(str(_chosen(usual)),))
+
+
+def _require_folders(flags: Flags) -> None:
+    from toolcrib.core.errors import BadInput
+
+    for folder in flags.roots:
+        if "${" not in folder and not Path(folder).is_dir():
+            raise BadInput(
+                f"{folder} is no folder, so nothing was written.",
+                hint=f"Make it first: mkdir -p {shlex.quote(folder)}",
+            )
 
 
 def _folders_before(host: Host, file: Path) -> tuple[str, ...]:
@@ -253,6 +264,30 @@ def _link(name: str, host: Host, launch: Launch) -> None:
             hint=f"toolcrib install {name} --print shows what to add.",
         )
     print(host.link(launch))
+
+
+def _add_plugin(name: str, options: Namespace, flags: Flags) -> int:
+    """Write the folder of a plugin, and say how LM Studio takes it."""
+    from toolcrib.surfaces.cli import plugin_folder
+    from toolcrib.system.installation import command_line, program_words
+
+    plugin_folder.require_lmstudio(name)
+    plugin_folder.require_extra()
+    _require_folders(flags)
+    _check(flags.load())
+    program = _program()
+    if program[1:] == ("toolcrib",):  # uvx, which takes it with its extra
+        program = (program[0], "--from", "toolcrib[lmstudio]", "toolcrib")
+    folder = Path(options.file).expanduser() if options.file else plugin_folder.usual_folder()
+    fresh = plugin_folder.write(folder, [*program, "lmstudio", *flags.words(), "--shell"])
+    print(f"Wrote {folder}" if fresh else f"{folder} is as it should be; nothing was changed.")
+    print("Have LM Studio take it, with the program `lms` that comes with LM Studio:")
+    print(f"  cd {shlex.quote(str(folder))} && lms dev --install")
+    print("Then turn it on in a chat, under the plugins; its settings are beside it.")
+    ours = command_line(program_words())
+    print(f"Without installing anything there: {ours} lmstudio")
+    _warn()
+    return 0
 
 
 def _tell(host: Host, launch: Launch) -> None:

@@ -6,6 +6,7 @@ import asyncio
 import sys
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Mapping
+from io import FileIO
 from typing import TYPE_CHECKING, Any
 
 from toolcrib.surfaces.cli.flags import Flags
@@ -67,11 +68,17 @@ def run(options: Namespace, flags: Flags) -> int:
             Credentials.given(),
             not options.shell,
         )
-        plugin = LmStudioPlugin(config, services.use(Egress), boxes, chosen, tell)
+        ready = (lambda: print("ready", flush=True)) if options.shell else None
+        plugin = LmStudioPlugin(config, services.use(Egress), boxes, chosen, tell, ready)
         try:
-            await serve(plugin, boxes)
+            await serve(plugin, boxes, stdin=_stdin() if options.shell else None)
         finally:
             await services.close()
 
     asyncio.run(stay())
     return 0
+
+
+def _stdin() -> FileIO:
+    """The standard input without a buffer, whose lock would outlive the program's end."""
+    return FileIO(sys.stdin.fileno(), closefd=False)

@@ -44,7 +44,7 @@ class _GeneratedCall:
     id: str = ""
     name: str = ""
     arguments: str = ""
-    shown: int = 0
+    sent_chars: int = 0
     """How many characters of the arguments LM Studio has."""
 
 
@@ -140,14 +140,14 @@ class Generator:
         """What is new of a call. Only the first is shown as it comes; the others wait for it."""
         if not call.name:
             return
-        if not call.shown:
+        if not call.sent_chars:
             about = {"toolCallId": call.id} if call.id else {}
             await self._send("toolCallGenerationStarted", task, **about)
             await self._send("toolCallGenerationNameReceived", task, toolName=call.name)
-        fresh = call.arguments[max(call.shown - 1, 0) :]
+        fresh = call.arguments[max(call.sent_chars - 1, 0) :]
         if fresh:
             await self._send("toolCallGenerationArgumentFragmentGenerated", task, content=fresh)
-        call.shown = len(call.arguments) + 1
+        call.sent_chars = len(call.arguments) + 1
 
     async def _end(self, task: str, call: _GeneratedCall) -> None:
         try:

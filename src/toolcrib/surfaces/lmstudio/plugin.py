@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import (
     AbstractAsyncContextManager,
@@ -13,6 +14,7 @@ from contextlib import (
 )
 from dataclasses import dataclass
 from functools import partial
+from io import FileIO
 from typing import Protocol
 
 from toolcrib.core.config import Config
@@ -80,6 +82,7 @@ class LmStudioPlugin:
         boxes: the toolboxes by settings.
         options: how it is started.
         tell: takes a line for the person at the terminal.
+        on_ready: called when everything is registered, each time.
     """
 
     def __init__(
@@ -89,12 +92,14 @@ class LmStudioPlugin:
         boxes: PanelToolboxes,
         options: PluginOptions,
         tell: Tell,
+        on_ready: Callable[[], object] | None = None,
     ) -> None:
         self._config = config
         self._egress = egress
         self._boxes = boxes
         self._options = options
         self._tell = tell
+        self._on_ready = on_ready or (lambda: None)
         self._panel = Panel(config)
         self._served = 0
 
@@ -151,6 +156,7 @@ class LmStudioPlugin:
             if self._options.reports_ready:
                 await socket.call("pluginInitCompleted")
             self._served += 1
+            self._on_ready()
             self._tell(f"Registered with LM Studio at {address} as {OWNER}/{NAME}.")
             await _first(ended)
 
@@ -214,8 +220,13 @@ async def _first(events: list[asyncio.Event]) -> None:
             task.cancel()
 
 
-async def serve(plugin: LmStudioPlugin, boxes: PanelToolboxes) -> None:
+async def serve(plugin: LmStudioPlugin, boxes: PanelToolboxes, stdin: FileIO | None = None) -> None:
     """Run a plugin until a signal comes; then no child process is left.
+
+    Args:
+        plugin: it.
+        boxes: its toolboxes.
+        stdin: whoever started it holds the other end, and it ends with them.
 
     Raises:
         ToolError: as `LmStudioPlugin.run`.
@@ -229,7 +240,16 @@ async def serve(plugin: LmStudioPlugin, boxes: PanelToolboxes) -> None:
 
     def on_signal(*_: object) -> None:
         end_within(GRACE_SECONDS, boxes.kill_all_now)
-        loop.call_soon_threadsafe(end)
+        with suppress(RuntimeError):  # it has ended by itself
+            loop.call_soon_threadsafe(end)
+
+    def watch(stream: FileIO) -> None:
+        while stream.read(1):
+            pass
+        on_signal()
+
+    if stdin is not None:
+        threading.Thread(target=watch, args=(stdin,), name="stdin", daemon=True).start()
 
     # Not the loop's own handlers: those wait for the loop, which a tool may hold up.
     for number in (signal.SIGTERM, signal.SIGINT):

@@ -31,7 +31,7 @@ MAX_FRAME_BYTES = 64_000_000
 """A history with pictures comes in one frame."""
 PING_SECONDS = 30.0
 PING_PATIENCE_SECONDS = 60.0
-MAX_TOLD = 20
+MAX_REPORTS = 20
 """Lines about what was not understood, for one connection."""
 LOST = "LM Studio closed the connection."
 
@@ -65,7 +65,7 @@ class PluginSocket:
     def __init__(self, connection: ClientConnection, tell: Tell) -> None:
         self._connection = connection
         self._tell = tell
-        self._told = 0
+        self._reports = 0
         self._number = 0
         self._calls: dict[int, asyncio.Future[Any]] = {}
         self._channels: dict[int, Channel] = {}
@@ -165,8 +165,8 @@ class PluginSocket:
 
     def tell(self, line: str) -> None:
         """A line for the person; of a flood only the first ones."""
-        self._told += 1
-        if self._told <= MAX_TOLD:
+        self._reports += 1
+        if self._reports <= MAX_REPORTS:
             self._tell(line)
 
     async def _authenticate(self, who: Credentials) -> None:
@@ -220,7 +220,7 @@ class PluginSocket:
         if kind in ("rpcResult", "rpcError"):
             self._answered(message)
         elif kind in ("channelSend", "channelClose", "channelError"):
-            await self._channel_said(kind, message)
+            await self._on_channel(kind, message)
         elif kind == "communicationWarning":
             self.tell(f"LM Studio warns: {one_line(str(message.get('warning')), 300)}")
         elif kind not in ("keepAliveAck", "channelAck"):
@@ -233,9 +233,12 @@ class PluginSocket:
         if message["type"] == "rpcResult":
             answer.set_result(message.get("result"))
         else:
-            answer.set_exception(Unavailable(f"LM Studio refused: {error_title(message)}"))
+            error = Unavailable(
+                f"LM Studio refused: {error_title(message)}.", hint="Look at the log of LM Studio."
+            )
+            answer.set_exception(error)
 
-    async def _channel_said(self, kind: str, message: JsonObject) -> None:
+    async def _on_channel(self, kind: str, message: JsonObject) -> None:
         channel = self._channels.get(_number_of(message, "channelId"))
         if channel is None:
             return

@@ -56,14 +56,14 @@ class StatusLine:
         self._socket = socket
         self._about = {"pci": message.get("pci"), "token": message.get("token")}
         self._id = f"toolcrib-{random_id(8)}"
-        self.is_shown = False
+        self.is_visible = False
 
     async def show(self, text: str, status: str = "loading") -> None:
         """Show a text in place of the one before; what cannot be shown is no failure."""
-        kind = "status.update" if self.is_shown else "status.create"
+        kind = "status.update" if self.is_visible else "status.create"
         state = {"status": status, "text": one_line(text, MAX_STATUS_CHARS)}
         update = {"type": kind, "id": self._id, "state": state}
-        self.is_shown = True
+        self.is_visible = True
         with suppress(ToolError):
             await self._socket.call("processingHandleUpdate", {**self._about, "update": update})
 
@@ -235,7 +235,7 @@ class PromptPreprocessor:
             f"{done.stage} {done.line}" for done in prompt.trace if done.line.startswith("left out")
         ]
         names = dict.fromkeys(a.stage for a in prompt.additions if a.stage != "clock")
-        if lines or failed or status.is_shown or names:
+        if lines or failed or status.is_visible or names:
             parts = [*lines, *failed] or [f"toolcrib added: {', '.join(names) or 'nothing'}"]
             await status.show(" · ".join(parts), "error" if failed else "done")
 

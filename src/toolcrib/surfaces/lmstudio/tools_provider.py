@@ -116,13 +116,13 @@ class ToolsProvider:
         await self._send("toolCallComplete", session, call, result=_text(result))
 
     def _caller(self, box: Toolbox, session: str, call: str) -> Caller:
-        shown = ""
+        last_text = ""
 
         async def notify(progress: Progress) -> None:
-            nonlocal shown
+            nonlocal last_text
             text = _status(progress)
-            if text and text != shown:
-                shown = text
+            if text and text != last_text:
+                last_text = text
                 await self._send("toolCallStatus", session, call, statusText=text)
 
         within = box.config.limits.answer_within
