@@ -142,7 +142,7 @@ async def test_the_guard_sums_up_what_lm_studio_will_cut_off(tmp_path: Path) -> 
     assert FACT not in words(off)
 
 
-@pytest.mark.rows("S8.17")
+@pytest.mark.rows("S8.13")
 async def test_a_message_that_is_cancelled(tmp_path: Path) -> None:
     host = LmStudioHost(model="small", window=4_096, history=long_chat())
     with model_server(Raw(mute=True)) as server:
