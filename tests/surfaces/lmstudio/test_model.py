@@ -146,7 +146,8 @@ async def test_no_model_server(tmp_path: Path) -> None:
 
 
 async def test_an_answer_that_is_cancelled_ends_at_the_server(tmp_path: Path) -> None:
-    with model_server(Turn("A long answer", piece=1, stall=3)) as server:
+    piece = b'data: {"choices":[{"index":0,"delta":{"content":"A long "}}]}\n\n'
+    with model_server(Raw((piece,), stall=True)) as server:
         async with hosted(settings(tmp_path, server.url)) as plugin:
             await generate(plugin, "t1", message("user", text("Hi")), model="scripted")
             await plugin.hears("fragmentGenerated", taskId="t1")
