@@ -1,10 +1,11 @@
 """Forty small tasks for a real small model: by toolcrib's agent, and by a bare loop beside it.
 
-    python -m bench.small_models [--model qwen2.5-coder-0.5b] [--only WORD ...] [--bare]
+    python -m bench.small_models [--model qwen2.5-coder-0.5b] [--only WORD ...] [--ways agent bare]
+    python -m bench.small_models --join FILE.json ...      # parts of a run that --json wrote
 
 Needs xllamacpp (the extra `dev`) and weights (`python -m tests.models`). Each task has a folder
 of its own and is looked at afterwards: what is in the folder, what the answer says. Steps are
-answers of the model; tokens are those that it wrote, as its server counts them. With --bare the
+answers of the model; tokens are those that it wrote, as its server counts them. `bare` is the
 same model, tools and limits in a loop that hands calls on and mends nothing.
 """
 
@@ -14,6 +15,7 @@ import argparse
 import asyncio
 import json
 import re
+import shutil
 import sys
 import tempfile
 import time
@@ -242,6 +244,8 @@ def settings(url: str, seconds: float) -> dict[str, Any]:
             "base_url": f"{url}/v1",
             "steps": MAX_STEPS,
             "seconds": seconds,
+            "first_seconds": seconds,
+            "stall_seconds": seconds,
             "temperature": 0,
             "answer_tokens": ANSWER_TOKENS,
         }
@@ -327,19 +331,32 @@ def failure(task: Task, folder: Path, answer: str, reason: str, calls: int) -> s
 
 
 Way = Callable[[Counted, Task, Path, float], Any]
+WAYS: dict[str, Way] = {"agent": by_agent, "bare": by_bare_loop}
 
 
-def run_all(server: Counted, tasks: Sequence[Task], way: Way, seconds: float) -> list[Ending]:
-    """Each task in a folder of its own, one after the other."""
+def run_all(
+    server: Counted,
+    tasks: Sequence[Task],
+    way: Way,
+    seconds: float,
+    place: Path,
+    write: Callable[[list[Ending]], None],
+) -> list[Ending]:
+    """Each task in a new folder, one after the other.
+
+    All have the same path, so that the server need not read the same beginning anew.
+    """
     found: list[Ending] = []
     for task in tasks:
-        with tempfile.TemporaryDirectory() as place:
-            folder = Path(place).resolve()
-            for name, text in task.files.items():
-                (folder / name).parent.mkdir(parents=True, exist_ok=True)
-                (folder / name).write_text(text)
-            ending: Ending = asyncio.run(way(server, task, folder, seconds))
+        folder = place / "task"
+        folder.mkdir()
+        for name, text in task.files.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text(text)
+        ending: Ending = asyncio.run(way(server, task, folder, seconds))
+        shutil.rmtree(folder)
         found.append(ending)
+        write(found)
         print(
             f"  {task.kind:10} {ending.steps:3} steps {ending.tokens:5} tokens "
             f"{ending.seconds:6.1f} s  {ending.failure or 'done':26} {task.text[:60]}",
@@ -357,37 +374,59 @@ def report(name: str, found: Sequence[Ending]) -> None:
         print(f"  {count:3}  {kind}")
 
 
+def show_joined(names: Sequence[str]) -> None:
+    """The report of several files together."""
+    joined: dict[str, list[Ending]] = {}
+    for name in names:
+        for way, endings in json.loads(Path(name).read_text()).items():
+            joined.setdefault(way, []).extend(Ending(**one) for one in endings)
+    for way, endings in joined.items():
+        report(way, endings)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--model", default="qwen2.5-coder-0.5b")
     parser.add_argument("--only", nargs="*", default=[], help="kinds of tasks, or a part of a text")
+    parser.add_argument("--part", default="1/1", help="such as 2/3: every third, from the second")
     parser.add_argument("--seconds", type=float, default=300, help="of one task")
-    parser.add_argument("--bare", action="store_true", help="a bare loop as well")
-    parser.add_argument("--json")
+    parser.add_argument("--ways", nargs="*", choices=tuple(WAYS), default=["agent"])
+    parser.add_argument("--json", help="a file for the endings, written after each task")
+    parser.add_argument("--join", nargs="*", help="show what such files hold together")
     options = parser.parse_args()
+    if options.join:
+        show_joined(options.join)
+        return
     if why := missing(options.model):
         sys.exit(why)
+    part, parts = map(int, options.part.split("/"))
     tasks = [
         task
         for task in TASKS
         if not options.only or any(w == task.kind or w in task.text for w in options.only)
-    ]
+    ][part - 1 :: parts]
     found: dict[str, list[Ending]] = {}
-    with tempfile.TemporaryDirectory() as state, local_model(options.model) as url:
+    with (
+        tempfile.TemporaryDirectory() as state,
+        tempfile.TemporaryDirectory() as place,
+        local_model(options.model) as url,
+    ):
         import os
 
         os.environ |= {"TOOLCRIB_DATA": state, "TOOLCRIB_CONFIG": f"{state}/config.toml"}
-        ways: dict[str, Way] = {"agent": by_agent}
-        if options.bare:
-            ways["bare loop"] = by_bare_loop
-        for name, way in ways.items():
-            print(name)
-            found[name] = run_all(Counted(url), tasks, way, options.seconds)
+        folder = Path(place).resolve()
+        for name in options.ways:
+            print(name, flush=True)
+
+            def write(endings: list[Ending], name: str = name) -> None:
+                found[name] = endings
+                if options.json:
+                    listed = {key: [asdict(one) for one in some] for key, some in found.items()}
+                    Path(options.json).write_text(json.dumps(listed, indent=2))
+
+            run_all(Counted(url), tasks, WAYS[name], options.seconds, folder, write)
     for name, endings in found.items():
         report(name, endings)
-    if options.json:
-        listed = {name: [asdict(one) for one in endings] for name, endings in found.items()}
-        Path(options.json).write_text(json.dumps(listed, indent=2))
 
 
 if __name__ == "__main__":

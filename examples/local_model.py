@@ -32,6 +32,12 @@ def weights(name: str) -> Path:
     return next(Path(package.origin).parent.glob("*.gguf"))
 
 
+def cores() -> int:
+    """Cores that this process may use."""
+    mine = getattr(os, "sched_getaffinity", None)
+    return len(mine(0)) if mine else os.cpu_count() or 1
+
+
 def serve(file: Path, seed: int = 7) -> Any:
     """llama.cpp with its OpenAI-compatible server on a free port of loopback, until it is freed."""
     try:
@@ -46,7 +52,7 @@ def serve(file: Path, seed: int = 7) -> Any:
     params.hostnames, params.port = ["127.0.0.1"], 0
     params.use_jinja, params.endpoint_metrics = True, True
     params.sampling.seed = seed
-    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = os.cpu_count() or 1
+    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = cores()
     params.verbosity = -1
     return xllamacpp.Server(params)
 

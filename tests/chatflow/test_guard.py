@@ -214,7 +214,7 @@ def test_windows_in_errors() -> None:
     assert window_in("you sent 7000 tokens, too long") is None
 
 
-@pytest.mark.rows("C170")
+@pytest.mark.rows("C170", "X16")
 async def test_counts_are_learned_from_usage(services: Services) -> None:
     messages = tool_chat(6)
     context = StageContext(services)

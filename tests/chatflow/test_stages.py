@@ -339,3 +339,42 @@ def test_facts_are_what_the_user_said() -> None:
         "They drive a red van",
     ]
     assert facts_in("NONE", spoken) == []
+
+
+def repeated_calls(count: int, result: str = "Error: no such file (0.3 s)") -> list[dict[str, Any]]:
+    """The same call, again and again, its arguments written in two ways."""
+    found: list[dict[str, Any]] = [user("Read it.")]
+    for number in range(count):
+        arguments = '{"path": "a.txt", "n": 1}' if number % 2 else '{"n":1,"path":"a.txt"}'
+        function = {"name": "my_read", "arguments": arguments}
+        call = {"id": f"c{number}", "type": "function", "function": function}
+        text = result.replace("0.3", f"0.{number}")
+        found += [
+            {"role": "assistant", "content": None, "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": f"c{number}", "content": text},
+        ]
+    return found
+
+
+@pytest.mark.rows("C123")
+async def test_the_same_call_of_a_clients_own_tool(services: Services) -> None:
+    assert not (await through(services, "repeats", repeated_calls(2))).changed
+    prompt = await through(services, "repeats", repeated_calls(4))
+    assert "Reminder" not in said(prompt, 4)
+    assert said(prompt, 6).endswith(
+        "[Reminder: this very call was made 3 times in a row, with the same result. "
+        "Do something else, or answer with what there is.]"
+    )
+    assert "made 4 times" in said(prompt)
+    # What was sent before stays as it was, byte for byte.
+    longer = await through(
+        services, "repeats", [*repeated_calls(4), answer("I give up."), user("Again.")]
+    )
+    assert longer.messages[: len(prompt.messages)] == prompt.messages
+    other = repeated_calls(4)
+    other[4]["content"] = "now it is there"
+    assert not (await through(services, "repeats", other)).changed
+    odd = [user("x"), {"role": "tool", "content": "y"}, {"role": "assistant", "tool_calls": [7]}]
+    assert not (await through(services, "repeats", odd)).changed
+    off = with_settings(services, limits={"repeats": 0}, store={"url": "sqlite://"})
+    assert not (await through(off, "repeats", repeated_calls(4))).changed

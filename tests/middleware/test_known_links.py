@@ -317,7 +317,7 @@ async def test_a_file_that_was_there_before_makes_it_known() -> None:
         await box.call("read_file", {"path": "__init__.py"}, session="one")
         assert await passes(box, "one", link)
         assert not await passes(box, "one", f"{link}/other")
-        child = child_session(state, "c")
+        child = child_session(state, "c", "task")
         assert child.began == state.began
 
 

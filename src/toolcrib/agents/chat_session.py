@@ -6,12 +6,14 @@ import asyncio
 import contextlib
 import json
 import re
+import sys
 import time
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from toolcrib.agents.answer_schema import AGAIN, ASK, json_answer, response_format
+from toolcrib.agents.chat_stages import ChatStages
 from toolcrib.agents.chats import Chats
 from toolcrib.agents.conversation import (
     Conversation,
@@ -25,9 +27,10 @@ from toolcrib.agents.loop import Budget, Loop, LoopConfig, LoopDetector
 from toolcrib.agents.observer import RunObserver
 from toolcrib.agents.outcome import Outcome, Reason, Status
 from toolcrib.agents.prompts import first_looks, head, plan_hint
+from toolcrib.agents.roles import MAX_QUESTION_CHARS
 from toolcrib.agents.tool_executor import ToolExecutor
 from toolcrib.core.config import Config
-from toolcrib.core.context import Invoke, PersonAnswer, Question, Service
+from toolcrib.core.context import Invoke, PersonAnswer, Question, Service, Services
 from toolcrib.core.errors import BadInput, StorageFailure, ToolError
 from toolcrib.core.tool import Tool
 from toolcrib.files.paths import Workspace
@@ -56,25 +59,23 @@ says.{place}"""
 LINK = re.compile(r"https?://[^\s<>\"'`)\]]+")
 
 
-class ServiceLookup(Protocol):
-    """Gives a shared service of a toolbox."""
-
-    def __call__(self, kind: type[S]) -> S:
-        """The one of this kind."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class ChatResources:
     """What a chat works with: configuration, services, tools, and the way to call them.
 
-    `invoke` sends calls under the session `chat:NAME`.
+    `invoke` sends calls under the session `chat:NAME`. `stages` names what is done to each
+    prompt besides the context guard.
     """
 
     config: Config
-    use: ServiceLookup
+    services: Services
     tools: Sequence[Tool]
     invoke: Invoke
+    stages: Sequence[str] = ()
+
+    def use(self, kind: type[S]) -> S:
+        """A shared service."""
+        return self.services.use(kind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +120,7 @@ class ChatSession:
         self.system = system
         self.endpoint: Endpoint | None = None
         self.window = 0
+        self.stages = ChatStages(resources.services, f"chat:{name}", resources.stages)
         self.executor = self._executor(resources.tools)
         self.conversation = self._new_conversation(earlier)
 
@@ -200,6 +202,7 @@ class ChatSession:
             patience=MAX_WAIT_SECONDS,
             max_repeats=self._agent.repeats,
         )
+        self.stages.begin_turn(endpoint, self.find_window, observer.on_notice)
         loop = self._loop(client, observer, deadline, schema if not self.executor.tools else None)
         await self._save()  # a process that is killed loses the answer alone
         try:
@@ -291,6 +294,8 @@ class ChatSession:
 
     def _new_conversation(self, earlier: Sequence[Message] = ()) -> Conversation:
         limit = CONVERSATION_FACTOR * self._agent.max_messages
+        if "guard" in self.stages.names:  # which leaves out what has no room, and keeps it
+            limit = sys.maxsize
         return Conversation(self._head(), limit, earlier)
 
     def _loop(
@@ -314,6 +319,7 @@ class ChatSession:
             extra=agent.extra if schema is None else {**agent.extra, **response_format(schema)},
             text_mode_head=self._set_manual,
             fallback=lambda: first_looks(self._task, executor.tools),
+            preparation=self.stages,
         )
         budget = Budget(self._steps, deadline, agent.max_calls, agent.max_tokens)
         detector = LoopDetector(agent.repeats)
@@ -353,6 +359,7 @@ class ChatSession:
         """What the person names themselves may be opened; what they attach is their own."""
         sessions = self._resources.use(Sessions)
         session = await sessions.load(f"chat:{self.name}")
+        session.question = text[:MAX_QUESTION_CHARS]
         session.taint(private=private)
         for link in LINK.findall(text)[:50]:
             with contextlib.suppress(ToolError):

@@ -244,7 +244,7 @@ class DelegatedRun:
             self.seconds = max(min(self.seconds, left), min(MIN_SECONDS, max(left, 0.1)))
         self._roles = [find_role(name, agent.roles) for name in order.roles]
         self._tools = {role.name: self._granted(role) for role in self._roles}
-        self._session = child_session(ctx.session, self.id)
+        self._session = child_session(ctx.session, self.id, order.task)
         self._deadline = 0.0
         self._began = 0.0
         self._job = ""

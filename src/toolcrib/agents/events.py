@@ -89,6 +89,13 @@ class ResultEvent:
 
 
 @dataclass(frozen=True, slots=True)
+class NoticeEvent:
+    """What was done to the prompt, such as room that was made in it: for the person."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class QuestionEvent:
     """A call waits for a person: set `answer` to True, or to False or a `Rejection`."""
 
@@ -111,6 +118,7 @@ ChatEvent = (
     | AnswerEvent
     | CallEvent
     | ResultEvent
+    | NoticeEvent
     | QuestionEvent
     | EndEvent
 )
@@ -177,6 +185,10 @@ class EventSource(RunObserver):
         """Note when it goes out."""
         self._sent, self._first = time.monotonic(), 0.0
         self._request = request
+
+    async def on_notice(self, text: str) -> None:
+        """Tell what was done to the prompt."""
+        await self._emit(NoticeEvent(text))
 
     async def on_retry(self, reason: str) -> None:
         """The answer starts anew: what it has in common with the first try is told once."""

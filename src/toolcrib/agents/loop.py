@@ -9,7 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from toolcrib.agents import prompts as wording
 from toolcrib.agents.conversation import Conversation, Message, estimate_tokens
@@ -179,6 +179,22 @@ MAX_AT_ONCE = 8
 Fallback = Callable[[], Sequence[tuple[str, Mapping[str, Any]]]]
 
 
+class PromptPreparation(Protocol):
+    """Changes what goes to the model, and learns from what its server says to it."""
+
+    async def prepare(self, messages: list[Message], specs: list[dict[str, Any]]) -> list[Message]:
+        """The messages that go in place of these."""
+        ...
+
+    async def learn(self, tokens_in: int) -> None:
+        """So many tokens the server counted."""
+        ...
+
+    async def learn_refusal(self, message: str) -> bool:
+        """It was refused for its length; whether another try would be shorter."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class LoopConfig:
     """Configuration of a loop.
@@ -186,7 +202,7 @@ class LoopConfig:
     `nudges`: remind a model that refuses, announces or says nothing; a chat with a person
     needs none. `text_mode_head` gives the head of the conversation for a server that takes no
     tools, with them in words. `fallback` gives calls to make for a model that makes none; the
-    first that works is enough.
+    first that works is enough. `preparation` changes each request.
     """
 
     model: str
@@ -198,6 +214,7 @@ class LoopConfig:
     extra: Mapping[str, Any] = field(default_factory=dict)
     text_mode_head: Callable[[str], Sequence[Message]] | None = None
     fallback: Fallback | None = None
+    preparation: PromptPreparation | None = None
 
 
 @dataclass(slots=True)
@@ -238,6 +255,7 @@ class Loop:
     _reminders: int = 0
     _ids: set[str] = field(default_factory=set)
     _step_ended: bool = True
+    _refusals: int = 0
 
     async def run(self, stopped: asyncio.Event | None = None) -> Outcome:
         """Run to the end, to the deadline, or until `stopped` is set: half a second more.
@@ -325,6 +343,8 @@ class Loop:
         while True:
             specs = [] if final or not self._native_tools else self.executor.specs
             messages = self.conversation.messages()
+            if self.config.preparation is not None:
+                messages = await self.config.preparation.prepare(messages, specs)
             request = ChatRequest(
                 self.config.model,
                 messages,
@@ -341,19 +361,24 @@ class Loop:
                 )
             except ToolError as error:
                 self._count(messages, self.client.current.finished())
-                if self._retry_differently(error):
+                if await self._retry_differently(error):
                     continue
                 self.note, self.hint = error.message, error.hint
                 await self.observer.on_error(error.message)
                 return None
             self._count(messages, answer)
+            if self.config.preparation is not None and answer.tokens_in:
+                await self.config.preparation.learn(answer.tokens_in)
             self._step_ended = True
             self.model = answer.model or self.model
             return answer
 
-    def _retry_differently(self, error: ToolError) -> bool:
+    async def _retry_differently(self, error: ToolError) -> bool:
         """Whether the same can be asked in another way."""
         if error.details.get("overflow"):
+            preparation, self._refusals = self.config.preparation, self._refusals + 1
+            if preparation is not None and self._refusals == 1:
+                return await preparation.learn_refusal(error.message) or self.conversation.shrink()
             return self.conversation.shrink()
         head = self.config.text_mode_head
         if (

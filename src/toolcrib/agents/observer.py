@@ -47,6 +47,9 @@ class RunObserver:
     async def on_error(self, message: str) -> None:
         """The model could not be asked."""
 
+    async def on_notice(self, text: str) -> None:
+        """Something was done to the prompt that the person should know."""
+
 
 POLL_SECONDS = 0.3
 MAX_LOG_LINES = 200

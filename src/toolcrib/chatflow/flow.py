@@ -30,6 +30,7 @@ STAGES = {
     "hints": "toolcrib.chatflow.stages.hints",
     "clock": "toolcrib.chatflow.stages.clock",
     "capture": "toolcrib.chatflow.stages.capture",
+    "repeats": "toolcrib.chatflow.stages.repeats",
     "guard": "toolcrib.chatflow.guard",
 }
 """All stages in their order, each a function of its name in this module.

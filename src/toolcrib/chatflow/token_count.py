@@ -215,6 +215,20 @@ def _of_model(model: str) -> str:
     return f"model:{model}"
 
 
+CUT_SHARE = 0.7
+"""The server read less than this of what was sent: it left out the beginning."""
+
+
+def silent_cut(prompt: Prompt, tokens_in: int) -> str:
+    """What to tell where a server read much less than it was sent; else ""."""
+    if not prompt.tokens or not 0 < tokens_in < CUT_SHARE * prompt.tokens:
+        return ""
+    return (
+        f"the server read {tokens_in:,} of about {prompt.tokens:,} tokens: it left out "
+        "the beginning. Load the model with a larger context."
+    )
+
+
 async def learn_usage(prompt: Prompt, context: StageContext, tokens_in: int) -> None:
     """Take in how many tokens the server counted for a prompt, those from its cache included."""
     if prompt.estimated_tokens > 0 and tokens_in > 0:

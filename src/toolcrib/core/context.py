@@ -125,7 +125,8 @@ class Session:
     let its runs reach, `protected` names that no tool may touch from then on, `written` short
     hashes of links that the caller wrote itself after something private was read. `began` is
     when the first call came, in seconds since 1970. `single` says that it is this one call:
-    what would have to be named in a later one is of no use. That is not kept.
+    what would have to be named in a later one is of no use. `question` is what the user last
+    said, where the surface knows it. Both are not kept.
     """
 
     id: str
@@ -140,6 +141,7 @@ class Session:
     began: float = field(default_factory=time.time)
     changed: bool = False
     single: bool = False
+    question: str = ""
 
     def taint(self, *, untrusted: bool = False, private: bool = False) -> None:
         """Raise the flags; they never fall within a conversation."""

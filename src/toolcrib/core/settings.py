@@ -56,6 +56,9 @@ class WorkspaceConfig(Section):
     refuse_binary: Annotated[
         bool, Field(description="Refuse to read files that are not text as if they were.")
     ] = True
+    smart_reading: Annotated[
+        bool, Field(description="Show of a long file what the last message is about, or its ends.")
+    ] = False
 
 
 class Rule(Section):
@@ -340,6 +343,15 @@ class RunConfig(Section):
             "until the user makes them, never: dropped."
         ),
     ] = "auto"
+    short_output: Annotated[
+        int,
+        Field(
+            ge=0,
+            le=20_000,
+            description="Characters of output beyond which its first and last 5 lines and its "
+            "errors are shown, the rest by read_more; 0: only what has no room is left out.",
+        ),
+    ] = 0
     python: Annotated[
         str, Field(description="Interpreter of run_python; else the workspace's .venv, else ours.")
     ] = ""

@@ -69,7 +69,10 @@ async def recovery(call: Call, proceed: Proceed) -> Result:
 
 
 async def _recover(call: Call) -> None:
-    from toolcrib.files.changes.changes import Changes
+    from toolcrib.files.changes.undo_schema import has_unfinished
 
     with suppress(ToolError):  # a store that cannot be used is told by whoever needs it
-        await call.ctx.use(Changes).recover()
+        if await has_unfinished(call.ctx.services):
+            from toolcrib.files.changes.changes import Changes
+
+            await call.ctx.use(Changes).recover()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeVar
@@ -20,6 +21,11 @@ from toolcrib.text.truncation import head_and_tail
 
 T = TypeVar("T")
 MARKER = "\n\n[{dropped} of {total} characters left out here]\n\n"
+END_LINES = 5
+MAX_ERROR_LINES = 10
+MAX_LINE_CHARS = 400
+ERROR_LINE = re.compile(r"error|exception|fail|fatal|panic|denied|not found", re.IGNORECASE)
+HIDDEN = "[{count:,} lines hidden]"
 LONG = 50_000
 """Characters from which on a text is not worked on in the event loop."""
 
@@ -30,6 +36,9 @@ async def shape(call: Call, proceed: Proceed) -> Result:
     if (result.source and not result.fenced) or call.tool.rights & NET:
         result = replace(result, text=await _clean(call, result.text))
     remember_links(call, result)
+    limit = call.ctx.config.run.short_output
+    if limit and call.tool.group == "run" and len(result.text) > limit:
+        result = await _short_output(call, result)
     budget = call.ctx.budget(call.tool.name, result.max_tokens)
     # A character is hardly ever more than one token, so short texts need no count.
     tokens = result.tokens
@@ -54,6 +63,37 @@ async def _clean(call: Call, text: str) -> str:
 async def _long_work(work: Callable[[str], T], text: str) -> T:
     """Work on a text, beside the event loop where it may take long."""
     return work(text) if len(text) < LONG else await asyncio.to_thread(work, text)
+
+
+async def _short_output(call: Call, result: Result) -> Result:
+    """Only the ends of an output and its errors; all of it can be read by its handle."""
+    text = await asyncio.to_thread(ends_and_errors, result.text)
+    if len(text) >= len(result.text):
+        return result
+    try:
+        handle = await call.ctx.use(Results).keep(result.text, call.ctx.session.id, result.source)
+    except StorageFailure:
+        return result  # what cannot be read later is better shown
+    following = result.next or Next("read_more", {"handle": handle})
+    if result.next is not None:
+        text += f"\n[hidden lines: read_more(handle={handle})]"
+    return replace(result, text=text, truncated=True, next=following, tokens=0)
+
+
+def ends_and_errors(text: str) -> str:
+    """The first and last lines of an output, and those of errors, with how many are hidden."""
+    lines = text.splitlines()
+    ends = {*range(END_LINES), *range(len(lines) - END_LINES, len(lines))}
+    errors = [n for n, line in enumerate(lines) if ERROR_LINE.search(line[:MAX_LINE_CHARS])]
+    last, parts = 0, []
+    for at in sorted({at for at in ends if 0 <= at < len(lines)} | {*errors[:MAX_ERROR_LINES]}):
+        if at > last:
+            parts.append(HIDDEN.format(count=at - last))
+        line = lines[at]
+        more = len(line) - MAX_LINE_CHARS
+        parts.append(line if more <= 0 else f"{line[:MAX_LINE_CHARS]}[{more:,} more characters]")
+        last = at + 1
+    return "\n".join(parts)
 
 
 async def _shorten(call: Call, result: Result, budget: int) -> Result:

@@ -107,6 +107,78 @@ async def test_what_would_have_passed_passes(tmp_path: Path) -> None:
     assert len(server.asked) == 4
 
 
+async def test_ten_megabytes_of_a_result_in_a_small_window(tmp_path: Path) -> None:
+    small = {"/props": {"default_generation_settings": {"n_ctx": 2048}}}
+    large = FILLER * (10_000_000 // len(FILLER)) + NEEDLE
+    messages: list[dict[str, Any]] = [
+        {"role": "system", "content": "Help."},
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": "Look at the log."},
+        call(1, "get_weather", city="A"),
+        {"role": "tool", "tool_call_id": "c1", "content": large},
+        {"role": "user", "content": "What is the number of the locker?"},
+    ]
+    with model_server(Turn("4711"), Turn("Still here.")) as server:
+        server.pages = small
+        async with (
+            proxied(server.url, config=state(tmp_path)) as base,
+            httpx2.AsyncClient(base_url=base, timeout=120) as client,
+        ):
+            answer = await client.post(PATH, json=ask() | {"messages": messages})
+            # What cannot be made shorter goes as it is: the server says what it thinks of it.
+            system = [{"role": "system", "content": FILLER * 400}] * 2
+            over = await client.post(PATH, json=ask() | {"messages": [*system, messages[-1]]})
+    assert (answer.status_code, over.status_code) == (200, 200)
+    sent = server.asked[0]["messages"]
+    assert len(json.dumps(sent)) < 2048 * 5
+    said = [m for m in messages if m["role"] in ("system", "user")]
+    assert [m for m in sent if m["role"] in ("system", "user")] == said
+    # No tools are offered, so the line that fits the question stands in the place of the result.
+    assert NEEDLE in json.dumps(sent)
+    assert server.asked[1]["messages"] == [*system, messages[-1]]
+
+
+async def test_orphans_in_a_history_are_mended_and_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    alone = {"role": "tool", "tool_call_id": "gone", "content": "nobody asked for it"}
+    messages = [*history()[:2], alone, call(1, "get_weather", city="A"), *history()[-1:]]
+    with model_server(Turn("ok")) as server:
+        async with (
+            proxied(server.url, config=state(tmp_path), trace=True) as base,
+            httpx2.AsyncClient(base_url=base, timeout=60) as client,
+        ):
+            body = ask() | {"messages": messages, "padding": "x" * 5_000}
+            answer = await client.post(PATH, json=body)
+    assert answer.status_code == 200
+    called, answered = set(), set()
+    for message in server.asked[0]["messages"]:
+        called |= {made["id"] for made in message.get("tool_calls") or ()}
+        answered |= {message["tool_call_id"]} if message["role"] == "tool" else set()
+    assert called == answered
+    assert "mended 2 calls or results that stood alone" in capsys.readouterr().err
+
+
+@pytest.mark.rows("C123")
+async def test_a_clients_own_call_made_again_and_again(tmp_path: Path) -> None:
+    messages: list[dict[str, Any]] = [{"role": "user", "content": "Read it."}]
+    for number in range(3):
+        messages += [
+            call(number, "my_read", path="a.txt"),
+            {"role": "tool", "tool_call_id": f"c{number}", "content": "no such file"},
+        ]
+    with model_server(Turn("I stop.")) as server:
+        async with (
+            proxied(server.url, config=state(tmp_path), stages=["repeats"]) as base,
+            httpx2.AsyncClient(base_url=base, timeout=60) as client,
+        ):
+            answer = await client.post(PATH, json=ask() | {"messages": messages})
+    assert answer.status_code == 200
+    contents = [m["content"] for m in server.asked[0]["messages"] if m["role"] == "tool"]
+    assert contents[:2] == ["no such file"] * 2
+    assert contents[2].startswith("no such file\n\n[Reminder: this very call was made 3 times")
+
+
 async def test_the_guard_in_the_messages_api(tmp_path: Path) -> None:
     messages: list[dict[str, Any]] = [{"role": "user", "content": "Look."}]
     for number in range(8):

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from toolcrib.core.result import Result
+from toolcrib.state.sessions import Sessions
 from toolcrib.text.tokens import estimate
 from toolcrib.toolbox import Toolbox
 
@@ -140,3 +141,41 @@ async def test_whatever_is_looked_for_the_answer_fits(
         assert estimate(result.text) <= 300
         if result.next:
             assert (await box.call(result.next.tool, result.next.arguments)).error is None
+
+
+def smart(ws: Path) -> Toolbox:
+    return Toolbox({"workspace": {"roots": [str(ws)], "smart_reading": True}})
+
+
+async def read_about(box: Toolbox, question: str, **given: object) -> Result:
+    """A file read in a conversation in which the user said this."""
+    (await box.use(Sessions).load("s")).question = question
+    return await box.call("read_file", {"path": "a.txt", **given}, session="s")
+
+
+@pytest.mark.rows("C171")
+async def test_a_long_file_by_what_the_user_said(ws: Path) -> None:
+    planted(ws, {3000: "def parse_ledger(text):"})
+    async with smart(ws) as box:
+        result = await read_about(box, "Why does parse_ledger fail on the last of them?")
+        assert "3000|def parse_ledger(text):" in result.text.split("\n")
+        assert len(result.text) < 1_000
+        assert "start=1 reads it from the beginning" in result.text
+        plain = await read_about(box, "Why does parse_ledger fail?", start=1)
+        assert plain.text.startswith("filler line 1\n")
+
+
+@pytest.mark.rows("C171")
+async def test_the_ends_of_a_long_file_where_nothing_fits(ws: Path) -> None:
+    lines = planted(ws, {})
+    async with smart(ws) as box:
+        for question in ("And the weather tomorrow?", ""):
+            result = await read_about(box, question)
+            shown = [line for line in result.text.split("\n") if line.startswith("filler")]
+            assert shown == [*lines[:50], *lines[-50:]]
+            assert result.next is not None
+            assert result.next.arguments["start"] == 51
+        planted(ws, {}, count=1_000)
+        assert (await read_about(box, "filler")).text.count("filler") > 500
+    async with Toolbox(workspace=ws) as box:
+        assert "filler line 60" in (await read_about(box, "weather")).text

@@ -389,3 +389,24 @@ async def test_with_network_what_is_not_known_to_read_asks(folder: Path, tmp_pat
     async with Toolbox(lifted, workspace=folder) as box:
         done = await fine(box, "run_command", command="echo x > made.txt")
         assert "[sandbox: none]" in done.text
+
+
+@pytest.mark.rows("C172")
+async def test_long_output_is_shown_by_its_ends(folder: Path, tmp_path: Path, level: str) -> None:
+    del level
+    code = "for n in range(200):\n    print(f'line {n}' if n != 100 else 'Error: disk full')"
+    async with Toolbox(config(tmp_path, short_output=1_000), workspace=folder) as made:
+        result = await fine(made, "run_python", code=code)
+        lines = result.text.split("\n")
+        assert lines[:7] == [
+            *(f"line {n}" for n in range(5)),
+            "[95 lines hidden]",
+            "Error: disk full",
+        ]
+        assert "line 199" in lines[-6:]
+        assert any(line.startswith("[exit code 0") for line in lines)
+        assert len(result.text) < 500
+        assert result.next is not None
+        assert result.next.tool == "read_more"
+        short = await fine(made, "run_python", code="print('a')")
+        assert short.text.startswith("a\n[exit code 0")

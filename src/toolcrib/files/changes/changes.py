@@ -23,6 +23,7 @@ from toolcrib.files.changes.preparation import Preparer, groups
 from toolcrib.files.changes.step import MANY, AppliedStep, Change, Step
 from toolcrib.files.changes.tree_store import TreeStore
 from toolcrib.files.changes.undo_log import LoggedStep, explain_conflict, step_back
+from toolcrib.files.changes.undo_schema import SCHEMA
 from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.files.writer import Trash, staged_prefix
 from toolcrib.state.blobs import Blobs
@@ -45,7 +46,7 @@ class Changes:
     """
 
     def __init__(self, store: Store, workspace: Workspace, config: Config) -> None:
-        self._log = store.area(undo_log.SCHEMA)
+        self._log = store.area(SCHEMA)
         self._workspace = workspace
         self._config = config
         self._in_memory = store.path is None

@@ -18,24 +18,8 @@ from toolcrib.files.changes.tree_store import TreeStore
 from toolcrib.files.paths import SafePath, Workspace
 from toolcrib.files.trees import EntryState
 from toolcrib.state.blobs import Blobs
-from toolcrib.state.store import Schema
 from toolcrib.system.threads import random_id
 
-SCHEMA = Schema(
-    "undo",
-    (
-        """
-        CREATE TABLE step (
-            id INTEGER PRIMARY KEY AUTOINCREMENT, token TEXT NOT NULL UNIQUE,
-            time REAL NOT NULL, tool TEXT NOT NULL, session TEXT NOT NULL, owner TEXT NOT NULL,
-            state TEXT NOT NULL, undoable INTEGER NOT NULL, note TEXT NOT NULL,
-            undoes TEXT NOT NULL, paths TEXT NOT NULL, bytes INTEGER NOT NULL,
-            record BLOB NOT NULL
-        );
-        CREATE INDEX step_unfinished ON step (owner) WHERE state <> 'done';
-        """,
-    ),
-)
 COLUMNS = (
     "id, token, time, tool, session, owner, state, undoable, note, undoes, paths, bytes, record"
 )

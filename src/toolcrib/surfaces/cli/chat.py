@@ -25,6 +25,7 @@ MAX_INPUT_BYTES = 2_000_000
 PATIENCE = 2.0
 HISTORY_FILE = "chat_history"
 WAITING = "toolcrib: waiting for the end of what comes through the pipe; </dev/null for none\n"
+WITH = "stages of each prompt besides the guard, such as memory,clock"
 EXAMPLES = """\
 examples:
   toolcrib chat
@@ -50,6 +51,7 @@ def arguments(parser: ArgumentParser) -> None:
     add("-s", "--system", metavar="TEXT", default="", help="who the model is")
     add("-m", "--model", metavar="NAME", help="the model (default: agent.model)")
     add("--tools", metavar="NAMES", help="the same as --profile; none for none")
+    add("--with", metavar="STAGES", dest="stages", default="", help=WITH)
     add("--max-steps", type=int, metavar="N", help="answers of the model a turn")
     add("--schema", metavar="SCHEMA", help="with -p: an answer as JSON; a file, JSON, or fields")
     add("-q", "--quiet", action="store_true", help="print the answer, and nothing beside it")
@@ -106,7 +108,8 @@ async def _chat(options: Namespace, config: Config, profile: str, question: str 
         async def invoke(tool: str, given: Mapping[str, Any]) -> Result:
             return await box.call(tool, given, session=f"chat:{name}", caller=caller)
 
-        means = ChatResources(config, box.use, box.listed, invoke)
+        stages = [word.strip() for word in options.stages.split(",") if word.strip()]
+        means = ChatResources(config, box.services, box.listed, invoke, stages)
         earlier = stored.messages if stored else ()
         model, steps = options.model or "", options.max_steps or 0
         talk = ChatSession(name, means, model, steps, earlier, options.system)

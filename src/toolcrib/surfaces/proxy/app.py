@@ -171,6 +171,7 @@ class ProxyApp:
             await self._plain(request, upstream, headers, staged)
             return
         tools = OfferedTools(self.toolbox, own, _names(prompt.tools))
+        await tools.begin_turn(prompt.conversation, prompt.question)
         limits = self.config.proxy
 
         async def save(answer: PromptMessage, made: list[PromptMessage]) -> None:

@@ -15,6 +15,7 @@ from toolcrib.chatflow.prompt import PromptMessage, chain_keys
 from toolcrib.core.context import Caller, Services
 from toolcrib.core.result import Result
 from toolcrib.state.approvals import Approvals
+from toolcrib.state.sessions import Sessions
 from toolcrib.state.store import Area, Schema, Store
 from toolcrib.toolbox import Toolbox
 
@@ -23,6 +24,7 @@ APPROVAL_SECONDS = 45.0
 POLL_SECONDS = 0.5
 PROGRESS_SECONDS = 5.0
 MAX_ARGUMENT_CHARS = 2_000_000
+MAX_QUESTION_CHARS = 4_000
 STEPS = Schema(
     "proxy_steps",
     (
@@ -66,6 +68,11 @@ class OfferedTools:
             }
             found.append({"type": "function", "function": function})
         return found
+
+    async def begin_turn(self, session: str, question: str) -> None:
+        """Note what the user said, so that tools can go by it."""
+        state = await self._toolbox.use(Sessions).load(session)
+        state.question = question[:MAX_QUESTION_CHARS]
 
     async def run(self, call: Mapping[str, Any], session: str) -> Result:
         """Send one call through the pipeline."""

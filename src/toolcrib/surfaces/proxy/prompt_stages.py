@@ -11,7 +11,7 @@ from typing import Any
 
 from toolcrib.chatflow.flow import run_stages, select_stages
 from toolcrib.chatflow.prompt import Prompt, PromptMessage, StageContext
-from toolcrib.chatflow.token_count import learn_overflow, learn_usage
+from toolcrib.chatflow.token_count import learn_overflow, learn_usage, silent_cut
 from toolcrib.core.errors import Unavailable
 from toolcrib.net.models.client import error_message, is_overflow
 from toolcrib.net.models.upstream import RawHeaders, Upstream
@@ -25,8 +25,6 @@ MIN_BYTES = 4_000
 BYTES_A_TOKEN = 0.25
 """A request of so many bytes a token of the window is far from its end."""
 MAX_ANSWER_BYTES = 4_000_000
-CUT_SHARE = 0.7
-"""The server read less than this of what was sent: it left out the beginning."""
 USAGE = re.compile(rb'"(?:prompt_tokens|input_tokens|prompt_eval_count)": ?(\d+)')
 CACHED = re.compile(rb'"cache_(?:read|creation)_input_tokens": ?(\d+)')
 
@@ -141,11 +139,8 @@ class PromptStages:
     async def learn(self, staged: StagedRequest, tokens_in: int) -> None:
         """Take in how many tokens the server counted."""
         prompt = staged.prompt
-        if prompt.tokens and 0 < tokens_in < CUT_SHARE * prompt.tokens:
-            line = (
-                f"the server read {tokens_in:,} of about {prompt.tokens:,} tokens: it left out "
-                "the beginning. Load the model with a larger context."
-            )
+        line = silent_cut(prompt, tokens_in)
+        if line:
             prompt.note("server", line)
             self.tell(f"{prompt.model}: {line}")
             return

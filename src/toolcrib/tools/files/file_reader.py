@@ -40,6 +40,8 @@ class ReadRequest:
     numbers: bool = False
     anchors: bool = False
     max_chars: int = 0
+    about: str | None = None
+    """What the user last said, where a long file is to be read by it."""
 
     @property
     def ranged(self) -> bool:
@@ -530,7 +532,40 @@ def text_part(
     """What is asked of a text."""
     if request.focus:
         return focus_on(text, display, size, request.focus, room, check)
-    return page_of(text, display, size, request, room)
+    if request.about is None or request.ranged:
+        return page_of(text, display, size, request, room)
+    return _smart_part(text, display, size, request, room, check)
+
+
+SMART_BYTES, SMART_LINES = 100 * 1024, 2_000
+"""A file below both is read as usual."""
+ENDS_LINES = 50
+MIN_IDENTIFIER_CHARS = 5
+_IDENTIFIER = re.compile(r"[^\W\d]\w*(?:[.-]\w+)*")
+WHOLE_HINT = "[of {lines:,} lines, by what was asked; start=1 reads it from the beginning]"
+
+
+def _smart_part(
+    text: TextFile, display: str, size: int, request: ReadRequest, room: int, check: Checkpoint
+) -> FilePart:
+    """A long file by what the user said; its ends where nothing of that stands in it."""
+    lines = sum(1 for _ in islice(text.each_line(MAX_SEARCHED_BYTES), SMART_LINES))
+    page = page_of(text, display, size, request, room)
+    if page.next is None or (size < SMART_BYTES and lines < SMART_LINES):
+        return page
+    words = [w for w in _IDENTIFIER.findall(request.about or "") if len(w) >= MIN_IDENTIFIER_CHARS]
+    if words:
+        try:
+            part = focus_on(text, display, size, " ".join(words), room, check)
+        except (NoResults, BadInput):
+            pass
+        else:
+            note = WHOLE_HINT.format(lines=part.data.get("total_lines") or lines)
+            return replace(part, text=f"{part.text}\n{note}")
+    first = page_of(text, display, size, replace(request, lines=ENDS_LINES), room // 2)
+    last = page_of(text, display, size, replace(request, start=-ENDS_LINES), room // 2)
+    marker = f"[lines left out; start={ENDS_LINES + 1} goes on]"
+    return replace(first, text=f"{first.text.rstrip()}\n{marker}\n{last.text}")
 
 
 def converted_part(

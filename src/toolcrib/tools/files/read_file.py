@@ -230,7 +230,8 @@ async def read_file(
     if len(chosen) > MAX_FILES:
         raise BadInput(f"read_file takes {MAX_FILES} files at once, not {len(chosen):,}.")
     wanted = (start, end or None, lines, column, focus.strip(), numbers, anchors)
-    request = ReadRequest(*wanted, max_chars or 0)
+    is_smart = ctx.config.workspace.smart_reading
+    request = ReadRequest(*wanted, max_chars or 0, ctx.session.question if is_smart else None)
     room = room_in(ctx.budget(read_file.name))
     read = partial(_read, request=request, ctx=ctx)
     if len(chosen) == 1 and isinstance(chosen[0], SafePath):

@@ -14,6 +14,7 @@ from toolcrib.agents.events import (
     CallEvent,
     ChatEvent,
     EndEvent,
+    NoticeEvent,
     ReasoningEvent,
     RequestEvent,
     ResultEvent,
@@ -152,6 +153,10 @@ class TurnView:
             self._clear()
             self.end_line()
             self._note(f"[{event.reason}]")
+        elif isinstance(event, NoticeEvent):
+            self._clear()
+            self.end_line()
+            self._note(event.text)
         elif isinstance(event, CallEvent):
             self._call(event)
         elif isinstance(event, ResultEvent):
