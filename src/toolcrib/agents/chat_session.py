@@ -30,7 +30,7 @@ from toolcrib.agents.prompts import first_looks, head, plan_hint
 from toolcrib.agents.roles import MAX_QUESTION_CHARS
 from toolcrib.agents.tool_executor import ToolExecutor
 from toolcrib.core.config import Config
-from toolcrib.core.context import Invoke, PersonAnswer, Question, Service, Services
+from toolcrib.core.context import Form, Invoke, PersonAnswer, Question, Service, Services
 from toolcrib.core.errors import BadInput, StorageFailure, ToolError
 from toolcrib.core.tool import Tool
 from toolcrib.files.paths import Workspace
@@ -169,6 +169,10 @@ class ChatSession:
     async def ask(self, question: Question) -> PersonAnswer:
         """Ask the person, while a turn runs; None between turns, when nobody is looking."""
         return await self._source.ask(question) if self._source is not None else None
+
+    async def fill(self, form: Form) -> Mapping[str, Any] | None:
+        """Have the person fill in a form, while a turn runs; None between turns."""
+        return await self._source.fill(form) if self._source is not None else None
 
     async def turn(
         self,

@@ -14,7 +14,7 @@ from toolcrib.agents.observer import RunObserver
 from toolcrib.agents.outcome import Outcome
 from toolcrib.agents.reply import ParsedReply, RequestedCall
 from toolcrib.agents.tool_executor import ExecutedCall
-from toolcrib.core.context import PersonAnswer, Question
+from toolcrib.core.context import Form, PersonAnswer, Question
 from toolcrib.net.models.client import ChatRequest
 from toolcrib.net.models.completion import Completion
 from toolcrib.text.tokens import estimate
@@ -104,6 +104,14 @@ class QuestionEvent:
 
 
 @dataclass(frozen=True, slots=True)
+class FormEvent:
+    """A call asks a person: set `answer` to the fields as filled in, or to None."""
+
+    form: Form
+    answer: asyncio.Future[Mapping[str, Any] | None] = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class EndEvent:
     """The turn is over."""
 
@@ -120,6 +128,7 @@ ChatEvent = (
     | ResultEvent
     | NoticeEvent
     | QuestionEvent
+    | FormEvent
     | EndEvent
 )
 
@@ -136,6 +145,8 @@ def event_json(event: ChatEvent) -> dict[str, Any]:
             "reason": question.reason,
             "summary": question.summary,
         }
+    if isinstance(event, FormEvent):
+        return kind | {"message": event.form.message, "schema": dict(event.form.schema)}
     values = {name: getattr(event, name) for name in event.__slots__}
     return kind | {
         name: round(value, 3) if isinstance(value, float) else value
@@ -172,6 +183,13 @@ class EventSource(RunObserver):
         """Ask the person who reads the events."""
         answer: asyncio.Future[PersonAnswer] = asyncio.get_running_loop().create_future()
         await self._emit(QuestionEvent(question, answer))
+        return await answer
+
+    async def fill(self, form: Form) -> Mapping[str, Any] | None:
+        """Have the person who reads the events fill in a form."""
+        loop = asyncio.get_running_loop()
+        answer: asyncio.Future[Mapping[str, Any] | None] = loop.create_future()
+        await self._emit(FormEvent(form, answer))
         return await answer
 
     async def on_step(self, number: int, max_steps: int) -> None:

@@ -229,11 +229,12 @@ def child_scope(
         deadline: when the last of them must end, as `time.monotonic()`.
         attended: whether the person behind the call can still be asked.
     """
-    ask = ctx.caller.ask if attended and ctx.caller.asks_midway else None
+    reachable = attended and ctx.caller.asks_midway
     caller = Caller(
         surface=GROUP,
         name=name,
-        ask=ask,
+        ask=ctx.caller.ask if reachable else None,
+        fill=ctx.caller.fill if reachable else None,
         notify=ctx.caller.notify,
         unattended=True,
     )

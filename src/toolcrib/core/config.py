@@ -25,7 +25,7 @@ from pydantic import BaseModel, Field, PrivateAttr, ValidationError, model_valid
 from toolcrib.core.chat_settings import GuardConfig, StagesConfig
 from toolcrib.core.document_settings import DataConfig, DocumentsConfig, EmbeddingsConfig
 from toolcrib.core.errors import ConfigError, NotConfigured
-from toolcrib.core.extension_settings import McpConfig
+from toolcrib.core.extension_settings import McpConfig, UiConfig
 from toolcrib.core.llm_chat_web import read_variables
 from toolcrib.core.memory_settings import MemoryConfig, PlanConfig
 from toolcrib.core.names import nearest
@@ -279,6 +279,7 @@ class Config(Section):
     guard: GuardConfig = GuardConfig.model_construct()
     stages: StagesConfig = StagesConfig.model_construct()
     mcp: McpConfig = McpConfig.model_construct()
+    ui: UiConfig = UiConfig.model_construct()
     pin: Annotated[
         dict[str, dict[str, Any]],
         Field(description="Arguments that a model cannot override, by tool; 0 or auto: it may."),

@@ -273,7 +273,7 @@ PersonAnswer = bool | Rejection | SiteApproval | None
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """What a person is asked to fill in for a call that runs; `schema` is a flat JSON Schema."""
+    """What a person is asked to fill in; `schema` is a flat JSON Schema of its fields."""
 
     message: str
     schema: Mapping[str, Any]
@@ -301,7 +301,8 @@ class Caller:
     is handed over to a job; None waits for the end. `asks_midway` says that an answer comes
     while the call waits; else the call ends, and is sent again with the answer. `unattended`
     callers have nobody to ask, and no approval is opened for them: what would ask is denied.
-    `fill` has a person fill in a form while the call waits, and returns None where they do not.
+    `fill` has a person fill in a form, and returns None where they do not, or where the call
+    is to end and is sent again with the answer (`asks_midway`).
     `typed_by_user` says that a person wrote the arguments, so a URL in them is the user's
     own; `single` that the conversation is this one call.
     """

@@ -1,9 +1,9 @@
-"""The branches `mcp` and `switches` of the configuration."""
+"""The branches `mcp` and `ui` of the configuration."""
 
 from __future__ import annotations
 
 import re
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, PositiveFloat, model_validator
 
@@ -11,6 +11,15 @@ from toolcrib.core.settings import Names, Section
 
 SERVER_NAME = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,31}")
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+class UiConfig(Section):
+    """Pages that a host shows by itself."""
+
+    apps: Annotated[
+        Literal["auto", "off"],
+        Field(description="Offer the page of show to hosts that have MCP Apps; off: to none."),
+    ] = "auto"
 
 
 class McpServerConfig(Section):

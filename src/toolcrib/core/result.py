@@ -86,6 +86,7 @@ class Result:
     came from outside as it came, where a program of the caller made the text of it: only
     links that stand there count as seen. `newest_change` is when the newest of the files was
     changed whose text stands here as it is, in seconds since 1970; None where no file's does.
+    `page` is HTML that says the same as the text, for hosts that show pages (MCP Apps).
     `max_tokens` is a budget that the caller asked for,
     below the configured ceiling; 0 means the default.
     `tokens` is what the text takes, if a tool that fills a budget exactly says so; else
@@ -105,6 +106,7 @@ class Result:
     impersonal: bool = False
     outside: str | None = None
     newest_change: float | None = None
+    page: str = ""
     max_tokens: int = 0
     tokens: int = 0
     job: str = ""

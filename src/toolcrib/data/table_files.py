@@ -13,6 +13,7 @@ from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, WRITE, Right
 from toolcrib.data.formats import ENDINGS, TABLES
 from toolcrib.data.values import displayed
+from toolcrib.execution.workers import Task
 from toolcrib.files.changes.changes import Changes
 from toolcrib.files.changes.step import Step
 from toolcrib.files.content.display import counted
@@ -23,8 +24,14 @@ MAX_FILES = 200
 MAX_CELL_CHARS = 500
 TABLE_ENDINGS = (".csv", ".tsv", ".tab")
 SAVED_FORMATS = TABLES | {"json", "jsonl"}
-
-
+CONVERT = Task(
+    "toolcrib.data.formats:convert",
+    "Converting",
+    seconds=40.0,
+    megabytes=1500,
+    max_bytes=60_000_000,
+    hint="Convert a part of it.",
+)
 MAX_SENT_BYTES = 8_000_000
 """Bytes of files that are read here and sent; a child that is given files serves one call."""
 

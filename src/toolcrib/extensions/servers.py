@@ -359,7 +359,7 @@ async def _filled(
     listed = schema.get("required")
     required = [key for key in listed if key in fields] if isinstance(listed, list) else []
     whole = f"The MCP server {name} asks: {message}"
-    if ctx.caller.fill is not None:
+    if ctx.caller.fill is not None and ctx.caller.asks_midway:
         form = {"type": "object", "properties": fields, "required": required}
         return await ctx.caller.fill(Form(whole, form))
     if ctx.caller.ask is not None and ctx.caller.asks_midway and not required:

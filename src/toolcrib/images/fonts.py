@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache, lru_cache
 from io import BytesIO
 from pathlib import Path
 
@@ -32,7 +33,7 @@ FONT_PLACES = (
         "C:/Windows/Fonts/simsun.ttc",
     ),
 )
-_fonts: list[bytes] = []
+_contents: list[bytes] = []
 
 
 def load() -> None:
@@ -40,22 +41,35 @@ def load() -> None:
     for places in FONT_PLACES:
         found = next((Path(place) for place in places if Path(place).is_file()), None)
         if found is not None:
-            _fonts.append(found.read_bytes())
+            _contents.append(found.read_bytes())
 
 
-def stretches(text: str, size: int) -> list[tuple[str, Font]]:
+@cache
+def _fonts(size: int) -> list[tuple[Font, bytes]]:
+    """The fonts in a size, each with how it draws what it has not."""
+    found = [ImageFont.truetype(BytesIO(content), size) for content in _contents]
+    if not found and isinstance(own := ImageFont.load_default(size), Font):
+        found = [own]
+    return [(font, bytes(font.getmask("\U0010fffd"))) for font in found]
+
+
+def stretches(text: str, size: int, missing: str = "") -> list[tuple[str, Font]]:
     """A line in parts, each with a font that has all its characters.
 
+    Args:
+        text: the line.
+        size: of the letters, in pixels.
+        missing: stands for characters that no font has.
+
     Raises:
-        BadInput: no font has them.
+        BadInput: no font has one, and nothing stands for it.
     """
-    fonts = [ImageFont.truetype(BytesIO(content), size) for content in _fonts]
-    if not fonts and isinstance(own := ImageFont.load_default(size), Font):
-        fonts = [own]
-    missing = [bytes(font.getmask("\U0010fffd")) for font in fonts]
+    fonts = _fonts(size)
     found: list[tuple[str, Font]] = []
-    for char in text:
-        usable = [f for f, none in zip(fonts, missing, strict=True) if _has(f, char, none)]
+    for given in text:
+        char, usable = given, [font for font, none in fonts if _has(font, given, none)]
+        if not usable and missing:
+            char, usable = missing, [fonts[0][0]]
         if not usable:
             raise BadInput(
                 f"No font on this machine has the character {char}.",
@@ -68,5 +82,6 @@ def stretches(text: str, size: int) -> list[tuple[str, Font]]:
     return found
 
 
+@lru_cache(8192)
 def _has(font: Font, char: str, missing: bytes) -> bool:
     return char.isspace() or bytes(font.getmask(char)) != missing

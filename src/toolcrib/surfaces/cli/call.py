@@ -193,6 +193,7 @@ def _caller(*, single: bool) -> Caller:
     return Caller(
         surface="cli",
         ask=person.ask if person.is_there() else None,
+        fill=person.fill if person.is_there() else None,
         notify=person.notify if sys.stderr.isatty() else None,
         typed_by_user=True,
         single=single,

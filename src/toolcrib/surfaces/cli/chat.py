@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from toolcrib.agents.chat_session import AttachedFile, ChatSession
     from toolcrib.agents.chats import Chat
     from toolcrib.core.config import Config
-    from toolcrib.core.context import PersonAnswer, Question
+    from toolcrib.core.context import Form, PersonAnswer, Question
     from toolcrib.core.result import Result
     from toolcrib.surfaces.cli.chat_terminal.view import Look
     from toolcrib.toolbox import Toolbox
@@ -103,7 +103,12 @@ async def _chat(options: Namespace, config: Config, profile: str, question: str 
         async def ask(question: Question) -> PersonAnswer:
             return await talk.ask(question)
 
-        caller = Caller("chat", ask=ask if person.is_there() else None)
+        async def fill(form: Form) -> Mapping[str, Any] | None:
+            return await talk.fill(form)
+
+        caller = Caller("chat")
+        if person.is_there():
+            caller = Caller("chat", ask=ask, fill=fill)
 
         async def invoke(tool: str, given: Mapping[str, Any]) -> Result:
             return await box.call(tool, given, session=f"chat:{name}", caller=caller)

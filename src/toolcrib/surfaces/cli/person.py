@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
-from toolcrib.core.context import Progress, Question
+from toolcrib.core.context import Form, Progress, Question
 from toolcrib.execution.jobs import Jobs
+from toolcrib.surfaces.cli.form import filled
 from toolcrib.surfaces.cli.screen import one_line, visible, width
 
 if TYPE_CHECKING:
@@ -52,6 +54,11 @@ async def ask(question: Question) -> bool | None:
     return await confirm("Allow it this once?")
 
 
+async def fill(form: Form) -> Mapping[str, Any] | None:
+    """The fields of a form as the person fills them in; None where they do not."""
+    return await filled(form, _read_line, _say)
+
+
 async def notify(progress: Progress) -> None:
     """One line for each step."""
     done = "" if progress.done is None else f" {progress.done:g}"
@@ -67,10 +74,14 @@ async def confirm(question: str) -> bool:
 
 async def answer(question: str) -> str:
     """Ask for a line; an empty one is an answer too."""
+    return (await _read_line(question) or "").strip()
+
+
+async def _read_line(prompt: str) -> str | None:
     sys.stdout.flush()
-    sys.stderr.write(question)
+    sys.stderr.write(prompt)
     sys.stderr.flush()
-    return (await line()).strip()
+    return await line() or None
 
 
 def _say(text: str) -> None:

@@ -23,6 +23,7 @@ from toolcrib.core.context import (
 )
 from toolcrib.core.result import Result
 from toolcrib.execution.jobs import Jobs
+from toolcrib.state.approvals import fingerprint
 from toolcrib.surfaces.mcp.roots import HostRoots
 from toolcrib.toolbox import Toolbox
 
@@ -65,7 +66,7 @@ class HostCalls:
             notify=_notifier(ctx),
             answer_within=within,
             asks_midway=person.waits,
-            fill=person.fill if person.reachable and person.waits and not stateless else None,
+            fill=person.fill if person.reachable and not stateless else None,
         )
         result = await _uncancelled_by_halves(
             toolbox.use(Jobs),
@@ -87,6 +88,9 @@ class HostCalls:
 # with the answer.
 
 QUESTION = "approval"
+FORM = "form"
+ALLOWED = ":allowed"
+"""Ends the state of a form whose call a person has let through."""
 ANSWER: dict[str, Any] = {
     "type": "object",
     "properties": {"allow": {"type": "boolean", "title": "Allow this call", "default": False}},
@@ -107,6 +111,7 @@ class PersonBehind:
         self._params = params
         self._patience = patience
         self._modern = ctx.protocol_version in MODERN_PROTOCOL_VERSIONS
+        self._allowed = False
         self.open_question: types.InputRequiredResult | None = None
 
     @property
@@ -132,11 +137,17 @@ class PersonBehind:
         )
 
     def _answered(self, question: Question, message: str) -> PersonAnswer:
+        state = self._params.request_state or ""
+        if state.startswith(f"{FORM}:") and state.endswith(ALLOWED):
+            self._allowed = True  # in the round before; this one brings the form
+            return True
         given = (self._params.input_responses or {}).get(QUESTION)
         # The state is sealed and bound to these very arguments, so an answer counts only
         # for the question that was asked about them.
-        if given is not None and self._params.request_state == question.id:
-            return answer_in(given, question)
+        if given is not None and state == question.id:
+            answer = answer_in(given, question)
+            self._allowed = bool(answer)
+            return answer
         form = types.ElicitRequestFormParams(message=message, requested_schema=form_for(question))
         self.open_question = types.InputRequiredResult(
             input_requests={QUESTION: types.ElicitRequest(params=form)},
@@ -146,10 +157,26 @@ class PersonBehind:
 
     async def fill(self, form: Form) -> Mapping[str, Any] | None:
         """What the person fills into a form; None where they do not, or not in time."""
-        answer = await self._answer_to(form.message, dict(form.schema))
-        if answer is None or answer.action != "accept":
+        schema = dict(form.schema)
+        if self._modern:
+            answer = self._filled(form.message, schema)
+        else:
+            answer = await self._answer_to(form.message, schema)
+        if not isinstance(answer, types.ElicitResult) or answer.action != "accept":
             return None
         return answer.content or {}
+
+    def _filled(self, message: str, schema: dict[str, Any]) -> Any:
+        """The answer that came with the call, or None and the form as the open question."""
+        mark = f"{FORM}:{fingerprint(message, schema)}{ALLOWED if self._allowed else ''}"
+        given = (self._params.input_responses or {}).get(FORM)
+        if given is not None and self._params.request_state == mark:
+            return given
+        form = types.ElicitRequestFormParams(message=message, requested_schema=schema)
+        self.open_question = types.InputRequiredResult(
+            input_requests={FORM: types.ElicitRequest(params=form)}, request_state=mark
+        )
+        return None
 
     async def _elicit(self, question: Question, message: str) -> PersonAnswer:
         answer = await self._answer_to(message, form_for(question))

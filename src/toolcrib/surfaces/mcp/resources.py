@@ -1,4 +1,4 @@
-"""Resources: files of the workspace, kept results, jobs.
+"""Resources: files of the workspace, kept results, jobs, and the page of `show`.
 
 Reading one is the call of the tool that reads such a thing, with its rights, its protected
 names, its fence and its budget; there is no other way to what stands behind a URI. Where that
@@ -21,6 +21,7 @@ from toolcrib.core.errors import ConfigError, StorageFailure
 from toolcrib.core.result import ErrorInfo, Result
 from toolcrib.execution.jobs import Jobs
 from toolcrib.state.results import Results
+from toolcrib.surfaces.mcp import apps
 from toolcrib.surfaces.mcp.calls import Context, HostCalls, session_of
 from toolcrib.text.cleaner import clean
 from toolcrib.toolbox import Toolbox
@@ -123,6 +124,8 @@ async def listing(toolbox: Toolbox, ctx: Context) -> types.ListResourcesResult:
             _resource(JOB, job.id, f"Job {job.id}, {job.state}", job.title)
             for job in (view.record for view in jobs)
         ]
+    if apps.is_offered(toolbox):
+        found.append(apps.resource())
     return types.ListResourcesResult(resources=found)
 
 
@@ -154,6 +157,8 @@ async def contents(
         MCPError: there is nothing, or it may not be read; the message says why.
     """
     uri = params.uri
+    if uri == apps.URI and apps.is_offered(calls.toolbox):
+        return apps.contents()
     kind = next((k for k in KINDS if uri.startswith(k.prefix) and len(uri) > len(k.prefix)), None)
     if kind is None or len(uri) > MAX_URI:
         known = ", ".join(k.template for k in kinds(calls.toolbox)) or "none"

@@ -17,6 +17,7 @@ from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 from toolcrib.core.result import Result
 from toolcrib.core.tool import Tool
 from toolcrib.core.version import VERSION
+from toolcrib.surfaces.mcp import apps
 from toolcrib.surfaces.mcp.calls import Context, HostCalls
 from toolcrib.toolbox import Toolbox
 
@@ -38,7 +39,10 @@ CACHE_HINTS: dict[CacheableMethod, CacheHint] = {
 
 def create_server(toolbox: Toolbox) -> Server[Any]:
     """The MCP server of a toolbox; it lists the tools of the toolbox's profile."""
-    listed = types.ListToolsResult(tools=[listing(tool) for tool in toolbox.listed])
+    offered = apps.is_offered(toolbox)
+    listed = types.ListToolsResult(
+        tools=[listing(t, apps.tool_meta(t.name, offered=offered)) for t in toolbox.listed]
+    )
     calls = HostCalls(toolbox)
     schemas = {tool.name: tool.schema for tool in toolbox.listed}
 
@@ -52,7 +56,9 @@ def create_server(toolbox: Toolbox) -> Server[Any]:
         ctx: Context, params: types.CallToolRequestParams
     ) -> types.CallToolResult | types.InputRequiredResult:
         result = await calls.send(ctx, params, params.name, params.arguments)
-        return rendered(result) if isinstance(result, Result) else result
+        if not isinstance(result, Result):
+            return result
+        return rendered(result, page=bool(result.page) and offered and apps.is_wanted(ctx))
 
     async def roots_changed(ctx: Context, params: types.NotificationParams | None) -> None:
         del ctx, params
@@ -68,6 +74,8 @@ def create_server(toolbox: Toolbox) -> Server[Any]:
         # Asked for each call over HTTP; without it the SDK would go through the whole list.
         get_tool_input_schema=schemas.get,
     )
+    if offered:
+        server.extensions = {apps.EXTENSION: {}}
     server.add_notification_handler(
         "notifications/roots/list_changed", types.NotificationParams, roots_changed
     )
@@ -139,7 +147,7 @@ def _add_resources(server: Server[Any], calls: HostCalls) -> None:
     server.add_request_handler("resources/read", types.ReadResourceRequestParams, read_resource)
 
 
-def listing(tool: Tool) -> types.Tool:
+def listing(tool: Tool, meta: dict[str, Any] | None = None) -> types.Tool:
     """A tool as `tools/list` shows it, with all four annotations."""
     return types.Tool(
         name=tool.name,
@@ -152,11 +160,17 @@ def listing(tool: Tool) -> types.Tool:
             idempotent_hint=tool.idempotent,
             open_world_hint=tool.open_world,
         ),
+        _meta=meta,
     )
 
 
-def rendered(result: Result) -> types.CallToolResult:
-    """A result as MCP content: the text once, pictures beside it, facts for programs in _meta."""
+def rendered(result: Result, *, page: bool = False) -> types.CallToolResult:
+    """A result as MCP content: the text once, pictures beside it, facts for programs in _meta.
+
+    Args:
+        result: of the call.
+        page: its page goes along, for a host that shows it.
+    """
     content: list[Any] = []
     text = result.render()
     if text or not result.images:
@@ -170,12 +184,12 @@ def rendered(result: Result) -> types.CallToolResult:
         content=content,
         structured_content=structured,
         is_error=result.error is not None,
-        _meta=_facts(result),
+        _meta=_facts(result, page=page),
     )
 
 
-def _facts(result: Result) -> dict[str, Any] | None:
-    facts: dict[str, Any] = {}
+def _facts(result: Result, *, page: bool) -> dict[str, Any] | None:
+    facts: dict[str, Any] = {apps.PAGE_KEY: result.page} if page else {}
     if result.error:
         facts["toolcrib/error"] = {"code": result.error.code, **result.error.details}
     if result.truncated:

@@ -213,7 +213,8 @@ class ChatRounds:
         for call in calls:
             result = await self._alive(self._own.run(call, self._session), own)
             error = result.error
-            if error is not None and error.code == "needs_approval":
+            # A question without an id is one that the model has to put into its answer.
+            if error and error.code == "needs_approval" and error.details.get("id"):
                 result = await self._approval(call, result, own)
                 stopped = stopped or bool(
                     result.error is not None and result.error.code == "needs_approval"

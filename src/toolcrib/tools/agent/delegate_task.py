@@ -84,7 +84,7 @@ async def _start(order: Delegation, ctx: Ctx) -> Result:
         if handles:
             handles[0].write(f"{progress.message}\n")
 
-    caller = replace(ctx.caller, ask=None, notify=to_job, answer_within=None)
+    caller = replace(ctx.caller, ask=None, fill=None, notify=to_job, answer_within=None)
     delegation = DelegatedRun(
         replace(ctx, caller=caller, answer_by=None, deadline=None), order, attended=False
     )

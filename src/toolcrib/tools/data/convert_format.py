@@ -9,22 +9,14 @@ from toolcrib.core.errors import BadInput
 from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, WRITE, tool
 from toolcrib.data.formats import ENDINGS, FORMATS
-from toolcrib.data.table_files import rights_with_output, save
-from toolcrib.execution.workers import Task, Workers
+from toolcrib.data.table_files import CONVERT, rights_with_output, save
+from toolcrib.execution.workers import Workers
 from toolcrib.files.content.display import size_of
 from toolcrib.files.content.kinds import kind_of
 from toolcrib.files.paths import SafePath, WorkspacePath, WritablePath
 from toolcrib.system.threads import in_thread
 
 MAX_BYTES = 20_000_000
-CONVERT = Task(
-    "toolcrib.data.formats:convert",
-    "Converting",
-    seconds=40.0,
-    megabytes=1500,
-    max_bytes=60_000_000,
-    hint="Convert a part of it.",
-)
 ACTIONS = {
     "json_to_csv": ("json", "csv"),
     "csv_to_json": ("csv", "json"),

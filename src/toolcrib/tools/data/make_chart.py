@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import asdict
-from importlib.util import find_spec
 from typing import Annotated, Any
 
 from toolcrib.core.context import Ctx
-from toolcrib.core.errors import BadInput, MissingExtra, NotFound, Unavailable, install_line
+from toolcrib.core.errors import BadInput, MissingExtra, install_line
 from toolcrib.core.result import Image, Result
 from toolcrib.core.tool import READ, WRITE, AnyJson, JsonObject, Param, tool
+from toolcrib.data.chart_drawing import drawn
 from toolcrib.data.charts import (
     ChartData,
     ChartKind,
@@ -25,26 +23,14 @@ from toolcrib.data.charts import (
 from toolcrib.data.svg_chart import svg_chart
 from toolcrib.data.table_files import open_files, save
 from toolcrib.data.table_query import TableRequest
-from toolcrib.execution.workers import Task, Workers
-from toolcrib.files.paths import SafePath, WorkspacePath, WritablePath, resolve_writable
+from toolcrib.execution.workers import Workers
+from toolcrib.files.new_names import new_file
+from toolcrib.files.paths import SafePath, WorkspacePath, WritablePath
 from toolcrib.system.threads import in_thread
 from toolcrib.tools.data.query_table import QUERY
 
-FONTS = ("/usr/share/fonts", "/usr/local/share/fonts", "/System/Library/Fonts", "/Library/Fonts")
-DRAW = Task(
-    "toolcrib.data.chart_child:draw",
-    "Drawing the chart",
-    seconds=40.0,
-    # The engine of JavaScript in it maps 65 GB of addresses, and uses 100 MB.
-    megabytes=100_000,
-    max_bytes=40_000_000,
-    hint="Draw fewer points.",
-    access="read",
-    folders=FONTS,
-)
 MAX_ROWS = 100_000
 MAX_PICTURE_BYTES = 1_500_000
-_NOT_NAME = re.compile(r"\W+")
 
 
 @tool(
@@ -92,13 +78,13 @@ async def make_chart(
         rows = await _data(path, data, x, y or [], ctx)
         values = [{"x": label, "series": name, "y": value} for label, name, value in rows.points()]
         spec = {**spec, "data": {"values": values}}
-    svg, png = await _drawn(spec, ctx)
+    svg, png = await drawn(spec, ctx)
     if not svg and found is not None:
         svg = svg_chart(kind, found, title[:200], palette)
         notes.append(f"A picture as PNG needs: {install_line('toolcrib[charts]')}")
     elif not svg:
         raise MissingExtra("charts", "A chart by a specification of Vega-Lite")
-    place = output or await _place(title, "png" if png else "svg", ctx)
+    place = output or await new_file(title, "chart", "png" if png else "svg", ctx)
     wants_svg = place.name.lower().endswith(".svg")
     if not wants_svg and not place.name.lower().endswith(".png"):
         raise BadInput(f"{place.name} is no picture.", hint="End the name in .png or .svg.")
@@ -136,29 +122,6 @@ def _parsed(data: Any) -> Any:
         raise BadInput(
             f"'data' is not JSON: {error}.", hint='Send rows like [{"a": "x", "b": 1}].'
         ) from None
-
-
-async def _drawn(spec: Mapping[str, Any], ctx: Ctx) -> tuple[str, bytes]:
-    """The chart as SVG and PNG; nothing where the library cannot be used here."""
-    if find_spec("vl_convert") is None:
-        return "", b""
-    try:
-        answer, png = await ctx.use(Workers).run(DRAW, {"spec": dict(spec)}, b"", ctx.deadline)
-    except Unavailable:
-        return "", b""
-    return answer["svg"], png
-
-
-async def _place(title: str, ending: str, ctx: Ctx) -> SafePath:
-    """A new file in the current directory, named after the title."""
-    name = _NOT_NAME.sub("-", title.lower()).strip("-")[:60] or "chart"
-    for number in range(1, 1000):
-        place = resolve_writable(f"{name}{f'-{number}' if number > 1 else ''}.{ending}", ctx)
-        try:
-            await in_thread(lambda _: place.stat(), ctx.deadline)  # noqa: B023 - awaited at once
-        except NotFound:
-            break
-    return place
 
 
 def _summary(data: ChartData) -> str:

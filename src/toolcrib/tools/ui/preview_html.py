@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib.util import find_spec
 from typing import Annotated, Any
 
 from toolcrib.core.context import Ctx
-from toolcrib.core.errors import BadInput, MissingExtra, ToolError
+from toolcrib.core.errors import BadInput, ToolError
 from toolcrib.core.result import Image, Result
 from toolcrib.core.tool import MACHINE, READ, WRITE, Param, Right, tool
-from toolcrib.execution.workers import Task, Workers
+from toolcrib.execution.workers import Workers
 from toolcrib.files.changes.changes import Changes
 from toolcrib.files.changes.step import Step
 from toolcrib.files.content.display import size_of
 from toolcrib.files.paths import Workspace, WorkspacePath, WritablePath, resolve_writable
+from toolcrib.images.pictures import MAX_VISIBLE_BYTES
 from toolcrib.system.opener import open_for_person
 from toolcrib.system.threads import in_thread
+from toolcrib.tools.ui.page_tasks import MARKDOWN, page_picture
 from toolcrib.tools.ui.pages import guarded_page
 
-MARKDOWN = Task(
-    "toolcrib.documents.writers.html:create", "Converting the text", 30.0, 1500,
-    hint="Send a shorter text.",
-)  # fmt: skip
 MAX_BYTES = 10_000_000
-MAX_PICTURE_BYTES = 1_500_000
 MARKDOWN_ENDINGS = (".md", ".markdown")
 
 
@@ -93,10 +89,10 @@ async def preview_html(
     lines: list[str] = []
     images: tuple[Image, ...] = ()
     if screenshot is not None:
-        picture = await _captured(page, ctx)
+        picture = await page_picture(page, ctx)
         step.write(screenshot, picture)
         lines.append(f"Its picture is {screenshot.display}.")
-        images = (Image(picture, "image/png"),) if len(picture) <= MAX_PICTURE_BYTES else ()
+        images = (Image(picture, "image/png"),) if len(picture) <= MAX_VISIBLE_BYTES else ()
     applied = await ctx.use(Changes).apply(step, ctx)
     lines.insert(0, f"Saved to {place.display}: {size_of(len(page.encode()))}.")
     opened = False
@@ -110,21 +106,3 @@ async def preview_html(
             lines.append(f"It was not opened: {error.message} {error.hint}")
     facts = {"path": place.display, "step": applied.step, "opened": opened}
     return Result("\n".join(lines), facts, images, private=True)
-
-
-async def _captured(page: str, ctx: Ctx) -> bytes:
-    """A picture of the page, in a context of its own that reaches nothing.
-
-    Raises:
-        MissingExtra, Unavailable: there is no browser.
-    """
-    if find_spec("playwright") is None:
-        raise MissingExtra("browser", "A picture of a page")
-    from toolcrib.browser.browsers import Browsers
-
-    browsers = ctx.use(Browsers)
-    lease = await browsers.lease("runs", ctx.session.id)
-    async with browsers.page_apart(lease) as tab:
-        timeout = ctx.remaining(ctx.config.browser.timeout) * 1000
-        await tab.page.set_content(page, timeout=timeout)
-        return await tab.page.screenshot(full_page=True, timeout=timeout)

@@ -6,10 +6,11 @@ import difflib
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Any
 
-from toolcrib.core.context import PersonAnswer, Question, Rejection, SiteApproval
+from toolcrib.core.context import Form, PersonAnswer, Question, Rejection, SiteApproval
 from toolcrib.core.errors import ToolError
 from toolcrib.files.paths import SafePath
 from toolcrib.surfaces.cli.chat_terminal.view import note, write_error
+from toolcrib.surfaces.cli.form import filled
 from toolcrib.surfaces.cli.screen import COLOURS, visible
 
 CHOICES = "[y]es once, [a]lways in this chat, [n]o, or words that say what to do instead: "
@@ -60,6 +61,10 @@ class Approver:
         first, _, rest = word.partition(" ")
         words = rest if first.lower().rstrip(",:;.") in ("n", "no") else word
         return Rejection(words.strip()) if words.strip() else False
+
+    async def fill(self, form: Form) -> Mapping[str, Any] | None:
+        """The fields of a form as the person fills them in; None where they do not."""
+        return await filled(form, self._read_line, note)
 
     def _show(self, line: str) -> None:
         colour = {"+": GREEN, "-": COLOURS["red"]}.get(line[:1], "") if self._styled else ""

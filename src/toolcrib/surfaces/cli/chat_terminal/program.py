@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from toolcrib.agents.chat_session import AttachedFile, ChatSession
-from toolcrib.agents.events import ChatEvent, EndEvent, QuestionEvent, event_json
+from toolcrib.agents.events import ChatEvent, EndEvent, FormEvent, QuestionEvent, event_json
 from toolcrib.agents.outcome import Outcome, Status
 from toolcrib.core.config import Config
 from toolcrib.core.errors import ToolError
@@ -103,6 +103,12 @@ async def _displayed(
             answer = None if approver is None else await approver(event.question)
             if not event.answer.done():
                 event.answer.set_result(answer)
+        elif isinstance(event, FormEvent):
+            if not as_json:
+                view.end_line()
+            filled = None if approver is None else await approver.fill(event.form)
+            if not event.answer.done():
+                event.answer.set_result(filled)
         elif isinstance(event, EndEvent):
             return event.outcome
     raise AssertionError("a turn without an end")

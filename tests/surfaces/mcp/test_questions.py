@@ -1,0 +1,106 @@
+"""`ask_user` by a real client: the form of the host, its answers, and hosts without forms."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import mcp_types as types
+import pytest
+from mcp.client.client import Client
+
+from tests.servers.asgi import served
+from tests.servers.mcp_wire import MODERN
+from toolcrib.surfaces.http.app import create_app
+from toolcrib.toolbox import Toolbox
+
+pytestmark = pytest.mark.timeout(60)
+both = pytest.mark.parametrize("mode", ["legacy", MODERN])
+
+
+async def asked(
+    mode: str,
+    arguments: dict[str, Any],
+    answer: types.ElicitResult | None,
+    config: dict[str, Any] | None = None,
+) -> tuple[types.CallToolResult, list[types.ElicitRequestParams]]:
+    """A call of `ask_user` at a host whose person gives this answer; None: it has no forms."""
+    forms: list[types.ElicitRequestParams] = []
+
+    async def fill(context: Any, params: types.ElicitRequestParams) -> types.ElicitResult:
+        del context
+        forms.append(params)
+        assert answer is not None
+        return answer
+
+    callback = fill if answer is not None else None
+    app = create_app(Toolbox(config, profile="ui"))
+    async with (
+        served(app) as base,
+        Client(f"{base}/mcp", mode=mode, elicitation_callback=callback) as client,
+    ):
+        return await client.call_tool("ask_user", arguments), forms
+
+
+def text_of(result: types.CallToolResult) -> str:
+    return "".join(block.text for block in result.content if block.type == "text")
+
+
+@both
+async def test_an_answer(mode: str) -> None:
+    given = types.ElicitResult(action="accept", content={"answer1": "Blue"})
+    question = {"questions": ["Which colour?"], "choices": ["Red", "Blue"]}
+    result, (form,) = await asked(mode, question, given)
+    assert not result.is_error
+    assert text_of(result) == "Blue"
+    assert isinstance(form, types.ElicitRequestFormParams)
+    assert form.message == "Which colour?"
+    properties = form.requested_schema["properties"]
+    assert properties == {"answer1": {"type": "string", "title": "Answer", "enum": ["Red", "Blue"]}}
+    assert form.requested_schema["required"] == ["answer1"]
+
+
+@both
+async def test_several_questions(mode: str) -> None:
+    given = types.ElicitResult(action="accept", content={"answer1": "Ann", "answer2": ""})
+    result, (form,) = await asked(mode, {"questions": ["Who?", "When?"]}, given)
+    assert isinstance(form, types.ElicitRequestFormParams)
+    assert [p["title"] for p in form.requested_schema["properties"].values()] == ["Who?", "When?"]
+    assert text_of(result) == "Who?\n- Ann\nWhen?\n- (no answer)"
+
+
+@both
+@pytest.mark.parametrize("action", ["decline", "cancel"])
+async def test_no_answer(mode: str, action: Any) -> None:
+    result, forms = await asked(mode, {"questions": ["Who?"]}, types.ElicitResult(action=action))
+    assert result.is_error
+    assert "did not answer" in text_of(result)
+    assert len(forms) == 1
+
+
+@both
+async def test_a_host_without_forms(mode: str) -> None:
+    result, _ = await asked(mode, {"questions": ["Who?"]}, None)
+    assert (result.meta or {})["toolcrib/error"]["code"] == "needs_approval"
+    assert "end your turn" in text_of(result)
+
+
+@both
+async def test_after_a_person_allowed_the_question(mode: str) -> None:
+    """Where a rule asks about the tool itself, both are asked, one after the other."""
+    forms: list[types.ElicitRequestParams] = []
+
+    async def fill(context: Any, params: types.ElicitRequestParams) -> types.ElicitResult:
+        del context
+        forms.append(params)
+        content = {"allow": True} if "Allow" in params.message else {"answer1": "Ann"}
+        return types.ElicitResult(action="accept", content=content)
+
+    config = {"policy": {"rules": [{"action": "ask", "tool": "ask_user"}]}}
+    app = create_app(Toolbox(config, profile="ui"))
+    async with (
+        served(app) as base,
+        Client(f"{base}/mcp", mode=mode, elicitation_callback=fill) as client,
+    ):
+        result = await client.call_tool("ask_user", {"questions": ["Who?"]})
+    assert text_of(result) == "Ann"
+    assert ["Allow" in form.message for form in forms] == [True, False]
