@@ -55,6 +55,7 @@ ROOMS_OF = {
                "git/ssh_tunnel_child.py"),
     "file": (
         *("core/catalogue.py", "core/compat.py"),  # tables of the package itself
+        "surfaces/mcp/apps.py",  # the script of its page
         # Which browsers there are; what the browser fetched into its own folder.
         *("browser/program.py", "browser/downloads.py"),
         "core/names.py",  # tables of the package itself

@@ -172,13 +172,13 @@ def _table(rows: Sequence[Sequence[str]]) -> Iterator[TextLine | TableRow]:
     count = max(map(len, rows), default=0)
     if not count:
         return
-    most = max(40, min(MAX_COLUMN, (WIDTH - 2 * MARGIN) // min(count, 8)))
+    widest_column = max(40, min(MAX_COLUMN, (WIDTH - 2 * MARGIN) // min(count, 8)))
     even = [[" ".join(cell.split())[:200] for cell in row] for row in rows]
     widths = []
     for column in range(count):
         texts = [row[column] for row in even if column < len(row)]
         widest = max((_length(text, TEXT_SIZE) for text in texts), default=0.0)
-        widths.append(ceil(min(widest, most)) + 2 * PADDING)
+        widths.append(ceil(min(widest, widest_column)) + 2 * PADDING)
     for number, row in enumerate(even):
         cells = [_shortened(cell, w - 2 * PADDING) for cell, w in zip(row, widths, strict=False)]
         yield TableRow(cells, widths, is_head=not number)

@@ -50,6 +50,16 @@ async def test_others_are_told_as_estimated(machine: Machine) -> None:
         assert abs(found - wanted) <= 0.1 * wanted, (text[:30], found, wanted)
 
 
+async def test_a_family_that_reads_digit_by_digit(machine: Machine) -> None:
+    async def estimated(text: str, model: str) -> int:
+        return int((await machine("count_tokens", text=text, encoding=model)).data["tokens"])
+
+    numbers = "id 123456789, " * 100
+    assert await estimated(numbers, "Qwen/Qwen3-8B") == await estimated(numbers, "llama3") + 600
+    words = "\u4eca\u5929\u5929\u6c14\u5f88\u597d" * 100
+    assert await estimated(words, "qwen3") < await estimated(words, "llama3")
+
+
 async def test_a_file_and_bad_input(machine: Machine) -> None:
     (machine.folder / "a.txt").write_text("one two three")
     (machine.folder / "b.bin").write_bytes(b"\x7fELF\0\0\0")

@@ -11,7 +11,7 @@ from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, MissingExtra, install_line
 from toolcrib.core.result import Image, Result
 from toolcrib.core.tool import READ, WRITE, AnyJson, JsonObject, Param, tool
-from toolcrib.data.chart_drawing import drawn
+from toolcrib.data.chart_pictures import drawn
 from toolcrib.data.charts import (
     ChartData,
     ChartKind,

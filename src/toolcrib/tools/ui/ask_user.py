@@ -25,7 +25,7 @@ _YOUR_SECRET = re.compile(
     + _PRIVATE,
     re.IGNORECASE,
 )
-_ASKED_SECRET = re.compile(
+_BARE_SECRET = re.compile(
     rf"(?:(?:enter|type|paste|give me|send)\s+)?(?:(?:the|a|an)\s+)?{_PRIVATE}\W*$", re.IGNORECASE
 )
 
@@ -45,7 +45,7 @@ _ASKED_SECRET = re.compile(
     },
 )
 async def ask_user(
-    questions: list[str],
+    questions: Annotated[list[str], Param("One or a few.")],
     choices: Annotated[list[str] | None, Param("Answers to choose from.")] = None,
     *,
     ctx: Ctx,
@@ -55,22 +55,24 @@ async def ask_user(
     Use it where going on the wrong way would cost much. `choices` is for a single question.
     Never ask for passwords or keys.
     """
-    asked = [" ".join(question.split()) for question in questions]
-    asked = [question for question in asked if question]
+    wanted = [" ".join(question.split()) for question in questions]
+    wanted = [question for question in wanted if question]
     options = list(dict.fromkeys(choice.strip() for choice in choices or () if choice.strip()))
-    _check(asked, options)
+    _check(wanted, options)
     if ctx.caller.fill is None:
         if ctx.caller.unattended:
             raise Denied("The user cannot be asked from here.", hint=NOBODY)
         raise NeedsApproval("The user cannot be asked from here.", hint=IN_YOUR_ANSWER)
-    answers = await ctx.caller.fill(_form(asked, options))
+    answers = await ctx.caller.fill(_form(wanted, options))
     if answers is None:
         raise NeedsApproval("The user did not answer.", hint=IN_YOUR_ANSWER)
-    given = [str(answers.get(f"answer{number}", "")).strip() for number in range(1, len(asked) + 1)]
-    if len(asked) == 1:
+    given = [
+        str(answers.get(f"answer{number}", "")).strip() for number in range(1, len(wanted) + 1)
+    ]
+    if len(wanted) == 1:
         text = given[0] or "(an empty answer)"
     else:
-        pairs = zip(asked, given, strict=True)
+        pairs = zip(wanted, given, strict=True)
         text = "\n".join(f"{question}\n- {answer or '(no answer)'}" for question, answer in pairs)
     return Result(text, {"answers": given})
 
@@ -87,7 +89,7 @@ def _check(questions: list[str], choices: list[str]) -> None:
         raise BadInput(f"A question has up to {MAX_CHARS:,} characters.", hint="Ask more briefly.")
     if choices and len(questions) > 1:
         raise BadInput("Choices are for one question.", hint="Ask them one call after the other.")
-    if any(_ASKED_SECRET.match(text) or _YOUR_SECRET.search(text) for text in questions):
+    if any(_BARE_SECRET.match(text) or _YOUR_SECRET.search(text) for text in questions):
         raise BadInput(
             "Secrets are not asked for here: the host and the model would see them.",
             hint="Tell the user which variable or file to put it into, and go on by its name.",

@@ -17,7 +17,7 @@ from toolcrib.files.new_names import new_file
 from toolcrib.images.pictures import MAX_VISIBLE_BYTES
 from toolcrib.tools.ui.page_tasks import DRAW_PAGE, page_picture
 from toolcrib.tools.ui.pages import guarded_page, whole_page
-from toolcrib.tools.ui.views import View, ViewKind, view_of
+from toolcrib.tools.ui.views import PageView, ViewKind, view_of
 
 MAX_CHARS = 2_000_000
 MAX_PAGE_CHARS = 500_000
@@ -75,11 +75,11 @@ async def show(
     )
 
 
-def _framed(view: View, title: str) -> str:
+def _framed(view: PageView, title: str) -> str:
     return whole_page(view.body, title or view.kind.capitalize())
 
 
-async def _picture(view: View, page: str, title: str, ctx: Ctx) -> tuple[bytes, list[str]]:
+async def _picture(view: PageView, page: str, title: str, ctx: Ctx) -> tuple[bytes, list[str]]:
     """A picture as PNG, and why there is none or not all of it."""
     try:
         if view.kind == "html":

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import BadInput, MissingExtra
-from toolcrib.data.chart_drawing import drawn
+from toolcrib.data.chart_pictures import drawn
 from toolcrib.data.charts import ChartData, ChartKind, chart_data, checked_colors, vega_spec
 from toolcrib.data.formats import markdown
 from toolcrib.data.row_layout import json_rows, laid_out
@@ -33,7 +33,7 @@ SPEC_KEYS = ("mark", "layer", "hconcat", "vconcat", "concat", "facet", "repeat")
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class PageView:
     """One thing to be shown.
 
     Attributes:
@@ -60,7 +60,7 @@ class View:
         return "table" if self.kind == "chart" else self.kind
 
 
-async def view_of(kind: ViewKind, content: Any, title: str, ctx: Ctx) -> View:
+async def view_of(kind: ViewKind, content: Any, title: str, ctx: Ctx) -> PageView:
     """What is shown of a content.
 
     Raises:
@@ -75,30 +75,30 @@ async def view_of(kind: ViewKind, content: Any, title: str, ctx: Ctx) -> View:
     if not isinstance(content, str):
         raise BadInput(f"{kind} is text.", hint="For rows use kind=table.")
     if kind == "html":
-        return View(kind, content, content)
+        return PageView(kind, content, content)
     if kind == "diff":
         lines = content.splitlines()
         if not any(line[:1] in ("+", "-") for line in lines):
             raise BadInput("No line begins with + or -.", hint="Send a unified diff.")
-        return View(kind, content, head + _diff(lines))
+        return PageView(kind, content, head + _diff(lines))
     source = content.encode("utf-8", "replace")
     _, page = await ctx.use(Workers).run(MARKDOWN, {"title": title}, source, ctx.deadline)
     body = page.decode().partition("<body>")[2].rpartition("</body>")[0].strip()
-    return View(kind, content, head + body)
+    return PageView(kind, content, head + body)
 
 
 def _diff(lines: list[str]) -> str:
     parts = []
     for line in lines:
         style = "" if line.startswith(("+++", "---")) else DIFF_STYLES.get(line[:1], "")
-        shown = escape(line) or " "
+        line_html = escape(line) or " "
         parts.append(
-            f'<span style="display:block;{style}">{shown}</span>' if style else f"{shown}\n"
+            f'<span style="display:block;{style}">{line_html}</span>' if style else f"{line_html}\n"
         )
     return f"<pre>{''.join(parts)}</pre>"
 
 
-async def _table(content: Any, head: str, ctx: Ctx) -> View:
+async def _table(content: Any, head: str, ctx: Ctx) -> PageView:
     if isinstance(content, str) and content.lstrip()[:1] not in ("[", "{"):
         form = "markdown" if content.lstrip().startswith("|") else "csv"
         source = content.strip().encode("utf-8", "replace")
@@ -115,7 +115,7 @@ async def _table(content: Any, head: str, ctx: Ctx) -> View:
     for row in texts:
         parts.append(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>\n")
     parts.append("</tbody>\n</table>")
-    return View(
+    return PageView(
         "table",
         markdown(columns, rows),
         "".join(parts),
@@ -124,14 +124,14 @@ async def _table(content: Any, head: str, ctx: Ctx) -> View:
     )
 
 
-async def _chart(content: Any, title: str, ctx: Ctx) -> View:
+async def _chart(content: Any, title: str, ctx: Ctx) -> PageView:
     data = _parsed(content)
     if isinstance(data, dict) and any(key in data for key in SPEC_KEYS):
         svg, png = await drawn(data, ctx)
         if not svg:
             raise MissingExtra("charts", "A chart by a specification of Vega-Lite")
         text = json.dumps(data, ensure_ascii=False)
-        return View("chart", text, f"<h1>{escape(title)}</h1>\n{svg}" if title else svg, png)
+        return PageView("chart", text, f"<h1>{escape(title)}</h1>\n{svg}" if title else svg, png)
     found = await in_thread(lambda _: chart_data(data), ctx.deadline)
     kind: ChartKind = "line" if all(date_key(label) for label in found.labels) else "bar"
     colors = checked_colors(())
@@ -140,7 +140,7 @@ async def _chart(content: Any, title: str, ctx: Ctx) -> View:
     pairs = [(label, ", ".join(cells)) for label, *cells in rows]
     # A drawing of our own is smaller, and has no style that a host could refuse.
     drawing = svg_chart(kind, found, "", colors)
-    return View(
+    return PageView(
         "chart",
         markdown(columns, rows),
         pages.chart(title or "Chart", drawing, pairs),
