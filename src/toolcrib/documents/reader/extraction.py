@@ -36,14 +36,8 @@ from toolcrib.documents.reader.signals import (
     title_of,
 )
 from toolcrib.documents.reader.tree import (
-    ASIDE,
-    BUTTON,
-    DIALOG,
     FOLDED,
-    FOOTER,
-    FORM,
     MAX_ELEMENTS,
-    NAV,
     Element,
     PageTables,
     read_tree,
@@ -288,9 +282,8 @@ def _may_be_of_comments(name: str) -> bool:
 
 _RUNNING_WORDS = 6
 """Words of a block from which on it may be running text."""
-_AROUND = NAV | FOOTER | ASIDE | DIALOG | FORM | BUTTON
-_MIN_CHANCE = 0.02
-"""Chance under which a text there is surely none of the content."""
+_MIN_CHANCE = 0.03
+"""Chance under which a text is surely none of the content."""
 _MIN_LEFT_WORDS = 25
 _MIN_LEFT_SHARE = 0.05
 """Words and share of all running text from which on a warning says that they are left out."""
@@ -310,9 +303,8 @@ def left_words(page: PageTables, chosen: list[bool], chances: list[float]) -> in
             continue
         if taken:
             taken_words += block.words
-        elif block.text not in known:
-            around = page.elements[block.element].flags & _AROUND
-            left += 0 if around and chance < _MIN_CHANCE else block.words
+        elif chance >= _MIN_CHANCE and block.text not in known:
+            left += block.words
     return left if left >= max(_MIN_LEFT_WORDS, _MIN_LEFT_SHARE * (taken_words + left)) else 0
 
 
