@@ -134,7 +134,7 @@ def config(server: DatabaseServer, monkeypatch: pytest.MonkeyPatch) -> Config:
         "mighty": {"url": f"{server.dialect}://filer@{at}/shop", **named},
         "odd": {"url": "oracle://reader@127.0.0.1/shop"},
     }
-    return Config.model_validate({"data": {"sources": sources}})
+    return Config.model_validate({"sql": {"sources": sources}})
 
 
 @pytest.mark.rows("C067")
@@ -156,7 +156,7 @@ async def test_a_server_is_asked_by_its_name(
         for name, code, text in (
             ("mighty", "denied", "may do too much"),
             ("odd", "not_configured", "only postgresql and mariadb"),
-            (config.data.sources["shop"].url, "bad_input", "shop, local"),
+            (config.sql.sources["shop"].url, "bad_input", "shop, local"),
         ):
             found = await box.call("query_database", {"source": name, "sql": "SELECT 1"})
             assert found.error is not None

@@ -23,7 +23,7 @@ import platformdirs
 from pydantic import BaseModel, Field, PrivateAttr, ValidationError, model_validator
 
 from toolcrib.core.chat_settings import GuardConfig, StagesConfig
-from toolcrib.core.document_settings import DataConfig, DocumentsConfig, EmbeddingsConfig
+from toolcrib.core.document_settings import DocumentsConfig, EmbeddingsConfig, SqlConfig
 from toolcrib.core.errors import ConfigError, NotConfigured
 from toolcrib.core.extension_settings import McpConfig, UiConfig
 from toolcrib.core.llm_chat_web import read_variables
@@ -259,7 +259,7 @@ class Config(Section):
     web: WebConfig = WebConfig.model_construct()
     documents: DocumentsConfig = DocumentsConfig.model_construct()
     embeddings: EmbeddingsConfig = EmbeddingsConfig.model_construct()
-    data: DataConfig = DataConfig.model_construct()
+    sql: SqlConfig = SqlConfig.model_construct()
     run: RunConfig = RunConfig.model_construct()
     git: GitConfig = GitConfig.model_construct()
     github: GitHubConfig = GitHubConfig.model_construct()

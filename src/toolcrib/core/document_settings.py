@@ -1,4 +1,4 @@
-"""The branches `documents`, `embeddings` and `data` of the configuration."""
+"""The branches `documents`, `embeddings` and `sql` of the configuration."""
 
 from __future__ import annotations
 
@@ -92,8 +92,8 @@ class SqlSourceConfig(Section):
     ] = []
 
 
-class DataConfig(Section):
-    """Databases as sources of query_database and describe_database."""
+class SqlConfig(Section):
+    """Database servers as sources of query_database and describe_database."""
 
     sources: Annotated[
         dict[str, SqlSourceConfig], Field(description="Database servers by name.")

@@ -77,10 +77,10 @@ def resolve_source(value: str, ctx: Ctx) -> Source:
     bare = value.strip()
     if bare in ("", MEMORY):
         return NamedSource(MEMORY)
-    if bare in ctx.config.data.sources:
+    if bare in ctx.config.sql.sources:
         return NamedSource(bare)
     if "://" in bare:
-        servers = ", ".join(ctx.config.data.sources)
+        servers = ", ".join(ctx.config.sql.sources)
         raise BadInput(
             "A source is a file of the workspace or a configured name, not an address.",
             hint="Name a SQLite, CSV, Parquet or JSON file, or a folder of them"

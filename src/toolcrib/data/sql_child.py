@@ -322,7 +322,7 @@ def _too_strong(name: str, reason: str) -> Denied:
     return Denied(
         f"The role of the source {name} may do too much: {reason}.",
         hint="Tell the user: give it a role that may only read these tables, or set"
-        f" data.sources.{name}.trusted.",
+        f" sql.sources.{name}.trusted.",
     )
 
 
@@ -360,7 +360,7 @@ def _is_allowed(name: str, request: dict[str, Any]) -> bool:
 def _not_listed(name: str, request: dict[str, Any]) -> Denied:
     return Denied(
         f"The function {name[:60]} may do more than read.",
-        hint=f"Do without it, or have the user name it in data.sources.{request['name']}.functions."
+        hint=f"Do without it, or have the user name it in sql.sources.{request['name']}.functions."
         " Columns of a WITH are named by AS within it.",
     )
 

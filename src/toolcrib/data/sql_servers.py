@@ -36,12 +36,12 @@ async def ask_server(
     """
     if find_spec("sqlalchemy") is None or find_spec("pg8000") is None:
         raise MissingExtra("sql", "A database server as a source")
-    place = _place(name, ctx.config.data.sources[name])
+    place = _place(name, ctx.config.sql.sources[name])
     egress = ctx.use(Egress)
     if place["socket"]:
         opened = await open_local_socket(place["socket"], CONNECT_SECONDS)
     else:
-        opened = await open_socket(egress, place["host"], place["port"], "data", CONNECT_SECONDS)
+        opened = await open_socket(egress, place["host"], place["port"], "sql", CONNECT_SECONDS)
     with opened:
         given = {**request, **place, "name": name, "fd": opened.fileno(), "seconds": QUERY_SECONDS}
         task = Task(
@@ -61,7 +61,7 @@ def _place(name: str, source: SqlSourceConfig) -> dict[str, Any]:
     Raises:
         NotConfigured: its url or its password cannot be used.
     """
-    where = f"data.sources.{name}"
+    where = f"sql.sources.{name}"
     url = urlsplit(source.url)
     dialect = DIALECTS.get(url.scheme)
     if dialect is None:

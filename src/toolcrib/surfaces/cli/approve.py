@@ -16,6 +16,12 @@ if TYPE_CHECKING:
 
 def arguments(parser: ArgumentParser) -> None:
     """Declare what the command takes."""
+    # The choices that exclude each other are one line of more than 80 characters otherwise.
+    parser.usage = (
+        "%(prog)s [options] [ID]\n"
+        "       %(prog)s ID [--session | --site | --always [--target GLOB] | --refuse]\n"
+        "       %(prog)s --withdraw RULE"
+    )
     parser.add_argument("id", metavar="ID", nargs="?", help="the request; without it, list them")
     answer = parser.add_mutually_exclusive_group()
     answer.add_argument(
