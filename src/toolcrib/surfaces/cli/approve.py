@@ -19,7 +19,7 @@ def arguments(parser: ArgumentParser) -> None:
     # The choices that exclude each other are one line of more than 80 characters otherwise.
     parser.usage = (
         "%(prog)s [options] [ID]\n"
-        "       %(prog)s ID [--session | --site | --always [--target GLOB] | --refuse]\n"
+        "       %(prog)s ID [--session | --site | --always | --refuse]\n"
         "       %(prog)s --withdraw RULE"
     )
     parser.add_argument("id", metavar="ID", nargs="?", help="the request; without it, list them")
