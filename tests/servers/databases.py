@@ -78,7 +78,7 @@ def running(dialect: str) -> Iterator[DatabaseServer]:
         while True:
             port = _free_port()
             process, local = start(folder, port)
-            if _answers(process, port):
+            if _answers(process, local):
                 break
             process.wait()  # another program took the port meanwhile
         _fill(dialect, port)
@@ -90,10 +90,14 @@ def running(dialect: str) -> Iterator[DatabaseServer]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _answers(process: subprocess.Popen[bytes], port: int) -> bool:
-    """Whether the server takes connections; False once it has ended."""
+def _answers(process: subprocess.Popen[bytes], local: str) -> bool:
+    """Whether the server takes connections; False once it has ended.
+
+    Its own local socket says so: the port may be that of another program.
+    """
     while process.poll() is None:
-        with suppress(OSError), socket.create_connection(("127.0.0.1", port)):
+        with suppress(OSError), socket.socket(socket.AF_UNIX) as opened:
+            opened.connect(local)
             return True
         time.sleep(0.05)
     return False
