@@ -2,8 +2,9 @@
 
     python -m bench.retrieval [scores] [chunks] [cost] [hybrid] [--megabytes 10] [--many 100000]
 
-The sets stand in `bench/sets`. `dialogue.tsv` is the first act of a play of 1895, in the public
-domain, a turn a line; its questions name the turns that answer them. `abstracts.tsv` and its
+The sets stand in `bench/sets`. `dialogue.tsv` is the first act of Oscar Wilde's play The
+Importance of Being Earnest (1895, in the public domain), a turn a line; its questions name the
+turns that answer them. `abstracts.tsv` and its
 graded questions were written for this bench. All questions were written before any was asked.
 Plain FTS5 is its default tokenizer over one column, with all words of the question joined by OR.
 """

@@ -24,7 +24,7 @@ from toolcrib.core.named_tool import going_on
 from toolcrib.core.names import plain
 from toolcrib.core.registry import Registry, discover
 from toolcrib.core.result import Result, well_formed
-from toolcrib.core.tool import Tool, decide, is_never_allowed
+from toolcrib.core.tool import Tool, decide, without_denied
 from toolcrib.core.tool import tool as declare
 from toolcrib.execution.jobs import Jobs
 from toolcrib.extensions.own_tools import OwnTool, OwnTools, own_tools
@@ -213,7 +213,7 @@ class Toolbox:
     @property
     def listed(self) -> list[Tool]:
         """The tools of the profile, in the order in which hosts list them."""
-        return [t for t in self._faces if not is_never_allowed(self.config.policy, t)]
+        return without_denied(self.config.policy, self._faces)
 
     def tool(self, name: str, *, indirectly: bool = False) -> Tool | None:
         """The tool of this name, where a call of it would not be refused from the start.
@@ -377,7 +377,7 @@ class Toolbox:
             reachable: Iterable[Tool] = self._listed.values()
         else:
             reachable = scope.registry
-        return tuple(t for t in reachable if not is_never_allowed(self.config.policy, t))
+        return tuple(without_denied(self.config.policy, reachable))
 
     @property
     def _reaches_all(self) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from enum import Flag, auto
 from fnmatch import fnmatchcase
@@ -533,10 +533,15 @@ def decide(
     return max(decisions, key=lambda d: (STRICTNESS[d.action], not d.explicit))
 
 
-def is_never_allowed(policy: PolicyConfig, tool: Tool) -> bool:
-    """Whether the policy denies each call of a tool, whatever it is given."""
+def without_denied(policy: PolicyConfig, tools: Iterable[Tool]) -> list[Tool]:
+    """The tools of which the policy does not deny each call, whatever it is given."""
+    # Asked with each call of any tool: without a rule that denies there is nothing to look at.
     if policy.default != "deny" and all(rule.action != "deny" for rule in policy.rules):
-        return False
+        return list(tools)
+    return [tool for tool in tools if not _is_never_allowed(policy, tool)]
+
+
+def _is_never_allowed(policy: PolicyConfig, tool: Tool) -> bool:
     for rule in policy.rules:
         if not fits(rule.tool, tool.name) or not fits(rule.group, tool.group):
             continue

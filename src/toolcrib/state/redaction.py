@@ -80,6 +80,8 @@ _PLACES = re.compile(
     r"|^([ \t]{0,9}password[ \t]{1,9})\S+(?=[ \t]{0,9}$)",
     re.IGNORECASE | re.MULTILINE,
 )
+_PLACE_SIGNS = ("=", "slack", "scord", "/bot", "-u", "user", "-p", "password")
+"""One of these is in every text in which `_PLACES` finds something."""
 _PAIR = re.compile(
     r"[\"'](-{0,2}[A-Za-z_][\w-]{0,60})\\{0,3}[\"']\s{0,9},\s{0,9}"
     r"(?:\\{0,3}[\"']value\\{0,3}[\"']\s{0,9}:\s{0,9})?\\{0,3}(?=[\"'])"
@@ -105,15 +107,28 @@ def redact(arguments: Mapping[str, Any], chars: int = 400) -> dict[str, Any]:
 
 def redact_text(text: str) -> str:
     """A text without the secrets that can be told from their shape or their name."""
+    folded = text.casefold()
+
+    def has(*signs: str) -> bool:
+        """Whether a pattern may find something: it is only run where its signs are there."""
+        return any(sign in folded for sign in signs)
+
     text = KNOWN.sub(HIDDEN, text)
-    text = _HEADER.sub(lambda m: f"{m[1]}{m[2]}{_hidden(m[3])}", text)
-    text = _SCHEME.sub(lambda m: f"{m[1] or m[2]}{HIDDEN}", text)
-    text = _USERINFO.sub(rf"\1{HIDDEN}@", text)
-    text = _PLACES.sub(lambda m: f"{m[m.lastindex or 0]}{HIDDEN}", text)
-    text = _hide_named(_ENCODED, text, _ENCODED_VALUE)
-    for named in (_PAIR, _ASSIGNED, _FLAG):
-        text = _hide_named(named, text)
-    return text
+    if has(":"):
+        text = _HEADER.sub(lambda m: f"{m[1]}{m[2]}{_hidden(m[3])}", text)
+    if has("bearer", "bas"):
+        text = _SCHEME.sub(lambda m: f"{m[1] or m[2]}{HIDDEN}", text)
+    if has("://"):
+        text = _USERINFO.sub(rf"\1{HIDDEN}@", text)
+    if has(*_PLACE_SIGNS):
+        text = _PLACES.sub(lambda m: f"{m[m.lastindex or 0]}{HIDDEN}", text)
+    if has("%"):
+        text = _hide_named(_ENCODED, text, _ENCODED_VALUE)
+    if has(","):
+        text = _hide_named(_PAIR, text)
+    if has(":", "="):
+        text = _hide_named(_ASSIGNED, text)
+    return _hide_named(_FLAG, text) if has("-") else text
 
 
 def names_secret(name: str) -> bool:

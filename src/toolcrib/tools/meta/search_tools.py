@@ -7,7 +7,7 @@ from typing import Annotated
 from toolcrib.core.context import Ctx
 from toolcrib.core.errors import NoResults
 from toolcrib.core.result import Result
-from toolcrib.core.tool import Count, Param, is_never_allowed, tool
+from toolcrib.core.tool import Count, Param, tool, without_denied
 from toolcrib.text.fence import fence
 
 BEST = 10
@@ -34,11 +34,11 @@ async def search_tools(
     from toolcrib.tools.meta.tool_index.index import finder  # large, and seldom needed
 
     policy = ctx.config.policy
-    tools = [tool for tool in ctx.registry if not is_never_allowed(policy, tool)]
+    tools = without_denied(policy, ctx.registry)
     has_query = bool(query.strip())
     index = finder(ctx.registry)
     found = index.find(query, limit or BEST) if has_query else tools[:limit]
-    found = [tool for tool in found if not is_never_allowed(policy, tool)]
+    found = without_denied(policy, found)
     if not found:
         raise NoResults(
             f"No tool fits '{query[:80]}'.", hint="Try other words, or an empty query for all."
