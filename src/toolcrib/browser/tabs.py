@@ -37,6 +37,8 @@ QUIET_SECONDS = 0.15
 """Without a request for so long, a page has done what an action caused."""
 SETTLE_SECONDS = 2.0
 """A page that goes on loading is not waited for any longer."""
+MAX_TRIES = 3
+INTERRUPTION_SECONDS = 2.0
 MAX_ROUNDS = 5
 ROUND_SECONDS = 3.0
 """A page that goes on to another so often, each time within so long, is held where it is."""
@@ -216,13 +218,16 @@ class Tab:
         """Navigate; once more where another navigation, begun before, came between."""
         from playwright.async_api import Error
 
-        for attempt in (1, 2):
+        for attempt in range(1, MAX_TRIES + 1):
             try:
                 return await self.page.goto(url, timeout=seconds * 1000, wait_until="commit")
             except Error as error:
-                if attempt == 2 or "interrupted by another navigation" not in str(error):
+                if attempt == MAX_TRIES or "interrupted by another navigation" not in str(error):
                     raise
-        raise AssertionError  # the second try returned or raised
+            with suppress(Error):  # the other one ends first, else it comes between again
+                wait = min(seconds, INTERRUPTION_SECONDS) * 1000
+                await self.page.wait_for_load_state("domcontentloaded", timeout=wait)
+        raise AssertionError  # the last try returned or raised
 
     async def settle(self, seconds: float, *, arrived: bool = False) -> None:
         """Wait until the page has done what was caused: loading, and a pause of requests.

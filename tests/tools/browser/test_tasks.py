@@ -53,7 +53,7 @@ MORE_TASKS: dict[str, tuple[str, list[str], str]] = {
     "endless scrolling": ("/scroll", ["scroll = bottom", "scroll = bottom"], "Row 59"),
     "a calendar": ("/dates", ["click When", "click #c >> text='17'"], "2026-11-17"),
     "pages of a list": ("/pages", ["click Next", "click Next"], "This is page 3"),
-    "back and forward": ("/pages", ["click Next", "back", "forward", "back"], "Page 1 —"),
+    "back and forward": ("/pages", ["click Next", "back", "forward"], "Page 2 —"),
 }
 
 
