@@ -67,6 +67,8 @@ def chart_data(data: Any, x: str = "", y: Sequence[str] = ()) -> ChartData:
     if labelled is not None:
         return _checked(labelled)
     if isinstance(data, Mapping):
+        if data and all(isinstance(column, list) for column in data.values()):
+            return table_data(list(map(str, data)), _rows_of(data), x, y)
         data = [{"label": key, "value": value} for key, value in data.items()]
     if not isinstance(data, list) or not data:
         raise BadInput("There is nothing to draw.", hint=HINT)
@@ -83,6 +85,15 @@ def chart_data(data: Any, x: str = "", y: Sequence[str] = ()) -> ChartData:
     return table_data(table.columns, rows, x, y)
 
 
+def _rows_of(columns: Mapping[str, list[Any]]) -> list[list[Any]]:
+    """The rows of a table that came as columns."""
+    sizes = {str(name): len(column) for name, column in columns.items()}
+    if len(set(sizes.values())) > 1:
+        told = ", ".join(f"{name} {size}" for name, size in list(sizes.items())[:40])
+        raise BadInput("The columns differ in their length.", hint=f"They have: {told}.")
+    return [list(row) for row in zip(*columns.values(), strict=True)]
+
+
 def table_data(
     columns: Sequence[str], rows: Sequence[Sequence[Any]], x: str = "", y: Sequence[str] = ()
 ) -> ChartData:
@@ -96,7 +107,9 @@ def table_data(
         place = numeric[0]
     wanted = wanted or [n for n in numeric if n != place]
     if not wanted:
-        raise BadInput("No column holds numbers.", hint=f"The columns: {', '.join(columns[:40])}.")
+        raise BadInput(
+            "No column holds numbers.", hint=f"The columns: {', '.join(columns[:40])}. {HINT}"
+        )
     return _checked(
         ChartData(
             [displayed(row[place]) if place >= 0 else str(n) for n, row in enumerate(rows, 1)],

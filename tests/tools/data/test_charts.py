@@ -10,6 +10,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from tests.tools.files.test_tree_changes import ok, refused
+from toolcrib.core.errors import BadInput
 from toolcrib.data.charts import PALETTE, chart_data, vega_spec
 from toolcrib.data.svg_chart import svg_chart
 from toolcrib.toolbox import Toolbox
@@ -103,3 +104,10 @@ def test_our_own_drawings() -> None:
     assert "nan" not in below
     spec = vega_spec("bar", chart_data(SALES), "", ["red"])
     assert spec["encoding"]["xOffset"]["field"] == "series"
+
+
+def test_columns_by_name_are_drawn_and_must_be_of_one_length() -> None:
+    drawn = chart_data({"month": ["May", "June"], "sales": [3, 5]})
+    assert (drawn.labels, drawn.series) == (["May", "June"], {"sales": [3.0, 5.0]})
+    with pytest.raises(BadInput, match="differ in their length"):
+        chart_data({"month": ["May"], "sales": [3, 5]})
