@@ -27,7 +27,6 @@ from toolcrib.agents.loop import Budget, Loop, LoopConfig, LoopDetector
 from toolcrib.agents.observer import RunObserver
 from toolcrib.agents.outcome import Outcome, Reason, Status
 from toolcrib.agents.prompts import first_looks, head, plan_hint
-from toolcrib.agents.roles import MAX_QUESTION_CHARS
 from toolcrib.agents.tool_executor import ToolExecutor
 from toolcrib.core.config import Config
 from toolcrib.core.context import Form, Invoke, PersonAnswer, Question, Service, Services
@@ -363,7 +362,7 @@ class ChatSession:
         """What the person names themselves may be opened; what they attach is their own."""
         sessions = self._resources.use(Sessions)
         session = await sessions.load(f"chat:{self.name}")
-        session.question = text[:MAX_QUESTION_CHARS]
+        session.begin_turn(text)
         session.taint(private=private)
         for link in LINK.findall(text)[:50]:
             with contextlib.suppress(ToolError):

@@ -128,8 +128,6 @@ def _own(name: str, config: RoleConfig) -> Role:
 # its role may have. Each of its calls then passes the same policy as any other; where that
 # would ask, it is denied, unless the person at the surface can be asked meanwhile.
 
-MAX_QUESTION_CHARS = 4_000
-"""What a file is read by is found in so much of a task."""
 GROUP = "agent"
 """The group of the tools that start agents: none of them is ever granted."""
 FINDING = ("search_tools", "tool_help", "call_tool")
@@ -248,8 +246,8 @@ def _budget(tool: Tool, agent: AgentConfig) -> int:
 
 def child_session(parent: Session, name: str, task: str) -> Session:
     """A session of its own that knows its task, what its parent has read, and where it is."""
-    return replace(
-        Session(f"agent:{name}", question=task[:MAX_QUESTION_CHARS]),
+    session = replace(
+        Session(f"agent:{name}"),
         directory=parent.directory,
         untrusted=parent.untrusted,
         private=parent.private,
@@ -258,3 +256,5 @@ def child_session(parent: Session, name: str, task: str) -> Session:
         began=parent.began,
         changed=True,
     )
+    session.begin_turn(task)
+    return session

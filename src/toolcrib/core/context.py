@@ -106,6 +106,8 @@ def _nothing() -> None:
 # What belongs to one conversation.
 
 MAX_REMEMBERED = 4000
+MAX_QUESTION_CHARS = 4_000
+"""What the words that a file is read by are found in."""
 CLOCK_MARGIN_SECONDS = 60.0
 """By which the clock of another machine's disk may be behind."""
 
@@ -142,6 +144,10 @@ class Session:
     changed: bool = False
     single: bool = False
     question: str = ""
+
+    def begin_turn(self, question: str) -> None:
+        """Note what the user said, so that tools can go by it."""
+        self.question = question[:MAX_QUESTION_CHARS]
 
     def taint(self, *, untrusted: bool = False, private: bool = False) -> None:
         """Raise the flags; they never fall within a conversation."""

@@ -89,8 +89,8 @@ def _rows_of(columns: Mapping[str, list[Any]]) -> list[list[Any]]:
     """The rows of a table that came as columns."""
     sizes = {str(name): len(column) for name, column in columns.items()}
     if len(set(sizes.values())) > 1:
-        told = ", ".join(f"{name} {size}" for name, size in list(sizes.items())[:40])
-        raise BadInput("The columns differ in their length.", hint=f"They have: {told}.")
+        lengths = ", ".join(f"{name} {size}" for name, size in list(sizes.items())[:40])
+        raise BadInput("The columns differ in their length.", hint=f"They have: {lengths}.")
     return [list(row) for row in zip(*columns.values(), strict=True)]
 
 

@@ -171,3 +171,21 @@ async def test_what_goes_wrong_leaves_the_message_as_it_is(tmp_path: Path) -> No
         for number in range(4):
             await plugin.preprocess("same", text(f"{number}"))
         await plugin.hears("error", taskId="same")
+
+
+@pytest.mark.rows("C171", "F01")
+async def test_a_long_file_is_read_by_what_the_message_is_about(tmp_path: Path) -> None:
+    chosen = settings(tmp_path)
+    lines = [f"filler line {number}" for number in range(1, 5001)]
+    lines[2999] = "def parse_ledger(text):"
+    (tmp_path / "work" / "a.txt").write_text("\n".join(lines))
+    for folder in (str(tmp_path / "chat"), None):
+        async with hosted(chosen) as plugin:
+            await processed(plugin, "t1", text("Why does parse_ledger fail?"), folder=folder)
+            await plugin.open_session("s1", folder)
+            found = await plugin.result("c1", "read_file", path="a.txt")
+            await plugin.open_session("s2", folder, smartReading=False)
+            plain = await plugin.result("c2", "read_file", "s2", path="a.txt")
+        assert "3000|def parse_ledger(text):" in found
+        assert "filler line 60" not in found
+        assert "filler line 60" in plain

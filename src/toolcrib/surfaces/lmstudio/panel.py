@@ -28,7 +28,8 @@ class PanelField:
         kind: the kind of its value.
         hint: what it does.
         setting: the setting that it sets, by its dotted name; "" for what the hooks read.
-        default: where there is no setting, or another default than that is wanted.
+        default: where there is no setting, or the configuration says nothing.
+        is_own_default: the default holds whatever the configuration says.
         bounds: the least and the largest number, and the step.
         options: values with their titles, for a select.
         needs: the switch, or the field with its value, without which it is hidden.
@@ -49,6 +50,7 @@ class PanelField:
     needs: tuple[str, Any] | None = None
     pins: str = ""
     times: float = 1
+    is_own_default: bool = False
     is_auto: bool = False
     is_secret: bool = False
 
@@ -227,6 +229,7 @@ FIELDS: tuple[PanelField, ...] = (
             ("hard_tasks", "For hard tasks"),
             ("always", "Always"),
         ),
+        is_own_default=True,
     ),
     PanelField(
         "planMode",
@@ -236,6 +239,26 @@ FIELDS: tuple[PanelField, ...] = (
         "plan.hint",
         "never",
         options=(("never", "Never"), ("when_useful", "When useful"), ("always", "Always")),
+        is_own_default=True,
+    ),
+    PanelField(
+        "smartReading",
+        "Show of a long file what your message is about",
+        hint="Else its ends; the model can read on.",
+        setting="workspace.smart_reading",
+        default=True,
+        needs=("fileSystem", True),
+        is_own_default=True,
+    ),
+    PanelField(
+        "terminalOutputLength",
+        "Output of which only ends and errors are shown, in characters (0: all)",
+        "numeric",
+        "",
+        "run.short_output",
+        None,
+        (0, 20_000, 100),
+        needs=("backgroundCommands", True),
     ),
     PanelField("contextGuardEnabled", "Context guard", setting="guard.enabled"),
     PanelField(
@@ -352,9 +375,7 @@ class Panel:
 
     def _default(self, field: PanelField) -> Any:
         configured = self._configured(field)
-        if field.is_auto or not field.setting:
-            return field.default
-        if field.key in ("subAgentFrequency", "planMode"):
+        if field.is_auto or field.is_own_default or not field.setting:
             return field.default
         if field.default is not None and configured is None:
             return field.default

@@ -143,6 +143,7 @@ class PromptPreprocessor:
                 box.services, complete=complete, status=status.show, local_tools=True
             )
             await run_stages(prompt, context, stages)
+            self._boxes.note_question(prompt.conversation, text_of_parts(sent))
             if not folder:
                 self._boxes.last_chat = prompt.conversation
             await self._report(prompt, box, status)

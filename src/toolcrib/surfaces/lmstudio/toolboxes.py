@@ -12,9 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from toolcrib.core.config import Config
+from toolcrib.state.sessions import Sessions
 from toolcrib.system.processes import Processes
 from toolcrib.toolbox import Toolbox
 
+MAX_CONVERSATIONS = 500
 MAX_IDLE = 6
 """Toolboxes that are kept open though no call uses them, for the next message of their chats."""
 Load = Callable[[Mapping[str, Any]], Config]
@@ -38,10 +40,24 @@ class PanelToolboxes:
         self._open: OrderedDict[str, _Lease] = OrderedDict()
         self.last_chat: str | None = None
         """The session of the last prompt of a chat that has no folder."""
+        self._questions: OrderedDict[str, str] = OrderedDict()
 
     def conversation(self, folder: str) -> str | None:
         """The session of a chat's tools: what its prompts name by a handle is read there."""
         return conversation_of(folder) or self.last_chat
+
+    def note_question(self, conversation: str, question: str) -> None:
+        """What the user said last in a conversation, whose calls may come to another toolbox."""
+        self._questions[conversation] = question
+        self._questions.move_to_end(conversation)
+        while len(self._questions) > MAX_CONVERSATIONS:
+            self._questions.popitem(last=False)
+
+    async def begin_call(self, toolbox: Toolbox, conversation: str | None) -> None:
+        """Let a call go by what the user said, where that is known."""
+        question = self._questions.get(conversation or "")
+        if conversation and question is not None:
+            (await toolbox.use(Sessions).load(conversation)).begin_turn(question)
 
     @asynccontextmanager
     async def lease(self, layer: Mapping[str, Any], folder: str = "") -> AsyncIterator[Toolbox]:

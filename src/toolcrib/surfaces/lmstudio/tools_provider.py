@@ -102,10 +102,10 @@ class ToolsProvider:
         arguments = given if isinstance(given, dict | str | None) else json.dumps(given)
         try:
             async with self._boxes.lease(opened.layer, opened.folder) as box:
+                conversation = self._boxes.conversation(opened.folder)
+                await self._boxes.begin_call(box, conversation)
                 caller = self._caller(box, session, call)
-                result = await box.call(
-                    name, arguments, session=self._boxes.conversation(opened.folder), caller=caller
-                )
+                result = await box.call(name, arguments, session=conversation, caller=caller)
         except Exception as error:  # noqa: BLE001 - else the chat would wait for it for good
             await self._send("toolCallError", session, call, error=error_of(words_of(error)))
             return

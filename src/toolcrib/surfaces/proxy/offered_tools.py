@@ -24,7 +24,6 @@ APPROVAL_SECONDS = 45.0
 POLL_SECONDS = 0.5
 PROGRESS_SECONDS = 5.0
 MAX_ARGUMENT_CHARS = 2_000_000
-MAX_QUESTION_CHARS = 4_000
 STEPS = Schema(
     "proxy_steps",
     (
@@ -71,8 +70,7 @@ class OfferedTools:
 
     async def begin_turn(self, session: str, question: str) -> None:
         """Note what the user said, so that tools can go by it."""
-        state = await self._toolbox.use(Sessions).load(session)
-        state.question = question[:MAX_QUESTION_CHARS]
+        (await self._toolbox.use(Sessions).load(session)).begin_turn(question)
 
     async def run(self, call: Mapping[str, Any], session: str) -> Result:
         """Send one call through the pipeline."""
