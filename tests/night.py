@@ -19,6 +19,26 @@ NIGHT = tuple(
 """The beginnings of the names of tests that run at night only."""
 
 
+LONGEST = (
+    "escapes/test_escapes.py",
+    "surfaces/cli/test_chat.py",
+    "surfaces/cli/test_install.py",
+    "tools/git/test_local.py",
+    "execution/sandbox/test_ending.py",
+    "tools/files/test_directory.py",
+    "documents/test_office.py",
+    "surfaces/mcp/test_clients.py",
+    "execution/sandbox/test_measuring.py",
+    "tools/run/test_terminals.py",
+    "surfaces/mcp/test_prompts_resources.py",
+    "contract/test_compat_calls.py",
+    "surfaces/cli/test_doctor.py",
+    "contract/test_targets.py",
+    "surfaces/cli/test_chat_terminal.py",
+)
+"""Files that take the longest: they start first, so that none is left to one worker at the end."""
+
+
 def add_option(parser: pytest.Parser) -> None:
     parser.addoption(
         "--set",
@@ -38,6 +58,7 @@ def load_profile(config: pytest.Config) -> None:
 
 def choose(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave only the tests of the set that was asked for, and those named one by one."""
+    items.sort(key=starts_late)
     which = config.getoption("--set")
     if which == "all":
         return
@@ -51,6 +72,10 @@ def choose(config: pytest.Config, items: list[pytest.Item]) -> None:
     if left:
         config.hook.pytest_deselected(items=[item for item in items if item in left])
         items[:] = chosen
+
+
+def starts_late(item: pytest.Item) -> bool:
+    return not item.nodeid.removeprefix("tests/").startswith(LONGEST)
 
 
 def is_nightly(item: pytest.Item) -> bool:

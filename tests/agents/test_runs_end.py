@@ -168,11 +168,23 @@ async def test_the_budget_of_tokens(root: Path) -> None:
 
 
 @pytest.mark.rows("C123")
-async def test_the_same_call_again_ends_a_run(root: Path) -> None:
+async def test_the_same_call_again_is_followed_by_an_answer_without_tools(root: Path) -> None:
+    with model_server(READ, READ, READ, Turn("It says plum.")) as server:
+        async with box_of(server, root) as box:
+            result = await box.call("delegate_task", {"task": "x"})
+        assert "tools" not in server.asked[3]
+        assert len(server.asked) == 4
+    assert (result.data["status"], result.data["reason"]) == ("completed", "repeated_call")
+    assert (result.data["tool_calls"], result.data["answer"]) == (2, "It says plum.")
+
+
+@pytest.mark.rows("C123")
+async def test_a_model_that_only_repeats_a_call_leaves_what_was_found(root: Path) -> None:
     with model_server(READ) as server:
         async with box_of(server, root) as box:
             result = await box.call("delegate_task", {"task": "x"})
-        first, second = server.results()
+        first, second, last = server.results()
+    assert "Not run" in last
     assert (result.data["status"], result.data["reason"]) == ("stalled", "repeated_call")
     assert result.data["tool_calls"] == 2
     assert "Reminder" not in first
@@ -197,7 +209,8 @@ async def test_the_same_error_again_ends_a_run(root: Path) -> None:
         async with box_of(server, root) as box:
             result = await box.call("delegate_task", {"task": "x"})
         assert "Reminder" in server.results()[1]
-        assert len(server.asked) == 3
+        assert len(server.asked) == 4
+        assert "tools" not in server.asked[3]
     assert (result.data["status"], result.data["reason"]) == ("stalled", "repeated_error")
     assert "There is no" in result.text
 

@@ -408,7 +408,9 @@ class Loop:
         self._say(answer.content)
         self.handoff = marked.handoff or self.handoff
         if marked.text:
-            self.answer, self.answered = marked.text, marked.end != "failed"
+            self.answer = marked.text
+            # Words beside a call announce it: no answer.
+            self.answered = marked.end != "failed" and not reply.calls
         return self._closing or Reason.STEP_LIMIT
 
     async def _take(self, answer: Completion) -> Reason:
@@ -495,6 +497,8 @@ class Loop:
                 text, reason = "Not run: the task has ended.", Reason.NONE
             elif self.executor.is_finish(call.name):
                 text, reason = "Done.", self._finish(call)
+            elif self._closing:
+                text, reason = wording.NO_MORE, Reason.NONE
             elif key in made and call.arguments is not None:
                 # Its model cannot know yet what the first one gives.
                 text, reason = wording.EQUAL, Reason.NONE
@@ -505,7 +509,7 @@ class Loop:
             self.conversation.add({"role": "tool", "tool_call_id": call.id, "content": text})
         if not self._native_tools:
             self.conversation.as_text()
-        if reply.problem and not ended:
+        if reply.problem and not ended and not self._closing:
             return self._bad_form(reply.problem)
         return ended
 
@@ -552,8 +556,10 @@ class Loop:
             return wording.NO_MORE, Reason.NONE
         times = self.detector.count_call(call.name, call.arguments)
         if self.detector.reaches_limit(times):
+            # Small models answer well from what they have once no tools are offered any more.
             self.note = f"{call.name} was called {times} times with the same arguments."
-            return wording.NOT_RUN, Reason.REPEATED_CALL
+            self._closing = Reason.REPEATED_CALL
+            return wording.NOT_RUN, Reason.NONE
         performed = performed or await self._one(call)
         errors = self.detector.count_result(
             performed.following,
@@ -564,7 +570,8 @@ class Loop:
         text = performed.text
         if self.detector.reaches_limit(errors):
             self.note = f"The same error came {errors} times: {performed.error[:300]}"
-            return text, Reason.REPEATED_ERROR
+            self._closing = Reason.REPEATED_ERROR
+            return text, Reason.NONE
         if errors and self.detector.is_last_chance(errors):
             text += f"\n{wording.SAME_ERROR}"
         if self.detector.is_last_chance(times):

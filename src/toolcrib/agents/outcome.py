@@ -47,6 +47,7 @@ STATUS_OF = {
     Reason.FINISHED: Status.COMPLETED,
     Reason.ANSWERED: Status.COMPLETED,
     Reason.GAVE_UP: Status.FAILED,
+    Reason.REPEATED_ERROR: Status.STALLED,  # its last answer says at most what is missing
     Reason.TIME_LIMIT: Status.TIMEOUT,
     Reason.CANCELLED: Status.CANCELLED,
     Reason.BACKEND_ERROR: Status.FAILED,

@@ -55,12 +55,14 @@ ANSWER_NOW = "Answer now from what you have. Call no more tools; say what is mis
 NO_MORE = "Not run: no tool calls are left. Answer from what you have."
 AGAIN = (
     "Reminder: you made this very call before. Use what it gave, or send something else; "
-    "once more ends the task."
+    "once more, and you must answer."
 )
-SAME_ERROR = "Reminder: this error came before. Do it another way; once more ends the task."
+SAME_ERROR = (
+    "Reminder: this error came before. Do it another way; once more, and you must answer."
+)
 EQUAL = "Not run again: this very call stands above in the same answer; its result holds."
 REPEATED_ITSELF = "The model repeated itself: its answer was closed after the first time."
-NOT_RUN = "Not run: the same call was made too often."
+NOT_RUN = "Not run: the same call was made too often; its result stands above."
 FETCHED = "For you, this was called: {call}\n{text}\nGo on from here."
 FINISH = "finish_task"
 FINISH_NAMES = frozenset({"finishtask", "finish", "taskdone", "submitanswer", "completetask"})

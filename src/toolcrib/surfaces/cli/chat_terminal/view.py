@@ -356,8 +356,8 @@ def close_with(outcome: Outcome, seconds: float | None = None) -> None:
         Reason.FINISHED: "answered",
         Reason.NO_ANSWER: "the model said nothing",
         Reason.STEP_LIMIT: "stopped after its last step; say something to go on",
-        Reason.REPEATED_CALL: "stopped: it goes round in circles",
-        Reason.REPEATED_ERROR: "stopped: the same error came again and again",
+        Reason.REPEATED_CALL: "no more tools: it went round in circles",
+        Reason.REPEATED_ERROR: "no more tools: the same error came again and again",
     }
     if seconds is not None:
         words[Reason.TIME_LIMIT] = f"time limit: stopped after {seconds:g} s (agent.seconds)"
