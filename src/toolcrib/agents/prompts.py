@@ -57,9 +57,7 @@ AGAIN = (
     "Reminder: you made this very call before. Use what it gave, or send something else; "
     "once more, and you must answer."
 )
-SAME_ERROR = (
-    "Reminder: this error came before. Do it another way; once more, and you must answer."
-)
+SAME_ERROR = "Reminder: this error came before. Do it another way; once more, and you must answer."
 EQUAL = "Not run again: this very call stands above in the same answer; its result holds."
 REPEATED_ITSELF = "The model repeated itself: its answer was closed after the first time."
 NOT_RUN = "Not run: the same call was made too often; its result stands above."

@@ -39,9 +39,9 @@ CHECK_EVERY = 5000
 )
 async def extract_text(
     path: WorkspacePath,
-    pattern: Annotated[str, Param("RE2 with groups.")] = "",
+    pattern: Annotated[str, Param("RE2 with groups.", plain=True)] = "",
     fields: Annotated[list[int] | None, Param("From 0.")] = None,
-    delimiter: Annotated[str, Param("Of fields.")] = "\t",
+    delimiter: Annotated[str, Param("Between fields.", plain=True)] = "\t",
     format: Literal["list", "json", "csv"] = "list",  # noqa: A002 - its plain name
     *,
     ctx: Ctx,

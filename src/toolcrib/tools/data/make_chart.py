@@ -57,7 +57,7 @@ async def make_chart(
     title: str = "",
     colors: list[str] | None = None,
     output: WritablePath | None = None,
-    spec: Annotated[JsonObject | None, Param("Vega-Lite.")] = None,
+    spec: Annotated[JsonObject | None, Param("Vega-Lite.", plain=True)] = None,
     *,
     ctx: Ctx,
 ) -> Result:

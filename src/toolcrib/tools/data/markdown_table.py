@@ -26,7 +26,7 @@ async def markdown_table(
     data: Annotated[AnyJson, Param("JSON rows.")],
     headers: list[str] | None = None,
     align: Annotated[list[str] | None, Param("left, right")] = None,
-    truncate: Annotated[int, Param("Characters.", minimum=0)] = 0,
+    truncate: Annotated[int, Param("Characters of a cell at most.", minimum=0, plain=True)] = 0,
     output: WritablePath | None = None,
     *,
     ctx: Ctx,

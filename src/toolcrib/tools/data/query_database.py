@@ -34,7 +34,7 @@ from toolcrib.files.paths import WritablePath
 )
 async def query_database(
     sql: str,
-    source: Annotated[SourceArgument | None, Param("SQLite, CSV, Parquet.")] = None,
+    source: Annotated[SourceArgument | None, Param("SQLite, CSV, Parquet.", plain=True)] = None,
     limit: Annotated[int, Param(minimum=1, maximum=10_000)] = 100,
     save_to: WritablePath | None = None,
     *,

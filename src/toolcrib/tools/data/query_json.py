@@ -35,7 +35,7 @@ MAX_BYTES = 10_000_000
     },
 )
 async def query_json(
-    query: Annotated[str, Param("items[*].name, or jq.")] = ".",
+    query: Annotated[str, Param("items[*].name")] = ".",
     path: WorkspacePath | None = None,
     input: str = "",  # noqa: A002 - as its fellows
     *,

@@ -66,7 +66,7 @@ def adapt(arguments: dict[str, Any]) -> None:
     seconds=MAX_SECONDS,
 )
 async def query_table(
-    path: Annotated[WorkspacePath, Param("File or folder.")],
+    path: Annotated[WorkspacePath, Param("File or folder.", plain=True)],
     filter: Annotated[str, Param("a = x and b > 9")] = "",  # noqa: A002 - its plain name
     columns: list[str] | None = None,
     group: list[str] | None = None,

@@ -38,11 +38,11 @@ def adapt(arguments: dict[str, Any]) -> None:
 )
 async def transform_text(
     path: WritablePath,
-    pattern: Annotated[str, Param("RE2.")],
+    pattern: Annotated[str, Param("RE2.", plain=True)],
     replacement: Annotated[str, Param("With $1.")],
-    flags: Annotated[str, Param("g, i")] = "g",
-    start: Annotated[int, Param("First line.")] = 1,
-    end: Annotated[int, Param("Last line.")] = -1,
+    flags: Annotated[str, Param("g, i", plain=True)] = "g",
+    start: Annotated[int, Param("First line.", plain=True)] = 1,
+    end: Annotated[int, Param("Last line.", plain=True)] = -1,
     dry_run: bool = False,
     *,
     ctx: Ctx,
