@@ -51,6 +51,7 @@ async def call():
             ("search_files", {"pattern": r"\\w+ \\d"}),
             ("find_files", {"pattern": "*.txt"}),
             ("project_overview", {}),
+            ("replace_in_files", {"pattern": "answer 4", "replacement": "b", "literal": True}),
         ):
             result = await box.call(tool, arguments)
             found[tool] = [result.error is None, result.text]

@@ -51,6 +51,14 @@ def test_files_that_are_not_there_or_no_json(program: Program) -> None:
     assert "is not JSON" in done.err
 
 
+def test_json_without_a_tool_is_a_wrong_use(program: Program) -> None:
+    for content in ('{"a": 1}', "[1, null]", '{"tools": [{}]}'):
+        (program.folder / "tools.json").write_text(content)
+        done = program("parse-calls", "--tools", "tools.json", stdin=TEXT)
+        assert (done.code, done.out) == (2, "")
+        assert "holds no tool" in done.err
+
+
 def test_prose_is_1_and_says_so(program: Program) -> None:
     done = program("parse-calls", stdin="Nothing to do here.")
     assert (done.code, done.out) == (1, "")

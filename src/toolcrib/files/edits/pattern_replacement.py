@@ -111,6 +111,8 @@ def compiled_pattern(pattern: str, *, literal: bool, ignore_case: bool) -> Any:
     Raises:
         BadInput: it is no expression of RE2.
     """
+    if literal and not ignore_case:  # needs no engine, so that it works where RE2 has no wheel
+        return re.compile(re.escape(pattern.encode("utf-8", "surrogatepass")))
     import re2  # type: ignore[import-untyped]
 
     options = re2.Options()

@@ -53,15 +53,19 @@ def _own(flags: Flags) -> list[dict[str, Any]]:
 
 def _tools(file: str) -> list[Any]:
     from toolcrib.core.errors import BadInput
+    from toolcrib.toolcalls.offers import Offers
 
+    hint = "Give an array of tools as a request to a model has it."
     try:
         value = json.loads(_read(file))
     except ValueError as error:
-        hint = "Give an array of tools as a request to a model has it."
         raise BadInput(f"{file} is not JSON: {error}.", hint=hint) from None
     if isinstance(value, dict) and isinstance(value.get("tools"), list):
         value = value["tools"]
-    return value if isinstance(value, list) else [value]
+    tools = value if isinstance(value, list) else [value]
+    if tools and not Offers(tools):
+        raise BadInput(f"{file} holds no tool.", hint=hint)
+    return tools
 
 
 def _read(file: str) -> str:
