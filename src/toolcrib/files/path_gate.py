@@ -14,7 +14,15 @@ from heapq import nsmallest
 from itertools import islice
 from typing import Any
 
-from toolcrib.core.errors import BadInput, NotFound, PathDenied, StorageFailure, TooLarge, ToolError
+from toolcrib.core.errors import (
+    BadInput,
+    Conflict,
+    NotFound,
+    PathDenied,
+    StorageFailure,
+    TooLarge,
+    ToolError,
+)
 from toolcrib.files.handles import (
     READABLE,
     ROOTS_HINT,
@@ -107,8 +115,17 @@ class SafePath:
         return replace(self, gate=self.gate.without(pattern))
 
     def spellings(self) -> list[str]:
-        """The path as it was written, and where its links lead, both as the root is written."""
-        real = slashed(os.path.realpath(self.absolute))
+        """The path as it was written, and where its links lead, both as the root is written.
+
+        Raises:
+            Conflict: a link on the way is replaced at this moment.
+        """
+        try:
+            real = slashed(os.path.realpath(self.absolute))
+        except OSError:
+            raise Conflict(
+                f"{self.display} has changed meanwhile.", hint="Look at it again."
+            ) from None
         if real == self.root.real or real.startswith(f"{self.root.real}/"):
             real = self.root.name.rstrip("/") + real[len(self.root.real.rstrip("/")) :]
         return list(dict.fromkeys((self.absolute, real)))

@@ -570,6 +570,11 @@ def explained(error: OSError, display: str) -> ToolError:
             hint="Use another folder, or ask the user for the permission.",
             rule="permissions",
         )
+    if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP):
+        return Conflict(
+            f"The folder of {display} has changed meanwhile.",
+            hint="Look at it again before changing it.",
+        )
     full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
     why = "the disk is full" if full else error.strerror or str(error)
     return StorageFailure(
