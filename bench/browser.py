@@ -134,14 +134,14 @@ async def our_task(server: Server, url: str) -> int:
 async def their_task(server: Server, url: str) -> tuple[int, int]:
     """Tokens with each snapshot in its reply, and with those alone that a step needs."""
     inline = needed = 0
-    shown, page = "", ""
+    displayed, page = "", ""
     for action, target, value in STEPS:
         if action == "open":
             reply = await server.call("browser_navigate", url=f"{url}{value}")
         else:
-            if shown != page:  # the ref is of a snapshot that was not read yet
+            if displayed != page:  # the ref is of a snapshot that was not read yet
                 needed += tokens(page)
-                shown = page
+                displayed = page
             ref = _ref(page, target)
             if action == "type":
                 reply = await server.call("browser_type", element=target, target=ref, text=value)
@@ -157,7 +157,7 @@ async def their_task(server: Server, url: str) -> tuple[int, int]:
         if action == "open" or _refs(fresh) != _refs(page):
             page = fresh
         else:
-            shown = page = fresh  # the refs that were read still hold
+            displayed = page = fresh  # the refs that were read still hold
     return inline, needed + tokens(page)  # the last page is what the task was for
 
 

@@ -142,8 +142,8 @@ def main() -> None:
             text, ms = found[kind]
             gone = missing(text, wanted)
             done[number] += not gone
-            told = "all" if not gone else f"without {len(gone)} of {len(wanted)}"
-            row += f" | {told:18} {ms:8.1f} ms"
+            reported = "all" if not gone else f"without {len(gone)} of {len(wanted)}"
+            row += f" | {reported:18} {ms:8.1f} ms"
         if kind in peer and not missing(peer[kind][0], wanted):
             ratios.append(peer[kind][1] / mine[kind][1])
         print(row)

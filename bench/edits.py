@@ -91,9 +91,9 @@ async def run(name: str, send: Send, folder: Path, chosen: list[Case]) -> None:
     wanted = sum(case.expected is not None for case in chosen)
     print(f"  done where one answer is right: {results['done'] / wanted:.1%}")
     for title, counter in (("wrong", wrong), ("not done", missed)):
-        shown = ", ".join(f"{kind} {count}" for kind, count in counter.most_common() if count)
-        if shown:
-            print(f"  {title}: {shown}")
+        displayed = ", ".join(f"{kind} {count}" for kind, count in counter.most_common() if count)
+        if displayed:
+            print(f"  {title}: {displayed}")
 
 
 def judge(case: Case, found: bytes) -> str:

@@ -28,7 +28,7 @@ NAMES = {
 }
 
 
-def row(way: str, user: str, answers: Answers, counted: list[str]) -> str:
+def row(method: str, user: str, answers: Answers, counted: list[str]) -> str:
     cells = []
     for language in ("python", "javascript", "shell"):
         ids = [i for i in counted if LANGUAGES[i] == language and i in answers]
@@ -40,7 +40,7 @@ def row(way: str, user: str, answers: Answers, counted: list[str]) -> str:
     working = [a for a in tasks if not a["twin"]]
     share = f"{100 * len(good) / len(ids):.1f} %"
     return (
-        f"| {NAMES[way]} | {user} | {' | '.join(cells)} | **{share}** "
+        f"| {NAMES[method]} | {user} | {' | '.join(cells)} | **{share}** "
         f"| {len(working)} of {len(tasks)} |"
     )
 
@@ -54,32 +54,34 @@ async def main() -> None:
     arguments = parser.parse_args()
     folder = Path(tempfile.mkdtemp(prefix="toolcrib-escapes-"))
     folder.chmod(0o711)
-    kept: dict[str, Answers] = {}
+    stored: dict[str, Answers] = {}
     rows, gaps = [], []
     try:
         for user in arguments.users.split(","):
             bare = await start(folder, "bare", user, "--jobs", arguments.jobs)
-            kept[f"bare {user}"] = bare
+            stored[f"bare {user}"] = bare
             counted = [i for i, answer in bare.items() if answer["evidence"]]
             inert = sorted(set(bare) - set(counted))
             print(f"{user}: {len(counted)} of {len(bare)} get out without a sandbox; not {inert}")
-            for way in arguments.ways.split(","):
-                answers = await start(folder, way, user, "--jobs", arguments.jobs)
-                kept[f"{way} {user}"] = answers
-                rows.append(row(way, user, answers, counted))
+            for method in arguments.ways.split(","):
+                answers = await start(folder, method, user, "--jobs", arguments.jobs)
+                stored[f"{method} {user}"] = answers
+                rows.append(row(method, user, answers, counted))
                 print(rows[-1], flush=True)
                 for name in counted:
                     answer = answers.get(name, {"evidence": ["no answer"], "twin": ""})
                     why = "; ".join(answer["evidence"]) or answer["twin"]
                     if why:
-                        gaps.append(f"- {NAMES[way]}, {user}: {name} {TITLES[name]} ({why[:160]})")
+                        gaps.append(
+                            f"- {NAMES[method]}, {user}: {name} {TITLES[name]} ({why[:160]})"
+                        )
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     print("\n| Way | User | Python | JavaScript | Shell | Stopped | Ordinary tasks |")
     print("|---|---|---|---|---|---|---|")
     print("\n".join(rows), "\n", "\n".join(gaps), sep="\n")
     if arguments.json:
-        Path(arguments.json).write_text(json.dumps(kept, indent=1))
+        Path(arguments.json).write_text(json.dumps(stored, indent=1))
 
 
 if __name__ == "__main__":

@@ -131,12 +131,12 @@ def tokens(text: str) -> int:
 
 def without_bodies(text: str) -> str:
     """A result without the lines of hunks."""
-    kept, inside = [], False
+    stored, inside = [], False
     for line in text.split("\n"):
         inside = line.startswith("@@") or (inside and line[:1] in ("+", "-", " ", "\\"))
         if not inside or line.startswith("@@"):
-            kept.append(line)
-    return "\n".join(kept)
+            stored.append(line)
+    return "\n".join(stored)
 
 
 async def session(program: str, folder: Path) -> None:

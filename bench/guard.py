@@ -94,7 +94,7 @@ def opened(**branches: Any) -> Services:
 
 async def keep(seed: int) -> None:
     """Facts and needles after compaction without a model, and what is saved."""
-    in_prompt = all_facts = readable = gone = found = asked_for = 0
+    in_prompt = all_facts = readable = gone = found = requested = 0
     before = after = 0
     services = opened()
     for number in range(seed, seed + 30):
@@ -109,7 +109,7 @@ async def keep(seed: int) -> None:
         in_prompt += sum(one in text for one in facts)
         all_facts += len(facts)
         found += needle in text
-        asked_for += 1
+        requested += 1
         stored = await stored_texts(services, prompt)
         lost = [m for m in messages if m["content"] not in text and m not in prompt.messages]
         readable += sum(any(m["content"] in one for one in stored) for m in lost)
@@ -119,7 +119,7 @@ async def keep(seed: int) -> None:
             after += token_count.count_messages(prompt.messages)
     print(f"facts of the user in the prompt: {in_prompt}/{all_facts} ({in_prompt / all_facts:.1%})")
     print(f"messages taken out, to be read by a handle: {readable}/{gone} ({readable / gone:.1%})")
-    print(f"needles that the last question is about: {found}/{asked_for} ({found / asked_for:.0%})")
+    print(f"needles that the last question is about: {found}/{requested} ({found / requested:.0%})")
     print(f"tokens saved: {before:,} -> {after:,} ({1 - after / before:.1%})")
     await services.close()
 

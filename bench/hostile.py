@@ -114,19 +114,19 @@ async def measure(transport: str, base: str, case: str) -> dict[str, float]:
 def run() -> None:
     me = [sys.executable, __file__]
     caps = Config().egress
-    most = 2 * caps.max_decoded_bytes
+    maximum = 2 * caps.max_decoded_bytes
     server = subprocess.Popen([*me, "serve"], stdout=subprocess.PIPE, text=True)
     try:
         assert server.stdout is not None
         base = f"http://{HOST}:{server.stdout.readline().strip()}"
-        print(f"aims: stopped within {SECONDS_AIM} s, memory at most +{most / 1e6:.0f} MB")
+        print(f"aims: stopped within {SECONDS_AIM} s, memory at most +{maximum / 1e6:.0f} MB")
         for transport in ("wreq", "aiohttp"):
             for case in CASES:
                 command = [*me, "measure", transport, base, case]
                 runs = [json.loads(subprocess.check_output(command)) for _ in range(3)]
                 seconds = sorted(each["seconds"] for each in runs)[1]
                 growth = max(each["growth"] for each in runs)
-                met = seconds <= SECONDS_AIM and growth <= most
+                met = seconds <= SECONDS_AIM and growth <= maximum
                 print(
                     f"  {transport:8} {case:13} {seconds:6.3f} s  +{growth / 1e6:5.1f} MB  "
                     f"{'met' if met else 'NOT met'}"

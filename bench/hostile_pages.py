@@ -70,8 +70,8 @@ def best_of(name: str) -> dict[str, Any] | str:
 
 def is_met(row: dict[str, Any]) -> bool:
     """Whether a reading keeps all aims."""
-    kept = row["text"] and row["markdown"]
-    return bool(kept and row["seconds"] <= SECONDS_AIM and row["peak"] <= MEMORY_AIM)
+    stored = row["text"] and row["markdown"]
+    return bool(stored and row["seconds"] <= SECONDS_AIM and row["peak"] <= MEMORY_AIM)
 
 
 def main() -> None:

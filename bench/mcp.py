@@ -204,8 +204,8 @@ def imports() -> dict:
 def show(title: str, rows: dict) -> None:
     print(f"\n{title}")
     for name, figures in rows.items():
-        shown = figures if isinstance(figures, dict) else {"": figures}
-        print(f"  {name:28}", "  ".join(f"{k} {v:8.2f}" for k, v in shown.items()))
+        displayed = figures if isinstance(figures, dict) else {"": figures}
+        print(f"  {name:28}", "  ".join(f"{k} {v:8.2f}" for k, v in displayed.items()))
 
 
 def main() -> None:

@@ -130,9 +130,9 @@ class PlainFts:
     def search(self, question: str, limit: int) -> list[int]:
         """The numbers of the best facts."""
         words = ["".join(c for c in word if c.isalnum()) for word in question.split()]
-        asked = " OR ".join(f'"{word}"' for word in words if word)
+        requested = " OR ".join(f'"{word}"' for word in words if word)
         rows = self._connection.execute(
-            "SELECT rowid FROM fact WHERE fact MATCH ? ORDER BY rank LIMIT ?", (asked, limit)
+            "SELECT rowid FROM fact WHERE fact MATCH ? ORDER BY rank LIMIT ?", (requested, limit)
         )
         return [row[0] for row in rows]
 
@@ -148,17 +148,18 @@ async def recall_figures() -> None:
             await memories.save(MemoryDraft(facts[number]), Origin())
         plain = PlainFts(facts)
         for kind in ("stem", "other"):
-            for aside in (False, True):
-                asked = [pair for n, pair in enumerate(PAIRS) if pair[0] == kind and n % 2 == aside]
+            for quarantined in (False, True):
+                requested = [
+                    pair for n, pair in enumerate(PAIRS) if pair[0] == kind and n % 2 == quarantined
+                ]
                 ours = theirs = 0
-                for _, fact, question in asked:
+                for _, fact, question in requested:
                     hits = (await memories.search(question, 5, (USER,), 0.15)).hits
                     ours += fact in [hit.memory.fact for hit in hits]
                     theirs += fact in [facts[n] for n in plain.search(question, 5)]
-                part = "kept aside" if aside else "seen"
-                print(
-                    f"R@5 {kind}, {part}: {ours / len(asked):.2f}; FTS5 {theirs / len(asked):.2f}"
-                )
+                part = "kept aside" if quarantined else "seen"
+                ours, theirs = ours / len(requested), theirs / len(requested)
+                print(f"R@5 {kind}, {part}: {ours:.2f}; FTS5 {theirs:.2f}")
         await _first_turn(memories, facts, order)
         await services.close()
 

@@ -81,9 +81,10 @@ class PlainFts:
     def search(self, question: str) -> list[str]:
         """The names of the best passages."""
         words = ["".join(c if c.isalnum() else " " for c in w) for w in question.split()]
-        asked = " OR ".join(f'"{word}"' for word in words if word.strip())
+        requested = " OR ".join(f'"{word}"' for word in words if word.strip())
         rows = self._connection.execute(
-            "SELECT rowid FROM passage WHERE passage MATCH ? ORDER BY rank LIMIT ?", (asked, PLACES)
+            "SELECT rowid FROM passage WHERE passage MATCH ? ORDER BY rank LIMIT ?",
+            (requested, PLACES),
         )
         return [self._names[row[0] - 1] for row in rows]
 
@@ -169,7 +170,7 @@ def library_texts(characters: int) -> list[tuple[str, str]]:
 async def chunk_figures() -> None:
     """How much of texts is in chunks, and how much of a sentence is in the first five."""
     index, covered, whole = Index(None), 0, 0
-    asked: list[tuple[str, int, str]] = []
+    requested: list[tuple[str, int, str]] = []
     for path in sorted((Path(__file__).parents[1] / "docs").glob("*.md")):
         text = path.read_text("utf-8")
         chunks = split_text(text)
@@ -180,9 +181,9 @@ async def chunk_figures() -> None:
         whole += sum(1 for c in text if c.strip())
         await index.put([IndexEntry(path.name, chunks)])
         sentences = [s for s in text.replace("\n", " ").split(". ") if 60 < len(s) < 300]
-        asked += [(path.name, text.replace("\n", " ").find(s), s) for s in sentences[::15]]
+        requested += [(path.name, text.replace("\n", " ").find(s), s) for s in sentences[::15]]
     shares = []
-    for name, start, sentence in asked:
+    for name, start, sentence in requested:
         ranking = await index.search(" ".join(sentence.split()[::2]), 5)
         found = bytearray(len(sentence))
         for p in ranking.passages:
@@ -192,7 +193,8 @@ async def chunk_figures() -> None:
         shares.append(sum(found) / len(sentence))
     await index.close()
     print(f"covered: {covered / whole:.2%} of characters that are not blank")
-    print(f"recall@5 of {len(asked)} sentences by every second word: {statistics.mean(shares):.3f}")
+    recall = statistics.mean(shares)
+    print(f"recall@5 of {len(requested)} sentences by every second word: {recall:.3f}")
 
 
 async def cost_figures(megabytes: int, many: int) -> None:

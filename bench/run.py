@@ -76,18 +76,18 @@ async def measure(level: str) -> None:
             if not report.program:
                 del by_name["bubblewrap"]
             for name, argv in PROGRAMS.items():
-                times: dict[str, list[float]] = {way: [] for way in by_name}
+                times: dict[str, list[float]] = {method: [] for method in by_name}
                 for number in range(ROUNDS + 2):
-                    for way, run in by_name.items():
+                    for method, run in by_name.items():
                         started = time.perf_counter()
                         await run(argv)
                         if number >= 2:
-                            times[way].append((time.perf_counter() - started) * 1000)
-                medians = {way: statistics.median(found) for way, found in times.items()}
+                            times[method].append((time.perf_counter() - started) * 1000)
+                medians = {method: statistics.median(found) for method, found in times.items()}
                 print(f"{level:7} {name:7}", end="")
-                for way, median in medians.items():
-                    more = f" (+{median - medians['bare']:.0f})" if way != "bare" else ""
-                    print(f"  {way} {median:.1f}{more}", end="")
+                for method, median in medians.items():
+                    more = f" (+{median - medians['bare']:.0f})" if method != "bare" else ""
+                    print(f"  {method} {median:.1f}{more}", end="")
                 print()
 
 

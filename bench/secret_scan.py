@@ -27,18 +27,18 @@ async def main() -> None:
             config = {"store": {"url": "sqlite://"}}
             async with Toolbox(config, workspace=folder) as box:
                 found = (await box.call("scan_secrets", {})).raise_for_error().data["found"]
-        told = {(one["file"], one["line"]) for one in found}
+        reported = {(one["file"], one["line"]) for one in found}
         lines = {
             (name, line + more): (name, line)
             for (name, line), text in places.items()
             for more in range(1 + text.count("\n"))
         }
-        right = [place for place in told if place in lines]
+        right = [place for place in reported if place in lines]
         recall = len({lines[place] for place in right}) / len(places)
         alike = len(samples.look_alikes(part))
         print(
             f"{part}: {len(places)} secrets among {alike:,} look-alikes, "
-            f"recall {recall:.3f}, precision {len(right) / max(1, len(told)):.3f}"
+            f"recall {recall:.3f}, precision {len(right) / max(1, len(reported)):.3f}"
         )
 
 

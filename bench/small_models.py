@@ -289,16 +289,16 @@ async def by_bare_loop(server: Counted, task: Task, folder: Path, seconds: float
                 break
             body = {"messages": messages, "tools": offered, "temperature": 0}
             try:
-                said = await asyncio.to_thread(server.ask, {**body, "max_tokens": ANSWER_TOKENS})
+                reply = await asyncio.to_thread(server.ask, {**body, "max_tokens": ANSWER_TOKENS})
             except OSError:
                 reason = "backend_error"
                 break
             steps += 1
-            messages.append(said)
-            if not said.get("tool_calls"):
-                answer, reason = said.get("content") or "", "answered"
+            messages.append(reply)
+            if not reply.get("tool_calls"):
+                answer, reason = reply.get("content") or "", "answered"
                 break
-            for call in said["tool_calls"]:
+            for call in reply["tool_calls"]:
                 made += 1
                 wanted = call["function"]
                 result = await box.call(wanted["name"], wanted["arguments"])
@@ -330,14 +330,14 @@ def failure(task: Task, folder: Path, answer: str, reason: str, calls: int) -> s
     return "wrong answer" if calls or task.kind == "nothing" else "answered without any tool"
 
 
-Way = Callable[[Counted, Task, Path, float], Any]
-WAYS: dict[str, Way] = {"agent": by_agent, "bare": by_bare_loop}
+Method = Callable[[Counted, Task, Path, float], Any]
+WAYS: dict[str, Method] = {"agent": by_agent, "bare": by_bare_loop}
 
 
 def run_all(
     server: Counted,
     tasks: Sequence[Task],
-    way: Way,
+    method: Method,
     seconds: float,
     place: Path,
     write: Callable[[list[Ending]], None],
@@ -353,7 +353,7 @@ def run_all(
         for name, text in task.files.items():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_text(text)
-        ending: Ending = asyncio.run(way(server, task, folder, seconds))
+        ending: Ending = asyncio.run(method(server, task, folder, seconds))
         shutil.rmtree(folder)
         found.append(ending)
         write(found)
@@ -378,10 +378,10 @@ def show_joined(names: Sequence[str]) -> None:
     """The report of several files together."""
     joined: dict[str, list[Ending]] = {}
     for name in names:
-        for way, endings in json.loads(Path(name).read_text()).items():
-            joined.setdefault(way, []).extend(Ending(**one) for one in endings)
-    for way, endings in joined.items():
-        report(way, endings)
+        for method, endings in json.loads(Path(name).read_text()).items():
+            joined.setdefault(method, []).extend(Ending(**one) for one in endings)
+    for method, endings in joined.items():
+        report(method, endings)
 
 
 def main() -> None:

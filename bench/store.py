@@ -63,24 +63,24 @@ def several(processes: int, records: int, *, kill: bool) -> None:
         for process in running:
             process.stdin.write("go\n")
             process.stdin.flush()
-        said = []
+        reply = []
         if kill:
-            said += [running[0].stdout.readline() for _ in range(records // 2)]
+            reply += [running[0].stdout.readline() for _ in range(records // 2)]
             running[0].kill()
         for process in running:
-            said += process.stdout.read().splitlines()
+            reply += process.stdout.read().splitlines()
             process.wait()
-        lines = [line.split() for line in said if line.strip()]
+        lines = [line.split() for line in reply if line.strip()]
         good = {line[0]: float(line[1]) for line in lines if len(line) == 2}
         store = sqlite3.connect(Path(folder) / "toolcrib.db")
-        kept = {row[0] for row in store.execute("SELECT id FROM history")}
+        stored = {row[0] for row in store.execute("SELECT id FROM history")}
         sound = store.execute("PRAGMA integrity_check").fetchone()[0]
         store.close()
         times = sorted(good.values())
         print(
             f"{processes} processes x {records}{', one killed' if kill else ''}: "
-            f"{len(good)} acknowledged, {len(good.keys() - kept)} of them missing, "
-            f"{len(lines) - len(good)} errors, {len(kept)} rows, integrity {sound}; "
+            f"{len(good)} acknowledged, {len(good.keys() - stored)} of them missing, "
+            f"{len(lines) - len(good)} errors, {len(stored)} rows, integrity {sound}; "
             f"record p50 {quantile(times, 0.5)} p99 {quantile(times, 0.99)} ms"
         )
 

@@ -71,8 +71,8 @@ async def main() -> None:
             for name, encoding in encodings(tables).items():
                 for kind, text in texts().items():
                     wanted = len(encoding.encode(text, disallowed_special=()))
-                    told = await box.call("count_tokens", {"text": text, "encoding": name})
-                    data = told.raise_for_error().data
+                    reported = await box.call("count_tokens", {"text": text, "encoding": name})
+                    data = reported.raise_for_error().data
                     off = data["tokens"] / wanted - 1
                     how = "exact" if data["exact"] else "estimated"
                     print(f"{name:7} {kind:6} {wanted:>6,} {data['tokens']:>6,} {off:+.1%} {how}")

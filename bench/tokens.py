@@ -25,7 +25,7 @@ import bpe_openai
 
 from toolcrib.text.tokens import estimate
 
-MOST = 150_000
+MAXIMUM = 150_000
 LANGUAGES = ("de", "fr", "es", "it", "pl", "vi", "ru", "uk", "el", "ar", "hi", "th")
 LANGUAGES += ("ja", "ko", "zh_CN", "zh_TW")
 ENCODING = bpe_openai.get_encoding("o200k_base")
@@ -107,7 +107,7 @@ def _pages(folder: Path) -> Iterator[tuple[str, str]]:
 def main() -> None:
     print(f"{'text':22}{'chars':>9}{'o200k':>8}{'estimate':>10}{'error':>8}{'chars/4':>9}")
     for name, text in texts():
-        text = text[:MOST]  # noqa: PLW2901
+        text = text[:MAXIMUM]  # noqa: PLW2901
         if len(text) < 2000:
             continue
         truth = len(ENCODING.encode_ordinary(text))

@@ -131,7 +131,7 @@ def streamed(text: str) -> None:
 def growth(parse: Parse) -> None:
     """How the time grows from a quarter of a million characters to a million."""
     for unit in GROWING:
-        shown = []
+        displayed = []
         for read in (parse, streamed):
             times = []
             for size in (250_000, 1_000_000):
@@ -139,8 +139,8 @@ def growth(parse: Parse) -> None:
                 started = time.process_time()
                 read(text)
                 times.append(time.process_time() - started)
-            shown.append(f"{times[1]:.2f} s, {times[1] / times[0]:.1f} times 250 KB")
-        print(f"  {unit!r:.40}: 1 MB {shown[0]}; streamed {shown[1]}")
+            displayed.append(f"{times[1]:.2f} s, {times[1] / times[0]:.1f} times 250 KB")
+        print(f"  {unit!r:.40}: 1 MB {displayed[0]}; streamed {displayed[1]}")
 
 
 def show(name: str, found: dict[str, Any], base: float) -> None:

@@ -53,34 +53,34 @@ def fastmcp(registry: Registry) -> Search:
     ]
 
 
-def row(name: str, search: Search, asked: list[Question]) -> None:
+def row(name: str, search: Search, requested: list[Question]) -> None:
     for at in (1, 5):
-        found = {language: of for (_, language), of in recall(search, asked, at).items()}
+        found = {language: of for (_, language), of in recall(search, requested, at).items()}
         cells = "  ".join(f"{found[lang][0] / found[lang][1]:7.3f}" for lang in LANGUAGES)
         print(f"{name:22} @{at}  {cells}")
     times = []
-    for question in asked:
+    for question in requested:
         start = time.perf_counter()
         search(question.query)
         times.append(time.perf_counter() - start)
     print(f"{'':22}     {median(times) * 1000:.2f} ms a question\n")
 
 
-def show(part: str, asked: list[Question], registry: Registry) -> None:
-    print(f"{len(asked)} questions ({part}), {len(registry)} tools\n")
+def show(part: str, requested: list[Question], registry: Registry) -> None:
+    print(f"{len(requested)} questions ({part}), {len(registry)} tools\n")
     print(f"{'':27}" + "  ".join(f"{language:>7}" for language in LANGUAGES))
-    row("toolcrib", ours(registry), asked)
-    row("toolcrib, unknown tools", ours(registry, known=False), asked)
+    row("toolcrib", ours(registry), requested)
+    row("toolcrib, unknown tools", ours(registry, known=False), requested)
     with suppress(ImportError):
-        row("fastmcp", fastmcp(registry), asked)
+        row("fastmcp", fastmcp(registry), requested)
 
 
-def baseline(asked: list[Question], registry: Registry) -> str:
+def baseline(requested: list[Question], registry: Registry) -> str:
     """Questions that find their tool among the first five, as JSON."""
     found = {
         kind: {
             f"{part} {language}": met
-            for (part, language), (met, _) in recall(ours(registry, known=known), asked).items()
+            for (part, language), (met, _) in recall(ours(registry, known=known), requested).items()
         }
         for kind, known in (("known", True), ("unknown", False))
     }
@@ -88,18 +88,18 @@ def baseline(asked: list[Question], registry: Registry) -> str:
 
 
 def main() -> None:
-    asked = questions()
-    parts = list(dict.fromkeys(question.part for question in asked))
+    requested = questions()
+    parts = list(dict.fromkeys(question.part for question in requested))
     parser = argparse.ArgumentParser()
     parser.add_argument("--part", nargs="+", choices=parts)
     parser.add_argument("--baseline", action="store_true")
     wanted = parser.parse_args()
     registry = catalogue()
     if wanted.baseline:
-        print(baseline(asked, registry))
+        print(baseline(requested, registry))
         return
     for part in wanted.part or [part for part in parts if part.startswith("held")]:
-        show(part, [question for question in asked if question.part == part], registry)
+        show(part, [question for question in requested if question.part == part], registry)
 
 
 if __name__ == "__main__":

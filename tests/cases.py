@@ -11,7 +11,7 @@ import pytest
 
 SKIPPED = pytest.skip.Exception
 OUTCOMES = (Exception, pytest.fail.Exception, SKIPPED)
-MAX_SHOWN = 20
+MAX_DISPLAYED = 20
 """Failures that are shown whole."""
 Test = Callable[..., Any]
 Ids = Callable[[Any], object] | Iterable[object] | None
@@ -100,5 +100,5 @@ def _tell(failed: Mapping[str, BaseException], count: int) -> None:
         ((name, error),) = failed.items()
         error.add_note(f"in case {name}")
         raise error
-    told = [f"{name}\n    {type(why).__name__}: {why}" for name, why in failed.items()]
-    raise AssertionError("\n".join([f"{len(failed)} of {count} cases:", *told[:MAX_SHOWN]]))
+    reported = [f"{name}\n    {type(why).__name__}: {why}" for name, why in failed.items()]
+    raise AssertionError("\n".join([f"{len(failed)} of {count} cases:", *reported[:MAX_DISPLAYED]]))

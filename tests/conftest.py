@@ -15,7 +15,7 @@ from tests.services import other_services, services, spawn
 
 __all__ = ["other_services", "services", "spawn"]
 
-KEPT = ("TOOLCRIB_WCXB", "TOOLCRIB_RUN__LEVEL")
+STORED = ("TOOLCRIB_WCXB", "TOOLCRIB_RUN__LEVEL")
 """What a person may set for the tests: a folder of pages, the level at which programs run."""
 
 
@@ -76,7 +76,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 def own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither the user's configuration nor their data is touched by a test."""
     for name in list(os.environ):
-        if name.startswith("TOOLCRIB_") and name not in KEPT:
+        if name.startswith("TOOLCRIB_") and name not in STORED:
             monkeypatch.delenv(name)
     monkeypatch.setenv("TOOLCRIB_CONFIG", str(tmp_path / "state" / "config.toml"))
     monkeypatch.setenv("TOOLCRIB_DATA", str(tmp_path / "state"))

@@ -97,7 +97,7 @@ def test_bridges_hand_the_tools_over(name: str) -> None:
 
 
 def test_a_model_that_cannot_be_had_is_said(tmp_path: Path) -> None:
-    for words, said in (
+    for words, reply in (
         ([str(tmp_path / "none.gguf")], ("There is no file", "pip install xllamacpp")),
         ([], ("GGUF",)),
     ):
@@ -109,5 +109,5 @@ def test_a_model_that_cannot_be_had_is_said(tmp_path: Path) -> None:
             timeout=25,
         )
         assert done.returncode == 1
-        assert any(part in done.stderr for part in said)
+        assert any(part in done.stderr for part in reply)
         assert "Traceback" not in done.stderr

@@ -31,12 +31,12 @@ MCPB = TOOLS / "node_modules" / "@anthropic-ai" / "mcpb" / "dist" / "cli" / "cli
 
 @pytest.mark.rows("F13")
 def test_the_trust_model_how_to_report_and_advisories_are_told() -> None:
-    told = (ROOT / "SECURITY.md").read_text("utf-8")
-    headings = re.findall(r"^## (.*)$", told, re.MULTILINE)
+    reported = (ROOT / "SECURITY.md").read_text("utf-8")
+    headings = re.findall(r"^## (.*)$", reported, re.MULTILINE)
     assert headings[:4] == [
         *("Whom toolcrib trusts", "What is a hole", "How to report", "Advisories of dependencies"),
     ]
-    links = [t.partition("#")[0] for t in re.findall(r"\]\(([^)]+)\)", told)]
+    links = [t.partition("#")[0] for t in re.findall(r"\]\(([^)]+)\)", reported)]
     assert not [name for name in links if not (ROOT / name).exists()]
     assert "pip-audit" in (ROOT / ".github" / "workflows" / "advisories.yml").read_text()
 
@@ -143,8 +143,8 @@ async def test_a_host_can_start_what_is_in_the_bundle(bundle: Path, tmp_path: Pa
     )
     async with Client(stdio_client(parameters)) as client:
         listed = await client.list_tools()
-        told = {tool["name"] for tool in manifest["tools"]}
-        assert {tool.name for tool in listed.tools} == told
+        reported = {tool["name"] for tool in manifest["tools"]}
+        assert {tool.name for tool in listed.tools} == reported
         await client.call_tool("write_file", {"path": "a.txt", "content": "one"})
     assert (work / "a.txt").read_text() == "one"
 
@@ -160,10 +160,10 @@ async def test_the_bundle_is_one_by_its_own_program(bundle: Path, tmp_path: Path
         absent("scripts/install-node-tools has to be run again")
     with zipfile.ZipFile(bundle) as packed:
         packed.extract("manifest.json", tmp_path)
-    told = await node(MCPB, "validate", str(tmp_path / "manifest.json"))
-    assert told.code == 0, told
-    told = await node(MCPB, "info", str(bundle))
-    assert "toolcrib" in told.out, told
+    reported = await node(MCPB, "validate", str(tmp_path / "manifest.json"))
+    assert reported.code == 0, reported
+    reported = await node(MCPB, "info", str(bundle))
+    assert "toolcrib" in reported.out, reported
 
 
 @pytest.mark.parametrize(
@@ -183,7 +183,7 @@ async def test_workflows_are_ones_by_their_schema(schema: str) -> None:
 
 
 def test_workflows_run_what_is_there() -> None:
-    told = "".join(f.read_text() for f in (ROOT / ".github" / "workflows").glob("*.yml"))
-    for script in re.findall(r"scripts/[\w.-]+", told):
+    reported = "".join(f.read_text() for f in (ROOT / ".github" / "workflows").glob("*.yml"))
+    for script in re.findall(r"scripts/[\w.-]+", reported):
         assert (ROOT / script).exists(), script
-    assert "secrets." not in told
+    assert "secrets." not in reported

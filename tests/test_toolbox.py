@@ -174,6 +174,6 @@ async def test_a_broken_store_is_told_and_nothing_stops(tmp_path: Path, damage: 
     assert "Note: " in first.text, "the person is told once"
     assert later.text == "again"
     if damage == "corrupt":
-        aside = [p for p in place.iterdir() if ".corrupt-" in p.name]
-        assert aside, "set aside, never deleted"
-        assert aside[0].read_bytes().startswith(b"this is no database")
+        quarantined = [p for p in place.iterdir() if ".corrupt-" in p.name]
+        assert quarantined, "set aside, never deleted"
+        assert quarantined[0].read_bytes().startswith(b"this is no database")

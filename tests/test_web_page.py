@@ -58,12 +58,12 @@ async def test_the_code(module: ModuleType, tmp_path: Path) -> None:
         server["/find"] = Answer(json.dumps({"books": [book]}), kind="application/json")
         server["/recipe"] = Answer("flour: 450 g\nwater: 320 g", kind="application/x-recipe")
         if hasattr(module, "search"):
-            shown = await module.search("cribs", config)
-            assert "https://library.example/1" in shown
-            assert server.asked[0].query == {"q": "cribs", "page": "1"}
+            displayed = await module.search("cribs", config)
+            assert "https://library.example/1" in displayed
+            assert server.requested[0].query == {"q": "cribs", "page": "1"}
         else:
-            shown = await module.read(f"{server.url}/recipe", config)
-            assert "- 450 g flour\n- 320 g water" in shown
+            displayed = await module.read(f"{server.url}/recipe", config)
+            assert "- 450 g flour\n- 320 g water" in displayed
 
 
 def test_all_of_it_is_covered() -> None:
@@ -136,7 +136,7 @@ async def test_images_of_your_own_instance_need_no_address_of_their_own(tmp_path
             result = await box.call("image_search", {"query": "crib"})
     assert result.error is None
     assert "https://x.example/a.png" in result.text
-    assert server.asked[0].query["categories"] == "images"
+    assert server.requested[0].query["categories"] == "images"
 
 
 def test_every_provider_is_listed() -> None:

@@ -32,8 +32,8 @@ def root(tmp_path: Path) -> Path:
     return folder
 
 
-async def until_asked(server: ModelServer, times: int) -> None:
-    await until(lambda: len(server.asked) >= times)
+async def until_requested(server: ModelServer, times: int) -> None:
+    await until(lambda: len(server.requested) >= times)
 
 
 async def started(box: Toolbox, task: str = "x", **more: Any) -> dict[str, Any]:
@@ -72,16 +72,16 @@ async def test_stopping_one_keeps_the_others(root: Path) -> None:
         async with box_of(server, root) as box:
             slow, quick = await started(box, "slow"), await started(box, "quick")
             done = await box.call("read_job", {"id": quick["job"], "timeout": 30})
-            await until(lambda: len(server.asked) == 3)
+            await until(lambda: len(server.requested) == 3)
             stopped = await box.call("stop_job", {"id": slow["job"]})
             partial = await box.call("read_job", {"id": slow["job"], "timeout": 10})
-            kept = await box.call("get_agent_result", {"id": slow["trace_id"]})
+            stored = await box.call("get_agent_result", {"id": slow["trace_id"]})
             other = await box.call("get_agent_result", {"id": quick["trace_id"]})
     assert "quick answer" in done.text
     assert "stopped" in stopped.text
     assert "plum" in partial.text
-    assert kept.data["status"] == "cancelled"
-    assert "plum" in kept.data["answer"]
+    assert stored.data["status"] == "cancelled"
+    assert "plum" in stored.data["answer"]
     assert other.data["answer"] == "quick answer"
 
 
@@ -90,7 +90,7 @@ async def test_a_message_is_read_before_the_next_step(root: Path) -> None:
     with model_server(slow, Turn("done")) as server:
         async with box_of(server, root) as box:
             begun = await started(box)
-            await until_asked(server, 1)
+            await until_requested(server, 1)
             sent = await box.call("steer_agent", {"id": begun["job"], "message": "use French"})
             await box.call("read_job", {"id": begun["job"], "timeout": 30})
             late = await box.call("interrupt_sub_agent", {"id": begun["job"], "message": "x"})
@@ -104,7 +104,7 @@ async def test_a_cancel_takes_effect_in_mid_answer(root: Path) -> None:
     with model_server(READ, Turn("a very long answer " * 50, piece=1, stall=30)) as server:
         async with box_of(server, root) as box:
             begun = await started(box)
-            await until_asked(server, 2)
+            await until_requested(server, 2)
             await box.call("steer_agent", {"id": begun["trace_id"], "cancel": True})
             done = await box.call("read_job", {"id": begun["job"], "timeout": 10})
     assert done.data["result"]["status"] == "cancelled"
@@ -116,7 +116,7 @@ async def test_another_process_steers_and_reads(root: Path, tmp_path: Path) -> N
     with model_server(READ, Turn("x" * 500, piece=1, stall=30)) as server:
         async with box_of(server, root) as box:
             begun = await started(box)
-            await until_asked(server, 2)
+            await until_requested(server, 2)
             words = (sys.executable, "-m", "toolcrib", "call")
             env = dict(os.environ)
 
@@ -127,10 +127,10 @@ async def test_another_process_steers_and_reads(root: Path, tmp_path: Path) -> N
                 out, _ = await process.communicate()
                 return out.decode()
 
-            said = await other("steer_agent", f"id={begun['trace_id']}", "cancel=true")
+            reply = await other("steer_agent", f"id={begun['trace_id']}", "cancel=true")
             await box.call("read_job", {"id": begun["job"], "timeout": 10})
             found = await other("get_agent_result", f"id={begun['trace_id']}", "--json")
-    assert "told to stop" in said
+    assert "told to stop" in reply
     assert json.loads(found)["data"]["status"] == "cancelled"
 
 
@@ -182,7 +182,7 @@ asyncio.run(main())
         )
         assert process.stdout is not None
         run_id = (await asyncio.to_thread(process.stdout.readline)).strip()
-        await until_asked(server, 2)
+        await until_requested(server, 2)
         process.send_signal(signal.SIGKILL)
         process.wait()
         process.stdout.close()
@@ -197,7 +197,7 @@ async def test_closing_the_toolbox_ends_its_agents(root: Path) -> None:
     with model_server(Turn("x" * 500, piece=1, stall=5)) as server:
         async with box_of(server, root) as box:
             begun = await started(box)
-            await until_asked(server, 1)
+            await until_requested(server, 1)
         async with box_of(server, root) as box:
             found = await box.call("get_agent_result", {"id": begun["trace_id"]})
     assert found.data["status"] == "cancelled"
@@ -216,7 +216,7 @@ async def test_the_trace_has_all_steps_and_is_bounded(root: Path) -> None:
             events = await runs.events(run.id)
             for seq in range(MAX_EVENTS + 20):
                 await runs.note(run.id, 100 + seq, "result", "x")
-            most = len(await runs.events(run.id))
+            maximum = len(await runs.events(run.id))
     kinds = [event.kind for event in events]
     assert kinds == ["request", "answer", "calls", "result", "request", "answer", "end"]
     assert "find the word" in events[0].text
@@ -224,7 +224,7 @@ async def test_the_trace_has_all_steps_and_is_bounded(root: Path) -> None:
     assert all(len(event.text) < 30_000 for event in events)
     assert "a1B2a1B2" not in "".join(e.text for e in events if e.kind == "result")
     assert run.task == "find the word"
-    assert most <= MAX_EVENTS + 1
+    assert maximum <= MAX_EVENTS + 1
 
 
 @pytest.mark.rows("E126")
@@ -235,10 +235,10 @@ async def test_only_the_last_runs_are_kept(root: Path) -> None:
                 (await box.call("delegate_task", {"task": f"{n}"})).data["trace_id"]
                 for n in range(5)
             ]
-            kept = [run.id for run in await box.use(AgentRuns).recent()]
+            stored = [run.id for run in await box.use(AgentRuns).recent()]
             gone = await box.call("get_agent_result", {"id": ids[0]})
-    assert set(kept) <= set(ids[1:])
-    assert ids[-1] in kept
+    assert set(stored) <= set(ids[1:])
+    assert ids[-1] in stored
     assert gone.error is not None
     assert gone.error.code == "not_found"
 

@@ -65,7 +65,7 @@ async def test_room_is_made_and_what_was_there_is_read(tmp_path: Path) -> None:
     assert answer_of(events) == "It is 4711."
     notices = [e.text for e in first + events if isinstance(e, NoticeEvent)]
     assert any("ContextGuard" in text and "saved" in text for text in notices)
-    assert max(len(json.dumps(asked["messages"])) for asked in server.asked) < 4096 * 5
+    assert max(len(json.dumps(requested["messages"])) for requested in server.requested) < 4096 * 5
     # The chat itself has all of it, and the model read what had been taken out.
     assert sum(FILLER in str(m["content"]) for m in chat.conversation.body) == FILES + 1
     found = [e for e in events if isinstance(e, ResultEvent) and e.name == "read_more"]
@@ -81,7 +81,7 @@ async def test_a_window_that_only_a_refusal_tells(tmp_path: Path) -> None:
         async with Toolbox(config, "default", workspace=tmp_path) as box:
             events = await say(chat_of(box), "Read all logs.")
     assert answer_of(events) == "Read."
-    before, after = (len(json.dumps(asked["messages"])) for asked in server.asked[-2:])
+    before, after = (len(json.dumps(requested["messages"])) for requested in server.requested[-2:])
     assert after < before / 2
 
 
@@ -103,7 +103,7 @@ async def test_stages_that_are_named_are_on(tmp_path: Path) -> None:
             await say(chat, "Sure?")
             with pytest.raises(BadInput, match="There is no stage 'clok'"):
                 chat_of(box, "clok")
-    first, second = (asked["messages"] for asked in server.asked)
+    first, second = (requested["messages"] for requested in server.requested)
     assert first[1]["content"].startswith("What time is it?\n\n[")
     assert second[1] == first[1]
     assert chat.conversation.body[0]["content"] == "What time is it?"
@@ -116,4 +116,4 @@ async def test_without_the_guard_the_last_messages_go(tmp_path: Path) -> None:
             chat = chat_of(box)
             for number in range(12):
                 await say(chat, f"{number}")
-    assert len(server.asked[-1]["messages"]) == 18
+    assert len(server.requested[-1]["messages"]) == 18

@@ -81,10 +81,10 @@ async def test_content_comes_whole(turn: Turn) -> None:
         async with client(server) as found:
             pieces: list[str] = []
 
-            async def said(content: str, reasoning: str) -> None:
+            async def reply(content: str, reasoning: str) -> None:
                 pieces.append(content)
 
-            answer = await found.answer(ASK, said)
+            answer = await found.answer(ASK, reply)
     assert answer.content == "".join(pieces) == "grüße 😀"
     assert answer.calls == []
     assert answer.complete
@@ -119,7 +119,7 @@ async def test_network_failures_are_tried_twice_more() -> None:
     with model_server(Turn("x", drop=2)) as server:
         error = await fails(server, waits=waits)
         assert isinstance(error, Network)
-        assert len(server.asked) == 3
+        assert len(server.requested) == 3
 
 
 @pytest.mark.rows("E115")
@@ -153,7 +153,7 @@ async def test_429_ends_after_three_more() -> None:
     waits = Waits()
     with model_server(Raw([b""], 429)) as server:
         assert isinstance(await fails(server, waits=waits), RateLimited)
-        assert len(server.asked) == 4
+        assert len(server.requested) == 4
     assert waits.seconds == [5.0, 5.0, 5.0]
 
 
@@ -163,7 +163,7 @@ async def test_a_wait_beyond_the_deadline_is_not_begun() -> None:
     with model_server(Raw([b""], 429, headers={"Retry-After": "3600"})) as server:
         error = await fails(server, waits=waits, deadline=time.monotonic() + 10)
         assert isinstance(error, RateLimited)
-        assert len(server.asked) == 1
+        assert len(server.requested) == 1
     assert waits.seconds == []
 
 
@@ -183,7 +183,7 @@ async def test_an_error_inside_the_stream(error: Any) -> None:
             with pytest.raises(Network, match="boom"):
                 await found.answer(ASK)
             assert found.current.finished().content == "half of"
-        assert len(server.asked) == 3
+        assert len(server.requested) == 3
 
 
 async def test_a_stall_in_mid_stream_ends() -> None:
@@ -237,7 +237,7 @@ async def test_other_refusals_are_not_repeated() -> None:
     with model_server(Raw([b'{"error": {"message": "no such model"}}'], 404)) as server:
         error = await fails(server)
         assert "no such model" in error.message
-        assert len(server.asked) == 1
+        assert len(server.requested) == 1
 
 
 async def test_a_server_that_knows_no_stream_options() -> None:
@@ -245,7 +245,7 @@ async def test_a_server_that_knows_no_stream_options() -> None:
     with model_server(refused, Turn("fine")) as server:
         async with client(server) as found:
             assert (await found.answer(ASK)).content == "fine"
-        assert "stream_options" not in server.asked[1]
+        assert "stream_options" not in server.requested[1]
 
 
 async def test_the_key_is_sent_and_never_shown(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -290,7 +290,7 @@ async def test_cancelling_leaves_no_connection() -> None:
     with model_server(Turn("x" * 1000, piece=1, pause=0.05)) as server:
         async with client(server) as found:
             task = asyncio.create_task(found.answer(ASK))
-            await until(lambda: server.asked and found.current.finished().content)
+            await until(lambda: server.requested and found.current.finished().content)
             task.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await task
@@ -312,7 +312,7 @@ async def test_silence_before_an_answer_ends_and_is_not_waited_for_again(silence
             with pytest.raises(Network, match=r"said nothing for 0\.5 s") as caught:
                 await asking.answer(ASK)
     assert "agent.first_seconds" in caught.value.hint
-    assert len(server.asked) == 1
+    assert len(server.requested) == 1
 
 
 async def test_a_stalled_model_names_what_can_be_set() -> None:
@@ -325,13 +325,13 @@ async def test_a_stalled_model_names_what_can_be_set() -> None:
 
 
 async def test_why_it_is_asked_again_is_a_sentence() -> None:
-    said: list[str] = []
+    reply: list[str] = []
 
     async def again(why: str) -> None:
-        said.append(why)
+        reply.append(why)
 
     with model_server(Turn(error="out of VRAM"), Turn("fine")) as server:
         async with client(server) as asking:
             await asking.answer(ASK, again=again)
-    assert said == ["The model server failed: out of VRAM. Asked again in 1 s."]
+    assert reply == ["The model server failed: out of VRAM. Asked again in 1 s."]
     assert asking.retries == ["The model server failed: out of VRAM. Tried again after 1 s."]

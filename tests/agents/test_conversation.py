@@ -37,10 +37,10 @@ GROUPS = st.lists(st.integers(0, 6) | st.just(-1), max_size=15).map(
 
 @given(GROUPS, st.integers(2, 20))
 def test_pruning_never_parts_a_call_from_its_result(messages: list[Any], keep: int) -> None:
-    kept = pruned(messages, keep)
-    assert kept == messages[len(messages) - len(kept) :]
+    stored = pruned(messages, keep)
+    assert stored == messages[len(messages) - len(stored) :]
     waiting: set[str] = set()
-    for message in kept:
+    for message in stored:
         if message["role"] == "tool":
             assert message["tool_call_id"] in waiting
             waiting.remove(message["tool_call_id"])
@@ -48,8 +48,8 @@ def test_pruning_never_parts_a_call_from_its_result(messages: list[Any], keep: i
             assert not waiting
             waiting = {c["id"] for c in message.get("tool_calls", ())}
     assert not waiting
-    assert len(kept) <= max(keep, 7)
-    assert bool(kept) == bool(messages) or messages[-1]["role"] == "tool"
+    assert len(stored) <= max(keep, 7)
+    assert bool(stored) == bool(messages) or messages[-1]["role"] == "tool"
 
 
 def test_an_interrupted_step_is_settled() -> None:

@@ -118,16 +118,16 @@ async def _ran(
                         if f"ran {name}" in result.text:
                             parent.add(name)
                 result = await box.call("delegate_task", {"task": "x", **arguments}, session="s")
-                asked = [*server.asked]
+                requested = [*server.requested]
     child = {
         name
-        for request in asked
+        for request in requested
         for message in request["messages"]
         if message["role"] == "tool"
         for name in NAMES
         if f"ran {name}" in message["content"]
     }
-    spawned = [r for r in asked if any("more" in str(m["content"]) for m in r["messages"][1:2])]
+    spawned = [r for r in requested if any("more" in str(m["content"]) for m in r["messages"][1:2])]
     assert not spawned
     return parent, child
 
@@ -166,11 +166,11 @@ async def test_what_would_ask_is_denied_where_nobody_can_be_asked(tmp_path: Path
     with model_server(Turn("", [("post", {"text": "x"})]), Turn("ok")) as server:
         async with box_of(server, tmp_path) as box:
             await box.call("delegate_task", {"task": "x"})
-            asked = await box.call("post", {"text": "x"})
+            requested = await box.call("post", {"text": "x"})
         assert "Nobody can be asked" in server.results()[0]
         assert "denied" in server.results()[0]
-    assert asked.error is not None
-    assert asked.error.code == "needs_approval"
+    assert requested.error is not None
+    assert requested.error.code == "needs_approval"
     assert SENT == []
 
 
@@ -276,8 +276,8 @@ def test_roles_of_ones_own() -> None:
 
 def test_many_tools_are_listed_in_part() -> None:
     tools = [t for t in installed() if t.group != GROUP]
-    shown = listed(tools, 20)
-    assert len(shown) <= 20
-    assert {"read_file", "search_tools", "call_tool"} <= {t.name for t in shown}
+    displayed = listed(tools, 20)
+    assert len(displayed) <= 20
+    assert {"read_file", "search_tools", "call_tool"} <= {t.name for t in displayed}
     few = [t for t in tools if t.group == "files"]
     assert listed(few, 40) == few

@@ -99,11 +99,15 @@ def test_a_name_without_an_end_is_bounded() -> None:
 @pytest.mark.parametrize("finish", ["length", CLOSED])
 def test_a_call_that_was_just_begun_is_not_run(finish: str) -> None:
     whole, begun = SentCall("1", "read_file", '{"path": "a"}'), SentCall("2", "list_directory", "")
-    asked = parse_reply(Completion(calls=[whole, begun], finish=finish, complete=True), [], set())
-    assert [call.name for call in asked.calls] == ["read_file"]
-    assert asked.problem == CUT_OFF_PROBLEM
-    asked = parse_reply(Completion(calls=[begun], finish="tool_calls", complete=True), [], set())
-    assert [call.arguments for call in asked.calls] == [{}]
+    requested = parse_reply(
+        Completion(calls=[whole, begun], finish=finish, complete=True), [], set()
+    )
+    assert [call.name for call in requested.calls] == ["read_file"]
+    assert requested.problem == CUT_OFF_PROBLEM
+    requested = parse_reply(
+        Completion(calls=[begun], finish="tool_calls", complete=True), [], set()
+    )
+    assert [call.arguments for call in requested.calls] == [{}]
 
 
 @pytest.mark.rows("E117")
@@ -164,7 +168,7 @@ async def test_a_compressed_answer_is_not_unpacked(root: Path) -> None:
             result = await box.call("delegate_task", {"task": "x"})
     assert result.error is not None
     assert "compressed" in result.error.message
-    assert len(server.asked) == 1
+    assert len(server.requested) == 1
 
 
 def test_errors_within_errors_are_told() -> None:
@@ -224,7 +228,7 @@ async def test_the_model_of_one_role_is_not_that_of_the_next(root: Path) -> None
         async with box_of(server, root, agent={"model": "", "roles": roles}) as box:
             given = {"task": "x", "chain": ["clerk", "coder"]}
             assert (await box.call("delegate_task", given)).error is None
-    assert [asked["model"] for asked in server.asked] == ["small", "large"]
+    assert [requested["model"] for requested in server.requested] == ["small", "large"]
 
 
 async def test_a_model_that_the_server_does_not_have(root: Path) -> None:
@@ -263,7 +267,7 @@ async def test_an_overflow_in_a_stream_is_not_asked_for_again(root: Path) -> Non
     with model_server(error) as server:
         async with box_of(server, root) as box:
             await box.call("delegate_task", {"task": "x"})
-    assert len(server.asked) == 1
+    assert len(server.requested) == 1
 
 
 def test_shrinking_results_ends() -> None:

@@ -97,9 +97,9 @@ async def test_tools_are_told_the_deadline_of_the_run(root: Path) -> None:
     with model_server(Turn("", [("deadline_of", {})]), Turn("ok")) as server:
         async with box_of(server, root) as box:
             await box.call("delegate_task", {"task": "x", "time_limit": 20})
-        told = server.results()[0]
-    assert 5 < float(told.split()[0]) <= 20
-    assert told.endswith("budget 4000")
+        reported = server.results()[0]
+    assert 5 < float(reported.split()[0]) <= 20
+    assert reported.endswith("budget 4000")
 
 
 @pytest.mark.rows("E117")
@@ -136,9 +136,9 @@ async def test_the_last_step_is_an_answer(root: Path) -> None:
     with model_server(*script, Turn("what I have")) as server:
         async with box_of(server, root, agent={"steps": 4}) as box:
             result = await box.call("delegate_task", {"task": "x"})
-        assert "tools" not in server.asked[-1]
+        assert "tools" not in server.requested[-1]
         assert "Answer now" in server.words()
-        assert len(server.asked) == 4
+        assert len(server.requested) == 4
     assert result.data["status"] == "completed"
     assert result.data["reason"] == "step_limit"
     assert result.data["answer"] == "what I have"
@@ -172,8 +172,8 @@ async def test_the_same_call_again_is_followed_by_an_answer_without_tools(root: 
     with model_server(READ, READ, READ, Turn("It says plum.")) as server:
         async with box_of(server, root) as box:
             result = await box.call("delegate_task", {"task": "x"})
-        assert "tools" not in server.asked[3]
-        assert len(server.asked) == 4
+        assert "tools" not in server.requested[3]
+        assert len(server.requested) == 4
     assert (result.data["status"], result.data["reason"]) == ("completed", "repeated_call")
     assert (result.data["tool_calls"], result.data["answer"]) == (2, "It says plum.")
 
@@ -209,8 +209,8 @@ async def test_the_same_error_again_ends_a_run(root: Path) -> None:
         async with box_of(server, root) as box:
             result = await box.call("delegate_task", {"task": "x"})
         assert "Reminder" in server.results()[1]
-        assert len(server.asked) == 4
-        assert "tools" not in server.asked[3]
+        assert len(server.requested) == 4
+        assert "tools" not in server.requested[3]
     assert (result.data["status"], result.data["reason"]) == ("stalled", "repeated_error")
     assert "There is no" in result.text
 
@@ -236,7 +236,7 @@ async def test_a_refusal_is_answered_with_the_tools(root: Path) -> None:
     with model_server(refusal, READ, Turn("plum")) as server:
         async with box_of(server, root) as box:
             result = await box.call("delegate_task", {"task": "read notes.md"})
-        assert "You have tools" in str(server.asked[1]["messages"])
+        assert "You have tools" in str(server.requested[1]["messages"])
     assert result.data["answer"] == "plum"
 
 
@@ -246,8 +246,8 @@ async def test_an_announcement_is_reminded_and_stalls(root: Path, text: str) -> 
     with model_server(Turn(text)) as server:
         async with box_of(server, root) as box:
             result = await box.call("delegate_task", {"task": "what is in notes.md"})
-        assert 'read_file {"path": "notes.md"}' in server.asked[1]["messages"][-1]["content"]
-        assert len(server.asked) == 3
+        assert 'read_file {"path": "notes.md"}' in server.requested[1]["messages"][-1]["content"]
+        assert len(server.requested) == 3
     assert (result.data["status"], result.data["reason"]) == ("stalled", "no_calls")
 
 
@@ -261,7 +261,7 @@ async def test_what_a_task_names_is_read_for_a_model_that_calls_nothing(
     with model_server(Turn("Let me see."), Turn("Let me see."), Turn("It says plum.")) as server:
         async with box_of(server, root) as box:
             result = await box.call("delegate_task", {"task": task})
-        assert seen in server.asked[2]["messages"][-1]["content"]
+        assert seen in server.requested[2]["messages"][-1]["content"]
     assert result.data["answer"] == "It says plum."
     assert result.data["tool_calls"] == 1
 
@@ -289,7 +289,7 @@ async def test_the_server_is_checked_before_a_run(root: Path, set_up: str, words
             server.models, agent = {"data": []}, {"model": ""}
         async with box_of(server, root, agent=agent) as box:
             result = await box.call("delegate_task", {"task": "x"})
-        assert server.asked == []
+        assert server.requested == []
     assert result.error is not None
     assert words in result.error.message
     assert result.error.hint
@@ -304,7 +304,7 @@ async def test_the_first_server_that_answers_is_found(root: Path) -> None:
         servers = ["http://127.0.0.1:9/v1", other.url, server.origin]
         async with box_of(None, root, agent={"servers": servers}) as box:
             result = await box.call("delegate_task", {"task": "x"})
-        assert server.asked[0]["model"] == "chatty"
+        assert server.requested[0]["model"] == "chatty"
     assert result.data["answer"] == "found"
 
 
@@ -331,8 +331,12 @@ async def test_a_server_that_takes_no_tools_gets_them_in_words(root: Path) -> No
         server.tools_refused = "this model does not support tools"
         async with box_of(server, root) as box:
             result = await box.call("delegate_task", {"task": "x"})
-        assert "read_file" in server.asked[0]["messages"][0]["content"]
-        assert {m["role"] for m in server.asked[-1]["messages"]} == {"system", "user", "assistant"}
+        assert "read_file" in server.requested[0]["messages"][0]["content"]
+        assert {m["role"] for m in server.requested[-1]["messages"]} == {
+            "system",
+            "user",
+            "assistant",
+        }
         assert "the word is plum" in server.words()
     assert result.data["answer"] == "plum"
 
@@ -343,7 +347,7 @@ async def test_a_conversation_that_is_too_long_is_shortened(root: Path) -> None:
     with model_server(*calls, long, Turn("short now")) as server:
         async with box_of(server, root) as box:
             result = await box.call("delegate_task", {"task": "x"})
-        before, after = (len(a["messages"]) for a in server.asked[-2:])
+        before, after = (len(a["messages"]) for a in server.requested[-2:])
     assert result.data["answer"] == "short now"
     assert after < before
 
@@ -352,10 +356,10 @@ async def test_a_conversation_that_is_too_long_is_shortened(root: Path) -> None:
 async def test_a_call_in_the_text_is_run_and_one_in_reasoning_is_not(root: Path) -> None:
     call = '<tool_call>\n{"name": "write_file", "arguments": %s}\n</tool_call>'
     thought = call % '{"path": "thought.txt", "content": "x"}'
-    said = call % '{"path": "said.txt", "content": "x"}'
+    reply = call % '{"path": "said.txt", "content": "x"}'
     result = await delegated(
         root,
-        Turn(f"<think>{thought}</think>{said}", reasoning=thought),
+        Turn(f"<think>{thought}</think>{reply}", reasoning=thought),
         Turn(f"<think>{thought}</think>"),
         Turn("done", reasoning=thought),
     )

@@ -204,7 +204,7 @@ async def test_tools_that_the_policy_denies_are_not_offered(tmp_path: Path) -> N
             assert refused.error is not None
             assert refused.error.code == "denied"
             await delegated(box, tools=["default"])
-        offered = {t["function"]["name"] for t in server.asked[0]["tools"]}
+        offered = {t["function"]["name"] for t in server.requested[0]["tools"]}
         assert not offered & {"edit_file", "web_search", "fetch_url"}
         assert "read_file" in offered
         only = {"default": "deny", "rules": [{"action": "allow", "rights": ["read"]}]}

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ast
 import io
-import keyword
 import re
 import tokenize
 from collections import defaultdict
+from pathlib import Path
 
 from tests.architecture.tree import modules
+
+ROOT = Path(__file__).parents[2]
 
 # Words that told nobody outside what a thing is; each has one of the field instead.
 HOME_WORDS = {"told", "said", "kept", "shown", "asked", "most", "way", "aside"}
@@ -18,15 +20,28 @@ PART = re.compile(r"_+|(?<=[a-z0-9])(?=[A-Z])")
 
 
 def test_no_name_is_a_home_word() -> None:
-    found = defaultdict(set)
-    for module in modules().values():
-        for token in tokenize.generate_tokens(io.StringIO(module.text).readline):
-            if token.type != tokenize.NAME or keyword.iskeyword(token.string):
-                continue
-            words = {part.lower() for part in PART.split(token.string)}
-            if words & HOME_WORDS and token.string not in NOT_OURS:
-                found[module.where].add(token.string)
-    assert dict(found) == {}
+    sources = {module.where: module.text for module in modules().values()}
+    for folder in (ROOT / "tests", ROOT / "bench"):
+        for path in folder.rglob("*.py"):
+            if path != Path(__file__):
+                sources[path.relative_to(ROOT).as_posix()] = path.read_text(encoding="utf-8")
+    found = {where: home_words(text) for where, text in sources.items()}
+    assert {where: names for where, names in found.items() if names} == {}
+
+
+def home_words(text: str) -> set[str]:
+    """Names of code that are home words, or made of them; a test's name is a sentence."""
+    if not is_home_word(text):
+        return set()
+    tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+    names = {token.string for token in tokens if token.type == tokenize.NAME}
+    return {name for name in names if is_home_word(name) and not name.startswith("test_")}
+
+
+def is_home_word(text: str) -> bool:
+    """Whether a name holds one, or a text a name that may."""
+    names = set(re.findall(r"[^\W\d]\w*", text)) - NOT_OURS
+    return any(part.lower() in HOME_WORDS for name in names for part in PART.split(name))
 
 
 def test_a_public_class_name_stands_once() -> None:

@@ -94,14 +94,14 @@ def history(seed: int) -> list[Message]:
 
 def damaged(messages: list[Message], random: Random) -> list[Message]:
     """The same with orphans: some calls or results are gone, or stand elsewhere."""
-    kept = []
+    stored = []
     for message in messages:
         if message["role"] == "tool" and random.random() < 0.15:
             continue
         if message.get("tool_calls") and random.random() < 0.15:
             continue
-        kept.append(message)
-    return kept
+        stored.append(message)
+    return stored
 
 
 def problems(sent: list[Message], after: list[Message], *, legal: bool = True) -> list[str]:

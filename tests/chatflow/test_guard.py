@@ -295,8 +295,8 @@ async def test_bad_input(services: Services) -> None:
     assert beyond.messages[0] == system
     assert beyond.messages[-1] == user("c")
     two = [SYSTEM, {"role": "developer", "content": "More."}, *tool_chat(14)[1:]]
-    kept = await guarded(services, two)
-    assert kept.messages[:3] == two[:3]
+    stored = await guarded(services, two)
+    assert stored.messages[:3] == two[:3]
     assert (await guarded(services, [])).messages == []
 
 

@@ -127,8 +127,8 @@ async def unreadable(sent: list[dict[str, Any]], prompt: Prompt, services: Servi
     whole = "\n".join(stored)
     texts = [content_text(ChatEntry("", message)) for message in gone]
     # A summary stands before an answer that was sent, and is no change of it.
-    shown = "\n".join(str(content) for content in left)
-    return [f"not to be read: {t[:60]!r}" for t in texts if t not in whole and t not in shown]
+    displayed = "\n".join(str(content) for content in left)
+    return [f"not to be read: {t[:60]!r}" for t in texts if t not in whole and t not in displayed]
 
 
 async def over_many(seeds: range, services: Services) -> list[str]:

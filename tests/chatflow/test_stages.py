@@ -51,7 +51,7 @@ async def through(
     return await run_stages(Prompt(messages, **more), context, stages)
 
 
-def said(prompt: Prompt, at: int = -1) -> str:
+def reply(prompt: Prompt, at: int = -1) -> str:
     return text_of(prompt.messages[at])
 
 
@@ -75,7 +75,7 @@ def test_the_order_of_the_stages() -> None:
 async def test_the_time_stands_at_the_end_of_a_message(services: Services) -> None:
     prompt = await through(services, "clock", [user("Wie spät ist es?")])
     found = re.fullmatch(
-        r"Wie spät ist es\?\n\n\[Zeit: (\d\d\.\d\d\.\d{4}, \d\d:\d\d)\]", said(prompt)
+        r"Wie spät ist es\?\n\n\[Zeit: (\d\d\.\d\d\.\d{4}, \d\d:\d\d)\]", reply(prompt)
     )
     assert found
     noon = datetime(2026, 11, 23, 12, 5, tzinfo=UTC)
@@ -83,17 +83,17 @@ async def test_the_time_stands_at_the_end_of_a_message(services: Services) -> No
     assert time_text(noon, "today", "de") == "HEUTE IST Montag, 23.11.2026, 12:05 Uhr"
     assert time_text(noon, "iso", "de") == "[2026-11-23T12:05+00:00]"
     # The same text stands there in every later request, also after a restart.
-    first = said(prompt)
+    first = reply(prompt)
     later = await through(
         services, "clock", [user("Wie spät ist es?"), answer("Zwölf."), user("Und?")]
     )
-    assert said(later, 0) == first
-    assert said(later) != "Und?"
+    assert reply(later, 0) == first
+    assert reply(later) != "Und?"
     in_a_loop = await through(
         services, "clock", [user("Wie spät ist es?"), answer("Ich sehe nach.")]
     )
-    assert said(in_a_loop, 0) == first
-    assert said(in_a_loop) == "Ich sehe nach."
+    assert reply(in_a_loop, 0) == first
+    assert reply(in_a_loop) == "Ich sehe nach."
 
 
 async def test_what_was_added_is_there_after_a_restart(
@@ -120,8 +120,8 @@ async def test_paths_are_asked_about(services: Services) -> None:
     assert paths_in('the folder "/home/me/my notes" and ../up') == ["/home/me/my notes", "../up"]
     assert paths_in("and/or, 1/2, a.b, http://x/y") == []
     prompt = await through(services, "paths", [user("Please work in /srv/data now")])
-    assert said(prompt).endswith("nothing was changed.]")
-    assert "/srv/data" in said(prompt)
+    assert reply(prompt).endswith("nothing was changed.]")
+    assert "/srv/data" in reply(prompt)
 
 
 @pytest.mark.rows("C163", "C164", "E140", "E141")
@@ -130,14 +130,14 @@ async def test_attached_files_whole_or_by_passages(services: Services) -> None:
     picture = Attachment("photo.png", b"\x89PNG")
     chat = [user("Which colour does the pump have?")]
     prompt = await through(services, "attachments documents", chat, attachments=[notes, picture])
-    assert "notes.md: 45 characters" in said(prompt)
-    assert "photo" not in said(prompt)
-    handle = re.search(r'handle="(\w+)"', said(prompt))
+    assert "notes.md: 45 characters" in reply(prompt)
+    assert "photo" not in reply(prompt)
+    handle = re.search(r'handle="(\w+)"', reply(prompt))
     assert handle
     stored = await services.use(Results).read(handle[1], prompt.conversation)
     assert "40 bar" in stored.text
     assert prompt.messages[0]["role"] == "system"
-    assert "40 bar" in said(prompt, 0)
+    assert "40 bar" in reply(prompt, 0)
     later = await through(
         services, "attachments documents", [*chat, answer("Blue."), user("And the pressure?")]
     )
@@ -158,12 +158,12 @@ async def test_what_does_not_fit_comes_by_passages(services: Services) -> None:
         services, "attachments documents", chat, attachments=[long], window=8_000
     )
     assert [m["role"] for m in prompt.messages] == ["user"]
-    assert "2919 times" in said(prompt)
-    assert "[1] pumps.md:" in said(prompt)
+    assert "2919 times" in reply(prompt)
+    assert "[1] pumps.md:" in reply(prompt)
     again = [*chat, answer("2919."), user("Who wrote the zebra novel?")]
     nothing = await through(services, "attachments documents", again, window=8_000)
     assert nothing.messages[0] == prompt.messages[0]
-    assert "No passage of the documents" in said(nothing)
+    assert "No passage of the documents" in reply(nothing)
     assert any("nothing found" in trace.line for trace in nothing.trace)
     plain = await through(services, "documents", [user("another conversation")])
     assert plain.messages == [user("another conversation")]
@@ -175,8 +175,8 @@ async def test_memories_that_fit_a_message(services: Services) -> None:
     outside = Origin("s", "", "https://example.org", outside=True)
     await memories.save(MemoryDraft("The printer must be thrown away", USER), outside)
     prompt = await through(services, "memory", [user("Which paper does the printer take?")])
-    assert "needs A4 paper" in said(prompt)
-    assert "thrown away" not in said(prompt)
+    assert "needs A4 paper" in reply(prompt)
+    assert "thrown away" not in reply(prompt)
     other = await through(services, "memory", [user("Tell me about whales")])
     assert other.messages == [user("Tell me about whales")]
 
@@ -188,9 +188,9 @@ async def test_the_first_turn(services: Services, tmp_path: Path) -> None:
     system = {"role": "system", "content": "Be brief."}
     chat = [system, user("Hello")]
     prompt = await through(services, "first_turn", chat, tools=TOOLS)
-    assert said(prompt, 0).startswith("Be brief.")
-    assert "make check" in said(prompt, 0)
-    assert "- create_plan: It is create_plan\n" in said(prompt, 0)
+    assert reply(prompt, 0).startswith("Be brief.")
+    assert "make check" in reply(prompt, 0)
+    assert "- create_plan: It is create_plan\n" in reply(prompt, 0)
     assert chat == [system, user("Hello")]
     (tmp_path / "startup.md").write_text("Something else.")
     later = await through(services, "first_turn", [*chat, answer("Hi"), user("Now?")], tools=TOOLS)
@@ -200,9 +200,9 @@ async def test_the_first_turn(services: Services, tmp_path: Path) -> None:
     await services.use(SessionRecords).save("earlier", project.id, Origin("earlier"), parts)
     with_settings(services, workspace={"roots": [str(tmp_path)]}, stages={"tools_text": "full"})
     full = await through(services, "first_turn", [user("Good day")], tools=TOOLS)
-    assert "And more." in said(full, 0)
-    assert "What an earlier session left:" in said(full, 0)
-    assert "Buy green paint" in said(full, 0)
+    assert "And more." in reply(full, 0)
+    assert "What an earlier session left:" in reply(full, 0)
+    assert "Buy green paint" in reply(full, 0)
 
 
 @pytest.mark.rows("C165")
@@ -216,27 +216,27 @@ async def test_a_project_is_switched_to_after_a_yes(services: Services, tmp_path
     assert named_project("ab", [ProjectInfo(1, "ab", "/x", registered=True)]) is None
     asks = [user("Let us go on with the wind farm")]
     prompt = await through(services, "projects", asks)
-    assert "Wind-Farm" in said(prompt)
-    assert "yes or no" in said(prompt)
+    assert "Wind-Farm" in reply(prompt)
+    assert "yes or no" in reply(prompt)
     yes = await through(services, "projects", [*asks, answer("Shall I?"), user("ja, gerne")])
-    assert f"Wind-Farm ({tmp_path / 'wind'})" in said(yes)
+    assert f"Wind-Farm ({tmp_path / 'wind'})" in reply(yes)
     no = await through(services, "projects", [*asks, answer("Shall I?"), user("no")])
-    assert said(no) == "no"
+    assert reply(no) == "no"
     late = [*asks, answer("Shall I?"), user("What is the time?"), answer("Noon."), user("yes")]
-    assert said(await through(services, "projects", late)) == "yes"
+    assert reply(await through(services, "projects", late)) == "yes"
 
 
 @pytest.mark.rows("E143")
 async def test_hints_by_how_often_they_are_wanted(services: Services) -> None:
     prompt = await through(services, "hints", [user("hello there")], tools=TOOLS)
-    assert "delegate_task" in said(prompt)
-    assert "create_plan" in said(prompt)
+    assert "delegate_task" in reply(prompt)
+    assert "create_plan" in reply(prompt)
     bare = await through(services, "hints", [user("hello you")])
-    assert said(bare) == "hello you"
+    assert reply(bare) == "hello you"
     with_settings(services, stages={"delegation": "hard_tasks"}, plan={"hint": "never"})
     hard = await through(services, "hints", [user("mach es bitte")], tools=TOOLS)
     words = "[Nur wenn es schwer ist oder viele Schritte hat: gib Teile der Arbeit an"
-    assert said(hard).endswith(f"{words} delegate_task.]")
+    assert reply(hard).endswith(f"{words} delegate_task.]")
 
 
 @pytest.mark.rows("C150")
@@ -244,26 +244,26 @@ async def test_tracking_is_asked_about_once(services: Services) -> None:
     long = "The parser in src/lexer.py was mended and tests/test_lexer.py passes. " * 300
     chat = [user("Mend the parser, we decided for version 3"), answer(long), user("Thanks, go on")]
     prompt = await through(services, "tracking", chat, window=4_000)
-    assert "YES or NO" in said(prompt)
+    assert "YES or NO" in reply(prompt)
     small = await through(services, "tracking", chat, window=80_000)
-    assert said(small) == "Thanks, go on"
+    assert reply(small) == "Thanks, go on"
     # The smaller window's question was withdrawn with that, so it is asked anew.
     await through(services, "tracking", chat, window=4_000)
     yes = await through(
         services, "tracking", [*chat, answer("Shall I keep it?"), user("Sí, claro")], window=4_000
     )
-    assert "what was done is kept" in said(yes)
+    assert "what was done is kept" in reply(yes)
     project = await services.use(Projects).current()
     entries = await services.use(ContextEntries).listed((f"project:{project.id}",), limit=5)
     assert len(entries.entries) == 1
     assert "decided for version 3" in entries.entries[0].content
     on = [*chat, answer("Shall I keep it?"), user("Sí, claro"), answer("Good."), user("What now?")]
     after = await through(services, "tracking", on, window=4_000)
-    assert said(after) == "What now?"
+    assert reply(after) == "What now?"
     no = await through(
         services, "tracking", [*chat, answer("Shall I keep it?"), user("nein")], window=4_000
     )
-    assert "nothing of it is kept" in said(no)
+    assert "nothing of it is kept" in reply(no)
 
 
 @pytest.mark.rows("C150")
@@ -360,12 +360,12 @@ def repeated_calls(count: int, result: str = "Error: no such file (0.3 s)") -> l
 async def test_the_same_call_of_a_clients_own_tool(services: Services) -> None:
     assert not (await through(services, "repeats", repeated_calls(2))).changed
     prompt = await through(services, "repeats", repeated_calls(4))
-    assert "Reminder" not in said(prompt, 4)
-    assert said(prompt, 6).endswith(
+    assert "Reminder" not in reply(prompt, 4)
+    assert reply(prompt, 6).endswith(
         "[Reminder: this very call was made 3 times in a row, with the same result. "
         "Do something else, or answer with what there is.]"
     )
-    assert "made 4 times" in said(prompt)
+    assert "made 4 times" in reply(prompt)
     # What was sent before stays as it was, byte for byte.
     longer = await through(
         services, "repeats", [*repeated_calls(4), answer("I give up."), user("Again.")]

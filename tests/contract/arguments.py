@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args, get_origin, is_typeddict
 from toolcrib.core.tool import Parameter, Tool, record_fields
 
 SAMPLES: dict[Any, Any] = {str: "x", int: 1, float: 1.0, bool: True}
-MOST_FORMS = 24
+MAX_FORMS = 24
 PATCHES = (
     "*** Begin Patch\n*** Update File: {path}\n@@\n-{old}\n+new\n*** End Patch",
     "*** Begin Patch\n*** Add File: {path}\n+new\n*** End Patch",
@@ -22,7 +22,7 @@ PATCHES = (
 
 def places(tool: Tool, kind: str) -> list[tuple[str, ...]]:
     """Where a tool takes values of a kind: names from the argument down to a field of a record."""
-    return [way for parameter in tool.parameters for way in _ways(parameter, kind)]
+    return [method for parameter in tool.parameters for method in _ways(parameter, kind)]
 
 
 def _ways(parameter: Parameter, kind: str) -> Iterator[tuple[str, ...]]:
@@ -34,28 +34,28 @@ def _ways(parameter: Parameter, kind: str) -> Iterator[tuple[str, ...]]:
         yield (parameter.name,)
 
 
-def forms(tool: Tool, way: tuple[str, ...], value: str, old: str) -> Iterator[dict[str, Any]]:
+def forms(tool: Tool, method: tuple[str, ...], value: str, old: str) -> Iterator[dict[str, Any]]:
     """Calls with a value at one place and something fitting for all that is required.
 
     Each choice of a required parameter is a form of its own.
     """
-    values = [p.format(path=value, old=old) for p in PATCHES] if way[-1] == "patch" else [value]
+    values = [p.format(path=value, old=old) for p in PATCHES] if method[-1] == "patch" else [value]
     named = {p.name: p for p in tool.parameters}
-    needed = [p for p in tool.parameters if p.required and p.name != way[0]]
+    needed = [p for p in tool.parameters if p.required and p.name != method[0]]
     options = [_options(p) for p in needed]
     for text in values:
-        for chosen in islice(product(*options), MOST_FORMS):
+        for chosen in islice(product(*options), MAX_FORMS):
             given = dict(zip((p.name for p in needed), chosen, strict=True))
-            yield {**given, way[0]: _put(named[way[0]], way, text)}
+            yield {**given, method[0]: _put(named[method[0]], method, text)}
 
 
-def _put(parameter: Parameter, way: tuple[str, ...], value: str) -> Any:
+def _put(parameter: Parameter, method: tuple[str, ...], value: str) -> Any:
     inner = parameter.item if parameter.is_list else parameter
     put: Any = value
-    if len(way) > 1:
+    if len(method) > 1:
         fields = {f.name: f for f in record_fields(inner.type)}
         put = {name: _options(f)[0] for name, f in fields.items() if f.required}
-        put[way[1]] = _put(fields[way[1]], way[1:], value)
+        put[method[1]] = _put(fields[method[1]], method[1:], value)
     return [put] if parameter.is_list else put
 
 

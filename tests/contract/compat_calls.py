@@ -69,21 +69,21 @@ def data(**wanted: Any) -> Check:
     return lambda seen: {**(seen.result.data or {}), **wanted} == seen.result.data
 
 
-def cut(most: int) -> Check:
+def cut(maximum: int) -> Check:
     """At most so many characters of the file, and at least half of them; the rest by `next`."""
 
     def check(seen: Seen) -> bool:
-        shown = seen.text.partition("\n[")[0]
-        return seen.result.next is not None and most / 2 <= len(shown) <= most
+        displayed = seen.text.partition("\n[")[0]
+        return seen.result.next is not None and maximum / 2 <= len(displayed) <= maximum
 
     return check
 
 
-def asked(path: str, **query: str) -> Check:
+def requested(path: str, **query: str) -> Check:
     """The last request of a path had these words in its query."""
 
     def check(seen: Seen) -> bool:
-        last = [request for request in seen.web.asked if request.path == path][-1]
+        last = [request for request in seen.web.requested if request.path == path][-1]
         return {**last.query, **query} == last.query
 
     return check
@@ -91,7 +91,7 @@ def asked(path: str, **query: str) -> Check:
 
 def sent(method: str, body: str = "", **headers: str) -> Check:
     def check(seen: Seen) -> bool:
-        last = seen.web.asked[-1]
+        last = seen.web.requested[-1]
         lower = {name.lower(): value for name, value in last.headers.items()}
         fits = all(lower.get(name) == value for name, value in headers.items())
         return last.method == method and body in last.body and fits
@@ -99,7 +99,7 @@ def sent(method: str, body: str = "", **headers: str) -> Check:
     return check
 
 
-def told(value: Any) -> Answer:
+def reported(value: Any) -> Answer:
     return Answer(json.dumps(value), kind=JSON)
 
 
@@ -127,13 +127,15 @@ def fill(server: Scripted) -> None:
         ]
         if request.query.get("categories") == "images":
             found = [{**one, "img_src": f"{server.url}/a.png?{n}"} for n, one in enumerate(found)]
-        return told({"results": found})
+        return reported({"results": found})
 
     def wiki(request: Request) -> Answer:
         if "list" in request.query:
-            return told({"query": {"search": [{"pageid": 1, "title": "Moss", "snippet": "green"}]}})
+            return reported(
+                {"query": {"search": [{"pageid": 1, "title": "Moss", "snippet": "green"}]}}
+            )
         page = {"pageid": 1, "title": "Moss", "extract": "Moss is a small plant.", "fullurl": ""}
-        return told({"query": {"pages": [page]}})
+        return reported({"query": {"pages": [page]}})
 
     server["/form"] = Answer(
         "<title>Form</title><label for=name>Your name</label><input id=name>"
@@ -143,7 +145,7 @@ def fill(server: Scripted) -> None:
     )
     server["/search"] = search
     server["/w/api.php"] = wiki
-    server["/json"] = lambda _: told({"plant": "moss"})
+    server["/json"] = lambda _: reported({"plant": "moss"})
 
 
 def env_of(seen: Seen) -> str:
@@ -365,16 +367,18 @@ BROWSER: dict[str, Steps] = {
 
 WEB_TOOLS: dict[str, Steps] = {
     "Web Search": [
-        ({"query": "moss", "page": 2}, has("Moss 1"), asked("/search", q="moss", pageno="2")),
+        ({"query": "moss", "page": 2}, has("Moss 1"), requested("/search", q="moss", pageno="2")),
         (
             {"query": "moss x", "pageSize": 3, "safeSearch": "strict", "page": 1},
             has("Moss 2"),
             lacks("Moss 3"),
-            asked("/search", safesearch="2"),
+            requested("/search", safesearch="2"),
         ),
-        ({"query": "moss y", "safeSearch": "auto"}, asked("/search", safesearch="1")),
+        ({"query": "moss y", "safeSearch": "auto"}, requested("/search", safesearch="1")),
     ],
-    "Image Search": [({"query": "moss", "page": 2}, has("/a.png"), asked("/search", pageno="2"))],
+    "Image Search": [
+        ({"query": "moss", "page": 2}, has("/a.png"), requested("/search", pageno="2"))
+    ],
     "Visit Website": [
         ({"url": "$web/page", "findInPage": ["quokka"]}, has("quokka")),
         (
@@ -419,7 +423,7 @@ CALLS: dict[str, Mapping[str, Steps]] = {
     },
     "yoi-web": {
         "WebSearch": [
-            ({"query": "moss", "limit": 2, "offset": 0}, has("Moss 1"), asked("/search")),
+            ({"query": "moss", "limit": 2, "offset": 0}, has("Moss 1"), requested("/search")),
             ({"query": "moss", "limit": 2, "offset": 3}, has("[7] Moss 6")),
         ],
         "WebFetch": [
@@ -604,7 +608,7 @@ CALLS: dict[str, Mapping[str, Steps]] = {
                 holds("src/deep/er/far.py", "needle = 1\n"),
             ),
         ],
-        "web_search": [({"query": "moss"}, has("Moss 1"), asked("/search", q="moss"))],
+        "web_search": [({"query": "moss"}, has("Moss 1"), requested("/search", q="moss"))],
         "http_request": [
             (
                 {
@@ -961,7 +965,7 @@ CALLS: dict[str, Mapping[str, Steps]] = {
             (
                 {"query": "moss", "providers": ["searxng"]},
                 has("Moss 1"),
-                asked("/search", q="moss"),
+                requested("/search", q="moss"),
             ),
             ({"query": "moss", "providers": ["nobody"]}, "bad_input"),
         ],
@@ -1017,8 +1021,8 @@ CALLS: dict[str, Mapping[str, Steps]] = {
                 },
                 has("the model's answer"),
                 lambda seen: "ferns" in seen.model.words(0),
-                lambda seen: not seen.model.asked[0].get("tools"),
-                lambda seen: len(seen.model.asked) >= 2,
+                lambda seen: not seen.model.requested[0].get("tools"),
+                lambda seen: len(seen.model.requested) >= 2,
             )
         ],
         "interrupt_sub_agent": [({"message": "stop", "cancel": True}, has("ended already"))],

@@ -131,9 +131,9 @@ async def openapi(config: dict[str, Any]) -> AsyncIterator[Send]:
 
         async def send(name: str, arguments: Mapping[str, Any]) -> Outcome:
             response = await client.post(f"{base}/tools/{name}?data", json=dict(arguments))
-            told = of_json(response.json())
-            assert response.is_error is (told.code is not None)
-            return told
+            reported = of_json(response.json())
+            assert response.is_error is (reported.code is not None)
+            return reported
 
         yield send
 

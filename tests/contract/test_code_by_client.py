@@ -39,23 +39,23 @@ def contents(folder: Path) -> dict[str, str]:
     }
 
 
-def said(folder: Path) -> str:
-    told = subprocess.run(
+def reply(folder: Path) -> str:
+    reported = subprocess.run(
         [sys.executable, "-B", "-m", "app.main"],
         cwd=folder,
         capture_output=True,
         text=True,
         timeout=60,
     )
-    assert told.returncode == 0, told.stderr
+    assert reported.returncode == 0, reported.stderr
     node = shutil.which("node")
     if node is None:
-        return told.stdout
+        return reported.stdout
     more = subprocess.run(
         [node, "web/main.js"], cwd=folder, capture_output=True, text=True, timeout=60
     )
     assert more.returncode == 0, more.stderr
-    return told.stdout + more.stdout
+    return reported.stdout + more.stdout
 
 
 @pytest.fixture
@@ -80,7 +80,7 @@ CHANGES: list[tuple[str, dict[str, Any], Callable[[dict[str, str]], bool]]] = [
 
 
 async def test_a_model_changes_code_over_stdio(folder: Path, tmp_path: Path) -> None:
-    before, output = contents(folder), said(folder)
+    before, output = contents(folder), reply(folder)
     config = {
         "store": {"url": f"sqlite:///{tmp_path}/store.db"},
         "workspace": {"roots": [str(folder)]},
@@ -102,13 +102,13 @@ async def test_a_model_changes_code_over_stdio(folder: Path, tmp_path: Path) -> 
         )  # type: ignore[index]
         assert "app/main.py:3" in (await asks("find_usages", **following)).text
         for name, arguments, is_done in CHANGES:
-            shown = await asks(name, **arguments, dry_run=True)
-            assert "Nothing is changed yet" in shown.text
+            displayed = await asks(name, **arguments, dry_run=True)
+            assert "Nothing is changed yet" in displayed.text
             assert contents(folder) == before
             await asks(name, **arguments)
             after = contents(folder)
             assert is_done(after), after
-            assert said(folder) == output
+            assert reply(folder) == output
             await asks("undo_changes")
             assert contents(folder) == before
         refused = await send(

@@ -112,8 +112,8 @@ async def looks(say: Conversation) -> None:
     assert "src/" in await say("list_directory")
     pages = await say.whole("list_directory", path="many")
     assert len(pages) > 1
-    shown = re.findall(r"name-(\d{4})\.txt", "\n".join(pages))
-    assert sorted(shown) == [f"{n:04}" for n in range(1200)]
+    displayed = re.findall(r"name-(\d{4})\.txt", "\n".join(pages))
+    assert sorted(displayed) == [f"{n:04}" for n in range(1200)]
     assert "app.py" in await say("directory_tree", depth="2")
     assert "src/app.py" in await say("find_files", query="*.py")
     assert "src/app.py" in await say("find_files", query="appp.py")
@@ -190,9 +190,9 @@ async def edits(say: Conversation, folder: Path) -> None:
     assert "1 hunk applied" in await say("apply_patch", patch=PATCH, dry_run="true")
     assert not (folder / "src/new.py").exists()
     assert "src/new.py created: 1 line" in await say("apply_patch", patch=PATCH)
-    shown = await say("replace_in_files", pattern="total", replacement="count", path="src")
-    assert "Would change 2 matches in 1 file" in shown
-    assert "dry_run=false" in shown
+    displayed = await say("replace_in_files", pattern="total", replacement="count", path="src")
+    assert "Would change 2 matches in 1 file" in displayed
+    assert "dry_run=false" in displayed
     await say("replace_in_files", pattern="total", replacement="count", path="src", dry_run="false")
     assert "return count" in source.read_text()
 
@@ -240,9 +240,9 @@ async def keeps(say: Conversation, folder: Path) -> None:
 async def goes(say: Conversation, folder: Path) -> None:
     await say("watch_paths", action="start", path="src")
     await say("write_file", path="src/seen.txt", content="x\n")
-    told = await say("watch_paths", action="read", path="src", wait=10)
-    assert "added src/seen.txt" in told
-    assert ".toolcrib-" not in told
+    reported = await say("watch_paths", action="read", path="src", wait=10)
+    assert "added src/seen.txt" in reported
+    assert ".toolcrib-" not in reported
     await say("watch_paths", action="stop", path="src")
     assert str(folder) in await say("get_workspace")
     await say("change_directory", path="src")

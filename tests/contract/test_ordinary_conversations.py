@@ -125,7 +125,7 @@ async def test_fifty_conversations_ask_only_about_what_the_user_alone_has_named(
             "providers": {name: {"base_url": web.url} for name in names},
         },
     }
-    asked: dict[str, int] = {}
+    requested: dict[str, int] = {}
     number = 0
     async with Toolbox(config, workspace=folder) as box:
         for topic in TOPICS:
@@ -139,7 +139,7 @@ async def test_fifty_conversations_ask_only_about_what_the_user_alone_has_named(
 
                 async def answer(question: Question, about: str = name) -> PersonAnswer:
                     assert question.site == web.url
-                    asked[about] = asked.get(about, 0) + 1
+                    requested[about] = requested.get(about, 0) + 1
                     return SiteApproval()
 
                 caller = Caller("test", ask=answer)
@@ -148,7 +148,7 @@ async def test_fifty_conversations_ask_only_about_what_the_user_alone_has_named(
                     code = result.error.code if result.error else ""
                     assert code not in ("denied", "needs_approval"), (name, tool_name)
     assert number == 50
-    assert asked == {
+    assert requested == {
         "my notes, then a link that I say": len(TOPICS),
         "pages of an API that I say, one by one": len(TOPICS),
     }

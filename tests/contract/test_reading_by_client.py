@@ -33,14 +33,14 @@ async def test_a_client_gets_the_main_content_of_every_type(tmp_path, form):
         }
         async with stdio(config, tmp_path, MODERN) as send:
             for path, (_, wanted, unwanted) in KINDS.items():
-                told = await send("fetch_url", {"url": server.url + path, "format": form})
-                assert told.code is None, (path, told.text)
+                reported = await send("fetch_url", {"url": server.url + path, "format": form})
+                assert reported.code is None, (path, reported.text)
                 for words in wanted:
-                    assert words in told.text, (path, words, told.text)
+                    assert words in reported.text, (path, words, reported.text)
                 for words in (*AROUND, *unwanted):
-                    assert words not in told.text, (path, words, told.text)
+                    assert words not in reported.text, (path, words, reported.text)
                 if form == "markdown" and "bridge-closed" in path:
-                    assert f"[all costs]({server.url}/2026/costs?year=2026)" in told.text
-                    assert "| 2026 | 4 million |" in told.text
+                    assert f"[all costs]({server.url}/2026/costs?year=2026)" in reported.text
+                    assert "| 2026 | 4 million |" in reported.text
                 if form == "text":
-                    assert "](" not in told.text
+                    assert "](" not in reported.text

@@ -98,10 +98,10 @@ def test_everything_is_described_and_briefly(tool: Tool) -> None:
     assert 10 <= len(tool.description) <= LONGEST_DESCRIPTION
     assert "\n" not in tool.description
     for parameter in tool.parameters:
-        name, said = parameter.name, parameter.description
+        name, reply = parameter.name, parameter.description
         node = tool.schema["properties"].get(name, {})
-        assert len(said) <= LONGEST_DESCRIPTION, name
-        assert len(said) >= 3 or "enum" in node or name in SAYS_IT_ALL, name
+        assert len(reply) <= LONGEST_DESCRIPTION, name
+        assert len(reply) >= 3 or "enum" in node or name in SAYS_IT_ALL, name
 
 
 @every_tool

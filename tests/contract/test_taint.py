@@ -265,30 +265,30 @@ def completed(value: Any, base: str) -> Any:
 @pytest.mark.parametrize(("tool", "arguments"), LEAKS)
 async def test_sending_what_was_read_is_asked(box, web, tool, arguments):
     await read_both(box, web)
-    before = len(web.asked)
+    before = len(web.requested)
     result = await call(box, tool, **completed(arguments, web.url))
     assert code(result) == "needs_approval"
     assert "toolcrib approve" in result.error.hint
-    assert len(web.asked) == before, "nothing left the machine"
+    assert len(web.requested) == before, "nothing left the machine"
 
 
 @pytest.mark.parametrize(("tool", "arguments"), [leak for leak in LEAKS if "evil" not in str(leak)])
 @pytest.mark.parametrize("answer", [True, False])
 async def test_a_person_decides(box, web, tool, arguments, answer):
-    asked: list[Question] = []
+    requested: list[Question] = []
 
     async def ask(question: Question) -> bool:
-        asked.append(question)
+        requested.append(question)
         return answer
 
     await read_both(box, web)
-    before = len(web.asked)
+    before = len(web.requested)
     caller = Caller("test", ask=ask)
     given = completed(arguments, web.url)
     result = await box.call(tool, given, caller=caller, session=TALK)
-    assert len(asked) == 1
+    assert len(requested) == 1
     assert (code(result) == "denied") is not answer
-    assert (len(web.asked) > before) is answer
+    assert (len(web.requested) > before) is answer
 
 
 ECHOES = [
@@ -316,10 +316,10 @@ async def test_a_link_that_the_caller_wrote_is_not_one_it_has_seen(box, web, too
     await read_both(box, web)
     (await session_of(box)).remember_link(f"{web.url}/pets")
     made_up = f"{web.url}/take?what=swordfish"
-    told = await call(box, tool, **arguments(web, made_up))
-    assert code(told) is None
-    if told.next is not None:
-        await call(box, told.next.tool, **told.next.arguments)
+    reported = await call(box, tool, **arguments(web, made_up))
+    assert code(reported) is None
+    if reported.next is not None:
+        await call(box, reported.next.tool, **reported.next.arguments)
     assert code(await call(box, "fetch_url", url=made_up)) == "needs_approval"
     assert web.count("/take") == 0
 
@@ -328,8 +328,8 @@ async def test_a_link_that_a_filter_picked_from_an_answer_is_seen(box, web):
     web["/items"] = as_json({"items": [{"link": f"{web.url}/plain*star_under_score"}]})
     await read_both(box, web)
     (await session_of(box)).remember_link(f"{web.url}/items")
-    asked = {"url": f"{web.url}/items", "filter": ".items[].link"}
-    assert code(await call(box, "http_request", **asked)) is None
+    requested = {"url": f"{web.url}/items", "filter": ".items[].link"}
+    assert code(await call(box, "http_request", **requested)) is None
     assert code(await call(box, "fetch_url", url=f"{web.url}/plain*star_under_score")) is None
 
 
@@ -417,10 +417,10 @@ async def test_an_error_of_a_server_marks_it_too(web, tmp_path, workspace, tool:
 @pytest.mark.rows("D36")
 @each_case("tool", OF_THE_WEB, ids=lambda tool: tool.name)
 def test_it_says_when_to_use_it_and_what_instead(tool: Tool):
-    told = f"{tool.description} {tool.guidance}"
+    reported = f"{tool.description} {tool.guidance}"
     others = {f"`{other.name}`" for other in Registry(installed()) if other is not tool}
     assert any(other in tool.guidance for other in others), "names what to use instead"
-    assert len(told.split()) > 12
+    assert len(reported.split()) > 12
     assert "untrusted" in tool.guidance
 
 

@@ -99,10 +99,10 @@ def taking(kind: str) -> list[Any]:
 
 def by_path(rights: Right) -> list[Any]:
     return [
-        pytest.param(tool, way, id=f"{tool.name}.{'.'.join(way)}")
+        pytest.param(tool, method, id=f"{tool.name}.{'.'.join(method)}")
         for tool in REGISTRY
         if tool.rights & rights
-        for way in places(tool, "path")
+        for method in places(tool, "path")
     ]
 
 
@@ -131,7 +131,7 @@ def workspace(tmp_path: Path) -> Path:
     return root
 
 
-def kept(workspace: Path) -> dict[str, bytes]:
+def stored(workspace: Path) -> dict[str, bytes]:
     """What no call may change: all outside, and the protected files inside."""
     top = workspace.parent
     files = [p for p in top.rglob("*") if p.is_file() and not p.is_symlink()]
@@ -141,41 +141,43 @@ def kept(workspace: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.rows("E130", "X12", "X20")
-@each_case(("tool", "way"), by_path(READ | WRITE))
-async def test_forbidden_paths(tool: Tool, way: tuple[str, ...], workspace: Path) -> None:
-    before = kept(workspace)
+@each_case(("tool", "method"), by_path(READ | WRITE))
+async def test_forbidden_paths(tool: Tool, method: tuple[str, ...], workspace: Path) -> None:
+    before = stored(workspace)
     async with Toolbox({"run": {"packages": True}}, workspace=workspace) as box:
         for path in SPELT:
             spelt = path.format(root=workspace, outside=workspace.parent / "outside")
             codes = set()
-            for arguments in forms(tool, way, spelt, f"SECRET {CANARY}"):
+            for arguments in forms(tool, method, spelt, f"SECRET {CANARY}"):
                 result = await box.call(tool.name, arguments)
                 assert CANARY not in result.render()
                 assert result.error is not None, arguments
                 assert result.error.hint
                 codes.add(result.error.code)
             # A control character may break the text that holds the path before.
-            refused = codes & {"path_denied"} or way[-1] == "patch"
+            refused = codes & {"path_denied"} or method[-1] == "patch"
             # This one may change variables of a protected file, once a person has let it.
             refused = refused or (tool.name == "update_env_file" and codes == {"needs_approval"})
             assert refused, (path, codes)
-    assert kept(workspace) == before
+    assert stored(workspace) == before
 
 
 @pytest.mark.rows("E130", "X12", "X20")
-@pytest.mark.parametrize(("tool", "way"), by_path(READ | WRITE))
-async def test_paths_that_lead_elsewhere(tool: Tool, way: tuple[str, ...], workspace: Path) -> None:
-    before = kept(workspace)
+@pytest.mark.parametrize(("tool", "method"), by_path(READ | WRITE))
+async def test_paths_that_lead_elsewhere(
+    tool: Tool, method: tuple[str, ...], workspace: Path
+) -> None:
+    before = stored(workspace)
     writes = bool(tool.rights & WRITE)
     async with Toolbox({}, workspace=workspace) as box:
         for path in LEADING:
-            for arguments in forms(tool, way, path, f"SECRET {CANARY}"):
+            for arguments in forms(tool, method, path, f"SECRET {CANARY}"):
                 result = await box.call(tool.name, arguments)
                 assert CANARY not in result.render(), arguments
                 # A link itself may be moved or deleted; what it leads to may not.
                 looks = path in NEVER_OPENED.get(tool.name, ())
                 assert result.error is not None or writes or looks, arguments
-    assert kept(workspace) == before
+    assert stored(workspace) == before
 
 
 NEVER_OPENED = {"file_info": ["fifo"], "list_changes": LEADING}
@@ -183,37 +185,37 @@ NEVER_OPENED = {"file_info": ["fifo"], "list_changes": LEADING}
 
 
 @pytest.mark.rows("E130", "X20")
-@each_case(("tool", "way"), by_path(WRITE))
-async def test_what_is_never_written(tool: Tool, way: tuple[str, ...], workspace: Path) -> None:
-    before = kept(workspace)
+@each_case(("tool", "method"), by_path(WRITE))
+async def test_what_is_never_written(tool: Tool, method: tuple[str, ...], workspace: Path) -> None:
+    before = stored(workspace)
     async with Toolbox({}, workspace=workspace) as box:
         for path in NEVER_WRITTEN:
-            for arguments in forms(tool, way, path, "SECRET kept"):
+            for arguments in forms(tool, method, path, "SECRET kept"):
                 await box.call(tool.name, arguments)
-    assert kept(workspace) == before
+    assert stored(workspace) == before
 
 
-@each_case(("tool", "way"), by_path(READ))
+@each_case(("tool", "method"), by_path(READ))
 async def test_nothing_protected_is_found(
-    tool: Tool, way: tuple[str, ...], workspace: Path
+    tool: Tool, method: tuple[str, ...], workspace: Path
 ) -> None:
     """Whatever goes through the whole workspace passes over what a call may not name."""
     if tool.rights & (WRITE | NET):
         return
     texts = {p.name: "SECRET" for p in tool.parameters if p.required and p.type is str}
     async with Toolbox({}, workspace=workspace) as box:
-        for arguments in forms(tool, way, ".", ""):
+        for arguments in forms(tool, method, ".", ""):
             result = await box.call(tool.name, {**arguments, **texts})
             assert CANARY not in result.render()
 
 
 def test_every_path_of_a_record_is_a_target() -> None:
     """The forbidden set reaches nested paths too, and rules of the policy do."""
-    nested = [way for tool in TOOLS for way in places(tool, "path") if len(way) > 1]
+    nested = [method for tool in TOOLS for method in places(tool, "path") if len(method) > 1]
     for tool in TOOLS:
         declared = [p.name for p in tool.parameters if "path" in p.kinds]
-        assert declared == list(dict.fromkeys(way[0] for way in places(tool, "path")))
-    assert all(len(way) == 2 for way in nested)
+        assert declared == list(dict.fromkeys(method[0] for method in places(tool, "path")))
+    assert all(len(method) == 2 for method in nested)
 
 
 @pytest.mark.rows("X4", "X5", "E132", "D14", "D15", "D16", "D17", "A37")

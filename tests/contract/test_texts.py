@@ -31,10 +31,10 @@ def texts(source: str) -> Iterator[str]:
         if isinstance(node, ast.AsyncFunctionDef) and node.decorator_list:
             yield ast.get_docstring(node) or ""
         if isinstance(node, ast.Call):
-            shown = [k.value for k in node.keywords if k.arg in ("hint", "description")]
+            displayed = [k.value for k in node.keywords if k.arg in ("hint", "description")]
             name = getattr(node.func, "id", "")
-            shown += node.args if name == "Param" or name[:1].isupper() else []
-            for part in (inner for value in shown for inner in ast.walk(value)):
+            displayed += node.args if name == "Param" or name[:1].isupper() else []
+            for part in (inner for value in displayed for inner in ast.walk(value)):
                 if isinstance(part, ast.Constant) and isinstance(part.value, str):
                     yield part.value
 

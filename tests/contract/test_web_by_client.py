@@ -20,15 +20,15 @@ GROUPS = ("web", "http")
 JSON = "application/json"
 
 
-def told(value: Any) -> Answer:
+def reported(value: Any) -> Answer:
     return Answer(json.dumps(value), kind=JSON)
 
 
 def wiki(request: Request) -> Answer:
     if "list" in request.query:
-        return told({"query": {"search": [{"pageid": 1, "title": "Moss", "snippet": "green"}]}})
+        return reported({"query": {"search": [{"pageid": 1, "title": "Moss", "snippet": "green"}]}})
     page = {"pageid": 1, "title": "Moss", "extract": "Moss is a small plant.", "fullurl": ""}
-    return told({"query": {"pages": [page]}})
+    return reported({"query": {"pages": [page]}})
 
 
 def filled(server: Scripted) -> None:
@@ -38,13 +38,13 @@ def filled(server: Scripted) -> None:
     server["/a.png"] = Answer(png(8, 8), kind="image/png")
     found = {"title": "Moss", "url": f"{server.url}/page", "content": "grows on stones"}
     picture = {**found, "img_src": f"{server.url}/a.png"}
-    server["/search"] = lambda request: told(
+    server["/search"] = lambda request: reported(
         {"results": [picture if request.query.get("categories") == "images" else found]}
     )
     server["/w/api.php"] = wiki
-    server["/plants"] = told([{"name": "Moss"}])
+    server["/plants"] = reported([{"name": "Moss"}])
     operation = {"operationId": "listPlants", "responses": {"200": {"description": "all"}}}
-    server["/api.json"] = told(
+    server["/api.json"] = reported(
         {
             "openapi": "3.0.0",
             "info": {"title": "Plants", "version": "1"},

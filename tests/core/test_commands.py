@@ -47,17 +47,17 @@ def test_right_examples_are_taken() -> None:
 
 
 @each_case(
-    ("examples", "said"),
+    ("examples", "reply"),
     [
         ({"match": ["git pull"]}, "'git pull' is not matched"),
         ({"not_match": ["ls; git push -f"]}, "'ls; git push -f' is matched"),
         ({"match": ["git 'push"]}, "cannot be read"),
     ],
 )
-def test_a_wrong_example_is_named(examples: dict[str, list[str]], said: str) -> None:
+def test_a_wrong_example_is_named(examples: dict[str, list[str]], reply: str) -> None:
     with pytest.raises(ConfigError) as caught:
         load(pattern=["git", "push"], action="ask", **examples)
-    assert said in caught.value.message
+    assert reply in caught.value.message
     assert "run.rules.0" in caught.value.message
 
 

@@ -85,9 +85,9 @@ async def test_a_wrong_value_is_told_and_the_default_is_used(
     config = Config.load()
     assert config.limits == Config().limits
     assert (config.results.max_tokens, config.web.search.limit) == (4000, 3)
-    told = " ".join(config.problems)
+    reported = " ".join(config.problems)
     for name in ("limits.concurrency", "results.max_tokens", "web.fetch.links"):
-        assert f"{name}: " in told
+        assert f"{name}: " in reported
     async with Toolbox() as box:
         result = await box.call("list_directory")
         assert "Settings: limits.concurrency: " in result.text

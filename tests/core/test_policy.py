@@ -81,9 +81,9 @@ def test_allowing_a_right_does_not_allow_another_that_is_asked_about(
 
 
 def test_a_rule_that_forbids_needs_one_right_only() -> None:
-    for said in ("deny", "ask"):
-        policy = PolicyConfig.model_validate({"rules": [{"action": said, "rights": ["write"]}]})
-        assert decide(policy, having(WRITE | ERASE | SEND), []).action == said
+    for reply in ("deny", "ask"):
+        policy = PolicyConfig.model_validate({"rules": [{"action": reply, "rights": ["write"]}]})
+        assert decide(policy, having(WRITE | ERASE | SEND), []).action == reply
 
 
 def test_one_allowed_target_speaks_for_itself_alone() -> None:

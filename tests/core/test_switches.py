@@ -20,7 +20,7 @@ OFF_THERE = ("browser", "git", "packages", "databases", "http", "ui", "github", 
 """What C188 and E146 have off, and what needs no boundary of a run here."""
 
 
-def shown(config: Config) -> set[str]:
+def displayed(config: Config) -> set[str]:
     registry = Registry(installed(), switched_off=config.switched_off)
     return {tool.name for tool in registry.select(config.listed_profile)}
 
@@ -42,7 +42,7 @@ def test_each_switch_is_about_something() -> None:
 
 @pytest.mark.rows("C188", "E146", "F09")
 def test_the_defaults_are_safe() -> None:
-    listed = shown(Config())
+    listed = displayed(Config())
     unsafe = {switch: sorted(listed & group_of(switch)) for switch in OFF_THERE}
     # Two readers of APIs that the user names are listed by default, and send nothing.
     assert {name: tools for name, tools in unsafe.items() if tools} in (
@@ -57,9 +57,9 @@ async def test_on_shows_and_off_takes_away(tmp_path: Path) -> None:
         tools = group_of(switch)
         on = Config.model_validate({"switches": {switch: True}})
         own_settings = {"memory"} if switch == "packages" else {"memory", "manage_packages"}
-        assert shown(on) >= tools - own_settings, switch
+        assert displayed(on) >= tools - own_settings, switch
         off = Config.model_validate({"switches": {switch: False}, "profile": "all"})
-        assert shown(off).isdisjoint(tools), switch
+        assert displayed(off).isdisjoint(tools), switch
     config = {"switches": {"git": False, "databases": False}}
     async with Toolbox(config, workspace=tmp_path) as box:
         refused = await box.call("git_status")

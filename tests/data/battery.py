@@ -270,14 +270,14 @@ def run(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]:
     """What each statement gives: its rows as text, or the code of its error."""
     found = []
     for sql in request["statements"]:
-        asked = {**request["source"], "sql": sql, "limit": 50, "save_as": ""}
+        requested = {**request["source"], "sql": sql, "limit": 50, "save_as": ""}
         try:
             if request["engine"] == "sqlite":
-                answer, _ = sqlite_child.query(asked, b"")
+                answer, _ = sqlite_child.query(requested, b"")
             else:
                 from toolcrib.data import duckdb_child
 
-                answer, _ = duckdb_child.query(asked, b"")
+                answer, _ = duckdb_child.query(requested, b"")
             found.append(["", repr(answer["rows"])])
         except ToolError as error:
             found.append([error.stable_code, error.message])

@@ -9,7 +9,7 @@ ROOT = Path(__file__).parents[2]
 GUIDE = ROOT / "docs" / "deploy.md"
 
 
-def shown(language: str) -> str:
+def displayed(language: str) -> str:
     """The one block of this language in the guide."""
     blocks = re.findall(
         rf"^```{language}\n(.*?)^```$", GUIDE.read_text("utf-8"), re.MULTILINE | re.DOTALL

@@ -16,7 +16,7 @@ import pytest
 import yaml
 
 from tests.conftest import absent
-from tests.deploy.files import GUIDE, ROOT, shown, steps
+from tests.deploy.files import GUIDE, ROOT, displayed, steps
 from tests.servers.asgi import served
 from toolcrib.core.config import Config
 from toolcrib.surfaces.http.app import create_app
@@ -120,7 +120,7 @@ def test_systemd_takes_the_unit(tmp_path: Path) -> None:
     program.parent.mkdir(parents=True)
     program.write_text("#!/bin/sh\n")
     program.chmod(0o755)
-    (tmp_path / "toolcrib.service").write_text(shown("ini"))
+    (tmp_path / "toolcrib.service").write_text(displayed("ini"))
     (tmp_path / "run").mkdir(mode=0o700)
     where = {"HOME": str(tmp_path), "XDG_RUNTIME_DIR": str(tmp_path / "run")}
 
@@ -136,5 +136,5 @@ def test_systemd_takes_the_unit(tmp_path: Path) -> None:
 
     assert verified() == ""
     # It would tell: a line that is wrong is not taken.
-    (tmp_path / "toolcrib.service").write_text(shown("ini").replace("on-failure", "sometimes"))
+    (tmp_path / "toolcrib.service").write_text(displayed("ini").replace("on-failure", "sometimes"))
     assert "sometimes" in verified()

@@ -105,14 +105,14 @@ class Image:
 @pytest.mark.timeout(900)
 async def test_its_steps_make_a_server_that_is_healthy(tmp_path: Path) -> None:
     image = Image(tmp_path)
-    told = steps((ROOT / "Dockerfile").read_text("utf-8"))
-    for word, rest in told:
+    reported = steps((ROOT / "Dockerfile").read_text("utf-8"))
+    for word, rest in reported:
         image.take(word, rest)
     assert [step.split()[0] for step in image.left] == ["apt-get", "useradd"]
     # The step that makes the user makes these too.
     for folder in ("workspace", "data"):
         (tmp_path / folder).mkdir(exist_ok=True)
-    commands = {word: image.command(word, rest) or [] for word, rest in told}
+    commands = {word: image.command(word, rest) or [] for word, rest in reported}
     variables = {
         **image.variables,
         "TOOLCRIB_TOKEN": TOKEN,

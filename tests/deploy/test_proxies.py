@@ -18,7 +18,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from tests.conditions import until
 from tests.conftest import absent
-from tests.deploy.files import shown
+from tests.deploy.files import displayed
 from tests.servers.asgi import served
 from tests.servers.mcp_tools import TOOLS
 from toolcrib.core.context import Ctx
@@ -42,7 +42,7 @@ async def tell(note: str, *, ctx: Ctx) -> Result:
 
 
 def _nginx(folder: Path, server: str) -> list[str]:
-    lines = shown("nginx").replace(SERVER, server)
+    lines = displayed("nginx").replace(SERVER, server)
     assert "listen 443 ssl;" in lines
     lines = lines.replace("listen 443 ssl;", f"listen unix:{folder}/socket ssl;")
     lines = lines.replace("/etc/ssl/tools.example.org", f"{folder}/server")
@@ -60,7 +60,7 @@ def _nginx(folder: Path, server: str) -> list[str]:
 
 
 def _caddy(folder: Path, server: str) -> list[str]:
-    lines = shown("caddy").replace(SERVER, server)
+    lines = displayed("caddy").replace(SERVER, server)
     lines = lines.replace(
         f"{NAME} {{",
         f"https://{NAME} {{\n    bind unix/{folder}/socket\n"

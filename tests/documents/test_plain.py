@@ -66,8 +66,8 @@ async def test_json_says_whether_it_is_valid(documents):
 
 
 def notebook(*cells: dict) -> bytes:
-    told = {"nbformat": 4, "metadata": {"kernelspec": {"language": "julia"}}, "cells": cells}
-    return json.dumps(told).encode()
+    reported = {"nbformat": 4, "metadata": {"kernelspec": {"language": "julia"}}, "cells": cells}
+    return json.dumps(reported).encode()
 
 
 async def test_notebooks_show_code_and_what_it_gave(documents):
@@ -151,10 +151,10 @@ async def test_mail(documents):
     html = EmailMessage()
     html["From"], html["To"], html["Subject"] = "a@b.example", "c@d.example", "x"
     html.set_content("<h1>Head</h1><script>no()</script><ul><li>one</li></ul>", subtype="html")
-    shown = (await documents.read(html.as_bytes())).markdown
-    assert "# Head" in shown
-    assert "one" in shown
-    assert "no()" not in shown
+    displayed = (await documents.read(html.as_bytes())).markdown
+    assert "# Head" in displayed
+    assert "one" in displayed
+    assert "no()" not in displayed
 
 
 @each_case(

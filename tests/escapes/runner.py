@@ -63,8 +63,8 @@ class Runner:
         environment: the secret in our environment.
     """
 
-    def __init__(self, way: SandboxKind, name: str, base: Path, environment: str) -> None:
-        self.way, self.name, self.base = way, name, base
+    def __init__(self, method: SandboxKind, name: str, base: Path, environment: str) -> None:
+        self.method, self.name, self.base = method, name, base
         self.watcher = Watcher()
         self.common = {name: secrets.token_hex(16) for name in ("descriptor", "data", "config")}
         self.common["environment"] = environment
@@ -118,7 +118,7 @@ class Runner:
         argv = command(attempt.language, attempt.body, world.token)
         self.watcher.begin(seen)
         try:
-            done = await self.way.run(attempt, world, argv, attempt.target)
+            done = await self.method.run(attempt, world, argv, attempt.target)
             alive = await asyncio.to_thread(self.watcher.finish, seen)
             evidence = [f"{len(alive)} of its processes go on"] if alive else []
         except BaseException:
@@ -143,9 +143,9 @@ class Runner:
                     found.append(f"it holds {link}")
         seen.note("output", done.written)
         seen.note("wall", done.seconds)
-        for name, most in attempt.over.items():
-            if seen.most.get(name, 0) > most:
-                found.append(f"{name}: {seen.most[name]:,.1f}, and not {most:,.0f}")
+        for name, maximum in attempt.over.items():
+            if seen.maximum.get(name, 0) > maximum:
+                found.append(f"{name}: {seen.maximum[name]:,.1f}, and not {maximum:,.0f}")
         tokens = [line for line in seen.mounts if line != "pivot"]
         hosts = 0 if self.name in ("bare", "kernel") else 1
         signs = {
@@ -178,7 +178,7 @@ class Runner:
         place = attempt.twin.place
         try:
             argv = command(attempt.language, body, world.token)
-            done = await self.way.run(attempt, world, argv, place)
+            done = await self.method.run(attempt, world, argv, place)
             text = done.output.decode("utf-8", "replace")
             if not place:
                 good = "ok" in text.split()[-1:] or text.strip().endswith("ok")
@@ -198,7 +198,7 @@ class Runner:
         began = time.monotonic()
         try:
             plain = Attempt(name, "", "shell", "", ATTEMPTS[0].twin, seconds=40)
-            done = await self.way.run(plain, world, argv, "")
+            done = await self.method.run(plain, world, argv, "")
             text = done.output.decode("utf-8", "replace").strip()
             wrong = "" if text.endswith(wanted) else text[-400:] or "no output"
             return Answer(f"benign {name}", [], wrong, done.layer, time.monotonic() - began)
@@ -233,7 +233,7 @@ def _kernel_log(workspace: Path) -> bool:
     return size > 0 and any(len(line) > 20 and line in buffer.raw[:size] for line in theirs[:50])
 
 
-def way_named(name: str) -> SandboxKind:
+def method_named(name: str) -> SandboxKind:
     if name == "bare":
         return Bare()
     if name == "bwrap":
@@ -245,7 +245,7 @@ def way_named(name: str) -> SandboxKind:
 
 async def work(arguments: argparse.Namespace, base: Path) -> None:
     environment = os.environ[SECRET]
-    runner = Runner(way_named(arguments.way), arguments.way, base, environment)
+    runner = Runner(method_named(arguments.method), arguments.method, base, environment)
     only = set(filter(None, arguments.only.split(",")))
     chosen = [
         attempt
@@ -266,7 +266,7 @@ async def work(arguments: argparse.Namespace, base: Path) -> None:
             slot = await slots.get()
             try:
                 async with asyncio.timeout(60):
-                    answer = await runner.attempt(attempt, slot, twins=arguments.way != "bare")
+                    answer = await runner.attempt(attempt, slot, twins=arguments.method != "bare")
             except Exception as error:
                 answer = Answer(attempt.id, [], f"{type(error).__name__}: {error}"[:500])
             slots.put_nowait(slot)
@@ -277,13 +277,15 @@ async def work(arguments: argparse.Namespace, base: Path) -> None:
             say(await runner.benign(name, slot))
             slots.put_nowait(slot)
 
-        benign = [] if arguments.way == "bare" or (only and "benign" not in only) else list(BENIGN)
+        benign = (
+            [] if arguments.method == "bare" or (only and "benign" not in only) else list(BENIGN)
+        )
         together = [attempt for attempt in chosen if not attempt.alone]
         await asyncio.gather(*map(one, together), *map(task, benign))
         for attempt in chosen:
             if attempt.alone:
                 await one(attempt)
-    await runner.way.close()
+    await runner.method.close()
     runner.watcher.close()
 
 

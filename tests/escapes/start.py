@@ -19,7 +19,7 @@ SECONDS = 600
 Answers = dict[str, dict[str, Any]]
 
 
-async def start(folder: Path, way: str, user: str, *more: str) -> Answers:
+async def start(folder: Path, method: str, user: str, *more: str) -> Answers:
     """Run the battery in a process of its own; its answers by id.
 
     Args:
@@ -34,7 +34,7 @@ async def start(folder: Path, way: str, user: str, *more: str) -> Answers:
         sys.executable,
         "-m",
         "tests.escapes.runner",
-        way,
+        method,
         str(file),
         "--base",
         str(base),

@@ -35,11 +35,11 @@ class Seen:
     personalities: set[str] = field(default_factory=set)
     members: set[tuple[int, str]] = field(default_factory=set)
     processor: dict[tuple[int, str], int] = field(default_factory=dict)
-    most: dict[str, float] = field(default_factory=dict)
+    maximum: dict[str, float] = field(default_factory=dict)
     before: dict[str, float] = field(default_factory=dict)
 
     def note(self, name: str, value: float) -> None:
-        self.most[name] = max(self.most.get(name, 0), value - self.before.get(name, 0))
+        self.maximum[name] = max(self.maximum.get(name, 0), value - self.before.get(name, 0))
 
 
 class Watcher:

@@ -206,7 +206,7 @@ class World:
 
     def variables(self, place: str) -> dict[str, str]:
         """What a program is told of it, as `T_…`; no secret is among them."""
-        told = {
+        reported = {
             "F": self.place(place),
             "NOTES": self.place("notes"),
             "BASE": self.base,
@@ -233,7 +233,7 @@ class World:
             "SEGMENT": self._segment,
             "QUEUE": self._queue,
         }
-        return {f"T_{name}": str(value) for name, value in told.items()}
+        return {f"T_{name}": str(value) for name, value in reported.items()}
 
     # What became of it.
 

@@ -37,14 +37,14 @@ def folder(tmp_path: Path) -> Path:
     return found
 
 
-def entry(folder: Path, way: str = "good", **more: Any) -> dict[str, Any]:
-    return {"command": sys.executable, "args": [foreign_mcp.__file__, way, str(folder)], **more}
+def entry(folder: Path, method: str = "good", **more: Any) -> dict[str, Any]:
+    return {"command": sys.executable, "args": [foreign_mcp.__file__, method, str(folder)], **more}
 
 
 def tree(
-    folder: Path, *, way: str = "good", rules: tuple[Any, ...] = (ALLOW,), **more: Any
+    folder: Path, *, method: str = "good", rules: tuple[Any, ...] = (ALLOW,), **more: Any
 ) -> dict[str, Any]:
-    return {"mcp": {"servers": {"moss": entry(folder, way, **more)}}, "policy": {"rules": rules}}
+    return {"mcp": {"servers": {"moss": entry(folder, method, **more)}}, "policy": {"rules": rules}}
 
 
 @asynccontextmanager
@@ -127,9 +127,9 @@ async def test_it_asks_until_a_rule_says_otherwise(folder: Path) -> None:
 
     async with opened(tree(folder, rules=()), folder) as box:
         await box.call("search_tools", {"query": "moss"})
-        asked = await box.call("moss_echo", {"text": "x"})
-        assert asked.error is not None
-        assert asked.error.code == "needs_approval"
+        requested = await box.call("moss_echo", {"text": "x"})
+        assert requested.error is not None
+        assert requested.error.code == "needs_approval"
         refused = await box.call("moss_echo", {"text": "y"}, caller=Caller("test", ask=no))
         assert refused.error is not None
         assert refused.error.code == "denied"
@@ -225,7 +225,7 @@ async def test_one_that_dies_is_started_once_more(folder: Path) -> None:
 
 
 async def test_one_that_cannot_start_is_told(folder: Path) -> None:
-    async with opened(tree(folder, way="crashes"), folder) as box:
+    async with opened(tree(folder, method="crashes"), folder) as box:
         found = await box.call("search_tools", {"query": "moss"})
         assert "The MCP server moss is left out" in found.text
         assert "no luck" in found.text.replace("[31m", "")
@@ -237,23 +237,23 @@ async def test_one_that_cannot_start_is_told(folder: Path) -> None:
 
 
 async def test_one_that_hangs_is_given_up(folder: Path) -> None:
-    async with opened(tree(folder, way="hangs", start_seconds=1.5), folder) as box:
+    async with opened(tree(folder, method="hangs", start_seconds=1.5), folder) as box:
         found = await box.call("search_tools", {"query": "moss"})
         assert "did not answer within 1.5 seconds" in found.text
         assert all(gone(int(pid)) for pid in lines(folder, "starts"))
 
 
 async def test_what_is_no_message_is_passed_over(folder: Path) -> None:
-    async with opened(tree(folder, way="noisy"), folder) as box:
+    async with opened(tree(folder, method="noisy"), folder) as box:
         await box.call("search_tools", {"query": "moss"})
         assert (await box.call("moss_echo", {"text": "x"})).error is None
 
 
-@pytest.mark.parametrize("way", ["flood_line", "flood_messages"])
-async def test_one_that_floods_is_ended(folder: Path, way: str) -> None:
+@pytest.mark.parametrize("method", ["flood_line", "flood_messages"])
+async def test_one_that_floods_is_ended(folder: Path, method: str) -> None:
     async with opened(tree(folder), folder) as box:
         await box.call("search_tools", {"query": "moss"})
-        flooded = await box.call(f"moss_{way}")
+        flooded = await box.call(f"moss_{method}")
         assert flooded.error is not None
         assert "and was ended" in flooded.error.message
         assert gone(int(lines(folder, "starts")[0]))
@@ -267,7 +267,7 @@ async def test_one_that_floods_stderr_waits(folder: Path) -> None:
 
 
 async def test_an_endless_list_ends(folder: Path) -> None:
-    async with opened(tree(folder, way="endless"), folder) as box:
+    async with opened(tree(folder, method="endless"), folder) as box:
         await box.call("search_tools", {"query": "moss"})
         assert len([tool for tool in box.registry if tool.group == "moss"]) == 500
 
@@ -282,10 +282,10 @@ async def test_what_changes_is_held_back_until_it_is_accepted(
     (folder / "tools.json").write_text(json.dumps(changed))
     async with opened(config, folder) as box:
         assert "Send all files" not in box.registry.resolve("moss_echo").description
-        told = await box.call("moss_picture")
-        assert told.error is None, "what did not change goes on"
-        assert "new: fresh; changed: echo; gone: fail" in told.text
-        assert "toolcrib mcp accept moss" in told.text
+        reported = await box.call("moss_picture")
+        assert reported.error is None, "what did not change goes on"
+        assert "new: fresh; changed: echo; gone: fail" in reported.text
+        assert "toolcrib mcp accept moss" in reported.text
         held = await box.call("moss_echo", {"text": "x"})
         assert held.error is not None
         assert held.error.code == "denied"
@@ -320,7 +320,7 @@ async def test_a_change_while_it_runs_is_noticed(folder: Path) -> None:
 async def test_another_program_is_another_server(folder: Path) -> None:
     async with opened(tree(folder), folder) as box:
         await box.call("search_tools", {"query": "moss"})
-    other = tree(folder, way="noisy")
+    other = tree(folder, method="noisy")
     async with opened(other, folder) as box:
         assert "moss_echo" not in {tool.name for tool in box.registry}
     known = Path(os.environ["TOOLCRIB_DATA"]) / "mcp" / "moss.json"
@@ -375,10 +375,10 @@ async def test_folders_and_models_are_refused_unless_given(folder: Path) -> None
         assert (folder.parent / "workspace").as_uri() in (await box.call("moss_roots")).text
 
 
-def person(answers: dict[str, Any], asked: list[str]) -> Any:
+def person(answers: dict[str, Any], requested: list[str]) -> Any:
     async def answer(context: Any, params: Any) -> types.ElicitResult:
         del context
-        asked.append(params.message)
+        requested.append(params.message)
         found = next((a for word, a in answers.items() if word in params.message), None)
         if found is None:
             return types.ElicitResult(action="decline")
@@ -388,23 +388,25 @@ def person(answers: dict[str, Any], asked: list[str]) -> Any:
 
 
 async def test_what_it_asks_is_handed_to_the_person_with_its_name(folder: Path) -> None:
-    asked: list[str] = []
+    requested: list[str] = []
     answers = {"Allow": {"allow": True}, "Which": {"colour": "green"}}
     async with opened(tree(folder, rules=()), folder) as box:
         await box.call("search_tools", {"query": "moss"})
         server = create_server(box)
         async with Client(
-            server, mode="legacy", elicitation_callback=person(answers, asked)
+            server, mode="legacy", elicitation_callback=person(answers, requested)
         ) as client:
             done = await client.call_tool("moss_ask", {})
             assert 'accept {"colour": "green"}' in done.content[0].text
-            assert asked[1] == "The MCP server moss asks: Which one?"
+            assert requested[1] == "The MCP server moss asks: Which one?"
             secret = await client.call_tool("moss_ask_secret", {})
             assert "decline null" in secret.content[0].text
             address = await client.call_tool("moss_ask_address", {})
             assert "Log in." in address.content[0].text
-            assert len([message for message in asked if "MCP server" in message]) == 1
-        async with Client(server, mode="legacy", elicitation_callback=person({}, asked)) as client:
+            assert len([message for message in requested if "MCP server" in message]) == 1
+        async with Client(
+            server, mode="legacy", elicitation_callback=person({}, requested)
+        ) as client:
             refused = await client.call_tool("moss_ask", {})
             assert refused.is_error, "the call itself was refused"
 

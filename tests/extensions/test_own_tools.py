@@ -166,9 +166,9 @@ def test_what_was_found_is_kept_until_a_file_changes(folder: Path, workspace: Pa
     names = {tool.name for tool in available(tree).tools}
     assert "second_one" in names
     assert "first" not in names
-    kept = Path(os.environ["TOOLCRIB_DATA"]) / CACHE_NAME
+    stored = Path(os.environ["TOOLCRIB_DATA"]) / CACHE_NAME
     for broken in (b"{", b"[]", b'{"sources": 3}', b"\xff\xfe"):
-        kept.write_bytes(broken)
+        stored.write_bytes(broken)
         assert "second_one" in {tool.name for tool in available(tree).tools}
 
 
@@ -254,8 +254,8 @@ def test_what_own_code_prints_is_no_part_of_an_answer(folder: Path, workspace: P
     }
     ready = {"jsonrpc": "2.0", "method": "notifications/initialized"}
     call = {"name": "shout", "arguments": {"text": "hi"}}
-    asked = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call}
-    lines = "".join(json.dumps(message) + "\n" for message in (hello, ready, asked))
+    requested = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call}
+    lines = "".join(json.dumps(message) + "\n" for message in (hello, ready, requested))
     argv = [sys.executable, "-I", "-m", "toolcrib", "mcp", "--profile", "own"]
     with subprocess.Popen(
         [*argv, "--workspace", str(workspace)],
@@ -272,9 +272,9 @@ def test_what_own_code_prints_is_no_part_of_an_answer(folder: Path, workspace: P
         answers = [json.loads(served.stdout.readline()) for _ in range(2)]
         served.stdin.close()
         assert served.stdout.read() == "", "nothing but the protocol"
-        told = served.stderr.read()
+        reported = served.stderr.read()
     assert answers[1]["result"]["content"][0]["text"] == "HI"
-    assert "left out: tools/bad.py: ZeroDivisionError" in told
+    assert "left out: tools/bad.py: ZeroDivisionError" in reported
 
 
 def test_commands_know_them(folder: Path, workspace: Path) -> None:

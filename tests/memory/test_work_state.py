@@ -66,6 +66,6 @@ async def test_a_broken_store_is_set_aside_and_named(tmp_path: Path) -> None:
     services = opened(tmp_path)
     await services.use(WorkStates).change("user", {"language": "es"})
     assert (await services.use(WorkStates).get("user")).language == "es"
-    (aside,) = tmp_path.glob("state.db.corrupt-*")
-    assert aside.name in services.use(Store).warnings[0]
+    (quarantined,) = tmp_path.glob("state.db.corrupt-*")
+    assert quarantined.name in services.use(Store).warnings[0]
     await services.close()

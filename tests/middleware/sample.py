@@ -117,10 +117,10 @@ async def alone(*, ctx: Ctx) -> Result:
     """
     del ctx
     RUNNING.append(1)
-    most = len(RUNNING)
+    maximum = len(RUNNING)
     await asyncio.sleep(0.02)  # another that may run at once would be seen
     RUNNING.pop()
-    return Result(data=most)
+    return Result(data=maximum)
 
 
 @tool(group="test", rights=READ)

@@ -227,9 +227,11 @@ async def outside_page(url: PublicUrl, *, ctx: Ctx) -> Result:
 async def outside_search(words: str, *, ctx: Ctx) -> Result:
     """A search page of somebody else, which shows what it was asked for as it understands it."""
     del ctx
-    shown = normalize("NFKC", unescape(unquote(unquote(words)))).replace(" ", "")
-    shown = shown.replace("\u200b", "").replace("HTTP://LEAK.EXAMPLE", "http://leak.example")
-    return Result(text=f"Results for {unescape(shown)}: none", source="http://search.example/")
+    displayed = normalize("NFKC", unescape(unquote(unquote(words)))).replace(" ", "")
+    displayed = displayed.replace("\u200b", "").replace(
+        "HTTP://LEAK.EXAMPLE", "http://leak.example"
+    )
+    return Result(text=f"Results for {unescape(displayed)}: none", source="http://search.example/")
 
 
 @tool(group="board", rights=NET | SEND)
@@ -277,16 +279,16 @@ async def test_no_echo_makes_a_link_known(site: Site, tmp_path: Path) -> None:
             (folder / "secret.txt").write_text("s3cret")
             (folder / "old.md").write_text("old words\n")
             state = await tainted(box, name)
-            shown = ""
+            displayed = ""
             for tool_name, arguments in steps:
                 here = {}
                 if "url" in arguments:
                     here["url"] = arguments["url"].replace("HERE", f"http://{site.host}")
                     state.remember_link(here["url"])
                 result = await box.call(tool_name, {**arguments, **here}, session=name)
-                shown = result.render()
-                if "leak.example" not in shown and tool_name == steps[-1][0]:
-                    silent.append(f"{name}: {tool_name}: {shown[:200]}")
+                displayed = result.render()
+                if "leak.example" not in displayed and tool_name == steps[-1][0]:
+                    silent.append(f"{name}: {tool_name}: {displayed[:200]}")
             if await passes(box, name):
                 known.append(name)
     assert len(LAUNDERING) >= 40
@@ -337,8 +339,8 @@ async def test_no_page_that_decodes_what_it_was_asked_makes_a_link_known(
     (tmp_path / "secret.txt").write_text("s3cret")
     async with opened(tmp_path) as box:
         await tainted(box, "one")
-        shown = await box.call("outside_search", {"words": words}, session="one")
-        assert LINK in shown.text
+        displayed = await box.call("outside_search", {"words": words}, session="one")
+        assert LINK in displayed.text
         assert not await passes(box, "one")
 
 
@@ -434,10 +436,10 @@ async def test_a_remote_that_is_new_is_asked_about(tmp_path: Path) -> None:
 
 
 async def test_a_person_allows_a_site_for_the_conversation(tmp_path: Path) -> None:
-    asked: list[Question] = []
+    requested: list[Question] = []
 
     async def answer(question: Question) -> PersonAnswer:
-        asked.append(question)
+        requested.append(question)
         return SiteApproval()
 
     (tmp_path / "secret.txt").write_text("s3cret")
@@ -447,7 +449,7 @@ async def test_a_person_allows_a_site_for_the_conversation(tmp_path: Path) -> No
         for url in ("http://new.example/a", "http://new.example/b?c=d"):
             result = await box.call("outside_page", {"url": url}, session="one", caller=caller)
             assert result.error is None
-        assert [question.site for question in asked] == ["http://new.example"]
+        assert [question.site for question in requested] == ["http://new.example"]
         assert await passes(box, "one", "http://new.example/e")
         for other in (
             "http://other.new.example/",

@@ -29,10 +29,10 @@ class Person:
 
     def __init__(self, answer: bool | None) -> None:
         self.answer = answer
-        self.asked: list[Question] = []
+        self.requested: list[Question] = []
 
     async def ask(self, question: Question) -> bool | None:
-        self.asked.append(question)
+        self.requested.append(question)
         return self.answer
 
     @property
@@ -62,7 +62,7 @@ async def test_a_person_is_asked(box: Toolbox, answer: bool | None, expected: st
     person = Person(answer)
     result = await box.call("post", {"to": "example.org"}, caller=person.caller)
     assert code(result) == expected
-    (question,) = person.asked
+    (question,) = person.requested
     assert question.tool == "post"
     assert "example.org" in question.summary
 
@@ -71,7 +71,7 @@ async def test_an_answer_holds_for_one_call(box: Toolbox) -> None:
     person = Person(answer=True)
     for _ in range(2):
         await box.call("post", {"to": "example.org"}, caller=person.caller)
-    assert len(person.asked) == 2
+    assert len(person.requested) == 2
 
 
 @pytest.mark.parametrize(
@@ -160,8 +160,8 @@ async def test_call_tool_is_no_way_around(make: Make) -> None:
 
 
 async def test_untrusted_text_taints_whatever_the_right_of_its_tool(box: Toolbox) -> None:
-    kept = await box.call("page", {"url": "https://example.org/", "text": "word " * 9000})
-    assert kept.next is not None
+    stored = await box.call("page", {"url": "https://example.org/", "text": "word " * 9000})
+    assert stored.next is not None
     await box.call("echo", {"text": "private"}, session="other")
     handle = await box.use(Results).keep("from outside", "other", "https://example.org/")
     await box.call("read_more", {"handle": handle}, session="other")

@@ -79,13 +79,13 @@ async def test_a_success_forgets(open_services, earlier):
     assert round(await rests.refused("engine", "rate_limited", USUAL)) == 60
 
 
-@pytest.mark.parametrize("asked", [3, 9000])
-async def test_what_the_server_asks_for_counts_exactly(open_services, asked):
+@pytest.mark.parametrize("requested", [3, 9000])
+async def test_what_the_server_asks_for_counts_exactly(open_services, requested):
     rests = open_services().use(Cooldowns)
-    assert round(await rests.refused("engine", "rate_limited", USUAL, asked)) == asked
+    assert round(await rests.refused("engine", "rate_limited", USUAL, requested)) == requested
     rest = await rests.resting("engine")
     assert rest
-    assert asked - 2 < rest.seconds <= asked
+    assert requested - 2 < rest.seconds <= requested
 
 
 async def test_a_server_cannot_ask_for_ever(open_services):

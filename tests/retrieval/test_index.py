@@ -189,11 +189,11 @@ async def test_six_processes_write_one_of_them_is_killed(spawn: Spawn) -> None:
                 processes[number].kill()
         return acknowledged
 
-    said = await asyncio.gather(*(follow(n) for n in range(6)))
-    assert [len(lines) >= 40 for lines in said] == [n not in (1, 4) for n in range(6)]
+    reply = await asyncio.gather(*(follow(n) for n in range(6)))
+    assert [len(lines) >= 40 for lines in reply] == [n not in (1, 4) for n in range(6)]
     index = Index(data_folder() / "indexes" / "shared.db")
     found = {entry.key: entry for entry in await index.entries()}
-    assert {key for lines in said for key in lines} <= set(found)
+    assert {key for lines in reply for key in lines} <= set(found)
     assert {entry.chunks for entry in found.values()} == {3}
     one = await index.search("windmill", limit=1000)
     assert len(one.passages) == 3 * len(found)

@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 
 @dataclass(frozen=True)
-class Asked:
+class Requested:
     method: str
     target: str
     headers: dict[str, str]
@@ -33,7 +33,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Told:
+class Reported:
     body: Any = b""
     status: int = 200
     kind: str | None = None
@@ -42,28 +42,28 @@ class Told:
     hold: threading.Event | None = None
 
 
-Script = Told | Callable[[Asked], Told]
+Script = Reported | Callable[[Requested], Reported]
 
 
 @dataclass
 class Api:
     url: str
     script: dict[str, Script] = field(default_factory=dict)
-    asked: list[Asked] = field(default_factory=list)
+    requested: list[Requested] = field(default_factory=list)
 
-    def __setitem__(self, path: str, told: Script) -> None:
-        self.script[path] = told
+    def __setitem__(self, path: str, reported: Script) -> None:
+        self.script[path] = reported
 
     @property
     def origin(self) -> str:
         return self.url.removeprefix("http://")
 
     @property
-    def last(self) -> Asked:
-        return self.asked[-1]
+    def last(self) -> Requested:
+        return self.requested[-1]
 
     def paths(self) -> list[str]:
-        return [asked.path for asked in self.asked]
+        return [requested.path for requested in self.requested]
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -72,28 +72,30 @@ class _Handler(BaseHTTPRequestHandler):
     def answer(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         headers = {name.lower(): value for name, value in self.headers.items()}
-        asked = Asked(self.command, self.path, headers, body)
-        self.served.asked.append(asked)
-        script = self.served.script.get(asked.path, Told({"error": "nothing here"}, 404))
-        told = script if isinstance(script, Told) else script(asked)
-        if told.hold is not None:
-            told.hold.wait(20)
-        self._send(told)
+        requested = Requested(self.command, self.path, headers, body)
+        self.served.requested.append(requested)
+        script = self.served.script.get(requested.path, Reported({"error": "nothing here"}, 404))
+        reported = script if isinstance(script, Reported) else script(requested)
+        if reported.hold is not None:
+            reported.hold.wait(20)
+        self._send(reported)
 
     do_GET = do_POST = do_PUT = do_DELETE = do_PATCH = do_HEAD = do_OPTIONS = answer  # noqa: N815
 
-    def _send(self, told: Told) -> None:
-        body, kind = told.body, told.kind
+    def _send(self, reported: Reported) -> None:
+        body, kind = reported.body, reported.kind
         if isinstance(body, str):
             body, kind = body.encode(), kind or "text/plain; charset=utf-8"
         elif not isinstance(body, bytes):
             body, kind = json.dumps(body).encode(), kind or "application/json"
-        self.send_response(told.status)
+        self.send_response(reported.status)
         if kind:
             self.send_header("Content-Type", kind)
-        for name, value in told.headers:
+        for name, value in reported.headers:
             self.send_header(name, value)
-        self.send_header("Content-Length", str(len(body) if told.length is None else told.length))
+        self.send_header(
+            "Content-Length", str(len(body) if reported.length is None else reported.length)
+        )
         self.end_headers()
         if self.command != "HEAD":
             try:
@@ -117,21 +119,21 @@ def api(host: str = "127.0.0.1") -> Iterator[Api]:
     try:
         yield served
     finally:
-        for told in served.script.values():
-            if isinstance(told, Told) and told.hold is not None:
-                told.hold.set()
+        for reported in served.script.values():
+            if isinstance(reported, Reported) and reported.hold is not None:
+                reported.hold.set()
         server.shutdown()
         thread.join()
         server.server_close()
 
 
-def echo(asked: Asked) -> Told:
+def echo(requested: Requested) -> Reported:
     """What was asked, as JSON."""
-    return Told(
+    return Reported(
         {
-            "method": asked.method,
-            "target": asked.target,
-            "headers": asked.headers,
-            "body": asked.body.decode("utf-8", "replace"),
+            "method": requested.method,
+            "target": requested.target,
+            "headers": requested.headers,
+            "body": requested.body.decode("utf-8", "replace"),
         }
     )

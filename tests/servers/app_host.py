@@ -81,13 +81,13 @@ class AppHost:
         await self.page.wait_for_function("said.some(m => m.id === 'ping')", timeout=0)
         return self.page.frames[-1]
 
-    async def said(self) -> list[dict[str, Any]]:
+    async def reply(self) -> list[dict[str, Any]]:
         """What the pages in frames have said."""
         return list(json.loads(await self.page.evaluate("JSON.stringify(window.said)")))
 
     async def sent(self, method: str) -> list[dict[str, Any]]:
         """The parameters of all messages of one kind."""
-        return [m["params"] for m in await self.said() if m.get("method") == method]
+        return [m["params"] for m in await self.reply() if m.get("method") == method]
 
 
 @asynccontextmanager

@@ -63,12 +63,12 @@ PIXEL = (
 def listed(folder: Path) -> list[types.Tool]:
     """Its tools; `tools.json` in the folder adds to what is said of them, by name."""
     more = folder / "tools.json"
-    said = json.loads(more.read_text()) if more.exists() else {}
+    reply = json.loads(more.read_text()) if more.exists() else {}
     tools = []
-    for name, schema in {**NAMES, **{n: NOTHING for n in said if n not in NAMES}}.items():
+    for name, schema in {**NAMES, **{n: NOTHING for n in reply if n not in NAMES}}.items():
         facts = {"description": f"Do {name}.\n\nMore of it.", "inputSchema": schema}
-        if said.get(name, {}) is not None:
-            tools.append(types.Tool.model_validate({"name": name, **facts, **said.get(name, {})}))
+        if reply.get(name, {}) is not None:
+            tools.append(types.Tool.model_validate({"name": name, **facts, **reply.get(name, {})}))
     return tools
 
 
@@ -135,11 +135,11 @@ async def done(ctx: Any, name: str, given: dict[str, Any], folder: Path) -> type
     return text("done")
 
 
-def server(way: str, folder: Path) -> Server[Any]:
+def server(method: str, folder: Path) -> Server[Any]:
     """The server object, for stdio and for HTTP."""
 
     async def list_tools(ctx: Any, params: Any) -> types.ListToolsResult:
-        if way == "endless":
+        if method == "endless":
             page = int(params.cursor or 0) if params else 0
             tools = [types.Tool(name=f"t{page}_{n}", input_schema=NOTHING) for n in range(40)]
             return types.ListToolsResult(tools=tools, next_cursor=str(page + 1))
@@ -154,18 +154,18 @@ def server(way: str, folder: Path) -> Server[Any]:
 
 
 async def main() -> None:
-    way, folder = sys.argv[1], Path(sys.argv[2])
+    method, folder = sys.argv[1], Path(sys.argv[2])
     with (folder / "starts").open("a") as starts:
         starts.write(f"{os.getpid()}\n")
-    if way == "crashes":
+    if method == "crashes":
         os.write(2, b"no \x1b[31mluck\n")
         os._exit(3)
-    if way == "hangs":
+    if method == "hangs":
         await asyncio.Event().wait()
-    if way == "noisy":
+    if method == "noisy":
         os.write(OUT, b"Welcome!\n{not json}\n\n[1]\n\xff\xfe\n")
     async with stdio_server() as (incoming, outgoing):
-        found = server(way, folder)
+        found = server(method, folder)
         await found.run(incoming, outgoing, found.create_initialization_options())
 
 

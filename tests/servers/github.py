@@ -96,7 +96,7 @@ class GitHub:
         self.api = base
         self.gitea = gitea
         self.repos: dict[str, Repo] = {}
-        self.asked: list[tuple[str, str, dict[str, str], Any]] = []
+        self.requested: list[tuple[str, str, dict[str, str], Any]] = []
         self.unchanged = 0
         self.remaining = 5000
         self.failures: list[Callable[[str, str], Reply | None]] = []
@@ -107,10 +107,10 @@ class GitHub:
         return self.repos[name]
 
     def sent(self, method: str) -> list[tuple[str, Any]]:
-        return [(path, body) for verb, path, _, body in self.asked if verb == method]
+        return [(path, body) for verb, path, _, body in self.requested if verb == method]
 
     def paths(self) -> list[str]:
-        return [path for _, path, _, _ in self.asked]
+        return [path for _, path, _, _ in self.requested]
 
     def answer(
         self, method: str, target: str, headers: dict[str, str], body: Any
@@ -118,7 +118,7 @@ class GitHub:
         path = urlsplit(target).path.removeprefix(urlsplit(self.api).path)
         query = {k: v[0] for k, v in parse_qs(urlsplit(target).query).items()}
         with self.lock:
-            self.asked.append((method, path, headers, body))
+            self.requested.append((method, path, headers, body))
             for failure in self.failures:
                 failed = failure(method, path)
                 if failed is not None:
@@ -187,7 +187,7 @@ class GitHub:
     def paged(self, items: list[Any], query: dict[str, str], inside: str = "") -> Reply:
         size = int(query.get("per_page") or query.get("limit") or 30)
         number = int(query.get("page", 1))
-        shown = items[(number - 1) * size : number * size]
+        displayed = items[(number - 1) * size : number * size]
         last = max(-(-len(items) // size), 1)
         links = []
         if number < last:
@@ -196,7 +196,7 @@ class GitHub:
         headers = {"link": ", ".join(links)} if links else {}
         if self.gitea:
             headers["x-total-count"] = str(len(items))
-        body = {"total_count": len(items), inside: shown} if inside else shown
+        body = {"total_count": len(items), inside: displayed} if inside else displayed
         return 200, body, headers
 
     def of(  # noqa: PLR0912, PLR0915, C901 - one line a route

@@ -35,7 +35,7 @@ class HostedPlugin:
     schematics: Message = field(default_factory=dict)
     global_schematics: Message = field(default_factory=dict)
     channels: dict[str, int] = field(default_factory=dict)
-    said: list[tuple[str, Message]] = field(default_factory=list)
+    reply: list[tuple[str, Message]] = field(default_factory=list)
     updates: list[Message] = field(default_factory=list)
     ready: int = 0
     ended: bool = False
@@ -53,7 +53,7 @@ class HostedPlugin:
         """What it said of a kind, and with these fields."""
         return [
             message
-            for _, message in self.said
+            for _, message in self.reply
             if message.get("type") == kind
             and all(message.get(key) == value for key, value in fits.items())
         ]
@@ -222,7 +222,7 @@ class LmStudioHost:
                 await self._register(plugin, message)
         elif kind == "channelSend":
             named = {number: name for name, number in plugin.channels.items()}
-            plugin.said.append((named[message["channelId"]], message["message"]))
+            plugin.reply.append((named[message["channelId"]], message["message"]))
         elif kind == "rpcCall":
             await self._answer(plugin, message)
         elif kind == "keepAlive":

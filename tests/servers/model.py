@@ -154,7 +154,7 @@ class ModelServer:
 
     origin: str
     script: list[Script] = field(default_factory=lambda: [Turn("done")])
-    asked: list[dict[str, Any]] = field(default_factory=list)
+    requested: list[dict[str, Any]] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
     paths: list[str] = field(default_factory=list)
     models: Any = None
@@ -182,17 +182,17 @@ class ModelServer:
 
     def next(self, body: dict[str, Any]) -> Answer:
         with self.lock:
-            self.asked.append(body)
+            self.requested.append(body)
             answer = self.script.pop(0) if len(self.script) > 1 else self.script[0]
         return answer if isinstance(answer, Turn | Raw) else answer(body)
 
     def results(self, at: int = -1) -> list[str]:
         """The results of tools in a request."""
-        return [m["content"] for m in self.asked[at]["messages"] if m["role"] == "tool"]
+        return [m["content"] for m in self.requested[at]["messages"] if m["role"] == "tool"]
 
     def words(self, at: int = -1) -> str:
         """All messages of a request as text."""
-        return json.dumps(self.asked[at]["messages"], ensure_ascii=False)
+        return json.dumps(self.requested[at]["messages"], ensure_ascii=False)
 
 
 class _Handler(BaseHTTPRequestHandler):

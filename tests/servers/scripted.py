@@ -39,13 +39,13 @@ class Scripted:
 
     url: str
     script: dict[str, Script] = field(default_factory=dict)
-    asked: list[Request] = field(default_factory=list)
+    requested: list[Request] = field(default_factory=list)
 
     def __setitem__(self, path: str, answer: Script) -> None:
         self.script[path] = answer
 
     def count(self, path: str) -> int:
-        return sum(request.path == path for request in self.asked)
+        return sum(request.path == path for request in self.requested)
 
     @property
     def origin(self) -> str:
@@ -67,7 +67,7 @@ class _Handler(BaseHTTPRequestHandler):
             _first(body),
             body,
         )
-        self.served.asked.append(request)
+        self.served.requested.append(request)
         script = self.served.script.get(parts.path, Answer("nothing here", 404, "text/plain"))
         answer = script if isinstance(script, Answer) else script(request)
         if answer.hold is not None:

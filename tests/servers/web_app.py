@@ -147,7 +147,7 @@ class WebApp:
     """
 
     url: str
-    asked: list[str]
+    requested: list[str]
     pages: dict[str, str] = field(default_factory=dict)
     redirects: dict[str, str] = field(default_factory=lambda: dict(REDIRECTS))
 
@@ -157,7 +157,7 @@ class _App(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         parts = urlsplit(self.path)
-        self.app.asked.append(self.path)
+        self.app.requested.append(self.path)
         query = {name: values[0] for name, values in parse_qs(parts.query).items()}
         made = self.app.pages.get(parts.path) or _made(
             parts.path, query, self.headers.get("Cookie") or ""
@@ -182,7 +182,7 @@ class _App(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
         right = parse_qs(body) == {"user": ["ann"], "password": ["s3cret-word"]}
-        self.app.asked.append(f"POST {self.path} {'right' if right else 'wrong'}")
+        self.app.requested.append(f"POST {self.path} {'right' if right else 'wrong'}")
         if right:
             self._redirect("/desk", cookie="user=ann; Path=/")
         else:

@@ -13,7 +13,7 @@ INTERNAL = "127.0.0.1"
 
 
 @dataclass
-class Asked:
+class Requested:
     """One request as it came: start line, headers in lower case, body."""
 
     method: str
@@ -23,7 +23,7 @@ class Asked:
     names: list[str] = field(default_factory=list)
 
 
-Handler = Callable[[Asked, asyncio.StreamWriter], Awaitable[None]]
+Handler = Callable[[Requested, asyncio.StreamWriter], Awaitable[None]]
 
 
 def reply(
@@ -53,7 +53,7 @@ class WireServer(Listening):
     ) -> None:
         super().__init__(host, context, port)
         self.answers = answers or {}
-        self.asked: list[Asked] = []
+        self.requested: list[Requested] = []
 
     async def _talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while await self._one(reader, writer):
@@ -66,12 +66,12 @@ class WireServer(Listening):
         pairs = [line.split(": ", 1) for line in lines]
         headers = {name.lower(): value for name, value in pairs}
         body = await reader.readexactly(int(headers.get("content-length", 0)))
-        asked = Asked(method, path, headers, body, [name for name, _ in pairs])
-        self.asked.append(asked)
+        requested = Requested(method, path, headers, body, [name for name, _ in pairs])
+        self.requested.append(requested)
         answer = self.answers.get(path, reply(b"no such page", "404 Not Found"))
         if isinstance(answer, bytes):
             writer.write(answer)
             await writer.drain()
             return b"ontent-Length" in answer and headers.get("connection") != "close"
-        await answer(asked, writer)
+        await answer(requested, writer)
         return False

@@ -23,7 +23,7 @@ def file() -> Path:
     return path
 
 
-def aside(file: Path) -> list[Path]:
+def quarantined(file: Path) -> list[Path]:
     return sorted(file.parent.glob("toolcrib.db.corrupt-*Z"))
 
 
@@ -31,9 +31,9 @@ async def test_no_database_at_all(services: Services, file: Path) -> None:
     file.write_bytes(b"this was never a database " * 1000)
     store = services.use(Store)
     await store.write(NOTES, add("new"))
-    (kept,) = aside(file)
-    assert kept.read_bytes() == b"this was never a database " * 1000
-    assert kept.name in store.warnings[0]
+    (stored,) = quarantined(file)
+    assert stored.read_bytes() == b"this was never a database " * 1000
+    assert stored.name in store.warnings[0]
     assert await store.read(NOTES, texts) == ["new"]
 
 
@@ -42,7 +42,7 @@ async def test_side_files_go_along(services: Services, file: Path) -> None:
     Path(f"{file}-wal").write_bytes(b"log")
     Path(f"{file}-shm").write_bytes(b"index")
     await services.use(Store).write(NOTES, add("new"))
-    (main,) = aside(file)
+    (main,) = quarantined(file)
     assert Path(f"{main}-wal").read_bytes() == b"log"
     assert Path(f"{main}-shm").exists()
 
@@ -60,7 +60,7 @@ async def test_damage_in_the_middle_of_a_file(services: Services, file: Path) ->
     file.write_bytes(content)
     store = services.use(Store)
     assert await store.read(NOTES, texts) == []
-    assert aside(file)[0].read_bytes() == content
+    assert quarantined(file)[0].read_bytes() == content
     await store.write(NOTES, add("new"))
     assert await store.read(NOTES, texts) == ["new"]
 
@@ -78,7 +78,7 @@ async def test_damage_while_the_store_is_open(services: Services, file: Path) ->
     assert await notes.read(texts) == []
     await notes.write(add("new"), quick=True)
     assert await notes.read(texts) == ["new"]
-    assert len(aside(file)) == 1
+    assert len(quarantined(file)) == 1
     assert "set aside" in " ".join(store.warnings)
 
 
@@ -88,7 +88,7 @@ async def test_a_truncated_file(services: Services, file: Path) -> None:
     await services.use(Store).write(NOTES, add("new"))
     rows = await services.use(Store).read(NOTES, texts)
     assert rows[-1] == "new"
-    assert len(aside(file)) <= 1
+    assert len(quarantined(file)) <= 1
 
 
 async def test_two_processes_find_it_at_once(file: Path, spawn: Spawn, services: Services) -> None:
@@ -96,11 +96,11 @@ async def test_two_processes_find_it_at_once(file: Path, spawn: Spawn, services:
     processes = [await spawn("history", name, 20) for name in "abcd"]
     outputs = await asyncio.gather(*(p.communicate() for p in processes))
     assert [p.returncode for p in processes] == [0] * 4
-    said = [line for out, _ in outputs for line in out.decode().split()]
-    assert len(aside(file)) == 1
+    reply = [line for out, _ in outputs for line in out.decode().split()]
+    assert len(quarantined(file)) == 1
     entries = await services.use(History).query(limit=1000)
-    assert sorted(e.id for e in entries) == sorted(said)
-    assert len(said) == 80
+    assert sorted(e.id for e in entries) == sorted(reply)
+    assert len(reply) == 80
 
 
 async def test_a_process_that_had_it_open_moves_on(

@@ -107,9 +107,9 @@ async def test_old_records_go(services: Services) -> None:
     history = History(services.use(Store).area(SCHEMA), keep=250)
     for n in range(600):
         await history.record(entry(f"e{n}", when=float(n)))
-    kept = await history.query(limit=1000)
-    assert 250 <= len(kept) < 350
-    assert kept[0].id == "e599"
+    stored = await history.query(limit=1000)
+    assert 250 <= len(stored) < 350
+    assert stored[0].id == "e599"
 
 
 async def test_the_same_record_twice_is_one(history: History) -> None:

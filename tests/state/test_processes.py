@@ -17,27 +17,27 @@ from toolcrib.state.history import History
 async def follow(process: Process, kill_after: int | None) -> list[str]:
     """The acknowledged records; the process is killed after some of them."""
     assert process.stdout
-    said: list[str] = []
+    reply: list[str] = []
     async for line in process.stdout:
-        said.append(line.decode().strip())
-        if len(said) == kill_after:
+        reply.append(line.decode().strip())
+        if len(reply) == kill_after:
             process.kill()
     await process.wait()
-    return said
+    return reply
 
 
 @pytest.mark.rows("D37")
 async def test_every_acknowledged_record_is_there(spawn: Spawn, services: Services) -> None:
     processes = [await spawn("history", f"p{n}", 150) for n in range(6)]
     kills = [None, 40, None, 75, None, None]
-    said = await asyncio.gather(*map(follow, processes, kills))
-    for lines, kill in zip(said, kills, strict=True):
+    reply = await asyncio.gather(*map(follow, processes, kills))
+    for lines, kill in zip(reply, kills, strict=True):
         assert len(lines) >= (kill or 150)
-    acknowledged = {line for lines in said for line in lines}
+    acknowledged = {line for lines in reply for line in lines}
     assert all(line.startswith("p") for line in acknowledged)  # no warning among them
-    kept = {e.id for e in await services.use(History).query(limit=10_000)}
-    assert acknowledged <= kept
-    assert len(kept) <= 900
+    stored = {e.id for e in await services.use(History).query(limit=10_000)}
+    assert acknowledged <= stored
+    assert len(stored) <= 900
     await services.close()
     check = sqlite3.connect(data_folder() / "toolcrib.db")
     assert check.execute("PRAGMA integrity_check").fetchone() == ("ok",)

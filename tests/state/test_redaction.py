@@ -105,10 +105,10 @@ def test_plain_names(name: str) -> None:
     ],
 )
 def test_secrets_in_text(text: str) -> None:
-    kept = redact_text(text)
-    assert HIDDEN in kept
-    assert SECRET not in kept
-    assert "AKIAZQ" not in kept
+    stored = redact_text(text)
+    assert HIDDEN in stored
+    assert SECRET not in stored
+    assert "AKIAZQ" not in stored
 
 
 @each_case(
@@ -143,9 +143,9 @@ def test_plain_text_stays(text: str) -> None:
     ],
 )
 def test_secrets_beside_their_names(value: list) -> None:
-    kept = json.dumps(redact({"given": value}))
-    assert HIDDEN in kept
-    assert SECRET not in kept
+    stored = json.dumps(redact({"given": value}))
+    assert HIDDEN in stored
+    assert SECRET not in stored
 
 
 def test_a_list_without_labels_stays() -> None:
@@ -159,20 +159,20 @@ def test_the_rest_of_a_line_stays() -> None:
 
 
 def test_long_arguments_are_cut_with_a_count() -> None:
-    kept = redact({"content": "x" * 1000, "path": "a.txt"}, 400)
-    assert kept == {"content": f"{'x' * 400}… (600 more characters)", "path": "a.txt"}
+    stored = redact({"content": "x" * 1000, "path": "a.txt"}, 400)
+    assert stored == {"content": f"{'x' * 400}… (600 more characters)", "path": "a.txt"}
 
 
 def test_long_lists_are_cut_with_a_count() -> None:
-    kept = redact({"urls": [f"https://example.com/{n}" for n in range(1000)]}, 100)["urls"]
-    assert kept[0] == "https://example.com/0"
-    assert kept[-1].startswith("… 99")
-    assert len(json.dumps(kept)) < 400
+    stored = redact({"urls": [f"https://example.com/{n}" for n in range(1000)]}, 100)["urls"]
+    assert stored[0] == "https://example.com/0"
+    assert stored[-1].startswith("… 99")
+    assert len(json.dumps(stored)) < 400
 
 
 def test_a_secret_across_the_cut_is_hidden() -> None:
-    kept = redact({"command": f"{'x' * 390} --token {SECRET} end"}, 400)
-    assert SECRET[:4] not in kept["command"]
+    stored = redact({"command": f"{'x' * 390} --token {SECRET} end"}, 400)
+    assert SECRET[:4] not in stored["command"]
 
 
 Json = st.recursive(
@@ -184,9 +184,9 @@ Json = st.recursive(
 
 @given(st.dictionaries(st.text(), Json, max_size=5))
 def test_any_arguments_come_out_as_bounded_json(arguments: dict) -> None:
-    kept = redact(arguments, 100)
-    assert set(kept) == {name[:80] for name in arguments}
-    assert len(json.dumps(kept, ensure_ascii=False)) <= 2000 * (len(arguments) + 1)
+    stored = redact(arguments, 100)
+    assert set(stored) == {name[:80] for name in arguments}
+    assert len(json.dumps(stored, ensure_ascii=False)) <= 2000 * (len(arguments) + 1)
 
 
 @given(st.text(alphabet="abc =:/&?\"'@-\n"), st.text(alphabet="abc =:&?\n"))

@@ -23,8 +23,8 @@ async def test_what_is_kept_can_be_read_also_elsewhere(
 ) -> None:
     text = "grün 🙂 \udcff\n" * 5000
     handle = await results.keep(text, "s1", source="https://example.com/")
-    kept = await other_services.use(Results).read(handle.upper(), "s1")
-    assert (kept.text, kept.source) == (text, "https://example.com/")
+    stored = await other_services.use(Results).read(handle.upper(), "s1")
+    assert (stored.text, stored.source) == (text, "https://example.com/")
 
 
 async def test_handles_are_by_content_and_session(results: Results) -> None:
@@ -55,15 +55,15 @@ async def test_the_oldest_go_when_there_are_too_many_bytes(services: Services) -
     results = Results(services.use(Store).area(SCHEMA), seconds=60, max_bytes=50_000)
     texts = [os.urandom(10_000).hex() for _ in range(8)]  # about 10 kB compressed
     handles = [await results.keep(text, "s1") for text in texts]
-    kept = []
+    stored = []
     for handle in handles:
         try:
             await results.read(handle, "s1")
         except NotFound:
             continue
-        kept.append(handle)
-    assert 2 <= len(kept) <= 5
-    assert kept == handles[-len(kept) :]
+        stored.append(handle)
+    assert 2 <= len(stored) <= 5
+    assert stored == handles[-len(stored) :]
 
 
 async def test_one_that_is_larger_than_all_room_is_kept_alone(services: Services) -> None:

@@ -38,7 +38,7 @@ PAGES = {
 }
 
 
-def told(page: str, text: str) -> str:
+def reported(page: str, text: str) -> str:
     """The text, which a page has to say."""
     assert " ".join(text.split()) in " ".join(PAGES[page].split()), f"{page} says no {text!r}"
     return text
@@ -122,30 +122,30 @@ def text_of(result: Any) -> str:
 
 async def test_a_day_with_lmstudio(newcomer: Newcomer) -> None:
     folder = newcomer.home / "toolcrib"
-    newcomer.types(told("README.md", "toolcrib install lmstudio"))
+    newcomer.types(reported("README.md", "toolcrib install lmstudio"))
     async with newcomer.host(".lmstudio/mcp.json") as client:
         await client.call_tool("write_file", {"path": "hello.txt", "content": "Good morning\n"})
         result = await client.call_tool("run_python", {"code": "print(open('hello.txt').read())"})
         assert "Good morning" in text_of(result)
     assert (folder / "hello.txt").read_text() == "Good morning\n"
-    assert "write_file" in newcomer.types(told("README.md", "toolcrib history"))
-    assert "Taken back: write_file" in newcomer.types(told("README.md", "toolcrib undo"))
+    assert "write_file" in newcomer.types(reported("README.md", "toolcrib history"))
+    assert "Taken back: write_file" in newcomer.types(reported("README.md", "toolcrib undo"))
     assert os.listdir(folder) == []
-    told("README.md", "toolcrib uninstall HOST")
+    reported("README.md", "toolcrib uninstall HOST")
     newcomer.types("toolcrib uninstall lmstudio")
     left = json.loads((newcomer.home / ".lmstudio" / "mcp.json").read_text())
     assert left == {"mcpServers": {}}
 
 
 async def test_a_day_of_somebody_who_is_no_technician(newcomer: Newcomer) -> None:
-    said = newcomer.types(told("README.md", "toolcrib install claude-desktop"))
-    assert "Start Claude Desktop again" in said
+    reply = newcomer.types(reported("README.md", "toolcrib install claude-desktop"))
+    assert "Start Claude Desktop again" in reply
     call = ("run_command", {"command": "echo done", "network": ["example.com"]})
     async with newcomer.host(".config/Claude/claude_desktop_config.json") as client:
         # Nobody can be asked through this host: the answer has the one line to paste.
-        asked = await client.call_tool(*call)
-        assert "needs_approval" in text_of(asked)
-        line = re.search(r"`(.+ approve \w+)`", text_of(asked))
+        requested = await client.call_tool(*call)
+        assert "needs_approval" in text_of(requested)
+        line = re.search(r"`(.+ approve \w+)`", text_of(requested))
         assert line
         newcomer.types(line[1])
         assert "done\n[exit code 0" in text_of(await client.call_tool(*call))
@@ -155,7 +155,7 @@ def test_a_day_at_the_terminal(newcomer: Newcomer) -> None:
     notes = newcomer.home / "notes"
     notes.mkdir()
     (notes / "notes.md").write_text("The moss is watered on Fridays.\n")
-    line = told("README.md", 'toolcrib call run_python code="print(2 + 2)"')
+    line = reported("README.md", 'toolcrib call run_python code="print(2 + 2)"')
     assert newcomer.types(line, at="notes").startswith("4\n")
 
     found = {"url": "https://example.org/wal", "title": "Checkpoints", "content": "WAL explained"}
@@ -169,15 +169,15 @@ def test_a_day_at_the_terminal(newcomer: Newcomer) -> None:
         file = newcomer.home / ".config" / "toolcrib" / "config.toml"
         file.parent.mkdir(parents=True)
         file.write_text(settings + agent)
-        line = told("README.md", 'toolcrib call web_search query="sqlite wal checkpoint"')
+        line = reported("README.md", 'toolcrib call web_search query="sqlite wal checkpoint"')
         assert "WAL explained" in newcomer.types(line)
-        line = told("README.md", "toolcrib call read_file path=notes.md --json")
+        line = reported("README.md", "toolcrib call read_file path=notes.md --json")
         assert "watered on Fridays" in json.loads(newcomer.types(line))["text"]
         question = "When is the moss watered?\n"
-        said = newcomer.types(told("README.md", "toolcrib chat"), stdin=question)
+        reply = newcomer.types(reported("README.md", "toolcrib chat"), stdin=question)
         assert "on Fridays" in model.results()[0]
-        assert "It is watered on Fridays." in said
-    history = newcomer.types(told("README.md", "toolcrib history"))
+        assert "It is watered on Fridays." in reply
+    history = newcomer.types(reported("README.md", "toolcrib history"))
     assert all(name in history for name in ("run_python", "web_search", "read_file"))
 
 
@@ -204,8 +204,8 @@ def test_a_day_of_a_python_developer(newcomer: Newcomer, tmp_path: Path) -> None
     awaited = block("README.md", "python", "Use")
     script = tmp_path / "program.py"
     script.write_text(PROGRAM.format(sync, own, indent(awaited, "    ")))
-    said = newcomer.types(f"{shlex.quote(sys.executable)} {shlex.quote(str(script))}")
-    assert said.splitlines() == [
+    reply = newcomer.types(f"{shlex.quote(sys.executable)} {shlex.quote(str(script))}")
+    assert reply.splitlines() == [
         "Water the moss",
         "",
         "{'plant': 'moss', 'height': 4}",
@@ -217,12 +217,12 @@ def test_a_day_of_a_python_developer(newcomer: Newcomer, tmp_path: Path) -> None
 def test_a_day_of_a_self_hoster(newcomer: Newcomer) -> None:
     (newcomer.home / "notes").mkdir()
     (newcomer.home / "notes" / "plan.md").write_text("Plant moss\n")
-    make = told("deploy.md", "python3 -c 'import secrets; print(secrets.token_urlsafe(32))'")
+    make = reported("deploy.md", "python3 -c 'import secrets; print(secrets.token_urlsafe(32))'")
     token = newcomer.types(make).strip()
-    told("deploy.md", "export TOOLCRIB_TOKEN=")
+    reported("deploy.md", "export TOOLCRIB_TOKEN=")
     newcomer.more = {"TOOLCRIB_TOKEN": token, "TOOLCRIB_HTTP__PORT": "0"}
-    line = told("deploy.md", "toolcrib serve --profile default,files --workspace ~/notes")
-    name = told("deploy.md", "toolcrib serve --set http.allow_hosts=tools.example.org")
+    line = reported("deploy.md", "toolcrib serve --profile default,files --workspace ~/notes")
+    name = reported("deploy.md", "toolcrib serve --set http.allow_hosts=tools.example.org")
     with newcomer.serves(f"{line} {name.removeprefix('toolcrib serve ')}") as address:
         proxied, bearer = {"host": "tools.example.org"}, {"authorization": f"Bearer {token}"}
         with httpx2.Client(base_url=address, headers=proxied, timeout=60) as client:
@@ -238,4 +238,4 @@ def test_a_day_of_a_self_hoster(newcomer: Newcomer) -> None:
             assert "Plant moss" in client.post(**read, headers=bearer).json()["text"]
             listed = client.get("/openapi.json", headers=bearer).json()["paths"]
             assert {"/tools/read_file", "/tools/move_path"} <= set(listed)
-    assert "read_file" in newcomer.types(told("deploy.md", "toolcrib history"))
+    assert "read_file" in newcomer.types(reported("deploy.md", "toolcrib history"))

@@ -49,9 +49,9 @@ def test_what_is_kept_is_what_was_written(
     for segment in segments:
         assert whole[segment.start : segment.end] == segment.data != b""
         assert segment.start >= offset
-    kept = {i for s in segments for i in range(s.start, s.end)}
+    stored = {i for s in segments for i in range(s.start, s.end)}
     wanted = set(range(min(head, len(whole)))) | set(range(max(len(whole) - tail, 0), len(whole)))
-    assert kept == {i for i in wanted if i >= offset}
+    assert stored == {i for i in wanted if i >= offset}
     assert len(segments) <= 2
 
 

@@ -50,13 +50,13 @@ def test_every_word_is_in_exactly_one_passage(page):
     passages = split(page)
     covered = "".join(p.text for p in passages)
     headings = {(h.start, page[h.start :].splitlines()[0]) for h in outline(page)}
-    shown = {p.start for p in passages}
+    displayed = {p.start for p in passages}
     rest = page
     for start, line in sorted(headings, reverse=True):
         if not any(p.start <= start < p.end for p in passages):
             rest = rest[:start] + rest[start + len(line) :]
     assert re.sub(r"\s", "", covered) == re.sub(r"\s", "", rest)
-    assert len(shown) == len(passages)
+    assert len(displayed) == len(passages)
     for before, after in pairwise(passages):
         assert before.end <= after.start
     for passage in passages:

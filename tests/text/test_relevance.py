@@ -63,8 +63,8 @@ def test_quality_does_not_fall_below_the_committed_baseline():
     ],
 )
 def test_words_that_any_question_has_change_nothing(question, bare_words):
-    asked, words = ranked(question), ranked(bare_words)
-    assert [m.passage for m in asked.matches] == [m.passage for m in words.matches]
+    requested, words = ranked(question), ranked(bare_words)
+    assert [m.passage for m in requested.matches] == [m.passage for m in words.matches]
 
 
 def test_stop_words_do_not_carry_a_passage():

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable
 
 MARKER = "the visible words of this page"
-SAID_PHRASE = f"<p>Here are {MARKER} for all to read.</p>"
+REPLY_PHRASE = f"<p>Here are {MARKER} for all to read.</p>"
 Make = Callable[[float], str | bytes]
 
 
@@ -29,7 +29,7 @@ def _many(piece: str, number: int, *, around: tuple[str, str] = ("", "")) -> Mak
             middle = "".join(str(n).join(parts) for n in range(count))
         else:
             middle = piece * count
-        return around[0] + middle + around[1] + SAID_PHRASE
+        return around[0] + middle + around[1] + REPLY_PHRASE
 
     return make
 
@@ -38,16 +38,16 @@ def _script(kind: str, value: Callable[[int], object], number: int) -> Make:
     def make(share: float) -> str:
         made = value(_times(share, number))
         source = made if isinstance(made, str) else json.dumps(made)
-        return f"<html><body>{SAID_PHRASE}<script type='{kind}'>{source}</script></body></html>"
+        return f"<html><body>{REPLY_PHRASE}<script type='{kind}'>{source}</script></body></html>"
 
     return make
 
 
 def _shadow(share: float) -> str:
     return (
-        f"<div><template shadowrootmode=open>{SAID_PHRASE}<slot></slot></template></div>" * 2
+        f"<div><template shadowrootmode=open>{REPLY_PHRASE}<slot></slot></template></div>" * 2
         + "<template><p>no</p></template>" * _times(share, 60_000)
-        + SAID_PHRASE
+        + REPLY_PHRASE
     )
 
 
@@ -65,10 +65,10 @@ DEEP: dict[str, Make] = {
     "deep quotes with text": _nested("<blockquote>said", 50_000),
     "deep tables": _nested("<table><tr><td>", 10_000),
     "deep tables with text": _nested("<table><tr><td>a<td>", 10_000),
-    "deep svg": lambda s: "<svg>" + "<g>" * _times(s, 50_000) + "</svg>" + SAID_PHRASE,
-    "deep math": lambda s: "<math>" + "<mrow>" * _times(s, 50_000) + "x</math>" + SAID_PHRASE,
+    "deep svg": lambda s: "<svg>" + "<g>" * _times(s, 50_000) + "</svg>" + REPLY_PHRASE,
+    "deep math": lambda s: "<math>" + "<mrow>" * _times(s, 50_000) + "x</math>" + REPLY_PHRASE,
     "deep fractions": lambda s: (
-        "<p>" + "<math><mfrac>" * _times(s, 20_000) + "</math>" + SAID_PHRASE
+        "<p>" + "<math><mfrac>" * _times(s, 20_000) + "</math>" + REPLY_PHRASE
     ),
     "deep dls": _nested("<dl><dt>a<dd>", 20_000),
     "deep forms": _nested("<fieldset><legend>x</legend>", 30_000),
@@ -79,11 +79,11 @@ DEEP: dict[str, Make] = {
     "deep ruby": _nested("<ruby>", 50_000),
     "deep fonts": _nested("<font color=red><p>", 5_000),
     "misnested": _nested("<a><b><p></a>", 3_000),
-    "deep select": lambda s: "<select>" * _times(s, 50_000) + "</select>" + SAID_PHRASE,
+    "deep select": lambda s: "<select>" * _times(s, 50_000) + "</select>" + REPLY_PHRASE,
     "deep frames in svg": lambda s: (
         "<svg><foreignObject><iframe>" * _times(s, 20_000)
         + "</iframe></foreignObject></svg>"
-        + SAID_PHRASE
+        + REPLY_PHRASE
     ),
 }
 
@@ -95,7 +95,7 @@ WIDE: dict[str, Make] = {
     "one picture": lambda s: (
         f"<p><img src='data:image/png;base64,{'x' * _times(s, 5_000_000)}'>{MARKER}</p>"
     ),
-    "one srcset": lambda s: f"<img srcset='{'/a.png 1x, ' * _times(s, 500_000)}'>{SAID_PHRASE}",
+    "one srcset": lambda s: f"<img srcset='{'/a.png 1x, ' * _times(s, 500_000)}'>{REPLY_PHRASE}",
     "attributes": lambda s: (
         "<p " + " ".join(f"a{n}=1" for n in range(_times(s, 100_000))) + f">{MARKER}</p>"
     ),
@@ -156,7 +156,7 @@ WIDE: dict[str, Make] = {
         + "<ol>"
         + "".join(f"<li id=fn{n}>Note {n}." for n in range(_times(s, 50_000)))
         + "</ol>"
-        + SAID_PHRASE
+        + REPLY_PHRASE
     ),
     "definitions": _many("<dt>term #<dd>what # means", 100_000, around=("<dl>", "</dl>")),
     "items": _many("<li>item number #</li>", 200_000, around=("<ol>", "</ol>")),
@@ -164,7 +164,7 @@ WIDE: dict[str, Make] = {
     "boxes": _many("<li><input type=checkbox>task #", 60_000, around=("<ul>", "</ul>")),
     "listings": _many("<pre><code class=language-c>x = #;</code></pre>", 30_000),
     "one listing": lambda s: (
-        "<pre>" + "a line of code, and more\n" * _times(s, 400_000) + "</pre>" + SAID_PHRASE
+        "<pre>" + "a line of code, and more\n" * _times(s, 400_000) + "</pre>" + REPLY_PHRASE
     ),
     "one highlighted listing": _many(
         "<span class=line><span class=k>int</span> x#;</span>\n",
@@ -195,8 +195,8 @@ WIDE: dict[str, Make] = {
 }
 
 ODD: dict[str, Make] = {
-    "one word": lambda s: "<p>" + "x" * _times(s, 5_000_000) + "</p>" + SAID_PHRASE,
-    "one paragraph": lambda s: "<p>" + "word " * _times(s, 2_000_000) + "</p>" + SAID_PHRASE,
+    "one word": lambda s: "<p>" + "x" * _times(s, 5_000_000) + "</p>" + REPLY_PHRASE,
+    "one paragraph": lambda s: "<p>" + "word " * _times(s, 2_000_000) + "</p>" + REPLY_PHRASE,
     "text alone": lambda _: MARKER,
     "much text alone": lambda s: (
         "Lines of plain text,\nwithout a tag in it. " * _times(s, 200_000) + MARKER
@@ -212,140 +212,145 @@ ODD: dict[str, Make] = {
         f"<body><noscript><p>{MARKER}</p></noscript><script>x()</script></body>"
     ),
     "noscript with prose": lambda _: (
-        f"<body><div id=root></div><noscript><h1>T</h1>{'<p>Words in a noscript.</p>' * 30}{SAID_PHRASE}</noscript></body>"
+        f"<body><div id=root></div><noscript><h1>T</h1>{'<p>Words in a noscript.</p>' * 30}{REPLY_PHRASE}</noscript></body>"
     ),
     "noscript in head": lambda _: (
-        f"<head><noscript><style>x</style></noscript></head><body>{SAID_PHRASE}"
+        f"<head><noscript><style>x</style></noscript></head><body>{REPLY_PHRASE}"
     ),
     "NULs": lambda s: "\0" * _times(s, 200_000) + MARKER,
-    "NULs in words": lambda s: "<p>a\0b</p>" * _times(s, 20_000) + SAID_PHRASE,
-    "surrogates": lambda s: "<p>\ud800\udfff</p>" * _times(s, 20_000) + SAID_PHRASE,
+    "NULs in words": lambda s: "<p>a\0b</p>" * _times(s, 20_000) + REPLY_PHRASE,
+    "surrogates": lambda s: "<p>\ud800\udfff</p>" * _times(s, 20_000) + REPLY_PHRASE,
     "control characters": lambda s: (
-        "".join(map(chr, range(1, 32))) * _times(s, 20_000) + SAID_PHRASE
+        "".join(map(chr, range(1, 32))) * _times(s, 20_000) + REPLY_PHRASE
     ),
-    "entities": lambda s: "&amp;&lt;&#x26;" * _times(s, 300_000) + SAID_PHRASE,
+    "entities": lambda s: "&amp;&lt;&#x26;" * _times(s, 300_000) + REPLY_PHRASE,
     "entity declarations": lambda s: (
         "<?xml version='1.0'?><!DOCTYPE html [<!ENTITY a 'aaaaaaaaaa'>"
         + "".join(f"<!ENTITY a{n} '{f'&a{n - 1};' * 10}'>" for n in range(1, 20))
         + "]><html><body>&a19;&a19;"
-        + SAID_PHRASE
+        + REPLY_PHRASE
     ),
-    "long entities": lambda s: "&" + "a" * _times(s, 2_000_000) + ";" + SAID_PHRASE,
+    "long entities": lambda s: "&" + "a" * _times(s, 2_000_000) + ";" + REPLY_PHRASE,
     "XHTML": lambda _: (
         f"<?xml version='1.0' encoding='utf-8'?><html xmlns='http://www.w3.org/1999/xhtml'><head><title/><script/></head><body><![CDATA[no]]><p>{MARKER}</p></body></html>"
     ),
     "unclosed script": lambda s: (
-        SAID_PHRASE + "<script>" + "var a = '<p>b</p>';" * _times(s, 300_000)
+        REPLY_PHRASE + "<script>" + "var a = '<p>b</p>';" * _times(s, 300_000)
     ),
-    "unclosed style": lambda s: SAID_PHRASE + "<style>" + "p { color: red }" * _times(s, 300_000),
-    "unclosed comment": lambda s: SAID_PHRASE + "<!-- " + "<p>never seen</p>" * _times(s, 300_000),
+    "unclosed style": lambda s: REPLY_PHRASE + "<style>" + "p { color: red }" * _times(s, 300_000),
+    "unclosed comment": lambda s: REPLY_PHRASE + "<!-- " + "<p>never seen</p>" * _times(s, 300_000),
     "unclosed title": lambda s: (
         "<head><title>" + f"<p>{MARKER}</p>" + "<p>text</p>" * _times(s, 100_000)
     ),
-    "unclosed textarea": lambda s: "<textarea>" + SAID_PHRASE + "<p>text</p>" * _times(s, 100_000),
+    "unclosed textarea": lambda s: "<textarea>" + REPLY_PHRASE + "<p>text</p>" * _times(s, 100_000),
     "unclosed script first": lambda s: (
-        "<script>var a;" + SAID_PHRASE + "<p>text</p>" * _times(s, 30_000)
+        "<script>var a;" + REPLY_PHRASE + "<p>text</p>" * _times(s, 30_000)
     ),
     "unclosed style first": lambda s: (
-        "<style>p {}" + SAID_PHRASE + "<p>text</p>" * _times(s, 30_000)
+        "<style>p {}" + REPLY_PHRASE + "<p>text</p>" * _times(s, 30_000)
     ),
-    "unclosed comment first": lambda s: "<!-- " + SAID_PHRASE + "<p>text</p>" * _times(s, 30_000),
-    "unclosed iframe": lambda s: "<iframe>" + SAID_PHRASE + "<p>text</p>" * _times(s, 30_000),
-    "unclosed noembed": lambda s: "<noembed>" + SAID_PHRASE + "<p>text</p>" * _times(s, 30_000),
+    "unclosed comment first": lambda s: "<!-- " + REPLY_PHRASE + "<p>text</p>" * _times(s, 30_000),
+    "unclosed iframe": lambda s: "<iframe>" + REPLY_PHRASE + "<p>text</p>" * _times(s, 30_000),
+    "unclosed noembed": lambda s: "<noembed>" + REPLY_PHRASE + "<p>text</p>" * _times(s, 30_000),
     "unclosed select": lambda s: (
-        "<select><option>a" + SAID_PHRASE + "<option>text" * _times(s, 30_000)
+        "<select><option>a" + REPLY_PHRASE + "<option>text" * _times(s, 30_000)
     ),
     "unclosed svg": lambda s: "<svg><text>" + MARKER + "<g>text</g>" * _times(s, 30_000),
-    "unclosed tag": lambda s: SAID_PHRASE + "<p " + "a" * _times(s, 3_000_000),
-    "unclosed attribute": lambda s: SAID_PHRASE + "<p title='" + "a>" * _times(s, 3_000_000),
+    "unclosed tag": lambda s: REPLY_PHRASE + "<p " + "a" * _times(s, 3_000_000),
+    "unclosed attribute": lambda s: REPLY_PHRASE + "<p title='" + "a>" * _times(s, 3_000_000),
     "plaintext": lambda s: "<p>a</p><plaintext>" + f"{MARKER}\n" + "<p>text\n" * _times(s, 100_000),
     "listing element": lambda s: "<xmp>" + f"{MARKER}\n" + "<p>text\n" * _times(s, 100_000),
     "bases": lambda s: (
         "<base href='http://['>" * _times(s, 20_000)
         + "<base href='javascript:1'><a href=x>y</a>"
-        + SAID_PHRASE
+        + REPLY_PHRASE
     ),
     "odd addresses": _many(
         "<a href='http://[#'>x</a><a href='//:#'>y</a><a href='\t//a#'>z</a>", 20_000
     ),
     "templates": _shadow,
     "shadow root": lambda _: (
-        f"<article-page><template shadowrootmode=open><main>{SAID_PHRASE * 3}</main></template></article-page>"
+        f"<article-page><template shadowrootmode=open><main>{REPLY_PHRASE * 3}</main></template></article-page>"
     ),
-    "all hidden": lambda _: f"<div style='display:none'>{SAID_PHRASE}</div>",
-    "body hidden": lambda _: f"<body style='opacity:0'>{SAID_PHRASE}</body>",
-    "body twice": lambda s: "<body><p>a</p></body>" * _times(s, 50_000) + SAID_PHRASE,
-    "html again": lambda s: "<html><head><title>x</title></head>" * _times(s, 50_000) + SAID_PHRASE,
-    "doctypes": lambda s: "<!doctype html>" * _times(s, 200_000) + SAID_PHRASE,
-    "end tags": lambda s: "</p></br></x>" * _times(s, 200_000) + SAID_PHRASE,
-    "less signs": lambda s: "<" * _times(s, 2_000_000) + SAID_PHRASE,
-    "brackets": lambda s: "<p>" + "[" * _times(s, 1_000_000) + "</p>" + SAID_PHRASE,
+    "all hidden": lambda _: f"<div style='display:none'>{REPLY_PHRASE}</div>",
+    "body hidden": lambda _: f"<body style='opacity:0'>{REPLY_PHRASE}</body>",
+    "body twice": lambda s: "<body><p>a</p></body>" * _times(s, 50_000) + REPLY_PHRASE,
+    "html again": lambda s: (
+        "<html><head><title>x</title></head>" * _times(s, 50_000) + REPLY_PHRASE
+    ),
+    "doctypes": lambda s: "<!doctype html>" * _times(s, 200_000) + REPLY_PHRASE,
+    "end tags": lambda s: "</p></br></x>" * _times(s, 200_000) + REPLY_PHRASE,
+    "less signs": lambda s: "<" * _times(s, 2_000_000) + REPLY_PHRASE,
+    "brackets": lambda s: "<p>" + "[" * _times(s, 1_000_000) + "</p>" + REPLY_PHRASE,
     "stars": lambda s: (
-        "<p>" + "*" * _times(s, 500_000) + " _" * _times(s, 500_000) + "</p>" + SAID_PHRASE
+        "<p>" + "*" * _times(s, 500_000) + " _" * _times(s, 500_000) + "</p>" + REPLY_PHRASE
     ),
     "ticks": lambda s: (
         "<p><code>"
         + "`" * _times(s, 1_000_000)
         + "</code>"
         + "`a" * _times(s, 300_000)
-        + SAID_PHRASE
+        + REPLY_PHRASE
     ),
-    "fences": lambda s: "<pre>" + "```\n" * _times(s, 300_000) + "</pre>" + SAID_PHRASE,
-    "backslashes": lambda s: "<p>" + "\\" * _times(s, 1_000_000) + "</p>" + SAID_PHRASE,
-    "hash signs": lambda s: "<p>" + "# " * _times(s, 1_000_000) + "</p>" + SAID_PHRASE,
+    "fences": lambda s: "<pre>" + "```\n" * _times(s, 300_000) + "</pre>" + REPLY_PHRASE,
+    "backslashes": lambda s: "<p>" + "\\" * _times(s, 1_000_000) + "</p>" + REPLY_PHRASE,
+    "hash signs": lambda s: "<p>" + "# " * _times(s, 1_000_000) + "</p>" + REPLY_PHRASE,
     "bars": lambda s: (
-        "<table><tr><th>a<th>b<tr><td>" + "|" * _times(s, 1_000_000) + "<td>x</table>" + SAID_PHRASE
+        "<table><tr><th>a<th>b<tr><td>"
+        + "|" * _times(s, 1_000_000)
+        + "<td>x</table>"
+        + REPLY_PHRASE
     ),
-    "spaces": lambda s: "<p>a" + " " * _times(s, 5_000_000) + "b</p>" + SAID_PHRASE,
-    "spaces in code": lambda s: "<pre>a" + " \n" * _times(s, 1_000_000) + "b</pre>" + SAID_PHRASE,
-    "line feeds": lambda s: "<p>a" + "\n" * _times(s, 5_000_000) + "b</p>" + SAID_PHRASE,
-    "no-break spaces": lambda s: "<p>&nbsp;</p>" * _times(s, 100_000) + SAID_PHRASE,
-    "soft hyphens": lambda s: "<p>" + "a\u00ad" * _times(s, 1_000_000) + "</p>" + SAID_PHRASE,
+    "spaces": lambda s: "<p>a" + " " * _times(s, 5_000_000) + "b</p>" + REPLY_PHRASE,
+    "spaces in code": lambda s: "<pre>a" + " \n" * _times(s, 1_000_000) + "b</pre>" + REPLY_PHRASE,
+    "line feeds": lambda s: "<p>a" + "\n" * _times(s, 5_000_000) + "b</p>" + REPLY_PHRASE,
+    "no-break spaces": lambda s: "<p>&nbsp;</p>" * _times(s, 100_000) + REPLY_PHRASE,
+    "soft hyphens": lambda s: "<p>" + "a\u00ad" * _times(s, 1_000_000) + "</p>" + REPLY_PHRASE,
     "marks of direction": lambda s: (
-        "<p>" + "\u202eab\u202c" * _times(s, 500_000) + "</p>" + SAID_PHRASE
+        "<p>" + "\u202eab\u202c" * _times(s, 500_000) + "</p>" + REPLY_PHRASE
     ),
-    "combining marks": lambda s: "<p>a" + "\u0301" * _times(s, 1_000_000) + "</p>" + SAID_PHRASE,
+    "combining marks": lambda s: "<p>a" + "\u0301" * _times(s, 1_000_000) + "</p>" + REPLY_PHRASE,
     "private characters": lambda s: (
-        "<p>" + "\ue0001\ue001" * _times(s, 500_000) + "</p>" + SAID_PHRASE
+        "<p>" + "\ue0001\ue001" * _times(s, 500_000) + "</p>" + REPLY_PHRASE
     ),
     "chinese": lambda s: (
-        "<p>" + "\u4e00\u4e8c\n\u7684\u3002" * _times(s, 800_000) + "</p>" + SAID_PHRASE
+        "<p>" + "\u4e00\u4e8c\n\u7684\u3002" * _times(s, 800_000) + "</p>" + REPLY_PHRASE
     ),
     "long title": lambda s: (
-        "<title>" + "a | b - c: d \u00bb " * _times(s, 400_000) + "</title>" + SAID_PHRASE
+        "<title>" + "a | b - c: d \u00bb " * _times(s, 400_000) + "</title>" + REPLY_PHRASE
     ),
-    "long heading": lambda s: "<h1>" + "a heading " * _times(s, 400_000) + "</h1>" + SAID_PHRASE,
+    "long heading": lambda s: "<h1>" + "a heading " * _times(s, 400_000) + "</h1>" + REPLY_PHRASE,
     "long description": lambda s: (
         "<meta name=description content='"
         + "d &amp;amp; " * _times(s, 400_000)
         + "'>"
-        + SAID_PHRASE
+        + REPLY_PHRASE
     ),
     "broken bytes": lambda s: (
         b"\x81\xfd\xfe\xff\x80" * 2
         + b"<p>\xe9\xff\x80</p>" * _times(s, 200_000)
-        + SAID_PHRASE.encode()
+        + REPLY_PHRASE.encode()
     ),
     "broken UTF-8": lambda s: (
-        b"<meta charset=utf-8><p>\xc3\x28\xe2\x82</p>" * _times(s, 100_000) + SAID_PHRASE.encode()
+        b"<meta charset=utf-8><p>\xc3\x28\xe2\x82</p>" * _times(s, 100_000) + REPLY_PHRASE.encode()
     ),
     "escapes of ISO-2022": lambda s: (
-        b"\x1b$B" * _times(s, 200_000) + b"\x1b(B" + SAID_PHRASE.encode()
+        b"\x1b$B" * _times(s, 200_000) + b"\x1b(B" + REPLY_PHRASE.encode()
     ),
     "much Cyrillic": lambda s: (
         "<p>"
         + "\u0422\u0435\u043a\u0441\u0442 \u0431\u0435\u0437 \u043a\u043e\u043d\u0446\u0430. "
         * _times(s, 350_000)
         + "</p>"
-        + SAID_PHRASE
+        + REPLY_PHRASE
     ).encode("cp1251"),
     "much Japanese": lambda s: (
         "<p>"
         + "\u65e5\u672c\u8a9e\u306e\u6587\u7ae0\u3002" * _times(s, 500_000)
         + "</p>"
-        + SAID_PHRASE
+        + REPLY_PHRASE
     ).encode("cp932"),
-    "UTF-7": lambda _: b"+ADw-script+AD4-" * 1000 + SAID_PHRASE.encode(),
+    "UTF-7": lambda _: b"+ADw-script+AD4-" * 1000 + REPLY_PHRASE.encode(),
 }
 
 DATA: dict[str, Make] = {

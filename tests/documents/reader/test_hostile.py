@@ -7,7 +7,7 @@ import time
 import pytest
 
 from tests.cases import each_case
-from tests.documents.reader.hostile_pages import MARKER, PAGES, SAID_PHRASE
+from tests.documents.reader.hostile_pages import MARKER, PAGES, REPLY_PHRASE
 from toolcrib.documents.reader.extraction import extract
 from toolcrib.documents.reader.large_pages import MAX_ELEMENTS
 
@@ -34,7 +34,7 @@ def test_a_hostile_page_is_read_in_time_and_keeps_its_text(name: str) -> None:
 
 
 def _large(part: str, number: int = MAX_ELEMENTS) -> str:
-    return f"<body>{part}<ul>{'<li>An item of a list</li>' * number}</ul>{SAID_PHRASE}"
+    return f"<body>{part}<ul>{'<li>An item of a list</li>' * number}</ul>{REPLY_PHRASE}"
 
 
 def test_a_page_too_large_to_choose_from_keeps_its_structure() -> None:
@@ -58,7 +58,7 @@ def test_a_page_too_large_to_choose_from_keeps_its_structure() -> None:
 def test_addresses_are_absolute_however_many_there_are() -> None:
     links = "".join(f"<a href=/p/{n}>l</a> <a href=q/{n}>m</a> " for n in range(MAX_ELEMENTS))
     found = extract(
-        f"<p>{links}<a href=//h.example/r>n</a> [x](y) {SAID_PHRASE}", "https://site.example/a/b"
+        f"<p>{links}<a href=//h.example/r>n</a> [x](y) {REPLY_PHRASE}", "https://site.example/a/b"
     )
     for url in ("https://site.example/p/7", "https://site.example/a/q/8", "https://h.example/r"):
         assert f"]({url})" in found.markdown
@@ -68,7 +68,7 @@ def test_addresses_are_absolute_however_many_there_are() -> None:
 
 def test_a_large_table_is_text_with_tabs() -> None:
     rows = "<tr><td>one<td>two | <a href=/x>three</a>" * MAX_ELEMENTS
-    found = extract(f"<table>{rows}</table>{SAID_PHRASE}", "https://site.example/")
+    found = extract(f"<table>{rows}</table>{REPLY_PHRASE}", "https://site.example/")
     assert found.text.startswith("one\ttwo | three\none\ttwo | three\n")
 
 
@@ -81,19 +81,19 @@ def test_what_a_large_page_hides_is_left_out_and_counted() -> None:
 @each_case(
     "html",
     [
-        f"<title>{SAID_PHRASE}",
-        f"<textarea>{SAID_PHRASE}",
-        f"<!-- {SAID_PHRASE}",
-        f"<style>p {{ }} {SAID_PHRASE}",
-        f"<script>var a; {SAID_PHRASE}",
-        f"<noembed>{SAID_PHRASE}",
-        f"<!-- a --><title>b</title><script>c</script><!-- {SAID_PHRASE}",
-        f"<?xml version='1.0'?><html><head><title/></head><body>{SAID_PHRASE}</body></html>",
+        f"<title>{REPLY_PHRASE}",
+        f"<textarea>{REPLY_PHRASE}",
+        f"<!-- {REPLY_PHRASE}",
+        f"<style>p {{ }} {REPLY_PHRASE}",
+        f"<script>var a; {REPLY_PHRASE}",
+        f"<noembed>{REPLY_PHRASE}",
+        f"<!-- a --><title>b</title><script>c</script><!-- {REPLY_PHRASE}",
+        f"<?xml version='1.0'?><html><head><title/></head><body>{REPLY_PHRASE}</body></html>",
         f"<?xml version='1.0'?><html><body><p><![CDATA[{MARKER} < & ]]></p></body></html>",
-        f"<x-a><template shadowrootmode=open>{SAID_PHRASE}</template><p>light</p></x-a>",
-        f"<frameset><noframes>{SAID_PHRASE}</noframes></frameset>",
-        f"<noscript>{SAID_PHRASE}</noscript>",
-        f"<plaintext>{SAID_PHRASE}",
+        f"<x-a><template shadowrootmode=open>{REPLY_PHRASE}</template><p>light</p></x-a>",
+        f"<frameset><noframes>{REPLY_PHRASE}</noframes></frameset>",
+        f"<noscript>{REPLY_PHRASE}</noscript>",
+        f"<plaintext>{REPLY_PHRASE}",
         MARKER,
     ],
 )
@@ -107,7 +107,7 @@ def test_scripts_of_xhtml_stay_scripts() -> None:
     html = (
         "<?xml version='1.0'?><html xmlns='http://www.w3.org/1999/xhtml'><head>"
         "<script src='x.js'/><script>//<![CDATA[\nvar secret = 1;\n//]]></script></head>"
-        f"<body>{SAID_PHRASE}<p><![CDATA[a < b]]></p></body></html>"
+        f"<body>{REPLY_PHRASE}<p><![CDATA[a < b]]></p></body></html>"
     )
     found = extract(html)
     assert "secret" not in found.text

@@ -216,7 +216,7 @@ TREE = (
 
 
 @pytest.mark.parametrize(
-    ("script", "aside"),
+    ("script", "quarantined"),
     [
         (f"{FORM.format('x')}; {EVIL} x/config", "x/HEAD"),
         (f"{FORM.format('.git')}; {EVIL} .git/config", ".git/HEAD"),
@@ -232,16 +232,16 @@ TREE = (
 )
 @pytest.mark.parametrize("ends", [False, True])
 async def test_a_repository_that_would_run_something_is_put_aside(
-    bench: RunBench, root: Path, script: str, aside: str, ends: bool
+    bench: RunBench, root: Path, script: str, quarantined: str, ends: bool
 ) -> None:
     running = await bench.start(f"{script}; echo made; {'true' if ends else 'sleep 60'}")
     await lines_of(running, "made")
     if not ends:
         async with asyncio.timeout(20):
-            while not (root / f"{aside}.refused").exists():
+            while not (root / f"{quarantined}.refused").exists():
                 await asyncio.sleep(0.02)
     notes = (await running.finish()).notes
-    assert (root / f"{aside}.refused").exists()
+    assert (root / f"{quarantined}.refused").exists()
     assert any("put aside" in note for note in notes), notes
     for folder in (root, root / "x", root / "e", root / "y"):
         if folder.exists():

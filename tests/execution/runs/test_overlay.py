@@ -147,10 +147,10 @@ async def test_nothing_changes_unless_it_shall(
 async def test_a_call_is_as_strict_as_the_configuration_or_stricter(
     opened: object, bench: RunBench, root: Path
 ) -> None:
-    for said in ("ask", "never"):
-        other = opened(run={"commit": said})  # type: ignore[operator]
+    for reply in ("ask", "never"):
+        other = opened(run={"commit": reply})  # type: ignore[operator]
         states = [(await other.changed("echo x > x", c)).state for c in (None, "auto", "never")]
-        assert states == [{"ask": "held", "never": "dropped"}[said]] * 2 + ["dropped"]
+        assert states == [{"ask": "held", "never": "dropped"}[reply]] * 2 + ["dropped"]
 
 
 async def test_names_that_are_no_text_are_taken_over(bench: RunBench, root: Path) -> None:

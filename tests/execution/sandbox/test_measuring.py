@@ -66,7 +66,7 @@ for _ in range(40):
     time.sleep(0.01)
 time.sleep(8)
 """
-ON_THE_WAY = """
+IN_TRANSIT = """
 import os, socket, time
 kept = []
 for _ in range(40):
@@ -135,7 +135,7 @@ async def test_a_child_that_is_just_spawned_has_no_memory_of_its_own(box: Box) -
 
 @pytest.mark.parametrize(
     "code",
-    [LEADERLESS, TABLES, DROPPED, CLOSED, ON_THE_WAY, UNSEEN, LEFT_TO_A_THREAD],
+    [LEADERLESS, TABLES, DROPPED, CLOSED, IN_TRANSIT, UNSEEN, LEFT_TO_A_THREAD],
     ids=["leaderless", "tables", "dropped", "closed", "on the way", "unseen", "threads"],
 )
 async def test_memory_that_is_easily_overlooked(box: Box, code: str) -> None:

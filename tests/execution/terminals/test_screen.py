@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from toolcrib.execution.terminals.screen import MAX_ROWS, Screen
 
 
-def shown(data: str | bytes, rows: int = 5, columns: int = 10) -> list[str]:
+def displayed(data: str | bytes, rows: int = 5, columns: int = 10) -> list[str]:
     screen = Screen(rows, columns)
     screen.feed(data.encode() if isinstance(data, str) else data)
     lines = screen.grid.lines()
@@ -64,7 +64,7 @@ def shown(data: str | bytes, rows: int = 5, columns: int = 10) -> list[str]:
     ],
 )
 def test_shows_what_a_person_would_see(written: str, lines: list[str]) -> None:
-    assert shown(written) == lines
+    assert displayed(written) == lines
 
 
 def test_lines_that_scroll_away_are_kept_by_number() -> None:

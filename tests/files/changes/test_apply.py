@@ -287,7 +287,7 @@ async def test_what_is_kept_is_private(bench: Bench, root: Path, tmp_path: Path)
     (root / "f").write_bytes(b"secret words")
     await bench.write("f", b"two")
     state = tmp_path / "state" / "undo"
-    kept = [p for p in state.rglob("*") if p.is_file()]
-    assert kept
+    stored = [p for p in state.rglob("*") if p.is_file()]
+    assert stored
     assert all(p.stat().st_mode & 0o077 == 0 for p in [state, *state.rglob("*")])
-    assert all(b"secret words" not in p.read_bytes() for p in kept)
+    assert all(b"secret words" not in p.read_bytes() for p in stored)

@@ -125,8 +125,8 @@ def test_encodings_that_hide_markup_are_not_used(label: str) -> None:
 def test_rare_labels_are_known(label: str, codec: str) -> None:
     # Too short to be told by its bytes.
     text = {"cp949": "가각", "gbk": "啊", "iso-8859-2": "ł", "cp1252": "é", "cp874": "ก"}
-    said = text.get(codec, {"cp932": "ア", "utf-8": "é", "koi8-r": "ж"}.get(codec, ""))
-    assert read(f"a {said} b".encode(codec), label) == f"a {said} b"
+    reply = text.get(codec, {"cp932": "ア", "utf-8": "é", "koi8-r": "ж"}.get(codec, ""))
+    assert read(f"a {reply} b".encode(codec), label) == f"a {reply} b"
 
 
 @each_case("label", ["", " ", "none", "utf-7", "🤔", "utf-8;", "x" * 5000, "\0"])

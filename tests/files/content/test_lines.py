@@ -126,12 +126,12 @@ def test_the_tail_is_the_same_counted_or_not(text: str, lines: int) -> None:
     file = opened(text.encode())
     if file.eol == "cr":
         return
-    shown = text.replace("\r\n", "\n").removesuffix("\n").split("\n")
+    displayed = text.replace("\r\n", "\n").removesuffix("\n").split("\n")
     got = file.page(-lines, 2000, 0, 1000, len)
-    assert (got.text.removesuffix("\n") if got.whole else got.text) == "\n".join(shown[-lines:])
+    assert (got.text.removesuffix("\n") if got.whole else got.text) == "\n".join(displayed[-lines:])
     file._file.seek(file._tail(lines))
     tail = file._file.read().decode().replace("\r\n", "\n")
-    assert tail.removesuffix("\n") == "\n".join(shown[-lines:])
+    assert tail.removesuffix("\n") == "\n".join(displayed[-lines:])
 
 
 class Endless(io.RawIOBase):

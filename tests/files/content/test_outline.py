@@ -88,12 +88,12 @@ def test_entries_say_what_and_how_deep() -> None:
 
 def test_the_outer_ones_are_kept() -> None:
     entries = [OutlineEntry(n, 0 if n % 10 == 1 else 4, f"e{n}") for n in range(1, 101)]
-    kept = outermost(entries, 15)
-    assert [e.line for e in kept if e.level == 0] == list(range(1, 101, 10))
-    assert len(kept) == 15
-    assert kept == sorted(kept, key=lambda e: e.line)
+    stored = outermost(entries, 15)
+    assert [e.line for e in stored if e.level == 0] == list(range(1, 101, 10))
+    assert len(stored) == 15
+    assert stored == sorted(stored, key=lambda e: e.line)
     # Of what does not fit, some from everywhere.
-    assert len({e.line // 50 for e in kept if e.level == 4}) == 2
+    assert len({e.line // 50 for e in stored if e.level == 4}) == 2
     assert outermost(entries, 200) == entries
 
 

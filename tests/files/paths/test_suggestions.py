@@ -44,7 +44,7 @@ def guessed(project: Workspace, text: str, directory: str = "") -> list[str]:
 
 
 @each_case(
-    ("asked", "meant"),
+    ("requested", "meant"),
     [
         # A slip in the name, in a folder, in both.
         ("src/app/mian.py", "src/app/main.py"),
@@ -69,8 +69,8 @@ def guessed(project: Workspace, text: str, directory: str = "") -> list[str]:
         ("docs/installation guide.md", "docs/Installation Guide.md"),
     ],
 )
-def test_the_first_guess_is_right(project: Workspace, asked: str, meant: str) -> None:
-    assert guessed(project, asked)[0] == meant
+def test_the_first_guess_is_right(project: Workspace, requested: str, meant: str) -> None:
+    assert guessed(project, requested)[0] == meant
 
 
 def test_guesses_can_be_sent_as_they_stand(project: Workspace) -> None:
@@ -81,9 +81,9 @@ def test_guesses_can_be_sent_as_they_stand(project: Workspace) -> None:
         assert all(project.resolve(name, directory).stat() for name in near)
 
 
-@each_case("asked", ["zebra.bin", "src/app/qqqqqqqq.xyz", "nothing/like/it.doc"])
-def test_nothing_like_it(project: Workspace, asked: str) -> None:
-    assert guessed(project, asked) == []
+@each_case("requested", ["zebra.bin", "src/app/qqqqqqqq.xyz", "nothing/like/it.doc"])
+def test_nothing_like_it(project: Workspace, requested: str) -> None:
+    assert guessed(project, requested) == []
 
 
 def test_what_programs_made_is_no_guess(project: Workspace) -> None:

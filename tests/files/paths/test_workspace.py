@@ -237,8 +237,8 @@ def test_the_current_directory(workspace: Workspace, tree: Tree) -> None:
     assert (path.display, path.parts) == ("leaf.txt", ("src", "deep", "leaf.txt"))
     above = workspace.resolve("../main.py", deep)
     assert above.read_bytes(10) == b"print()\n"
-    for shown in (path.display, above.display):
-        assert workspace.resolve(shown, deep).stat()
+    for displayed in (path.display, above.display):
+        assert workspace.resolve(displayed, deep).stat()
     with pytest.raises(PathDenied):
         workspace.resolve("../../../x", deep)
 

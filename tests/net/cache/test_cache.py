@@ -270,7 +270,7 @@ async def fill(cache: Cache, kind: str, names: range, size: int, **bounds: Any) 
         await cache.fetch(kind, str(n), Maker(os.urandom(size)), ttl=600, **bounds)
 
 
-async def kept(cache: Cache, kind: str, names: range) -> list[int]:
+async def stored(cache: Cache, kind: str, names: range) -> list[int]:
     found = []
     for n in names:
         try:
@@ -284,11 +284,11 @@ async def kept(cache: Cache, kind: str, names: range) -> list[int]:
 async def test_the_bytes_are_bounded_and_the_least_used_go(services: Services) -> None:
     cache = Cache(services.use(Store).area(SCHEMA), max_bytes=100_000)
     await fill(cache, "p", range(9), 10_000)
-    assert await kept(cache, "p", range(9)) == list(range(9))
+    assert await stored(cache, "p", range(9)) == list(range(9))
     await cache.fetch("p", "0", Maker("x"), ttl=600)  # used again: it stays
     await fill(cache, "p", range(9, 14), 10_000)
     assert sql("SELECT sum(size) FROM cache")[0][0] <= 100_000
-    left = await kept(cache, "p", range(14))
+    left = await stored(cache, "p", range(14))
     assert 0 in left
     assert 13 in left
     assert 1 not in left
@@ -302,7 +302,7 @@ async def test_what_is_out_of_date_goes_first(services: Services) -> None:
     await fill(cache, "old", range(5), 10_000)
     grow_older(700)
     await fill(cache, "new", range(6), 10_000)
-    assert await kept(cache, "new", range(6)) == list(range(6))
+    assert await stored(cache, "new", range(6)) == list(range(6))
 
 
 async def test_entries_of_a_kind_are_bounded(cache: Cache) -> None:
@@ -311,14 +311,14 @@ async def test_entries_of_a_kind_are_bounded(cache: Cache) -> None:
     assert sql("SELECT kind, count(*) FROM cache GROUP BY kind ORDER BY kind")[0] == ("other", 5)
     count = sql("SELECT count(*) FROM cache WHERE kind = 'search'")[0][0]
     assert 90 <= count <= 100
-    assert 129 in await kept(cache, "search", range(125, 130))
+    assert 129 in await stored(cache, "search", range(125, 130))
 
 
 async def test_a_value_larger_than_the_whole_cache(services: Services) -> None:
     cache = Cache(services.use(Store).area(SCHEMA), max_bytes=10_000)
     await fill(cache, "p", range(3), 1000)
     await cache.fetch("p", "big", Maker(os.urandom(50_000)), ttl=60)
-    assert await kept(cache, "p", range(3)) == [0, 1, 2]
+    assert await stored(cache, "p", range(3)) == [0, 1, 2]
 
 
 async def test_text_is_kept_compressed(cache: Cache) -> None:
@@ -342,7 +342,7 @@ async def test_a_broken_store_fails_no_call(cache: Cache) -> None:
 async def test_memory_is_bounded_too(cache: Cache) -> None:
     (data_folder() / "toolcrib.db").mkdir(parents=True)
     await fill(cache, "p", range(10), 1_000_000)
-    assert await kept(cache, "p", range(10)) == list(range(3, 10))
+    assert await stored(cache, "p", range(10)) == list(range(3, 10))
 
 
 @pytest.mark.parametrize("count", [2, 4])
@@ -406,10 +406,10 @@ def test_it_works_in_one_loop_after_another() -> None:
 async def test_an_old_value_is_asked_about(
     cache: Cache, other_services: Services, answer: Any, value: str, *, hit: bool, stale: bool
 ) -> None:
-    make, asked = Maker("old"), []
+    make, requested = Maker("old"), []
 
     async def revalidate(old: Any) -> Any:
-        asked.append(old)
+        requested.append(old)
         if isinstance(answer, Exception):
             raise answer
         return answer
@@ -418,7 +418,7 @@ async def test_an_old_value_is_asked_about(
     grow_older(61)
     found = await cache.fetch("p", "k", make, ttl=60, stale=600, revalidate=revalidate)
     assert (found.value, found.hit, found.stale) == (value, hit, stale)
-    assert (make.count, asked) == (1, ["old"])
+    assert (make.count, requested) == (1, ["old"])
     if not stale:
         assert found.created > first.created - 61
         again = await other_services.use(Cache).fetch("p", "k", make, ttl=60)
@@ -426,10 +426,10 @@ async def test_an_old_value_is_asked_about(
 
 
 async def test_many_at_once_ask_once(cache: Cache) -> None:
-    asked = []
+    requested = []
 
     async def revalidate(old: Any) -> Any:
-        asked.append(old)
+        requested.append(old)
         return UNCHANGED
 
     await cache.fetch("p", "k", Maker("old"), ttl=60, stale=600)
@@ -438,7 +438,7 @@ async def test_many_at_once_ask_once(cache: Cache) -> None:
     await asyncio.gather(
         *(cache.fetch("p", "k", make, ttl=60, revalidate=revalidate) for _ in range(20))
     )
-    assert (make.count, asked) == (0, ["old"])
+    assert (make.count, requested) == (0, ["old"])
 
 
 async def test_a_value_for_memory_is_in_no_store(cache: Cache, other_services: Services) -> None:

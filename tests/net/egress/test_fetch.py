@@ -12,7 +12,7 @@ import pytest
 from tests.cases import each_case
 from tests.conditions import until
 from tests.net.egress.samples import PACKED, context
-from tests.servers.wire import Asked, WireServer, reply
+from tests.servers.wire import Requested, WireServer, reply
 from toolcrib.core.errors import (
     BadInput,
     Blocked,
@@ -59,17 +59,17 @@ async def test_gives_the_answer_whole(egress: Egress, public: WireServer) -> Non
 )
 async def test_asks_for_exactly_that_path(egress: Egress, public: WireServer, path: str) -> None:
     await egress.fetch(public.url(path))
-    assert public.asked[-1].path == path
+    assert public.requested[-1].path == path
 
 
 async def test_sends_method_headers_and_body(egress: Egress, public: WireServer) -> None:
     await egress.fetch(
         public.url(), method="post", headers={"X-Own": "1", "User-Agent": "me"}, body=b"{}"
     )
-    asked = public.asked[-1]
-    assert (asked.method, asked.body) == ("POST", b"{}")
-    assert (asked.headers["x-own"], asked.headers["user-agent"]) == ("1", "me")
-    assert asked.headers["host"] == f"127.0.0.2:{public.port}"
+    requested = public.requested[-1]
+    assert (requested.method, requested.body) == ("POST", b"{}")
+    assert (requested.headers["x-own"], requested.headers["user-agent"]) == ("1", "me")
+    assert requested.headers["host"] == f"127.0.0.2:{public.port}"
 
 
 @pytest.mark.rows("A35")
@@ -78,25 +78,25 @@ async def test_the_browser_to_look_like(
     make_egress: Make, public: WireServer, browser: str, sign: str
 ) -> None:
     await make_egress(browser=browser, transport="wreq").fetch(public.url())
-    assert sign in public.asked[-1].headers["user-agent"]
+    assert sign in public.requested[-1].headers["user-agent"]
 
 
 @pytest.mark.rows("B30")
 async def test_user_agent(make_egress: Make, public: WireServer) -> None:
     await make_egress().fetch(public.url())
-    assert "Mozilla/5.0" in public.asked[-1].headers["user-agent"]
+    assert "Mozilla/5.0" in public.requested[-1].headers["user-agent"]
     await make_egress(user_agent="mine/1").fetch(public.url())
-    assert public.asked[-1].headers["user-agent"] == "mine/1"
+    assert public.requested[-1].headers["user-agent"] == "mine/1"
     await make_egress(user_agent="mine/1").fetch(public.url(), headers={"User-Agent": "yours"})
-    assert public.asked[-1].headers["user-agent"] == "yours"
+    assert public.requested[-1].headers["user-agent"] == "yours"
 
 
 async def test_configured_headers_go_to_pages_only(make_egress: Make, public: WireServer) -> None:
     egress = make_egress(headers={"X-Mine": "1"})
     await egress.fetch(public.url(), component="web.fetch")
-    assert public.asked[-1].headers["x-mine"] == "1"
+    assert public.requested[-1].headers["x-mine"] == "1"
     await egress.fetch(public.url())
-    assert "x-mine" not in public.asked[-1].headers
+    assert "x-mine" not in public.requested[-1].headers
 
 
 async def test_head_and_empty_answers(egress: Egress, public: WireServer) -> None:
@@ -121,12 +121,12 @@ async def test_refuses_other_methods(egress: Egress, public: WireServer, method:
 async def test_connections_are_used_again(egress: Egress, public: WireServer) -> None:
     for _ in range(5):
         await egress.fetch(public.url())
-    assert len(public.asked) == 5
+    assert len(public.requested) == 5
     assert public.connections == 1
 
 
 async def test_a_body_until_the_end_of_the_connection(egress: Egress, public: WireServer) -> None:
-    async def close(asked: Asked, writer: asyncio.StreamWriter) -> None:
+    async def close(requested: Requested, writer: asyncio.StreamWriter) -> None:
         writer.write(reply(b"until the end", length=False))
         await writer.drain()
 
@@ -153,7 +153,7 @@ async def test_names_go_to_the_checked_address_alone(
 ) -> None:
     answer = await egress.fetch(public.url("/", "public.test"))
     assert answer.body == b"public"
-    assert public.asked[-1].headers["host"] == f"public.test:{public.port}"
+    assert public.requested[-1].headers["host"] == f"public.test:{public.port}"
 
 
 async def test_a_name_that_turns_inside(
@@ -233,7 +233,7 @@ async def test_the_configured_proxy_is_used(make_egress: Make, names: dict[str, 
             await egress.fetch("http://internal.test/")
         with pytest.raises(Blocked):
             await egress.fetch("http://127.1/")
-        assert len(proxy.asked) == 1
+        assert len(proxy.requested) == 1
 
 
 # --- redirects
@@ -299,11 +299,11 @@ async def test_chains_end(make_egress: Make, public: WireServer) -> None:
     }
     with pytest.raises(TooManyRedirects) as caught:
         await make_egress(max_redirects=3).fetch(public.url("/0"))
-    assert len(public.asked) == 4
+    assert len(public.requested) == 4
     assert "3 redirects" in caught.value.message
     with pytest.raises(TooManyRedirects):
         await make_egress().fetch(public.url("/a"))
-    assert len(public.asked) == 6
+    assert len(public.requested) == 6
     for path in ("/none", "/0"):
         with pytest.raises(Exception, match="redirect"):
             await make_egress(max_redirects=0).fetch(public.url(path))
@@ -325,16 +325,16 @@ async def test_secrets_stay_with_their_origin(egress: Egress, public: WireServer
         }
         secret = {"Authorization": "Bearer s", "Cookie": "s=1", "X-Api-Key": "s", "Accept": "a/b"}
         await egress.fetch(public.url("/same"), headers=secret)
-        assert public.asked[-1].headers["authorization"] == "Bearer s"
+        assert public.requested[-1].headers["authorization"] == "Bearer s"
         await egress.fetch(public.url("/other"), headers=secret)
-        sent = other.asked[-1].headers
+        sent = other.requested[-1].headers
         assert sent["accept"] == "a/b"
         assert not {"authorization", "cookie", "x-api-key"} & set(sent)
 
 
 async def test_cookies_live_for_one_chain(egress: Egress, public: WireServer) -> None:
-    async def gate(asked: Asked, writer: asyncio.StreamWriter) -> None:
-        seen = asked.headers.get("cookie", "")
+    async def gate(requested: Requested, writer: asyncio.StreamWriter) -> None:
+        seen = requested.headers.get("cookie", "")
         again = reply(status="302 Found", Location="/gate", Set_Cookie="seen=1; Path=/")
         writer.write(reply(b"welcome") if seen == "seen=1" else again)
         await writer.drain()
@@ -342,14 +342,14 @@ async def test_cookies_live_for_one_chain(egress: Egress, public: WireServer) ->
     public.answers["/gate"] = gate
     assert (await egress.fetch(public.url("/gate"))).body == b"welcome"
     await egress.fetch(public.url("/"))
-    assert "cookie" not in public.asked[-1].headers
+    assert "cookie" not in public.requested[-1].headers
 
 
 # --- caps
 
 
-def endless(chunk: bytes, head: bytes) -> Callable[[Asked, asyncio.StreamWriter], object]:
-    async def write(asked: Asked, writer: asyncio.StreamWriter) -> None:
+def endless(chunk: bytes, head: bytes) -> Callable[[Requested, asyncio.StreamWriter], object]:
+    async def write(requested: Requested, writer: asyncio.StreamWriter) -> None:
         writer.write(head)
         while True:
             writer.write(chunk)
@@ -364,7 +364,7 @@ HEAD = b"HTTP/1.1 200 OK\r\n"
 async def test_an_endless_stream_stops_at_the_cap(make_egress: Make, public: WireServer) -> None:
     gone = asyncio.Event()
 
-    async def stream(asked: Asked, writer: asyncio.StreamWriter) -> None:
+    async def stream(requested: Requested, writer: asyncio.StreamWriter) -> None:
         writer.write(HEAD + b"\r\n")
         try:
             while True:
@@ -394,7 +394,7 @@ async def test_framing_without_content_stops(
     sent = 0
     gone = asyncio.Event()
 
-    async def frames(asked: Asked, writer: asyncio.StreamWriter) -> None:
+    async def frames(requested: Requested, writer: asyncio.StreamWriter) -> None:
         nonlocal sent
         writer.write(head)
         try:
@@ -431,7 +431,7 @@ async def test_interim_answers_have_a_cap(
 
 
 async def test_a_large_body_in_small_chunks_comes_whole(egress: Egress, public: WireServer) -> None:
-    async def chunks(asked: Asked, writer: asyncio.StreamWriter) -> None:
+    async def chunks(requested: Requested, writer: asyncio.StreamWriter) -> None:
         writer.write(CHUNKED)
         for _ in range(50):
             writer.write((b"14\r\n" + b"y" * 20 + b"\r\n") * 1000)
@@ -451,7 +451,7 @@ async def test_a_length_above_the_cap_is_not_read(make_egress: Make, public: Wir
 
 @each_case("length", [True, False])
 async def test_the_cap_is_exact(make_egress: Make, public: WireServer, *, length: bool) -> None:
-    async def answer(asked: Asked, writer: asyncio.StreamWriter) -> None:
+    async def answer(requested: Requested, writer: asyncio.StreamWriter) -> None:
         writer.write(reply(b"x" * 1000, length=length))
         await writer.drain()
 
@@ -466,7 +466,7 @@ async def test_the_cap_is_exact(make_egress: Make, public: WireServer, *, length
 async def test_part_of_a_body_where_that_is_enough(
     make_egress: Make, public: WireServer, *, length: bool
 ) -> None:
-    async def answer(asked: Asked, writer: asyncio.StreamWriter) -> None:
+    async def answer(requested: Requested, writer: asyncio.StreamWriter) -> None:
         writer.write(reply(bytes(range(250)) * 4, length=length))
         await writer.drain()
 
@@ -490,7 +490,7 @@ async def test_codings_are_undone(make_egress: Make, public: WireServer, coding:
     assert answer.body == text
     assert answer.wire_bytes < len(text)
     assert (await egress.fetch(public.url("/two"))).body == text
-    assert coding in public.asked[0].headers["accept-encoding"]
+    assert coding in public.requested[0].headers["accept-encoding"]
 
 
 @each_case("coding", sorted(PACKED))
@@ -544,10 +544,10 @@ async def test_headers_have_a_cap(make_egress: Make, public: WireServer, count: 
 async def test_slow_headers_and_slow_bodies_have_an_end(
     make_egress: Make, public: WireServer
 ) -> None:
-    async def drip(asked: Asked, writer: asyncio.StreamWriter) -> None:
-        writer.write(HEAD if asked.path == "/head" else HEAD + b"Content-Length: 99\r\n\r\n")
+    async def drip(requested: Requested, writer: asyncio.StreamWriter) -> None:
+        writer.write(HEAD if requested.path == "/head" else HEAD + b"Content-Length: 99\r\n\r\n")
         while True:
-            writer.write(b"X" if asked.path == "/body" else b"X-A: b\r\n")
+            writer.write(b"X" if requested.path == "/body" else b"X-A: b\r\n")
             await writer.drain()
             await asyncio.sleep(0.02)  # time is the subject: it never ends, and never stops
 
@@ -559,7 +559,7 @@ async def test_slow_headers_and_slow_bodies_have_an_end(
 
 
 async def test_the_deadline_of_the_call_holds(egress: Egress, public: WireServer) -> None:
-    async def silent(asked: Asked, writer: asyncio.StreamWriter) -> None:
+    async def silent(requested: Requested, writer: asyncio.StreamWriter) -> None:
         await asyncio.Event().wait()
 
     public.answers["/"] = silent
@@ -577,7 +577,7 @@ async def test_cancelling_closes_the_socket(egress: Egress, public: WireServer, 
         "stream": HEAD + b"Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n",
     }
 
-    async def hang(asked: Asked, writer: asyncio.StreamWriter) -> None:
+    async def hang(requested: Requested, writer: asyncio.StreamWriter) -> None:
         nonlocal written
         writer.write(heads[where])
         await writer.drain()
@@ -618,7 +618,7 @@ async def test_cancelling_closes_the_socket(egress: Egress, public: WireServer, 
 async def test_broken_answers(
     egress: Egress, public: WireServer, sent: bytes, reason: str, *, retryable: bool
 ) -> None:
-    async def answer(asked: Asked, writer: asyncio.StreamWriter) -> None:
+    async def answer(requested: Requested, writer: asyncio.StreamWriter) -> None:
         writer.write(sent)
         await writer.drain()
 

@@ -17,7 +17,7 @@ import pytest
 from tests.conditions import settled, until
 from tests.conftest import absent
 from tests.servers.authority import Authority
-from tests.servers.wire import Asked, WireServer, reply
+from tests.servers.wire import Requested, WireServer, reply
 from toolcrib.core.config import Config
 from toolcrib.core.errors import Blocked
 from toolcrib.net.egress.client import Egress
@@ -158,7 +158,7 @@ async def test_credentials_are_needed(lease: Lease, public: WireServer) -> None:
         assert b"proxy-authenticate: Basic" in answer
     assert (await socks(lease, b"public.test", public.port, "wrong"))[0] == -1
     assert await raw(lease.port, b"\x05\x01\x00") == b"\x05\xff"
-    assert not public.asked
+    assert not public.requested
 
 
 async def test_credentials_end_with_the_lease(guard: GuardProxy, public: WireServer) -> None:
@@ -174,7 +174,7 @@ async def test_credentials_end_with_the_lease(guard: GuardProxy, public: WireSer
 async def test_the_end_of_a_lease_cuts_its_connections(
     guard: GuardProxy, public: WireServer
 ) -> None:
-    async def hang(asked: Asked, writer: asyncio.StreamWriter) -> None:
+    async def hang(requested: Requested, writer: asyncio.StreamWriter) -> None:
         writer.write(b"HTTP/1.1 200 OK\r\n\r\nfirst")
         await asyncio.Event().wait()
 
@@ -207,8 +207,8 @@ async def test_one_connection_carries_one_judged_request(
     first = f"GET {public.url()} HTTP/1.1\r\n".encode() + basic(lease) + b"\r\n"
     second = f"GET {internal.url()} HTTP/1.1\r\n".encode() + basic(lease) + b"\r\n"
     await raw(lease.port, first + second)
-    assert len(public.asked) <= 1
-    assert "proxy-authorization" not in (public.asked[0].headers if public.asked else {})
+    assert len(public.requested) <= 1
+    assert "proxy-authorization" not in (public.requested[0].headers if public.requested else {})
 
 
 async def test_bodies_go_through(lease: Lease, public: WireServer) -> None:
@@ -217,7 +217,7 @@ async def test_bodies_go_through(lease: Lease, public: WireServer) -> None:
         session.post(public.url(), data=b"x" * 500_000, proxy=lease.http_url) as answer,
     ):
         assert answer.status == 200
-    assert public.asked[-1].body == b"x" * 500_000
+    assert public.requested[-1].body == b"x" * 500_000
     head = f"POST {public.url()} HTTP/1.1\r\n".encode() + basic(lease)
     refused = await raw(lease.port, head + b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n")
     assert refused.startswith(b"HTTP/1.1 411")
@@ -227,7 +227,7 @@ async def test_large_answers_wait_for_a_slow_reader(lease: Lease, public: WireSe
     size = 40_000_000
     written = 0
 
-    async def pour(asked: Asked, writer: asyncio.StreamWriter) -> None:
+    async def pour(requested: Requested, writer: asyncio.StreamWriter) -> None:
         nonlocal written
         writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % size)
         while written < size:
@@ -389,14 +389,14 @@ WAYS: dict[str, Ways] = {
 }
 
 
-@pytest.mark.parametrize("way", sorted(WAYS))
-async def test_curl(lease: Lease, public: WireServer, internal: WireServer, way: str) -> None:
+@pytest.mark.parametrize("method", sorted(WAYS))
+async def test_curl(lease: Lease, public: WireServer, internal: WireServer, method: str) -> None:
     if CURL is None:
         absent("curl is not installed")
 
     async def curl(url: str) -> tuple[int | None, bytes]:
         process = await asyncio.create_subprocess_exec(
-            str(CURL), "-sS", "--noproxy", "", *WAYS[way](lease), url, "-w", "|%{http_code}",
+            str(CURL), "-sS", "--noproxy", "", *WAYS[method](lease), url, "-w", "|%{http_code}",
             stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL,
         )  # fmt: skip
         output, _ = await process.communicate()

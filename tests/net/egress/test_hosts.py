@@ -23,14 +23,14 @@ class Counter:
 
     def __init__(self, limits: HostLimits) -> None:
         self.limits = limits
-        self.now = self.most = 0
+        self.now = self.maximum = 0
         self.starts: list[float] = []
 
     async def hold(self, target, seconds: float, patience: float = 20) -> None:
         async with self.limits.place(target, patience):
             self.starts.append(time.monotonic())
             self.now += 1
-            self.most = max(self.most, self.now)
+            self.maximum = max(self.maximum, self.now)
             await asyncio.sleep(seconds)
             self.now -= 1
 
@@ -45,7 +45,7 @@ async def pace(tmp_path):
 async def test_only_so_many_at_once():
     counter = Counter(HostLimits(2, 0, None))
     await asyncio.gather(*(counter.hold(ONE, 0.02) for _ in range(9)))
-    assert counter.most == 2
+    assert counter.maximum == 2
 
 
 async def test_requests_to_one_host_are_a_gap_apart(pace):

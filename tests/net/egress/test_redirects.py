@@ -144,8 +144,8 @@ def test_no_error_quotes_a_location(location: str) -> None:
     headers = Headers([("location", location)])
     with pytest.raises(ToolError) as caught:
         follow(request("https://public.test/"), 302, headers, allow_downgrade=False)
-    told = f"{caught.value.message} {caught.value.hint} {caught.value.details}"
-    assert INJECTED not in told
+    reported = f"{caught.value.message} {caught.value.hint} {caught.value.details}"
+    assert INJECTED not in reported
 
 
 def test_a_circle_does_not_quote_where_it_goes() -> None:

@@ -20,10 +20,10 @@ class Answers:
 
     def __init__(self, *answers: list[str]) -> None:
         self.answers = list(answers)
-        self.asked = 0
+        self.requested = 0
 
     async def __call__(self, host: str) -> list[str]:
-        self.asked += 1
+        self.requested += 1
         return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
 
 
@@ -83,7 +83,7 @@ async def test_a_cached_answer_is_judged_by_each_policy() -> None:
     assert [str(a) for a in await work.approved(TARGET, rules)] == ["10.0.0.1"]
     with pytest.raises(Blocked):
         await work.approved(TARGET, EgressPolicy())
-    assert given.asked == 1
+    assert given.requested == 1
 
 
 async def test_the_cache_is_bounded_and_ends() -> None:
@@ -92,12 +92,12 @@ async def test_the_cache_is_bounded_and_ends() -> None:
         await work.addresses(f"{n}.test")
     assert len(work._cache) <= 256
     await work.addresses("399.test")
-    assert given.asked == 400
+    assert given.requested == 400
     work, given = resolver(["1.1.1.1"], cache=0.01)
     for _ in range(2):
         await work.addresses("name.test")
         await asyncio.sleep(0.02)  # time is the subject
-    assert given.asked == 2
+    assert given.requested == 2
 
 
 async def test_literals_and_refused_names_are_not_looked_up() -> None:
@@ -106,7 +106,7 @@ async def test_literals_and_refused_names_are_not_looked_up() -> None:
     for url in ("http://127.1/", "http://localhost/", "http://a.test:22/"):
         with pytest.raises(Blocked):
             await work.approved(parse_url(url), EgressPolicy())
-    assert given.asked == 0
+    assert given.requested == 0
 
 
 async def test_a_name_server_that_is_silent() -> None:

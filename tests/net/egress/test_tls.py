@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.servers.authority import Authority
-from tests.servers.wire import Asked, WireServer, reply
+from tests.servers.wire import Requested, WireServer, reply
 from toolcrib.core.errors import Blocked, ConfigError, TlsFailure
 from toolcrib.net.egress.client import Egress
 
@@ -35,7 +35,7 @@ async def test_refuses_an_unknown_authority(make_egress: Make, authority: Author
         with pytest.raises(TlsFailure) as caught:
             await make_egress().fetch(server.url("/", "public.test"))
         assert caught.value.details["retryable"] is False
-        assert not server.asked
+        assert not server.requested
 
 
 async def test_refuses_a_certificate_of_another_name(
@@ -45,11 +45,11 @@ async def test_refuses_a_certificate_of_another_name(
     async with WireServer({"/": reply(b"x")}, context=authority.context("public.test")) as server:
         with pytest.raises(TlsFailure):
             await egress.fetch(server.url("/", "other.test"))
-        assert not server.asked
+        assert not server.requested
 
 
 async def test_plain_http_where_tls_is_asked(make_egress: Make) -> None:
-    async def plain(asked: Asked, writer: asyncio.StreamWriter) -> None:
+    async def plain(requested: Requested, writer: asyncio.StreamWriter) -> None:
         writer.write(reply(b"x"))
 
     async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -73,7 +73,7 @@ async def test_redirects_to_http_are_refused(make_egress: Make, authority: Autho
             with pytest.raises(Blocked) as caught:
                 await make_egress(ca_file=ca_file).fetch(secure.url())
             assert caught.value.stable_code == "blocked_scheme"
-            assert not plain.asked
+            assert not plain.requested
             lax = make_egress(ca_file=ca_file, allow_downgrade=True)
             assert (await lax.fetch(secure.url())).body == b"plain"
 

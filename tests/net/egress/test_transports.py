@@ -40,6 +40,6 @@ def test_the_usual_one_needs_no_aiohttp() -> None:
 
 def test_a_missing_one_is_named_with_the_line_that_installs_it() -> None:
     for transport in ("auto", "aiohttp"):
-        told = opened(transport, "aiohttp", "wreq")
-        assert told.startswith("unavailable")
-        assert 'pip install "aiohttp' in told
+        reported = opened(transport, "aiohttp", "wreq")
+        assert reported.startswith("unavailable")
+        assert 'pip install "aiohttp' in reported

@@ -24,8 +24,8 @@ def program(tmp_path: Path, own_state: None) -> Program:
     home, workspace = tmp_path / "home", tmp_path / "workspace"
     home.mkdir()
     workspace.mkdir()
-    kept = [n for n in os.environ if not n.startswith(("XDG_", "PYTHON", "COLUMNS"))]
-    env = {name: os.environ[name] for name in kept}
+    stored = [n for n in os.environ if not n.startswith(("XDG_", "PYTHON", "COLUMNS"))]
+    env = {name: os.environ[name] for name in stored}
     env |= {
         "HOME": str(home),
         "PYTHONPATH": os.pathsep.join([str(installed), str(SAMPLES)]),

@@ -28,11 +28,11 @@ def test_list_and_show(program: Program) -> None:
     assert run_id in listed
     assert "completed" in listed
     assert "find the word" in listed
-    shown = program("agent", "show", run_id).out
-    assert shown == program("agent", "show").out
+    displayed = program("agent", "show", run_id).out
+    assert displayed == program("agent", "show").out
     for words in ("find the word", "request", "read_file", "the word is plum", "It is plum."):
-        assert words in shown
-    assert "\x1b" not in shown
+        assert words in displayed
+    assert "\x1b" not in displayed
     lines = [json.loads(x) for x in program("agent", "show", run_id, "--json").out.splitlines()]
     assert lines[0]["outcome"]["status"] == "completed"
     assert [x["kind"] for x in lines[1:]][-1] == "end"

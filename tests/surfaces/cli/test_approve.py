@@ -12,7 +12,7 @@ from tests.surfaces.cli.program import Ended, Program
 pytestmark = pytest.mark.timeout(180)
 
 
-def asked(program: Program, text: str = "hi", session: str = "s") -> tuple[Ended, str]:
+def requested(program: Program, text: str = "hi", session: str = "s") -> tuple[Ended, str]:
     done = program("call", "send_note", f"text={text}", "--session", session)
     found = re.search(r"toolcrib approve (\w+)", done.err)
     assert found, done.err
@@ -21,11 +21,11 @@ def asked(program: Program, text: str = "hi", session: str = "s") -> tuple[Ended
 
 def test_once(program: Program) -> None:
     assert program("approve").out == "No call waits for approval.\n"
-    _, request = asked(program)
-    shown = program("approve").out
-    assert request in shown
-    assert "send_note" in shown
-    assert "text=hi" in shown
+    _, request = requested(program)
+    displayed = program("approve").out
+    assert request in displayed
+    assert "send_note" in displayed
+    assert "text=hi" in displayed
     done = program("approve", request.upper())
     assert (done.code, done.err) == (0, "")
     assert "Allowed this once: send_note." in done.out
@@ -34,7 +34,7 @@ def test_once(program: Program) -> None:
 
 
 def test_for_the_session(program: Program) -> None:
-    _, request = asked(program)
+    _, request = requested(program)
     allowed = program("approve", request, "--session")
     assert (allowed.code, allowed.out.splitlines()[1:]) == (
         0,
@@ -42,7 +42,7 @@ def test_for_the_session(program: Program) -> None:
     )
     done = program("call", "send_note", "text=other", "--session", "s")
     assert done.out == "sent: other\n"
-    asked(program, session="another")
+    requested(program, session="another")
 
 
 def test_without_a_name_there_is_no_conversation_to_allow_it_for(program: Program) -> None:
@@ -56,39 +56,39 @@ def test_without_a_name_there_is_no_conversation_to_allow_it_for(program: Progra
     assert "--session NAME" in done.err
     assert program("approve", first[1]).code == 0, "it is still open"
     assert program(*asking).out == "sent: hi\n"
-    assert program("approve", _asked_anew(program, *asking), "--refuse").code == 0
-    _asked_anew(program, *asking)
+    assert program("approve", _requested_again(program, *asking), "--refuse").code == 0
+    _requested_again(program, *asking)
 
 
-def _asked_anew(program: Program, *words: str) -> str:
+def _requested_again(program: Program, *words: str) -> str:
     found = re.search(r"approve (\w+)", program(*words).err)
     assert found
     return found[1]
 
 
 def test_the_newest_question_comes_first(program: Program) -> None:
-    asked(program, text="older")
-    asked(program, text="newer")
-    shown = program("approve").out
-    assert shown.index("text=newer") < shown.index("text=older")
+    requested(program, text="older")
+    requested(program, text="newer")
+    displayed = program("approve").out
+    assert displayed.index("text=newer") < displayed.index("text=older")
 
 
 def test_for_good_and_back(program: Program) -> None:
-    _, request = asked(program)
+    _, request = requested(program)
     assert program("approve", request, "--always").code == 0
     for _ in range(2):
         assert program("call", "send_note", "text=hi").code == 0
-    asked(program, text="other")
+    requested(program, text="other")
     listed = program("approve").out
     number = re.search(r"^  (\d+): send_note, the very same arguments$", listed, re.MULTILINE)
     assert number, listed
     assert program("approve", "--withdraw", number[1]).code == 0
-    asked(program)
+    requested(program)
     assert program("approve", "--withdraw", number[1]).code == 1
 
 
 def test_refused(program: Program) -> None:
-    _, request = asked(program)
+    _, request = requested(program)
     assert program("approve", request, "--refuse").out == "Refused: send_note.\n"
     assert program("approve").out == "No call waits for approval.\n"
     done = program("approve", request)
@@ -98,7 +98,7 @@ def test_refused(program: Program) -> None:
 
 @pytest.mark.parametrize(("answer", "code"), [("y\n", 0), ("n\n", 1), ("\x03", 130)])
 def test_on_a_terminal_it_shows_what_is_asked(program: Program, answer: str, code: int) -> None:
-    _, request = asked(program, text="hi\u202e")
+    _, request = requested(program, text="hi\u202e")
     done = program.on_terminal("approve", request, type_after={"[y/N]": answer})
     assert done.code == code
     assert "text=hi\\u{202e}" in done.out

@@ -230,7 +230,7 @@ async def test_ctrl_c_is_answered_with_a_line(program: Program) -> None:
     with model_server(Raw(mute=True)) as server:
         flags = ("--set", f"agent.base_url={server.url}")
         process = program.start("call", "delegate_task", "task=x", *flags)
-        await until(lambda: server.asked)
+        await until(lambda: server.requested)
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=20)
     assert (process.returncode, out, err) == (130, "", "toolcrib: stopped.\n")

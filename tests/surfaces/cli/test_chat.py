@@ -49,7 +49,7 @@ def test_a_pipe_and_a_prompt(chat: Any, server: ModelServer) -> None:
     server.says(Turn("fine"))
     ended = chat("-p", "Review this", stdin="+ a line\n")
     assert ended.out == "fine\n"
-    assert server.asked[0]["messages"][-1]["content"] == "Review this\n\n+ a line"
+    assert server.requested[0]["messages"][-1]["content"] == "Review this\n\n+ a line"
     assert chat(stdin="only the pipe").out == "fine\n"
     nothing = chat(stdin="")
     assert nothing.code == 2
@@ -67,7 +67,7 @@ def test_a_pipe_that_stays_open_is_waited_for_and_that_is_said(
         assert "waiting for the end" in running.stderr.readline()
         out, _ = running.communicate("late")
     assert (running.returncode, out) == (0, "fine\n")
-    assert server.asked[0]["messages"][-1]["content"] == "Sum it up\n\nlate"
+    assert server.requested[0]["messages"][-1]["content"] == "Sum it up\n\nlate"
 
 
 def test_a_model_that_says_nothing(chat: Any, server: ModelServer) -> None:
@@ -92,8 +92,8 @@ def test_as_json(chat: Any) -> None:
     assert (call["number"], call["arguments"]) == (1, {"path": "notes.md"})
     assert (result["number"], result["error"]) == (1, "")
     assert "plum" in result["text"]
-    said = [event["text"] for event in ended.events if event["type"] == "text"]
-    assert "".join(said) == "Looking.It is plum."
+    reply = [event["text"] for event in ended.events if event["type"] == "text"]
+    assert "".join(reply) == "Looking.It is plum."
 
 
 def test_a_call_in_the_text_is_run_and_not_shown(chat: Any, server: ModelServer) -> None:
@@ -110,8 +110,8 @@ def test_a_chat_by_name_goes_on(chat: Any, server: ModelServer) -> None:
     server.says(Turn("hello Ada"))
     chat("-p", "I am Ada", "--session", "mine")
     chat("-p", "who am I?", "--session", "mine")
-    said = [m["content"] for m in server.asked[-1]["messages"][1:]]
-    assert said == ["I am Ada", "hello Ada", "who am I?"]
+    reply = [m["content"] for m in server.requested[-1]["messages"][1:]]
+    assert reply == ["I am Ada", "hello Ada", "who am I?"]
     listed = chat("--list").out
     assert "mine" in listed
     assert "I am Ada" in listed
@@ -123,8 +123,8 @@ def test_the_last_chat_goes_on(chat: Any, server: ModelServer) -> None:
     chat("-p", "I am Ada", "--session", "old")
     chat("-p", "I am Bob")
     chat("-p", "and again?", "--continue")
-    said = [m["content"] for m in server.asked[-1]["messages"][1:]]
-    assert said == ["I am Bob", "hello Ada", "and again?"]
+    reply = [m["content"] for m in server.requested[-1]["messages"][1:]]
+    assert reply == ["I am Bob", "hello Ada", "and again?"]
 
 
 def test_there_is_nothing_to_continue(chat: Any) -> None:
@@ -146,7 +146,7 @@ def test_which_tools(
 ) -> None:
     server.says(Turn("ok"))
     assert chat("-p", "x", *words).code == 0
-    offered = {t["function"]["name"] for t in server.asked[0].get("tools", ())}
+    offered = {t["function"]["name"] for t in server.requested[0].get("tools", ())}
     assert offered == names if names is not None else "call_tool" in offered
 
 
@@ -154,9 +154,9 @@ def test_the_model_and_the_steps(chat: Any, server: ModelServer) -> None:
     server.models = {"data": [{"id": "first"}, {"id": "second"}]}
     server.says(READ)
     ended = chat("-p", "x", "--max-steps", "2", "-m", "second", "--json")
-    assert {a["model"] for a in server.asked} == {"second"}
+    assert {a["model"] for a in server.requested} == {"second"}
     assert (ended.code, ended.events[-1]["reason"]) == (1, "step_limit")
-    assert len(server.asked) == 2
+    assert len(server.requested) == 2
     assert chat("-p", "x", "--max-steps", "0").code == 2
 
 
@@ -186,14 +186,14 @@ def test_a_conversation_at_a_terminal(chat: Any, server: ModelServer) -> None:
     )
     assert ended.code == 0
     assert "> read_file path=notes.md" in ended.out
-    assert server.asked[-1]["messages"][-1]["content"] == "what did I ask?"
+    assert server.requested[-1]["messages"][-1]["content"] == "what did I ask?"
 
 
 @pytest.mark.parametrize(
-    ("answer", "asked", "changed"), [("y", 2, 2), ("n", 2, 0), ("always", 1, 2)]
+    ("answer", "requested", "changed"), [("y", 2, 2), ("n", 2, 0), ("always", 1, 2)]
 )
 def test_a_person_is_asked(
-    program: Program, chat: Any, server: ModelServer, answer: str, asked: int, changed: int
+    program: Program, chat: Any, server: ModelServer, answer: str, requested: int, changed: int
 ) -> None:
     write = [
         Turn("", [("write_file", {"path": f"{name}.txt", "content": "x"})]) for name in ("a", "b")
@@ -204,11 +204,11 @@ def test_a_person_is_asked(
     config.write_text(f"[policy]\nrules = {rule}\n")
     prompt = "[y]es once, "
     typed = {"you> ": "write\n", prompt: f"{answer}\n", "all done": "\x04"}
-    if asked == 2:
+    if requested == 2:
         # The second question comes after the line of the second call.
         typed["> write_file path=b.txt content=x"] = f"{answer}\n"
     ended = chat("--config", str(config), typed=typed)
-    assert ended.out.count(prompt) == asked
+    assert ended.out.count(prompt) == requested
     assert len(list(program.folder.glob("?.txt"))) == changed
 
 
@@ -225,7 +225,7 @@ def test_interrupting_a_step_keeps_the_chat(chat: Any, server: ModelServer) -> N
         typed={"you> ": "tell\n", "a long": "\x03", "[stopped]": "and now?\n", "still here": "\x04"}
     )
     assert ended.code == 0
-    messages = server.asked[-1]["messages"]
+    messages = server.requested[-1]["messages"]
     assert [m["role"] for m in messages][-3:] == ["tool", "assistant", "user"]
     assert "a long" in messages[-2]["content"]
 
@@ -256,10 +256,10 @@ def test_words_flow_into_a_pipe_and_stay_when_interrupted(
         came += os.read(process.stdout.fileno(), 100)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=20)
-    said = came.decode() + out
+    reply = came.decode() + out
     assert process.returncode == 130
-    assert said.startswith("a long")
-    assert said.endswith("\n")
+    assert reply.startswith("a long")
+    assert reply.endswith("\n")
     assert err == "toolcrib: stopped.\n"
 
 
@@ -359,7 +359,7 @@ def test_too_much_through_a_pipe_is_refused(chat: Any, server: ModelServer) -> N
     ended = chat("-p", "x", stdin="x" * 2_000_001)
     assert ended.code == 2
     assert "2,000,000 bytes" in ended.err
-    assert not server.asked
+    assert not server.requested
 
 
 def test_waiting_for_a_pipe_can_be_interrupted(program: Program, server: ModelServer) -> None:

@@ -55,8 +55,8 @@ def start(program: Program, server: ModelServer) -> Start:
     return run
 
 
-def said(server: ModelServer, at: int = -1) -> Any:
-    return server.asked[at]["messages"][-1]["content"]
+def reply(server: ModelServer, at: int = -1) -> Any:
+    return server.requested[at]["messages"][-1]["content"]
 
 
 def test_a_turn_as_it_is_seen(start: Start, server: ModelServer) -> None:
@@ -94,18 +94,18 @@ def test_nothing_that_is_pasted_is_lost(
         terminal.paste("one\ntwo\n\tthree")
         terminal.type("\r")
         terminal.until("fine")
-        assert said(server) == "one\ntwo\n\tthree"
+        assert reply(server) == "one\ntwo\n\tthree"
         terminal.until("you>")
         terminal.paste(large)
         terminal.type(" and this\r")
         terminal.until("fine")
-        assert said(server) == f"{large} and this"
+        assert reply(server) == f"{large} and this"
         terminal.until("you>")
         terminal.paste("a\x07b\x1b[31mc\x9b")
         terminal.type("\r")
         terminal.until("fine")
         assert b"\x07" not in terminal.raw
-        assert len(server.asked) == 3
+        assert len(server.requested) == 3
         assert len(terminal.raw) < 200_000
         terminal.until("you>")
         terminal.type("\x04")
@@ -117,15 +117,15 @@ def test_a_plain_line_has_no_limit(start: Start, server: ModelServer) -> None:
         terminal.until("you>")
         terminal.type("x" * 9_000 + "ö\n")
         terminal.until("fine")
-        assert said(server) == "x" * 9_000 + "ö"
+        assert reply(server) == "x" * 9_000 + "ö"
         terminal.until("you>")
         terminal.type("first\\\nsecnd\x1b[D\x7f\x7fond\n")
         terminal.until("fine")
-        assert said(server) == "first\nsecond"
+        assert reply(server) == "first\nsecond"
         terminal.until("you>")
         terminal.type('"""\na\n\nb\n"""\n')
         terminal.until("fine")
-        assert said(server) == "a\n\nb"
+        assert reply(server) == "a\n\nb"
 
 
 def test_what_was_typed_is_known_in_the_next_chat(start: Start, server: ModelServer) -> None:
@@ -136,7 +136,7 @@ def test_what_was_typed_is_known_in_the_next_chat(start: Start, server: ModelSer
         terminal.until("you>")
         terminal.type("another one\r")
         terminal.until("fine")
-        assert said(server, 0) == "the first of all\nin two lines"
+        assert reply(server, 0) == "the first of all\nin two lines"
         terminal.until("you>")
     with start() as terminal:
         terminal.until("you>")
@@ -144,13 +144,13 @@ def test_what_was_typed_is_known_in_the_next_chat(start: Start, server: ModelSer
         terminal.until("two lines")
         terminal.type("\r\r")
         terminal.until("fine")
-        assert said(server) == "the first of all\nin two lines"
+        assert reply(server) == "the first of all\nin two lines"
         terminal.until("you>")
         terminal.type("see not\t")
         terminal.until("es.md")
         terminal.type("\r")
         terminal.until("fine")
-        assert said(server) == "see notes.md"
+        assert reply(server) == "see notes.md"
         terminal.until("you>")
         terminal.type("/cont\t")
         terminal.until("ext")
@@ -170,7 +170,7 @@ def test_without_its_extra_it_is_a_plain_chat(
         terminal.paste("one\ntwo")
         terminal.type("\n")
         terminal.until("fine")
-        assert said(server) == "one\ntwo"
+        assert reply(server) == "one\ntwo"
 
 
 def test_what_is_typed_while_the_model_writes(start: Start, server: ModelServer) -> None:
@@ -181,7 +181,7 @@ def test_what_is_typed_while_the_model_writes(start: Start, server: ModelServer)
         terminal.until("long")
         terminal.type("and now?\r")
         terminal.until("second")
-        assert said(server) == "and now?"
+        assert reply(server) == "and now?"
 
 
 def test_a_change_is_shown_and_refused_with_words(
@@ -205,7 +205,7 @@ def test_a_change_is_shown_and_refused_with_words(
         assert "  -the word is plum\n  +the word is fig" in text
         terminal.type("no, into other.md\r")
         terminal.until("what to do instead: ")
-        assert "They say: into other.md" in said(server)
+        assert "They say: into other.md" in reply(server)
         terminal.type("a\r")
         terminal.until("all done")
         terminal.until("you>")
@@ -230,38 +230,38 @@ def test_commands(program: Program, start: Start, server: ModelServer) -> None:
         terminal.type("1\r")
         terminal.until("you>")
         assert "(15%)" in does("hello", "fine")
-        assert server.asked[-1]["model"] == "small"
+        assert server.requested[-1]["model"] == "small"
         does("/model", "large")
         does("/model lar", "Now large")
         does("/system You are a pirate", "pirate")
         does(f"/attach {picture}", "Attached: a picture.png")
         does("what is it?", "fine")
-        assert server.asked[-1]["model"] == "large"
-        assert server.asked[-1]["messages"][0]["content"].startswith("You are a pirate")
-        text, image = said(server)
+        assert server.requested[-1]["model"] == "large"
+        assert server.requested[-1]["messages"][0]["content"].startswith("You are a pirate")
+        text, image = reply(server)
         assert text == {"type": "text", "text": "what is it?"}
         assert image["image_url"]["url"].startswith("data:image/png;base64,iVBOR")
         does("/retry", "fine")
-        assert said(server) == [text, image]
+        assert reply(server) == [text, image]
         does("/edit who is it?", "fine")
-        assert said(server)[0]["text"] == "who is it?"
-        assert len(server.asked[-1]["messages"]) == 4
+        assert reply(server)[0]["text"] == "who is it?"
+        assert len(server.requested[-1]["messages"]) == 4
         does("/undo", "Forgotten: who")
         does("/tools read_file", "read_file")
         does("/edit", "you>")
         terminal.type("\x01well, \r")
         terminal.until("fine")
         terminal.until("you>")
-        assert [m["content"] for m in server.asked[-1]["messages"][1:]] == ["well, hello"]
-        assert "read_file" in {t["function"]["name"] for t in server.asked[-1]["tools"]}
-        assert len(server.asked[-1]["tools"]) < 6
+        assert [m["content"] for m in server.requested[-1]["messages"][1:]] == ["well, hello"]
+        assert "read_file" in {t["function"]["name"] for t in server.requested[-1]["tools"]}
+        assert len(server.requested[-1]["tools"]) < 6
         does("/save chat.md", "Saved")
         assert "## You\n\nwell, hello" in (program.folder / "chat.md").read_text()
         does("/save chat.md", "there already")
         does("/attach nothing.txt", "There is no file")
         does("/tolls", "Nearest: /tools")
         does("/etc/hosts is what?", "fine")
-        assert said(server) == "/etc/hosts is what?"
+        assert reply(server) == "/etc/hosts is what?"
         does("/clear", "Forgotten")
         does("/undo", "Nothing was said")
         terminal.type("/quit\r")
@@ -320,7 +320,7 @@ def test_killed_in_the_middle_what_was_said_is_there(
         terminal.ended()
     flags = ("--set", f"agent.base_url={server.url}", "--workspace", str(program.folder))
     assert program("chat", *flags, "--session", "mine", "-p", "and?").out == "here\n"
-    assert said(server) == "remember plum\n\nand?"
+    assert reply(server) == "remember plum\n\nand?"
 
 
 def test_many_calls_and_an_endless_line(start: Start, server: ModelServer) -> None:
@@ -370,8 +370,8 @@ class TestOneQuestion:
     ) -> None:
         ended = chat("-p", "what?", "-a", "notes.md", "-s", "You are terse.", "-q")
         assert (ended.out, ended.err) == ("fine\n", "")
-        assert said(server) == "notes.md:\nthe word is plum\n\n\nwhat?"
-        assert server.asked[-1]["messages"][0]["content"].startswith("You are terse.")
+        assert reply(server) == "notes.md:\nthe word is plum\n\n\nwhat?"
+        assert server.requested[-1]["messages"][0]["content"].startswith("You are terse.")
         missing = chat("-p", "x", "-a", "none.md")
         assert missing.code == 1
         assert "There is no file" in missing.err
@@ -386,11 +386,11 @@ class TestOneQuestion:
         )
         ended = chat("-p", "which word?", "--schema", "word: in small letters")
         assert (ended.code, ended.json) == (0, {"word": "plum"})
-        assert "response_format" not in server.asked[1]
-        form = server.asked[2]["response_format"]["json_schema"]["schema"]
+        assert "response_format" not in server.requested[1]
+        form = server.requested[2]["response_format"]["json_schema"]["schema"]
         assert form["properties"]["word"]["description"] == "in small letters"
-        assert "tools" not in server.asked[2]
-        assert "word must be string" in said(server, 3)
+        assert "tools" not in server.requested[2]
+        assert "word must be string" in reply(server, 3)
         server.says(Turn("no JSON at all"))
         failed = chat("-p", "x", "--schema", '{"type": "object"}', "--tools", "none")
         assert failed.code == 1

@@ -131,10 +131,10 @@ WRONG = [
 
 def test_one_wrong_value_does_not_keep_the_rest(program: Program, tmp_path: Path) -> None:
     file_of(tmp_path).write_text("[web.search]\nlimit = 300\nat_once = 2\n")
-    shown = program("config")
-    assert shown.code == 0
-    assert "web.search.limit: " in shown.err
-    assert "at_once = 2  # file" in shown.out
+    displayed = program("config")
+    assert displayed.code == 0
+    assert "web.search.limit: " in displayed.err
+    assert "at_once = 2  # file" in displayed.out
     check = program("config", "check")
     assert (check.code, "web.search.limit: " in check.out) == (1, True)
     found = {c["name"]: c for c in program("doctor", "--offline", "--json").json["checks"]}
@@ -234,9 +234,9 @@ def test_the_cache_is_shown_and_cleared(program: Program) -> None:
         for _ in range(2):
             assert "Hello there" in program(*fetch, *opened).out
         assert server.count("/page") == 1
-        shown = program("cache").out
-        assert re.search(r"body: \d+ entries", shown)
-        assert shown.rstrip().endswith("toolcrib.db")
+        displayed = program("cache").out
+        assert re.search(r"body: \d+ entries", displayed)
+        assert displayed.rstrip().endswith("toolcrib.db")
         assert program("cache", "clear").code == 0
         assert program("cache").out.startswith("0 bytes of ")
         program(*fetch, *opened)

@@ -104,9 +104,9 @@ def test_an_old_name_of_a_setting_counts_and_is_told(program: Program) -> None:
     assert found["state"] == "ok"
     assert "run.held_hours is run.pending_hours now" in found["detail"]
     assert "agent.most_calls is agent.max_calls now" in found["detail"]
-    shown = program("config", "show", "--config", "old.toml").out
-    assert "pending_hours = 5.0  # file" in shown
-    assert "max_calls = 7  # file" in shown
+    displayed = program("config", "show", "--config", "old.toml").out
+    assert "pending_hours = 5.0  # file" in displayed
+    assert "max_calls = 7  # file" in displayed
 
 
 def test_the_sandbox_is_told_as_it_is(program: Program) -> None:
@@ -216,10 +216,10 @@ def test_an_instance_of_ones_own_is_asked_once(program: Program) -> None:
         assert checks(program("doctor", "--json", "--config", str(file)))["search searxng"][
             "state"
         ] == ("ok")
-        asked = server.count("/search")
+        requested = server.count("/search")
         found = checks(program("doctor", "--json", "--offline", "--config", str(file)))
         assert found["search searxng"]["state"] == "unknown"
-        assert server.count("/search") == asked
+        assert server.count("/search") == requested
 
 
 def test_mistakes_in_the_settings_of_the_web_are_named_with_the_file(program: Program) -> None:
@@ -297,10 +297,10 @@ def test_model_servers_are_asked(program: Program) -> None:
         done = program(*words, "agent.base_url=http://127.0.0.1:9/v1")
         assert done.code == 1
         assert checks(done)["model server 127.0.0.1:9"]["state"] == "broken"
-        asked = server.count("/v1/models")
+        requested = server.count("/v1/models")
         offline = checks(program("doctor", "--json", "--offline", "--set", servers))
         assert offline["model servers"]["state"] == "unknown"
-        assert server.count("/v1/models") == asked
+        assert server.count("/v1/models") == requested
 
 
 def test_written_entries_are_checked(program: Program) -> None:

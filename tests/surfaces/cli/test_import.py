@@ -39,12 +39,12 @@ def test_settings_of_plugins_are_found_shown_and_written(program: Program, tmp_p
         "LLM_CHAT_WEB_SEARCH_API_KEY": "tvly-secret",
         "LLM_CHAT_WEB_FETCH_TIMEOUT_MS": "7000",
     }
-    shown = program("import", env=env)
-    assert shown.code == 0, shown.err
-    assert "embeddingModel" in shown.out
-    assert "left out: web.search.limit" in shown.out
-    assert "unrelated" not in shown.out
-    assert "tvly-secret" not in shown.out
+    displayed = program("import", env=env)
+    assert displayed.code == 0, displayed.err
+    assert "embeddingModel" in displayed.out
+    assert "left out: web.search.limit" in displayed.out
+    assert "unrelated" not in displayed.out
+    assert "tvly-secret" not in displayed.out
     assert file.read_text() == mine
     done = program("import", "--write", env=env)
     assert done.code == 0, done.err

@@ -290,8 +290,8 @@ def test_without_a_word_the_model_has_a_folder_and_its_tools_answer(
     )
     config = program.folder / "c.toml"
     config.write_text(f'workspace.roots = ["{program.folder}"]')
-    shown = program("install", "lmstudio", "--print", "--config", str(config)).out
-    assert "--workspace" not in shown
+    displayed = program("install", "lmstudio", "--print", "--config", str(config)).out
+    assert "--workspace" not in displayed
 
 
 def test_on_a_terminal_the_person_chooses(program: Program, file: Path) -> None:
@@ -344,8 +344,8 @@ def test_the_home_of_lmstudio_is_found_as_it_finds_it(program: Program, place: s
     if place != "usual":
         (home / ".cache" / "lm-studio").mkdir(parents=True)
     found = {"pointer": named, "older": home / ".cache" / "lm-studio"}
-    told = program("install", "lmstudio", "--print").err
-    assert f"It belongs in {found.get(place, home / '.lmstudio') / 'mcp.json'}" in told
+    reported = program("install", "lmstudio", "--print").err
+    assert f"It belongs in {found.get(place, home / '.lmstudio') / 'mcp.json'}" in reported
 
 
 def test_uninstalling_takes_our_entry_and_nothing_else(program: Program, file: Path) -> None:

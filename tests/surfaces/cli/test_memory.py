@@ -61,9 +61,9 @@ def test_a_person_lists_edits_deletes_and_takes_back(
     )
     env = {"EDITOR": f"{sys.executable} {editor}"}
     assert "Changed memory 1" in program("memory", "edit", "1", env=env).out
-    shown = program("memory", "show", "1").out
-    assert shown.startswith("1: Anna likes black tea")
-    assert "before: Anna likes green tea" in shown
+    displayed = program("memory", "show", "1").out
+    assert displayed.startswith("1: Anna likes black tea")
+    assert "before: Anna likes green tea" in displayed
     assert program("memory", "edit", "1", env={"EDITOR": "false"}).code == 1
     assert program("memory", "edit", "1", env={"EDITOR": "/no/such"}).code == 1
     assert program("memory", "delete", "2").code == 1, "nobody agreed"
@@ -134,8 +134,8 @@ def test_what_other_systems_remember_is_taken_over(
     before = {p.name: p.read_bytes() for p in folder.iterdir()}
     named = here("call", "list_memories")
     assert "toolcrib import .memories.db" in named.out + named.err
-    shown = here("import")
-    assert ".memories.db: 2 memories" in shown.out, shown.err
+    displayed = here("import")
+    assert ".memories.db: 2 memories" in displayed.out, displayed.err
     assert "Nothing is remembered" in here("memory").out
     done = here("import", "--write")
     assert done.code == 0, done.err

@@ -41,8 +41,8 @@ def test_each_named_profile_is_there(where: str, profile: str) -> None:
 def test_the_table_of_roles_names_the_groups_there_are() -> None:
     text = (ROOT / "docs" / "agents.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| ([a-z_, ]+) \| ([a-z, ]+) \| [a-z, ]+ \|$", text, re.MULTILINE)
-    told = {n: set(tools.split(", ")) for names, tools in rows for n in names.split(", ")}
+    reported = {n: set(tools.split(", ")) for names, tools in rows for n in names.split(", ")}
     groups = {tool.group for tool in REGISTRY}
     for role in BUILT_IN:
         tools = {"all"} if role.tools == ALL else set(role.tools) & groups
-        assert told[role.name] == tools, role.name
+        assert reported[role.name] == tools, role.name

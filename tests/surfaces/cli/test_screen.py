@@ -10,10 +10,10 @@ from toolcrib.surfaces.cli.screen import cells, one_line, table, visible, wrappe
 
 @given(st.text())
 def test_nothing_hidden_stays_hidden(text: str) -> None:
-    shown = visible(text).replace("\n", "").replace("\t", "")
-    assert shown.isprintable() or all(c.isprintable() or c.isspace() for c in shown)
-    assert "\x1b" not in shown
-    assert "\u202e" not in shown
+    displayed = visible(text).replace("\n", "").replace("\t", "")
+    assert displayed.isprintable() or all(c.isprintable() or c.isspace() for c in displayed)
+    assert "\x1b" not in displayed
+    assert "\u202e" not in displayed
 
 
 @given(st.text(alphabet=st.characters(codec="utf-8", exclude_categories=("C", "Zl", "Zp"))))

@@ -86,10 +86,10 @@ def served(program: Program) -> Iterator[httpx2.Client]:
     process = program.start("serve", "--port", "0", "--profile", "all")
     try:
         assert process.stderr
-        said = next(
+        reply = next(
             found for line in process.stderr if (found := re.search(r"http://\S+(?=/mcp)", line))
         )
-        with httpx2.Client(base_url=said[0], timeout=PATIENCE) as client:
+        with httpx2.Client(base_url=reply[0], timeout=PATIENCE) as client:
             yield client
     finally:
         process.send_signal(signal.SIGINT)
@@ -104,13 +104,13 @@ def test_what_a_profile_protects_stays_so_when_the_server_starts_again(program: 
         (source / name).write_text("moss")
 
     def call(client: httpx2.Client, tool: str, who: str = "one", /, **arguments: Any) -> Any:
-        said = client.post(f"/tools/{tool}", json=arguments, headers={"x-toolcrib-session": who})
-        error = said.json()["error"]
-        return error["code"] if error else said.json()["text"]
+        reply = client.post(f"/tools/{tool}", json=arguments, headers={"x-toolcrib-session": who})
+        error = reply.json()["error"]
+        return error["code"] if error else reply.json()["text"]
 
     def save(client: httpx2.Client, name: str, *protect: str) -> None:
-        said = call(client, "manage_profiles", action="save", name=name, protect=[*protect])
-        assert "Saved" in said
+        reply = call(client, "manage_profiles", action="save", name=name, protect=[*protect])
+        assert "Saved" in reply
 
     with served(program) as client:
         call(client, "change_directory", path="src")

@@ -41,12 +41,12 @@ def test_completion_is_a_script_of_the_shell(program: Program, shell: str) -> No
         checked = subprocess.run([shell, "-n"], input=done.out, text=True, capture_output=True)
         assert checked.returncode == 0, checked.stderr
     if shell == "bash":
-        asked = (
+        requested = (
             "COMP_WORDS=(toolcrib call read_fi); COMP_CWORD=2; _toolcrib; echo ${COMPREPLY[@]}; "
             "COMP_WORDS=(toolcrib hist); COMP_CWORD=1; _toolcrib; echo ${COMPREPLY[@]}"
         )
         ran = subprocess.run(
-            ["bash"], input=f"{done.out}\n{asked}", text=True, capture_output=True, check=True
+            ["bash"], input=f"{done.out}\n{requested}", text=True, capture_output=True, check=True
         )
         assert ran.stdout.split() == ["read_file", "history"]
 

@@ -73,8 +73,8 @@ async def test_nothing_in_a_declaration_becomes_markup() -> None:
 
 async def test_an_example_runs_as_it_stands() -> None:
     async with served(create_app(Toolbox(tools=[show]))) as base, httpx2.AsyncClient() as client:
-        shown = Page((await client.get(f"{base}/docs")).text).text
-        found = re.search(r"curl .*", shown)
+        displayed = Page((await client.get(f"{base}/docs")).text).text
+        found = re.search(r"curl .*", displayed)
         assert found
         words = shlex.split(found[0].replace("http://127.0.0.1:8722", base))
         sent = words[words.index("-d") + 1]

@@ -91,8 +91,8 @@ async def test_a_page_that_is_allowed_may_ask_and_read(
 
 @each_case("path", PATHS)
 async def test_a_page_that_is_not_allowed_may_not(client: httpx2.AsyncClient, path: str) -> None:
-    asked = {"Origin": "https://evil.example", "Access-Control-Request-Method": "POST"}
-    answer = await client.options(path, headers=asked)
+    requested = {"Origin": "https://evil.example", "Access-Control-Request-Method": "POST"}
+    answer = await client.options(path, headers=requested)
     assert answer.status_code in (400, 403)
     assert "access-control-allow-origin" not in answer.headers
 
@@ -106,8 +106,8 @@ async def test_a_preflight_needs_no_token_and_a_call_does(
         served(create_app(Toolbox(config, tools=TOOLS))) as base,
         httpx2.AsyncClient(base_url=base) as client,
     ):
-        asked = {"Origin": PAGE, "Access-Control-Request-Method": "POST"}
-        assert (await client.options("/mcp", headers=asked)).status_code == 200
+        requested = {"Origin": PAGE, "Access-Control-Request-Method": "POST"}
+        assert (await client.options("/mcp", headers=requested)).status_code == 200
         refused = await client.post("/mcp", json=ASK, headers={"Origin": PAGE})
         assert refused.status_code == 401
         # Without this the page could not read why.
@@ -137,8 +137,8 @@ async def test_a_browser_gives_the_token_for_the_docs_as_a_password(
         served(create_app(Toolbox(tools=TOOLS))) as base,
         httpx2.AsyncClient(base_url=base) as client,
     ):
-        asked = await client.get("/docs")
-        assert asked.headers["www-authenticate"].startswith("Basic ")
+        requested = await client.get("/docs")
+        assert requested.headers["www-authenticate"].startswith("Basic ")
         assert (await client.get("/docs", auth=("anybody", "s3:cret"))).status_code == 200
         assert (await client.get("/docs", headers=BEARER)).status_code == 200
         for wrong in (("s3:cret", ""), ("anybody", "s3"), ("", "")):

@@ -79,8 +79,8 @@ async def test_the_status_is_that_of_the_kind_and_the_body_is_the_same() -> None
         assert (await client.post("/tools/crash")).status_code == 500
         nothing = await client.post("/tools/no_such_tool")
         assert (nothing.status_code, nothing.json()["error"]["code"]) == (404, "unknown_tool")
-        asked = await client.post("/tools/post", json={"text": "x"})
-        assert (asked.status_code, asked.json()["error"]["code"]) == (403, "needs_approval")
+        requested = await client.post("/tools/post", json={"text": "x"})
+        assert (requested.status_code, requested.json()["error"]["code"]) == (403, "needs_approval")
         # What is refused before a tool is looked for has the same form.
         refused = await client.post("/tools/echo", content="{}", headers={"Host": "evil.example"})
         assert refused.json().keys() == worked.keys()

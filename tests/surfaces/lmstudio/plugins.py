@@ -19,7 +19,7 @@ from toolcrib.surfaces.lmstudio.toolboxes import PanelToolboxes
 async def plugged(
     host: LmStudioHost,
     settings: Mapping[str, Any] | None = None,
-    told: list[str] | None = None,
+    reported: list[str] | None = None,
     **options: Any,
 ) -> AsyncIterator[asyncio.Task[None]]:
     """The plugin as it runs for a host; gives its task."""
@@ -27,7 +27,7 @@ async def plugged(
     config = Config.load(given)
     services = Services(config)
     boxes = PanelToolboxes(lambda layer: Config.load(merge(given, layer)))
-    lines = told if told is not None else []
+    lines = reported if reported is not None else []
     chosen = PluginOptions(address=host.url, **options)
     plugin = LmStudioPlugin(config, services.use(Egress), boxes, chosen, lines.append)
     task = asyncio.create_task(plugin.run())

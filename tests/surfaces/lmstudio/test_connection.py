@@ -100,11 +100,11 @@ async def test_nobody_there() -> None:
 
 
 async def test_it_waits_for_lm_studio_and_comes_back_after_its_end() -> None:
-    host, told = LmStudioHost(), []
+    host, reported = LmStudioHost(), []
     async with host.running():
         pass
-    async with plugged(host, told=told, wait=True):
-        await until(lambda: any("Waiting for LM Studio" in line for line in told))
+    async with plugged(host, reported=reported, wait=True):
+        await until(lambda: any("Waiting for LM Studio" in line for line in reported))
         await host.start()
         first = await host.plugin(1)
         assert "read_file" in await first.open_session()
@@ -129,9 +129,9 @@ async def test_the_registration_ends_with_the_program() -> None:
 
 
 async def test_what_is_no_message_of_the_protocol() -> None:
-    told: list[str] = []
+    reported: list[str] = []
     host = LmStudioHost()
-    async with host.running(), plugged(host, told=told):
+    async with host.running(), plugged(host, reported=reported):
         plugin = await host.plugin()
         number = plugin.channels["setToolsProvider"]
         bad: list[Any] = [
@@ -158,9 +158,9 @@ async def test_what_is_no_message_of_the_protocol() -> None:
         await plugin.raw({"type": "channelSend", "channelId": number, "message": acked, "ackId": 5})
         await plugin.hears("sessionInitialized", sessionId="s9")
         assert "read_file" in await plugin.open_session()
-    assert any("careful" in line for line in told)
-    assert not any("\x1b" in line for line in told)
-    assert len(told) < 30
+    assert any("careful" in line for line in reported)
+    assert not any("\x1b" in line for line in reported)
+    assert len(reported) < 30
 
 
 async def test_a_channel_that_is_closed_is_opened_again() -> None:

@@ -41,10 +41,10 @@ async def generate(
     )
 
 
-def said(plugin: HostedPlugin, task: str) -> list[tuple[str, Any]]:
+def reply(plugin: HostedPlugin, task: str) -> list[tuple[str, Any]]:
     """What was generated, in its order; texts joined."""
     found: list[tuple[str, Any]] = []
-    for _, one in plugin.said:
+    for _, one in plugin.reply:
         if one.get("taskId") != task:
             continue
         kind = one["type"]
@@ -67,15 +67,15 @@ async def test_text_reasoning_and_calls(tmp_path: Path) -> None:
             await plugin.hears("complete", taskId="t1")
             await generate(plugin, "t2", message("user", text("Weather?")), tools=(TOOL,))
             await plugin.hears("complete", taskId="t2")
-    assert said(plugin, "t1") == [
+    assert reply(plugin, "t1") == [
         ("reasoning", "The user greets."),
         ("text", "Hello there."),
         ("complete", None),
     ]
-    assert server.asked[0]["model"] == "scripted"
-    assert "tools" not in server.asked[0]
-    assert server.asked[1]["tools"] == [TOOL]
-    kinds = [kind for kind, _ in said(plugin, "t2")]
+    assert server.requested[0]["model"] == "scripted"
+    assert "tools" not in server.requested[0]
+    assert server.requested[1]["tools"] == [TOOL]
+    kinds = [kind for kind, _ in reply(plugin, "t2")]
     one = [
         "toolCallGenerationStarted",
         "toolCallGenerationNameReceived",
@@ -99,7 +99,7 @@ async def test_a_call_that_came_as_text_is_a_call(tmp_path: Path) -> None:
     (ended,) = plugin.heard("toolCallGenerationEnded")
     assert ended["toolCallRequest"]["name"] == "get_weather"
     assert ended["toolCallRequest"]["arguments"] == {"city": "Oslo"}
-    assert "tool_call" not in dict(said(plugin, "t1"))["text"]
+    assert "tool_call" not in dict(reply(plugin, "t1"))["text"]
 
 
 @pytest.mark.rows("F01", "S8.4")
@@ -110,7 +110,7 @@ async def test_a_long_chat_is_kept_within_the_window(tmp_path: Path) -> None:
             question = message("user", text("What is the number of the locker?"))
             await generate(plugin, "t1", *long_chat(), question)
             await plugin.hears("complete", taskId="t1")
-    sent = server.asked[0]["messages"]
+    sent = server.requested[0]["messages"]
     assert FACT in str(sent)
     assert len(str(sent)) < 4096 * 4
     calls = {c["id"] for m in sent for c in m.get("tool_calls") or ()}

@@ -51,8 +51,8 @@ async def test_an_attached_file_is_read_whole_and_by_its_handle(tmp_path: Path) 
     host = LmStudioHost(files={"notes.txt": str(tmp_path / "stored-1.txt")})
     chat = str(tmp_path / "chat")
     async with hosted(settings(tmp_path), host) as plugin:
-        asked = text("What is the number?")
-        sent = await processed(plugin, "t1", attached("notes.txt"), asked, folder=chat)
+        requested = text("What is the number?")
+        sent = await processed(plugin, "t1", attached("notes.txt"), requested, folder=chat)
         assert FACT in words(sent)
         assert [part["type"] for part in sent["content"]] == ["text"]
         handle = re.search(r'notes\.txt: .*read_more\(handle="([^"]+)"\)', words(sent))
@@ -71,14 +71,14 @@ async def test_of_a_long_file_each_turn_gets_the_passages_that_fit(tmp_path: Pat
     (tmp_path / "long.txt").write_text("".join(paragraphs))
     host = LmStudioHost(files={"long.txt": str(tmp_path / "long.txt")}, model="m", window=8_000)
     async with hosted(settings(tmp_path, profile="read_more"), host) as plugin:
-        asked = text("Which number has the locker?")
+        requested = text("Which number has the locker?")
         chat = str(tmp_path / "chat")
-        sent = await processed(plugin, "t1", attached("long.txt"), asked, folder=chat)
+        sent = await processed(plugin, "t1", attached("long.txt"), requested, folder=chat)
         assert FACT in words(sent)
         assert len(words(sent)) < 20_000
         # Whichever form of the message the host has kept, it is the same conversation.
-        for number, kept in enumerate((sent, message("user", asked))):
-            host.history = [kept, message("assistant", text("4711."))]
+        for number, stored in enumerate((sent, message("user", requested))):
+            host.history = [stored, message("assistant", text("4711."))]
             later = await processed(
                 plugin, f"n{number}", text("And the number of the locker again?"), folder=chat
             )
@@ -92,8 +92,8 @@ async def test_a_file_that_cannot_be_read_is_left_to_lm_studio(tmp_path: Path) -
             plugin, "t1", attached("gone.txt"), attached("unknown.pdf"), text("Read it.")
         )
         off = await processed(plugin, "t2", attached("gone.txt"), text("x"), documentRAG=False)
-    kept = [part.get("name") for part in sent["content"]]
-    assert kept == ["gone.txt", "unknown.pdf", None]
+    stored = [part.get("name") for part in sent["content"]]
+    assert stored == ["gone.txt", "unknown.pdf", None]
     assert off["content"][0]["name"] == "gone.txt"
 
 
@@ -131,13 +131,13 @@ async def test_the_guard_sums_up_what_lm_studio_will_cut_off(tmp_path: Path) -> 
     tree = settings(tmp_path, guard={"summary": "extract"}, profile="read_more")
     async with hosted(tree, host) as plugin:
         sent = await processed(plugin, "t1", text("What is the number of the locker?"))
-        told = plugin.updates[-1]["state"]
+        reported = plugin.updates[-1]["state"]
         off = await processed(plugin, "t2", text("And now?"), contextGuardEnabled=False)
     assert FACT in words(sent)
     assert "What was said before in this chat" in words(sent)
-    assert "Budget:" in told["text"]
-    assert "summed up in this one" in told["text"]
-    assert told["status"] == "done"
+    assert "Budget:" in reported["text"]
+    assert "summed up in this one" in reported["text"]
+    assert reported["status"] == "done"
     assert len(words(sent)) < 4_096 * 3
     assert FACT not in words(off)
 
@@ -149,7 +149,7 @@ async def test_a_message_that_is_cancelled(tmp_path: Path) -> None:
         agent = {"base_url": server.url}
         async with hosted(settings(tmp_path, agent=agent, profile="read_more"), host) as plugin:
             await plugin.preprocess("t1", text("What is the number?"))
-            await until(lambda: server.asked)
+            await until(lambda: server.requested)
             await plugin.send("setPromptPreprocessor", {"type": "abort", "taskId": "t1"})
             await plugin.hears("aborted", taskId="t1")
             await plugin.send("setPromptPreprocessor", {"type": "abort", "taskId": "unknown"})

@@ -22,7 +22,7 @@ from tests.conftest import absent
 from tests.node.tools import TOOLS
 from tests.servers.lmstudio_host import HostedPlugin, LmStudioHost, message, text
 from tests.surfaces.lmstudio.plugins import hosted
-from tests.surfaces.lmstudio.test_model import generate, said
+from tests.surfaces.lmstudio.test_model import generate, reply
 
 HERE = Path(__file__).parent
 SDK = TOOLS / "node_modules" / "@lmstudio" / "sdk"
@@ -96,7 +96,7 @@ async def test_the_client_for_node() -> None:
         await check_tools_and_prompts(plugin)
         await generate(plugin, "g1", *history)
         await plugin.hears("complete", taskId="g1")
-        theirs = said(plugin, "g1")
+        theirs = reply(plugin, "g1")
     # The same fields in the same form as ours.
     async with hosted() as ours:
         shapes = {f["typeKey"]: set(f) for f in ours.schematics["fields"]}

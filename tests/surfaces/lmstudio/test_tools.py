@@ -121,11 +121,11 @@ async def test_the_question_of_lm_studio_is_enough_where_the_person_says_so(
     async with hosted(tree) as plugin:
         await plugin.open_session("s1")
         await plugin.open_session("s2", hostConfirms=True)
-        asked = await plugin.result("c1", "list_directory", "s1", path=".")
-        shown = await plugin.result("c2", "list_directory", "s2", path=".")
-    assert "needs_approval" in asked
-    assert "toolcrib approve" in asked
-    assert "needs_approval" not in shown
+        requested = await plugin.result("c1", "list_directory", "s1", path=".")
+        displayed = await plugin.result("c2", "list_directory", "s2", path=".")
+    assert "needs_approval" in requested
+    assert "toolcrib approve" in requested
+    assert "needs_approval" not in displayed
 
 
 async def test_errors_are_for_the_model_and_are_shown(tmp_path: Path) -> None:
@@ -180,7 +180,7 @@ async def test_settings_that_are_wrong_say_so(tmp_path: Path) -> None:
             lambda: any(
                 m.get("sessionId") == "s2"
                 and m["type"] in ("sessionInitialized", "sessionInitializationFailed")
-                for _, m in plugin.said
+                for _, m in plugin.reply
             )
         )
 

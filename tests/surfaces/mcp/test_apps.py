@@ -30,7 +30,7 @@ pytestmark = pytest.mark.timeout(120)
 NEWEST = "auto"
 """Asks the server what it has, and speaks 2026-07-28."""
 WAYS = [("legacy", "stdio"), (NEWEST, "stdio"), ("legacy", "http"), (NEWEST, "http")]
-every_way = pytest.mark.parametrize(
+every_method = pytest.mark.parametrize(
     ("mode", "transport"), WAYS, ids=[f"{transport}, {mode}" for mode, transport in WAYS]
 )
 APPS = (advertise(EXTENSION, {"mimeTypes": [MIME_TYPE]}),)
@@ -76,7 +76,7 @@ def is_whole(result: types.CallToolResult) -> None:
     assert result.structured_content is None
 
 
-@every_way
+@every_method
 @pytest.mark.rows("E84")
 async def test_a_host_with_apps_gets_text_and_picture_and_the_page(
     mode: str, transport: str, tmp_path: Path
@@ -94,8 +94,8 @@ async def test_a_host_with_apps_gets_text_and_picture_and_the_page(
         csp = (page.meta or {})["ui"]["csp"]
         assert all(domains == [] for domains in csp.values())
         assert (page.meta or {})["ui"]["permissions"] == {}
-        shown = {"content": ROWS, "kind": "table", "title": "Garden"}
-        result = await client.call_tool("show", shown)
+        displayed = {"content": ROWS, "kind": "table", "title": "Garden"}
+        result = await client.call_tool("show", displayed)
         is_whole(result)
         assert "<td>Moss</td>" in (result.meta or {})[PAGE_KEY]
         assert PAGE_KEY not in ((await client.call_tool("show", {"content": ""})).meta or {})
@@ -185,7 +185,7 @@ async def test_pages_in_a_real_browser(tmp_path: Path) -> None:
         frame = await show({"content": ROWS, "kind": "table"}, theme="dark")
         assert await frame.locator("td").all_inner_texts() == ["Moss", "3", "Fern", "40"]
         assert await frame.locator("html").get_attribute("data-theme") == "dark"
-        (first, *_) = await host.said()
+        (first, *_) = await host.reply()
         assert first["method"] == "ui/initialize"
         assert first["params"]["protocolVersion"] == "2026-01-26"
         sizes = await host.sent("ui/notifications/size-changed")

@@ -26,9 +26,9 @@ from toolcrib.toolbox import Toolbox
 pytestmark = pytest.mark.timeout(60)
 
 LEGACY = "legacy"
-Asked = list[types.ElicitRequestParams]
+Requested = list[types.ElicitRequestParams]
 WAYS = [(LEGACY, "stdio"), (MODERN, "stdio"), (LEGACY, "http"), (MODERN, "http")]
-every_way = pytest.mark.parametrize(
+every_method = pytest.mark.parametrize(
     ("mode", "transport"), WAYS, ids=[f"{transport}, {mode}" for mode, transport in WAYS]
 )
 
@@ -55,11 +55,11 @@ async def connected(
             yield client
 
 
-def person(action: str, *, allow: bool, asked: Asked) -> Callable[..., Any]:
+def person(action: str, *, allow: bool, requested: Requested) -> Callable[..., Any]:
     """Somebody who answers every question in one way."""
 
     async def answer(context: Any, params: types.ElicitRequestParams) -> types.ElicitResult:
-        asked.append(params)
+        requested.append(params)
         content = {"allow": allow} if action == "accept" else None
         return types.ElicitResult(action=action, content=content)
 
@@ -74,7 +74,7 @@ def code_of(result: types.CallToolResult) -> str:
     return str((result.meta or {})["toolcrib/error"]["code"])
 
 
-@every_way
+@every_method
 async def test_listing_calling_and_failing(mode: str, transport: str) -> None:
     async with connected(mode, transport) as client:
         listed = (await client.list_tools()).tools
@@ -89,32 +89,32 @@ async def test_listing_calling_and_failing(mode: str, transport: str) -> None:
         assert "Look elsewhere." in text_of(lost)
 
 
-@every_way
+@every_method
 async def test_a_call_that_a_person_allows(mode: str, transport: str) -> None:
-    asked: Asked = []
-    callback = person("accept", allow=True, asked=asked)
+    requested: Requested = []
+    callback = person("accept", allow=True, requested=requested)
     async with connected(mode, transport, elicitation_callback=callback) as client:
         for _ in range(2):  # each time: leave is given for one call
             result = await client.call_tool("post", {"text": "a letter"})
             assert text_of(result) == "posted a letter"
-    assert len(asked) == 2
-    assert "post" in asked[0].message
-    assert "a letter" in asked[0].message
+    assert len(requested) == 2
+    assert "post" in requested[0].message
+    assert "a letter" in requested[0].message
 
 
-@every_way
+@every_method
 @pytest.mark.parametrize(("action", "allow"), [("accept", False), ("decline", True)])
 async def test_a_call_that_a_person_refuses(
     mode: str, transport: str, action: str, allow: bool
 ) -> None:
-    callback = person(action, allow=allow, asked=[])
+    callback = person(action, allow=allow, requested=[])
     async with connected(mode, transport, elicitation_callback=callback) as client:
         result = await client.call_tool("post", {"text": "a letter"})
     assert result.is_error
     assert code_of(result) == "denied"
 
 
-@every_way
+@every_method
 async def test_a_client_that_cannot_ask_is_told_how_to_approve(mode: str, transport: str) -> None:
     async with connected(mode, transport) as client:
         result = await client.call_tool("post", {"text": "a letter"})
@@ -122,19 +122,19 @@ async def test_a_client_that_cannot_ask_is_told_how_to_approve(mode: str, transp
     assert "toolcrib approve" in text_of(result)
 
 
-@every_way
+@every_method
 async def test_progress_reaches_the_caller(mode: str, transport: str) -> None:
-    told: list[tuple[float, float | None, str | None]] = []
+    reported: list[tuple[float, float | None, str | None]] = []
 
     async def keep(done: float, total: float | None, message: str | None) -> None:
-        told.append((done, total, message))
+        reported.append((done, total, message))
 
     async with connected(mode, transport) as client:
         await client.call_tool("steps", {"count": 3}, progress_callback=keep)
-    assert told == [(1, 3, "step 1"), (2, 3, "step 2"), (3, 3, "step 3")]
+    assert reported == [(1, 3, "step 1"), (2, 3, "step 2"), (3, 3, "step 3")]
 
 
-@every_way
+@every_method
 @pytest.mark.rows("A43", "C197")
 async def test_a_caller_that_gives_up_ends_the_tool(
     mode: str, transport: str, tmp_path: Path
@@ -153,14 +153,14 @@ async def test_a_caller_that_gives_up_ends_the_tool(
 @pytest.mark.parametrize("mode", [LEGACY, MODERN])
 async def test_without_sessions_all_but_asking_works(mode: str) -> None:
     config = {"http": {"stateless": True}}
-    asked: Asked = []
-    callback = person("accept", allow=True, asked=asked)
+    requested: Requested = []
+    callback = person("accept", allow=True, requested=requested)
     async with connected(mode, "http", config, elicitation_callback=callback) as client:
         assert text_of(await client.call_tool("echo", {"text": "hello"})) == "hello"
         result = await client.call_tool("post", {"text": "a letter"})
     # The answer could reach another replica than the one that asked.
     assert code_of(result) == "needs_approval"
-    assert asked == []
+    assert requested == []
 
 
 @pytest.mark.parametrize("mode", [LEGACY, MODERN])

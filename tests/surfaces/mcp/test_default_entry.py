@@ -17,7 +17,7 @@ import pytest
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
-from tests.conftest import KEPT
+from tests.conftest import STORED
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -39,7 +39,7 @@ async def host(
     home: Path, cwd: Path, *words: str, offers: list[str] | None = None, **env: str
 ) -> AsyncIterator[Client]:
     """A host that starts the entry, and offers folders where it has some."""
-    kept = {name: os.environ[name] for name in KEPT if name in os.environ}
+    stored = {name: os.environ[name] for name in STORED if name in os.environ}
     parameters = StdioServerParameters(
         command=sys.executable,
         args=["-I", "-m", "toolcrib", "mcp", *words],
@@ -47,7 +47,7 @@ async def host(
             "HOME": str(home),
             "PATH": PATH,
             "TMPDIR": str(home.parent / "temporary"),
-            **kept,
+            **stored,
             **env,
         },
         cwd=cwd,
@@ -130,9 +130,9 @@ async def test_the_folders_of_a_host_are_the_workspace(home: Path, tmp_path: Pat
         assert not (await client.call_tool("list_directory", {"path": str(second)})).is_error
         offers.append(named.as_uri())
         await client.session.send_notification(types.RootsListChangedNotification())
-        told = ""
-        while "started again" not in told:
-            told = text_of(await client.call_tool("list_directory", {}))
+        reported = ""
+        while "started again" not in reported:
+            reported = text_of(await client.call_tool("list_directory", {}))
     # A flag, or the configuration, goes before them.
     async with host(home, home, "--workspace", str(named), offers=offers) as client:
         assert "in named.txt" in text_of(await client.call_tool("list_directory", {}))
@@ -203,6 +203,6 @@ async def test_a_host_that_asks_for_each_call_can_stand_for_us(home: Path, tmp_p
 @pytest.mark.rows("F08")
 async def test_descriptions_say_that_the_web_may_be_stale(home: Path) -> None:
     async with host(home, home) as client:
-        told = {tool.name: tool.description or "" for tool in (await client.list_tools()).tools}
+        reported = {tool.name: tool.description or "" for tool in (await client.list_tools()).tools}
     for name in ("web_search", "fetch_url"):
-        assert "untrusted, may be stale" in told[name]
+        assert "untrusted, may be stale" in reported[name]

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.timeout(60)
 
 LEGACY = "legacy"
 WAYS = [(LEGACY, "stdio"), (MODERN, "stdio"), (LEGACY, "http"), (MODERN, "http")]
-every_way = pytest.mark.parametrize(
+every_method = pytest.mark.parametrize(
     ("mode", "transport"), WAYS, ids=[f"{transport}, {mode}" for mode, transport in WAYS]
 )
 both_modes = pytest.mark.parametrize("mode", [LEGACY, MODERN])
@@ -91,7 +91,7 @@ async def refused(asking: Any) -> types.ErrorData:
     return caught.value.error
 
 
-@every_way
+@every_method
 async def test_what_a_host_finds_and_reads(mode: str, transport: str, folder: Path) -> None:
     async with connected(mode, transport, folder) as client:
         prompts = (await client.list_prompts()).prompts
@@ -99,9 +99,9 @@ async def test_what_a_host_finds_and_reads(mode: str, transport: str, folder: Pa
             *("summarize_page", "research", "review_changes", "explain_file", "fix_tests"),
         ]
         filled = await client.get_prompt("explain_file", {"path": "src/map.py"})
-        said = text_of(filled.messages[0].content)
-        assert said.startswith("Explain the file src/map.py.")
-        assert "read_file" in said
+        reply = text_of(filled.messages[0].content)
+        assert reply.startswith("Explain the file src/map.py.")
+        assert "read_file" in reply
 
         listed = (await client.list_resource_templates()).resource_templates
         assert [t.uri_template for t in listed] == [FILES, RESULTS, JOBS]
@@ -159,7 +159,7 @@ async def test_what_may_not_be_read_by_a_tool_is_no_resource_either(
 ) -> None:
     policy = {"rules": [{"tool": "read_file", "target": f"{folder}/src/*", "action": "deny"}]}
     async with http(mode, folder, policy=policy) as client:
-        for uri, code, said in (
+        for uri, code, reply in (
             ("toolcrib://file/.env", "path_denied", "protected"),
             ("toolcrib://file/../outside.txt", "path_denied", "outside"),
             ("toolcrib://file/%2e%2e/outside.txt", "path_denied", "outside"),
@@ -175,7 +175,7 @@ async def test_what_may_not_be_read_by_a_tool_is_no_resource_either(
             ("toolcrib://result/none", "not_found", "none"),
         ):
             error = await refused(client.read_resource(uri))
-            assert said in error.message, (uri, error)
+            assert reply in error.message, (uri, error)
             assert error.data["uri"] == uri[:5000]
             assert error.data["code"] == (code or error.data["code"]), (uri, error)
             assert error.data["code"] != "internal", (uri, error)
@@ -193,10 +193,10 @@ async def test_what_may_not_be_read_by_a_tool_is_no_resource_either(
 async def test_a_person_is_asked_before_what_the_policy_asks_for(
     mode: str, allow: bool, folder: Path
 ) -> None:
-    asked = []
+    requested = []
 
     async def answer(context: Any, params: types.ElicitRequestParams) -> types.ElicitResult:
-        asked.append(params.message)
+        requested.append(params.message)
         return types.ElicitResult(action="accept", content={"allow": allow})
 
     policy = {"rules": [{"tool": "read_file", "action": "ask"}]}
@@ -207,8 +207,8 @@ async def test_a_person_is_asked_before_what_the_policy_asks_for(
             assert text_of((await reading).contents[0]).startswith("one")
         else:
             assert (await refused(reading)).data["code"] == "denied"
-    assert len(asked) == 1
-    assert "notes.txt" in asked[0]
+    assert len(requested) == 1
+    assert "notes.txt" in requested[0]
 
 
 @pytest.mark.parametrize(
@@ -247,15 +247,15 @@ async def test_prompts_name_tools_as_the_host_is_shown_them(folder: Path) -> Non
     async with http(MODERN, folder, "compat:llm-chat-web,read_file,search_files") as client:
         listed = [t.name for t in (await client.list_tools()).tools]
         filled = await client.get_prompt("summarize_page", {"url": "https://example.org/a"})
-        said = text_of(filled.messages[0].content)
+        reply = text_of(filled.messages[0].content)
     assert "web_fetch" in listed
-    assert "Read it with web_fetch." in said
+    assert "Read it with web_fetch." in reply
 
 
 @both_modes
 async def test_wrong_questions_about_prompts_are_answered(mode: str, folder: Path) -> None:
     async with http(mode, folder) as client:
-        for name, arguments, said in (
+        for name, arguments, reply in (
             ("sumarize", {}, "summarize_page"),
             ("summarize_page", {}, "needs the argument url"),
             ("summarize_page", {"url": "  "}, "needs the argument url"),
@@ -263,7 +263,7 @@ async def test_wrong_questions_about_prompts_are_answered(mode: str, folder: Pat
             ("research", {"question": "x" * 30_000}, "20,000"),
         ):
             error = await refused(client.get_prompt(name, arguments))
-            assert (error.code, said in error.message) == (-32602, True), error
+            assert (error.code, reply in error.message) == (-32602, True), error
         braces = await client.get_prompt("research", {"question": "{url} {0} {"})
         assert "{url} {0} {" in text_of(braces.messages[0].content)
         prompt = types.PromptReference(name="research")
@@ -330,7 +330,7 @@ async def test_hints_for_caches_are_in_the_newer_revision_alone(
             result = (await server.ask(method, params))["result"]
             hint = (result.get("ttlMs"), result.get("cacheScope"))
             assert hint == ((seconds * 1000, "private") if revision == MODERN else (None, None))
-        asked = "server/discover" if revision == MODERN else "ping"
-        assert "result" in await server.ask(asked)
+        requested = "server/discover" if revision == MODERN else "ping"
+        assert "result" in await server.ask(requested)
     finally:
         await server.finish()

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.timeout(60)
 both = pytest.mark.parametrize("mode", ["legacy", MODERN])
 
 
-async def asked(
+async def requested(
     mode: str,
     arguments: dict[str, Any],
     answer: types.ElicitResult | None,
@@ -49,7 +49,7 @@ def text_of(result: types.CallToolResult) -> str:
 async def test_an_answer(mode: str) -> None:
     given = types.ElicitResult(action="accept", content={"answer1": "Blue"})
     question = {"questions": ["Which colour?"], "choices": ["Red", "Blue"]}
-    result, (form,) = await asked(mode, question, given)
+    result, (form,) = await requested(mode, question, given)
     assert not result.is_error
     assert text_of(result) == "Blue"
     assert isinstance(form, types.ElicitRequestFormParams)
@@ -62,7 +62,7 @@ async def test_an_answer(mode: str) -> None:
 @both
 async def test_several_questions(mode: str) -> None:
     given = types.ElicitResult(action="accept", content={"answer1": "Ann", "answer2": ""})
-    result, (form,) = await asked(mode, {"questions": ["Who?", "When?"]}, given)
+    result, (form,) = await requested(mode, {"questions": ["Who?", "When?"]}, given)
     assert isinstance(form, types.ElicitRequestFormParams)
     assert [p["title"] for p in form.requested_schema["properties"].values()] == ["Who?", "When?"]
     assert text_of(result) == "Who?\n- Ann\nWhen?\n- (no answer)"
@@ -71,7 +71,9 @@ async def test_several_questions(mode: str) -> None:
 @both
 @pytest.mark.parametrize("action", ["decline", "cancel"])
 async def test_no_answer(mode: str, action: Any) -> None:
-    result, forms = await asked(mode, {"questions": ["Who?"]}, types.ElicitResult(action=action))
+    result, forms = await requested(
+        mode, {"questions": ["Who?"]}, types.ElicitResult(action=action)
+    )
     assert result.is_error
     assert "did not answer" in text_of(result)
     assert len(forms) == 1
@@ -79,7 +81,7 @@ async def test_no_answer(mode: str, action: Any) -> None:
 
 @both
 async def test_a_host_without_forms(mode: str) -> None:
-    result, _ = await asked(mode, {"questions": ["Who?"]}, None)
+    result, _ = await requested(mode, {"questions": ["Who?"]}, None)
     assert (result.meta or {})["toolcrib/error"]["code"] == "needs_approval"
     assert "end your turn" in text_of(result)
 

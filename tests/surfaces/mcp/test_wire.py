@@ -79,7 +79,7 @@ async def test_an_unknown_method_is_an_error(revision: str) -> None:
 @both_revisions
 async def test_a_call_that_fails_says_why(revision: str) -> None:
     async with wire(revision=revision) as server:
-        for name, arguments, code, said in (
+        for name, arguments, code, reply in (
             ("ecko", {"text": "x"}, "unknown_tool", "echo"),
             ("echo", {"txt": "x"}, "bad_input", "text"),
             ("echo", {}, "bad_input", "text"),
@@ -90,7 +90,7 @@ async def test_a_call_that_fails_says_why(revision: str) -> None:
             result = (await server.answer_to(server.call(name, **arguments)))["result"]
             assert result["isError"] is True
             assert result["_meta"]["toolcrib/error"]["code"] == code
-            assert said in result["content"][0]["text"]
+            assert reply in result["content"][0]["text"]
             assert (await server.say("still here")).startswith("still here")
 
 
@@ -141,8 +141,8 @@ async def test_progress_comes_where_it_was_asked_for(revision: str) -> None:
     async with wire(revision=revision) as server:
         params = {"name": "steps", "arguments": {"count": 3}, "_meta": {"progressToken": "t"}}
         await server.ask("tools/call", params)
-        told = [json.loads(line) for line in server.lines]
-        found = [m["params"] for m in told if m.get("method") == "notifications/progress"]
+        reported = [json.loads(line) for line in server.lines]
+        found = [m["params"] for m in reported if m.get("method") == "notifications/progress"]
         assert [(p["progressToken"], p["progress"], p["total"]) for p in found] == [
             ("t", 1, 3),
             ("t", 2, 3),
@@ -161,8 +161,8 @@ async def test_a_silent_tool_gives_a_sign_of_life_within_ten_seconds() -> None:
             "_meta": {"progressToken": 1},
         }
         await server.ask("tools/call", params)
-        told = [json.loads(line) for line in server.lines]
-        found = [m["params"] for m in told if m.get("method") == "notifications/progress"]
+        reported = [json.loads(line) for line in server.lines]
+        found = [m["params"] for m in reported if m.get("method") == "notifications/progress"]
         assert [p["message"] for p in found] == ["working, 10 s"]
 
 
@@ -198,9 +198,9 @@ async def test_an_answer_counts_only_for_the_question_that_was_asked() -> None:
 async def test_messages_may_come_from_a_file(tmp_path: Path) -> None:
     params = {"protocolVersion": HANDSHAKE, "capabilities": {}, "clientInfo": CLIENT}
     message = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}
-    asked = tmp_path / "asked"
-    asked.write_text(f"{json.dumps(message)}\n")
-    with asked.open("rb") as stdin:
+    requested = tmp_path / "asked"
+    requested.write_text(f"{json.dumps(message)}\n")
+    with requested.open("rb") as stdin:
         server = await asyncio.create_subprocess_exec(
             *TEST_TOOLS, cwd=ROOT, stdin=stdin, stdout=asyncio.subprocess.PIPE
         )

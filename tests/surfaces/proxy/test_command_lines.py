@@ -64,7 +64,7 @@ async def test_codex(tmp_path: Path) -> None:
             words = ("exec", "--skip-git-repo-check", *settings, "-m", "scripted", "Say PONG")
             out = await run([codex, *words], tmp_path, K="k")
     assert "PONG" in out
-    kinds = {tool["type"] for body in server.asked for tool in body.get("tools") or ()}
+    kinds = {tool["type"] for body in server.requested for tool in body.get("tools") or ()}
     assert "function" in kinds
 
 
@@ -81,7 +81,7 @@ async def test_claude_code(tmp_path: Path) -> None:
                 CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC="1",
             )
     assert "PONG" in out
-    assert any(body.get("tools") for body in server.asked)
+    assert any(body.get("tools") for body in server.requested)
 
 
 async def test_opencode(tmp_path: Path) -> None:
@@ -98,4 +98,4 @@ async def test_opencode(tmp_path: Path) -> None:
             (folder / "opencode.json").write_text(json.dumps({"provider": {"t": provider}}))
             out = await run([opencode, "run", "-m", "t/scripted", "Say PONG"], tmp_path)
     assert "PONG" in out
-    assert any(body.get("tools") for body in server.asked)
+    assert any(body.get("tools") for body in server.requested)

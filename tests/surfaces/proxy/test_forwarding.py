@@ -100,12 +100,12 @@ async def test_a_server_that_is_not_there_is_an_error_in_the_form_of_the_client(
 
 @each_case("status", [400, 401, 404, 422, 429, 500, 503])
 async def test_refusals_of_the_server_go_through(status: int) -> None:
-    said = b'{"error":{"message":"no","code":123}}\n'
-    raw = Raw((said,), status, "application/json", {"Retry-After": "7"})
+    reply = b'{"error":{"message":"no","code":123}}\n'
+    raw = Raw((reply,), status, "application/json", {"Retry-After": "7"})
     with model_server(raw) as server:
         async with asking(server.url) as client:
             answer = await client.post("/v1/chat/completions", json=ask(tools=[TOOL]))
-    assert (answer.status_code, answer.content) == (status, said)
+    assert (answer.status_code, answer.content) == (status, reply)
     assert answer.headers["retry-after"] == "7"
 
 
@@ -162,7 +162,7 @@ async def test_globs_come_before_lists(monkeypatch: pytest.MonkeyPatch) -> None:
         async with asking(config={"proxy": {"upstreams": upstreams}}) as client:
             await client.post("/v1/chat/completions", json=ask() | {"model": "big-7b"})
     assert second.headers[-1]["authorization"] == "Bearer s2"
-    assert not first.asked
+    assert not first.requested
 
 
 async def test_keys_go_to_the_server_and_our_token_does_not(
@@ -198,7 +198,7 @@ async def test_pages_of_elsewhere_are_refused() -> None:
             answer = await client.post("/v1/chat/completions", json=ask(), headers=page)
             name = await client.get("/v1/models", headers={"host": "evil.example"})
     assert (answer.status_code, name.status_code) == (403, 421)
-    assert not server.asked
+    assert not server.requested
 
 
 async def test_many_at_once() -> None:
@@ -224,7 +224,7 @@ async def test_a_body_of_ten_megabytes() -> None:
             body = ask("ä" * 5_000_000, tools=[TOOL])
             answer = await client.post("/v1/chat/completions", json=body)
     assert answer.status_code == 200
-    assert len(server.asked[0]["messages"][0]["content"]) == 5_000_000
+    assert len(server.requested[0]["messages"][0]["content"]) == 5_000_000
 
 
 @each_case(

@@ -68,12 +68,12 @@ async def test_the_guard_keeps_within_the_window_and_the_model_can_read_on(tmp_p
             short = await client.post(PATH, json=ask(tools=[TOOL]))
     text, _, calls, finish = read(answer.content)
     assert (text, calls, finish) == ("I look. It is 4711.", [], "stop")
-    assert len(json.dumps(server.asked[0]["messages"])) < 4096 * 4
-    result = server.asked[1]["messages"][-1]
+    assert len(json.dumps(server.requested[0]["messages"])) < 4096 * 4
+    result = server.requested[1]["messages"][-1]
     assert result["role"] == "tool"
     assert "A line of the log" in result["content"]
     assert short.status_code == 200
-    assert [tool["function"]["name"] for tool in server.asked[2]["tools"]] == ["get_weather"]
+    assert [tool["function"]["name"] for tool in server.requested[2]["tools"]] == ["get_weather"]
 
 
 @each_case("stream", [True, False])
@@ -91,7 +91,7 @@ async def test_a_window_that_only_an_error_tells(tmp_path: Path, stream: bool) -
             answer = await client.post(PATH, json=body)
     assert answer.status_code == 200
     assert "fine" in answer.text
-    assert len(json.dumps(server.asked[1])) < len(json.dumps(server.asked[0]))
+    assert len(json.dumps(server.requested[1])) < len(json.dumps(server.requested[0]))
 
 
 async def test_what_would_have_passed_passes(tmp_path: Path) -> None:
@@ -103,8 +103,8 @@ async def test_what_would_have_passed_passes(tmp_path: Path) -> None:
         ):
             for messages in (history(), [{"role": "system", "content": FILLER * 900}] * 2, [7], 7):
                 await client.post(PATH, json=body | {"messages": messages})
-    assert server.asked[0] == body
-    assert len(server.asked) == 4
+    assert server.requested[0] == body
+    assert len(server.requested) == 4
 
 
 async def test_ten_megabytes_of_a_result_in_a_small_window(tmp_path: Path) -> None:
@@ -129,13 +129,13 @@ async def test_ten_megabytes_of_a_result_in_a_small_window(tmp_path: Path) -> No
             system = [{"role": "system", "content": FILLER * 400}] * 2
             over = await client.post(PATH, json=ask() | {"messages": [*system, messages[-1]]})
     assert (answer.status_code, over.status_code) == (200, 200)
-    sent = server.asked[0]["messages"]
+    sent = server.requested[0]["messages"]
     assert len(json.dumps(sent)) < 2048 * 5
-    said = [m for m in messages if m["role"] in ("system", "user")]
-    assert [m for m in sent if m["role"] in ("system", "user")] == said
+    reply = [m for m in messages if m["role"] in ("system", "user")]
+    assert [m for m in sent if m["role"] in ("system", "user")] == reply
     # No tools are offered, so the line that fits the question stands in the place of the result.
     assert NEEDLE in json.dumps(sent)
-    assert server.asked[1]["messages"] == [*system, messages[-1]]
+    assert server.requested[1]["messages"] == [*system, messages[-1]]
 
 
 async def test_orphans_in_a_history_are_mended_and_told(
@@ -152,7 +152,7 @@ async def test_orphans_in_a_history_are_mended_and_told(
             answer = await client.post(PATH, json=body)
     assert answer.status_code == 200
     called, answered = set(), set()
-    for message in server.asked[0]["messages"]:
+    for message in server.requested[0]["messages"]:
         called |= {made["id"] for made in message.get("tool_calls") or ()}
         answered |= {message["tool_call_id"]} if message["role"] == "tool" else set()
     assert called == answered
@@ -174,7 +174,7 @@ async def test_a_clients_own_call_made_again_and_again(tmp_path: Path) -> None:
         ):
             answer = await client.post(PATH, json=ask() | {"messages": messages})
     assert answer.status_code == 200
-    contents = [m["content"] for m in server.asked[0]["messages"] if m["role"] == "tool"]
+    contents = [m["content"] for m in server.requested[0]["messages"] if m["role"] == "tool"]
     assert contents[:2] == ["no such file"] * 2
     assert contents[2].startswith("no such file\n\n[Reminder: this very call was made 3 times")
 
@@ -200,7 +200,7 @@ async def test_the_guard_in_the_messages_api(tmp_path: Path) -> None:
         ):
             answer = await client.post("/v1/messages", json=body)
     assert answer.status_code == 200
-    sent = server.asked[0]
+    sent = server.requested[0]
     assert len(json.dumps(sent)) < 4096 * 4
     assert sent["messages"][-1] == messages[-1]
     assert sent["messages"][-2] == messages[-2]
@@ -244,17 +244,17 @@ async def test_tools_of_ours_for_clients_without(tmp_path: Path, stream: bool) -
                     "stop",
                     None,
                 )
-            said = [{"role": "assistant", "content": text}, {"role": "user", "content": "Sure?"}]
+            reply = [{"role": "assistant", "content": text}, {"role": "user", "content": "Sure?"}]
             body = ask("Which?", stream=stream)
-            body["messages"] += said
+            body["messages"] += reply
             await client.post(PATH, json=body)
     assert text == "I read. It is plum."
-    offered = {tool["function"]["name"] for tool in server.asked[0]["tools"]}
+    offered = {tool["function"]["name"] for tool in server.requested[0]["tools"]}
     assert offered >= {"read_file", "write_file"}
     assert "the word is plum" in server.results(1)[0]
     # What our tools did is there again in later requests.
     assert "the word is plum" in server.results(2)[0]
-    roles = [message["role"] for message in server.asked[2]["messages"]]
+    roles = [message["role"] for message in server.requested[2]["messages"]]
     assert roles == ["user", "assistant", "tool", "assistant", "user"]
 
 
@@ -320,7 +320,7 @@ async def test_rounds_have_an_end(tmp_path: Path) -> None:
         ):
             answer = await client.post(PATH, json=ask(stream=True))
     assert read(answer.content)[0] == "...End."
-    assert len(server.asked) == 4
+    assert len(server.requested) == 4
 
 
 async def test_the_trace_has_no_secrets(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -354,7 +354,7 @@ async def test_stages_that_are_on_add_to_the_prompt(tmp_path: Path) -> None:
                 {"role": "user", "content": "Sure?"},
             ]
             await client.post(PATH, json=body)
-    first, second = (asked["messages"] for asked in server.asked)
+    first, second = (requested["messages"] for requested in server.requested)
     assert question in first[0]["content"]
     assert first[0]["content"] != question
     # What was added once stands there byte for byte in every later request.

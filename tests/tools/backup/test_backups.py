@@ -41,16 +41,16 @@ async def test_there_and_back(box: Toolbox, ws: Path, tmp_path: Path) -> None:
     assert (await ok(box, "list_backups")).text == "(no backups)"
     result = await ok(box, "create_backup", name="first")
     assert result.data["left_out"] == 2
-    kept = list((tmp_path / "state").rglob("*.zip"))
-    assert len(kept) == 1
-    assert kept[0].stat().st_mode & 0o777 == 0o600
-    assert b"SECRET" not in kept[0].read_bytes()
+    stored = list((tmp_path / "state").rglob("*.zip"))
+    assert len(stored) == 1
+    assert stored[0].stat().st_mode & 0o777 == 0o600
+    assert b"SECRET" not in stored[0].read_bytes()
     (ws / "src/a.py").write_bytes(b"changed")
     await ok(box, "delete_path", path="src/deep")
     (ws / "later").write_bytes(b"x")
     changed = picture(ws)
-    shown = await ok(box, "restore_backup", name="first")
-    assert "1 missing, 1 changed, 0 the same" in shown.text
+    displayed = await ok(box, "restore_backup", name="first")
+    assert "1 missing, 1 changed, 0 the same" in displayed.text
     assert picture(ws) == changed
     await ok(box, "restore_backup", backupFile="first.zip", confirm=True)
     assert (ws / "src/a.py").read_bytes() == b"one"

@@ -126,7 +126,7 @@ async def test_over_mcp_and_killed(app: WebApp) -> None:
 @pytest.mark.parametrize("moment", ["starting", "opening", "hanging", "open"])
 async def test_killed_at_any_moment(app: WebApp, moment: str, round_: int) -> None:
     async with serving(app) as server:
-        before = len(app.asked)
+        before = len(app.requested)
         if moment in ("hanging", "open"):
             await server("browser_open", url=f"{app.url}/busy")
         url = f"{app.url}/silent" if moment == "opening" else app.url
@@ -139,7 +139,7 @@ async def test_killed_at_any_moment(app: WebApp, moment: str, round_: int) -> No
             # A call that is over already, for whatever reason, brings no further process.
             await until(lambda: call.done() or len(_family(os.getpid())) > 2 + round_)
         elif moment == "opening":
-            await until(lambda: "/silent" in app.asked[before:])
+            await until(lambda: "/silent" in app.requested[before:])
         elif moment == "open":
             await call
         await server.kill_now()

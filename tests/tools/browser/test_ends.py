@@ -69,8 +69,11 @@ async def _ends(desk: Desk, kill: Kill) -> None:
     """Between two calls, and in the middle of each kind of call, the end is told once."""
     await desk("open", url=desk.url)
     kill(desk)
-    told = await desk.refused("read")
-    assert "are gone: the browser ended" in told or "No page is open: the browser ended" in told
+    reported = await desk.refused("read")
+    assert (
+        "are gone: the browser ended" in reported
+        or "No page is open: the browser ended" in reported
+    )
     assert await desk.refused("read") == (
         "Error (no_results): No page is open.\nbrowser_open url=… opens one."
     )
@@ -84,10 +87,10 @@ async def _ends(desk: Desk, kill: Kill) -> None:
         talk = desk.talk(name)
         assert "Desk" in (await talk("open", url=desk.url)).text
         tab = desk.box.use(Browsers).conversation(name).tab()
-        asked = len(desk.app.asked)
+        requested = len(desk.app.requested)
         call = asyncio.ensure_future(talk.call(tool, **arguments))
         if "/silent" in arguments.get("url", ""):
-            await until(lambda asked=asked: "/silent" in desk.app.asked[asked:])
+            await until(lambda requested=requested: "/silent" in desk.app.requested[requested:])
         else:
             await until(lambda name=name: desk.box.use(Browsers).conversation(name).lock.locked())
         assert not tab.page.is_closed()
@@ -118,8 +121,8 @@ async def test_a_killed_driver_is_told_once_and_starts_anew(own: Desk) -> None:
 async def test_a_call_that_is_cancelled_while_the_browser_starts_leaves_nothing(
     app: WebApp, tmp_path: Path
 ) -> None:
-    others, told = drivers(), []
-    asyncio.get_running_loop().set_exception_handler(lambda _, context: told.append(context))
+    others, reported = drivers(), []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: reported.append(context))
     async with Toolbox(opened_to(app.url), workspace=tmp_path) as box:
         call = asyncio.ensure_future(box.call("browser_open", {"url": app.url}))
         await until(lambda: drivers() - others)
@@ -128,7 +131,7 @@ async def test_a_call_that_is_cancelled_while_the_browser_starts_leaves_nothing(
     del call
     gc.collect()
     await asyncio.sleep(0)
-    assert told == []
+    assert reported == []
     assert drivers() == others
 
 
@@ -178,13 +181,13 @@ async def test_a_killed_driver_is_told_in_every_call(own: Desk) -> None:
 
 @pytest.mark.asyncio(loop_scope="function")
 async def test_calls_that_are_cancelled_at_any_moment(app: WebApp, tmp_path: Path) -> None:
-    told: list[object] = []
-    asyncio.get_running_loop().set_exception_handler(lambda _, context: told.append(context))
+    reported: list[object] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: reported.append(context))
     async with Toolbox(opened_to(app.url), workspace=tmp_path) as box:
         await _cancelled(Desk(app, box, tmp_path, []))
     gc.collect()
     await asyncio.sleep(0)
-    assert told == []
+    assert reported == []
 
 
 async def _cancelled(own: Desk) -> None:

@@ -44,9 +44,9 @@ server.serve_forever()
 
 
 async def test_a_cancelled_call_leaves_no_page(desk: Desk) -> None:
-    asked = len(desk.app.asked)
+    requested = len(desk.app.requested)
     call = asyncio.ensure_future(desk.talk("cancelled")("open", url=f"{desk.url}/silent"))
-    await until(lambda: "/silent" in desk.app.asked[asked:])
+    await until(lambda: "/silent" in desk.app.requested[requested:])
     call.cancel()
     await asyncio.gather(call, return_exceptions=True)
     await until(lambda: not desk.box.use(Browsers).has("cancelled"))

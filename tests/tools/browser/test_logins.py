@@ -72,8 +72,8 @@ async def test_a_login_is_kept_used_written_back_and_forgotten(app: WebApp, tmp_
         hosts = [urlsplit(each.url).netloc for each in (app, other)]
         settings["egress"] = {"allow_hosts": hosts}
         settings["web"] = {"fetch": {"allow_hosts": hosts}}
-        kept = {**settings, "browser": {"profile": "workspace"}}
-        async with Toolbox(kept, workspace=work) as box:
+        stored = {**settings, "browser": {"profile": "workspace"}}
+        async with Toolbox(stored, workspace=work) as box:
             person = Desk(app, box, work, [], session="person")
             await person("open", url=f"{app.url}/login")
             assert "Welcome, ann" in await person.act(
@@ -86,7 +86,7 @@ async def test_a_login_is_kept_used_written_back_and_forgotten(app: WebApp, tmp_
         async with Toolbox(settings, workspace=work) as box:
             without = await Desk(app, box, work, [])("open", url=f"{app.url}/desk")
             assert "Welcome" not in without.text
-        async with Toolbox(kept, workspace=work) as box:
+        async with Toolbox(stored, workspace=work) as box:
             desk = Desk(app, box, work, [])
             inside = await desk("open", url=f"{app.url}/desk")
             assert "Welcome, ann" in inside.text
@@ -98,9 +98,9 @@ async def test_a_login_is_kept_used_written_back_and_forgotten(app: WebApp, tmp_
             assert "token mine" in again
             assert "extra=1" in again
             assert [login.origin for login in await box.use(Logins).all()] == [app.url]
-        async with Toolbox(kept, workspace=tmp_path) as box:
+        async with Toolbox(stored, workspace=tmp_path) as box:
             assert await box.use(Logins).all() == [], "another workspace has its own"
-        async with Toolbox(kept, workspace=work) as box:
+        async with Toolbox(stored, workspace=work) as box:
             assert await box.use(Logins).forget(app.url) == 1
             out = await Desk(app, box, work, [])("open", url=f"{app.url}/desk")
             assert "Welcome" not in out.text

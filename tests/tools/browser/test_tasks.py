@@ -74,8 +74,8 @@ async def test_more_tasks(desk: Desk, path: str, steps: list[str], expected: str
 
 async def test_a_login_is_of_its_conversation_alone(desk: Desk) -> None:
     await desk("open", url=f"{desk.url}/login")
-    said = await desk.act("type User = ann", "type Password = s3cret-word", "click Log in")
-    assert "Welcome, ann" in said
+    reply = await desk.act("type User = ann", "type Password = s3cret-word", "click Log in")
+    assert "Welcome, ann" in reply
     assert "Welcome, ann" in (await desk("open", url=f"{desk.url}/desk")).text
     other = desk.talk("other")
     assert "Welcome" not in (await other("open", url=f"{desk.url}/desk")).text
@@ -102,10 +102,10 @@ async def test_a_file_is_chosen_and_one_is_downloaded(desk: Desk) -> None:
 
 async def test_what_changed_is_told_once_and_the_page_named_where_it_is_another(desk: Desk) -> None:
     await desk("open", url=desk.url)
-    said = await desk.act("type Name = Ann")
-    assert '+ textbox "Name"' in said
-    assert '- textbox "Name"' not in said
-    assert "Desk —" not in said
+    reply = await desk.act("type Name = Ann")
+    assert '+ textbox "Name"' in reply
+    assert '- textbox "Name"' not in reply
+    assert "Desk —" not in reply
     assert "Echo —" in await desk.act("click Send")
 
 
@@ -124,8 +124,8 @@ async def test_a_large_page_is_short_and_everything_on_it_is_found(desk: Desk) -
 
 async def test_what_is_not_the_only_one_is_never_clicked(desk: Desk) -> None:
     await desk("open", url=desk.url)
-    said = await desk.refused("act", actions=[{"action": "click", "target": "Same"}])
-    assert said.count('button "Same"') == 2
+    reply = await desk.refused("act", actions=[{"action": "click", "target": "Same"}])
+    assert reply.count('button "Same"') == 2
     near = await desk.refused("act", actions=[{"action": "click", "target": "Sned"}])
     assert 'button "Send"' in near
     several = await desk.refused("act", actions=[{"action": "click", "target": "css=button"}])
@@ -145,9 +145,9 @@ async def test_a_ref_that_is_gone_names_what_is_there_now(desk: Desk) -> None:
 
 async def test_steps_after_a_failed_one_are_not_done(desk: Desk) -> None:
     await desk("open", url=desk.url)
-    said = await desk.act("type Name = Ann", "click Nowhere at all", "click Send")
-    assert "Then it ended. Step 2 (click)" in said
-    assert "Echo" not in said
+    reply = await desk.act("type Name = Ann", "click Nowhere at all", "click Send")
+    assert "Then it ended. Step 2 (click)" in reply
+    assert "Echo" not in reply
 
 
 async def test_text_pictures_tabs_and_logs(desk: Desk) -> None:
@@ -240,6 +240,6 @@ async def test_names_and_arguments_of_other_systems(
 
 async def test_several_of_a_tag_are_named_with_their_refs(desk: Desk) -> None:
     await desk("open", url=desk.url)
-    said = await desk.refused("act", actions=[{"action": "click", "target": "button"}])
-    assert "visible elements fit 'button'" in said
-    assert re.search(r'button "Send" (?:f\d+)?e\d+', said)
+    reply = await desk.refused("act", actions=[{"action": "click", "target": "button"}])
+    assert "visible elements fit 'button'" in reply
+    assert re.search(r'button "Send" (?:f\d+)?e\d+', reply)

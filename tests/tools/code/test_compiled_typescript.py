@@ -68,14 +68,14 @@ async def test_every_name_can_get_another_or_is_refused(
         undone = await box.call("undo_changes", {})
         assert undone.error is None
         assert contents(ws) == before
-    told = compiled(projects)
-    said = told.pop("before")
-    assert said["messages"] == []
-    assert said["status"] == 0, said["error"]
+    reported = compiled(projects)
+    reply = reported.pop("before")
+    assert reply["messages"] == []
+    assert reply["status"] == 0, reply["error"]
     wrong = {
         label: (each["messages"][:3], each["error"][-300:], each["said"])
-        for label, each in told.items()
-        if each["messages"] or each["said"] != said["said"]
+        for label, each in reported.items()
+        if each["messages"] or each["said"] != reply["said"]
     }
     assert not wrong
     assert len(done) > len(symbols()[PART]) / 2, refused
@@ -157,26 +157,26 @@ async def test_refactored_typescript_compiles_and_says_the_same(
     before = contents(ws)
     projects = tmp_path / "projects"
     fill(projects / "before", before)
-    told: dict[str, str] = {}
+    reported: dict[str, str] = {}
     for label, operation, more in OPERATIONS:
         given = {"path": "src/tools.ts", "operation": operation, **more}
         result = await box.call("refactor_code", given)
         if result.error is not None:
-            told[label] = result.error.message
+            reported[label] = result.error.message
             assert contents(ws) == before
             continue
         fill(projects / label, contents(ws))
         assert (await box.call("undo_changes", {})).error is None
         assert contents(ws) == before
-    assert set(told) == REFUSED, told
+    assert set(reported) == REFUSED, reported
     found = compiled(projects)
-    said = found.pop("before")
-    assert said["messages"] == []
-    assert said["status"] == 0, said["error"]
+    reply = found.pop("before")
+    assert reply["messages"] == []
+    assert reply["status"] == 0, reply["error"]
     wrong = {
         label: (each["messages"][:3], each["error"][-300:])
         for label, each in found.items()
-        if each["messages"] or each["said"] != said["said"]
+        if each["messages"] or each["said"] != reply["said"]
     }
     assert not wrong
     assert len(found) == len(OPERATIONS) - len(REFUSED)

@@ -41,8 +41,8 @@ async def test_the_loop_goes_on(ws: Path, box: Toolbox, name: str) -> None:
     result = await box.call("code_outline", {"path": name})
     stop.set()
     assert await watch < SILENT
-    told = result.text or (result.error.message if result.error else "")
-    assert "takes too long" in told or "defines nothing" in told
+    reported = result.text or (result.error.message if result.error else "")
+    assert "takes too long" in reported or "defines nothing" in reported
 
 
 async def test_ten_megabytes_are_refused_at_once(ws: Path, box: Toolbox) -> None:

@@ -336,8 +336,8 @@ class TestRename:
 )
 async def test_refused(box: Toolbox, ws: Path, text: str, name: str, new: str, says: str) -> None:
     (ws / "m.py").write_text(text)
-    said = await refused(box, ws, "m.py", "rename_identifier", name=name, new_name=new)
-    assert says in said
+    reply = await refused(box, ws, "m.py", "rename_identifier", name=name, new_name=new)
+    assert says in reply
 
 
 @pytest.mark.parametrize(
@@ -354,9 +354,9 @@ async def test_refused(box: Toolbox, ws: Path, text: str, name: str, new: str, s
 async def test_refused_for_another_file(box: Toolbox, ws: Path, other: str, says: str) -> None:
     (ws / "m.py").write_text("def f(): pass\n")
     (ws / "o.py").write_text(other)
-    said = await refused(box, ws, "m.py", "rename_identifier", name="f", new_name="g")
-    assert says in said
-    assert "o.py:" in said
+    reply = await refused(box, ws, "m.py", "rename_identifier", name="f", new_name="g")
+    assert says in reply
+    assert "o.py:" in reply
 
 
 class TestUnusedImports:
@@ -523,10 +523,10 @@ class TestExtract:
         self, box: Toolbox, ws: Path, text: str, start: int, end: int, says: str
     ) -> None:
         (ws / "main.py").write_text(text)
-        said = await refused(
+        reply = await refused(
             box, ws, "main.py", "extract_function", new_name="part", start=start, end=end
         )
-        assert says in said
+        assert says in reply
 
 
 MOVE = {
@@ -609,8 +609,8 @@ class TestMove:
         self, box: Toolbox, ws: Path, a: str, b: str, name: str, says: str
     ) -> None:
         write(ws, {"a.py": a, "b.py": b})
-        said = await refused(box, ws, "a.py", "move_function", name=name, target="b.py")
-        assert says in said
+        reply = await refused(box, ws, "a.py", "move_function", name=name, target="b.py")
+        assert says in reply
 
 
 NAMES = st.sampled_from(["a", "b", "c", "d", "len"])

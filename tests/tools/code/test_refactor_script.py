@@ -29,12 +29,12 @@ async def same(box: Toolbox, ws: Path, path: str, operation: str, **more: Any) -
     """Change a program, and see that it prints the same; its files."""
     main = more.pop("main", "main.js")
     before, texts = node(ws, main), contents(ws)
-    shown = await call(box, path, operation, dry_run=True, **more)
-    assert shown.error is None, shown.render()
+    displayed = await call(box, path, operation, dry_run=True, **more)
+    assert displayed.error is None, displayed.render()
     assert contents(ws) == texts
     result = await call(box, path, operation, **more)
     assert result.error is None, result.render()
-    assert result.data["diff"] == shown.data["diff"]
+    assert result.data["diff"] == displayed.data["diff"]
     after = contents(ws)
     assert after != texts
     assert node(ws, main) == before, after
@@ -120,7 +120,7 @@ async def test_unused_imports_go(ws: Path, box: Toolbox, before: str, after: str
 
 
 @pytest.mark.parametrize(
-    "kept",
+    "stored",
     [
         "import './quiet.js';\nconsole.log(1);\n",
         "import { one } from './quiet.js';\nexport { one };\n",
@@ -134,8 +134,8 @@ async def test_unused_imports_go(ws: Path, box: Toolbox, before: str, after: str
         "export { one as uno } from './quiet.js';\n",
     ],
 )
-async def test_used_imports_stay(ws: Path, box: Toolbox, kept: str) -> None:
-    written(ws, {**UNUSED, "main.js": kept})
+async def test_used_imports_stay(ws: Path, box: Toolbox, stored: str) -> None:
+    written(ws, {**UNUSED, "main.js": stored})
     assert (await refused(box, ws, "main.js", "unused_import_cleanup")).startswith("no_results")
 
 
@@ -687,8 +687,10 @@ REFUSED = [
 async def test_lines_that_stay(ws: Path, box: Toolbox, program: str, why: str) -> None:
     text, start, end = lines_of(program)
     fill(ws, {"package.json": MODULE, "a.js": text})
-    told = await refused(box, ws, "a.js", "extract_function", start=start, end=end, new_name="done")
-    assert why in told
+    reported = await refused(
+        box, ws, "a.js", "extract_function", start=start, end=end, new_name="done"
+    )
+    assert why in reported
 
 
 @pytest.mark.parametrize("lines", [(1, 2), (2, 2), (3, 9), (0, 1), (4, 2)])

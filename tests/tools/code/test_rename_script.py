@@ -445,15 +445,15 @@ REFUSALS: list[tuple[str, dict[str, str], tuple[str, str, str, int], str]] = [
 
 
 @pytest.mark.parametrize(
-    ("files", "asked", "says"), [r[1:] for r in REFUSALS], ids=[r[0] for r in REFUSALS]
+    ("files", "requested", "says"), [r[1:] for r in REFUSALS], ids=[r[0] for r in REFUSALS]
 )
 async def test_refused(
-    ws: Path, box: Toolbox, files: dict[str, str], asked: tuple[str, str, str, int], says: str
+    ws: Path, box: Toolbox, files: dict[str, str], requested: tuple[str, str, str, int], says: str
 ) -> None:
     fill(ws, files)
-    name, new, path, line = asked
-    said = await refused(box, ws, name, new, path, **({"line": line} if line else {}))
-    assert says in said
+    name, new, path, line = requested
+    reply = await refused(box, ws, name, new, path, **({"line": line} if line else {}))
+    assert says in reply
 
 
 async def test_external_and_default_imports_stay(ws: Path, box: Toolbox) -> None:

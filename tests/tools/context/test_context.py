@@ -116,10 +116,10 @@ async def test_everything_goes_when_the_person_says_so(box: Toolbox) -> None:
     assert await failed(box, "clear_context", {"what": "entries", "confirm": True}) in (
         "needs_approval"
     )
-    asked = []
+    requested = []
 
     async def ask(question: Any) -> bool:
-        asked.append(question.tool)
+        requested.append(question.tool)
         return True
 
     person = Caller("test", ask=ask)
@@ -129,7 +129,7 @@ async def test_everything_goes_when_the_person_says_so(box: Toolbox) -> None:
         given = {"what": what, "confirm": True}
         cleared = await box.call("clear_context", given, session="a", caller=person)
         assert cleared.data["deleted"] == 1, cleared.render()
-    assert "clear_context" in asked
+    assert "clear_context" in requested
     assert await failed(box, "list_context", {}) == "no_results"
     assert await failed(box, "search_sessions", {"query": "two"}) == "no_results"
 

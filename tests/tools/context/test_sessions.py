@@ -54,9 +54,9 @@ async def test_a_later_conversation_goes_on(box: Toolbox, tmp_path: Path) -> Non
             "Something else x",
             PARTS["task"],
         ]
-        shown = await done(other, "get_session", {"id": saved.data["id"]}, "b")
-        assert "next: Ask Anna" in shown.text
-        assert "note: The dump is in /tmp" in shown.text
+        displayed = await done(other, "get_session", {"id": saved.data["id"]}, "b")
+        assert "next: Ask Anna" in displayed.text
+        assert "note: The dump is in /tmp" in displayed.text
         dossier = (await done(other, "restore_session", {"id": saved.data["id"]}, "b")).text
         for part in (
             *PARTS.values(),
@@ -162,8 +162,8 @@ async def test_the_person_is_asked_once_and_yes_keeps_it_for_the_project(tmp_pat
             state = box.use(Activity).tracked(name).state
             assert state is (Tracking.CONFIRMED if answer else Tracking.DECLINED)
         await box.use(Activity).flush()
-        kept = await done(box, "list_context", {"limit": 50}, "later")
-        titles = [entry["title"] for entry in kept.data["entries"]]
+        stored = await done(box, "list_context", {"limit": 50}, "later")
+        titles = [entry["title"] for entry in stored.data["entries"]]
         assert any("/yes0.txt by write_file" in title for title in titles)
         assert any("file_change" in title for title in titles)  # a summary of many
         assert not any("/no" in title for title in titles)

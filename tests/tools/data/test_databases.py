@@ -134,7 +134,7 @@ async def test_sql_over_files(box: Toolbox, ws: Path) -> None:
     await refused(box, "query_database", "bad_input", source="orders.csv", sql="SELECT x FROM data")
 
 
-Asked = Callable[[Question], Awaitable[bool]]
+Requested = Callable[[Question], Awaitable[bool]]
 
 
 def caller(answer: bool, seen: list[Question]) -> Caller:
@@ -153,9 +153,9 @@ async def test_changes_are_asked_about_and_undone(box: Toolbox, ws: Path, shop: 
     }
     alone = await refused(box, "change_database", "needs_approval", **call)
     assert alone.error
-    shown = await ok(box, "change_database", **call, dry_run=True)
-    assert "changes 1 of person" in shown.text
-    assert "removes 2 of item" in shown.text
+    displayed = await ok(box, "change_database", **call, dry_run=True)
+    assert "changes 1 of person" in displayed.text
+    assert "removes 2 of item" in displayed.text
     assert shop.read_bytes() == before
     seen: list[Question] = []
     no = await box.call("change_database", call, caller=caller(False, seen))

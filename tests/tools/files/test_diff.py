@@ -32,7 +32,7 @@ async def test_a_unified_diff(box: Toolbox, ws: Path) -> None:
 
 @pytest.mark.rows("C029")
 @pytest.mark.parametrize(
-    ("a", "b", "said"),
+    ("a", "b", "reply"),
     [
         (b"x\ny\n", b"x\ny\n", "The files are the same."),
         (b"x\ny\n", b"x\r\ny\r\n", "line ends lf and crlf"),
@@ -44,12 +44,12 @@ async def test_a_unified_diff(box: Toolbox, ws: Path) -> None:
     ],
 )
 async def test_what_lines_do_not_show(
-    box: Toolbox, ws: Path, a: bytes, b: bytes, said: str
+    box: Toolbox, ws: Path, a: bytes, b: bytes, reply: str
 ) -> None:
     (ws / "a").write_bytes(a)
     (ws / "b").write_bytes(b)
     result = await diff(box)
-    assert said in result.text
+    assert reply in result.text
     assert result.data["same"] == (a == b)
     assert "@@" not in result.text
 

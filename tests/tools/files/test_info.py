@@ -51,8 +51,8 @@ async def test_a_text(box: Toolbox, ws: Path) -> None:
             "sha256": hashlib.sha256(data).hexdigest(),
         }.items()
     )
-    for said in ("size: 13 bytes", "byte order mark", "line ends: crlf", "lines: 2"):
-        assert said in result.text
+    for reply in ("size: 13 bytes", "byte order mark", "line ends: crlf", "lines: 2"):
+        assert reply in result.text
 
 
 @pytest.mark.parametrize(

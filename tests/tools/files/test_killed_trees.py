@@ -82,9 +82,9 @@ async def test_all_or_nothing(ws: Path, tmp_path: Path, tool: str) -> None:
     before = whole(ws)
     process = ready(ws, tool)
     began = time.monotonic()
-    said, _ = process.communicate()
+    reply, _ = process.communicate()
     taken = time.monotonic() - began
-    assert said == "done\n"
+    assert reply == "done\n"
     after = whole(ws)
     assert after != before
     async with Toolbox(workspace=ws) as box:
@@ -96,12 +96,12 @@ async def test_all_or_nothing(ws: Path, tmp_path: Path, tool: str) -> None:
         # The moment is the subject.
         time.sleep(taken * share * chooser.uniform(0.5, 1.2))
         process.kill()
-        said, _ = process.communicate()
+        reply, _ = process.communicate()
         async with Toolbox(workspace=ws) as box:
             assert (await box.call("list_directory", {})).error is None
             now = whole(ws)
             assert now in (before, after)
-            if said:
+            if reply:
                 assert now == after
             if now == after:
                 await take_back(box)

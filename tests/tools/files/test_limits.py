@@ -24,8 +24,8 @@ async def ok(box: Toolbox, name: str, /, **arguments: object) -> str:
 @pytest.mark.parametrize("tool", ["edit_file", "edit_lines"])
 async def test_anchors_are_shown_and_taken(box: Toolbox, ws: Path, tool: str) -> None:
     (ws / "f.py").write_text("a = 1\nb = 2\nc = 3\n")
-    shown = await ok(box, "read_file", path="f.py", anchors=True)
-    found = re.search(r"^(2:[0-9a-f]{4})\|b = 2$", shown, re.MULTILINE)
+    displayed = await ok(box, "read_file", path="f.py", anchors=True)
+    found = re.search(r"^(2:[0-9a-f]{4})\|b = 2$", displayed, re.MULTILINE)
     assert found
     if tool == "edit_file":
         await ok(box, tool, path="f.py", old=found[1], new="b = 5")

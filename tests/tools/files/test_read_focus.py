@@ -48,10 +48,10 @@ async def test_numbers_are_those_of_the_file(box: Toolbox, ws: Path) -> None:
     lines = planted(ws, {n: f"needle {n}" for n in range(50, 5000, 97)})
     result = await focused(box, "needle")
     assert estimate(result.text) <= 4000
-    shown = re.findall(r"^(\d+)\|(.*)$", result.text, re.MULTILINE)
-    assert len(shown) > 50
-    assert all(lines[int(number) - 1] == text for number, text in shown)
-    numbers = [int(number) for number, _ in shown]
+    displayed = re.findall(r"^(\d+)\|(.*)$", result.text, re.MULTILINE)
+    assert len(displayed) > 50
+    assert all(lines[int(number) - 1] == text for number, text in displayed)
+    numbers = [int(number) for number, _ in displayed]
     assert numbers == sorted(set(numbers))
 
 
@@ -171,8 +171,8 @@ async def test_the_ends_of_a_long_file_where_nothing_fits(ws: Path) -> None:
     async with smart(ws) as box:
         for question in ("And the weather tomorrow?", ""):
             result = await read_about(box, question)
-            shown = [line for line in result.text.split("\n") if line.startswith("filler")]
-            assert shown == [*lines[:50], *lines[-50:]]
+            displayed = [line for line in result.text.split("\n") if line.startswith("filler")]
+            assert displayed == [*lines[:50], *lines[-50:]]
             assert result.next is not None
             assert result.next.arguments["start"] == 51
         planted(ws, {}, count=1_000)

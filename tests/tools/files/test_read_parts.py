@@ -165,8 +165,8 @@ async def test_several_files_share_the_budget(box: Toolbox, ws: Path) -> None:
     sizes = [estimate(section) for section in sections]
     assert sizes[0] == pytest.approx(sizes[2], rel=0.1)
     assert sum(sizes) > BUDGET * 0.85
-    shown = sections[2].count("a line of big2.txt")
-    assert f"[to go on: start={shown + 1}]" in sections[2]
+    displayed = sections[2].count("a line of big2.txt")
+    assert f"[to go on: start={displayed + 1}]" in sections[2]
     assert result.next is not None
     assert result.next.arguments["path"] == "big1.txt"
 

@@ -160,11 +160,11 @@ async def test_a_folder_that_flips_to_a_link_leaks_nothing(
     flipping = threading.Thread(target=flip)
     flipping.start()
     try:
-        shown = [
+        displayed = [
             (await box.call("search_files", {"pattern": "public"})).render() for _ in range(150)
         ]
     finally:
         done.set()
         flipping.join()
-    assert any("public" in text for text in shown)
-    assert not any("TOPSECRET" in text for text in shown)
+    assert any("public" in text for text in displayed)
+    assert not any("TOPSECRET" in text for text in displayed)

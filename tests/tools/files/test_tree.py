@@ -88,10 +88,10 @@ async def test_one_folder_too_large_leads_on_exactly(box: Toolbox, ws: Path) -> 
     result = await tree(box)
     assert result.next is not None
     assert result.next.tool == "list_directory"
-    shown = [line for line in result.text.split("\n") if line.endswith(".txt")]
+    displayed = [line for line in result.text.split("\n") if line.endswith(".txt")]
     again = await box.call(result.next.tool, result.next.arguments)
-    assert shown == names[: len(shown)]
-    assert again.data["entries"][0]["path"] == names[len(shown)]
+    assert displayed == names[: len(displayed)]
+    assert again.data["entries"][0]["path"] == names[len(displayed)]
 
 
 async def test_a_narrow_budget(ws: Path) -> None:

@@ -217,8 +217,8 @@ async def test_nothing_kept_can_be_read(tmp_path: Path, ws: Path) -> None:
     async with Toolbox(workspace=tmp_path) as box:
         await ok(box, "delete_path", path="ws/f")
         await ok(box, "create_backup")
-        kept = [p for p in (tmp_path / "state").rglob("*") if p.is_file()]
-        inner = [p for p in kept if "undo" in p.parts or "backups" in p.parts]
+        stored = [p for p in (tmp_path / "state").rglob("*") if p.is_file()]
+        inner = [p for p in stored if "undo" in p.parts or "backups" in p.parts]
         assert len(inner) >= 2
         for path in inner:
             await refused(box, "read_file", "path_denied", path=str(path))

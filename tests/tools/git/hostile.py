@@ -259,7 +259,7 @@ def pushed(repo: Path) -> bool:
     return bool(git(outside_of(repo), "for-each-ref"))
 
 
-def rebase_under_way(repo: Path, run: str) -> None:
+def rebase_in_progress(repo: Path, run: str) -> None:
     state = repo / ".git" / "rebase-merge"
     state.mkdir()
     head = git(repo, "rev-parse", "HEAD").strip()
@@ -287,7 +287,7 @@ def index_that_leads_out(*names: str) -> Plant:
     return plant
 
 
-def shown_by_diff(repo: Path, run: str) -> None:
+def displayed_by_diff(repo: Path, run: str) -> None:
     index_that_leads_out("../outside/secret.txt")(repo, run)
     (outside_of(repo) / "secret.txt").write_text("canary-4711\n")
 
@@ -394,7 +394,7 @@ def fetched_submodule(repo: Path, run: str) -> None:
         git(repo / "inner", "config", f"remote.origin.{name}", value)
 
 
-def shown_submodule(repo: Path, run: str) -> None:
+def displayed_submodule(repo: Path, run: str) -> None:
     """A diff that enters it."""
     submodule(repo, run)
     git(repo / "inner", "config", "--unset", "core.fsmonitor")
@@ -583,7 +583,7 @@ RUNNING = (
     Payload("submodule", submodule, GO),
     Payload("submodule, never ignored", submodule_never_ignored, (("commit", "-am", "x"),)),
     Payload("submodule, unborn", submodule_unborn, (("rm", "-r", "--cached", "inner"),)),
-    Payload("rebase under way", rebase_under_way, (("rebase", "--continue"),)),
+    Payload("rebase under way", rebase_in_progress, (("rebase", "--continue"),)),
     Payload("core.askPass", by_http("core.askPass", value="{script}"), FETCH),
     Payload("credential.helper", by_http("credential.helper", value="!{run};"), FETCH),
     Payload(
@@ -616,7 +616,7 @@ RUNNING = (
     Payload("branch.remote", followed_branch, (("pull",),)),
     Payload("submodule.update", updated_submodule, (("submodule", "update"),)),
     Payload("fetch.recurseSubmodules", fetched_submodule, FETCH),
-    Payload("diff.submodule", shown_submodule, DIFF),
+    Payload("diff.submodule", displayed_submodule, DIFF),
     Payload("hook pre-auto-gc", packed_twice, (("gc", "--auto"),)),
     Payload("hook pre-push", both(setting("x.y", **LOCAL), hook("pre-push")), PUSH),
     Payload(
@@ -654,7 +654,7 @@ LEADING = (
         is_disguised,
     ),
     Payload("git~1", folder_in_disguise(SHORT_NAME), (("merge", "side"),), is_disguised),
-    Payload("index that shows", shown_by_diff, (), shows_canary),
+    Payload("index that shows", displayed_by_diff, (), shows_canary),
     Payload(
         "http.extraHeader",
         by_http("http.extraHeader", value="X: planted"),

@@ -71,7 +71,7 @@ CALLS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("git_clone", {"url": ".", "path": "cloned"}),
 )
 """Each of them, in an order in which later ones find something to do."""
-SHOWN_BY_PLAIN_GIT = (shows_secret, shows_canary)
+DISPLAYED_BY_PLAIN_GIT = (shows_secret, shows_canary)
 FEW = (
     *LOOKING[:2],
     ("git_log", {}),
@@ -154,7 +154,7 @@ async def fallen(payload: Payload, plain: Path, folder: Path, calls: Any) -> str
     assert not any("Error (internal)" in text for text in texts), texts
     if mark.exists() or any("canary-4711" in text for text in texts):
         return payload.name
-    effect = payload.effect if payload.effect not in SHOWN_BY_PLAIN_GIT else None
+    effect = payload.effect if payload.effect not in DISPLAYED_BY_PLAIN_GIT else None
     return f"{payload.name} (effect)" if effect and effect(repo) else ""
 
 
@@ -223,9 +223,9 @@ async def test_a_part_of_the_files_and_a_sparse_index_are_understood(tmp_path: P
     assert not (repo / "out").exists()
     (repo / "in" / "a.txt").write_text("changed\n")
     async with Toolbox(ALLOW, workspace=repo) as box:
-        shown = (await box.call("git_status", {})).render()
-        assert "in/a.txt" in shown
-        assert "out" not in shown
+        displayed = (await box.call("git_status", {})).render()
+        assert "in/a.txt" in displayed
+        assert "out" not in displayed
         await box.call("git_commit", {"message": "m", "all": True})
     assert git(repo, "ls-tree", "-r", "--name-only", "HEAD").split() == [
         "in/a.txt", "out/b.txt", "out/deep/c.txt",

@@ -53,9 +53,9 @@ async def test_history_and_differences(box: Toolbox, repo: Path) -> None:
     assert "1\t1\tdos.txt" in counted
     assert "dos.txt +1 -1" in result.text
     assert "[-second-]{+third+}" in await _words(box, repo)
-    shown = await do(box, "git_show")
-    assert "Bob" in shown
-    assert "renames and more" in shown
+    displayed = await do(box, "git_show")
+    assert "Bob" in displayed
+    assert "renames and more" in displayed
     for name in NAMES[2:]:
         old = await box.call("git_show", {"revision": "HEAD~1", "path": name})
         if "\n" in name or "\t" in name:

@@ -14,11 +14,11 @@ from tests.tools.git.test_local import do, refused
 from toolcrib import Toolbox
 from toolcrib.execution.sandbox.sandbox import Sandbox
 
-NEVER_ASKED = {"default": "allow", "taint": False}
+NEVER_REQUESTED = {"default": "allow", "taint": False}
 
 
 def settings(repo: Path, **more: Any) -> dict[str, Any]:
-    return {"git": {"trusted": [str(repo)]}, "policy": NEVER_ASKED, **more}
+    return {"git": {"trusted": [str(repo)]}, "policy": NEVER_REQUESTED, **more}
 
 
 def hook(repo: Path, name: str, script: str) -> None:

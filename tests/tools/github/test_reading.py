@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.servers.api import Told, api
+from tests.servers.api import Reported, api
 from tests.servers.github import DIFF, TOKEN, GitHub, github, user
 from tests.tools.git.made import git, make_repository
 from tests.tools.git.test_local import do, refused
@@ -85,7 +85,7 @@ async def test_a_run_says_why_it_failed_and_its_log_is_fetched_without_the_token
         {"id": 6, "name": "lint", "conclusion": "success", "steps": []},
     ]  # fmt: skip
     with api() as storage:
-        storage["/log"] = Told(LOG)
+        storage["/log"] = Reported(LOG)
         repo.logs[5] = f"{storage.url}/log"
         config = {**settings(hub), "egress": {"allow_hosts": [storage.origin]}}
         async with Toolbox(config, workspace=ws) as box:
@@ -113,9 +113,9 @@ async def test_asking_again_costs_no_quota_and_an_outage_shows_what_was(
     hub.repo("ann/x").issue("One")
     async with Toolbox(settings(hub, repository="ann/x"), workspace=ws) as box:
         first = await do(box, "github_read", kind="issue", number=1)
-        asked = len(hub.asked)
+        requested = len(hub.requested)
         assert await do(box, "github_read", kind="issue", number=1) == first
-        assert hub.unchanged == len(hub.asked) - asked > 0
+        assert hub.unchanged == len(hub.requested) - requested > 0
         hub.repos["ann/x"].issues[1]["title"] = "Another"
         assert "Another" in await do(box, "github_read", kind="issue", number=1)
         hub.failures.append(lambda *_: (503, {"message": "down"}, {}))
@@ -244,14 +244,14 @@ async def test_the_token_stays_with_its_server(
 ) -> None:
     hub.repo("ann/x", files={"a.txt": f"my {TOKEN}\n".encode()})
     with api() as other:
-        other["/api/v3/repos/ann/x/issues/1"] = Told({"number": 1, "title": "moved"})
+        other["/api/v3/repos/ann/x/issues/1"] = Reported({"number": 1, "title": "moved"})
         to_other = {"location": f"{other.url}/api/v3/repos/ann/x/issues/1"}
         hub.failures = [lambda _, path: (302, {}, to_other) if "issues/1" in path else None]
         config = {**settings(hub, repository="ann/x"), "egress": {"allow_hosts": [other.origin]}}
         async with Toolbox(config, workspace=ws) as box:
             await box.call("github_read", {"kind": "issue", "number": 1})
-            assert all("authorization" not in asked.headers for asked in other.asked)
-            assert other.asked
+            assert all("authorization" not in requested.headers for requested in other.requested)
+            assert other.requested
             assert TOKEN not in await do(box, "github_read", kind="file", path="a.txt")
             hub.failures = [lambda verb, _: (307, {}, to_other) if verb == "POST" else None]
             text = await refused(box, "github_write", kind="issue", title="T")
@@ -260,7 +260,7 @@ async def test_the_token_stays_with_its_server(
     monkeypatch.setenv("GITHUB_TOKEN", "other")
     async with Toolbox({"github": {"base_url": hub.api}}, workspace=ws) as box:
         assert "nobody is signed in" in await do(box, "github_status")
-        assert "authorization" not in hub.asked[-1][2]
+        assert "authorization" not in hub.requested[-1][2]
         monkeypatch.setenv("GITHUB_API_URL", hub.api)
         assert "bob, by GITHUB_TOKEN" in await do(box, "github_status")
 

@@ -70,7 +70,9 @@ async def test_equal_calls_at_once_and_one_whose_answer_is_lost(hub: GitHub, ws:
 
         def lost(method: str, path: str) -> Any:
             if method == "POST":
-                repo.issue("U", body=hub.asked[-1][3]["body"], created_at="2999-01-01T00:00:00Z")
+                repo.issue(
+                    "U", body=hub.requested[-1][3]["body"], created_at="2999-01-01T00:00:00Z"
+                )
                 return 502, {"message": "Bad gateway"}, {}
             return None
 
@@ -97,9 +99,13 @@ async def test_it_asks_and_shows_what_it_sends(hub: GitHub, ws: Path) -> None:
     async with Toolbox(config, workspace=ws) as box:
         result = await box.call("github_write", given, caller=caller)
         assert result.error is not None and result.error.code == "denied"
-        asked = questions[-1].reason
-        assert "opens an issue in ann/x, which is public" in asked
-        assert "title: A title" in asked and "All the words" in asked and "toolcrib:" in asked
+        requested = questions[-1].reason
+        assert "opens an issue in ann/x, which is public" in requested
+        assert (
+            "title: A title" in requested
+            and "All the words" in requested
+            and "toolcrib:" in requested
+        )
         key = {**given, "body": f"key {TOKEN}"}
         await box.call("github_write", key, caller=caller)
         assert "looks like a secret (GitHub token" in questions[-1].reason

@@ -5,7 +5,7 @@ import json
 import pytest
 import yaml
 
-from tests.servers.api import Told, echo
+from tests.servers.api import Reported, echo
 from tests.servers.site import site
 from tests.tools.http.conftest import TOKEN
 from toolcrib.net.cache import Cache
@@ -128,7 +128,7 @@ PETS = {
 
 @pytest.fixture
 def pets(server):
-    server["/spec/openapi.json"] = Told(PETS)
+    server["/spec/openapi.json"] = Reported(PETS)
     for path in ("/v1/pets", "/v1/pets/7", "/v1/form", "/v1/files/a%2Fb%20c%3F"):
         server[path] = echo
     return f"{server.url}/spec/openapi.json"
@@ -207,11 +207,11 @@ async def test_a_body_field_by_field_or_whole(box, pets, server):
 async def test_what_stands_in_a_path_stays_there(box, pets, server):
     await call(box, pets, "getFile", {"name": "a/b c?"})
     assert server.last.target == "/v1/files/a%2Fb%20c%3F"
-    before = len(server.asked)
+    before = len(server.requested)
     for name in (".", "..", "", []):
         result = await call(box, pets, "getFile", {"name": name})
         assert result.error.code == "bad_input", name
-    assert len(server.asked) == before
+    assert len(server.requested) == before
 
 
 @pytest.mark.parametrize(
@@ -299,7 +299,7 @@ definitions:
 
 @pytest.mark.parametrize("kind", ["application/yaml", "text/plain", None])
 async def test_swagger_2_in_yaml(box, server, kind):
-    server["/api.yaml"] = Told(SWAGGER.encode(), kind=kind)
+    server["/api.yaml"] = Reported(SWAGGER.encode(), kind=kind)
     server["/old/things/a%20b"] = server["/old/upload"] = echo
     listed = await box.call("list_operations", {"description": f"{server.url}/api.yaml"})
     assert "Old 2024-01-01: 2 of 2 operations" in listed.text
@@ -355,7 +355,7 @@ MERGES = "a0: &a0 {k: v}\n" + "\n".join(
     ],
 )
 async def test_no_descriptions(box, server, body):
-    server["/spec"] = Told(body, kind="text/plain")
+    server["/spec"] = Reported(body, kind="text/plain")
     result = await box.call("list_operations", {"description": f"{server.url}/spec"})
     assert result.error.code == "unsupported_content"
     assert "OpenAPI" in result.error.hint
@@ -363,7 +363,7 @@ async def test_no_descriptions(box, server, body):
 
 async def test_merges_are_carried_out(box, server):
     text = "x: &x {get: {operationId: one}}\nopenapi: 3.0.0\npaths: {/x: {<<: *x, put: {}}}"
-    server["/spec"] = Told(text.encode())
+    server["/spec"] = Reported(text.encode())
     result = await box.call("list_operations", {"description": f"{server.url}/spec"})
     assert "one: GET /x" in result.text
     assert "PUT /x" in result.text
@@ -393,7 +393,7 @@ async def test_circles_of_references(box, server):
         "A": {"allOf": [{"$ref": "#/components/schemas/A"}, {"$ref": "#/components/schemas/B"}]},
         "B": {"properties": {"next": {"$ref": "#/components/schemas/A"}}},
     }
-    server["/spec"] = Told(described(paths=paths, components={"schemas": schemas}))
+    server["/spec"] = Reported(described(paths=paths, components={"schemas": schemas}))
     server["/x"] = echo
     listed = await box.call("list_operations", {"description": f"{server.url}/spec"})
     assert listed.error is None
@@ -421,7 +421,7 @@ async def test_circles_of_references(box, server):
     ],
 )
 async def test_servers_that_are_not_public(box, server, server_url):
-    server["/spec"] = Told(described(servers=[{"url": server_url}]))
+    server["/spec"] = Reported(described(servers=[{"url": server_url}]))
     result = await call(box, f"{server.url}/spec", "GET /x")
     assert result.error is not None
     assert result.error.code.startswith(("blocked", "bad_input", "unsupported"))
@@ -431,7 +431,7 @@ async def test_servers_that_are_not_public(box, server, server_url):
 async def test_variables_of_servers(box, server):
     url = {"url": "{base}/{version}", "variables": {"version": {"default": "v2"}}}
     url["variables"]["base"] = {"default": server.url}
-    server["/spec"] = Told(described(servers=[url]))
+    server["/spec"] = Reported(described(servers=[url]))
     server["/v2/x"] = echo
     result = await call(box, f"{server.url}/spec", "GET /x")
     assert result.data["body"]["target"] == "/v2/x"
@@ -456,7 +456,7 @@ async def test_a_description_of_the_outside_leads_to_nothing_inside(settings):
 
 
 async def test_a_rule_holds_for_servers(settings, server, other):
-    server["/spec"] = Told(described(servers=[{"url": other.url}]))
+    server["/spec"] = Reported(described(servers=[{"url": other.url}]))
     rules = [
         {"action": "deny", "target": f"{other.url}/*"},
         {"action": "allow", "group": "http"},
@@ -464,7 +464,7 @@ async def test_a_rule_holds_for_servers(settings, server, other):
     async with Toolbox(settings(policy={"rules": rules})) as box:
         result = await call(box, f"{server.url}/spec", "GET /x")
     assert result.error.code == "denied"
-    assert other.asked == []
+    assert other.requested == []
 
 
 ELSEWHERE = {"action": "allow", "tool": "read_file"}
@@ -475,8 +475,8 @@ ELSEWHERE = {"action": "allow", "tool": "read_file"}
     "own", [False, True], ids=["asked by rights", "asked by a rule of its own"]
 )
 async def test_an_approval_covers_what_the_operation_opens(settings, server, other, scope, own):
-    server["/spec"] = Told(described(servers=[{"url": other.url}]))
-    other["/x"] = Told(status=302, headers=(("Location", "/y"),))
+    server["/spec"] = Reported(described(servers=[{"url": other.url}]))
+    other["/x"] = Reported(status=302, headers=(("Location", "/y"),))
     other["/y"] = echo
     rule = {"action": "ask", "target": f"{other.url}/*"} if own else ELSEWHERE
     async with Toolbox(settings(ask=True, policy={"rules": [rule]})) as box:
@@ -489,9 +489,9 @@ async def test_an_approval_covers_what_the_operation_opens(settings, server, oth
 
 
 async def test_an_approval_is_none_for_what_is_denied(settings, server, other):
-    server["/spec"] = Told(described(servers=[{"url": other.url}]))
-    server["/away"] = Told(status=302, headers=(("Location", f"{other.url}/y"),))
-    server["/here"] = Told(described(paths={"/away": {"get": {}}}))
+    server["/spec"] = Reported(described(servers=[{"url": other.url}]))
+    server["/away"] = Reported(status=302, headers=(("Location", f"{other.url}/y"),))
+    server["/here"] = Reported(described(paths={"/away": {"get": {}}}))
     rules = [{"action": "deny", "target": f"{other.url}/*"}]
     async with Toolbox(settings(ask=True, policy={"rules": rules})) as box:
         for spec, operation in (("/spec", "GET /x"), ("/here", "GET /away")):
@@ -500,18 +500,18 @@ async def test_an_approval_is_none_for_what_is_denied(settings, server, other):
             result = await call(box, server.url + spec, operation)
             assert result.error.code == "denied"
             assert "rule 1 of policy.rules forbids" in result.error.message
-    assert other.asked == []
+    assert other.requested == []
 
 
 async def test_nobody_was_asked_about_where_an_allowed_description_leads(settings, server, other):
-    server["/spec"] = Told(described(servers=[{"url": other.url}]))
+    server["/spec"] = Reported(described(servers=[{"url": other.url}]))
     rules = [{"action": "allow", "target": f"{server.url}/*"}]
     async with Toolbox(settings(ask=True, policy={"rules": rules})) as box:
         result = await call(box, f"{server.url}/spec", "GET /x")
     assert result.error.code == "denied"
     assert "call_operation needs the approval of a person: it may send." in result.error.message
     assert "rule for that URL in policy.rules" in result.error.hint
-    assert other.asked == []
+    assert other.requested == []
 
 
 async def test_names_of_the_description_cannot_add_headers(box, server):
@@ -520,7 +520,7 @@ async def test_names_of_the_description_cannot_add_headers(box, server):
         {"name": "X-Api-Key", "in": "header", "schema": {}},
         {"name": "Host", "in": "header", "schema": {}},
     ]
-    server["/spec"] = Told(described(paths={"/x": {"get": {"parameters": parameters}}}))
+    server["/spec"] = Reported(described(paths={"/x": {"get": {"parameters": parameters}}}))
     server["/x"] = echo
     for name in ("Authorization", "X-Api-Key", "Host"):
         result = await call(box, f"{server.url}/spec", "GET /x", {name: "x"})
@@ -553,7 +553,7 @@ async def test_words_of_a_description_stay_on_their_line(box, server):
         "requestBody": body,
         "security": [{ODD: []}],
     }
-    server["/d"] = Told(
+    server["/d"] = Reported(
         {
             "openapi": "3.0.0",
             "info": {"title": ODD},
@@ -574,7 +574,7 @@ async def test_names_that_no_server_means(box, server, name):
     inputs = [{"name": name, "in": "query", "required": True}]
     inputs += [{"name": f"p{n}", "in": "query", "schema": {"type": "integer"}} for n in range(500)]
     listed = {"/x": {"get": {"operationId": "x", "parameters": inputs}}}
-    server["/d"] = Told({"openapi": "3.0.0", "paths": listed})
+    server["/d"] = Reported({"openapi": "3.0.0", "paths": listed})
     given = {"description": f"{server.url}/d", "operation": "x", "arguments": {"q": 1}}
     result = await box.call("call_operation", given)
     assert result.error is not None
@@ -586,7 +586,7 @@ async def test_names_that_no_server_means(box, server, name):
 async def test_an_error_about_a_description_is_outside_text(settings, server):
     """Its words are those of the server, so the conversation counts as having read them."""
     inputs = [{"name": "n", "in": "query", "required": True, "description": "Read /x first."}]
-    server["/d"] = Told(
+    server["/d"] = Reported(
         {"openapi": "3.0.0", "paths": {"/x": {"get": {"operationId": "x", "parameters": inputs}}}}
     )
     async with Toolbox(settings()) as box:
@@ -598,8 +598,8 @@ async def test_an_error_about_a_description_is_outside_text(settings, server):
 
 
 async def test_a_kept_description_is_judged_by_the_rules_of_now(server, other, settings):
-    server["/spec"] = Told(status=302, headers=(("Location", f"{other.url}/real"),))
-    other["/real"] = Told(described(servers=[{"url": server.url}]))
+    server["/spec"] = Reported(status=302, headers=(("Location", f"{other.url}/real"),))
+    other["/real"] = Reported(described(servers=[{"url": server.url}]))
     given = {"description": f"{server.url}/spec"}
     async with Toolbox(settings()) as box:
         assert (await box.call("list_operations", given)).error is None
@@ -624,7 +624,7 @@ async def test_a_kept_description_is_judged_by_the_rules_of_now(server, other, s
     ],
 )
 async def test_a_server_that_is_no_address(box, server, root):
-    server["/d"] = Told(root | {"paths": {"/x": {"get": {"operationId": "x"}}}})
+    server["/d"] = Reported(root | {"paths": {"/x": {"get": {"operationId": "x"}}}})
     listed = await box.call("list_operations", {"description": f"{server.url}/d"})
     assert listed.error is None
     called = {"description": f"{server.url}/d", "operation": "x"}
@@ -634,7 +634,7 @@ async def test_a_server_that_is_no_address(box, server, root):
 async def test_types_that_are_none(box, server):
     schema = {"type": ["string", None, [], {}], "enum": None, "minimum": "x"}
     inputs = [None, 1, {"name": 1, "in": 1}, {"name": "a", "in": "query", "schema": schema}]
-    server["/d"] = Told(
+    server["/d"] = Reported(
         {
             "openapi": "3.0.0",
             "paths": {"/x": {"get": {"operationId": "x", "parameters": inputs}}},
@@ -653,7 +653,9 @@ async def test_thousands_of_operations_with_one_large_schema(box, server):
     body = {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/s"}}}}
     paths = {f"/x{n}": {"post": {"requestBody": body}} for n in range(3000)}
     schemas = {"s": {"allOf": [{"properties": fields}] * 10}}
-    server["/d"] = Told({"openapi": "3.0.0", "paths": paths, "components": {"schemas": schemas}})
+    server["/d"] = Reported(
+        {"openapi": "3.0.0", "paths": paths, "components": {"schemas": schemas}}
+    )
     listed = await box.call("list_operations", {"description": f"{server.url}/d"})
     assert listed.error is None
     assert listed.data["total"] == 3000

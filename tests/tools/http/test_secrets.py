@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 import pytest
 
-from tests.servers.api import Told, echo
+from tests.servers.api import Reported, echo
 from tests.tools.http.conftest import TOKEN, USER
 from toolcrib.core.context import Caller
 from toolcrib.toolbox import Toolbox
@@ -46,41 +46,41 @@ async def test_each_scheme_is_sent_and_hidden(server, box, name, header, value):
     assert result.error is None
     assert server.last.headers[header] == value
     assert "[redacted]" in result.text
-    shown = everything(result)
+    displayed = everything(result)
     for secret in (TOKEN, json.dumps(TOKEN)[1:-1], USER, BASIC, USER.partition(":")[2]):
-        assert secret not in shown
+        assert secret not in displayed
 
 
 @pytest.mark.parametrize("spelling", SPELLINGS)
-@pytest.mark.parametrize("way", ["text", "json", "name", "header", "type", "filter", "html"])
-async def test_an_echo_in_any_spelling(server, box, spelling, way):
+@pytest.mark.parametrize("method", ["text", "json", "name", "header", "type", "filter", "html"])
+async def test_an_echo_in_any_spelling(server, box, spelling, method):
     given = {"url": f"{server.url}/x", "auth": "service"}
-    if way == "text":
-        server["/x"] = Told(f"You sent {spelling} to us")
-    elif way == "json":
-        server["/x"] = Told({"deep": [{"er": f"-{spelling}-"}]})
-    elif way == "name":
-        server["/x"] = Told({spelling: 1})
-    elif way == "header":
-        server["/x"] = Told({}, headers=(("X-Echo", spelling),))
-    elif way == "type":
-        server["/x"] = Told(b"x", kind=f"text/{quote(spelling, safe='')}")
-    elif way == "filter":
-        server["/x"] = Told({"a": spelling})
+    if method == "text":
+        server["/x"] = Reported(f"You sent {spelling} to us")
+    elif method == "json":
+        server["/x"] = Reported({"deep": [{"er": f"-{spelling}-"}]})
+    elif method == "name":
+        server["/x"] = Reported({spelling: 1})
+    elif method == "header":
+        server["/x"] = Reported({}, headers=(("X-Echo", spelling),))
+    elif method == "type":
+        server["/x"] = Reported(b"x", kind=f"text/{quote(spelling, safe='')}")
+    elif method == "filter":
+        server["/x"] = Reported({"a": spelling})
         given["filter"] = ".a | explode | map(. + 1) | implode"
     else:
-        server["/x"] = Told(f"<p>{spelling}</p>", 500, "text/html")
+        server["/x"] = Reported(f"<p>{spelling}</p>", 500, "text/html")
     result = await box.call("http_request", given)
-    shown = everything(result)
-    assert spelling.lower() not in shown.lower()
-    assert json.dumps(spelling)[1:-1].lower() not in shown.lower()
-    if way == "filter":
+    displayed = everything(result)
+    assert spelling.lower() not in displayed.lower()
+    assert json.dumps(spelling)[1:-1].lower() not in displayed.lower()
+    if method == "filter":
         moved = "".join(chr(ord(c) + 1) for c in spelling)
         assert moved not in json.dumps(result.data["results"], ensure_ascii=False)
 
 
 async def test_an_echo_cut_by_the_cap(server, settings):
-    server["/x"] = Told("x" * 90 + TOKEN)
+    server["/x"] = Reported("x" * 90 + TOKEN)
     async with Toolbox(settings(requests={"max_bytes": 90 + len(TOKEN) - 3})) as box:
         result = await box.call("http_request", {"url": f"{server.url}/x", "auth": "service"})
     assert TOKEN[:8] not in everything(result)
@@ -88,29 +88,29 @@ async def test_an_echo_cut_by_the_cap(server, settings):
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 async def test_another_origin_never_sees_it(server, other, box, status):
-    server["/x"] = Told(status=status, headers=(("Location", f"{other.url}/y"),))
+    server["/x"] = Reported(status=status, headers=(("Location", f"{other.url}/y"),))
     other["/y"] = echo
     for name in ("service", "person", "keyed"):
         result = await box.call("http_request", {"url": f"{server.url}/x", "auth": name})
         assert result.error is None
-        sent = json.dumps([asked.headers for asked in other.asked])
+        sent = json.dumps([requested.headers for requested in other.requested])
         assert "authorization" not in sent
         assert "x-api-key" not in sent
-    assert len(other.asked) == 3
+    assert len(other.requested) == 3
 
 
 async def test_the_same_origin_still_does(server, box):
-    server["/x"] = Told(status=302, headers=(("Location", "/y"),))
+    server["/x"] = Reported(status=302, headers=(("Location", "/y"),))
     server["/y"] = echo
     await box.call("http_request", {"url": f"{server.url}/x", "auth": "service"})
     assert server.last.headers["authorization"] == f"Bearer {TOKEN}"
 
 
 async def test_a_redirect_that_carries_it_in_the_url(server, other, box):
-    server["/x"] = Told(
+    server["/x"] = Reported(
         status=302, headers=(("Location", f"{other.url}/y?k={quote(TOKEN, safe='')}"),)
     )
-    server["/loop"] = Told(
+    server["/loop"] = Reported(
         status=302, headers=(("Location", f"http://127.0.0.9/?k={quote(TOKEN, safe='')}"),)
     )
     for path in ("/x", "/loop"):
@@ -136,7 +136,7 @@ async def test_where_it_may_not_go(server, other, box, url, auth, code):
     result = await box.call("http_request", {"url": url, "auth": auth})
     assert result.error.code == code
     assert result.error.hint
-    assert server.asked == other.asked == []
+    assert server.requested == other.requested == []
 
 
 async def test_plain_http_to_a_host_that_the_user_opened(server, box):
@@ -148,7 +148,7 @@ async def test_plain_http_to_a_host_that_the_user_opened(server, box):
 async def test_a_secret_as_the_name_is_refused_and_not_sent(server, box):
     result = await box.call("http_request", {"url": f"{server.url}/x", "auth": "sk-something"})
     assert result.error.code == "bad_input"
-    assert server.asked == []
+    assert server.requested == []
 
 
 async def test_nothing_of_it_in_history_and_progress(server, box, tmp_path):
@@ -157,19 +157,19 @@ async def test_nothing_of_it_in_history_and_progress(server, box, tmp_path):
     async def note(progress):
         heard.append(progress.message)
 
-    server["/x"] = lambda asked: Told({"you": asked.headers}, 503)
+    server["/x"] = lambda requested: Reported({"you": requested.headers}, 503)
     given = {"url": f"{server.url}/x", "auth": "service", "body": {"a": 1}, "method": "PUT"}
     result = await box.call("http_request", given, caller=Caller("test", notify=note))
     assert heard
     with sqlite3.connect(tmp_path / "store.db") as store:
-        kept = "\n".join(store.iterdump())
-    for shown in (kept, str(heard), everything(result)):
-        assert TOKEN not in shown
-        assert json.dumps(TOKEN)[1:-1] not in shown
+        stored = "\n".join(store.iterdump())
+    for displayed in (stored, str(heard), everything(result)):
+        assert TOKEN not in displayed
+        assert json.dumps(TOKEN)[1:-1] not in displayed
 
 
 async def test_an_answer_to_a_login_is_private(server, box):
-    server["/x"] = Told({})
+    server["/x"] = Reported({})
     assert (await box.call("http_request", {"url": f"{server.url}/x", "auth": "service"})).private
     assert not (await box.call("http_request", {"url": f"{server.url}/x"})).private
 
@@ -192,7 +192,7 @@ async def test_a_wrong_configuration_says_so(server, settings, broken, monkeypat
     assert result.error.code == "config_error"
     assert "web.requests.secrets.s" in result.error.message
     assert "a\nb" not in everything(result)
-    assert server.asked == []
+    assert server.requested == []
 
 
 @pytest.mark.parametrize("between", ["\u200b", "\x1b[0m", "\x01", "\u00ad"])
@@ -201,7 +201,7 @@ async def test_an_echo_with_something_invisible_in_it(server, box, between, kind
     """What nobody sees is taken out of a result, so it must not hide the secret until then."""
     broken = between.join((TOKEN[:9], TOKEN[9:]))
     body = json.dumps({broken: [broken]}) if "json" in kind else f"You sent {broken} to us"
-    server["/x"] = Told(body.encode(), kind=kind)
+    server["/x"] = Reported(body.encode(), kind=kind)
     result = await box.call("http_request", {"url": f"{server.url}/x", "auth": "service"})
     assert result.error is None
     assert "[redacted]" in result.text
@@ -219,7 +219,7 @@ async def test_an_echo_with_something_invisible_in_it(server, box, between, kind
     ],
 )
 async def test_a_filter_that_puts_it_together(server, box, answer, program):
-    server["/x"] = Told(answer)
+    server["/x"] = Reported(answer)
     given = {"url": f"{server.url}/x", "auth": "service", "filter": program}
     result = await box.call("http_request", given)
     assert result.error is None

@@ -57,8 +57,8 @@ async def test_facts(box: Toolbox, ws: Path) -> None:
     assert found.data["modified"]
     assert "50." not in found.text
     assert "position=true" in found.text
-    told = await ok(box, "describe_image", imagePath="a.jpg", position=True)
-    assert told.data["position"] == {"latitude": 50.5, "longitude": -7.26}
+    reported = await ok(box, "describe_image", imagePath="a.jpg", position=True)
+    assert reported.data["position"] == {"latitude": 50.5, "longitude": -7.26}
     frames = [picture().rotate(n * 90) for n in range(3)]
     frames[0].save(ws / "b.gif", save_all=True, append_images=frames[1:], duration=200)
     assert "frames: 3, 0.6 s" in (await ok(box, "image_info", path="b.gif")).text

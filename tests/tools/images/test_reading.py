@@ -37,8 +37,8 @@ async def test_text_of_pictures(box: Toolbox, ws: Path) -> None:
     assert line["text"] == TEXT.splitlines()[0]
     assert abs(line["box"][0] - 40) < 8
     assert abs(line["box"][1] - 45) < 12
-    shown = await ok(box, "ocr_image", path="a.png", boxes=True)
-    assert f"%: {TEXT.splitlines()[1]}" in shown.text
+    displayed = await ok(box, "ocr_image", path="a.png", boxes=True)
+    assert f"%: {TEXT.splitlines()[1]}" in displayed.text
 
 
 @needs_tesseract
@@ -125,7 +125,7 @@ async def test_the_users_vision_model_is_asked(ws: Path) -> None:
         async with Toolbox(model.config(), workspace=ws) as box:
             found = await ok(box, "analyze_image", imagePath="a.png", prompt="What is it?")
     assert "A red field." in found.text
-    parts = model.asked[-1]["messages"][0]["content"]
+    parts = model.requested[-1]["messages"][0]["content"]
     assert parts[0]["text"].startswith("What is it?")
     sent = parts[1]["image_url"]["url"]
     assert sent.startswith("data:image/jpeg;base64,")
@@ -148,13 +148,13 @@ def screen(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         if os.environ.get("CI"):
             raise RuntimeError("xvfb is missing; .ci/run installs it")
         pytest.skip("needs Xvfb")
-    ready, told = os.pipe()
+    ready, reported = os.pipe()
     size = ["-screen", "0", "320x240x24"]
     with subprocess.Popen(
-        [program, "-displayfd", str(told), *size, "-nolisten", "tcp"], pass_fds=[told],
+        [program, "-displayfd", str(reported), *size, "-nolisten", "tcp"], pass_fds=[reported],
         stderr=subprocess.DEVNULL,
     ) as server:  # fmt: skip
-        os.close(told)
+        os.close(reported)
         with os.fdopen(ready) as stream:
             monkeypatch.setenv("DISPLAY", f":{stream.readline().strip()}")
         monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)

@@ -229,9 +229,9 @@ async def test_what_expires_is_gone_and_may_be_saved_anew(box: Toolbox) -> None:
     assert (await done(box, "save_memory", given)).data["status"] == "saved"
     for wrong in ("yesterday", "2020-01-01", "0x", "tomorrowish"):
         assert await failed(box, "save_memory", {"fact": "y", "expires": wrong}) == "bad_input"
-    kept = await done(box, "save_memory", {"fact": "y", "expires": "2099-12-31"})
+    stored = await done(box, "save_memory", {"fact": "y", "expires": "2099-12-31"})
     assert "until 2100-01-01" in (await done(box, "list_memories", {})).text
-    assert kept.data["memory"]["expires"] > 4e9
+    assert stored.data["memory"]["expires"] > 4e9
 
 
 async def test_bad_input(box: Toolbox) -> None:

@@ -21,53 +21,53 @@ async def box(tmp_path: Path) -> AsyncIterator[Toolbox]:
         yield opened
 
 
-async def said(box: Toolbox, command: str, **given: Any) -> Result:
+async def reply(box: Toolbox, command: str, **given: Any) -> Result:
     return await box.call("memory", {"command": command, **given})
 
 
 async def test_it_is_off_until_it_is_turned_on(tmp_path: Path) -> None:
     async with Toolbox(workspace=tmp_path) as box:
         assert "memory" not in {tool.name for tool in box.listed}
-        refused = await said(box, "view", path="/memories")
+        refused = await reply(box, "view", path="/memories")
         assert refused.error is not None
         assert refused.error.code == "tool_disabled"
         assert "memory.verbs = true" in refused.error.hint
 
 
 async def test_the_six_verbs(box: Toolbox) -> None:
-    made = await said(box, "create", path=NOTES, file_text="one\ntwo\nthree\n")
+    made = await reply(box, "create", path=NOTES, file_text="one\ntwo\nthree\n")
     assert made.text == f"File created successfully at: {NOTES}"
-    seen = await said(box, "view", path=NOTES)
+    seen = await reply(box, "view", path=NOTES)
     assert seen.text.split("\n")[:3] == [
         f"Here's the content of {NOTES} with line numbers:",
         "     1\tone",
         "     2\ttwo",
     ]
-    assert (await said(box, "view", path=NOTES, view_range=[2, 2])).text.endswith("     2\ttwo")
-    changed = await said(box, "str_replace", path=NOTES, old_str="two", new_str="2")
+    assert (await reply(box, "view", path=NOTES, view_range=[2, 2])).text.endswith("     2\ttwo")
+    changed = await reply(box, "str_replace", path=NOTES, old_str="two", new_str="2")
     assert "     2\t2" in changed.text
-    await said(box, "insert", path=NOTES, insert_line=0, insert_text="zero\n")
-    assert "     1\tzero\n     2\tone" in (await said(box, "view", path=NOTES)).text
-    listing = await said(box, "view", path="/memories")
+    await reply(box, "insert", path=NOTES, insert_line=0, insert_text="zero\n")
+    assert "     1\tzero\n     2\tone" in (await reply(box, "view", path=NOTES)).text
+    listing = await reply(box, "view", path="/memories")
     assert "\t/memories/work/notes.md" in listing.text
     assert "/memories/facts.md" in listing.text
-    await said(box, "rename", old_path="/memories/work", new_path="/memories/old")
-    moved = await said(box, "view", path="/memories/old/notes.md", view_range=[1, 1])
+    await reply(box, "rename", old_path="/memories/work", new_path="/memories/old")
+    moved = await reply(box, "view", path="/memories/old/notes.md", view_range=[1, 1])
     assert moved.text.endswith("zero")
-    again = await said(box, "create", path="/memories/old/notes.md", file_text="new")
+    again = await reply(box, "create", path="/memories/old/notes.md", file_text="new")
     assert "in the place of the one" in again.text
-    await said(box, "delete", path="/memories/old")
-    gone = await said(box, "view", path="/memories/old/notes.md")
+    await reply(box, "delete", path="/memories/old")
+    gone = await reply(box, "view", path="/memories/old/notes.md")
     assert gone.error is not None
     assert gone.error.code == "not_found"
     assert await box.use(Memories).undo()
-    assert (await said(box, "view", path="/memories/old/notes.md")).text.endswith("\tnew")
+    assert (await reply(box, "view", path="/memories/old/notes.md")).text.endswith("\tnew")
 
 
 async def test_files_and_facts_are_one_store(box: Toolbox) -> None:
     await box.call("save_memory", {"fact": "Anna likes tea"})
-    await said(box, "create", path="/memories/b.md", file_text="Bert drinks coffee\n")
-    facts = await said(box, "view", path="/memories/facts.md")
+    await reply(box, "create", path="/memories/b.md", file_text="Bert drinks coffee\n")
+    facts = await reply(box, "view", path="/memories/facts.md")
     assert "- Anna likes tea (" in facts.text
     assert "Bert" not in facts.text
     found = await box.call("search_memories", {"query": "who drinks coffee"})
@@ -75,7 +75,7 @@ async def test_files_and_facts_are_one_store(box: Toolbox) -> None:
 
 
 async def test_bad_input(box: Toolbox) -> None:
-    await said(box, "create", path="/memories/a.md", file_text="x x\ny")
+    await reply(box, "create", path="/memories/a.md", file_text="x x\ny")
     cases: list[tuple[str, dict[str, Any], str]] = [
         *(
             ("create", {"path": path, "file_text": "x"}, "bad_input")
@@ -102,8 +102,8 @@ async def test_bad_input(box: Toolbox) -> None:
     ]
     wrong = []
     for command, given, code in cases:
-        result = await said(box, command, **given)
+        result = await reply(box, command, **given)
         if result.error is None or result.error.code != code or not result.error.hint:
             wrong.append((command, str(given)[:80], result.error or result.text))
     assert not wrong
-    assert (await said(box, "view", path="/memories/a.md")).text.endswith("     1\tx x\n     2\ty")
+    assert (await reply(box, "view", path="/memories/a.md")).text.endswith("     1\tx x\n     2\ty")

@@ -37,8 +37,8 @@ async def nothing_lost(count: int, kills: list[int | None]) -> None:
     for lines, kill in zip(listed, kills, strict=True):
         assert len(lines) >= (kill or count)
     services = Services(Config.load())
-    kept = await services.use(Memories).listed(limit=100_000)
-    facts = {f"{memory.id}\t{memory.fact}" for memory in kept.memories}
+    stored = await services.use(Memories).listed(limit=100_000)
+    facts = {f"{memory.id}\t{memory.fact}" for memory in stored.memories}
     assert {line for lines in listed for line in lines} <= facts
     assert (await services.use(Memories).search("changed", 5, None, 0.1)).hits
     await services.close()

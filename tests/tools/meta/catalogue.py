@@ -67,14 +67,14 @@ Search = Callable[[str], Sequence[str]]
 
 
 def recall(
-    search: Search, asked: Iterable[Question], at: int = 5
+    search: Search, requested: Iterable[Question], at: int = 5
 ) -> dict[tuple[str, str], tuple[int, int]]:
     """Questions that find a right tool among the first, and all, by part and language.
 
     The language "all" is of all together.
     """
     counts: defaultdict[tuple[str, str], list[int]] = defaultdict(lambda: [0, 0])
-    for question in asked:
+    for question in requested:
         met = not {question.tool, *question.also}.isdisjoint(search(question.query)[:at])
         for language in (question.language, "all"):
             counts[question.part, language][0] += met

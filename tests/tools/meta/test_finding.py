@@ -65,17 +65,17 @@ def test_recall_of_tools_without_words_does_not_fall(all_tools):
 
 
 def test_the_baseline_has_every_part_and_language():
-    asked = {f"{q.part} {language}" for q in questions() for language in (q.language, "all")}
-    assert BASELINE["known"].keys() == BASELINE["unknown"].keys() == asked
+    requested = {f"{q.part} {language}" for q in questions() for language in (q.language, "all")}
+    assert BASELINE["known"].keys() == BASELINE["unknown"].keys() == requested
 
 
 def test_every_part_asks_for_the_same_tools(hint):
     """The author who saw only names took `apply_changes` for something else."""
-    asked_for = {q.tool for q in questions()}
+    requested = {q.tool for q in questions()}
     for part in {q.part for q in questions()}:
-        missing = asked_for - {q.tool for q in questions() if q.part == part}
+        missing = requested - {q.tool for q in questions() if q.part == part}
         assert missing <= ({"apply_changes"} if part.endswith("names") else set()), part
-    for name in sorted(OWN - asked_for):
+    for name in sorted(OWN - requested):
         hint(
             f"{name}: no question in tests/tools/meta/questions.jsonl asks for it, "
             "so nothing measures whether search_tools finds it"
@@ -83,8 +83,8 @@ def test_every_part_asks_for_the_same_tools(hint):
 
 
 def test_no_author_asks_a_question_twice():
-    asked = Counter((q.part.endswith("names"), q.query) for q in questions())
-    assert not [query for query, times in asked.items() if times > 1]
+    requested = Counter((q.part.endswith("names"), q.query) for q in questions())
+    assert not [query for query, times in requested.items() if times > 1]
 
 
 def test_a_right_tool_is_one_there_is(all_tools):
@@ -93,9 +93,9 @@ def test_a_right_tool_is_one_there_is(all_tools):
 
 
 def test_any_right_tool_counts():
-    asked = [Question("held", "one", "en", "?", also=["two"])]
-    assert recall(lambda _: ["zero", "two"], asked)["held", "all"] == (1, 1)
-    assert recall(lambda _: ["zero", "two"], asked, at=1)["held", "all"] == (0, 1)
+    requested = [Question("held", "one", "en", "?", also=["two"])]
+    assert recall(lambda _: ["zero", "two"], requested)["held", "all"] == (1, 1)
+    assert recall(lambda _: ["zero", "two"], requested, at=1)["held", "all"] == (0, 1)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -152,7 +152,7 @@ def test_traditional_characters_are_read_as_simplified():
 
 
 @each_case(
-    ("text", "said", "quoted"),
+    ("text", "reply", "quoted"),
     [
         ("open https://a.example/x please", "open <url> please", ""),
         ("保存成notes.md", "保存成 <file> <text>", "notes"),
@@ -163,9 +163,9 @@ def test_traditional_characters_are_read_as_simplified():
         ("image at http://a.example/b.png", "image at <url> <picture>", ""),
     ],
 )
-def test_shapes(text, said, quoted):
-    shown, inside = shapes(text)
-    assert shown.split() == said.split()
+def test_shapes(text, reply, quoted):
+    displayed, inside = shapes(text)
+    assert displayed.split() == reply.split()
     assert inside == quoted
 
 
@@ -240,11 +240,11 @@ def test_there_is_one_finder_a_registry(all_tools):
 
 
 def test_a_question_takes_little_time(every):
-    asked = [q.query for q in questions()]
+    requested = [q.query for q in questions()]
     start = time.process_time()
-    for query in asked:
+    for query in requested:
         every.find(query, 5)
-    assert (time.process_time() - start) / len(asked) < 0.02
+    assert (time.process_time() - start) / len(requested) < 0.02
 
 
 @given(st.text(max_size=200))

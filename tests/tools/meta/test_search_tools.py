@@ -75,16 +75,18 @@ async def test_wishes_that_no_tool_serves_are_said_to_fit_nothing() -> None:
     assert len(set(WISHES)) == 100
     async with Toolbox(profile="search") as box:
         found = [await box.call("search_tools", {"query": wish}) for wish in WISHES]
-        asked = [await box.call("search_tools", {"query": q}) for q in ("read a pdf", "git diff")]
+        requested = [
+            await box.call("search_tools", {"query": q}) for q in ("read a pdf", "git diff")
+        ]
     unfit = [r for r in found if r.error is not None or r.data["fits"] is False]
     assert len(unfit) >= 90
     for result in unfit:
         assert "fits '" in result.text or result.error is not None
-    assert all(result.data["fits"] for result in asked)
+    assert all(result.data["fits"] for result in requested)
 
 
 def test_what_a_tool_does_is_seldom_said_to_fit_nothing() -> None:
     registry = Toolbox().registry
     index, names = finder(registry), {tool.name for tool in registry}
-    asked = [q.query for q in questions() if q.tool in names]
-    assert sum(not index.fits(query) for query in asked) <= 0.06 * len(asked)
+    requested = [q.query for q in questions() if q.tool in names]
+    assert sum(not index.fits(query) for query in requested) <= 0.06 * len(requested)

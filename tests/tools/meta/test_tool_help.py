@@ -14,8 +14,8 @@ async def test_every_tool_has_a_manual(name: str) -> None:
     head, *lines = result.text.splitlines()
     assert head == f"{name}: {tool.description}"
     assert result.data["schema"] == tool.schema
-    shown = [line.split()[1] for line in lines if line.startswith("- ")]
-    assert shown == [p.name for p in tool.parameters if not p.meta.unlisted]
+    displayed = [line.split()[1] for line in lines if line.startswith("- ")]
+    assert displayed == [p.name for p in tool.parameters if not p.meta.unlisted]
 
 
 async def test_limits_and_defaults_are_said() -> None:

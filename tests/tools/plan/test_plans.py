@@ -44,12 +44,12 @@ async def test_a_plan_is_worked_through(box: Toolbox) -> None:
         result = await moved(box, index, "done", "fine" if index == 2 else "")
         assert result.error is None
     assert result.data["percent"] == 100
-    shown = await box.call("get_plan", {})
-    assert shown.data["id"] == number
-    assert [step["status"] for step in shown.data["steps"]] == ["done"] * 3
-    assert "3 of 3 done, 100 %" in shown.text
-    assert "2. [x] Build the wheels (fine; " in shown.text
-    assert all(step["seconds"] is not None for step in shown.data["steps"])
+    displayed = await box.call("get_plan", {})
+    assert displayed.data["id"] == number
+    assert [step["status"] for step in displayed.data["steps"]] == ["done"] * 3
+    assert "3 of 3 done, 100 %" in displayed.text
+    assert "2. [x] Build the wheels (fine; " in displayed.text
+    assert all(step["seconds"] is not None for step in displayed.data["steps"])
 
 
 @pytest.mark.rows("C086")
@@ -61,10 +61,10 @@ async def test_each_move_that_is_allowed_and_no_other(box: Toolbox) -> None:
         "blocked": ["blocked"],
     }
     wrong = []
-    for before, way in ways.items():
+    for before, method in ways.items():
         for after in MOVES:
             number = await made(box)
-            for status in way:
+            for status in method:
                 assert (await moved(box, 1, status, "waits", id=number)).error is None
             result = await moved(box, 1, after, "again", id=number)
             allowed = after == before or after in MOVES[before]
@@ -95,9 +95,9 @@ async def test_several_plans_and_the_one_in_work(box: Toolbox) -> None:
     first = await made(box, session="a")
     second = await made(box, session="a")
     other = await made(box, session="b")
-    shown = await box.call("get_plan", {}, session="a")
-    assert shown.data["id"] == second
-    assert set(shown.data["others"]) == {first, other}
+    displayed = await box.call("get_plan", {}, session="a")
+    assert displayed.data["id"] == second
+    assert set(displayed.data["others"]) == {first, other}
     await box.call(
         "update_plan_step", {"id": first, "index": 1, "status": "in_progress"}, session="a"
     )
@@ -182,7 +182,7 @@ async def test_agents_are_told_to_plan_and_show_their_steps(tmp_path: Path) -> N
                 caller = Caller("python", notify=notify)
                 result = await box.call("delegate_task", given, caller=caller)
                 assert result.data["answer"] == "done"
-                hints[mode] = str(server.asked[0]["messages"][0]["content"])
+                hints[mode] = str(server.requested[0]["messages"][0]["content"])
     assert "Begin with create_plan" in hints["always"]
     assert "more than three steps" in hints["when_useful"]
     assert "create_plan" not in hints["never"]

@@ -167,7 +167,7 @@ async def test_what_waits_for_its_stdin(box: Toolbox) -> None:
     ran = await call(box, "run_command", command="cat")
     assert ran.data["exit_code"] == 0
     assert "stdin is empty" in ran.text
-    asked = await call(box, "run_python", code="input()")
-    assert "EOFError" in asked.text
+    requested = await call(box, "run_python", code="input()")
+    assert "EOFError" in requested.text
     job = await call(box, "run_command", command="cat; echo end", background=True)
     assert (await ended(box, job.data["id"])).data["exit_code"] == 0

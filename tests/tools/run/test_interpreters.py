@@ -55,9 +55,9 @@ async def test_the_packages_of_the_extra_are_found_and_pictures_come_back(
     code = (
         f"import numpy, pandas\n{PLOT}plt.show()\nplt.figure()\nplt.show()\nnumpy.arange(3).sum()"
     )
-    shown = await fine(box, "run_python", code=code)
-    assert [image.data[:8] for image in shown.images] == [PNG, PNG]
-    assert "3" in shown.text
+    displayed = await fine(box, "run_python", code=code)
+    assert [image.data[:8] for image in displayed.images] == [PNG, PNG]
+    assert "3" in displayed.text
     assert not list(folder.iterdir())
     saved = await fine(box, "run_python", code=f"{PLOT}plt.savefig('a.png')")
     assert [image.data for image in saved.images] == [(folder / "a.png").read_bytes()]
@@ -137,8 +137,8 @@ async def test_lm_studios_own_programs_are_found(
 
 async def test_node_strips_types_where_it_can(folder: Path) -> None:
     node = shutil.which("node") or absent("Node.js is not on this machine")
-    asked = "typeof require('node:module').stripTypeScriptTypes"
-    can = subprocess.run([str(node), "-p", asked], capture_output=True, text=True, check=True)
+    requested = "typeof require('node:module').stripTypeScriptTypes"
+    can = subprocess.run([str(node), "-p", requested], capture_output=True, text=True, check=True)
     async with box_on(folder, javascript="node") as box:
         typed = await box.call(
             "run_javascript", {"code": "const x: number = 41\nconsole.log(x + 1)"}

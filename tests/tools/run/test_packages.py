@@ -65,22 +65,22 @@ async def approved(box: Toolbox, **arguments: Any) -> Result:
 
 
 async def allowed(box: Toolbox, name: str, arguments: dict[str, Any]) -> Result:
-    asked = await box.call(name, arguments, session="one")
-    assert asked.error is not None, asked.render()
-    assert asked.error.code == "needs_approval", asked.render()
-    await box.use(Approvals).grant(str(asked.error.details["id"]))
+    requested = await box.call(name, arguments, session="one")
+    assert requested.error is not None, requested.render()
+    assert requested.error.code == "needs_approval", requested.render()
+    await box.use(Approvals).grant(str(requested.error.details["id"]))
     return await box.call(name, arguments, session="one")
 
 
 async def test_pip_installs_from_the_users_index(box: Toolbox, server: Scripted) -> None:
     refused = await call(box, command=BARE + NAME)
     assert 'network=["packages"]' in refused.text
-    assert not server.asked
+    assert not server.requested
 
-    asked = await call(box, command=ENVIRONMENT + PIP, network=["packages"])
-    assert asked.error is not None
-    assert server.origin in asked.error.message
-    assert "loginword" not in asked.render()
+    requested = await call(box, command=ENVIRONMENT + PIP, network=["packages"])
+    assert requested.error is not None
+    assert server.origin in requested.error.message
+    assert "loginword" not in requested.render()
     done = await approved(box, command=ENVIRONMENT + PIP, network=["packages"])
     assert f"Successfully installed {NAME}-{VERSION}" in done.text, done.text
     assert "loginword" not in done.text
@@ -130,21 +130,21 @@ async def test_npm_installs_and_its_scripts_are_confined(
     assert used.text.startswith("heron"), used.text
 
 
-@pytest.mark.parametrize("way", ["project", "files", "link", "address"])
+@pytest.mark.parametrize("method", ["project", "files", "link", "address"])
 async def test_an_index_cannot_lead_to_other_places(
-    box: Toolbox, server: Scripted, level: str, way: str
+    box: Toolbox, server: Scripted, level: str, method: str
 ) -> None:
     """By a redirect of what pip asks for, or of what is asked before; by a link to a file."""
     del level
     with index() as private:
         place = (
-            private.url if way != "address" else f"http://localhost:{urlsplit(private.url).port}"
+            private.url if method != "address" else f"http://localhost:{urlsplit(private.url).port}"
         )
         away = {"Location": f"{place}/simple/{NAME}/"}
         redirect = Answer("", status=302, headers=away)
-        if way == "project":
+        if method == "project":
             server[f"/simple/{NAME}/"] = redirect
-        elif way == "files":  # where its files are is asked outside of the boundary
+        elif method == "files":  # where its files are is asked outside of the boundary
             server["/simple/pip/"] = server["/simple/"] = redirect
             server[f"/files/{WHEEL}"] = Answer(
                 "", status=302, headers={"Location": f"{place}/files/{WHEEL}"}
@@ -154,7 +154,7 @@ async def test_an_index_cannot_lead_to_other_places(
             server[f"/simple/{NAME}/"] = server["/simple/pip/"] = Answer(link)
         done = await approved(box, command=BARE + NAME, network=["packages"], timeout=40)
         assert done.data["exit_code"] != 0
-        assert not private.asked
+        assert not private.requested
         assert "127.0.0.1" in done.text or "localhost" in done.text
 
 

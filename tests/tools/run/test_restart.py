@@ -32,7 +32,7 @@ def root(tmp_path: Path) -> Path:
     return tmp_path / "work"
 
 
-async def said(server: Wire, name: str, /, **arguments: Any) -> str:
+async def reply(server: Wire, name: str, /, **arguments: Any) -> str:
     answer = await server.answer_to(server.call(name, **arguments))
     return str(answer["result"]["content"][0]["text"])
 
@@ -45,7 +45,7 @@ async def end(server: Wire) -> None:
 
 async def begun(server: Wire, command: str) -> str:
     """The id of a job that runs a command."""
-    text = await said(server, "run_command", command=command, background=True)
+    text = await reply(server, "run_command", command=command, background=True)
     found = JOB.search(text)
     assert found, text
     return found[1]
@@ -56,34 +56,34 @@ async def test_output_and_exit_code_of_what_ended_are_there_after_a_restart(root
     output = "h\u00e9llo\n" + "".join(f"{n}\n" for n in range(1, 301))
     async with wire(*SERVER) as server:
         job = await begun(server, "printf 'h\\303\\251llo\\n'; seq 1 300; sleep 2; exit 7")
-        line, _, first = (await said(server, "read_job", id=job)).partition("\n")
+        line, _, first = (await reply(server, "read_job", id=job)).partition("\n")
         assert "exit code 7, 1," in line
         assert f"{first}\n".startswith(output)
         await end(server)
     async with wire(*SERVER) as server:
-        again, _, text = (await said(server, "read_job", id=job)).partition("\n")
+        again, _, text = (await reply(server, "read_job", id=job)).partition("\n")
         assert again.partition("exit code")[2] == line.partition("exit code")[2]
         assert text == first
         # An offset counts bytes of what was written, not characters of what is shown.
-        rest = await said(server, "read_job", id=job, offset=len("h\u00e9llo\n".encode()))
+        rest = await reply(server, "read_job", id=job, offset=len("h\u00e9llo\n".encode()))
         assert rest.partition("\n")[2] == first.partition("\n")[2]
-        last = await said(server, "read_job", id=job, offset=-8)
+        last = await reply(server, "read_job", id=job, offset=-8)
         assert first.endswith(last.partition("\n")[2])
-        assert f"{job}  done (exit code 7)" in await said(server, "list_jobs")
+        assert f"{job}  done (exit code 7)" in await reply(server, "list_jobs")
 
 
 async def test_what_a_terminal_showed_is_there_after_a_restart(root: Path) -> None:
     async with wire(*SERVER) as server:
-        text = await said(server, "start_terminal", command="echo last words; exit 5")
+        text = await reply(server, "start_terminal", command="echo last words; exit 5")
         found = re.search(r"Terminal (j\w+)", text)
         assert found, text
-        await said(server, "read_job", id=found[1])
+        await reply(server, "read_job", id=found[1])
         await end(server)
     async with wire(*SERVER) as server:
-        again = await said(server, "read_job", id=found[1])
+        again = await reply(server, "read_job", id=found[1])
         assert "last words" in again
         assert "exit code 5" in again
-        screen = await said(server, "read_terminal", id=found[1])
+        screen = await reply(server, "read_terminal", id=found[1])
         assert "denied" in screen  # a new server is a new conversation
         assert f"read_job id={found[1]}" in screen
 
@@ -93,7 +93,7 @@ async def test_what_ran_when_its_server_was_killed_is_lost_and_nothing_goes_on(r
     line = f"setsid sh -c 'sleep 600; : {tag}' & echo begun; touch up; sleep 600; : {tag}"
     async with wire(*SERVER) as server:
         job = await begun(server, line)
-        screen = await said(server, "start_terminal", command=f"echo shown; sleep 600; : {tag}")
+        screen = await reply(server, "start_terminal", command=f"echo shown; sleep 600; : {tag}")
         terminal = re.search(r"Terminal (j\w+)", screen)
         assert terminal, screen
         async with asyncio.timeout(ENOUGH):
@@ -106,11 +106,11 @@ async def test_what_ran_when_its_server_was_killed_is_lost_and_nothing_goes_on(r
             while named(tag):
                 await asyncio.sleep(0.05)
     async with wire(*SERVER) as server:
-        text = await said(server, "read_job", id=job)
+        text = await reply(server, "read_job", id=job)
         assert "lost: the process that ran it is gone" in text
         assert "begun" in text
-        assert "lost" in await said(server, "read_job", id=terminal[1])
-        listed = await said(server, "list_jobs")
+        assert "lost" in await reply(server, "read_job", id=terminal[1])
+        listed = await reply(server, "list_jobs")
         assert f"{job}  lost" in listed
         await end(server)
     assert mounts() == before
@@ -125,9 +125,9 @@ async def test_what_a_terminal_changed_is_logged_when_its_server_ends(
     del level  # it is in the environment
     async with wire(*SERVER) as server:
         # A shell at a terminal does not end when it is asked to.
-        found = re.search(r"Terminal (j\w+)", await said(server, "start_terminal"))
+        found = re.search(r"Terminal (j\w+)", await reply(server, "start_terminal"))
         assert found
-        await said(server, "send_terminal", id=found[1], keys="echo x > made.txt<Enter>")
+        await reply(server, "send_terminal", id=found[1], keys="echo x > made.txt<Enter>")
         job = await begun(server, "trap '' TERM; echo y > other.txt; while :; do sleep 1; done")
         async with asyncio.timeout(ENOUGH):
             while not ((root / "made.txt").exists() and (root / "other.txt").exists()):
@@ -139,10 +139,10 @@ async def test_what_a_terminal_changed_is_logged_when_its_server_ends(
             server.process.send_signal(signal.SIGTERM)
         await end(server)
     async with wire(*SERVER) as server:
-        steps = await said(server, "list_changes")
+        steps = await reply(server, "list_changes")
         assert "made.txt" in steps
         assert "other.txt" in steps
-        listed = await said(server, "list_jobs")
+        listed = await reply(server, "list_jobs")
         assert f"{found[1]}  stopped" in listed
         assert f"{job}  stopped" in listed
         await end(server)

@@ -47,10 +47,10 @@ def screen(result: Result) -> str:
 async def test_a_shell_keeps_its_state_from_line_to_line(box: Toolbox) -> None:
     terminal = await opened(box)
     await call(box, "send_terminal", id=terminal, keys="word=heron; cd /tmp<Enter>")
-    shown = await call(box, "send_terminal", id=terminal, keys="echo $word-$PWD<Enter>")
+    displayed = await call(box, "send_terminal", id=terminal, keys="echo $word-$PWD<Enter>")
 
-    assert "\nheron-/tmp\n" in shown.text
-    assert shown.data["running"]
+    assert "\nheron-/tmp\n" in displayed.text
+    assert displayed.data["running"]
 
 
 async def test_lines_typed_at_once_reach_the_program_that_the_first_one_starts(
@@ -82,18 +82,18 @@ async def test_what_a_session_changed_is_one_step_that_can_be_undone(
 async def test_waits_for_text_in_new_output_and_not_in_what_was_typed(box: Toolbox) -> None:
     terminal = await opened(box)
     keys = "sleep 1; echo ready<Enter>"
-    shown = await call(box, "send_terminal", id=terminal, keys=keys, text="ready", timeout=20)
+    displayed = await call(box, "send_terminal", id=terminal, keys=keys, text="ready", timeout=20)
 
-    assert shown.data["came"]
-    assert screen(shown).count("ready") == 2
+    assert displayed.data["came"]
+    assert screen(displayed).count("ready") == 2
 
 
 async def test_says_when_what_is_waited_for_has_not_come(box: Toolbox) -> None:
     terminal = await opened(box)
-    shown = await call(box, "read_terminal", id=terminal, text="never", timeout=0.2)
+    displayed = await call(box, "read_terminal", id=terminal, text="never", timeout=0.2)
 
-    assert not shown.data["came"]
-    assert "has not come yet" in shown.text
+    assert not displayed.data["came"]
+    assert "has not come yet" in displayed.text
 
 
 async def test_a_program_that_fills_the_screen(box: Toolbox) -> None:
@@ -104,13 +104,13 @@ async def test_a_program_that_fills_the_screen(box: Toolbox) -> None:
         "sys.stdin.read(1); w('\\x1b[?1049l')"
     )
     command = f'{Path(sys.executable).resolve()} -c "{code}"'
-    shown = await call(box, "start_terminal", command=command, rows=10, columns=40)
+    displayed = await call(box, "start_terminal", command=command, rows=10, columns=40)
 
-    assert shown.data["full_screen"]
-    assert shown.data["screen"][2] == "    MENU"
+    assert displayed.data["full_screen"]
+    assert displayed.data["screen"][2] == "    MENU"
     # The program asked where the cursor is, and the terminal said it.
-    assert shown.data["screen"][4] == "got '\\x1b[3;9R'"
-    ended = await call(box, "send_terminal", id=shown.data["id"], keys="q", wait="exit")
+    assert displayed.data["screen"][4] == "got '\\x1b[3;9R'"
+    ended = await call(box, "send_terminal", id=displayed.data["id"], keys="q", wait="exit")
     assert ended.data["exit_code"] == 0
     assert not ended.data["full_screen"]
 
@@ -125,29 +125,29 @@ async def test_interrupts_what_runs(box: Toolbox, ignored: bool) -> None:
             signal.signal(signal.SIGINT, before)
     await call(box, "send_terminal", id=terminal, keys="sleep 100<Enter>")
     await call(box, "send_terminal", id=terminal, keys="<Ctrl+C>")
-    shown = await call(box, "send_terminal", id=terminal, keys="echo code $?<Enter>")
+    displayed = await call(box, "send_terminal", id=terminal, keys="echo code $?<Enter>")
 
-    assert "code 130" in shown.text
+    assert "code 130" in displayed.text
 
 
 async def test_a_flood_is_cut_and_the_rest_stays_readable(box: Toolbox) -> None:
     terminal = await opened(box)
     keys = "yes 0123456789 | head -n 200000; echo over-$((1+1))<Enter>"
-    shown = await call(box, "send_terminal", id=terminal, keys=keys, text="over-2", timeout=40)
+    displayed = await call(box, "send_terminal", id=terminal, keys=keys, text="over-2", timeout=40)
 
-    assert shown.data["came"]
-    assert len(shown.text) < 20_000
-    assert shown.truncated
-    assert shown.next is not None
-    more = await box.call(shown.next.tool, shown.next.arguments)
+    assert displayed.data["came"]
+    assert len(displayed.text) < 20_000
+    assert displayed.truncated
+    assert displayed.next is not None
+    more = await box.call(displayed.next.tool, displayed.next.arguments)
     assert "0123456789" in more.text
 
 
 async def test_the_end_is_told_with_its_code_and_kept(box: Toolbox) -> None:
     terminal = await opened(box, "echo last words; exit 7")
-    shown = await call(box, "read_terminal", id=terminal, wait="exit")
-    assert shown.data["exit_code"] == 7
-    assert "last words" in shown.text
+    displayed = await call(box, "read_terminal", id=terminal, wait="exit")
+    assert displayed.data["exit_code"] == 7
+    assert "last words" in displayed.text
 
     job = await call(box, "read_job", id=terminal)
     assert "exit code 7" in job.text
@@ -166,9 +166,9 @@ async def test_keys_for_a_program_that_is_over_are_refused(box: Toolbox) -> None
 async def test_stopping_leaves_nothing(box: Toolbox) -> None:
     terminal = await opened(box, "setsid sleep 300 & sleep 300")
     await call(box, "stop_job", id=terminal)
-    shown = await call(box, "read_terminal", id=terminal)
+    displayed = await call(box, "read_terminal", id=terminal)
 
-    assert not shown.data["running"]
+    assert not displayed.data["running"]
 
 
 async def test_another_conversation_cannot_type_or_look(box: Toolbox) -> None:
@@ -199,6 +199,6 @@ async def test_secrets_of_the_server_are_not_there(
 ) -> None:
     monkeypatch.setenv("SOME_API_KEY", "sk-canary")
     terminal = await opened(box)
-    shown = await call(box, "send_terminal", id=terminal, keys="env | grep -c canary<Enter>")
+    displayed = await call(box, "send_terminal", id=terminal, keys="env | grep -c canary<Enter>")
 
-    assert "\n0\n" in shown.text
+    assert "\n0\n" in displayed.text

@@ -72,9 +72,9 @@ class Day:
     async def __call__(self, name: str, /, **arguments: Any) -> Any:
         """Call a tool; what needs an approval gets it, as by the user in another terminal."""
         result = await self._client.call_tool(name, arguments)
-        asked = re.search(r"toolcrib approve (\w+)", _text(result))
-        if asked:
-            argv = [sys.executable, "-m", "toolcrib", "approve", asked[1]]
+        requested = re.search(r"toolcrib approve (\w+)", _text(result))
+        if requested:
+            argv = [sys.executable, "-m", "toolcrib", "approve", requested[1]]
             argv += ["--config", str(self._config)]
             subprocess.run(argv, check=True, capture_output=True, timeout=60)
             result = await self._client.call_tool(name, arguments)

@@ -111,7 +111,7 @@ async def test_what_is_not_copied(machine: Machine, text: str) -> None:
 
 
 @pytest.fixture
-def shown(monkeypatch: pytest.MonkeyPatch) -> Iterator[Queue[tuple[str, ...]]]:
+def displayed(monkeypatch: pytest.MonkeyPatch) -> Iterator[Queue[tuple[str, ...]]]:
     """A session bus with a service that takes notifications; what it was given."""
     need("dbus-daemon")
     words = ["dbus-daemon", "--session", "--nofork", "--print-address"]
@@ -157,7 +157,7 @@ NASTY = 'it\'s <b>done</b> & $(id) \\ "quoted" — 中文\n-second line'
 @pytest.mark.parametrize("program", ["notify-send", "gdbus"])
 async def test_a_notification_arrives_as_it_was_sent(
     machine: Machine,
-    shown: Queue[tuple[str, ...]],
+    displayed: Queue[tuple[str, ...]],
     program: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -175,7 +175,7 @@ async def test_a_notification_arrives_as_it_was_sent(
         icon="dialog-information",
     )
     assert found.data["program"] == program
-    app, icon, title, body = shown.get(timeout=20)
+    app, icon, title, body = displayed.get(timeout=20)
     assert (app, icon, title) == ("toolcrib", "dialog-information", "-t Done now")
     assert body == NASTY.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     assert "it may machine" in machine.questions[0]
@@ -183,4 +183,4 @@ async def test_a_notification_arrives_as_it_was_sent(
         await machine.refused("send_notification", **arguments)
     machine.says = False
     assert "denied" in await machine.refused("send_notification", title="b")
-    assert shown.empty()
+    assert displayed.empty()

@@ -57,9 +57,9 @@ async def test_a_shell_reads_what_was_written(machine: Machine) -> None:
     ]
     for number, value in enumerate(values):
         await machine("update_env_file", key=f"K{number}", value=value)
-    shown = "; ".join(f'printf "%s\\0" "$K{n}"' for n in range(len(values)))
+    displayed = "; ".join(f'printf "%s\\0" "$K{n}"' for n in range(len(values)))
     done = subprocess.run(
-        ["sh", "-c", f". ./.env; {shown}"], cwd=machine.folder, capture_output=True, text=True
+        ["sh", "-c", f". ./.env; {displayed}"], cwd=machine.folder, capture_output=True, text=True
     )
     assert done.stdout.split("\0")[:-1] == values
 
@@ -75,9 +75,9 @@ async def test_it_asks_and_shows_no_secret(machine: Machine) -> None:
     assert len(machine.questions) == 2
     assert new not in str(machine.questions)
     assert ".env holds secrets and is protected" in machine.questions[0]
-    kept = await machine.box.use(History).query()
-    assert new not in str(kept)
-    assert SECRET not in str(kept)
+    stored = await machine.box.use(History).query()
+    assert new not in str(stored)
+    assert SECRET not in str(stored)
 
 
 async def test_a_template_is_no_secret(machine: Machine) -> None:

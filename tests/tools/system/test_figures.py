@@ -128,8 +128,8 @@ BERLIN = {"zone": "Europe/Berlin"}
     ],
 )
 async def test_times(machine: Machine, arguments: dict[str, Any], parts: list[str]) -> None:
-    said = await machine.text("current_time", **arguments)
-    assert not [part for part in parts if part not in said], said
+    reply = await machine.text("current_time", **arguments)
+    assert not [part for part in parts if part not in reply], reply
 
 
 @each_case(

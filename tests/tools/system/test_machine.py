@@ -57,7 +57,7 @@ async def test_processes_by_a_part_of_their_command_and_without_secrets(machine:
 
 async def test_a_command_is_cut_but_never_within_the_mark_of_a_secret(machine: Machine) -> None:
     code = "import sys; print(1, flush=True); sys.stdin.read()"
-    shown = set()
+    displayed = set()
     # Whatever the length of the interpreter's path, some of these cut within the mark.
     for padding in range(0, 110, 5):
         words = [sys.executable, "-c", code, "quokka-7281" + "x" * padding]
@@ -67,9 +67,9 @@ async def test_a_command_is_cut_but_never_within_the_mark_of_a_secret(machine: M
             child.stdout.readline()
             line = (await machine("process_list", filter="QUOKKA-7281")).text.splitlines()[1]
             child.communicate()
-        shown.add(line.partition("--password ")[2])
-    assert "[redacted]" in shown
-    assert shown <= {"", "[redacted]"}, shown
+        displayed.add(line.partition("--password ")[2])
+    assert "[redacted]" in displayed
+    assert displayed <= {"", "[redacted]"}, displayed
 
 
 @pytest.mark.rows("C103")
@@ -88,11 +88,11 @@ async def test_variables_without_their_secrets(ws: object, monkeypatch: pytest.M
     async with Toolbox(config, workspace=str(ws)) as box:
         found = await box.call("list_env")
         assert found.error is None, found.render()
-        shown = found.render() + str(found.data)
+        displayed = found.render() + str(found.data)
         for name, value in hidden.items():
-            assert name in shown
+            assert name in displayed
             secret = "s3cr3tpass" if name == "DATABASE_URL" else f"={value}"
-            assert secret not in shown, name
+            assert secret not in displayed, name
         assert "PLAIN_THING=to be seen" in found.text
         one = await box.call("env_inspect", {"prefix": "PLAIN_TH"})
         assert list(one.data["variables"]) == ["PLAIN_THING"]

@@ -40,14 +40,14 @@ async def test_secrets_are_found_and_look_alikes_are_not(machine: Machine, part:
     places = planted(machine.folder, part)
     assert len(places) == 100
     found = await machine("scan_secrets")
-    told = {(one["file"], one["line"]) for one in found.data["found"]}
+    reported = {(one["file"], one["line"]) for one in found.data["found"]}
     lines = {
         (name, line + more): (name, line)
         for (name, line), text in places.items()
         for more in range(1 + text.count("\n"))
     }
-    assert len({lines[place] for place in told if place in lines}) >= 95
-    assert len([place for place in told if place in lines]) >= 0.95 * len(told)
+    assert len({lines[place] for place in reported if place in lines}) >= 95
+    assert len([place for place in reported if place in lines]) >= 0.95 * len(reported)
     for text in places.values():
         for secret in find_secrets(text):
             assert text[secret.start : secret.end] not in found.render() + str(found.data)
@@ -76,10 +76,10 @@ async def test_what_was_committed_once_is_found_in_history(machine: Machine) -> 
     assert plain.data["found"] == []
     assert plain.data["protected"] == [".env"]
     found = await machine("scan_secrets", history=True)
-    told = {(one["file"], one["line"], one["kind"]) for one in found.data["history"]}
-    assert ("a.py", 3, "AWS key") in told
-    assert (".env", 1, "value of TOKEN") in told
-    assert ("b.py", 1, "value of PASSWORD") in told
+    reported = {(one["file"], one["line"], one["kind"]) for one in found.data["history"]}
+    assert ("a.py", 3, "AWS key") in reported
+    assert (".env", 1, "value of TOKEN") in reported
+    assert ("b.py", 1, "value of PASSWORD") in reported
     assert key not in found.render() + str(found.data)
     assert "Falke7719" not in found.render() + str(found.data)
 

@@ -98,9 +98,9 @@ async def test_what_came_while_nobody_ran_is_told_and_not_run(machine: Machine) 
     machine.box.keep_schedule()
     assert (await ended(schedules, call)).state == "missed"
     assert (await ended(schedules, note)).state == "done"
-    told = (await machine("calculate", expression="1")).text
-    assert "was missed: no server of toolcrib ran" in told
-    assert "an hour ago" in told
+    reported = (await machine("calculate", expression="1")).text
+    assert "was missed: no server of toolcrib ran" in reported
+    assert "an hour ago" in reported
     assert not (machine.folder / "late.txt").exists()
 
 

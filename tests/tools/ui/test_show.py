@@ -42,12 +42,12 @@ async def test_tables_in_whatever_form_they_come(box: Toolbox, ws: Path) -> None
     forms: list[Any] = [ROWS, json.dumps(ROWS), [["name", "height"], ["Moss", 3]]]
     forms += ["name,height\nMoss,3\n", MARKDOWN_TABLE]
     for number, content in enumerate(forms, 1):
-        shown = await ok(box, "show", content=content, kind="table", title="Garden")
-        assert "| Moss | 3 |" in shown.text
-        assert shown.data["columns"] == 2
-        assert picture(shown).width > 300
+        displayed = await ok(box, "show", content=content, kind="table", title="Garden")
+        assert "| Moss | 3 |" in displayed.text
+        assert displayed.data["columns"] == 2
+        assert picture(displayed).width > 300
         name = f"garden{f'-{number}' if number > 1 else ''}.html"
-        assert shown.data["path"] == name
+        assert displayed.data["path"] == name
         page = (ws / name).read_text()
         assert POLICY in page
         assert "<td>Moss</td><td>3</td>" in page
@@ -75,12 +75,12 @@ async def test_markdown_and_diffs(box: Toolbox, ws: Path) -> None:
     text = (
         "# Moss\n\n- one\n- **two**\n\n> said\n\n```\ncode()\n```\n\n---\n\n1. <script>x</script>\n"
     )
-    shown = await ok(box, "show", content=f"{text}\n{MARKDOWN_TABLE}")
-    assert text in shown.text
+    displayed = await ok(box, "show", content=f"{text}\n{MARKDOWN_TABLE}")
+    assert text in displayed.text
     page = (ws / "markdown.html").read_text()
     assert "<h1>Moss</h1>" in page
     assert "<script>x" not in page
-    assert (0xF2, 0xF2, 0xF2) in colours(picture(shown)), "code stands on gray"
+    assert (0xF2, 0xF2, 0xF2) in colours(picture(displayed)), "code stands on gray"
     diff = await ok(box, "show_diff", diff=DIFF, kind="diff", title="Change")
     assert DIFF in f"{diff.text}\n"
     assert "+new &lt;b&gt;" in diff.page
@@ -91,19 +91,19 @@ async def test_markdown_and_diffs(box: Toolbox, ws: Path) -> None:
 async def test_every_script_is_drawn(box: Toolbox) -> None:
     content = "Größe, señor, 字体 大小, \U0001f600 \U000e0001 \x01\u202e"
     for kind, given in (("markdown", content), ("table", [{content: content}])):
-        shown = await ok(box, "show", content=given, kind=kind)
-        assert len(colours(picture(shown))) > 1
+        displayed = await ok(box, "show", content=given, kind=kind)
+        assert len(colours(picture(displayed))) > 1
 
 
 async def test_long_contents_are_cut_in_the_picture_alone(box: Toolbox, ws: Path) -> None:
     rows = [{"n": n, "text": "words " * 40} for n in range(3000)]
-    shown = await ok(box, "show", content=rows, kind="table")
-    assert "The picture shows the beginning" in shown.text
-    assert picture(shown).height <= 4000
-    assert shown.next is not None, "the rest of the text is read on"
-    assert shown.next.tool == "read_more"
+    displayed = await ok(box, "show", content=rows, kind="table")
+    assert "The picture shows the beginning" in displayed.text
+    assert picture(displayed).height <= 4000
+    assert displayed.next is not None, "the rest of the text is read on"
+    assert displayed.next.tool == "read_more"
     assert (ws / "table.html").read_text().count("<tr>") == 3001
-    assert shown.page == "", "too long for a host"
+    assert displayed.page == "", "too long for a host"
     words = await ok(box, "show", content="x" * 300_000)
     assert picture(words).height <= 4000
     await refused(box, "show", "too_large", content="x" * 2_000_001)
@@ -112,19 +112,19 @@ async def test_long_contents_are_cut_in_the_picture_alone(box: Toolbox, ws: Path
 @pytest.mark.skipif(not has_browser(), reason="needs a browser and the extra browser")
 async def test_html_with_a_browser(box: Toolbox, ws: Path) -> None:
     html = "<h1 style='background:#ff0000'>Hi</h1><script>document.title='x'</script>"
-    shown = await ok(box, "show", content=html, kind="html", title="Page")
-    assert html in shown.text
-    assert (255, 0, 0) in colours(picture(shown))
+    displayed = await ok(box, "show", content=html, kind="html", title="Page")
+    assert html in displayed.text
+    assert (255, 0, 0) in colours(picture(displayed))
     assert POLICY in (ws / "page.html").read_text()
 
 
 async def test_html_without_a_browser(ws: Path) -> None:
     config = {"browser": {"executable": str(ws / "none")}}
     async with Toolbox(config, workspace=ws) as box:
-        shown = await ok(box, "show", content="<h1>Hi</h1>", kind="html")
-        assert "There is no picture" in shown.text
-        assert "<h1>Hi</h1>" in shown.text
-        assert shown.images == ()
+        displayed = await ok(box, "show", content="<h1>Hi</h1>", kind="html")
+        assert "There is no picture" in displayed.text
+        assert "<h1>Hi</h1>" in displayed.text
+        assert displayed.images == ()
 
 
 @each_case(
@@ -144,5 +144,5 @@ async def test_what_cannot_be_shown(box: Toolbox, ws: Path, content: Any, kind: 
 
 async def test_it_asks_nobody_and_taints_nothing(box: Toolbox) -> None:
     await ok(box, "show", content="# a")
-    told = await ok(box, "show", content="# a", title="../../etc/passwd")
-    assert told.data["path"] == "etc-passwd.html"
+    reported = await ok(box, "show", content="# a", title="../../etc/passwd")
+    assert reported.data["path"] == "etc-passwd.html"

@@ -15,13 +15,13 @@ def wrapped(url: str) -> str:
 
 def result(title: str, url: str, snippet: str = "", date: str = "", kind: str = "") -> str:
     href = escape(url)
-    shown = f"<span>&nbsp; &nbsp; {date}T00:00:00.0000000</span>" if date else ""
+    displayed = f"<span>&nbsp; &nbsp; {date}T00:00:00.0000000</span>" if date else ""
     return f"""
     <div class="result results_links results_links_deep {kind or "web-result"} ">
      <div class="links_main links_deep result__body">
       <h2 class="result__title"> <a rel="nofollow" class="result__a" href="{href}">{title}</a></h2>
       <div class="result__extras"><div class="result__extras__url">
-       <a class="result__url" href="{href}"> example.org </a> {shown}</div></div>
+       <a class="result__url" href="{href}"> example.org </a> {displayed}</div></div>
       <a class="result__snippet" href="{href}">{snippet}</a>
      </div></div>"""
 

@@ -191,7 +191,7 @@ async def test_the_images_of_a_page(server, box):
     assert first["image"].startswith(r"![The \[first\]](images/")
     assert second["filename"] == "two.gif"
     assert third["error"]["code"] == "blocked_address"
-    assert server.asked[-1].headers["referer"] == f"{server.url}/"
+    assert server.requested[-1].headers["referer"] == f"{server.url}/"
 
 
 async def test_a_page_without_images(server, box):
@@ -255,13 +255,13 @@ async def test_the_size_and_the_time_of_one(server, open_box, workspace):
 
 @pytest.mark.rows("A30")
 async def test_how_many_at_once(server, open_box):
-    running, most, lock = 0, 0, threading.Lock()
+    running, maximum, lock = 0, 0, threading.Lock()
 
     def script(_):
-        nonlocal running, most
+        nonlocal running, maximum
         with lock:
             running += 1
-            most = max(most, running)
+            maximum = max(maximum, running)
         threading.Event().wait(0.05)
         with lock:
             running -= 1
@@ -272,7 +272,7 @@ async def test_how_many_at_once(server, open_box):
     box = await open_box(concurrency=3)
     urls = [f"{server.url}/{n}.png" for n in range(12)]
     assert (await box.call("fetch_images", {"urls": urls, "limit": 12})).error is None
-    assert most <= 3
+    assert maximum <= 3
 
 
 async def test_few_and_small_ones_are_shown(server, box):
@@ -374,7 +374,7 @@ async def test_cancelled_in_the_middle(server, box, workspace):
     held = threading.Event()
     server["/a.png"] = Answer(png(), kind="image/png", hold=held)
     call = asyncio.create_task(box.call("fetch_images", {"urls": [f"{server.url}/a.png"]}))
-    await until(lambda: server.asked)
+    await until(lambda: server.requested)
     call.cancel()
     with pytest.raises(asyncio.CancelledError):
         await call
@@ -387,7 +387,7 @@ async def test_cancelled_in_the_middle(server, box, workspace):
 
 @pytest.mark.rows("A33")
 @each_case(
-    ("path", "shown"),
+    ("path", "displayed"),
     [
         ("images/1-1.png", "images/1-1.png"),
         ("a (1)/[b]\\c.png", "a%20%281%29/%5Bb%5D%5Cc.png"),
@@ -396,8 +396,8 @@ async def test_cancelled_in_the_middle(server, box, workspace):
         ("100%/é.png", "100%25/%C3%A9.png"),
     ],
 )
-def test_references(path, shown):
-    assert reference(path) == shown
+def test_references(path, displayed):
+    assert reference(path) == displayed
 
 
 @pytest.mark.rows("A33")

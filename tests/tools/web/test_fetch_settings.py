@@ -256,9 +256,9 @@ async def test_the_users_headers_go_along(server, settings):
     config["egress"] |= {"user_agent": "mine/1.0", "headers": {"Accept-Language": "de"}}
     async with Toolbox(config=config) as box:
         pages(await box.call("fetch_url", {"url": f"{server.url}/page"}))
-    [asked] = server.asked
-    assert asked.headers["user-agent"] == "mine/1.0"
-    assert asked.headers["accept-language"] == "de"
+    [requested] = server.requested
+    assert requested.headers["user-agent"] == "mine/1.0"
+    assert requested.headers["accept-language"] == "de"
 
 
 async def test_an_explicit_format_goes_before_the_setting(server, settings):

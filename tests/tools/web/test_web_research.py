@@ -208,8 +208,8 @@ async def test_a_question_that_finds_nothing_is_asked_again_in_its_words(box, se
     searched["/search"] = lambda request: results if request.query["q"] == words else nothing
     result = await ask(box, f"{full}?")
     assert code(result) is None
-    asked = [r.query["q"] for r in searched.asked if r.path == "/search"]
-    assert list(dict.fromkeys(asked)) == [full, words]
+    requested = [r.query["q"] for r in searched.requested if r.path == "/search"]
+    assert list(dict.fromkeys(requested)) == [full, words]
 
 
 @pytest.mark.parametrize("question", ["", "   ", "\u200b"])
@@ -220,7 +220,7 @@ async def test_an_empty_question_is_refused(box, question):
 async def test_a_question_longer_than_a_query_is_still_asked(box, searched):
     question = "I would like to know " + "whether dogs may travel on the ferry " * 40 + "?"
     assert code(await ask(box, question)) is None
-    sent = next(r.query["q"] for r in searched.asked if r.path == "/search")
+    sent = next(r.query["q"] for r in searched.requested if r.path == "/search")
     assert len(sent) <= 300
     assert "ferry" in sent
 
@@ -298,9 +298,9 @@ async def test_words_that_no_page_has_are_told(box, searched):
 @pytest.mark.rows("A44")
 async def test_it_tells_what_it_is_doing(box, searched, watcher):
     await box.call("web_research", {"question": "dogs on the ferry"}, caller=watcher.caller)
-    told = "\n".join(watcher.messages)
+    reported = "\n".join(watcher.messages)
     assert re.search(
-        r"Searching for 'dogs on the ferry'\n(.*\n)*Reading 3 pages\n(.*\n)*Read 1 of", told
+        r"Searching for 'dogs on the ferry'\n(.*\n)*Reading 3 pages\n(.*\n)*Read 1 of", reported
     )
 
 
@@ -353,10 +353,10 @@ async def test_cancelling_stops_the_reading(box, searched):
 
 async def test_equal_questions_give_the_same(box, searched):
     first = await ask(box, "dogs on the ferry")
-    asked = len(searched.asked)
+    requested = len(searched.requested)
     second = await ask(box, "dogs on the ferry")
     assert first.text == second.text
-    assert len(searched.asked) == asked, "the second one came from the caches"
+    assert len(searched.requested) == requested, "the second one came from the caches"
 
 
 async def test_a_very_long_url_is_shown_as_a_reference(box, server):

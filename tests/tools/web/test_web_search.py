@@ -32,10 +32,10 @@ async def test_results_have_title_url_and_snippet(server, made_up, watcher):
     box = await made_up()
     result = await box.call("web_search", {"query": "tool crib"}, caller=watcher.caller)
     assert result.error is None
-    (told,) = result.data["queries"]
-    assert (told["status"], told["provider"], told["count"]) == ("ok", "alpha", 2)
-    assert (told["cached"], told["stale"], told["more"]) == (False, False, False)
-    assert told["results"] == [
+    (reported,) = result.data["queries"]
+    assert (reported["status"], reported["provider"], reported["count"]) == ("ok", "alpha", 2)
+    assert (reported["cached"], reported["stale"], reported["more"]) == (False, False, False)
+    assert reported["results"] == [
         {
             "rank": 1,
             "title": "Tool & Crib list",
@@ -112,7 +112,7 @@ async def test_options_reach_the_provider(server, made_up):
             "limit": 12,
         },
     )
-    usual, given = (request.query for request in server.asked)
+    usual, given = (request.query for request in server.requested)
     assert (usual["safe"], usual["region"], usual["count"]) == ("strict", "fr-FR", "30")
     assert (given["q"], given["since"]) == ("q site:example.org", "week")
     assert (given["safe"], given["region"], given["count"]) == ("off", "pt-BR", "20")
@@ -121,8 +121,8 @@ async def test_options_reach_the_provider(server, made_up):
 async def test_what_a_provider_cannot_keep_to_is_said(server, made_up):
     server["/alpha/find"] = answer(*results("a"))
     box = await made_up(service("alpha", ignores=("freshness", "region", "safe_search")))
-    asked = {"query": "q", "freshness": "day", "region": "de-DE", "safe_search": "strict"}
-    result = await box.call("web_search", asked)
+    requested = {"query": "q", "freshness": "day", "region": "de-DE", "safe_search": "strict"}
+    result = await box.call("web_search", requested)
     assert "Note: alpha cannot filter by date: results may be older." in result.text
     assert "Note: alpha cannot keep to a region." in result.text
     assert "Note: alpha cannot filter explicit results." in result.text
@@ -222,11 +222,11 @@ async def test_pages_follow_on_each_other(server, made_up):
     third = await box.call(second.next.tool, second.next.arguments)
     assert urls(third) == [f"https://example.org/{n}" for n in range(20, 25)]
     assert third.next is None
-    assert len(server.asked) == 2
+    assert len(server.requested) == 2
     beyond = await box.call("web_search", {"query": "q", "page": 4})
     assert beyond.error.code == "no_results"
     assert beyond.error.message == "There are no results on page 4."
-    assert {request.path for request in server.asked} == {"/alpha/find"}
+    assert {request.path for request in server.requested} == {"/alpha/find"}
 
 
 async def test_a_service_that_repeats_its_last_page_is_not_asked_for_ever(server, made_up):
@@ -235,7 +235,7 @@ async def test_a_service_that_repeats_its_last_page_is_not_asked_for_ever(server
     result = await box.call("web_search", {"query": "q", "limit": 50})
     assert len(urls(result)) == 2
     assert result.next is None
-    assert len(server.asked) == 2
+    assert len(server.requested) == 2
 
 
 async def test_next_repeats_what_was_asked(server, made_up):
@@ -277,14 +277,14 @@ async def test_several_queries_have_a_status_each(server, made_up):
     server["/alpha/find"] = serve
     box = await made_up(service("alpha"))
     result = await box.call("web_search", {"queries": ["one", "zzz", "", "bad", "two"]})
-    told = result.data["queries"]
-    assert [a["status"] for a in told] == ["ok", "error", "error", "error", "ok"]
-    assert [a["query"] for a in told] == ["one", "zzz", "", "bad", "two"]
-    assert told[1]["error"]["code"] == "no_results"
-    assert told[1]["providers"][0]["status"] == "empty"
-    assert told[2]["error"]["code"] == "bad_input"
-    assert told[2]["error"]["message"] == "Query must be a non-empty string."
-    assert told[3]["error"]["code"] == "http_status"
+    reported = result.data["queries"]
+    assert [a["status"] for a in reported] == ["ok", "error", "error", "error", "ok"]
+    assert [a["query"] for a in reported] == ["one", "zzz", "", "bad", "two"]
+    assert reported[1]["error"]["code"] == "no_results"
+    assert reported[1]["providers"][0]["status"] == "empty"
+    assert reported[2]["error"]["code"] == "bad_input"
+    assert reported[2]["error"]["message"] == "Query must be a non-empty string."
+    assert reported[3]["error"]["code"] == "http_status"
     assert 'Search results for "one":\n[1] Title one\nURL: https://' in result.text
     assert 'No search results found for "zzz".\nUse fewer or other words.' in result.text
     assert 'Search error for "": Query must be a non-empty string. (bad_input)' in result.text
@@ -342,7 +342,7 @@ async def test_wrong_arguments_are_refused_before_anything_is_sent(
     assert result.error.code == "bad_input"
     assert message in result.error.message
     assert result.error.hint
-    assert server.asked == []
+    assert server.requested == []
 
 
 @pytest.mark.parametrize(
@@ -362,7 +362,7 @@ async def test_other_names_work(server, made_up, name, arguments):
     result = await box.call(name, arguments)
     assert result.error is None
     assert len(urls(result)) == 2
-    assert server.asked[0].query["q"] == "crib"
+    assert server.requested[0].query["q"] == "crib"
 
 
 @pytest.mark.parametrize(
@@ -404,9 +404,9 @@ async def test_requests_to_one_provider_keep_their_distance(server, made_up):
 
 
 @pytest.mark.rows("B11")
-@pytest.mark.parametrize(("concurrency", "most"), [(1, 1), (4, 4)])
-async def test_so_many_queries_are_asked_at_a_time(server, made_up, concurrency, most):
-    crowd = Crowd(expected=most)
+@pytest.mark.parametrize(("concurrency", "maximum"), [(1, 1), (4, 4)])
+async def test_so_many_queries_are_asked_at_a_time(server, made_up, concurrency, maximum):
+    crowd = Crowd(expected=maximum)
 
     def serve(request):
         with crowd.inside():
@@ -415,7 +415,7 @@ async def test_so_many_queries_are_asked_at_a_time(server, made_up, concurrency,
     server["/alpha/find"] = serve
     box = await made_up(service("alpha"), concurrency=concurrency)
     await box.call("web_search", {"queries": list("abcdefgh")})
-    assert crowd.peak == most
+    assert crowd.peak == maximum
 
 
 async def test_a_large_answer_is_refused(server, made_up):
@@ -460,7 +460,7 @@ async def test_a_long_address_is_shown_short_and_can_be_read(server, made_up):
     assert "xxx" not in result.text
     page = await box.call("fetch_url", {"url": first["ref"]})
     assert "The long page has words." in page.text
-    assert server.asked[-1].query == {"q": f"{'x' * 300}&", "y": "/"}
+    assert server.requested[-1].query == {"q": f"{'x' * 300}&", "y": "/"}
 
 
 async def test_a_provider_of_images_is_no_provider_of_pages(server, settings):
@@ -470,4 +470,4 @@ async def test_a_provider_of_images_is_no_provider_of_pages(server, settings):
         assert result.error.code == "not_configured"
         assert "web.search.providers lists bing_images" in result.error.message
         assert "web.images.providers" in result.error.hint
-    assert server.asked == []
+    assert server.requested == []

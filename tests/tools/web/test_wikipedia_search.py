@@ -89,11 +89,11 @@ async def test_three_articles_with_their_beginning(box, server):
     for article in (planet, metal, god):
         assert f"{article['title']}\n{article['url']}\n\n{article['text']}" in result.text
     assert (result.data["language"], result.data["cached"]) == ("en", False)
-    first = server.asked[0].query
+    first = server.requested[0].query
     assert (first["list"], first["srsearch"]) == ("search", "mercury")
-    assert server.asked[1].query["pageids"] == "1|2|3|4"
+    assert server.requested[1].query["pageids"] == "1|2|3|4"
     # One search, one look at all, and the whole text of the two that are short.
-    assert len(server.asked) == 4
+    assert len(server.requested) == 4
 
 
 async def test_a_page_of_meanings_comes_last(box, server):
@@ -107,12 +107,12 @@ async def test_a_page_of_meanings_comes_last(box, server):
 async def test_it_is_cached(box, server):
     server["/w/api.php"] = api(METAL)
     await box.call("wikipedia_search", {"query": "mercury"})
-    count = len(server.asked)
+    count = len(server.requested)
     again = await box.call("search_wikipedia", {"q": "mercury", "lang": "EN"})
     assert again.data["cached"] is True
-    assert len(server.asked) == count
+    assert len(server.requested) == count
     await box.call("wikipedia_search", {"query": "mercury", "language": "de"})
-    assert len(server.asked) > count
+    assert len(server.requested) > count
 
 
 async def test_an_old_answer_stands_in(box, server, grow_older):
@@ -144,7 +144,7 @@ async def test_a_language_never_becomes_another_host(box, server, language):
     result = await box.call("wikipedia_search", {"query": "q", "language": language})
     assert result.error.code == "bad_input"
     assert "code of a Wikipedia such as en" in result.error.message
-    assert server.asked == []
+    assert server.requested == []
 
 
 @pytest.mark.parametrize("query", ["", "  ", "\u200b"])
@@ -153,7 +153,7 @@ async def test_an_empty_query(box, server, query):
     assert result.error.code == "bad_input"
     long = await box.call("wikipedia_search", {"query": "x" * 301})
     assert "300 characters" in long.error.message
-    assert server.asked == []
+    assert server.requested == []
 
 
 @pytest.mark.parametrize(
@@ -190,7 +190,7 @@ async def test_pages_in_the_older_form_and_odd_ones(box, server):
 
     server["/w/api.php"] = serve
     result = await box.call("wikipedia_search", {"query": "q"})
-    assert server.asked[1].query["pageids"] == "3|5"
+    assert server.requested[1].query["pageids"] == "3|5"
     (article,) = result.data["articles"]
     assert article["url"] == f"{server.url}/wiki/A_b"
     assert article["text"] == "x" * 2000
@@ -211,12 +211,12 @@ async def test_searches_and_articles_take_turns_at_one_pace(config, server):
     async with Toolbox(config=config) as box:
         first = await box.call("wikipedia_search", {"query": "mercury"})
         assert first.error is None
-        asked = len(server.asked)
-        assert asked > 1
+        requested = len(server.requested)
+        assert requested > 1
         for name, query in (("wikipedia_search", "venus"), ("web_search", "mars")):
             result = await box.call(name, {"query": query})
             assert result.error.code == "rate_limited"
-    assert len(server.asked) == asked
+    assert len(server.requested) == requested
 
 
 async def test_it_is_left_alone_after_a_refusal(box, server):
@@ -228,7 +228,7 @@ async def test_it_is_left_alone_after_a_refusal(box, server):
         result = await box.call(name, {"query": "venus"})
         assert result.error.code == "rate_limited"
         assert "is left alone for" in result.error.message
-    assert len(server.asked) == 1
+    assert len(server.requested) == 1
 
 
 async def test_an_answer_ends_the_count_of_refusals(config, server):

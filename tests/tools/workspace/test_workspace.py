@@ -33,9 +33,9 @@ async def test_the_directory_moves_and_the_guard_does_not(ws: Path, box: Toolbox
     assert moved.data == {"previous": str(ws), "current": str(ws / "src")}
     read = await box.call("read_file", {"path": "a.txt"}, session=SESSION)
     assert read.text.startswith("hello")
-    shown = await box.call("get_workspace", {}, session=SESSION)
-    assert shown.data["current"] == str(ws / "src")
-    assert shown.data["roots"] == [str(ws)]
+    displayed = await box.call("get_workspace", {}, session=SESSION)
+    assert displayed.data["current"] == str(ws / "src")
+    assert displayed.data["roots"] == [str(ws)]
     other = await box.call("get_workspace", {}, session="two")
     assert other.data["current"] == str(ws)
     up = await box.call("change_directory", {"path": ".."}, session=SESSION)
@@ -47,9 +47,9 @@ async def test_the_allowed_folders_are_named_and_the_first_is_found_again(ws: Pa
     other = ws.parent / "outside"
     async with Toolbox({"workspace": {"roots": [str(ws), str(other)]}}) as box:
         await box.call("change_directory", {"path": str(other)}, session=SESSION)
-        shown = await box.call("get_workspace", {}, session=SESSION)
-        assert shown.data["roots"] == [str(ws), str(other)]
-        assert str(other) in shown.text
+        displayed = await box.call("get_workspace", {}, session=SESSION)
+        assert displayed.data["roots"] == [str(ws), str(other)]
+        assert str(other) in displayed.text
         back = await box.call("change_directory", {}, session=SESSION)
         assert back.data == {"previous": str(other), "current": str(ws)}
 
@@ -85,8 +85,8 @@ async def test_refused_directories(ws: Path, box: Toolbox, path: str) -> None:
     (ws / "out").symlink_to(ws.parent / "outside")
     result = await box.call("change_directory", {"path": path}, session=SESSION)
     assert result.error is not None
-    shown = await box.call("get_workspace", {}, session=SESSION)
-    assert shown.data["current"] == str(ws)
+    displayed = await box.call("get_workspace", {}, session=SESSION)
+    assert displayed.data["current"] == str(ws)
 
 
 @pytest.mark.rows("C193")
@@ -94,12 +94,12 @@ async def test_it_is_kept_over_a_restart_and_falls_back(ws: Path) -> None:
     async with Toolbox(workspace=ws) as box:
         await box.call("change_directory", {"path": "src"}, session=SESSION)
     async with Toolbox(workspace=ws) as box:
-        shown = await box.call("get_workspace", {}, session=SESSION)
-        assert shown.data["current"] == str(ws / "src")
+        displayed = await box.call("get_workspace", {}, session=SESSION)
+        assert displayed.data["current"] == str(ws / "src")
         (ws / "src").rmdir()
-        shown = await box.call("get_workspace", {}, session=SESSION)
-        assert shown.data["current"] == str(ws)
-        assert "gone" in shown.text
+        displayed = await box.call("get_workspace", {}, session=SESSION)
+        assert displayed.data["current"] == str(ws)
+        assert "gone" in displayed.text
 
 
 @pytest.mark.rows("E93")
@@ -121,8 +121,8 @@ async def test_profiles(ws: Path) -> None:
             "manage_profiles", {"action": "switch", "name": "back end"}, session=SESSION
         )
         assert "run it" in switched.text
-        shown = await box.call("get_workspace", {}, session=SESSION)
-        assert shown.data["current"] == str(ws / "src")
+        displayed = await box.call("get_workspace", {}, session=SESSION)
+        assert displayed.data["current"] == str(ws / "src")
         refused = await box.call("read_file", {"path": str(ws / "dump.sql")})
         assert refused.error is not None
         assert refused.error.code == "path_denied"

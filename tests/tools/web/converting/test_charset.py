@@ -18,13 +18,13 @@ TEXTS = {
 }
 
 
-def shown(body: bytes, charset: str = "") -> str:
+def displayed(body: bytes, charset: str = "") -> str:
     return Handlers().convert(RawPage("https://site.example/", "text/html", charset, body)).text
 
 
 def page(text: str, meta: str = "") -> str:
-    said = f'<meta charset="{meta}">' if meta else ""
-    return f"<html><head>{said}<title>t</title></head><body><p>{text * 4}</p></body></html>"
+    reply = f'<meta charset="{meta}">' if meta else ""
+    return f"<html><head>{reply}<title>t</title></head><body><p>{text * 4}</p></body></html>"
 
 
 @pytest.mark.rows("A23", "X6")
@@ -63,27 +63,27 @@ def page(text: str, meta: str = "") -> str:
 def test_the_bytes_are_believed_where_the_rest_is_wrong(name, real, header, meta):
     body = page(TEXTS[name], meta).encode(real, "replace")
     expected = (TEXTS[name] * 4).encode(real, "replace").decode(real).strip().removeprefix("\ufeff")
-    assert shown(body, header) == expected
+    assert displayed(body, header) == expected
 
 
 def test_a_single_broken_byte_does_not_change_the_charset():
     body = page(TEXTS["latin"] + "X").encode().replace(b"X", b"\xff", 1)
-    assert shown(body, "utf-8").startswith("café naïve “quotes” — dash élève \ufffd")
-    assert "“quotes”" in shown(page(TEXTS["latin"] * 3).encode()[:-70], "utf-8")
+    assert displayed(body, "utf-8").startswith("café naïve “quotes” — dash élève \ufffd")
+    assert "“quotes”" in displayed(page(TEXTS["latin"] * 3).encode()[:-70], "utf-8")
 
 
 @pytest.mark.rows("D24")
 @each_case("charset", ["", "utf-8", "iso-8859-1"])
 def test_a_stray_nul_is_passed_over_and_many_are_refused(charset):
     body = page("Plain words here. " * 20).encode().replace(b"words", b"wo\0rds", 1)
-    assert "Plain wo" in shown(body, charset)
+    assert "Plain wo" in displayed(body, charset)
     with pytest.raises(UnsupportedContent, match="binary file"):
-        shown(b"a\0b\0\0c" * 100, charset)
+        displayed(b"a\0b\0\0c" * 100, charset)
 
 
 @each_case("body", [b"", b"\0", b"\xff", b"\xfe\xff", b"\xef\xbb\xbf", b"ab", b"a\0"])
 def test_tiny_pages_do_not_break(body):
     try:
-        assert isinstance(shown(body), str)
+        assert isinstance(displayed(body), str)
     except UnsupportedContent as refused:
         assert refused.message

@@ -38,11 +38,11 @@ DOCUMENTS = st.builds(
 
 @given(DOCUMENTS)
 def test_nothing_is_lost_on_the_way(document: Page):
-    told, text = packed(document)
-    assert unpacked(json.loads(json.dumps(told)), text) == document
+    reported, text = packed(document)
+    assert unpacked(json.loads(json.dumps(reported)), text) == document
 
 
 def test_half_a_character_is_no_end_of_the_way():
     document = Page("a\ud800b", "html", "\udc00")
-    told, text = packed(document)
-    assert unpacked(json.loads(json.dumps(told)), text) == document
+    reported, text = packed(document)
+    assert unpacked(json.loads(json.dumps(reported)), text) == document

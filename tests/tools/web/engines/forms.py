@@ -368,12 +368,13 @@ def google_today(hits: Sequence[Hit], wrap: Wrap = same) -> str:
     )
     ads = """<div id="tads"><div class="uEierd" data-text-ad="1"><a
       href="https://www.google.com/aclk?sa=l&amp;ai=x"><h3>Buy</h3></a></div></div>"""
-    asked = """<div class="MjjYud"><div class="related-question-pair" data-q="Why?"><div class="g">
+    questions = """<div class="MjjYud"><div class="related-question-pair" data-q="Why?">
+      <div class="g">
       <a href="https://example.net/paa"><h3>Asked</h3></a></div></div></div>
       <g-section-with-header><a href="https://video.example/"><h3>Video</h3></a>
       </g-section-with-header><a href="/search?q=q&amp;tbm=isch"><h3>Images for q</h3></a>"""
     panel = '<div id="rhs"><a href="https://panel.example/"><h3>Panel</h3></a></div>'
-    body = f'{ads}<div id="search"><div id="rso">{asked}{rows}</div></div>{panel}'
+    body = f'{ads}<div id="search"><div id="rso">{questions}{rows}</div></div>{panel}'
     following = '<a id="pnnext" href="/search?q=q&amp;start=10">Next</a>'
     return page("q - Google Search", f'<div id="main">{body}{following}</div>')
 

@@ -43,7 +43,7 @@ async def test_results_about_captchas_and_nothing_are_results(look, name, form):
 
 
 @pytest.mark.parametrize(
-    ("said", "date", "text"),
+    ("reply", "date", "text"),
     [
         ("Mar 3, 2024 — Words", "Mar 3, 2024", "Words"),
         ("14 Oct 2023 ... Words", "14 Oct 2023", "Words"),
@@ -54,8 +54,8 @@ async def test_results_about_captchas_and_nothing_are_results(look, name, form):
         ("May 2020 was warm", "", "May 2020 was warm"),
     ],
 )
-async def test_a_date_at_the_beginning_of_a_text(look, said, date, text):
-    found = await look("startpage", Answer(forms.startpage([("T", "https://example.org/", said)])))
+async def test_a_date_at_the_beginning_of_a_text(look, reply, date, text):
+    found = await look("startpage", Answer(forms.startpage([("T", "https://example.org/", reply)])))
     assert (found.results[0].published, found.results[0].snippet) == (date, text)
 
 

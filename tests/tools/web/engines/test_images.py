@@ -14,9 +14,9 @@ from toolcrib.core.errors import ChallengePage, RateLimited, Unavailable
 
 def tile(data: object, size: str = "") -> str:
     text = data if isinstance(data, str) else json.dumps(data)
-    told = f'<div class="img_info"><span class="nowrap">{size} · jpeg</span></div>' if size else ""
+    info = f'<div class="img_info"><span class="nowrap">{size} · jpeg</span></div>' if size else ""
     return (
-        f'<li><div class="iuscp"><a class="iusc" m="{escape(text)}" href="#"></a>{told}</div></li>'
+        f'<li><div class="iuscp"><a class="iusc" m="{escape(text)}" href="#"></a>{info}</div></li>'
     )
 
 
@@ -75,7 +75,7 @@ async def test_pages_of_bing_are_35_apart(look, server, number, first):
     found = await look("bing_images", full, page=number, safe_search="strict", freshness="day")
     assert len(found.results) == 35
     assert found.more
-    sent = server.asked[0]
+    sent = server.requested[0]
     assert sent.query["first"] == first
     assert sent.query["adlt"] == "strict"
     assert sent.query["form"]
@@ -123,14 +123,14 @@ async def test_images_of_duckduckgo(look, server):
     assert (result.url, result.title) == ("https://i.example/a%26b.jpg", "A b")
     known = {"page": "https://p.example/", "thumbnail": "https://t.example/"}
     assert result.extra == {**known, "width": 10, "height": 20}
-    sent = server.asked[-1]
+    sent = server.requested[-1]
     wanted = {"vqd": "4-1234-5", "l": "de-de", "p": "1", "o": "json", "f": "time:Week,,,,,"}
     assert sent.query.items() >= wanted.items()
     assert sent.headers["referer"] == f"{server.url}/"
     assert found.cursor == {"vqd": "4-1234-5", "s": "100"}
     await look("duckduckgo_images", page=2, cursor=found.cursor)
     assert server.count("/") == 1
-    assert server.asked[-1].query["s"] == "100"
+    assert server.requested[-1].query["s"] == "100"
 
 
 @pytest.mark.rows("S8.7")

@@ -217,7 +217,7 @@ async def test_a_redirect_to_a_refusal_is_not_followed(look, server, name, place
     with pytest.raises(ChallengePage) as caught:
         await look(name, Answer("", 302, headers={"Location": place}))
     assert caught.value.details["kind"] == kind
-    assert all(request.path in ("/", "/search", "/sp/search") for request in server.asked)
+    assert all(request.path in ("/", "/search", "/sp/search") for request in server.requested)
 
 
 async def test_a_redirect_of_a_bang_is_not_taken_for_results(look):
@@ -230,7 +230,7 @@ async def test_a_redirect_to_the_inside_is_refused(look):
         with pytest.raises(ToolError) as caught:
             await look("bing", Answer("", 302, headers={"Location": f"{inner.url}/secret"}))
         assert isinstance(caught.value, Blocked | Unavailable)
-        assert inner.asked == []
+        assert inner.requested == []
 
 
 async def test_a_redirect_at_home_is_followed(look, server):
@@ -266,9 +266,9 @@ async def test_other_statuses_stay_what_they_are(look, name):
 
 async def test_a_long_page_of_an_unknown_form_is_not_believed(look):
     filler = "<p>Words about this and that, and more of them.</p>" * 100
-    told = f"{filler}<p>No results found. Unusual traffic. Too many requests.</p>"
+    reported = f"{filler}<p>No results found. Unusual traffic. Too many requests.</p>"
     with pytest.raises(Unavailable):
-        await look("bing", Answer(page("q", f'<div id="b_content">{told}</div>')))
+        await look("bing", Answer(page("q", f'<div id="b_content">{reported}</div>')))
 
 
 @pytest.mark.parametrize(
@@ -304,7 +304,7 @@ async def test_a_puzzle_laid_over_results_hides_nothing(look):
 async def test_a_query_that_is_too_long_is_not_sent(look, server, name):
     with pytest.raises(BadInput, match="at most"):
         await look(name, query="x" * (ENGINES[name].max_chars + 1))
-    assert server.asked == []
+    assert server.requested == []
 
 
 async def test_the_limit_holds_for_what_is_sent(look, server):
@@ -312,4 +312,4 @@ async def test_the_limit_holds_for_what_is_sent(look, server):
         await look("duckduckgo", query="!" + "x" * 498)
     with pytest.raises(BadInput):
         await look("duckduckgo", query="x" * 490, site="example.org")
-    assert server.asked == []
+    assert server.requested == []

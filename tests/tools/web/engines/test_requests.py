@@ -13,7 +13,7 @@ FIRST = {name: Answer(each[0](forms.HITS)) for name, each in forms.FORMS.items()
 @pytest.mark.parametrize("name", sorted(forms.FORMS))
 async def test_a_request_looks_like_one_of_a_browser(look, server, name):
     await look(name, FIRST[name])
-    sent = server.asked[-1]
+    sent = server.requested[-1]
     assert sent.path == forms.PATHS[name]
     assert sent.headers["referer"] == f"{server.url}/"
     assert sent.headers["sec-fetch-mode"] == "navigate"
@@ -43,7 +43,7 @@ async def test_a_request_looks_like_one_of_a_browser(look, server, name):
 @pytest.mark.parametrize("name", ["duckduckgo", "duckduckgo_lite"])
 async def test_duckduckgo(look, server, name, options, form, cookie):
     await look(name, FIRST[name], **options)
-    sent = server.asked[0]
+    sent = server.requested[0]
     assert sent.method == "POST"
     assert sent.form.items() >= form.items()
     if name == "duckduckgo" or "p=" not in cookie:
@@ -57,7 +57,7 @@ async def test_the_next_page_of_duckduckgo_needs_the_form_of_the_one_before(
     first = await look(name, FIRST[name])
     assert first.more
     await look(name, page=2, cursor=first.cursor)
-    sent = server.asked[-1].form
+    sent = server.requested[-1].form
     assert (sent["s"], sent["vqd"]) == ("10", vqd)
     assert "b" not in sent
 
@@ -65,7 +65,7 @@ async def test_the_next_page_of_duckduckgo_needs_the_form_of_the_one_before(
 @pytest.mark.parametrize(("page", "offset"), [(2, "10"), (3, "25"), (4, "40")])
 async def test_pages_of_duckduckgo_without_that_form(look, server, page, offset):
     await look("duckduckgo", FIRST["duckduckgo"], page=page)
-    sent = server.asked[0].form
+    sent = server.requested[0].form
     assert (sent["s"], sent["dc"]) == (offset, str(int(offset) + 1))
     assert "b" not in sent
 
@@ -96,19 +96,19 @@ async def test_pages_of_duckduckgo_without_that_form(look, server, page, offset)
 )
 async def test_options(look, server, name, options, sent, cookies):
     await look(name, FIRST[name], **options)
-    asked = server.asked[-1]
-    assert asked.query.items() >= sent.items()
-    assert cookies in asked.headers.get("cookie", "")
+    requested = server.requested[-1]
+    assert requested.query.items() >= sent.items()
+    assert cookies in requested.headers.get("cookie", "")
 
 
 async def test_the_first_page_of_mojeek_has_no_offset(look, server):
     await look("mojeek", FIRST["mojeek"])
-    assert "s" not in server.asked[0].query
+    assert "s" not in server.requested[0].query
 
 
 async def test_since_is_a_day(look, server):
     await look("mojeek", FIRST["mojeek"], freshness="week")
-    since = server.asked[0].query["since"]
+    since = server.requested[0].query["since"]
     assert len(since) == 8
     assert since.isdigit()
 
@@ -129,7 +129,7 @@ async def test_the_page_tells_how_the_next_one_is_asked_for(look, server, name, 
     assert first.more
     assert first.cursor == cursor
     await look(name, page=2, cursor=first.cursor)
-    assert server.asked[-1].query.items() >= cursor.items()
+    assert server.requested[-1].query.items() >= cursor.items()
 
 
 @pytest.mark.parametrize(
@@ -152,14 +152,14 @@ async def test_startpage_posts_the_form_of_its_home(look, server):
         safe_search="strict",
         region="de-DE",
     )
-    sent = server.asked[-1]
+    sent = server.requested[-1]
     wanted = {"query": "tool crib", "sc": "abc123", "qadf": "heavy", "with_date": "m"}
     assert sent.method == "POST"
     assert sent.form.items() >= {**wanted, "language": "deutsch", "qsr": "de_DE"}.items()
     assert found.cursor == {"query": "q", "sc": "abc", "page": "2"}
     await look("startpage", page=2, cursor=found.cursor)
-    assert [request.path for request in server.asked] == ["/", "/sp/search", "/sp/search"]
-    assert server.asked[-1].form.items() >= {"sc": "abc", "page": "2"}.items()
+    assert [request.path for request in server.requested] == ["/", "/sp/search", "/sp/search"]
+    assert server.requested[-1].form.items() >= {"sc": "abc", "page": "2"}.items()
 
 
 async def test_startpage_works_where_its_home_shows_no_form(look):
@@ -168,6 +168,6 @@ async def test_startpage_works_where_its_home_shows_no_form(look):
 
 async def test_the_language_of_the_region_is_accepted(look, server):
     await look("bing", FIRST["bing"], region="de-DE")
-    assert server.asked[0].headers["accept-language"] == "de-DE,de;q=0.9,en;q=0.6"
+    assert server.requested[0].headers["accept-language"] == "de-DE,de;q=0.9,en;q=0.6"
     await look("bing", FIRST["bing"], region="en-GB")
-    assert server.asked[1].headers["accept-language"] == "en-GB,en;q=0.9"
+    assert server.requested[1].headers["accept-language"] == "en-GB,en;q=0.9"

@@ -246,10 +246,10 @@ def test_packages_bring_handlers_and_a_broken_one_harms_nothing(plugins):
     for kind in ("application/x-one", "application/x-two", "application/a+three"):
         assert handlers.convert(RawPage(URL, kind, "", b"x")).text == "converted"
     assert handlers.convert(RawPage(URL, "text/plain", "", b"x")).text == "x"
-    told = " ".join(handlers.warnings)
+    reported = " ".join(handlers.warnings)
     assert len(handlers.warnings) == 2
-    assert "'absent'" in told
-    assert "'nothing'" in told
+    assert "'absent'" in reported
+    assert "'nothing'" in reported
 
 
 async def test_fetch_url_reads_with_the_handler_that_was_added(server, box):

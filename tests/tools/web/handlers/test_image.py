@@ -42,7 +42,7 @@ def read(body: bytes | str, kind: str = "image/png", form: str = "markdown") -> 
 
 @pytest.mark.rows("A24", "D23")
 @each_case(
-    ("body", "shown", "text"),
+    ("body", "displayed", "text"),
     [
         (PNG, "image/png", "PNG image, 640 x 480 pixels"),
         (GIF, "image/gif", "GIF image, 30 x 20 pixels"),
@@ -59,12 +59,12 @@ def read(body: bytes | str, kind: str = "image/png", form: str = "markdown") -> 
     ],
 )
 @each_case("declared", ["image/png", "application/octet-stream", "", "text/html"])
-def test_kind_size_and_bytes(body, shown, text, declared):
+def test_kind_size_and_bytes(body, displayed, text, declared):
     page = read(body, declared)
     assert page.text == f"{text}, {len(body):,} bytes"
-    assert (page.kind, page.image) == ("image", shown)
-    told = declared and shown != declared
-    assert bool(page.notes) == bool(told)
+    assert (page.kind, page.image) == ("image", displayed)
+    reported = declared and displayed != declared
+    assert bool(page.notes) == bool(reported)
 
 
 @each_case(

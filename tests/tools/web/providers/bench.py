@@ -57,7 +57,7 @@ class Bench:
 
     @property
     def sent(self) -> Request:
-        return self.server.asked[-1]
+        return self.server.requested[-1]
 
     @property
     def json(self) -> Any:

@@ -80,15 +80,15 @@ async def test_there_are_ten_pages_at_most(bench, server):
 
 @pytest.mark.rows("D02")
 @pytest.mark.parametrize(
-    ("query", "told"), [("x" * 401, "400 characters"), ("a " * 51, "50 words")]
+    ("query", "reported"), [("x" * 401, "400 characters"), ("a " * 51, "50 words")]
 )
 @pytest.mark.parametrize("name", ["brave", "brave_news", "brave_images", "brave_context"])
-async def test_a_long_query_never_leaves(bench, server, query, told, name, monkeypatch):
+async def test_a_long_query_never_leaves(bench, server, query, reported, name, monkeypatch):
     monkeypatch.setenv("BRAVE_API_KEY", KEY)
     error = await bench.error(name, query)
     assert isinstance(error, BadInput)
-    assert told in error.message
-    assert server.asked == []
+    assert reported in error.message
+    assert server.requested == []
 
 
 async def test_the_operator_for_a_site_counts(bench, server):
@@ -232,11 +232,11 @@ async def test_the_settings_of_brave_hold_for_its_sisters(bench, server):
 
 @pytest.mark.rows("F07")
 @pytest.mark.parametrize(
-    ("left", "told"),
+    ("left", "reported"),
     [("0, 1990", False), ("0, 200", True), ("0, 0", True), ("1", False), ("x, y", False)],
 )
 async def test_the_requests_of_the_month_are_told_before_they_are_used_up(
-    bench, server, left, told
+    bench, server, left, reported
 ):
     headers = {"x_ratelimit_limit": "1, 2000", "x_ratelimit_reset": "1, 864000"}
     found = {"web": {"results": [RESULT]}}
@@ -244,4 +244,4 @@ async def test_the_requests_of_the_month_are_told_before_they_are_used_up(
     await bench.results("brave")
     number = left.rpartition(" ")[2]
     line = f"Brave's key has {number} of 2,000 requests of this month left, for 10 days more."
-    assert bench.ctx.warnings == ([line] if told else [])
+    assert bench.ctx.warnings == ([line] if reported else [])

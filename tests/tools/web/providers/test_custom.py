@@ -142,16 +142,16 @@ def test_providers_of_an_installed_package(tmp_path):
         [sys.executable, "-c", program], capture_output=True, text=True, timeout=50
     )
     assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
-    assert told["own"] == "tavily"
-    assert [(f["title"], f["url"]) for f in told["found"]] == [
+    reported = json.loads(done.stdout)
+    assert reported["own"] == "tavily"
+    assert [(f["title"], f["url"]) for f in reported["found"]] == [
         ("Good it", "https://example.org/good")
     ]
     names = ["abstract", "leaves", "missing", "nameless", "noattr", "notone", "raises"]
-    assert sorted(told["bad"]) == names
-    for name, (code, message, hint) in told["bad"].items():
+    assert sorted(reported["bad"]) == names
+    for name, (code, message, hint) in reported["bad"].items():
         assert code == "unavailable"
         assert name in message
         assert "good-search" in message
         assert "package" in hint
-    assert "broken on purpose" in told["bad"]["raises"][1]
+    assert "broken on purpose" in reported["bad"]["raises"][1]

@@ -73,7 +73,7 @@ async def test_addresses_keep_their_percent_encoding(box, server):
     result = await first(box)
     found = result.data["queries"][0]["results"]
     assert {item["url"] for item in found} == {URL}
-    assert server.asked[0].form["q"] == "q"
+    assert server.requested[0].form["q"] == "q"
 
 
 async def test_the_next_engine_is_asked_where_one_has_nothing(box, server):
@@ -82,7 +82,7 @@ async def test_the_next_engine_is_asked_where_one_has_nothing(box, server):
     result = await first(box)
     (found,) = result.data["queries"][0]["results"]
     assert (found["url"], found["engines"]) == (URL, ["mojeek"])
-    assert [r.path for r in server.asked[:3]] == ["/duckduckgo", "/brave", "/mojeek"]
+    assert [r.path for r in server.requested[:3]] == ["/duckduckgo", "/brave", "/mojeek"]
 
 
 async def test_nothing_is_told_apart_from_a_refusal(box, server, monkeypatch):
@@ -125,7 +125,7 @@ async def test_its_connections_are_judged_too(box, server, tmp_path):
     async with Toolbox(config=config) as guarded:
         result = await first(guarded)
     assert result.error.code == Blocked.code
-    assert server.asked == []
+    assert server.requested == []
 
 
 async def test_its_time_is_bounded(box, server, tmp_path):

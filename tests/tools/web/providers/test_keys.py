@@ -41,10 +41,10 @@ async def test_a_key_is_seen_by_nobody(server, tmp_path, monkeypatch, capfd, sta
             assert KEY not in f"{result!r} {result.to_json()!r} {result.render()}"
             if result.error:
                 assert "[redacted]" in result.error.message
-    assert server.asked[-1].headers["x-api-key"] == KEY
-    kept = b"".join(p.read_bytes() for p in Path(tmp_path).rglob("*") if p.is_file())
-    assert b"web_search" in kept
-    assert KEY.encode() not in kept
+    assert server.requested[-1].headers["x-api-key"] == KEY
+    stored = b"".join(p.read_bytes() for p in Path(tmp_path).rglob("*") if p.is_file())
+    assert b"web_search" in stored
+    assert KEY.encode() not in stored
     out = capfd.readouterr()
     assert KEY not in out.out + out.err
 
@@ -54,8 +54,8 @@ async def test_a_key_is_not_in_what_debuggers_print(bench):
     provider = bench.services.use(Providers).named("tavily")
     reach = ProviderClient(provider, bench.services.config.web.providers["tavily"], bench.ctx)
     assert reach.key == KEY
-    for shown in (repr(reach), str(reach), repr(bench.services.config)):
-        assert KEY not in shown
+    for displayed in (repr(reach), str(reach), repr(bench.services.config)):
+        assert KEY not in displayed
 
 
 @pytest.mark.rows("D09", "D11")
@@ -79,7 +79,7 @@ async def test_the_usual_variable_is_enough(server, tmp_path, monkeypatch):
     given["web"]["providers"]["tavily"].pop("api_key_env")
     async with Toolbox(config=given) as box:
         result = await box.call("web_search", {"query": "q"})
-    assert server.asked[0].headers["authorization"] == f"Bearer {KEY}"
+    assert server.requested[0].headers["authorization"] == f"Bearer {KEY}"
     (found,) = result.data["queries"][0]["results"]
     assert found["url"] == "https://example.org/?a=b%26c"
 
@@ -91,7 +91,7 @@ async def test_nothing_else_is_asked_where_only_one_service_is_named(server, tmp
     async with Toolbox(config=config(tmp_path, server, "brave")) as box:
         result = await box.call("web_search", {"query": "q"})
     assert result.error.code == "http_status"
-    assert {request.path for request in server.asked} == {"/res/v1/web/search"}
+    assert {request.path for request in server.requested} == {"/res/v1/web/search"}
 
 
 @pytest.mark.rows("D10")
@@ -115,7 +115,7 @@ async def test_an_address_may_have_a_part_of_the_path(
     given["web"]["providers"][name]["base_url"] += under
     async with Toolbox(config=given) as box:
         await box.call("web_search", {"query": "q"})
-    assert server.asked[0].path == path
+    assert server.requested[0].path == path
 
 
 async def test_a_key_does_not_follow_to_another_server(server, tmp_path, monkeypatch):
@@ -130,8 +130,8 @@ async def test_a_key_does_not_follow_to_another_server(server, tmp_path, monkeyp
         given["egress"]["allow_hosts"] = [other.origin]
         async with Toolbox(config=given) as box:
             await box.call("web_search", {"query": "q"})
-        assert other.asked
-        assert all(KEY not in repr(request.headers) for request in other.asked)
+        assert other.requested
+        assert all(KEY not in repr(request.headers) for request in other.requested)
 
 
 @pytest.mark.parametrize(

@@ -54,8 +54,8 @@ async def test_engines_that_did_not_answer_are_told(bench, server):
     silent = [["google", "CAPTCHA"], ["brave", "too many requests"], "qwant", None]
     server["/search"] = given(RESULT, silent=silent)
     assert len(await bench.results("searxng")) == 1
-    told = "searxng had no answer from brave (too many requests), google (CAPTCHA), qwant."
-    assert bench.ctx.warnings == [told]
+    reported = "searxng had no answer from brave (too many requests), google (CAPTCHA), qwant."
+    assert bench.ctx.warnings == [reported]
 
 
 async def test_nothing_because_no_engine_answered_is_not_nothing(bench, server):

@@ -313,7 +313,7 @@ async def test_without_a_key_nothing_is_sent(bench, server, monkeypatch, name):
         assert word in error.message
         assert "TEST_KEY" in error.message
         assert f"web.providers.{name}.api_key_env" in error.message
-    assert server.asked == []
+    assert server.requested == []
 
 
 def test_every_service_has_its_usual_variable():

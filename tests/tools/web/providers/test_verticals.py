@@ -57,7 +57,7 @@ async def test_wikipedia(bench, server):
 
 async def test_wikipedia_of_other_sites_is_not_asked(bench, server):
     assert await bench.results("wikipedia", site="example.org") == ()
-    assert server.asked == []
+    assert server.requested == []
 
 
 @pytest.mark.parametrize(
@@ -108,8 +108,8 @@ def test_a_language_is_a_known_form_or_nothing(text, code):
 async def test_the_edition_of_wikipedia_comes_from_the_region(bench, monkeypatch, region, host):
     provider = bench.services.use(Providers).named("wikipedia")
     reach = ProviderClient(provider, ProviderConfig(), bench.ctx)
-    asked = reach.at(f"https://{edition(region) or 'en'}.wikipedia.org")
-    assert asked.base_url == f"https://{host}.wikipedia.org"
+    requested = reach.at(f"https://{edition(region) or 'en'}.wikipedia.org")
+    assert requested.base_url == f"https://{host}.wikipedia.org"
     assert reach.base_url == "https://en.wikipedia.org"
 
 
@@ -155,7 +155,7 @@ async def test_arxiv(bench, server):
     }
     assert page.more
     assert not (await bench.page("arxiv", page=3)).more
-    server.asked.pop()
+    server.requested.pop()
     assert bench.sent.query == {
         "search_query": 'all:deep AND all:"neural nets" AND all:2.0',
         "start": "20",
@@ -167,13 +167,13 @@ async def test_arxiv(bench, server):
 async def test_arxiv_takes_its_own_language_and_a_time(bench, server):
     server["/api/query"] = atom()
     await bench.page("arxiv", "ti:attention AND cat:cs.CL", freshness="week")
-    asked = bench.sent.query["search_query"]
+    requested = bench.sent.query["search_query"]
     assert re.fullmatch(
-        r"\(ti:attention AND cat:cs.CL\) AND submittedDate:\[\d{12} TO \d{12}\]", asked
+        r"\(ti:attention AND cat:cs.CL\) AND submittedDate:\[\d{12} TO \d{12}\]", requested
     )
     assert await bench.results("arxiv", "?? ()") == ()
     assert await bench.results("arxiv", "x", site="example.org") == ()
-    assert len(server.asked) == 1
+    assert len(server.requested) == 1
 
 
 @pytest.mark.parametrize(
@@ -251,9 +251,9 @@ async def test_stackexchange(bench, server):
     page = await bench.page("stackexchange", site="www.superuser.com")
     assert page.results[0].url == "https://superuser.com/questions/11"
     assert bench.sent.query["site"] == "superuser.com"
-    count = len(server.asked)
+    count = len(server.requested)
     assert await bench.results("stackexchange", site="example.org") == ()
-    assert len(server.asked) == count
+    assert len(server.requested) == count
 
 
 async def test_stackexchange_waits_as_long_as_it_is_asked_to(bench, server):
@@ -263,7 +263,7 @@ async def test_stackexchange_waits_as_long_as_it_is_asked_to(bench, server):
     error = await bench.error("stackexchange", page=2, cursor=page.cursor)
     assert isinstance(error, RateLimited)
     assert 50 < error.details["retry_after"] <= 60
-    assert len(server.asked) == 1
+    assert len(server.requested) == 1
     await bench.page("stackexchange", page=2, cursor={"until": "1"})
 
 
@@ -329,7 +329,7 @@ async def test_github(bench, server):
     assert page.results[1].snippet == ""
     assert page.more
     assert not (await bench.page("github", page=50)).more
-    sent = server.asked[0]
+    sent = server.requested[0]
     assert re.fullmatch(r"a word pushed:>=\d{4}-\d\d-\d\d", sent.query["q"])
     assert sent.headers["accept"] == "application/vnd.github+json"
     assert "authorization" not in sent.headers

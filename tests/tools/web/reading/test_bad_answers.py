@@ -9,7 +9,7 @@ import zlib
 import pytest
 
 from tests.servers.scripted import Answer
-from tests.servers.wire import Asked, WireServer, reply
+from tests.servers.wire import Requested, WireServer, reply
 from toolcrib.toolbox import Toolbox
 
 GOOD = b"<title>Good</title><p>A page that is well."
@@ -52,14 +52,14 @@ async def both(box, wire: WireServer, path: str = "/bad", **more):
 
 
 def says(data: bytes):
-    async def answer(asked: Asked, writer: asyncio.StreamWriter) -> None:
+    async def answer(requested: Requested, writer: asyncio.StreamWriter) -> None:
         writer.write(data)
         await writer.drain()
 
     return answer
 
 
-async def drips(asked: Asked, writer: asyncio.StreamWriter) -> None:
+async def drips(requested: Requested, writer: asyncio.StreamWriter) -> None:
     writer.write(reply(length=False, Content_Type=HTML, Content_Length="100000"))
     while True:
         writer.write(b"x")
@@ -67,7 +67,7 @@ async def drips(asked: Asked, writer: asyncio.StreamWriter) -> None:
         await asyncio.sleep(0.2)  # slow, and never silent
 
 
-async def drips_headers(asked: Asked, writer: asyncio.StreamWriter) -> None:
+async def drips_headers(requested: Requested, writer: asyncio.StreamWriter) -> None:
     writer.write(b"HTTP/1.1 200 OK\r\n")
     number = 0
     while True:
@@ -77,22 +77,22 @@ async def drips_headers(asked: Asked, writer: asyncio.StreamWriter) -> None:
         await asyncio.sleep(0.2)  # slow, and never silent
 
 
-async def says_nothing(asked: Asked, writer: asyncio.StreamWriter) -> None:
+async def says_nothing(requested: Requested, writer: asyncio.StreamWriter) -> None:
     await asyncio.Event().wait()
 
 
-async def resets(asked: Asked, writer: asyncio.StreamWriter) -> None:
+async def resets(requested: Requested, writer: asyncio.StreamWriter) -> None:
     writer.transport.abort()
 
 
-async def resets_within(asked: Asked, writer: asyncio.StreamWriter) -> None:
+async def resets_within(requested: Requested, writer: asyncio.StreamWriter) -> None:
     writer.write(reply(length=False, Content_Type=HTML, Content_Length="5000") + b"<p>some")
     await writer.drain()
     await asyncio.sleep(0.05)  # what was written leaves first; either way the code is the same
     writer.transport.abort()
 
 
-async def floods(asked: Asked, writer: asyncio.StreamWriter) -> None:
+async def floods(requested: Requested, writer: asyncio.StreamWriter) -> None:
     writer.write(reply(length=False, Content_Type="text/plain", Transfer_Encoding="chunked"))
     while True:
         writer.write(b"2000\r\n" + b"words of " * 910 + b"ab" + b"\r\n")
@@ -268,19 +268,19 @@ async def test_an_error_status_with_a_page_is_an_error(box, wire, status):
 
 @pytest.mark.rows("A38", "A41")
 @pytest.mark.parametrize(
-    ("after", "told", "hint"),
+    ("after", "reported", "hint"),
     [
         ("3600", 3600.0, "Wait for 3600 s"),
         ("", None, "Wait a minute"),
         ("soon", None, "Wait a minute"),
     ],
 )
-async def test_asked_to_slow_down(box, wire, after, told, hint):
+async def test_asked_to_slow_down(box, wire, after, reported, hint):
     headers = {"Retry_After": after} if after else {}
     wire.answers["/bad"] = reply(b"<p>slow", "429 Too Many Requests", **headers)
     result = await box.call("fetch_url", {"url": wire.url("/bad")})
     assert result.error.code == "rate_limited"
-    assert result.error.details["retry_after"] == told
+    assert result.error.details["retry_after"] == reported
     assert hint in result.error.hint
 
 
@@ -289,8 +289,8 @@ async def test_asked_to_slow_down(box, wire, after, told, hint):
 async def test_what_passes_is_tried_again(box, wire, status):
     tries = []
 
-    async def answer(asked: Asked, writer: asyncio.StreamWriter) -> None:
-        tries.append(asked)
+    async def answer(requested: Requested, writer: asyncio.StreamWriter) -> None:
+        tries.append(requested)
         bad = reply(b"later", f"{status} Later", Content_Type=HTML)
         writer.write(bad if len(tries) == 1 else reply(GOOD, Content_Type=HTML))
         await writer.drain()
@@ -304,7 +304,7 @@ async def test_what_passes_is_tried_again(box, wire, status):
 async def test_what_does_not_pass_is_asked_once(box, wire):
     wire.answers["/bad"] = reply(b"no", "403 Forbidden")
     await both(box, wire)
-    assert [a.path for a in wire.asked].count("/bad") == 1
+    assert [a.path for a in wire.requested].count("/bad") == 1
 
 
 CHALLENGES = {
@@ -383,7 +383,7 @@ async def test_a_page_about_challenges_is_a_page(box, wire, page):
 
 @pytest.mark.rows("S8.11")
 @pytest.mark.parametrize(
-    ("page", "told"),
+    ("page", "reported"),
     [
         ("<div id=root></div><script src=app.js></script>", True),
         (
@@ -400,12 +400,12 @@ async def test_a_page_about_challenges_is_a_page(box, wire, page):
         ("<p>A page without scripts.</p>", False),
     ],
 )
-async def test_a_page_that_needs_scripts_says_so(box, wire, page, told):
+async def test_a_page_that_needs_scripts_says_so(box, wire, page, reported):
     wire.answers["/bad"] = reply(page.encode(), Content_Type=HTML)
     result = await box.call("fetch_url", {"url": wire.url("/bad"), "render": "never"})
     assert result.error is None
-    assert result.data["pages"][0]["unrendered"] is told
-    assert ("scripts" in result.text.partition("\n\n")[0]) is told
+    assert result.data["pages"][0]["unrendered"] is reported
+    assert ("scripts" in result.text.partition("\n\n")[0]) is reported
 
 
 @pytest.mark.rows("A36", "X8")

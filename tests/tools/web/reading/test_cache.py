@@ -44,7 +44,7 @@ async def test_forms_at_the_same_time_are_made_of_one_download(server, box):
         asyncio.create_task(box.call("fetch_url", {"url": f"{server.url}/page", "format": form}))
         for form in ("markdown", "text", "raw") * 17
     ]
-    await until(lambda: server.asked)
+    await until(lambda: server.requested)
     await asyncio.sleep(0.05)  # who comes later finds it cached; either way it is one download
     hold.set()
     for result in await asyncio.gather(*calls):
@@ -64,14 +64,14 @@ async def test_another_process_reads_the_kept_body(server, box, settings):
 
 def revalidating(body: str, **marks: str):
     def answer(request):
-        asked = request.headers
+        requested = request.headers
         same = (
-            asked.get("if-none-match") == marks.get("ETag")
+            requested.get("if-none-match") == marks.get("ETag")
             if "ETag" in marks
-            else (asked.get("if-modified-since") == marks.get("Last-Modified"))
+            else (requested.get("if-modified-since") == marks.get("Last-Modified"))
         )
         given = {name.replace("_", "-"): value for name, value in marks.items()}
-        if same and ("if-none-match" in asked or "if-modified-since" in asked):
+        if same and ("if-none-match" in requested or "if-modified-since" in requested):
             return Answer(b"", 304, kind=None, headers=given)
         return Answer(body, headers=given)
 
@@ -89,8 +89,8 @@ async def test_a_page_that_did_not_change_is_not_sent_again(server, box, grow_ol
     grow_older(700)
     after = first(await box.call("fetch_url", {"url": url}))
     assert server.count("/page") == 2
-    asked = server.asked[1].headers
-    assert asked.get("if-none-match", "") == marks.get("ETag", "")
+    requested = server.requested[1].headers
+    assert requested.get("if-none-match", "") == marks.get("ETag", "")
     assert after["content"] == before["content"]
     assert (after["cached"], after["stale"]) == (True, False)
     assert after["fetched_at"] >= before["fetched_at"]
@@ -106,7 +106,7 @@ async def test_a_page_that_changed_is_read_anew(server, box, grow_older):
     server["/page"] = revalidating("<p>new words</p>", ETag='"two"')
     page = first(await box.call("fetch_url", {"url": url}))
     assert (page["content"], page["cached"]) == ("new words", False)
-    assert server.asked[1].headers["if-none-match"] == '"one"'
+    assert server.requested[1].headers["if-none-match"] == '"one"'
 
 
 async def test_a_mark_of_a_page_behind_another_redirect_does_not_count(server, box, grow_older):
@@ -171,9 +171,9 @@ async def test_a_kept_page_is_judged_by_the_rules_of_now(server, settings):
 
 
 async def approved(box, url):
-    asked = await box.call("fetch_url", {"url": url})
-    assert asked.error.code == "needs_approval"
-    await box.use(Approvals).grant(asked.error.details["id"])
+    requested = await box.call("fetch_url", {"url": url})
+    assert requested.error.code == "needs_approval"
+    await box.use(Approvals).grant(requested.error.details["id"])
     return await box.call("fetch_url", {"url": url})
 
 

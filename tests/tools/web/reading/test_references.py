@@ -51,9 +51,9 @@ async def test_where_each_call_stands_alone_urls_are_whole(server, box, listing)
 async def test_other_tools_take_references_too(server, box, listing):
     result = await box.call("fetch_url", {"url": listing, "links": True, "format": "text"})
     [link] = result.data["pages"][0]["links"]
-    asked = await box.call("ask_url", {"url": link["url"], "question": "which item"})
-    assert asked.error is None
-    assert "the item itself" in asked.text
+    requested = await box.call("ask_url", {"url": link["url"], "question": "which item"})
+    assert requested.error is None
+    assert "the item itself" in requested.text
 
 
 async def test_a_reference_belongs_to_its_conversation(box, listing):
@@ -114,8 +114,8 @@ async def test_taint_treats_a_reference_as_its_url(server, box, listing, setting
     stranger = Session("other")
     foreign = await box.use(References).shorten(f"{server.url}/x?{'y' * 300}", stranger)
     for url in (foreign, f"{server.url}/x?{'y' * 300}"):
-        asked = await box.call("fetch_url", {"urls": [url]}, session="s", caller=caller)
-        assert asked.error.code in ("needs_approval", "not_found", "bad_input")
+        requested = await box.call("fetch_url", {"urls": [url]}, session="s", caller=caller)
+        assert requested.error.code in ("needs_approval", "not_found", "bad_input")
     assert server.count("/x") == 0
 
 

@@ -126,7 +126,7 @@ async def test_each_hop_is_asked_about(server, settings):
         async with Toolbox(config=config) as box:
             assert (await get(box, f"{server.url}/go")).error.code == "robots_denied"
             assert (await get(box, f"{server.url}/inside")).error.code == "robots_denied"
-        assert [r.path for r in other.asked] == ["/robots.txt"]
+        assert [r.path for r in other.requested] == ["/robots.txt"]
         assert server.count("/private") == 0
 
 

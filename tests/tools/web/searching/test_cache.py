@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[4]
 FULL = serp.searxng(*((f"T{n}", f"https://example.org/{n}", "") for n in range(10)))
 
 
-def told(result):
+def reported(result):
     return result.data["queries"][0]
 
 
@@ -31,8 +31,8 @@ async def test_fifty_equal_calls_make_one_request(server, made_up):
     calls = (box.call("web_search", {"query": "q"}) for _ in range(50))
     done = await asyncio.gather(*calls)
     assert all(not r.error for r in done)
-    assert len(server.asked) == 1
-    assert len({json.dumps(told(r)["results"]) for r in done}) == 1
+    assert len(server.requested) == 1
+    assert len({json.dumps(reported(r)["results"]) for r in done}) == 1
 
 
 async def test_fifty_equal_calls_that_are_refused_make_one_request(server, made_up):
@@ -42,7 +42,7 @@ async def test_fifty_equal_calls_that_are_refused_make_one_request(server, made_
     assert {r.error.code for r in done} == {"rate_limited"}
     # One is told by the server, the others by the seconds that are left.
     assert len({re.sub(r"\d+ s more", "", r.error.message) for r in done}) <= 2
-    assert len(server.asked) == 1
+    assert len(server.requested) == 1
 
 
 async def _run(settings: dict, count: int) -> asyncio.subprocess.Process:
@@ -59,8 +59,8 @@ async def test_two_processes_make_one_request(server, settings):
     server["/search"] = FULL
     config = settings(providers=["searxng"])
     processes = await asyncio.gather(_run(config, 25), _run(config, 25))
-    said = await asyncio.gather(*(process.communicate(b"go\n") for process in processes))
-    assert [out.split() for out, _ in said] == [[b"25"], [b"25"]]
+    reply = await asyncio.gather(*(process.communicate(b"go\n") for process in processes))
+    assert [out.split() for out, _ in reply] == [[b"25"], [b"25"]]
     assert server.count("/search") == 1
 
 
@@ -80,8 +80,8 @@ async def test_results_are_kept_by_all_that_matters(server, made_up, watcher):
     box = await made_up()
     first = await box.call("web_search", {"query": "q"}, caller=watcher.caller)
     again = await box.call("web_search", {"query": "q", "limit": 2}, caller=watcher.caller)
-    assert (told(first)["cached"], told(again)["cached"]) == (False, True)
-    assert told(again)["providers"][0]["cached"] is True
+    assert (reported(first)["cached"], reported(again)["cached"]) == (False, True)
+    assert reported(again)["providers"][0]["cached"] is True
     assert "(cached)" not in first.text
     assert "2 results (cached)" in again.text
     assert "Found 3 web pages with alpha" in watcher.messages
@@ -95,7 +95,7 @@ async def test_results_are_kept_by_all_that_matters(server, made_up, watcher):
     ]
     for number, other in enumerate(others, 2):
         await box.call("web_search", {"query": "q", **other})
-        assert len(server.asked) == number
+        assert len(server.requested) == number
 
 
 async def test_the_count_matters_where_it_changes_the_answer(server, made_up):
@@ -103,8 +103,8 @@ async def test_the_count_matters_where_it_changes_the_answer(server, made_up):
     box = await made_up(service("alpha", counted=True))
     for limit, requests in ((3, 1), (10, 1), (20, 2)):
         await box.call("web_search", {"query": "q", "limit": limit})
-        assert len(server.asked) == requests
-    assert [request.query["count"] for request in server.asked] == ["10", "20"]
+        assert len(server.requested) == requests
+    assert [request.query["count"] for request in server.requested] == ["10", "20"]
 
 
 @pytest.mark.rows("A08")
@@ -112,9 +112,9 @@ async def test_what_is_kept_outlives_the_process_and_ends(server, made_up, grow_
     server["/alpha/find"] = answer(*results("abc"))
     await (await made_up()).call("web_search", {"query": "q"})
     box = await made_up()
-    assert told(await box.call("web_search", {"query": "q"}))["cached"]
+    assert reported(await box.call("web_search", {"query": "q"}))["cached"]
     grow_older(901)
-    assert not told(await box.call("web_search", {"query": "q"}))["cached"]
+    assert not reported(await box.call("web_search", {"query": "q"}))["cached"]
 
 
 @pytest.mark.rows("A08")
@@ -122,8 +122,8 @@ async def test_nothing_is_kept_when_that_is_switched_off(server, made_up):
     server["/alpha/find"] = answer(*results("abc"))
     box = await made_up(cache_seconds=0)
     for _ in range(3):
-        assert not told(await box.call("web_search", {"query": "q"}))["cached"]
-    assert len(server.asked) == 3
+        assert not reported(await box.call("web_search", {"query": "q"}))["cached"]
+    assert len(server.requested) == 3
 
 
 @pytest.mark.rows("A08")
@@ -132,7 +132,7 @@ async def test_only_so_many_are_kept(server, made_up):
     box = await made_up(cache_entries=2)
     for query in "abca":
         await box.call("web_search", {"query": query})
-    assert len(server.asked) == 4
+    assert len(server.requested) == 4
 
 
 async def test_that_there_is_nothing_is_kept_briefly(server, made_up, grow_older):
@@ -140,7 +140,7 @@ async def test_that_there_is_nothing_is_kept_briefly(server, made_up, grow_older
     box = await made_up(service("alpha"))
     for _ in range(3):
         assert (await box.call("web_search", {"query": "q"})).error.code == "no_results"
-    assert len(server.asked) == 1
+    assert len(server.requested) == 1
     grow_older(121)
     server["/alpha/find"] = answer(*results("a"))
     assert (await box.call("web_search", {"query": "q"})).error is None
@@ -165,11 +165,11 @@ async def test_old_results_stand_in_when_no_provider_answers(server, made_up, gr
     server["/beta/find"] = Answer("no", 500)
     grow_older(7200)
     old = await box.call("web_search", {"query": "q"})
-    assert [r["url"] for r in told(fresh)["results"]] == ["https://example.org/c"]
-    assert told(fresh)["stale"] is False
-    assert [r["title"] for r in told(old)["results"]] == ["Title a", "Title b"]
-    assert told(old)["stale"] is True
-    assert [p["status"] for p in told(old)["providers"]] == ["stale", "stale"]
+    assert [r["url"] for r in reported(fresh)["results"]] == ["https://example.org/c"]
+    assert reported(fresh)["stale"] is False
+    assert [r["title"] for r in reported(old)["results"]] == ["Title a", "Title b"]
+    assert reported(old)["stale"] is True
+    assert [p["status"] for p in reported(old)["providers"]] == ["stale", "stale"]
     assert "Note: No provider answers now; these results are 240 min old." in old.text
 
 

@@ -186,7 +186,7 @@ async def test_when_all_rest_the_error_says_who_and_when_the_first_is_free(serve
             "beta": "rate_limited",
             "gamma": "challenge_page",
         }
-    assert len(server.asked) == 3
+    assert len(server.requested) == 3
 
 
 async def test_a_server_that_fails_rests_shortly(server, made_up, earlier):
@@ -395,7 +395,7 @@ async def test_an_honest_nothing_is_checked_with_one_more(server, made_up):
     assert result.error.code == "no_results"
     assert result.error.message.startswith('No web pages found for your search: "zz"')
     assert statuses(result) == {"alpha": "empty", "beta": "empty"}
-    assert [request.path for request in server.asked] == ["/alpha/find", "/beta/find"]
+    assert [request.path for request in server.requested] == ["/alpha/find", "/beta/find"]
 
 
 async def test_what_the_second_finds_is_given(server, made_up):
@@ -409,7 +409,7 @@ async def test_what_the_second_finds_is_given(server, made_up):
 
 
 @pytest.mark.parametrize(
-    ("first", "second", "code", "told"),
+    ("first", "second", "code", "reported"),
     [
         (EMPTY, LIMITED, "no_results", {"alpha": "empty", "beta": "rate_limited"}),
         (LIMITED, EMPTY, "no_results", {"alpha": "rate_limited", "beta": "empty"}),
@@ -424,14 +424,14 @@ async def test_what_the_second_finds_is_given(server, made_up):
     ],
 )
 async def test_nothing_blocked_and_limited_are_kept_apart(
-    server, made_up, first, second, code, told
+    server, made_up, first, second, code, reported
 ):
     server["/alpha/find"], server["/beta/find"] = first, second
     box = await made_up(service("alpha"), service("beta"))
     result = await box.call("web_search", {"query": "zz"})
     assert result.error.code == code
-    assert statuses(result) == told
-    failed = [name for name, status in told.items() if status != "empty"]
+    assert statuses(result) == reported
+    failed = [name for name, status in reported.items() if status != "empty"]
     assert all(name in f"{result.error.message} {result.error.hint}" for name in failed)
 
 
@@ -454,7 +454,7 @@ async def test_only_the_named_providers_are_asked(server, made_up):
     box = await made_up()
     result = await box.call("web_search", {"query": "q", "provider": "alpha"})
     assert result.error.code == "http_status"
-    assert {request.path for request in server.asked} == {"/alpha/find"}
+    assert {request.path for request in server.requested} == {"/alpha/find"}
 
 
 async def test_a_provider_of_another_package_that_breaks_is_one_that_failed(server, made_up):
@@ -512,7 +512,7 @@ async def test_cancelling_stops_the_request(server, made_up):
     server["/alpha/find"] = Answer("", hold=hold)
     box = await made_up(service("alpha"))
     task = asyncio.create_task(box.call("web_search", {"query": "q"}))
-    await until(lambda: server.asked)
+    await until(lambda: server.requested)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task

@@ -27,8 +27,8 @@ def found(server):
     """Let the service find these pages of the server."""
 
     def script(**pages: Answer) -> None:
-        for path, told in pages.items():
-            server[f"/{path}"] = told
+        for path, reported in pages.items():
+            server[f"/{path}"] = reported
         results = [
             {"title": name, "url": f"{server.url}/{name}", "snippet": "A snippet."}
             for name in pages
@@ -113,7 +113,7 @@ async def test_only_so_many_pages_are_opened(found, made_up, server):
     box = await made_up(service("alpha"), fetch={"host_gap_seconds": 0, "host_concurrency": 20})
     result = await box.call("web_search", {"query": "q", "enrich": True, "limit": 40})
     assert len(results(result)) == 40
-    assert sum(request.path.startswith("/p") for request in server.asked) <= 30
+    assert sum(request.path.startswith("/p") for request in server.requested) <= 30
 
 
 async def test_addresses_that_are_not_public_are_not_opened(found, made_up, server, settings):

@@ -19,12 +19,12 @@ async def test_named_providers_are_asked_together_and_fused(server, made_up):
     server["/beta/find"] = answer(*results("dc"))
     box = await made_up()
     result = await box.call("web_search", {"query": "q", "provider": "alpha, beta"})
-    (told,) = result.data["queries"]
+    (reported,) = result.data["queries"]
     assert found(result) == ["c", "a", "d", "b"]
-    assert told["results"][0]["providers"] == ["alpha", "beta"]
-    assert [r["provider"] for r in told["results"]] == ["alpha", "alpha", "beta", "alpha"]
-    assert told["provider"] == "alpha, beta"
-    assert told["providers"] == [
+    assert reported["results"][0]["providers"] == ["alpha", "beta"]
+    assert [r["provider"] for r in reported["results"]] == ["alpha", "alpha", "beta", "alpha"]
+    assert reported["provider"] == "alpha, beta"
+    assert reported["providers"] == [
         {"provider": "alpha", "status": "ok", "count": 3, "cached": False},
         {"provider": "beta", "status": "ok", "count": 2, "cached": False},
     ]
@@ -41,7 +41,7 @@ async def test_the_setting_asks_several_too(server, made_up):
     box = await made_up(at_once=2)
     result = await box.call("web_search", {"query": "q"})
     assert found(result) == ["a", "b"]
-    assert len(server.asked) == 2
+    assert len(server.requested) == 2
 
 
 async def test_duplicates_are_merged_by_page_and_urls_stay_as_given(server, made_up):
@@ -63,10 +63,10 @@ async def test_one_that_fails_is_told_of_and_the_other_answers(server, made_up):
     server["/beta/find"] = answer(*results("b"))
     box = await made_up()
     result = await box.call("web_search", {"query": "q", "provider": "alpha,beta"})
-    (told,) = result.data["queries"]
+    (reported,) = result.data["queries"]
     assert found(result) == ["b"]
-    assert told["provider"] == "beta"
-    assert [p["status"] for p in told["providers"]] == ["challenge_page", "ok"]
+    assert reported["provider"] == "beta"
+    assert [p["status"] for p in reported["providers"]] == ["challenge_page", "ok"]
     assert result.text.endswith("Note: No answer from alpha (challenge_page).")
 
 
@@ -123,7 +123,7 @@ async def test_pages_of_a_fused_list_follow_on_each_other(server, made_up):
         seen += found(result)
         call = dict(result.next.arguments) if result.next else None
     assert len(seen) == len(set(seen)) == 46
-    assert len(server.asked) == 6
+    assert len(server.requested) == 6
 
 
 @pytest.mark.rows("D06")

@@ -77,30 +77,30 @@ def page(server):
 async def test_each_kind_of_term_finds_its_place(box, page, term, expected):
     result = await box.call("fetch_url", {"url": page, "find": [term], "max_tokens": 500})
     assert result.error is None
-    told = result.data["pages"][0]
-    assert expected in told["content"]
-    assert told["found"][0]["count"] >= 1
+    reported = result.data["pages"][0]
+    assert expected in reported["content"]
+    assert reported["found"][0]["count"] >= 1
     assert estimate(result.text) <= 500
 
 
 async def test_excerpts_name_their_place_and_reading_on_works_there(box, page):
     result = await box.call("fetch_url", {"url": page, "find": "efficiency", "max_tokens": 400})
-    told = result.data["pages"][0]
-    [excerpt] = told["excerpts"]
+    reported = result.data["pages"][0]
+    [excerpt] = reported["excerpts"]
     assert excerpt["heading"] == "Book > Chapter 2"
     assert f"[from {excerpt['offset']}, under 'Book > Chapter 2']" in result.text
     there = await box.call("fetch_url", {"url": page, "offset": excerpt["offset"]})
-    shown = there.data["pages"][0]["content"]
-    body = told["content"].split("\n", 1)[1]
-    assert shown.startswith(body[:200])
+    displayed = there.data["pages"][0]["content"]
+    body = reported["content"].split("\n", 1)[1]
+    assert displayed.startswith(body[:200])
 
 
 async def test_excerpts_are_in_page_order_and_grow_around_what_was_found(box, page):
     arguments = {"url": page, "find": ["sales@panels.example", "efficiency"], "max_tokens": 900}
-    told = (await box.call("fetch_url", arguments)).data["pages"][0]
-    first, second = told["excerpts"]
+    reported = (await box.call("fetch_url", arguments)).data["pages"][0]
+    first, second = reported["excerpts"]
     assert first["end"] < second["offset"]
-    before, after = told["content"].split("efficiency of 23.5")
+    before, after = reported["content"].split("efficiency of 23.5")
     assert "Paragraph 122" in before
     assert "Paragraph 124" in after
     assert "Paragraph 120" in before  # more than the next neighbours, as there is room
@@ -109,10 +109,10 @@ async def test_excerpts_are_in_page_order_and_grow_around_what_was_found(box, pa
 async def test_a_page_that_fits_is_given_whole(server, box):
     server["/short"] = Answer("<h1>One</h1><p>alpha</p><p>beta</p>")
     result = await box.call("fetch_url", {"url": f"{server.url}/short", "find": ["beta"]})
-    told = result.data["pages"][0]
-    assert told["content"] == "# One\n\nalpha\n\nbeta"
-    assert told["found"] == [{"find": "beta", "count": 1}]
-    assert "excerpts" not in told
+    reported = result.data["pages"][0]
+    assert reported["content"] == "# One\n\nalpha\n\nbeta"
+    assert reported["found"] == [{"find": "beta", "count": 1}]
+    assert "excerpts" not in reported
 
 
 async def test_nothing_found_is_said_with_the_nearest_headings(box, page):
@@ -211,11 +211,11 @@ def test_terms_take_turns():
 
 async def test_find_within_a_section(box, page):
     arguments = {"url": page, "find": ["paragraph"], "section": "chapter 5", "max_tokens": 600}
-    told = (await box.call("fetch_url", arguments)).data["pages"][0]
-    assert told["section"] == "Chapter 5"
-    assert told["found"][0]["count"] == 49
-    assert "Paragraph 249" not in told["content"]
-    assert "Paragraph 300" not in told["content"]
+    reported = (await box.call("fetch_url", arguments)).data["pages"][0]
+    assert reported["section"] == "Chapter 5"
+    assert reported["found"][0]["count"] == 49
+    assert "Paragraph 249" not in reported["content"]
+    assert "Paragraph 300" not in reported["content"]
 
 
 @pytest.mark.parametrize("name", ["findInPage", "find_in_page", "query", "search_terms"])
@@ -250,9 +250,9 @@ async def test_reading_on_shows_every_place_and_no_heading_alone(server, box, fi
         assert result.error is None
         assert estimate(result.text) <= budget
         [page] = result.data["pages"]
-        shown = [range(e["offset"], e["end"]) for e in page.get("excerpts", [page])]
-        unseen = {c for c in unseen if not any(c.start in part for part in shown)}
-        for part in shown:
+        displayed = [range(e["offset"], e["end"]) for e in page.get("excerpts", [page])]
+        unseen = {c for c in unseen if not any(c.start in part for part in displayed)}
+        for part in displayed:
             last = text[part.start : part.stop].strip().splitlines()[-1]
             assert not last.startswith("#") or part.stop == len(text)
         if result.next is None:
@@ -270,8 +270,8 @@ async def test_the_counts_fit_what_is_said(server, box):
     text = result.text
     assert "Places found: moss 80, acid 80; " in text
     body = result.data["pages"][0]["content"].lower()
-    shown = int(text.split("acid 80; ")[1].split(" shown")[0])
-    assert shown == body.count("moss place") + body.count("acid place") + body.count("\n## ")
+    displayed = int(text.split("acid 80; ")[1].split(" shown")[0])
+    assert displayed == body.count("moss place") + body.count("acid place") + body.count("\n## ")
     later = await box.call("fetch_url", {**arguments, "offset": 20_000})
     assert "Places found from 20,000 on: moss " in later.text
 

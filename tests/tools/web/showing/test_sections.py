@@ -45,17 +45,19 @@ def page(server):
 async def test_a_section_is_found_by_what_it_is_called(box, page, name, heading):
     result = await box.call("fetch_url", {"url": page, "section": name})
     assert result.error is None
-    told = result.data["pages"][0]
-    assert told["section"] == heading
-    assert told["content"].lstrip("#").strip().startswith(heading)
+    reported = result.data["pages"][0]
+    assert reported["section"] == heading
+    assert reported["content"].lstrip("#").strip().startswith(heading)
 
 
 async def test_sections_below_belong_to_it_and_the_next_does_not(box, page):
-    told = (await box.call("fetch_url", {"url": page, "section": "Installation"})).data["pages"][0]
-    assert "Detail 2 of Installation" in told["content"]
-    assert "Größen" not in told["content"]
-    assert told["truncated"] is False
-    assert told["end"] - told["offset"] == len(told["content"])
+    reported = (await box.call("fetch_url", {"url": page, "section": "Installation"})).data[
+        "pages"
+    ][0]
+    assert "Detail 2 of Installation" in reported["content"]
+    assert "Größen" not in reported["content"]
+    assert reported["truncated"] is False
+    assert reported["end"] - reported["offset"] == len(reported["content"])
 
 
 async def test_several_that_fit_are_named(box, page):
@@ -137,14 +139,14 @@ async def test_menus_are_left_out_and_shown_on_request(server, box, page):
     assert "News" not in without.data["pages"][0]["content"]
     assert "Left out" not in without.text
     given = {"url": page, "include_navigation": True, "max_tokens": 20_000}
-    shown = await box.call("fetch_url", given)
-    assert f"[News]({page.removesuffix('/page')}/news)" in shown.data["pages"][0]["content"]
-    assert "Left out: menus" not in shown.text
+    displayed = await box.call("fetch_url", given)
+    assert f"[News]({page.removesuffix('/page')}/news)" in displayed.data["pages"][0]["content"]
+    assert "Left out: menus" not in displayed.text
     server["/short"] = Answer("<nav><a href=/home>Home</a></nav><p>Nothing much.</p>")
     short = f"{server.url}/short"
     assert "Left out: menus (navigation=true)" in (await box.call("fetch_url", {"url": short})).text
     start = without.data["pages"][0]["content"][:500]
-    assert shown.data["pages"][0]["content"].startswith(start)
+    assert displayed.data["pages"][0]["content"].startswith(start)
 
 
 LINKED = "<title>L</title><p>Text.</p>" + "".join(
@@ -233,8 +235,8 @@ async def test_a_part_of_a_number_is_no_match(server, box):
 async def test_headings_above_choose_among_equal_ones(server, box):
     server["/book"] = Answer(f"<h1>Book</h1>{CHAPTERS}")
     given = {"url": f"{server.url}/book", "section": "Chapter 10: growth > Details"}
-    told = (await box.call("fetch_url", given)).data["pages"][0]
-    assert "Of 10." in told["content"]
+    reported = (await box.call("fetch_url", given)).data["pages"][0]
+    assert "Of 10." in reported["content"]
     given["section"] = "Chapter 3: growth > Details"
     assert (await box.call("fetch_url", given)).error.code == "not_found"
 
