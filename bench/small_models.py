@@ -261,6 +261,8 @@ async def by_agent(server: Counted, task: Task, folder: Path, seconds: float) ->
     data = result.data if isinstance(result.data, dict) else {}
     answer = str(data.get("answer", ""))
     reason = str(data.get("reason", result.error.code if result.error else ""))
+    if data.get("status") == "completed":  # a last answer without tools counts as any other
+        reason = "answered"
     return Ending(
         task.kind,
         task.text,

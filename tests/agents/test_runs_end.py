@@ -172,8 +172,14 @@ async def test_the_same_call_again_is_followed_by_an_answer_without_tools(root: 
     with model_server(READ, READ, READ, Turn("It says plum.")) as server:
         async with box_of(server, root) as box:
             result = await box.call("delegate_task", {"task": "x"})
-        assert "tools" not in server.requested[3]
+        last = server.requested[3]
+        assert "tools" not in last
         assert len(server.requested) == 4
+    assert [message["role"] for message in last["messages"]] == ["system", "user"]
+    words = last["messages"][1]["content"]
+    assert words.count("plum") == 1
+    assert "Reminder" not in words
+    assert words.endswith("say what is missing.")
     assert (result.data["status"], result.data["reason"]) == ("completed", "repeated_call")
     assert (result.data["tool_calls"], result.data["answer"]) == (2, "It says plum.")
 

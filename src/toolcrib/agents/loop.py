@@ -343,6 +343,8 @@ class Loop:
         while True:
             specs = [] if final or not self._native_tools else self.executor.specs
             messages = self.conversation.messages()
+            if self._closing in (Reason.REPEATED_CALL, Reason.REPEATED_ERROR):
+                messages = wording.without_calls(messages)
             if self.config.preparation is not None:
                 messages = await self.config.preparation.prepare(messages, specs)
             request = ChatRequest(

@@ -82,6 +82,39 @@ FINISH_TOOL: dict[str, Any] = {
 }
 
 
+_GIVEN = "A tool gave:\n{text}"
+_NOT_RESULTS = (NOT_RUN, NO_MORE, EQUAL)
+_REMINDERS = (AGAIN, SAME_ERROR)
+
+
+def without_calls(messages: Sequence[Message]) -> list[Message]:
+    """The messages with each result once, as words of the user, and without the calls.
+
+    A small model that sees its own call three times makes it a fourth time.
+    """
+    found: list[Message] = []
+    results: set[str] = set()
+    for message in messages:
+        if message.get("tool_calls"):
+            continue
+        content = message.get("content") or ""
+        if message["role"] == "tool":
+            for reminder in _REMINDERS:
+                content = content.removesuffix(f"\n{reminder}")
+            if content in results or content in _NOT_RESULTS:
+                continue
+            results.add(content)
+            message = {"role": "user", "content": _GIVEN.format(text=content)}
+        last = found[-1] if found else {}
+        if message["role"] == last.get("role") == "user" and (
+            isinstance(last["content"], str) and isinstance(message["content"], str)
+        ):
+            found[-1] = {**last, "content": f"{last['content']}\n\n{message['content']}"}
+        else:
+            found.append(message)
+    return found
+
+
 def is_refusal(text: str) -> bool:
     """Whether a model says that it cannot do what it has tools for."""
     return len(text) <= 3 * MAX_ANNOUNCEMENT_CHARS and REFUSALS.search(text) is not None
