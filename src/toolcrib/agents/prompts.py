@@ -97,21 +97,21 @@ def without_calls(messages: Sequence[Message]) -> list[Message]:
     for message in messages:
         if message.get("tool_calls"):
             continue
-        content = message.get("content") or ""
-        if message["role"] == "tool":
+        role, content = message["role"], message.get("content") or ""
+        if role == "tool":
             for reminder in _REMINDERS:
                 content = content.removesuffix(f"\n{reminder}")
             if content in results or content in _NOT_RESULTS:
                 continue
             results.add(content)
-            message = {"role": "user", "content": _GIVEN.format(text=content)}
-        last = found[-1] if found else {}
-        if message["role"] == last.get("role") == "user" and (
-            isinstance(last["content"], str) and isinstance(message["content"], str)
-        ):
-            found[-1] = {**last, "content": f"{last['content']}\n\n{message['content']}"}
+            role, content = "user", _GIVEN.format(text=content)
+        last = found[-1] if found else {"role": "", "content": ""}
+        plain_words = isinstance(content, str) and isinstance(last["content"], str)
+        if role == last["role"] == "user" and plain_words:  # templates want turns
+            found[-1] = {**last, "content": f"{last['content']}\n\n{content}"}
         else:
-            found.append(message)
+            same = role == message["role"]
+            found.append(message if same else {"role": role, "content": content})
     return found
 
 
