@@ -181,7 +181,8 @@ async def test_the_same_call_again_is_followed_by_an_answer_without_tools(root: 
     assert "Reminder" not in words
     assert words.endswith("say what is missing.")
     assert (result.data["status"], result.data["reason"]) == ("completed", "repeated_call")
-    assert (result.data["tool_calls"], result.data["answer"]) == (2, "It says plum.")
+    assert result.data["tool_calls"] == 2
+    assert result.data["answer"].startswith("It says plum.\n\nFound so far:\n- read_file: ")
 
 
 @pytest.mark.rows("C123")

@@ -306,9 +306,13 @@ class Loop:
         text = self.answer or self._last_text
         if not self._step_ended:
             text = self.client.partial.strip() or text
-        found = "\n".join(self._found[-5:])
-        parts = [text, f"Found so far:\n{found}" if found and not self.answered else ""]
+        parts = [text, "" if self.answered else self._found_so_far()]
         return "\n\n".join(part for part in parts if part)
+
+    def _found_so_far(self) -> str:
+        """The last results, each once."""
+        found = "\n".join(dict.fromkeys(self._found[-5:]))
+        return f"Found so far:\n{found}" if found else ""
 
     def _ended(self, work: asyncio.Task[Reason]) -> Reason:
         if work.cancelled():
@@ -413,6 +417,9 @@ class Loop:
             self.answer = marked.text
             # Words beside a call announce it: no answer.
             self.answered = marked.end != "failed" and not reply.calls
+        if self.answered and self._closing is Reason.REPEATED_CALL:
+            # A model that is stuck may misread what it has: whoever asked sees both.
+            self.answer = "\n\n".join(filter(None, (self.answer, self._found_so_far())))
         return self._closing or Reason.STEP_LIMIT
 
     async def _take(self, answer: Completion) -> Reason:
