@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -105,6 +107,32 @@ async def test_the_users_own_settings_hold_without_credentials(repo: Path, perso
     assert "user.name=Ann" in seen
     assert "credential" not in seen
     assert "signed" in git(repo, "cat-file", "commit", "HEAD")
+
+
+@pytest.mark.skipif(not shutil.which("gpg"), reason="needs the program gpg")
+@pytest.mark.parametrize("trusted", [True, False])
+async def test_a_real_key_signs_where_the_repository_is_trusted(
+    repo: Path, person: Path, trusted: bool
+) -> None:
+    keys = person / ".gnupg"
+    keys.mkdir(mode=0o700)
+    made = ["--quick-gen-key", "Ann <ann@example.com>", "ed25519", "sign", "never"]
+    gpg = ["gpg", "--homedir", str(keys), "--batch", "--passphrase", ""]
+    subprocess.run([*gpg, *made], check=True, capture_output=True)
+    with (person / ".gitconfig").open("a") as file:
+        file.write("[commit]\n\tgpgSign = true\n")
+    write(repo, **{"a.txt": "x\n"})
+    try:
+        async with Toolbox(settings(repo) if trusted else None, workspace=repo) as box:
+            await needs_sandbox(box)
+            message = await do(box, "git_commit", message="x", all=True)
+        assert ("not signed" in message) is not trusted
+        # With the home of the person, where the keys are.
+        command = ["git", "-C", str(repo), "log", "-1", "--format=%G?"]
+        verdict = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        assert verdict.strip() == ("G" if trusted else "N")
+    finally:
+        subprocess.run(["gpgconf", "--homedir", str(keys), "--kill", "all"], check=False)
 
 
 async def test_a_remote_is_reached_from_outside_without_what_is_its_own(
