@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from toolcrib.files.content.display import printable, some_of
+from toolcrib.git.precautions import names_between
 from toolcrib.git.repository import Repository, text_of
 
 UNSET = frozenset({"unspecified", "unset", "set", ""})
@@ -24,3 +26,21 @@ async def filtered(repository: Repository, names: Iterable[str]) -> dict[str, st
     words = text_of(output).split("\0")
     found = zip(words[0::3], words[2::3], strict=False)
     return {name: value for name, value in found if value not in UNSET}
+
+
+async def note_as_stored(repository: Repository, before: str, after: str) -> str:
+    """Which files that another commit brought lie here as git stores them; empty for none.
+
+    Args:
+        repository: an open one.
+        before: the commit that was checked out.
+        after: the one that is now.
+    """
+    if not repository.names_filters or not before or before == after:
+        return ""
+    found = await filtered(repository, await names_between(repository, before, after))
+    kinds = ", ".join(sorted(set(found.values())))
+    names = some_of([printable(name) for name in found], 5)
+    if not found:
+        return ""
+    return f"as git stores them, since their filter ({kinds}) does not run here: {names}"

@@ -90,6 +90,9 @@ _CASES: tuple[tuple[str, type[ToolError], str, str], ...] = (
      "Check the address; a private one needs a sign-in."),
     (r"transport '([^']*)' not allowed", Denied, "git may not use the protocol {1} here.",
      "https and ssh are open; the user opens a folder with git.local_remotes."),
+    (r"Error downloading object: (\S+)", Unavailable,
+     "git-lfs has no copy of {1} here, and its filter reaches no server.",
+     "The user runs git lfs fetch in a terminal; then send the call again."),
     (r"SSL|certificate", TlsFailure, "{text}", ""),
     ((r"unable to access|Could not resolve host|Connection (?:refused|reset|closed|timed out)"
      r"|early EOF|Could not read from remote|Operation too slow|unexpected disconnect"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from toolcrib.core.result import Result
 from toolcrib.files.content.display import printable, some_of
+from toolcrib.git.attributes import note_as_stored
 from toolcrib.git.failures import failure
 from toolcrib.git.repository import Head, Repository, text_of
 from toolcrib.git.status import status_of
@@ -48,7 +49,10 @@ async def outcome(repository: Repository, command: str, done: Finished, before: 
             await repository.read("diff", "--shortstat", before.commit, after.commit)
         ).strip()
     subject = await repository.line("log", "-1", "--format=%h %s")
+    note = await note_as_stored(repository, before.commit, after.commit)
     return Result(
-        text=f"{after.name} is at {subject}" + (f" ({stat})" if stat else ""),
+        text=f"{after.name} is at {subject}"
+        + (f" ({stat})" if stat else "")
+        + (f"\n{note}" if note else ""),
         data={"commit": after.commit, "branch": after.branch, "conflicts": []},
     )

@@ -214,6 +214,13 @@ async def test_a_filter_that_does_not_run(box: Toolbox, repo: Path) -> None:
     assert "lfs" in await do(box, "git_status")
     assert "lfs" in await do(box, "git_commit", message="x", all=True)
     assert git(repo, "show", "HEAD:b.bin") == "pointer\n"
+    git(repo, "checkout", "-q", "--", "b.bin")
+    for name in ("other", "older"):
+        git(repo, "branch", "-f", name, "HEAD~2")
+    assert "b.bin" not in await do(box, "git_checkout", branch="other")
+    assert "(lfs) does not run here: b.bin" in await do(box, "git_merge", branch="main")
+    await do(box, "git_checkout", branch="older")
+    assert "(lfs) does not run here: b.bin" in await do(box, "git_checkout", branch="main")
 
 
 async def test_protected_files_ask(box: Toolbox, repo: Path) -> None:

@@ -11,6 +11,7 @@ from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, WRITE, Decision, Param, tool
 from toolcrib.files.content.display import counted
 from toolcrib.files.paths import SafePath, WritablePath
+from toolcrib.git.attributes import note_as_stored
 from toolcrib.git.precautions import ask_about, names_between, names_by_switch
 from toolcrib.git.repository import Repository, open_repository
 from toolcrib.git.revisions import branch_name, revision
@@ -61,6 +62,7 @@ async def git_checkout(
     undo_changes brings those back. Changes in the way of a switch are refused.
     """
     async with open_repository(ctx, paths[0] if paths else None) as repository:
+        before = await repository.head()
         async with git_step(repository, git_checkout.name):
             if paths:
                 text = await _restore(repository, branch, paths)
@@ -74,9 +76,13 @@ async def git_checkout(
                 text = await _switch(repository, branch)
         await repository.save_branch_settings()
         status = await status_of(repository, untracked="no")
+        stored = await note_as_stored(repository, before.commit, status.commit)
     changed = len(status.tracked)
     note = f" {counted(changed, 'changed file')} came along." if changed and not paths else ""
-    return Result(text=text + note, data={"branch": status.branch, "commit": status.commit})
+    return Result(
+        text=text + note + (f"\n{stored}" if stored else ""),
+        data={"branch": status.branch, "commit": status.commit},
+    )
 
 
 async def _target(repository: Repository, name: str) -> str:
