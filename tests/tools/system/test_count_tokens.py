@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -9,7 +10,9 @@ from pathlib import Path
 import bpe_openai
 import pytest
 
+from tests.servers.scripted import Answer, scripted
 from tests.tools.system.conftest import Machine
+from toolcrib import Toolbox
 
 ROOT = Path(__file__).parents[3]
 TEXTS = [
@@ -84,3 +87,38 @@ def test_without_the_extra_it_says_what_to_install(tmp_path: Path) -> None:
     assert "missing_extra" in done.stdout, done.stderr
     assert "toolcrib[tokens]" in done.stdout
     assert "about 2 tokens, estimated" in done.stdout
+
+
+MODELS = Answer('{"data": [{"id": "own-model"}]}', kind="application/json")
+COUNTS = {
+    "as llama.cpp": lambda r: json.dumps({"tokens": json.loads(r.body)["content"].split()}),
+    "as vLLM": lambda r: json.dumps({"count": len(json.loads(r.body)["prompt"].split())}),
+}
+
+
+@pytest.mark.rows("C111")
+@pytest.mark.parametrize("form", COUNTS)
+async def test_the_server_of_a_model_counts(tmp_path: Path, form: str) -> None:
+    with scripted() as server:
+        server["/v1/models"] = MODELS
+        server["/tokenize"] = lambda request: Answer(COUNTS[form](request), kind="application/json")
+        config = {"agent": {"base_url": f"{server.url}/v1"}}
+        async with Toolbox(config, workspace=tmp_path) as box:
+            own = await box.call("count_tokens", {"text": "a b c", "encoding": "own-model"})
+            assert own.text == "3 tokens (own-model, counted by its server), 5 characters"
+            other = await box.call("count_tokens", {"text": "a b c", "encoding": "llama3"})
+            assert "estimated" in other.text
+            assert server.count("/tokenize") == 1
+
+
+@pytest.mark.parametrize("answer", [Answer(status=404), Answer("{}"), Answer('{"tokens": 5}')])
+async def test_a_server_that_does_not_count_leaves_the_estimate(
+    tmp_path: Path, answer: Answer
+) -> None:
+    with scripted() as server:
+        server["/v1/models"] = MODELS
+        server["/tokenize"] = answer
+        config = {"agent": {"base_url": f"{server.url}/v1"}}
+        async with Toolbox(config, workspace=tmp_path) as box:
+            found = await box.call("count_tokens", {"text": "a b c", "encoding": "own-model"})
+    assert "estimated" in found.text

@@ -9,11 +9,14 @@ from math import ceil
 from typing import Annotated, Any
 
 from toolcrib.core.context import Ctx
-from toolcrib.core.errors import BadInput, MissingExtra
+from toolcrib.core.errors import BadInput, MissingExtra, ToolError
 from toolcrib.core.result import Result
 from toolcrib.core.tool import READ, Param, tool
 from toolcrib.files.edits.text_loader import load
 from toolcrib.files.paths import WorkspacePath
+from toolcrib.net.egress.client import Egress
+from toolcrib.net.models.endpoint import find_endpoint
+from toolcrib.net.models.token_count import server_token_count
 from toolcrib.system.threads import in_thread
 from toolcrib.text.tokens import estimate
 
@@ -49,15 +52,20 @@ async def count_tokens(
 ) -> Result:
     """Count the tokens of a text or a file.
 
-    o200k and cl100k are exact (extra tokens); for other models it is an estimate, which it
-    says.
+    o200k and cl100k are exact (extra tokens); a model of the server at agent.base_url is counted
+    by that, where it can (llama.cpp, vLLM). Otherwise it is an estimate, which it says.
     """
     if bool(text) == (path is not None):
         raise BadInput("Send either text or path.")
     name = _encoding(encoding)
     content = text or (await in_thread(lambda _: load(path).text, ctx.deadline) if path else "")
     exact = name in EXACT
-    if exact:
+    served = None if exact else await _counted_by_server(content, encoding, ctx)
+    if served is not None:
+        count, name = served
+        exact = True
+        summary = f"{count:,} tokens ({name}, counted by its server), {len(content):,} characters"
+    elif exact:
         count = await in_thread(lambda _: _exact(content, EXACT[name]), ctx.deadline)
         summary = f"{count:,} tokens ({name}), {len(content):,} characters"
     else:
@@ -65,6 +73,22 @@ async def count_tokens(
         summary = f"about {count:,} tokens, estimated; {len(content):,} characters"
     data: dict[str, Any] = {"tokens": count, "exact": exact, "encoding": name or "estimate"}
     return Result(summary, data | {"characters": len(content)}, impersonal=path is None)
+
+
+async def _counted_by_server(text: str, model: str, ctx: Ctx) -> tuple[int, str] | None:
+    """The count and the model, where the user's own server has it and counts; else None."""
+    agent = ctx.config.agent
+    wanted = model.strip()
+    if not agent.base_url or not wanted:
+        return None
+    try:
+        endpoint = await find_endpoint(ctx.config, ctx.use(Egress), wanted)
+    except ToolError:
+        return None
+    if endpoint.model not in endpoint.models:
+        return None
+    count = await server_token_count(text, endpoint, ctx.config, ctx.use(Egress))
+    return None if count is None else (count, endpoint.model)
 
 
 def _encoding(given: str) -> str:
