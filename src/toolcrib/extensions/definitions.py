@@ -34,9 +34,17 @@ HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
 
 @dataclass(frozen=True, slots=True)
 class ToolDefinition:
-    """A tool as its server defines it: `content` has the fields of `FIELDS` that it has."""
+    """A tool as its server defines it: `content` has the fields of `FIELDS` that it has.
+
+    `digest` changes with every change of it; each call compares two.
+    """
 
     content: Mapping[str, Any]
+    digest: str = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        text = json.dumps(self.content, sort_keys=True, ensure_ascii=True)
+        object.__setattr__(self, "digest", hashlib.sha256(text.encode()).hexdigest())
 
     @classmethod
     def of(cls, tool: Mapping[str, Any]) -> Self:
@@ -47,12 +55,6 @@ class ToolDefinition:
     def name(self) -> str:
         """Its name on the server."""
         return str(self.content.get("name", ""))
-
-    @property
-    def digest(self) -> str:
-        """What changes with every change of it."""
-        text = json.dumps(self.content, sort_keys=True, ensure_ascii=True)
-        return hashlib.sha256(text.encode()).hexdigest()
 
     @property
     def fits(self) -> bool:
